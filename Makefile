@@ -1,0 +1,34 @@
+# `make demo` and `make test` are the two commands of the README; each sets up all it needs in a fresh clone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check-tools clean
+
+demo: $(READY)
+	$(BIN)/hdnhw demo
+
+test: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+# The environment alone.
+.venv: $(READY)
+
+$(READY): requirements.txt pyproject.toml
+	@for tool in $(PYTHON) g++ perl; do \
+	  command -v $$tool >/dev/null || { echo "hdnhw needs $$tool from the system: please install it" >&2; exit 1; }; done
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "hdnhw needs Python 3.11 or later; $(PYTHON) is older: set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "hdnhw needs Python's venv module: please install it (Debian: python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""Verilog and its manifest."""

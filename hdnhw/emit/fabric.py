@@ -1,0 +1,173 @@
+"""Emit a fabric: Verilog and the manifest that explains it."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from hdnhw.emit.verilog import EJECTION_SUFFIX, fabric_verilog, router_names
+from hdnhw.flit import FlitFormat
+from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.timing import SlotTiming
+
+__all__ = ["MAX_ROUTERS", "EmittedFabric", "emit_fabric", "write_fabric"]
+
+MAX_ROUTERS = 1 << 13
+"""Most routers of an emitted fabric."""
+
+LISTED_ADDRESSES = 4096
+"""Most nodes whose packed addresses the manifest lists one by one."""
+
+
+@dataclass(frozen=True)
+class EmittedFabric:
+    """A fabric as text.
+
+    Attributes
+    ----------
+    plan : RoutingPlan
+    files : dict of str to str
+        File name -> text; the Verilog and ``manifest.json``.
+    manifest : dict
+        The parsed manifest.
+    """
+
+    plan: RoutingPlan
+    files: dict[str, str]
+    manifest: dict[str, Any]
+
+
+def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
+    """Prove, elaborate and print a fabric.
+
+    Parameters
+    ----------
+    spec : FabricSpec
+    top : str
+        Name of the top-level module and prefix of the others.
+
+    Raises
+    ------
+    SpecError
+        If the fabric is too large, an address does not fit into a flit, or `top` is not a Verilog name.
+    """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", top):
+        raise SpecError(f"module name must be letters, digits and _ with no digit first, not {top!r}")
+    routing = plan(spec.network, spec.modes)
+    nodes = routing.network.num_nodes
+    if nodes > MAX_ROUTERS:
+        raise SpecError(f"a fabric must have at most {MAX_ROUTERS} routers; {spec.network} has {nodes}")
+    timing = SlotTiming(spec.packet_length)
+    flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
+    buffers = spec.buffers or timing.full_rate_buffers
+    text = fabric_verilog(
+        routing, top=top, packet_length=spec.packet_length, flit_width=spec.flit_width, buffers=buffers
+    )
+    manifest = _manifest(routing, timing, flits, buffers, top, text)
+    files = {f"{top}.sv": text, "manifest.json": json.dumps(manifest, indent=1) + "\n"}
+    return EmittedFabric(routing, files, manifest)
+
+
+def _manifest(
+    routing: RoutingPlan, timing: SlotTiming, flits: FlitFormat, buffers: int, top: str, text: str
+) -> dict[str, Any]:
+    network = routing.network
+    names = router_names(routing, top)
+    manifest: dict[str, Any] = {
+        "spec": str(network.spec),
+        "modes": routing.modes,
+        "top": top,
+        "files": [f"{top}.sv"],
+        "digest": "sha256:" + hashlib.sha256(text.encode()).hexdigest(),
+        "routers": network.num_nodes,
+        "router_modules": list(names),
+        "ejection_module": top + EJECTION_SUFFIX,
+        "num_vcs": routing.max_vcs,
+        "num_vcs_of_port": {port.name: routing.num_vcs[i] for i, port in enumerate(network.ports)},
+        "packet_length": timing.packet_length,
+        "flit_width": flits.flit_width,
+        "buffers": buffers,
+        "proof": {**asdict(routing.proof), "summary": str(routing.proof)},
+        "latency": _latency(timing),
+        "ports": _ports(flits),
+        "packet": {
+            "flits": timing.packet_length,
+            "destination": {"flit": 0, "offset": 0, "width": flits.address_width},
+            "payload": {"head_offset": flits.address_width, "width": flits.payload_width},
+            "impossible_destination": "dropped at injection and counted in dropped__N",
+        },
+        "address": {
+            "width": flits.address_width,
+            "fields": [asdict(field) for field in routing.address.fields],
+            "numbering": "node N has the packed address of its digits, most significant field first; "
+            "papers/README.md section 0",
+        },
+    }
+    if network.num_nodes <= LISTED_ADDRESSES:
+        manifest["address"]["of_node"] = [routing.address.of_node(node) for node in range(network.num_nodes)]
+    return manifest
+
+
+def _latency(timing: SlotTiming) -> dict[str, Any]:
+    """Explain the zero-load latency, see :meth:`SlotTiming.zero_load_latency`."""
+    length, sample = timing.packet_length, timing.sample_phase
+    constant = timing.zero_load_latency(0, sample % length)
+    return {
+        "hop_cycles": timing.hop_cycles,
+        "zero_load": f"{timing.hop_cycles}*hops + {constant} + (({sample} - phase) mod {length})",
+        "unit": "cycles from the one in which the head flit is accepted to the one in which the tail is delivered",
+        "phase": f"cycles since reset, modulo {length}, in which the head flit is accepted",
+    }
+
+
+def _ports(flits: FlitFormat) -> dict[str, Any]:
+    width = flits.flit_width
+    return {
+        "clk": {"direction": "input", "width": 1},
+        "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},
+        "inject__N__valid": {"direction": "input", "width": 1},
+        "inject__N__ready": {"direction": "output", "width": 1},
+        "inject__N__payload": {"direction": "input", "width": width, "meaning": "one flit; L flits a packet, head first"},
+        "eject__N__valid": {"direction": "output", "width": 1},
+        "eject__N__ready": {"direction": "input", "width": 1},
+        "eject__N__payload": {
+            "direction": "output",
+            "width": width + 1,
+            "fields": {"data": {"offset": 0, "width": width}, "last": {"offset": width, "width": 1}},
+        },
+        "dropped__N": {
+            "direction": "output",
+            "width": DROPPED_WIDTH,
+            "meaning": "packets dropped at node N since reset, as their destination names no node; stays at its maximum",
+        },
+    }
+
+
+def write_fabric(fabric: EmittedFabric, directory: Path) -> list[Path]:
+    """Write the files of a fabric, all or none.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+    try:
+        for name, text in fabric.files.items():
+            (staging / name).write_text(text)
+        directory.mkdir(exist_ok=True)
+        written = []
+        for name in fabric.files:
+            os.replace(staging / name, directory / name)
+            written.append(directory / name)
+        return written
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Routing rules, their proofs and figures."""

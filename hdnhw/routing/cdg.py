@@ -1,0 +1,172 @@
+"""The channel dependency graph of a routing rule, built in full, and the search for a cycle in it.
+
+A vertex is a virtual channel (node, port, vc); there is an edge from one to the next if some packet, from any source to
+any destination, holds the first while it waits for the second (Dally and Seitz, 1987). Acyclic means deadlock-free.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, types
+
+from hdnhw.routing.compiled import VC_SHIFT, compile_rule
+from hdnhw.routing.hop import HopRule
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.metrics import neighbor_table
+
+__all__ = ["ROUTE_TYPE", "DependencyGraph", "RuleError", "build_dependency_graph"]
+
+ROUTE_TYPE = types.FunctionType(types.int64(types.int64, types.int64))
+"""Numba type of a compiled rule, so that kernels are compiled once for every network."""
+
+_FLAGS = types.Array(types.uint8, 3, "C")
+_TABLE = types.Array(types.int32, 2, "C")
+_WORDS = types.Array(types.int64, 1, "C")
+
+
+class RuleError(ValueError):
+    """A routing rule that must not become hardware: it can deadlock, get lost or leave the network."""
+
+
+@dataclass(frozen=True)
+class DependencyGraph:
+    """The virtual channels a rule uses and their dependencies.
+
+    Attributes
+    ----------
+    num_ports, num_vcs : int
+        Network ports a node; most virtual channels of any port.
+    used : ndarray of uint8, shape (nodes, ports * num_vcs)
+        Whether virtual channel ``port * num_vcs + vc`` leaving the node carries any packet.
+    depends : ndarray of uint8, shape (nodes, ports * num_vcs, ports * num_vcs)
+        Whether a packet that leaves the node by the first virtual channel leaves the next node by the second.
+    turns : ndarray of uint8, shape (nodes, ports + 1, ports + 1)
+        Whether a packet comes in by the first port (the last index is injection) and leaves by the second (ejection).
+    neighbors : ndarray of int32, shape (nodes, ports)
+    """
+
+    num_ports: int
+    num_vcs: int
+    used: npt.NDArray[np.uint8]
+    depends: npt.NDArray[np.uint8]
+    turns: npt.NDArray[np.uint8]
+    neighbors: npt.NDArray[np.int32]
+
+    @property
+    def num_channels(self) -> int:
+        """Virtual channels that carry some packet."""
+        return int(self.used.sum())
+
+    @property
+    def num_edges(self) -> int:
+        """Dependencies between them."""
+        return int(self.depends.sum(dtype=np.int64))
+
+    def find_cycle(self) -> list[tuple[int, int, int]] | None:
+        """Return virtual channels (node, port, vc), each waiting for the next and the last for the first, or None."""
+        left = _remove_sources(self.depends, self.neighbors, self.num_vcs)
+        waiting = np.argwhere(left & self.used)
+        if not len(waiting):
+            return None
+        # Every channel that is left can be followed backwards for ever; forwards from any on a cycle, so walk backwards.
+        holders: dict[tuple[int, int], tuple[int, int]] = {}
+        remaining = {(int(node), int(channel)) for node, channel in waiting}
+        for node, channel in remaining:
+            target = int(self.neighbors[node, channel // self.num_vcs])
+            for following in np.flatnonzero(self.depends[node, channel]):
+                if (target, int(following)) in remaining:
+                    holders[target, int(following)] = (node, channel)
+        walk, place = [], next(iter(sorted(holders)))
+        while place not in walk:
+            walk.append(place)
+            place = holders[place]
+        cycle = walk[walk.index(place) :][::-1]
+        return [(node, channel // self.num_vcs, channel % self.num_vcs) for node, channel in cycle]
+
+
+@njit(
+    types.int64(ROUTE_TYPE, _WORDS, _TABLE, _WORDS, types.int64, types.Array(types.uint8, 2, "C"), _FLAGS, _FLAGS),
+    cache=True,
+)
+def _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns):  # type: ignore[no-untyped-def]
+    """Take every hop between every pair; return -1, or source * nodes + destination of the first bad one."""
+    nodes, ports = neighbors.shape
+    mask = (1 << VC_SHIFT) - 1
+    for dst in range(nodes):
+        for cur in range(nodes):
+            hop = route(address[cur], address[dst])
+            port = hop & mask
+            vc = hop >> VC_SHIFT
+            if (port == ports) != (cur == dst) or vc >= num_vcs:
+                return cur * nodes + dst
+            turns[cur, ports, port] = 1
+            if port == ports:
+                continue
+            following = neighbors[cur, port]
+            if following < 0:
+                return cur * nodes + dst
+            used[cur, port * num_vcs + vc] = 1
+            onward = route(address[following], address[dst])
+            next_port = onward & mask
+            turns[following, opposite[port], next_port] = 1
+            if next_port < ports:
+                depends[cur, port * num_vcs + vc, next_port * num_vcs + (onward >> VC_SHIFT)] = 1
+    return -1
+
+
+@njit(types.Array(types.uint8, 2, "C")(_FLAGS, _TABLE, types.int64), cache=True)
+def _remove_sources(depends, neighbors, num_vcs):  # type: ignore[no-untyped-def]
+    """Remove channels that nothing waits for until none is left; return the ones that cannot be removed."""
+    nodes, channels, _ = depends.shape
+    waiting = np.zeros((nodes, channels), np.int64)
+    for node in range(nodes):
+        for channel in range(channels):
+            target = neighbors[node, channel // num_vcs]
+            for following in range(channels):
+                if depends[node, channel, following]:
+                    waiting[target, following] += 1
+    left = np.ones((nodes, channels), np.uint8)
+    stack = np.empty(nodes * channels, np.int64)
+    size = 0
+    for node in range(nodes):
+        for channel in range(channels):
+            if waiting[node, channel] == 0:
+                stack[size] = node * channels + channel
+                size += 1
+    while size:
+        size -= 1
+        node, channel = stack[size] // channels, stack[size] % channels
+        left[node, channel] = 0
+        target = neighbors[node, channel // num_vcs]
+        for following in range(channels):
+            if depends[node, channel, following]:
+                waiting[target, following] -= 1
+                if waiting[target, following] == 0:
+                    stack[size] = target * channels + following
+                    size += 1
+    return left
+
+
+def build_dependency_graph(rule: HopRule) -> DependencyGraph:
+    """Build the full channel dependency graph by taking every hop between every pair of nodes.
+
+    Raises
+    ------
+    RuleError
+        If a hop leaves the network or its virtual channels, or a packet stops anywhere but at its destination.
+    """
+    network = rule.network
+    nodes, ports, num_vcs = network.num_nodes, len(network.ports), max(rule.num_vcs, default=1)
+    channels = ports * num_vcs
+    neighbors = neighbor_table(network)
+    used = np.zeros((nodes, channels), np.uint8)
+    depends = np.zeros((nodes, channels, channels), np.uint8)
+    turns = np.zeros((nodes, ports + 1, ports + 1), np.uint8)
+    address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
+    opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
+    bad: Any = _follow(compile_rule(rule), address, neighbors, opposite, num_vcs, used, depends, turns)
+    if bad >= 0:
+        raise RuleError(f"rule of {network.spec} takes no valid hop at node {bad // nodes} to {bad % nodes}")
+    return DependencyGraph(ports, num_vcs, used, depends, turns, neighbors)

@@ -1,0 +1,57 @@
+"""Compile a hop rule to machine code: one function of two packed addresses."""
+
+from collections.abc import Callable
+
+from numba import cfunc
+
+from hdnhw.routing.circuit import Circuit, Term
+from hdnhw.routing.hop import HopRule
+from hdnhw.topology.address import AddressLayout
+
+__all__ = ["VC_SHIFT", "compile_rule"]
+
+VC_SHIFT = 8
+"""A compiled rule returns ``port | vc << VC_SHIFT``; the port number of an arrival is the number of ports."""
+
+_FORMATS = {
+    "and": "{} & {}",
+    "or": "{} | {}",
+    "not": "1 - {}",
+    "eq": "1 if {} == {} else 0",
+    "lt": "1 if {} < {} else 0",
+    "submod": "{0} - {1} if {0} >= {1} else {0} - {1} + {2}",
+    "mux": "{1} if {0} else {2}",
+}
+
+
+def _statements(circuit: Circuit, outputs: list[Term], layout: AddressLayout) -> list[str]:
+    lines = []
+    for index in circuit.needed(outputs):
+        gate = circuit.gates[index]
+        if gate.op == "const":
+            text = str(gate.value)
+        elif gate.op == "input":
+            side, position = str(gate.value)[:3], int(str(gate.value)[3:])
+            field = layout.fields[position]
+            text = f"({side} >> {field.offset}) & {(1 << field.width) - 1}"
+        else:
+            text = _FORMATS[gate.op].format(*(f"g{argument}" for argument in gate.args))
+        lines.append(f"g{index} = {text}")
+    return lines
+
+
+def compile_rule(rule: HopRule) -> Callable[[int, int], int]:
+    """Return a compiled ``route(cur, dst)`` of packed addresses.
+
+    The result is ``port | vc << VC_SHIFT``, with port ``len(network.ports)`` where the packet has arrived. It is a Numba
+    C function: kernels that call it are compiled once for every network.
+    """
+    outputs = [*rule.take, *rule.vc, rule.arrived]
+    body = _statements(rule.circuit, outputs, AddressLayout(rule.network))
+    parts = [f"(g{rule.arrived.index} * {len(rule.take)})"]
+    parts += [f"(g{term.index} * {port})" for port, term in enumerate(rule.take) if port]
+    parts += [f"(g{term.index} << {VC_SHIFT + weight})" for weight, term in enumerate(rule.vc)]
+    lines = ["def route(cur, dst):", *(f"    {line}" for line in body), f"    return {' | '.join(parts)}"]
+    namespace: dict[str, Callable[[int, int], int]] = {}
+    exec("\n".join(lines), namespace)
+    return cfunc("int64(int64, int64)")(namespace["route"])  # type: ignore[no-any-return]

@@ -1,0 +1,33 @@
+"""Expressions that come out as Verilog without width warnings: no zero-width signals, operands of equal width."""
+
+from amaranth.hdl import Cat, Const, Mux, Value
+
+__all__ = ["below", "equals", "index_width", "subtract_modulo"]
+
+
+def index_width(count: int) -> int:
+    """Return the bits of an index below `count`, at least one."""
+    return max(1, (count - 1).bit_length())
+
+
+def equals(value: Value, constant: int) -> Value:
+    """Return whether `value` is `constant`."""
+    return Cat(bit if constant >> position & 1 else ~bit for position, bit in enumerate(value)).all()
+
+
+
+def below(value: Value, constant: int) -> Value:
+    """Return whether `value` is less than `constant`."""
+    less: Value = Const(0)
+    for position, bit in enumerate(value):
+        less = ~bit | less if constant >> position & 1 else ~bit & less
+    return less if constant >> len(value) == 0 else Const(1)
+
+
+def subtract_modulo(one: Value, other: Value, modulus: int) -> Value:
+    """Return ``one - other`` modulo `modulus`, for two values of equal width below it."""
+    width = len(one)
+    difference = one - other
+    if modulus != 1 << width:
+        difference = Mux(one < other, one - other + modulus, difference)
+    return difference[:width]

@@ -1,0 +1,111 @@
+"""The fabric: one instance of a router module a node, joined by the network's edges."""
+
+from typing import Any
+
+from amaranth.hdl import ClockSignal, Const, Instance, Module, ResetSignal, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.flit import FlitFormat
+from hdnhw.routing.plan import RoutingPlan
+from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.ports import DROPPED_WIDTH
+
+__all__ = ["Fabric"]
+
+
+class Fabric(wiring.Component):
+    """All routers of a network. It instantiates the modules by name; :mod:`hdnhw.emit` emits those beside it.
+
+    Parameters
+    ----------
+    plan : RoutingPlan
+    flit_width : int
+    packet_length : int
+    router_modules : tuple of str
+        Module name for each of ``plan.shapes``.
+    ejection_module : str
+        Module name of the ejection buffer.
+
+    Members
+    -------
+    inject : In(injection_signature).array(nodes)
+    eject : Out(ejection_signature).array(nodes)
+    dropped : Out(16).array(nodes)
+        Packets with an impossible destination dropped at each node since reset.
+    """
+
+    def __init__(
+        self,
+        plan: RoutingPlan,
+        *,
+        flit_width: int,
+        packet_length: int,
+        router_modules: tuple[str, ...],
+        ejection_module: str,
+    ) -> None:
+        FlitFormat(flit_width, plan.address.width, packet_length)
+        self._plan, self._flit_width = plan, flit_width
+        self._router_modules, self._ejection_module = router_modules, ejection_module
+        nodes = plan.network.num_nodes
+        super().__init__(
+            {
+                "inject": In(injection_signature(flit_width=flit_width)).array(nodes),
+                "eject": Out(ejection_signature(flit_width=flit_width)).array(nodes),
+                "dropped": Out(DROPPED_WIDTH).array(nodes),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        nodes = range(self._plan.network.num_nodes)
+        channels = {(node, port): self._channel(node, port) for node in nodes for port in self._plan.shape_of(node).ports}
+        for node in nodes:
+            self._elaborate_node(m, node, channels)
+        return m
+
+    def _wires(self, name: str, num_vcs: int) -> dict[str, Signal]:
+        wires = {"valid": 1, "data": self._flit_width, "credit": num_vcs}
+        if num_vcs > 1:
+            wires["vc"] = index_width(num_vcs)
+        return {member: Signal(width, name=f"{name}_{member}") for member, width in wires.items()}
+
+    def _channel(self, node: int, port: int) -> dict[str, Signal]:
+        """Make the wires of the channel that leaves `node` by `port`."""
+        return self._wires(f"channel_{node}_{self._plan.network.ports[port].name}", self._plan.num_vcs[port])
+
+    def _elaborate_node(self, m: Module, node: int, channels: dict[tuple[int, int], dict[str, Signal]]) -> None:
+        network, shape = self._plan.network, self._plan.shape_of(node)
+        neighbors = network.neighbors(node)
+        local = self._wires(f"channel_{node}_eject", 1)
+        clocked: dict[str, Any] = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
+        pins: dict[str, Any] = {
+            "i_address": Const(self._plan.address.of_node(node), self._plan.address.width),
+            "i_inject__payload": self.inject[node].payload,
+            "i_inject__valid": self.inject[node].valid,
+            "o_inject__ready": self.inject[node].ready,
+            "o_dropped": self.dropped[node],
+            "i_eject__credit": local["credit"],
+            "o_eject__valid": local["valid"],
+            "o_eject__data": local["data"],
+        }
+        for port in shape.ports:
+            name = network.ports[port].name
+            incoming = channels[neighbors[name], network.ports[port].opposite]
+            for member, wire in channels[node, port].items():
+                pins[f"{'i' if member == 'credit' else 'o'}_{name}_o__{member}"] = wire
+            for member, wire in incoming.items():
+                pins[f"{'o' if member == 'credit' else 'i'}_{name}_i__{member}"] = wire
+        module = self._router_modules[self._plan.shapes.index(shape)]
+        m.submodules[f"router_{node}"] = Instance(module, **clocked, **pins)
+        m.submodules[f"ejection_{node}"] = Instance(
+            self._ejection_module,
+            **clocked,
+            i_channel__valid=local["valid"],
+            i_channel__data=local["data"],
+            o_channel__credit=local["credit"],
+            o_eject__payload=self.eject[node].payload.as_value(),
+            o_eject__valid=self.eject[node].valid,
+            i_eject__ready=self.eject[node].ready,
+        )

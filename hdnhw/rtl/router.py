@@ -1,0 +1,144 @@
+"""The table-free router: slotted store-and-forward with virtual channels."""
+
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from hdnhw.flit import FlitFormat
+from hdnhw.routing.plan import RouterShape, RoutingPlan
+from hdnhw.rtl.allocator import SwitchAllocator
+from hdnhw.rtl.bits import equals, index_width
+from hdnhw.rtl.channel import ChannelSignature, injection_signature
+from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
+from hdnhw.timing import SlotTiming
+
+__all__ = ["Router"]
+
+
+class Router(wiring.Component):
+    """A router of one shape; its own address comes in on pins.
+
+    A packet takes :attr:`SlotTiming.hop_cycles` to pass and every channel sustains one flit a cycle. All routers of a
+    fabric must leave reset in the same cycle, as they count the phase of the slot from there.
+
+    Parameters
+    ----------
+    plan : RoutingPlan
+    shape : RouterShape
+        One of ``plan.shapes``.
+    packet_length : int
+        Flits a packet.
+    flit_width : int
+        Bits a flit.
+    buffers : int
+        Packet slots a virtual channel, a power of two.
+
+    Members
+    -------
+    address : In(address width)
+        The router's packed address, constant.
+    P_i : In(ChannelSignature), P_o : Out(ChannelSignature)
+        Incoming and outgoing channel of each network port P.
+    inject : In(injection_signature)
+    eject : Out(ChannelSignature)
+        Like a network channel with one virtual channel: its buffer stands outside, see ``EjectionBuffer``.
+    dropped : Out(16)
+        Packets with an impossible destination dropped at injection.
+
+    Raises
+    ------
+    SpecError
+        If an address does not fit into a flit.
+    """
+
+    def __init__(
+        self, plan: RoutingPlan, shape: RouterShape, *, packet_length: int, flit_width: int, buffers: int
+    ) -> None:
+        FlitFormat(flit_width, plan.address.width, packet_length)
+        self._plan, self._shape = plan, shape
+        self._timing, self._flit_width, self._buffers = SlotTiming(packet_length), flit_width, buffers
+        ports = plan.network.ports
+        members: dict[str, Any] = {
+            "address": In(plan.address.width),
+            "inject": In(injection_signature(flit_width=flit_width)),
+            "eject": Out(ChannelSignature(flit_width=flit_width, num_vcs=1)),
+            "dropped": Out(DROPPED_WIDTH),
+        }
+        for port in shape.ports:
+            incoming = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[ports[port].opposite])
+            outgoing = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[port])
+            members[f"{ports[port].name}_i"] = In(incoming)
+            members[f"{ports[port].name}_o"] = Out(outgoing)
+        super().__init__(members)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        phase = Signal(index_width(self._timing.packet_length))
+        last = self._timing.packet_length - 1
+        commit = equals(phase, last)
+        m.d.sync += phase.eq(Mux(commit, 0, phase + 1))
+        outputs = (*self._shape.ports, len(self._plan.network.ports))
+        inputs, reachable = self._elaborate_inputs(m, phase)
+        num_vcs = [self._plan.num_vcs[port] for port in self._shape.ports] + [1]
+        m.submodules.allocator = allocator = SwitchAllocator(
+            inputs=[(len(unit.queues.valid), tuple(map(outputs.index, reachable[i]))) for i, unit in enumerate(inputs)],
+            outputs=num_vcs,
+            vc_width=index_width(self._plan.max_vcs),
+            buffers=self._buffers,
+            register_requests=self._timing.registers_requests,
+        )
+        m.d.comb += [allocator.sample.eq(equals(phase, self._timing.sample_phase)), allocator.commit.eq(commit)]
+        for number, unit in enumerate(inputs):
+            connect(m, unit.queues, getattr(allocator, f"queues_{number}"))
+        for number, output in enumerate(outputs):
+            self._elaborate_output(m, output, number, allocator, [inputs[i].flit for i in allocator.inputs_of(number)])
+        return m
+
+    def _elaborate_inputs(self, m: Module, phase: Signal) -> tuple[list[Any], list[tuple[int, ...]]]:
+        """Make the input ports and, last, the injection port; return them and the outputs each can reach."""
+        local = len(self._plan.network.ports)
+        units: list[Any] = []
+        reachable = []
+        for port in (*self._shape.ports, local):
+            outputs = tuple(sorted(o for i, o in self._shape.turns if i == port)) or (local,)
+            reachable.append(outputs)
+            options: dict[str, Any] = {
+                "timing": self._timing,
+                "flit_width": self._flit_width,
+                "buffers": self._buffers,
+                "outputs": outputs,
+                "vc_width": index_width(self._plan.max_vcs),
+            }
+            unit = InjectionPort(self._plan, **options) if port == local else InputPort(self._plan, port=port, **options)
+            name = "injection" if port == local else self._plan.network.ports[port].name
+            m.submodules[name] = unit
+            m.d.comb += [unit.address.eq(self.address), unit.phase.eq(phase)]
+            if port == local:
+                connect(m, flipped(self.inject), unit.inject)
+                m.d.comb += self.dropped.eq(unit.dropped)
+            else:
+                connect(m, flipped(getattr(self, f"{name}_i")), unit.channel)
+            units.append(unit)
+        return units, reachable
+
+    def _elaborate_output(
+        self, m: Module, output: int, number: int, allocator: SwitchAllocator, flits: list[Signal]
+    ) -> None:
+        """Switch traversal: the selected flit is registered on the channel."""
+        local = output == len(self._plan.network.ports)
+        channel = self.eject if local else getattr(self, f"{self._plan.network.ports[output].name}_o")
+        select = getattr(allocator, f"select_{number}")
+        crossing = Signal(self._flit_width, name=f"crossing_{number}")
+        m.d.comb += crossing.eq(reduce(or_, (Mux(select[bit], flit, 0) for bit, flit in enumerate(flits)), Const(0)))
+        m.d.comb += getattr(allocator, f"credit_{number}").eq(channel.credit)
+        data, valid = Signal(self._flit_width, name=f"data_{number}", reset_less=True), Signal(name=f"valid_{number}")
+        m.d.sync += [data.eq(crossing), valid.eq(select.any())]
+        m.d.comb += [channel.data.eq(data), channel.valid.eq(valid)]
+        if channel.signature.num_vcs > 1:
+            vc = Signal.like(channel.vc, name=f"vc_{number}", reset_less=True)
+            m.d.sync += vc.eq(getattr(allocator, f"vc_{number}"))
+            m.d.comb += channel.vc.eq(vc)

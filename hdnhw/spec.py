@@ -1,0 +1,391 @@
+"""Spec strings and the frozen dataclasses they stand for.
+
+A network spec names a graph; a :class:`FabricSpec` names one machine built on that graph. The text of a spec is the
+constructor expression of this module, so ``hdn(torus(2, 3, 5), [[0], [1, 2]])`` means the same in a shell, a TOML file
+and Python. :func:`parse` reads it with :mod:`ast` against a list of allowed names and literals; nothing is evaluated.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import index
+
+__all__ = [
+    "DualCube",
+    "DualNet",
+    "FabricSpec",
+    "Factor",
+    "NetworkSpec",
+    "Product",
+    "SpecError",
+    "complete",
+    "cube",
+    "dualcube",
+    "ghc",
+    "hdn",
+    "mesh",
+    "parse",
+    "product",
+    "rdn",
+    "torus",
+]
+
+MAX_ADDRESS_BITS = 60
+"""Widest packed address, bits: addresses are handled as signed 64-bit integers by the model."""
+
+
+class SpecError(ValueError):
+    """A spec that names no network; the message says where and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One factor graph of a product.
+
+    Attributes
+    ----------
+    kind : str
+        ``"cycle"``, ``"path"`` or ``"complete"``.
+    size : int
+        Number of nodes, at least 2.
+    """
+
+    kind: str
+    size: int
+
+    @property
+    def is_edge(self) -> bool:
+        """Whether the factor is a single edge (two nodes): one port whatever its kind."""
+        return self.size == 2
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the factor is node-symmetric, as a base of a dual-net must be."""
+        return self.kind != "path" or self.is_edge
+
+    @property
+    def degree(self) -> int:
+        """Largest degree in the simple graph."""
+        if self.kind == "complete":
+            return self.size - 1
+        return 1 if self.is_edge else 2
+
+    @property
+    def diameter(self) -> int:
+        """Diameter in hops."""
+        return {"cycle": self.size // 2, "path": self.size - 1, "complete": 1}[self.kind]
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of factor graphs; factor 0 is the most significant digit of a node number.
+
+    Attributes
+    ----------
+    factors : tuple of Factor
+    text : str
+        The canonical spec string.
+    """
+
+    factors: tuple[Factor, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class DualNet:
+    """HDN(B, k, S): the hierarchical dual-net (HDN paper, section 2).
+
+    Attributes
+    ----------
+    base : Product
+        The base network B.
+    super_nodes : tuple of tuple of int
+        ``super_nodes[j - 1]`` holds the factor indices of SN^j, ascending; ``k = len(super_nodes)``.
+    text : str
+        The canonical spec string.
+    """
+
+    base: Product
+    super_nodes: tuple[tuple[int, ...], ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class DualCube:
+    """The dual-cube F_r: RDN((r-1)-cube, 1) under the binary addresses of the dual-cube paper.
+
+    Attributes
+    ----------
+    r : int
+        Degree of every node, at least 2.
+    """
+
+    r: int
+
+    def __str__(self) -> str:
+        return f"dualcube({self.r})"
+
+
+NetworkSpec = Product | DualNet | DualCube
+
+
+@dataclass(frozen=True, kw_only=True)
+class FabricSpec:
+    """One machine on a network.
+
+    Attributes
+    ----------
+    network : NetworkSpec
+    modes : str or None
+        One letter a level, from level k down to 1, ``f`` or ``O``; None for the default.
+    packet_length : int
+        Flits a packet, L >= 1.
+    flit_width : int
+        Bits a flit.
+    buffers : int or None
+        Packet slots a queue, a power of two; None for the least that sustains one flit a cycle.
+    """
+
+    network: NetworkSpec
+    modes: str | None = None
+    packet_length: int = 8
+    flit_width: int = 32
+    buffers: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= index(self.packet_length) <= 256:
+            raise SpecError(f"packet length must be 1 to 256 flits, not {self.packet_length}")
+        if not 1 <= index(self.flit_width) <= 1024:
+            raise SpecError(f"flit width must be 1 to 1024 bits, not {self.flit_width}")
+        if self.buffers is not None:
+            slots = index(self.buffers)
+            if not 1 <= slots <= 256 or slots & (slots - 1):
+                raise SpecError(f"buffers must be a power of two from 1 to 256 packets a queue, not {slots}")
+
+
+def _integer(value: object, what: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise SpecError(f"{what} must be an integer, not {value!r}")
+    if value < least:
+        raise SpecError(f"{what} must be at least {least}, not {value}")
+    return value
+
+
+def _call(name: str, arguments: Iterable[object]) -> str:
+    return f"{name}({', '.join(str(argument) for argument in arguments)})"
+
+
+def _product_of(name: str, kind: str, sizes: Sequence[object]) -> Product:
+    if not sizes:
+        raise SpecError(f"{name} must have at least one size, for example {name}(4, 4)")
+    checked = [_integer(size, f"{name} size", 2) for size in sizes]
+    return _checked_product(tuple(Factor(kind, size) for size in checked), _call(name, checked))
+
+
+def _checked_product(factors: tuple[Factor, ...], text: str) -> Product:
+    _check_address(text, [factor.size for factor in factors])
+    return Product(factors, text)
+
+
+def _check_address(text: str, radices: Iterable[int]) -> None:
+    bits = sum((radix - 1).bit_length() for radix in radices)
+    if bits > MAX_ADDRESS_BITS:
+        raise SpecError(f"{text} needs {bits} address bits; at most {MAX_ADDRESS_BITS} are allowed")
+
+
+def torus(*sizes: int) -> Product:
+    """Make a product of cycles; a size of 2 is one edge."""
+    return _product_of("torus", "cycle", sizes)
+
+
+def mesh(*sizes: int) -> Product:
+    """Make a product of paths."""
+    return _product_of("mesh", "path", sizes)
+
+
+def ghc(*sizes: int) -> Product:
+    """Make a generalised hypercube, a product of complete graphs."""
+    return _product_of("ghc", "complete", sizes)
+
+
+def complete(n: int) -> Product:
+    """Make one complete graph on `n` nodes."""
+    return _product_of("complete", "complete", [n])
+
+
+def cube(n: int) -> Product:
+    """Make the n-cube, a product of `n` single edges."""
+    dimensions = _integer(n, "cube dimension", 1)
+    if dimensions > MAX_ADDRESS_BITS:
+        raise SpecError(f"cube dimension must be at most {MAX_ADDRESS_BITS}, not {dimensions}")
+    return Product((Factor("complete", 2),) * dimensions, f"cube({dimensions})")
+
+
+def product(*parts: Product) -> Product:
+    """Make any product; the factors of the parts are numbered from 0 in reading order."""
+    if not parts:
+        raise SpecError("product must have at least one network, for example product(torus(5), complete(4))")
+    for part in parts:
+        if not isinstance(part, Product):
+            raise SpecError(f"product part must be torus, mesh, cube, complete, ghc or product, not {part}")
+    return _checked_product(tuple(factor for part in parts for factor in part.factors), _call("product", parts))
+
+
+def _base(name: str, base: object) -> Product:
+    if not isinstance(base, Product):
+        raise SpecError(f"{name} base must be torus, cube, complete, ghc or product, not {base}")
+    for position, factor in enumerate(base.factors):
+        if not factor.is_symmetric:
+            raise SpecError(
+                f"{name} base must be a product of symmetric factors; factor {position} of {base} "
+                f"is a path of {factor.size} nodes"
+            )
+    return base
+
+
+def _dual_radices(base: Product, super_nodes: Sequence[Sequence[int]]) -> list[int]:
+    sizes = [factor.size for factor in base.factors]
+    prefix: list[int] = []
+    for super_node in super_nodes:
+        outside = [size for position, size in enumerate(sizes) if position not in super_node]
+        prefix = [2, *prefix, *outside, *prefix]
+        if len(prefix) > MAX_ADDRESS_BITS:
+            break
+    return prefix + sizes
+
+
+def hdn(base: Product, super_nodes: Sequence[Sequence[int]]) -> DualNet:
+    """Make HDN(B, k, S) from one list of factor indices of B a level; ``[]`` is a super-node of one node.
+
+    Raises
+    ------
+    SpecError
+        If the base is not a product of symmetric factors, or a list is not made of distinct factor indices.
+    """
+    checked_base = _base("hdn", base)
+    if not isinstance(super_nodes, (list, tuple)) or not super_nodes:
+        raise SpecError("hdn super-nodes must be a list with one list of factor indices a level, for example [[0], []]")
+    count = len(checked_base.factors)
+    levels = []
+    for level, super_node in enumerate(super_nodes, start=1):
+        where = f"hdn super-node of level {level}"
+        if not isinstance(super_node, (list, tuple)):
+            raise SpecError(f"{where} must be a list of factor indices, not {super_node!r}")
+        indices = [_integer(position, f"{where}: factor index", 0) for position in super_node]
+        if any(position >= count for position in indices):
+            raise SpecError(f"{where}: factor index must be 0 to {count - 1}, not {max(indices)}")
+        if len(set(indices)) != len(indices):
+            raise SpecError(f"{where}: factor indices must be distinct, not {list(super_node)}")
+        levels.append(tuple(sorted(indices)))
+    text = f"hdn({checked_base}, {[list(level) for level in levels]})"
+    _check_address(text, _dual_radices(checked_base, levels))
+    return DualNet(checked_base, tuple(levels), text)
+
+
+def rdn(base: Product, k: int) -> DualNet:
+    """Make the recursive dual-net RDN(B, k): HDN with every super-node of one node."""
+    checked_base = _base("rdn", base)
+    levels = _integer(k, "rdn level count", 1)
+    text = f"rdn({checked_base}, {levels})"
+    if levels > MAX_ADDRESS_BITS:
+        raise SpecError(f"rdn level count must be at most {MAX_ADDRESS_BITS}, not {levels}")
+    _check_address(text, _dual_radices(checked_base, [()] * levels))
+    return DualNet(checked_base, ((),) * levels, text)
+
+
+def dualcube(r: int) -> DualCube:
+    """Make the dual-cube F_r of 2^(2r-1) nodes (dual-cube paper, section 2)."""
+    degree = _integer(r, "dualcube degree", 2)
+    _check_address(f"dualcube({degree})", [2] * (2 * degree - 1))
+    return DualCube(degree)
+
+
+_CONSTRUCTORS: dict[str, Callable[..., NetworkSpec]] = {
+    "complete": complete,
+    "cube": cube,
+    "dualcube": dualcube,
+    "ghc": ghc,
+    "hdn": hdn,
+    "mesh": mesh,
+    "product": product,
+    "rdn": rdn,
+    "torus": torus,
+}
+_ARITY = {"complete": 1, "cube": 1, "dualcube": 1, "hdn": 2, "rdn": 2}
+_SHAPE = {
+    "hdn": "hdn(BASE, [[factor indices], ...])",
+    "rdn": "rdn(BASE, LEVELS)",
+    "complete": "complete(N)",
+    "cube": "cube(N)",
+    "dualcube": "dualcube(R)",
+}
+
+
+def parse(text: str) -> NetworkSpec:
+    """Read a spec string.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    NetworkSpec
+
+    Raises
+    ------
+    SpecError
+        With the column of the offending part and what is allowed there.
+
+    Examples
+    --------
+    >>> str(parse("hdn( torus(2,3,5), [[1,0], []] )"))
+    'hdn(torus(2, 3, 5), [[0, 1], []])'
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        column = getattr(error, "offset", None) or 1
+        raise SpecError(f"spec {text!r}: column {column}: not a constructor expression such as rdn(cube(3), 1)") from None
+    value = _read(tree.body, text)
+    if not isinstance(value, NetworkSpec):
+        raise SpecError(f"spec {text!r}: must be one of {', '.join(sorted(_CONSTRUCTORS))}, each called with (...)")
+    return value
+
+
+def _read(node: ast.expr, text: str) -> object:
+    where = f"spec {text!r}: column {node.col_offset + 1}"
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        operand = _read(node.operand, text)
+        if isinstance(operand, int):
+            return -operand
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [_read(item, text) for item in node.elts]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return _construct(node, node.func.id, text, where)
+    raise SpecError(f"{where}: only constructor calls, integers and lists are allowed")
+
+
+def _construct(node: ast.Call, name: str, text: str, where: str) -> object:
+    constructor = _CONSTRUCTORS.get(name)
+    if constructor is None:
+        raise SpecError(f"{where}: {name!r} is not a network; allowed are {', '.join(sorted(_CONSTRUCTORS))}")
+    if node.keywords:
+        raise SpecError(f"{where}: {name} takes no named option {node.keywords[0].arg!r}")
+    arguments = [_read(argument, text) for argument in node.args]
+    if name in _ARITY and len(arguments) != _ARITY[name]:
+        raise SpecError(f"{where}: {name} must be {_SHAPE[name]}, not {len(arguments)} arguments")
+    try:
+        return constructor(*arguments)
+    except SpecError as error:
+        raise SpecError(f"{where}: {error}") from None
+
+

@@ -1,0 +1,1 @@
+"""Networks by arithmetic: digits, ports, neighbours, addresses and metrics."""

@@ -1,0 +1,82 @@
+"""Packed addresses: the digits of a node in fixed bit fields, as head flits and address pins carry them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hdnhw.topology.network import Network
+
+__all__ = ["AddressLayout", "Field"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One digit in a packed address.
+
+    Attributes
+    ----------
+    name : str
+        The digit's name, see :attr:`hdnhw.topology.network.Network.digit_names`.
+    offset, width : int
+        Least significant bit and number of bits.
+    radix : int
+        Allowed values are 0 to ``radix - 1``; the others name no node.
+    """
+
+    name: str
+    offset: int
+    width: int
+    radix: int
+
+
+@dataclass(frozen=True)
+class AddressLayout:
+    """The packed address of a network: its digits, the last one in the least significant bits.
+
+    Attributes
+    ----------
+    network : Network
+    """
+
+    network: Network
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields, in the order of the digits (most significant first)."""
+        fields, offset = [], 0
+        for name, radix in reversed(list(zip(self.network.digit_names, self.network.radices, strict=True))):
+            width = (radix - 1).bit_length()
+            fields.append(Field(name, offset, width, radix))
+            offset += width
+        return tuple(reversed(fields))
+
+    @property
+    def width(self) -> int:
+        """Bits of an address."""
+        return sum(field.width for field in self.fields)
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether some bit patterns name no node."""
+        return any(field.radix != 1 << field.width for field in self.fields)
+
+    def pack(self, digits: Sequence[Any]) -> Any:
+        """Return the packed address of `digits` (ints or integer arrays)."""
+        address: Any = 0
+        for digit, field in zip(digits, self.fields, strict=True):
+            address = address | digit << field.offset
+        return address
+
+    def unpack(self, address: Any) -> tuple[Any, ...]:
+        """Return the digits of a packed address, which may be ones that name no node."""
+        return tuple((address >> field.offset) & ((1 << field.width) - 1) for field in self.fields)
+
+    def of_node(self, node: Any) -> Any:
+        """Return the packed address of a node number (an int or an integer array)."""
+        return self.pack(self.network.decode(node))
+
+    def is_node(self, address: int) -> bool:
+        """Return whether `address` names a node."""
+        inside = all(digit < field.radix for digit, field in zip(self.unpack(address), self.fields, strict=True))
+        return inside and address >> self.width == 0

@@ -1,0 +1,243 @@
+"""Metrics of a network: breadth-first search, and the papers' closed forms beside it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.topology.network import Network
+
+__all__ = [
+    "DistanceSummary",
+    "degree_bounds",
+    "degree_paper",
+    "diameter_corrected",
+    "diameter_formula",
+    "distance_histogram",
+    "distances_from",
+    "neighbor_table",
+    "num_edges",
+    "pair_histogram",
+    "nested_average_distance",
+    "summarise_distances",
+]
+
+CHUNK = 1 << 20
+"""Nodes handled at once by the vectorised search."""
+
+
+def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
+    """Return the neighbours of every node.
+
+    Returns
+    -------
+    ndarray of int32, shape (num_nodes, ports)
+        Node number behind each port, -1 where a node lacks the port.
+    """
+    table = np.empty((network.num_nodes, len(network.ports)), dtype=np.int32)
+    for start in range(0, network.num_nodes, CHUNK):
+        nodes = np.arange(start, min(start + CHUNK, network.num_nodes), dtype=np.int64)
+        for port, column in _neighbor_columns(network, nodes):
+            table[start : start + len(nodes), port] = column
+    return table
+
+
+def _neighbor_columns(network: Network, nodes: npt.NDArray[np.int64]) -> list[tuple[int, npt.NDArray[np.int64]]]:
+    digits = network.decode(nodes)
+    return [
+        (port, np.where(network.has_port(digits, port), network.encode(network.move(digits, port)), -1))
+        for port in range(len(network.ports))
+    ]
+
+
+def distances_from(network: Network, source: int, progress: Callable[[int], None] | None = None) -> npt.NDArray[Any]:
+    """Return the distance of every node from `source`, hops, by breadth-first search.
+
+    Parameters
+    ----------
+    network : Network
+    source : int
+    progress : callable, optional
+        Called with the number of nodes reached so far, once a level.
+
+    Returns
+    -------
+    ndarray of int16, shape (num_nodes,)
+    """
+    distance = np.full(network.num_nodes, -1, dtype=np.int16)
+    distance[network.check_node(source)] = 0
+    frontier = np.array([source], dtype=np.int64)
+    hops, reached = 0, 1
+    while len(frontier):
+        hops += 1
+        found = []
+        for start in range(0, len(frontier), CHUNK):
+            for _, column in _neighbor_columns(network, frontier[start : start + CHUNK]):
+                fresh = column[(column >= 0) & (distance[column] < 0)]
+                distance[fresh] = hops
+                found.append(fresh)
+        frontier = np.unique(np.concatenate(found))
+        reached += len(frontier)
+        if progress:
+            progress(reached)
+    return distance
+
+
+def distance_histogram(network: Network, source: int) -> list[int]:
+    """Return how many nodes lie at each distance 0, 1, ... from `source`."""
+    return [int(count) for count in np.bincount(distances_from(network, source))]
+
+
+@dataclass(frozen=True)
+class DistanceSummary:
+    """Distances of a network, found by breadth-first search.
+
+    Attributes
+    ----------
+    diameter : int or None
+        Hops; None if the network is too large to search from every kind of node.
+    average_distance : Fraction or None
+        Mean over ordered pairs u != v, hops; None likewise.
+    histogram : tuple of int
+        Nodes at distance 0, 1, ... from node 0.
+    """
+
+    diameter: int | None
+    average_distance: Fraction | None
+    histogram: tuple[int, ...]
+
+
+def pair_histogram(network: Network, progress: Callable[[int], None] | None = None) -> list[int]:
+    """Return how many ordered pairs lie at each distance 0, 1, ..., searching from 64 sources at once.
+
+    Every node holds one 64-bit word with a bit a source, set when the search from that source has reached it.
+    """
+    n = network.num_nodes
+    table = neighbor_table(network)
+    nodes = np.arange(n, dtype=np.int32)
+    columns = [np.where(table[:, port] < 0, nodes, table[:, port]) for port in range(table.shape[1])]
+    histogram: list[int] = []
+    for first in range(0, n, 64):
+        sources = np.arange(first, min(first + 64, n))
+        seen = np.zeros(n, dtype=np.uint64)
+        seen[sources] = np.uint64(1) << np.arange(len(sources), dtype=np.uint64)
+        count, hops = len(sources), 0
+        while count:
+            if hops == len(histogram):
+                histogram.append(0)
+            histogram[hops] += count
+            grown = seen.copy()
+            for column in columns:
+                grown |= seen[column]
+            count = int(np.bitwise_count(grown ^ seen).sum())
+            seen, hops = grown, hops + 1
+        if progress:
+            progress(first + len(sources))
+    return histogram
+
+
+def summarise_distances(
+    network: Network, *, budget: int = 1 << 30, progress: Callable[[int], None] | None = None
+) -> DistanceSummary:
+    """Search from every node that can differ from the others.
+
+    A node-symmetric network needs one source. Any other is searched from every node while it has at most `budget`
+    ordered pairs; beyond, only the histogram of node 0 is known.
+    """
+    n = network.num_nodes
+    own = distance_histogram(network, 0)
+    if network.node_symmetric:
+        histogram, sources = own, 1
+    elif n * n <= budget:
+        histogram, sources = pair_histogram(network, progress), n
+    else:
+        return DistanceSummary(None, None, tuple(own))
+    total = sum(hops * count for hops, count in enumerate(histogram))
+    return DistanceSummary(len(histogram) - 1, Fraction(total, sources * (n - 1)), tuple(own))
+
+
+def degree_bounds(network: Network) -> tuple[int, int]:
+    """Return the least and the largest degree of a node of the simple graph."""
+    least = most = len(network.levels)
+    for factor in network.factors:
+        least += 1 if factor.kind == "path" else factor.degree
+        most += factor.degree
+    return least, most
+
+
+def degree_paper(network: Network) -> int:
+    """Return the degree as the HDN paper counts it: a cycle of two nodes has two edges (papers/README.md, E10)."""
+    doubled = sum(factor.kind == "cycle" and factor.size == 2 for factor in network.factors)
+    return degree_bounds(network)[1] + doubled
+
+
+def num_edges(network: Network) -> int:
+    """Return the number of edges of the simple graph."""
+    edges = network.num_nodes * len(network.levels) // 2
+    for factor in network.factors:
+        n = factor.size
+        own = {"cycle": n if n > 2 else 1, "path": n - 1, "complete": n * (n - 1) // 2}[factor.kind]
+        edges += network.num_nodes // n * own
+    return edges
+
+
+def diameter_formula(network: Network) -> int:
+    """Return the papers' closed-form diameter, hops: ``D_j = 2 D_(j-1) - D(SN^j) + 2`` (HDN paper, Theorem 1).
+
+    It is the true diameter unless a level has one cluster a class (``SN^1 = B``); see :func:`diameter_corrected`.
+    """
+    return _diameter(network, one_cluster_costs_one_hop=False)
+
+
+def diameter_corrected(network: Network) -> int:
+    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (papers/README.md, E8)."""
+    return _diameter(network, one_cluster_costs_one_hop=True)
+
+
+def _diameter(network: Network, *, one_cluster_costs_one_hop: bool) -> int:
+    diameter = sum(factor.diameter for factor in network.factors)
+    for level in network.levels:
+        if one_cluster_costs_one_hop and not level.cluster:
+            diameter += 1
+        else:
+            inside = sum(network.factors[factor].diameter for factor in level.super_node_factors)
+            diameter = 2 * diameter - inside + 2
+    return diameter
+
+
+def _factor_average(size: int, kind: str) -> Fraction:
+    """Return a factor's mean distance over all ordered pairs, u = v included."""
+    if kind == "complete":
+        total = size * (size - 1)
+    elif kind == "cycle":
+        total = size * (size * size // 4)
+    else:
+        total = size * (size * size - 1) // 3
+    return Fraction(total, size * size)
+
+
+def nested_average_distance(network: Network) -> Fraction | None:
+    """Return the closed-form average distance over ordered pairs u != v, or None where none is known.
+
+    ``a_j = 2 a_(j-1) - a(SN^j) + 3/2 - 1/m_j`` over all pairs, for nested S with more than one cluster a class
+    (papers/README.md section 0).
+    """
+    if not network.is_nested:
+        return None
+    averages = [_factor_average(factor.size, factor.kind) for factor in network.factors]
+    average = sum(averages, Fraction(0))
+    size = 1
+    for factor in network.factors:
+        size *= factor.size
+    for level in network.levels:
+        inside, s = Fraction(0), 1
+        for factor in level.super_node_factors:
+            inside += averages[factor]
+            s *= network.factors[factor].size
+        clusters = size // s
+        average = 2 * average - inside + Fraction(3, 2) - Fraction(1, clusters)
+        size = 2 * size * clusters
+    return average * Fraction(size, size - 1)

@@ -1,0 +1,1 @@
+"""Cocotb benches on the emitted Verilog, and their runner."""

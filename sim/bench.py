@@ -1,0 +1,46 @@
+"""The cocotb tests; :mod:`sim.runner` builds the bench and says by environment which case to run."""
+
+import os
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge
+
+__all__ = ["reset_in_traffic", "traffic"]
+
+PERIOD_NS = 10
+
+
+async def _start(dut: Any) -> None:
+    dut.rst.value = 1
+    Clock(dut.clk, PERIOD_NS, "ns").start()
+    await ClockCycles(dut.clk, 4)
+    dut.rst.value = 0
+
+
+async def _finish(dut: Any) -> None:
+    """Wait until all packets have come out, or the bench's own cycle limit."""
+    await RisingEdge(dut.finished)
+    await ClockCycles(dut.clk, 2)
+    with open(os.environ["HDNHW_DROPPED"], "w", encoding="ascii") as file:
+        file.write(str(int(dut.dropped_total.value)))
+
+
+@cocotb.test()
+async def traffic(dut: Any) -> None:
+    """Send the case's packets; the runner compares the logs."""
+    await _start(dut)
+    await _finish(dut)
+
+
+@cocotb.test()
+async def reset_in_traffic(dut: Any) -> None:
+    """Reset in the middle of the traffic: the run after it must be as if nothing had been before."""
+    await _start(dut)
+    await ClockCycles(dut.clk, int(os.environ["HDNHW_RESET_AFTER"]))
+    assert int(dut.finished.value) == 0, "the traffic ended before the reset"
+    dut.rst.value = 1
+    await ClockCycles(dut.clk, 1)
+    dut.rst.value = 0
+    await _finish(dut)

@@ -1,0 +1,141 @@
+"""Compare what the emitted Verilog did with what the model, the plan and breadth-first search say."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.routing.plan import RoutingPlan
+from hdnhw.topology.metrics import distances_from, neighbor_table
+
+__all__ = ["Verdict", "check_ejections", "count_hop_mismatches"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run showed.
+
+    Attributes
+    ----------
+    packets : int
+        Packets that had to arrive.
+    lost : int
+        Of these, how many did not.
+    misrouted : int
+        Packets that came out at a node that is not their destination.
+    payload_mismatches : int
+        Packets whose flits are not those sent.
+    cycle_mismatches : int
+        Ejections that differ from the model's in node, cycle or packet, position by position, and drop counts that do.
+    hop_mismatches : int
+        Pairs whose path is not the plan's or whose hop count contradicts breadth-first search (hops test).
+    cycles : int
+        Cycles until the last packet left.
+    """
+
+    packets: int
+    lost: int
+    misrouted: int
+    payload_mismatches: int
+    cycle_mismatches: int
+    hop_mismatches: int
+    cycles: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing differs."""
+        return not (
+            self.lost or self.misrouted or self.payload_mismatches or self.cycle_mismatches or self.hop_mismatches
+        )
+
+
+def _log_rows(path: Path) -> list[list[str]]:
+    """Return the fields of each line after the last reset."""
+    lines = path.read_text().splitlines()
+    start = max((number for number, line in enumerate(lines) if line == "reset"), default=-1)
+    return [line.split() for line in lines[start + 1 :]]
+
+
+def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches: int = 0) -> Verdict:
+    """Compare the ejection log in `folder` with the case beside it.
+
+    Parameters
+    ----------
+    folder : Path
+    flit_width : int
+    dropped : int
+        Packets that the fabric says it has dropped.
+    hop_mismatches : int
+        To be carried into the verdict.
+    """
+    rows = _log_rows(folder / "ejections.log")
+    with np.load(folder / "case.npz") as case:
+        destination, flits, dropped_expected = case["destination"], case["flits"], int(case["dropped"].sum())
+        expected = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
+    words = [sum(flit << flit_width * i for i, flit in enumerate(packet)) for packet in flits.tolist()]
+    wrong_payload = wrong_cycle = misrouted = 0
+    address_of = dict(zip(words, destination.tolist(), strict=True))
+    for position, (node, cycle, data) in enumerate(rows):
+        word = int(data, 16)
+        if word not in address_of:
+            wrong_payload += 1
+        elif address_of[word] != int(node):
+            misrouted += 1
+        if position < len(expected):
+            model_node, model_cycle, packet = expected[position]
+            wrong_cycle += (int(node), int(cycle), word) != (model_node, model_cycle, words[packet])
+    wanted = int((destination >= 0).sum())
+    return Verdict(
+        packets=wanted,
+        lost=max(0, wanted - len(rows)),
+        misrouted=misrouted,
+        payload_mismatches=wrong_payload,
+        cycle_mismatches=wrong_cycle + abs(len(rows) - len(expected)) + (dropped != dropped_expected),
+        hop_mismatches=hop_mismatches,
+        cycles=int(rows[-1][1]) + 1 if rows else 0,
+    )
+
+
+def _hop_table(folder: Path, plan: RoutingPlan) -> npt.NDArray[np.int64]:
+    """Return (source, destination, cycle, node, port, vc) of every packet that entered a channel, sorted."""
+    rows = [(*map(int, row[:4]), int(row[4], 16)) for row in _log_rows(folder / "hops.log")]
+    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+    width = plan.address.width
+    number_of: dict[int, int] = {plan.address.of_node(node): node for node in range(plan.network.num_nodes)}
+    head = table[:, 4]
+    ends = [[number_of.get(int(address), -1) for address in part & ((1 << width) - 1)] for part in (head >> width, head)]
+    ordered = np.column_stack([ends[0], ends[1], table[:, 0], table[:, 1:4]])
+    return np.asarray(ordered[np.lexsort((ordered[:, 2], ordered[:, 1], ordered[:, 0]))])
+
+
+def count_hop_mismatches(folder: Path, plan: RoutingPlan) -> int:
+    """Return how many ordered pairs took a path that is not the plan's, or not as long as it must be.
+
+    The hop count must be at least the breadth-first distance, and equal to it where the rule is known to be shortest
+    (products, and mode f on every level with nested super-nodes).
+    """
+    network = plan.network
+    nodes = network.num_nodes
+    neighbors = neighbor_table(network)
+    paths: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for source, destination, _, node, port, vc in _hop_table(folder, plan).tolist():
+        paths.setdefault((source, destination), []).append((node, port, vc))
+    shortest = set(plan.modes) <= {"f"} and network.is_nested
+    address: list[Any] = [plan.address.of_node(node) for node in range(nodes)]
+    wrong = len(set(paths) - {(u, v) for u in range(nodes) for v in range(nodes) if u != v})
+    for source in range(nodes):
+        distance = distances_from(network, source)
+        for destination in range(nodes):
+            if destination == source:
+                continue
+            path, at, good = paths.get((source, destination), []), source, True
+            for node, port, vc in path:
+                good &= node == at and plan.route(address[node], address[destination]) == port | vc << VC_SHIFT
+                at = int(neighbors[node, port])
+            hops = int(distance[destination])
+            good &= at == destination and len(path) >= hops and (not shortest or len(path) == hops)
+            wrong += not good
+    return wrong

@@ -1,0 +1,202 @@
+"""The test bench around a fabric, in SystemVerilog: sources, sinks and recorders, so that nothing runs in Python a cycle.
+
+Sources read their packets from files and sinks pause as :class:`hdnhw.model.traffic.Terminals` says; every packet that
+comes out is written to a log, and every packet that enters a channel if asked. Cocotb resets, waits and reads counters.
+"""
+
+from typing import Any
+
+__all__ = ["harness_text"]
+
+_BENCH = """// Bench of {top}: {nodes} nodes, packets of {length} flits of {width} bits.
+module bench #(
+  parameter integer CAPACITY = 1 << 18
+) (
+  input wire clk /* verilator public_flat_rw */,
+  input wire rst /* verilator public_flat_rw */,
+  output reg finished /* verilator public_flat_rw */,
+  output reg [31:0] cycle /* verilator public_flat_rw */,
+  output reg [31:0] ejected /* verilator public_flat_rw */,
+  output reg [31:0] dropped_total /* verilator public_flat_rw */
+);
+  localparam integer NODES = {nodes};
+  localparam integer CHANNELS = {channels};
+  localparam integer LENGTH = {length};
+  localparam integer WIDTH = {width};
+
+  reg [WIDTH-1:0] flits [0:CAPACITY*LENGTH-1];
+  reg [31:0] earliest [0:CAPACITY-1];
+  reg [31:0] first [0:NODES];
+  reg [31:0] seeds [0:NODES-1];
+  reg [1023:0] folder;
+  integer packets, expected, limit, gap, stall, watch, log, hops;
+
+  reg [WIDTH-1:0] inject_data [0:NODES-1];
+  reg inject_valid [0:NODES-1];
+  wire inject_ready [0:NODES-1];
+  wire [WIDTH:0] eject_payload [0:NODES-1];
+  wire eject_valid [0:NODES-1];
+  reg eject_ready [0:NODES-1];
+  wire [15:0] dropped [0:NODES-1];
+
+  wire [WIDTH-1:0] channel_data [0:CHANNELS-1];
+  wire channel_valid [0:CHANNELS-1];
+  wire [7:0] channel_vc [0:CHANNELS-1];
+  wire [31:0] channel_node [0:CHANNELS-1];
+  wire [31:0] channel_port [0:CHANNELS-1];
+
+  {top} dut (
+    .clk(clk),
+    .rst(rst){connections}
+  );
+{channel_wires}
+
+  reg [31:0] pointer [0:NODES-1];
+  reg [31:0] position [0:NODES-1];
+  reg [31:0] state [0:NODES-1];
+  reg [LENGTH*WIDTH-1:0] collected [0:NODES-1];
+  integer n, c;
+  reg [31:0] next, count, drops;
+  reg offered;
+
+  function [31:0] advance(input [31:0] value);
+    reg [31:0] a, b;
+    begin
+      a = value ^ (value << 13);
+      b = a ^ (a >> 17);
+      advance = b ^ (b << 5);
+    end
+  endfunction
+
+  initial begin
+    if (!$value$plusargs("folder=%s", folder)) $finish;
+    if (!$value$plusargs("packets=%d", packets)) $finish;
+    if (!$value$plusargs("expected=%d", expected)) $finish;
+    if (!$value$plusargs("limit=%d", limit)) $finish;
+    if (!$value$plusargs("gap=%d", gap)) $finish;
+    if (!$value$plusargs("stall=%d", stall)) $finish;
+    if (!$value$plusargs("watch=%d", watch)) $finish;
+    if (packets > CAPACITY) $finish;
+    $readmemh({{folder, "/flits.hex"}}, flits, 0, packets * LENGTH - 1);
+    $readmemh({{folder, "/earliest.hex"}}, earliest, 0, packets - 1);
+    $readmemh({{folder, "/first.hex"}}, first, 0, NODES);
+    $readmemh({{folder, "/seeds.hex"}}, seeds, 0, NODES - 1);
+    log = $fopen({{folder, "/ejections.log"}}, "w");
+    hops = $fopen({{folder, "/hops.log"}}, "w");
+    finished = 0;
+  end
+
+  always @(posedge clk) begin
+    if (rst) begin
+      cycle <= 0;
+      ejected <= 0;
+      finished <= 0;
+      dropped_total <= 0;
+      $fwrite(log, "reset\\n");
+      if (watch != 0) $fwrite(hops, "reset\\n");
+    end else begin
+      cycle <= cycle + 1;
+      count = ejected;
+      drops = 0;
+      for (n = 0; n < NODES; n = n + 1) begin
+        drops = drops + {{16'b0, dropped[n]}};
+        if (eject_valid[n] && eject_ready[n]) begin
+          if (LENGTH == 1) collected[n] = eject_payload[n][WIDTH-1:0];
+          else collected[n] = {{eject_payload[n][WIDTH-1:0], collected[n][LENGTH*WIDTH-1:WIDTH % (LENGTH*WIDTH)]}};
+          if (eject_payload[n][WIDTH]) begin
+            $fwrite(log, "%0d %0d %h\\n", n, cycle, collected[n]);
+            count = count + 1;
+          end
+        end
+      end
+      ejected <= count;
+      dropped_total <= drops;
+      if (!finished && (count >= expected || cycle + 1 >= limit)) begin
+        finished <= 1;
+        $fflush(log);
+        $fflush(hops);
+      end
+      if (watch != 0 && cycle % LENGTH == 1 % LENGTH)
+        for (c = 0; c < CHANNELS; c = c + 1)
+          if (channel_valid[c])
+            $fwrite(hops, "%0d %0d %0d %0d %h\\n", cycle, channel_node[c], channel_port[c], channel_vc[c], channel_data[c]);
+    end
+  end
+
+  // What a source offers and whether a sink is ready in the next cycle; the first of these after reset is cycle 0.
+  always @(posedge clk) begin
+    for (n = 0; n < NODES; n = n + 1) begin
+      offered = 0;
+      if (rst) begin
+        pointer[n] = first[n];
+        position[n] = 0;
+        state[n] = seeds[n];
+        next = 0;
+      end else begin
+        next = cycle + 1;
+        state[n] = advance(state[n]);
+        if (inject_valid[n]) begin
+          if (inject_ready[n]) begin
+            position[n] = position[n] + 1;
+            if (position[n] == LENGTH) begin
+              position[n] = 0;
+              pointer[n] = pointer[n] + 1;
+            end
+          end else offered = 1;
+        end
+      end
+      inject_valid[n] <= pointer[n] < first[n+1] && earliest[pointer[n]] <= next
+        && (offered || {{24'b0, state[n][7:0]}} >= gap);
+      inject_data[n] <= flits[pointer[n] * LENGTH + position[n]];
+      eject_ready[n] <= {{24'b0, state[n][15:8]}} >= stall;
+    end
+  end
+endmodule
+"""
+
+
+def _connections(nodes: int) -> str:
+    lines = []
+    for node in range(nodes):
+        lines += [
+            f".inject__{node}__payload(inject_data[{node}])",
+            f".inject__{node}__valid(inject_valid[{node}])",
+            f".inject__{node}__ready(inject_ready[{node}])",
+            f".eject__{node}__payload(eject_payload[{node}])",
+            f".eject__{node}__valid(eject_valid[{node}])",
+            f".eject__{node}__ready(eject_ready[{node}])",
+            f".dropped__{node}(dropped[{node}])",
+        ]
+    return "".join(f",\n    {line}" for line in lines)
+
+
+def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]]) -> str:
+    """Return the bench of an emitted fabric.
+
+    Parameters
+    ----------
+    manifest : dict
+        The fabric's manifest.
+    channels : list of (int, int, str)
+        Node, port index and port name of every channel.
+    """
+    wires = []
+    for number, (node, port, name) in enumerate(channels):
+        prefix = f"dut.channel_{node}_{name}_"
+        vc = f"{prefix}vc" if manifest["num_vcs_of_port"][name] > 1 else "8'd0"
+        wires += [
+            f"  assign channel_data[{number}] = {prefix}data;",
+            f"  assign channel_valid[{number}] = {prefix}valid;",
+            f"  assign channel_vc[{number}] = {vc};",
+            f"  assign channel_node[{number}] = {node};",
+            f"  assign channel_port[{number}] = {port};",
+        ]
+    return _BENCH.format(
+        top=manifest["top"],
+        nodes=manifest["routers"],
+        channels=len(channels),
+        length=manifest["packet_length"],
+        width=manifest["flit_width"],
+        connections=_connections(manifest["routers"]),
+        channel_wires="\n".join(wires),
+    )

@@ -1,0 +1,155 @@
+"""Cases: the traffic of one test, its packets flit by flit, and what the model says must come out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.flit import FlitFormat
+from hdnhw.model.fabric import Ejections, FabricModel
+from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
+from hdnhw.routing.plan import RoutingPlan
+from hdnhw.spec import SpecError
+
+__all__ = ["TESTS", "Case", "make_case", "write_case"]
+
+TESTS = ("hops", "random", "exchange")
+HOTSPOT_SHARE = 0.2
+"""Share of the random test's packets that go to one node."""
+
+SINK_STALL, SOURCE_GAP = 64, 32
+"""Pauses of the random test, of 256 (see :class:`Terminals`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One test of one fabric.
+
+    Attributes
+    ----------
+    test : str
+    traffic : Traffic
+    terminals : Terminals
+    flits : ndarray of uint64, shape (packets, packet_length)
+    destination : ndarray of int64, shape (packets,)
+        Node number, -1 for an impossible destination.
+    expected : Ejections
+        What the model says.
+    limit : int
+        Cycles after which the bench gives up: the model's plus a margin.
+    """
+
+    test: str
+    traffic: Traffic
+    terminals: Terminals
+    flits: npt.NDArray[np.uint64]
+    destination: npt.NDArray[np.int64]
+    expected: Ejections
+    limit: int
+
+
+def _destinations(test: str, plan: RoutingPlan, packets: int, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
+    """Return the packed destinations that each node sends to, in order."""
+    nodes = plan.network.num_nodes
+    address = np.asarray(plan.address.of_node(np.arange(nodes, dtype=np.int64)))
+    if test != "random":
+        offsets = np.arange(1 if test == "hops" else 0, nodes)
+        return [address[(node + offsets) % nodes] for node in range(nodes)]
+    each = -(-packets // nodes)
+    hotspot = int(rng.integers(nodes))
+    result = []
+    for _ in range(nodes):
+        chosen = rng.integers(nodes, size=each)
+        chosen[rng.random(each) < HOTSPOT_SHARE] = hotspot
+        own = address[chosen]
+        if plan.address.has_holes:
+            wrong = rng.random(each) < 0.05
+            own[wrong] = rng.integers(1 << plan.address.width, size=int(wrong.sum()))
+        result.append(own)
+    return result
+
+
+def _node_of_address(plan: RoutingPlan, address: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    digits = plan.address.unpack(address)
+    inside = np.logical_and.reduce(
+        [digit < field.radix for digit, field in zip(digits, plan.address.fields, strict=True)]
+    )
+    return np.where(inside, plan.network.encode(digits), -1)
+
+
+def make_case(
+    test: str, plan: RoutingPlan, flits: FlitFormat, *, buffers: int, packets: int = 0, seed: int = 1
+) -> Case:
+    """Make the traffic of `test` and run the model on it.
+
+    Parameters
+    ----------
+    test : str
+        ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
+        pausing, some destinations impossible where the address has holes. ``exchange``: every node sends to every node.
+    plan : RoutingPlan
+    flits : FlitFormat
+    buffers : int
+    packets : int
+        Packets of the random test, rounded up to a multiple of the nodes.
+    seed : int
+
+    Raises
+    ------
+    SpecError
+        If the head flit has no room for the source address, by which ``hops`` tells packets apart.
+    """
+    rng = np.random.default_rng(seed)
+    nodes = plan.network.num_nodes
+    if test == "hops" and flits.head_payload_width < flits.address_width:
+        raise SpecError(f"flit width must be at least {2 * flits.address_width} for the hops test, not {flits.flit_width}")
+    own = _destinations(test, plan, packets, rng)
+    destination = np.concatenate(own)
+    first = np.cumsum([0, *(len(part) for part in own)], dtype=np.int64)
+    traffic = Traffic(first, destination, np.zeros(len(destination), np.int64))
+    shape = (len(destination), flits.packet_length)
+    words = rng.integers(0, 1 << 62, size=shape, dtype=np.uint64) & np.uint64((1 << min(flits.flit_width, 62)) - 1)
+    if test == "hops":
+        sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(first))
+        words[:, 0] = np.asarray(plan.address.of_node(sources)).astype(np.uint64) << np.uint64(flits.address_width)
+    mask = np.uint64((1 << flits.address_width) - 1)
+    words[:, 0] = (words[:, 0] & ~mask) | destination.astype(np.uint64)
+    pauses = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed) if test == "random" else Terminals()
+    model = FabricModel(plan, packet_length=flits.packet_length, buffers=buffers)
+    expected = model.run(traffic, pauses, max_cycles=1000 + 100 * flits.packet_length * len(destination))
+    limit = expected.cycles + 200 * flits.packet_length + 1000
+    return Case(test, traffic, pauses, words, _node_of_address(plan, destination), expected, limit)
+
+
+def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
+    """Write the files that the bench and the check read; return the bench's plusargs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    columns = {
+        "flits": case.flits.reshape(-1),
+        "earliest": case.traffic.earliest,
+        "first": case.traffic.first,
+        "seeds": terminal_seeds(plan.network.num_nodes, case.terminals.seed),
+    }
+    for name, column in columns.items():
+        (folder / f"{name}.hex").write_text("\n".join(f"{int(value):x}" for value in column) + "\n")
+    expected = case.expected
+    np.savez(
+        folder / "case.npz",
+        packet=expected.packet,
+        node=expected.node,
+        cycle=expected.cycle,
+        dropped=expected.dropped,
+        flits=case.flits,
+        destination=case.destination,
+    )
+    return {
+        "folder": folder,
+        "packets": case.traffic.num_packets,
+        "expected": int((case.destination >= 0).sum()),
+        "limit": case.limit,
+        "gap": case.terminals.source_gap,
+        "stall": case.terminals.sink_stall,
+        "watch": int(case.test == "hops"),
+    }

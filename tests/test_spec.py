@@ -1,0 +1,263 @@
+"""Spec strings: the canonical text, what is refused and where, and that nothing is evaluated."""
+
+import builtins
+import re
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hdnhw.spec as spec_module
+from hdnhw.spec import (
+    DualCube,
+    DualNet,
+    FabricSpec,
+    Factor,
+    NetworkSpec,
+    Product,
+    SpecError,
+    complete,
+    cube,
+    dualcube,
+    ghc,
+    hdn,
+    mesh,
+    parse,
+    product,
+    rdn,
+    torus,
+)
+
+RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ALL_NAMES = "complete, cube, dualcube, ghc, hdn, mesh, product, rdn, torus"
+CONSTRUCTORS = {name: getattr(spec_module, name) for name in ALL_NAMES.split(", ")}
+
+
+SIZES = st.lists(st.integers(2, 9), min_size=1, max_size=3)
+
+
+def products(*, paths: bool) -> st.SearchStrategy[Product]:
+    makers = [SIZES.map(lambda s: torus(*s)), SIZES.map(lambda s: ghc(*s))]
+    makers += [st.integers(2, 9).map(complete), st.integers(1, 4).map(cube)]
+    if paths:
+        makers.append(SIZES.map(lambda s: mesh(*s)))
+    return st.recursive(
+        st.one_of(makers),
+        lambda inner: st.lists(inner, min_size=1, max_size=2).map(lambda p: product(*p)),
+        max_leaves=3,
+    )
+
+
+@st.composite
+def dual_nets(draw: st.DrawFn) -> NetworkSpec:
+    base = draw(products(paths=False).filter(lambda base: len(base.factors) <= 3))
+    if draw(st.booleans()):
+        return rdn(base, 1)
+    indices = st.lists(st.integers(0, len(base.factors) - 1), unique=True)
+    return hdn(base, draw(st.lists(indices, min_size=1, max_size=2)))
+
+
+SPECS = st.one_of(products(paths=True), dual_nets(), st.integers(2, 30).map(dualcube))
+
+
+@RELAXED
+@given(SPECS)
+def test_text_round_trip(spec):
+    text = str(spec)
+    assert parse(text) == spec
+    assert str(parse(text)) == text
+    assert hash(parse(text)) == hash(spec)
+
+
+@RELAXED
+@given(SPECS)
+def test_text_means_the_same_in_python(spec):
+    assert eval(str(spec), {"__builtins__": {}}, CONSTRUCTORS) == spec
+
+
+@RELAXED
+@given(SPECS, st.sampled_from(["  ", "\t", "\n "]))
+def test_spelling_does_not_matter(spec, space):
+    assert parse(space + re.sub(r"([(),\[\]])", rf"\1{space}", str(spec))) == spec
+
+
+def test_factor_indices_are_sorted():
+    assert str(hdn(torus(2, 3, 5), [[2, 0], []])) == "hdn(torus(2, 3, 5), [[0, 2], []])"
+
+
+def test_members():
+    assert torus(2, 5).factors == (Factor("cycle", 2), Factor("cycle", 5))
+    assert mesh(4).factors == (Factor("path", 4),)
+    assert cube(2).factors == ghc(2, 2).factors == (Factor("complete", 2),) * 2
+    assert complete(5).factors == (Factor("complete", 5),)
+    assert product(torus(3), product(mesh(4), cube(1))).factors == torus(3).factors + mesh(4).factors + cube(1).factors
+    assert parse("hdn(cube(2), [[0], []])") == DualNet(cube(2), ((0,), ()), "hdn(cube(2), [[0], []])")
+    assert rdn(cube(2), 3).super_nodes == ((), (), ())
+    assert parse("dualcube(4)") == DualCube(4)
+
+
+@pytest.mark.parametrize(
+    ("factor", "degree", "diameter", "symmetric"),
+    [
+        (Factor("cycle", 2), 1, 1, True),
+        (Factor("cycle", 3), 2, 1, True),
+        (Factor("cycle", 8), 2, 4, True),
+        (Factor("path", 2), 1, 1, True),
+        (Factor("path", 3), 2, 2, False),
+        (Factor("complete", 2), 1, 1, True),
+        (Factor("complete", 6), 5, 1, True),
+    ],
+)
+def test_factor(factor, degree, diameter, symmetric):
+    assert (factor.degree, factor.diameter, factor.is_symmetric) == (degree, diameter, symmetric)
+    assert factor.is_edge == (factor.size == 2)
+
+
+REFUSED_TEXTS = [
+    ("3", f"must be one of {ALL_NAMES}, each called with (...)"),
+    ("[[0]]", f"must be one of {ALL_NAMES}, each called with (...)"),
+    ("cube", "column 1: only constructor calls, integers and lists are allowed"),
+    ("cube(3.0)", "column 6: only constructor calls, integers and lists are allowed"),
+    ("cube(True)", "column 6: only constructor calls, integers and lists are allowed"),
+    ("cube('3')", "column 6: only constructor calls, integers and lists are allowed"),
+    ("cube(2 + 1)", "column 6: only constructor calls, integers and lists are allowed"),
+    ("cube(-[3])", "column 6: only constructor calls, integers and lists are allowed"),
+    ("torus(*[3])", "column 7: only constructor calls, integers and lists are allowed"),
+    ("torus(3)(4)", "column 1: only constructor calls, integers and lists are allowed"),
+    ("rdn(ring(3), 1)", f"column 5: 'ring' is not a network; allowed are {ALL_NAMES}"),
+    ("rdn(cube(n=3), 1)", "column 5: cube takes no named option 'n'"),
+    ("hdn(cube(3))", "column 1: hdn must be hdn(BASE, [[factor indices], ...]), not 1 arguments"),
+    ("rdn(cube(3), 1, 2)", "column 1: rdn must be rdn(BASE, LEVELS), not 3 arguments"),
+    ("complete(3, 3)", "column 1: complete must be complete(N), not 2 arguments"),
+    ("cube()", "column 1: cube must be cube(N), not 0 arguments"),
+    ("dualcube(2, 2)", "column 1: dualcube must be dualcube(R), not 2 arguments"),
+    ("rdn(torus(1, 3), 1)", "column 5: torus size must be at least 2, not 1"),
+    ("cube(-3)", "column 1: cube dimension must be at least 1, not -3"),
+]
+
+
+@pytest.mark.parametrize("text", ["", "cube(3", "cube(3) cube(3)", "cube(3)\0", "import os", "cube(3) = 3", "(" * 300])
+def test_not_an_expression(text):
+    pattern = rf"spec {re.escape(repr(text))}: column \d+: not a constructor expression such as rdn\(cube\(3\), 1\)"
+    with pytest.raises(SpecError) as caught:
+        parse(text)
+    assert re.fullmatch(pattern, str(caught.value))
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED_TEXTS)
+def test_refused_text(text, message):
+    with pytest.raises(SpecError) as caught:
+        parse(text)
+    assert str(caught.value) == f"spec {text!r}: {message}"
+    assert isinstance(caught.value, ValueError)
+
+
+def fabric(**options):
+    return FabricSpec(network=cube(2), **options)
+
+
+REFUSED_CALLS = [
+    (lambda: torus(), "torus must have at least one size, for example torus(4, 4)"),
+    (lambda: mesh(), "mesh must have at least one size, for example mesh(4, 4)"),
+    (lambda: ghc(), "ghc must have at least one size, for example ghc(4, 4)"),
+    (lambda: torus(4, 1), "torus size must be at least 2, not 1"),
+    (lambda: mesh(4, "4"), "mesh size must be an integer, not '4'"),
+    (lambda: ghc(True), "ghc size must be an integer, not True"),
+    (lambda: complete(2.0), "complete size must be an integer, not 2.0"),
+    (lambda: cube(0), "cube dimension must be at least 1, not 0"),
+    (lambda: cube(None), "cube dimension must be an integer, not None"),
+    (lambda: cube(61), "cube dimension must be at most 60, not 61"),
+    (lambda: torus(1 << 60, 2), f"torus({1 << 60}, 2) needs 61 address bits; at most 60 are allowed"),
+    (lambda: complete((1 << 60) + 1), f"complete({(1 << 60) + 1}) needs 61 address bits; at most 60 are allowed"),
+    (lambda: product(), "product must have at least one network, for example product(torus(5), complete(4))"),
+    (
+        lambda: product(cube(1), rdn(cube(1), 1)),
+        "product part must be torus, mesh, cube, complete, ghc or product, not rdn(cube(1), 1)",
+    ),
+    (lambda: product(cube(60), cube(1)), "product(cube(60), cube(1)) needs 61 address bits; at most 60 are allowed"),
+    (lambda: hdn(3, [[]]), "hdn base must be torus, cube, complete, ghc or product, not 3"),
+    (lambda: rdn(dualcube(2), 1), "rdn base must be torus, cube, complete, ghc or product, not dualcube(2)"),
+    (
+        lambda: hdn(product(cube(2), mesh(4)), [[]]),
+        "hdn base must be a product of symmetric factors; factor 2 of product(cube(2), mesh(4)) is a path of 4 nodes",
+    ),
+    (
+        lambda: rdn(mesh(3), 1),
+        "rdn base must be a product of symmetric factors; factor 0 of mesh(3) is a path of 3 nodes",
+    ),
+    (
+        lambda: hdn(cube(2), []),
+        "hdn super-nodes must be a list with one list of factor indices a level, for example [[0], []]",
+    ),
+    (
+        lambda: hdn(cube(2), 1),
+        "hdn super-nodes must be a list with one list of factor indices a level, for example [[0], []]",
+    ),
+    (lambda: hdn(cube(2), [[0], 1]), "hdn super-node of level 2 must be a list of factor indices, not 1"),
+    (lambda: hdn(cube(2), [["0"]]), "hdn super-node of level 1: factor index must be an integer, not '0'"),
+    (lambda: hdn(cube(2), [[-1]]), "hdn super-node of level 1: factor index must be at least 0, not -1"),
+    (lambda: hdn(cube(2), [[], [0, 2]]), "hdn super-node of level 2: factor index must be 0 to 1, not 2"),
+    (lambda: hdn(cube(2), [[1, 1]]), "hdn super-node of level 1: factor indices must be distinct, not [1, 1]"),
+    (lambda: hdn(cube(30), [[]]), "hdn(cube(30), [[]]) needs 61 address bits; at most 60 are allowed"),
+    (lambda: rdn(cube(3), 0), "rdn level count must be at least 1, not 0"),
+    (lambda: rdn(cube(3), "1"), "rdn level count must be an integer, not '1'"),
+    (lambda: rdn(cube(1), 61), "rdn level count must be at most 60, not 61"),
+    (lambda: rdn(cube(3), 4), "rdn(cube(3), 4) needs 63 address bits; at most 60 are allowed"),
+    (lambda: dualcube(1), "dualcube degree must be at least 2, not 1"),
+    (lambda: dualcube(2.5), "dualcube degree must be an integer, not 2.5"),
+    (lambda: dualcube(31), "dualcube(31) needs 61 address bits; at most 60 are allowed"),
+    (lambda: fabric(packet_length=0), "packet length must be 1 to 256 flits, not 0"),
+    (lambda: fabric(packet_length=257), "packet length must be 1 to 256 flits, not 257"),
+    (lambda: fabric(flit_width=0), "flit width must be 1 to 1024 bits, not 0"),
+    (lambda: fabric(flit_width=1025), "flit width must be 1 to 1024 bits, not 1025"),
+    (lambda: fabric(buffers=0), "buffers must be a power of two from 1 to 256 packets a queue, not 0"),
+    (lambda: fabric(buffers=6), "buffers must be a power of two from 1 to 256 packets a queue, not 6"),
+    (lambda: fabric(buffers=512), "buffers must be a power of two from 1 to 256 packets a queue, not 512"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED_CALLS, ids=range(len(REFUSED_CALLS)))
+def test_refused_call(make, message):
+    with pytest.raises(SpecError) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "text", [f"torus({1 << 60})", "cube(60)", "dualcube(30)", "hdn(cube(30), [[0]])", "rdn(cube(1), 4)"]
+)
+def test_widest(text):
+    assert str(parse(text)) == text
+
+
+def test_fabric_limits():
+    widest = fabric(packet_length=256, flit_width=1024, buffers=256)
+    assert (widest.packet_length, widest.flit_width, widest.buffers) == (256, 1024, 256)
+    assert fabric(packet_length=1, flit_width=1, buffers=1) != fabric()
+    with pytest.raises(TypeError):
+        fabric(packet_length="8")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('this')",
+        "__import__('this').s",
+        "cube(__import__('this'))",
+        "cube((lambda: spy())())",
+        "[spy() for _ in (1,)]",
+        "cube(spy())",
+        "spy(3)",
+        "cube(3) if spy() else cube(2)",
+        "f'{spy()}'",
+    ],
+)
+def test_nothing_is_evaluated(text, monkeypatch):
+    calls = []
+    for name in ("spy", "eval", "exec"):
+        monkeypatch.setattr(builtins, name, lambda *arguments: calls.append(arguments), raising=False)
+    with pytest.raises(SpecError, match=r"only constructor calls|is not a network"):
+        parse(text)
+    assert calls == []
+    assert "this" not in sys.modules

@@ -1,0 +1,188 @@
+"""Metrics against tests/reference/networks.json, networkx and the closed forms."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from hdnhw.spec import parse
+from hdnhw.topology import metrics
+from hdnhw.topology.network import build
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
+INSTANCES = {
+    instance["spec"]: instance
+    for instance in json.loads(REFERENCE.read_text())["instances"]
+    if not instance["spec"].startswith("hsn")
+}
+OTHERS = [
+    "mesh(2)",
+    "mesh(5)",
+    "mesh(3, 4)",
+    "torus(2)",
+    "torus(5)",
+    "torus(6, 3)",
+    "complete(6)",
+    "cube(4)",
+    "product(mesh(4), torus(2, 5), complete(3))",
+    "hdn(torus(4, 3), [[0, 1], [1]])",
+    "hdn(torus(2, 5), [[0, 1]])",
+    "dualcube(3)",
+]
+
+
+def instances(*, most=None, given=None):
+    return [
+        pytest.param(instance, id=spec)
+        for spec, instance in INSTANCES.items()
+        if (most is None or instance["n"] <= most) and (given is None or instance.get(given) is not None)
+    ]
+
+
+def network_of(instance):
+    return build(parse(instance["spec"]))
+
+
+def graph_of(network):
+    return nx.Graph((node, other) for node in range(network.num_nodes) for other in network.neighbors(node).values())
+
+
+def test_the_reference_is_whole():
+    assert len(INSTANCES) == 31
+    assert max(instance["n"] for instance in INSTANCES.values()) == 32768
+
+
+@pytest.mark.parametrize("instance", instances())
+def test_size_and_degree(instance):
+    network = network_of(instance)
+    assert str(network.spec) == instance["spec"]
+    assert network.num_nodes == instance["n"]
+    assert metrics.num_edges(network) == instance["edges"]
+    assert metrics.degree_bounds(network) == (instance["degree_min"], instance["degree_max"])
+    if "degree_paper_convention" in instance:
+        assert metrics.degree_paper(network) == instance["degree_paper_convention"]
+
+
+@pytest.mark.parametrize("instance", instances())
+def test_sample_adjacency(instance):
+    network = network_of(instance)
+    assert instance["sample_adjacency"]
+    for node, neighbors in instance["sample_adjacency"].items():
+        assert sorted(network.neighbors(int(node)).values()) == neighbors
+
+
+@pytest.mark.parametrize("instance", instances())
+def test_distances_from_node_0(instance):
+    assert metrics.distance_histogram(network_of(instance), 0) == instance["hist_from_node0"]
+
+
+@pytest.mark.parametrize("instance", instances(given="nested_S"))
+def test_nested(instance):
+    assert network_of(instance).is_nested == instance["nested_S"]
+
+
+@pytest.mark.parametrize("instance", instances(given="node_orbits"))
+def test_node_symmetric(instance):
+    assert network_of(instance).node_symmetric == (instance["node_orbits"] == 1)
+
+
+@pytest.mark.parametrize("instance", instances(given="diameter"))
+def test_diameter_closed_forms(instance):
+    network = network_of(instance)
+    assert metrics.diameter_corrected(network) == instance["diameter"]
+    if "diameter_formula_thm1" in instance:
+        assert metrics.diameter_formula(network) == instance["diameter_formula_thm1"]
+
+
+@pytest.mark.parametrize("instance", instances(most=2048, given="distance_total_histogram_all_ordered_pairs"))
+def test_all_pairs(instance):
+    network = network_of(instance)
+    histogram = metrics.pair_histogram(network)
+    assert histogram == instance["distance_total_histogram_all_ordered_pairs"]
+    summary = metrics.summarise_distances(network)
+    average = Fraction(instance["avg_distance_excl_self"])
+    assert summary == metrics.DistanceSummary(instance["diameter"], average, tuple(instance["hist_from_node0"]))
+    assert metrics.nested_average_distance(network) == (average if network.is_nested else None)
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_against_networkx(text):
+    network = build(parse(text))
+    graph = graph_of(network)
+    degrees = [degree for _, degree in graph.degree]
+    assert metrics.num_edges(network) == graph.number_of_edges()
+    assert metrics.degree_bounds(network) == (min(degrees), max(degrees))
+    lengths = dict(nx.all_pairs_shortest_path_length(graph))
+    histogram = np.bincount([hops for row in lengths.values() for hops in row.values()])
+    assert metrics.pair_histogram(network) == histogram.tolist()
+    assert metrics.diameter_corrected(network) == nx.diameter(graph)
+    for source in (0, 1, network.num_nodes - 1):
+        distances = metrics.distances_from(network, source)
+        assert distances.tolist() == [lengths[source][node] for node in range(network.num_nodes)]
+    average = Fraction(int(histogram @ np.arange(len(histogram))), network.num_nodes * (network.num_nodes - 1))
+    assert metrics.summarise_distances(network).average_distance == average
+    assert metrics.nested_average_distance(network) == average
+
+
+@pytest.mark.parametrize("text", [*OTHERS, "hdn(torus(2, 3, 5), [[1, 2], [0, 1, 2]])"])
+def test_neighbor_table(text):
+    network = build(parse(text))
+    table = metrics.neighbor_table(network)
+    assert table.shape == (network.num_nodes, len(network.ports))
+    names = [port.name for port in network.ports]
+    for node, row in enumerate(table.tolist()):
+        assert {name: other for name, other in zip(names, row, strict=True) if other >= 0} == network.neighbors(node)
+
+
+def test_neighbor_table_marks_the_missing_ports_of_a_path():
+    assert metrics.neighbor_table(build(parse("mesh(3)"))).tolist() == [[1, -1], [2, 0], [-1, 1]]
+
+
+@pytest.mark.parametrize("text", ["hdn(cube(2), [[0], [0]])", "mesh(5, 7)"])
+def test_searching_in_chunks_changes_nothing(text, monkeypatch):
+    network = build(parse(text))
+    whole = metrics.neighbor_table(network), metrics.distances_from(network, 3)
+    monkeypatch.setattr(metrics, "CHUNK", 7)
+    assert np.array_equal(metrics.neighbor_table(network), whole[0])
+    assert np.array_equal(metrics.distances_from(network, 3), whole[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "simple", "paper"),
+    [("torus(2, 3, 5)", 5, 6), ("torus(2, 2)", 2, 4), ("cube(3)", 3, 3), ("hdn(torus(2, 3, 5), [[], []])", 7, 8)],
+)
+def test_the_paper_counts_a_cycle_of_two_nodes_twice(text, simple, paper):
+    network = build(parse(text))
+    assert (metrics.degree_bounds(network), metrics.degree_paper(network)) == ((simple, simple), paper)
+
+
+def test_one_cluster_a_class_costs_one_hop():
+    network = build(parse("hdn(cube(3), [[0, 1, 2], [0]])"))
+    assert (metrics.diameter_formula(network), metrics.diameter_corrected(network)) == (11, 9)
+    assert metrics.summarise_distances(network).diameter == 9
+
+
+def test_large_networks_are_searched_from_one_source_or_not_at_all():
+    nested, other = (build(parse(text)) for text in ("rdn(torus(3), 2)", "hdn(cube(2), [[0], [0, 1]])"))
+    assert metrics.summarise_distances(nested, budget=0) == metrics.summarise_distances(nested)
+    own = tuple(INSTANCES["hdn(cube(2), [[0], [0, 1]])"]["hist_from_node0"])
+    assert metrics.summarise_distances(other, budget=128 * 128 - 1) == metrics.DistanceSummary(None, None, own)
+    assert metrics.summarise_distances(other, budget=128 * 128).diameter == 10
+
+
+def test_progress_is_told():
+    network = build(parse("hdn(cube(2), [[0], [0, 1]])"))
+    reached, sources = [], []
+    metrics.distances_from(network, 0, reached.append)
+    metrics.pair_histogram(network, sources.append)
+    assert reached[:3] == [5, 13, 26]
+    assert reached[-1] == 128
+    assert sources == [64, 128]
+
+
+def test_source_out_of_range():
+    with pytest.raises(ValueError, match=r"node of cube\(3\) must be 0 to 7, not 8"):
+        metrics.distances_from(build(parse("cube(3)")), 8)
