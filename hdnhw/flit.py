@@ -38,7 +38,7 @@ class FlitFormat:
     def __post_init__(self) -> None:
         if index(self.flit_width) < self.address_width:
             raise SpecError(
-                f"flit width must be at least the {self.address_width} address bits of the network, not {self.flit_width}"
+                f"flit width must be at least the network's {self.address_width} address bits, not {self.flit_width}"
             )
 
     @property

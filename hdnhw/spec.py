@@ -2,13 +2,15 @@
 
 A network spec names a graph; a :class:`FabricSpec` names one machine built on that graph. The text of a spec is the
 constructor expression of this module, so ``hdn(torus(2, 3, 5), [[0], [1, 2]])`` means the same in a shell, a TOML file
-and Python. :func:`parse` reads it with :mod:`ast` against a list of allowed names and literals; nothing is evaluated.
+and Python; it is also what ``str`` and ``repr`` give. :func:`parse` reads it with :mod:`ast` against a list of allowed
+names and literals; nothing is evaluated.
 """
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
+from typing import SupportsIndex
 
 __all__ = [
     "DualCube",
@@ -76,7 +78,7 @@ class Factor:
         return {"cycle": self.size // 2, "path": self.size - 1, "complete": 1}[self.kind]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Product:
     """A product of factor graphs; factor 0 is the most significant digit of a node number.
 
@@ -90,11 +92,11 @@ class Product:
     factors: tuple[Factor, ...]
     text: str
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DualNet:
     """HDN(B, k, S): the hierarchical dual-net (HDN paper, section 2).
 
@@ -112,11 +114,11 @@ class DualNet:
     super_nodes: tuple[tuple[int, ...], ...]
     text: str
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DualCube:
     """The dual-cube F_r: RDN((r-1)-cube, 1) under the binary addresses of the dual-cube paper.
 
@@ -128,7 +130,7 @@ class DualCube:
 
     r: int
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"dualcube({self.r})"
 
 
@@ -150,6 +152,13 @@ class FabricSpec:
         Bits a flit.
     buffers : int or None
         Packet slots a queue, a power of two; None for the least that sustains one flit a cycle.
+
+    Raises
+    ------
+    TypeError
+        If a member is of another type.
+    SpecError
+        If a size is out of range.
     """
 
     network: NetworkSpec
@@ -159,19 +168,33 @@ class FabricSpec:
     buffers: int | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= index(self.packet_length) <= 256:
-            raise SpecError(f"packet length must be 1 to 256 flits, not {self.packet_length}")
-        if not 1 <= index(self.flit_width) <= 1024:
-            raise SpecError(f"flit width must be 1 to 1024 bits, not {self.flit_width}")
-        if self.buffers is not None:
-            slots = index(self.buffers)
-            if not 1 <= slots <= 256 or slots & (slots - 1):
-                raise SpecError(f"buffers must be a power of two from 1 to 256 packets a queue, not {slots}")
+        if not isinstance(self.network, NetworkSpec):
+            raise TypeError(f"network must be a network spec such as parse(...) returns, not {self.network!r}")
+        if self.modes is not None and not isinstance(self.modes, str):
+            raise TypeError(f"modes must be a string or None, not {self.modes!r}")
+        length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)
+        if not 1 <= length <= 256:
+            raise SpecError(f"packet length must be 1 to 256 flits, not {length}")
+        if not 1 <= width <= 1024:
+            raise SpecError(f"flit width must be 1 to 1024 bits, not {width}")
+        slots = None if self.buffers is None else _size("buffers", self.buffers)
+        if slots is not None and (not 1 <= slots <= 256 or slots & (slots - 1)):
+            raise SpecError(f"buffers must be a power of two from 1 to 256 packets a queue, not {slots}")
+        for name, value in (("packet_length", length), ("flit_width", width), ("buffers", slots)):
+            object.__setattr__(self, name, value)
+
+
+def _size(what: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise TypeError(f"{what} must be an integer, not {value!r}")
+    return index(value)
 
 
 def _integer(value: object, what: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise SpecError(f"{what} must be an integer, not {value!r}")
+    if value.bit_length() > 64:
+        raise SpecError(f"{what} must be an integer of at most 64 bits, not of {value.bit_length()}")
     if value < least:
         raise SpecError(f"{what} must be at least {least}, not {value}")
     return value
@@ -189,12 +212,15 @@ def _product_of(name: str, kind: str, sizes: Sequence[object]) -> Product:
 
 
 def _checked_product(factors: tuple[Factor, ...], text: str) -> Product:
-    _check_address(text, [factor.size for factor in factors])
+    _check_address(text, sum(_digit_widths(factors)))
     return Product(factors, text)
 
 
-def _check_address(text: str, radices: Iterable[int]) -> None:
-    bits = sum((radix - 1).bit_length() for radix in radices)
+def _digit_widths(factors: Iterable[Factor]) -> list[int]:
+    return [(factor.size - 1).bit_length() for factor in factors]
+
+
+def _check_address(text: str, bits: int) -> None:
     if bits > MAX_ADDRESS_BITS:
         raise SpecError(f"{text} needs {bits} address bits; at most {MAX_ADDRESS_BITS} are allowed")
 
@@ -233,13 +259,13 @@ def product(*parts: Product) -> Product:
         raise SpecError("product must have at least one network, for example product(torus(5), complete(4))")
     for part in parts:
         if not isinstance(part, Product):
-            raise SpecError(f"product part must be torus, mesh, cube, complete, ghc or product, not {part}")
+            raise SpecError(f"product part must be torus, mesh, cube, complete, ghc or product, not {part!r}")
     return _checked_product(tuple(factor for part in parts for factor in part.factors), _call("product", parts))
 
 
 def _base(name: str, base: object) -> Product:
     if not isinstance(base, Product):
-        raise SpecError(f"{name} base must be torus, cube, complete, ghc or product, not {base}")
+        raise SpecError(f"{name} base must be torus, cube, complete, ghc or product, not {base!r}")
     for position, factor in enumerate(base.factors):
         if not factor.is_symmetric:
             raise SpecError(
@@ -249,15 +275,18 @@ def _base(name: str, base: object) -> Product:
     return base
 
 
-def _dual_radices(base: Product, super_nodes: Sequence[Sequence[int]]) -> list[int]:
-    sizes = [factor.size for factor in base.factors]
-    prefix: list[int] = []
+def _dual_bits(base: Product, super_nodes: Sequence[Sequence[int]]) -> int:
+    """Return the address bits of HDN(B, k, S): a level adds a class bit, and a cluster id like the super-node's."""
+    widths = _digit_widths(base.factors)
+    prefix = 0
     for super_node in super_nodes:
-        outside = [size for position, size in enumerate(sizes) if position not in super_node]
-        prefix = [2, *prefix, *outside, *prefix]
-        if len(prefix) > MAX_ADDRESS_BITS:
-            break
-    return prefix + sizes
+        prefix += 1 + prefix + sum(width for position, width in enumerate(widths) if position not in super_node)
+    return prefix + sum(widths)
+
+
+def _check_level_count(name: str, levels: int) -> None:
+    if levels > MAX_ADDRESS_BITS:
+        raise SpecError(f"{name} level count must be at most {MAX_ADDRESS_BITS}, not {levels}")
 
 
 def hdn(base: Product, super_nodes: Sequence[Sequence[int]]) -> DualNet:
@@ -271,6 +300,7 @@ def hdn(base: Product, super_nodes: Sequence[Sequence[int]]) -> DualNet:
     checked_base = _base("hdn", base)
     if not isinstance(super_nodes, (list, tuple)) or not super_nodes:
         raise SpecError("hdn super-nodes must be a list with one list of factor indices a level, for example [[0], []]")
+    _check_level_count("hdn", len(super_nodes))
     count = len(checked_base.factors)
     levels = []
     for level, super_node in enumerate(super_nodes, start=1):
@@ -284,7 +314,7 @@ def hdn(base: Product, super_nodes: Sequence[Sequence[int]]) -> DualNet:
             raise SpecError(f"{where}: factor indices must be distinct, not {list(super_node)}")
         levels.append(tuple(sorted(indices)))
     text = f"hdn({checked_base}, {[list(level) for level in levels]})"
-    _check_address(text, _dual_radices(checked_base, levels))
+    _check_address(text, _dual_bits(checked_base, levels))
     return DualNet(checked_base, tuple(levels), text)
 
 
@@ -292,17 +322,16 @@ def rdn(base: Product, k: int) -> DualNet:
     """Make the recursive dual-net RDN(B, k): HDN with every super-node of one node."""
     checked_base = _base("rdn", base)
     levels = _integer(k, "rdn level count", 1)
+    _check_level_count("rdn", levels)
     text = f"rdn({checked_base}, {levels})"
-    if levels > MAX_ADDRESS_BITS:
-        raise SpecError(f"rdn level count must be at most {MAX_ADDRESS_BITS}, not {levels}")
-    _check_address(text, _dual_radices(checked_base, [()] * levels))
+    _check_address(text, _dual_bits(checked_base, [()] * levels))
     return DualNet(checked_base, ((),) * levels, text)
 
 
 def dualcube(r: int) -> DualCube:
     """Make the dual-cube F_r of 2^(2r-1) nodes (dual-cube paper, section 2)."""
     degree = _integer(r, "dualcube degree", 2)
-    _check_address(f"dualcube({degree})", [2] * (2 * degree - 1))
+    _check_address(f"dualcube({degree})", 2 * degree - 1)
     return DualCube(degree)
 
 
@@ -340,52 +369,78 @@ def parse(text: str) -> NetworkSpec:
 
     Raises
     ------
+    TypeError
+        If `text` is not a string.
     SpecError
-        With the column of the offending part and what is allowed there.
+        With the column of the offending part, counted from 1 in `text`, and what is allowed there.
 
     Examples
     --------
     >>> str(parse("hdn( torus(2,3,5), [[1,0], []] )"))
     'hdn(torus(2, 3, 5), [[0, 1], []])'
     """
+    if not isinstance(text, str):
+        raise TypeError(f"spec must be a string, not {text!r}")
+    if not text.isascii() or len(text.splitlines()) > 1:
+        raise SpecError(f"spec {text!r}: must be one line of ASCII characters")
+    expression = text.lstrip()
+    source = _Source(text, len(text) - len(expression))
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = ast.parse(expression.rstrip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        column = getattr(error, "offset", None) or 1
-        raise SpecError(f"spec {text!r}: column {column}: not a constructor expression such as rdn(cube(3), 1)") from None
-    value = _read(tree.body, text)
+        where = source.at((getattr(error, "offset", None) or 1) - 1)
+        raise SpecError(f"{where}: not a constructor expression such as rdn(cube(3), 1)") from None
+    try:
+        value = _read(tree.body, source)
+    except RecursionError:
+        raise SpecError(f"{source.at(0)}: nested too deeply") from None
     if not isinstance(value, NetworkSpec):
         raise SpecError(f"spec {text!r}: must be one of {', '.join(sorted(_CONSTRUCTORS))}, each called with (...)")
     return value
 
 
-def _read(node: ast.expr, text: str) -> object:
-    where = f"spec {text!r}: column {node.col_offset + 1}"
+@dataclass(frozen=True)
+class _Source:
+    """The text of a spec as the user typed it, and how many spaces stand before the expression."""
+
+    text: str
+    indent: int
+
+    def at(self, offset: int) -> str:
+        """Return where the character is that stands `offset` characters into the expression."""
+        return f"spec {self.text!r}: column {self.indent + offset + 1}"
+
+
+def _read(node: ast.expr, source: _Source) -> object:
+    where = source.at(node.col_offset)
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        operand = _read(node.operand, text)
+        operand = _read(node.operand, source)
         if isinstance(operand, int):
             return -operand
     if isinstance(node, (ast.List, ast.Tuple)):
-        return [_read(item, text) for item in node.elts]
+        return [_read(item, source) for item in node.elts]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return _construct(node, node.func.id, text, where)
+        return _construct(node, node.func.id, source, where)
     raise SpecError(f"{where}: only constructor calls, integers and lists are allowed")
 
 
-def _construct(node: ast.Call, name: str, text: str, where: str) -> object:
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
+def _construct(node: ast.Call, name: str, source: _Source, where: str) -> object:
     constructor = _CONSTRUCTORS.get(name)
     if constructor is None:
         raise SpecError(f"{where}: {name!r} is not a network; allowed are {', '.join(sorted(_CONSTRUCTORS))}")
     if node.keywords:
-        raise SpecError(f"{where}: {name} takes no named option {node.keywords[0].arg!r}")
-    arguments = [_read(argument, text) for argument in node.args]
+        option = node.keywords[0].arg
+        raise SpecError(f"{where}: {name} takes no named option {'**' if option is None else repr(option)}")
+    arguments = [_read(argument, source) for argument in node.args]
     if name in _ARITY and len(arguments) != _ARITY[name]:
-        raise SpecError(f"{where}: {name} must be {_SHAPE[name]}, not {len(arguments)} arguments")
+        raise SpecError(f"{where}: {name} must be {_SHAPE[name]}, not {_count(len(arguments), 'argument')}")
     try:
         return constructor(*arguments)
     except SpecError as error:
         raise SpecError(f"{where}: {error}") from None
-
-

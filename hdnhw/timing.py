@@ -1,8 +1,8 @@
 """The slot clock: which cycle does what. Model and RTL both read it here and nowhere else.
 
-All routers share a phase that counts the L cycles of a slot. A packet is a cell of exactly L flits. It leaves a buffer in
-one slot (flit p is read in phase p), stands on the channel one cycle later, and has been written one cycle after that.
-Allocation looks at the queues once a slot, in the sample phase, and its grants take effect when the slot ends.
+All routers share a phase that counts the L cycles of a slot. A packet is a cell of exactly L flits. It leaves a buffer
+in one slot (flit p is read in phase p), stands on the channel one cycle later, and has been written one cycle after
+that. Allocation looks at the queues once a slot, in the sample phase, and its grants take effect when the slot ends.
 """
 
 from dataclasses import dataclass

@@ -106,7 +106,9 @@ def _hop_table(folder: Path, plan: RoutingPlan) -> npt.NDArray[np.int64]:
     width = plan.address.width
     number_of: dict[int, int] = {plan.address.of_node(node): node for node in range(plan.network.num_nodes)}
     head = table[:, 4]
-    ends = [[number_of.get(int(address), -1) for address in part & ((1 << width) - 1)] for part in (head >> width, head)]
+    ends = [
+        [number_of.get(int(address), -1) for address in part & ((1 << width) - 1)] for part in (head >> width, head)
+    ]
     ordered = np.column_stack([ends[0], ends[1], table[:, 0], table[:, 1:4]])
     return np.asarray(ordered[np.lexsort((ordered[:, 2], ordered[:, 1], ordered[:, 0]))])
 

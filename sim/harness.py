@@ -1,4 +1,4 @@
-"""The test bench around a fabric, in SystemVerilog: sources, sinks and recorders, so that nothing runs in Python a cycle.
+"""The test bench around a fabric, in SystemVerilog: sources, sinks and recorders; no Python runs in a cycle.
 
 Sources read their packets from files and sinks pause as :class:`hdnhw.model.traffic.Terminals` says; every packet that
 comes out is written to a log, and every packet that enters a channel if asked. Cocotb resets, waits and reads counters.
@@ -119,7 +119,8 @@ module bench #(
       if (watch != 0 && cycle % LENGTH == 1 % LENGTH)
         for (c = 0; c < CHANNELS; c = c + 1)
           if (channel_valid[c])
-            $fwrite(hops, "%0d %0d %0d %0d %h\\n", cycle, channel_node[c], channel_port[c], channel_vc[c], channel_data[c]);
+            $fwrite(hops, "%0d %0d %0d %0d %h\\n",
+              cycle, channel_node[c], channel_port[c], channel_vc[c], channel_data[c]);
     end
   end
 

@@ -28,8 +28,8 @@ lint_off -file "*bench.sv"
 lint_off -rule UNOPTFLAT
 {blocks}
 """
-"""Verilator control file: each router module is compiled once, not once an instance. The wrappers it makes for them look
-like combinational loops to Verilator, which then warns of what it made itself."""
+"""Verilator control file: each router module is compiled once, not once an instance. The wrappers it makes for them
+look like combinational loops to Verilator, which then warns of what it made itself."""
 
 
 MAKE_VARIABLES = {
@@ -68,6 +68,7 @@ class Run:
         Simulation alone.
     build_seconds : float
         0 if the bench had been built before.
+    routers : int
     """
 
     test: str
@@ -75,6 +76,7 @@ class Run:
     packet_length: int
     seconds: float
     build_seconds: float
+    routers: int
 
 
 class Bench:
@@ -150,7 +152,9 @@ class Bench:
                 always=True,
             )
         except (SystemExit, RuntimeError) as error:
-            raise SimulatorError(f"{self.simulator} could not build the bench, see {self.folder / 'build.log'}") from error
+            raise SimulatorError(
+                f"{self.simulator} could not build the bench, see {self.folder / 'build.log'}"
+            ) from error
         done.touch()
         return time.monotonic() - started
 
@@ -184,7 +188,7 @@ class Bench:
         verdict = check_ejections(folder, self.flits.flit_width, dropped, hop_mismatches)
         if verdict.passed:
             shutil.rmtree(folder)
-        return Run(test, verdict, self.flits.packet_length, seconds, build_seconds)
+        return Run(test, verdict, self.flits.packet_length, seconds, build_seconds, self.plan.network.num_nodes)
 
     def _simulate(self, folder: Path, plusargs: dict[str, object], reset_after: int) -> None:
         try:
@@ -215,4 +219,4 @@ def _find_simulator(simulator: str) -> None:
         if str(home / "bin") not in os.environ["PATH"].split(os.pathsep):
             os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
     elif shutil.which("iverilog") is None:
-        raise SimulatorError("icarus is not installed: iverilog is not on the path")
+        raise ValueError("simulator icarus is not installed: iverilog is not on the path; verilator comes with hdnhw")

@@ -16,7 +16,7 @@ from hdnhw.spec import SpecError
 __all__ = ["TESTS", "Case", "make_case", "write_case"]
 
 TESTS = ("hops", "random", "exchange")
-HOTSPOT_SHARE = 0.2
+HOTSPOT_SHARE = 0.05
 """Share of the random test's packets that go to one node."""
 
 SINK_STALL, SOURCE_GAP = 64, 32
@@ -104,7 +104,9 @@ def make_case(
     rng = np.random.default_rng(seed)
     nodes = plan.network.num_nodes
     if test == "hops" and flits.head_payload_width < flits.address_width:
-        raise SpecError(f"flit width must be at least {2 * flits.address_width} for the hops test, not {flits.flit_width}")
+        raise SpecError(
+            f"flit width must be at least {2 * flits.address_width} for the hops test, not {flits.flit_width}"
+        )
     own = _destinations(test, plan, packets, rng)
     destination = np.concatenate(own)
     first = np.cumsum([0, *(len(part) for part in own)], dtype=np.int64)

@@ -134,7 +134,11 @@ def _ports(flits: FlitFormat) -> dict[str, Any]:
         "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},
         "inject__N__valid": {"direction": "input", "width": 1},
         "inject__N__ready": {"direction": "output", "width": 1},
-        "inject__N__payload": {"direction": "input", "width": width, "meaning": "one flit; L flits a packet, head first"},
+        "inject__N__payload": {
+            "direction": "input",
+            "width": width,
+            "meaning": "one flit; L flits a packet, head first",
+        },
         "eject__N__valid": {"direction": "output", "width": 1},
         "eject__N__ready": {"direction": "input", "width": 1},
         "eject__N__payload": {
@@ -145,7 +149,7 @@ def _ports(flits: FlitFormat) -> dict[str, Any]:
         "dropped__N": {
             "direction": "output",
             "width": DROPPED_WIDTH,
-            "meaning": "packets dropped at node N since reset, as their destination names no node; stays at its maximum",
+            "meaning": "packets dropped at node N since reset as their destination names no node; stays at its maximum",
         },
     }
 

@@ -1,13 +1,12 @@
-"""The cycle-accurate model of a fabric and its terminals: the twin of the RTL, equal to it in every ejection's cycle."""
+"""The cycle-accurate model of a fabric and its terminals: the twin of the RTL, equal to it in every ejection."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from hdnhw.model.router import PORT_MASK, allocate_node, make_queues, push_decision
+from hdnhw.model.router import allocate_node, make_queues, push_decision
 from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
@@ -57,36 +56,30 @@ def _advance(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _deliver(route, address, queue, ring, where, count, at):  # type: ignore[no-untyped-def]
+def _deliver(route, address, queue, destination, crossing):  # type: ignore[no-untyped-def]
     """Route computation: put packets that have crossed a channel into the queues of the next routers."""
-    destination, nodes, ports, vcs, packets = ring
+    nodes, ports, vcs, packets, count, at = crossing
     for item in range(count[at]):
-        node = nodes[at, item]
-        decision = route(address[node], destination[packets[at, item]])
-        push_decision(queue, node, ports[at, item], vcs[at, item], packets[at, item], decision)
+        node, packet = nodes[at, item], packets[at, item]
+        decision = route(address[node], destination[packet])
+        push_decision(queue, node, ports[at, item], vcs[at, item], packet, decision)
     count[at] = 0
-    return where
 
 
 @njit(cache=True)
-def _return_credits(credits, ring, count, at):  # type: ignore[no-untyped-def]
+def _return_credits(credits, returning):  # type: ignore[no-untyped-def]
     """Count the packet slots that have become free downstream."""
-    nodes, ports, vcs = ring
+    nodes, ports, vcs, count, at = returning
     for item in range(count[at]):
         credits[nodes[at, item], ports[at, item], vcs[at, item]] += 1
     count[at] = 0
 
 
 @njit(cache=True)
-def _allocate(  # type: ignore[no-untyped-def]
-    queue, credits, turns, shape, ring, ring_count, at, credit_ring, credit_count, credit_at, ejection, base, freed
-):
+def _allocate(queue, credits, turns, shape, crossing, returning, ejection, base, freed):  # type: ignore[no-untyped-def]
     """Allocate every router for one slot and send the winners on; return the packets sent between routers."""
     neighbors, opposite, vcs_in = shape
     packets, decisions, head, level = queue
-    _, ring_node, ring_port, ring_vc, ring_packet = ring
-    credit_node, credit_port, credit_vc = credit_ring
-    ejected_packet, ejected_base, ejection_head, ejection_level = ejection
     nodes, ports = neighbors.shape
     chosen, winner = np.empty(ports + 1, np.int64), np.empty(ports + 1, np.int64)
     sent = 0
@@ -103,27 +96,41 @@ def _allocate(  # type: ignore[no-untyped-def]
             head[node, port, vc] = (slot + 1) % packets.shape[3]
             level[node, port, vc] -= 1
             if port < ports:
-                item = credit_count[credit_at]
-                credit_node[credit_at, item] = neighbors[node, port]
-                credit_port[credit_at, item] = opposite[port]
-                credit_vc[credit_at, item] = vc
-                credit_count[credit_at] += 1
+                _give_back(returning, neighbors[node, port], opposite[port], vc)
             else:
                 freed[node] = 1
             if output < ports:
-                item = ring_count[at]
-                ring_node[at, item] = neighbors[node, output]
-                ring_port[at, item] = opposite[output]
-                ring_vc[at, item] = decision >> VC_SHIFT
-                ring_packet[at, item] = packet
-                ring_count[at] += 1
+                _cross(crossing, neighbors[node, output], opposite[output], decision >> VC_SHIFT, packet)
                 sent += 1
             else:
-                place = (ejection_head[node] + ejection_level[node]) % ejected_packet.shape[1]
-                ejected_packet[node, place] = packet
-                ejected_base[node, place] = base
-                ejection_level[node] += 1
+                _leave(ejection, node, packet, base)
     return sent
+
+
+@njit(cache=True, inline="always")
+def _give_back(returning, node, port, vc):  # type: ignore[no-untyped-def]
+    nodes, ports, vcs, count, at = returning
+    item = count[at]
+    nodes[at, item], ports[at, item], vcs[at, item] = node, port, vc
+    count[at] += 1
+
+
+@njit(cache=True, inline="always")
+def _cross(crossing, node, port, vc, packet):  # type: ignore[no-untyped-def]
+    nodes, ports, vcs, packets, count, at = crossing
+    item = count[at]
+    nodes[at, item], ports[at, item], vcs[at, item], packets[at, item] = node, port, vc, packet
+    count[at] += 1
+
+
+@njit(cache=True, inline="always")
+def _leave(ejection, node, packet, base):  # type: ignore[no-untyped-def]
+    """Put a packet into the ejection buffer; flit p can be taken from cycle ``base + p`` on."""
+    packets, bases, head, level = ejection
+    place = (head[node] + level[node]) % packets.shape[1]
+    packets[node, place] = packet
+    bases[node, place] = base
+    level[node] += 1
 
 
 @njit(cache=True)
@@ -186,6 +193,12 @@ def _eject(length, cycle, credits, ejection, taken, pauses, out, ejected):  # ty
 
 
 @njit(cache=True)
+def _make_lists(columns, delays, most):  # type: ignore[no-untyped-def]
+    """Return work space, index: column, slot modulo the delay, item."""
+    return np.empty((columns, delays, most), np.int64)
+
+
+@njit(cache=True)
 def _simulate(  # type: ignore[no-untyped-def]
     route, address, possible, shape, timing, queue, credits, turns, traffic, state, pauses, log, out, expected, limit
 ):
@@ -195,21 +208,9 @@ def _simulate(  # type: ignore[no-untyped-def]
     nodes, ports = shape[0].shape
     most = nodes * (ports + 1)
     buffers = queue[0].shape[3]
-    ring = (
-        traffic[1],
-        np.empty((hop_slots, most), np.int64),
-        np.empty((hop_slots, most), np.int64),
-        np.empty((hop_slots, most), np.int64),
-        np.empty((hop_slots, most), np.int64),
-    )
-    ring_count = np.zeros(hop_slots, np.int64)
     delays = 1 + credit_slots
-    credit_ring = (
-        np.empty((delays, most), np.int64),
-        np.empty((delays, most), np.int64),
-        np.empty((delays, most), np.int64),
-    )
-    credit_count = np.zeros(delays, np.int64)
+    crossing, crossing_count = _make_lists(4, hop_slots, most), np.zeros(hop_slots, np.int64)
+    returning, returning_count = _make_lists(3, delays, most), np.zeros(delays, np.int64)
     ejection = (
         np.empty((nodes, buffers), np.int64),
         np.empty((nodes, buffers), np.int64),
@@ -225,14 +226,12 @@ def _simulate(  # type: ignore[no-untyped-def]
             source[3][:] -= freed
             freed[:] = 0
         if phase == sample_phase:
-            at, credit_at = slot % hop_slots, slot % delays
-            _deliver(route, address, queue, ring, 0, ring_count, at)
-            _return_credits(credits, credit_ring, credit_count, credit_at)
+            now_crossing = (crossing[0], crossing[1], crossing[2], crossing[3], crossing_count, slot % hop_slots)
+            now_returning = (returning[0], returning[1], returning[2], returning_count, slot % delays)
+            _deliver(route, address, queue, traffic[1], now_crossing)
+            _return_credits(credits, now_returning)
             base = (slot + 1) * length + 2
-            sent += _allocate(
-                queue, credits, turns, shape, ring, ring_count, at, credit_ring, credit_count, credit_at, ejection, base,
-                freed,
-            )  # fmt: skip
+            sent += _allocate(queue, credits, turns, shape, now_crossing, now_returning, ejection, base, freed)
             slot += 1
         _inject(route, address, possible, length, cycle, queue, traffic, source, (state, gap), log)
         ejected = _eject(length, cycle, credits, ejection, taken, (state, stall), out, ejected)
@@ -287,9 +286,9 @@ class FabricModel:
         possible = np.logical_and.reduce([digit < field.radix for digit, field in fields])
         count = traffic.num_packets
         head_cycle, dropped = np.full(count, -1, np.int64), np.zeros(nodes, np.int64)
-        out = tuple(np.empty(count, np.int64) for _ in range(3))
+        out = (np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64))
         timing = self.timing
-        cycles, ejected, sent = _run_kernel(
+        cycles, ejected, sent = _simulate(
             plan.route,
             self._address,
             possible.astype(np.uint8),
@@ -306,10 +305,5 @@ class FabricModel:
             int(possible.sum()),
             max_cycles,
         )
-        return Ejections(
-            *(column[:ejected] for column in out), head_cycle, dropped, cycles, sent * timing.packet_length
-        )
-
-
-def _run_kernel(*arguments: Any) -> Any:
-    return _simulate(*arguments)
+        packet, node, cycle = (column[:ejected] for column in out)
+        return Ejections(packet, node, cycle, head_cycle, dropped, cycles, sent * timing.packet_length)

@@ -1,9 +1,12 @@
-"""The router's stages on arrays, under the names they have in :mod:`hdnhw.rtl`: route computation, allocation, traversal.
+"""The router's stages on arrays, under the names they have in :mod:`hdnhw.rtl`.
 
 Array axes: node, port (the last one is injection, or ejection), virtual channel, packet slot.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from hdnhw.routing.compiled import VC_SHIFT
@@ -70,7 +73,7 @@ def allocate_node(queue, credits, turns, vcs_in, node, chosen, winner):  # type:
     return granted
 
 
-def make_queues(nodes: int, ports: int, num_vcs: int, buffers: int) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
+def make_queues(nodes: int, ports: int, num_vcs: int, buffers: int) -> tuple[npt.NDArray[Any], ...]:
     """Return empty queues: packets, decisions (node, port, vc, slot), head and level (node, port, vc)."""
     shape = (nodes, ports, num_vcs)
     return (

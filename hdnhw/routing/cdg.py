@@ -70,7 +70,7 @@ class DependencyGraph:
         waiting = np.argwhere(left & self.used)
         if not len(waiting):
             return None
-        # Every channel that is left can be followed backwards for ever; forwards from any on a cycle, so walk backwards.
+        # Every channel that is left has a holder that is left too, so a walk backwards must close a cycle.
         holders: dict[tuple[int, int], tuple[int, int]] = {}
         remaining = {(int(node), int(channel)) for node, channel in waiting}
         for node, channel in remaining:

@@ -1,7 +1,7 @@
 """Small combinational circuits over digits: the one form in which a routing rule is written down.
 
-A rule is built once as a :class:`Circuit`. The model compiles it (:mod:`hdnhw.routing.compiled`), the RTL elaborates it,
-the prover reads it as a formula, and :meth:`Circuit.run` interprets it on plain integers; none of them restates it.
+A rule is built once as a :class:`Circuit`. The model compiles it (:mod:`hdnhw.routing.compiled`), the RTL elaborates
+it, the prover reads it as a formula, and :meth:`Circuit.run` interprets it on plain integers; none of them restates it.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -43,8 +43,8 @@ def _statements(circuit: Circuit, outputs: list[Term], layout: AddressLayout) ->
 def compile_rule(rule: HopRule) -> Callable[[int, int], int]:
     """Return a compiled ``route(cur, dst)`` of packed addresses.
 
-    The result is ``port | vc << VC_SHIFT``, with port ``len(network.ports)`` where the packet has arrived. It is a Numba
-    C function: kernels that call it are compiled once for every network.
+    The result is ``port | vc << VC_SHIFT``, with port ``len(network.ports)`` where the packet has arrived. It is a
+    Numba C function: kernels that call it are compiled once for every network.
     """
     outputs = [*rule.take, *rule.vc, rule.arrived]
     body = _statements(rule.circuit, outputs, AddressLayout(rule.network))
@@ -54,4 +54,4 @@ def compile_rule(rule: HopRule) -> Callable[[int, int], int]:
     lines = ["def route(cur, dst):", *(f"    {line}" for line in body), f"    return {' | '.join(parts)}"]
     namespace: dict[str, Callable[[int, int], int]] = {}
     exec("\n".join(lines), namespace)
-    return cfunc("int64(int64, int64)")(namespace["route"])  # type: ignore[no-any-return]
+    return cfunc("int64(int64, int64)")(namespace["route"])

@@ -67,7 +67,7 @@ class HopRule:
 
 
 def default_modes(network: Network) -> str:
-    """Return ``O..Of``: two classes on every channel. The f stands on the lowest level with several clusters a class."""
+    """Return ``O..Of``, two classes on any channel: f on the lowest level that has several clusters a class."""
     letters = ["O"] * len(network.levels)
     for index, level in enumerate(network.levels):
         if level.cluster:
@@ -106,7 +106,7 @@ class _Step:
 class _Builder:
     def __init__(self, network: Network, modes: str) -> None:
         self.network, self.circuit = network, Circuit()
-        self.mode_of = {level: mode for level, mode in zip(range(len(modes), 0, -1), modes, strict=True)}
+        self.mode_of = dict(zip(range(len(modes), 0, -1), modes, strict=True))
         self.cur = [self.circuit.input(f"cur{i}", radix) for i, radix in enumerate(network.radices)]
         self.dst = [self.circuit.input(f"dst{i}", radix) for i, radix in enumerate(network.radices)]
         self.cross_port = {port.level: index for index, port in enumerate(network.ports) if port.level}
@@ -167,7 +167,8 @@ class _Builder:
         matched = same & ok_0 & ok_1 & ok_node
         with_node = in_1 | ok_0 | (~to_1 & ok_1)
         cares = [
-            with_node & term if factor in layout.super_node_factors else ~same | term for factor, term in enumerate(care)
+            with_node & term if factor in layout.super_node_factors else ~same | term
+            for factor, term in enumerate(care)
         ]
         inner_step = self.hop(level - 1, self.inner_target(level, same, target), cares)
         take = {port: taken & ~cross & ~matched for port, taken in inner_step.take.items()}

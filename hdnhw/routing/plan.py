@@ -132,7 +132,9 @@ def prove(rule: HopRule) -> RoutingPlan:
 
     refutation = prove_ranks_grow(rule)
     if refutation is not None:
-        raise RuleError(f"rule of {rule.network.spec} in modes {rule.modes!r} is not proved deadlock-free: {refutation}")
+        raise RuleError(
+            f"rule of {rule.network.spec} in modes {rule.modes!r} is not proved deadlock-free: {refutation}"
+        )
     return _ranked_plan(rule)
 
 
@@ -147,11 +149,11 @@ def _prove_exhaustively(rule: HopRule) -> RoutingPlan:
             f"cycle (node.port.vc): {names}"
         )
     used = graph.used.reshape(network.num_nodes, graph.num_ports, graph.num_vcs).any(axis=0)
-    num_vcs = tuple(int(np.flatnonzero(row).max(initial=0)) + 1 for row in used)
+    num_vcs = tuple(int(np.flatnonzero(row).max(initial=0)) + 1 for row in np.atleast_2d(used))
     exists = graph.neighbors >= 0
     shapes = []
     for mask in sorted({tuple(bool(flag) for flag in row) for row in exists}, key=lambda row: (-sum(row), row)):
-        members = (exists == np.array(mask, dtype=bool)).all(axis=1)
+        members = np.flatnonzero((exists == np.array(mask, dtype=bool)).all(axis=1))
         turns = graph.turns[members].any(axis=0)
         ports = tuple(port for port, present in enumerate(mask) if present)
         shapes.append(RouterShape(ports, frozenset((int(a), int(b)) for a, b in np.argwhere(turns))))

@@ -1,10 +1,11 @@
 """A rank of every virtual channel that grows along every route: the proof for networks too large to enumerate.
 
-The rank of a hop is the tuple (r_k, ..., r_m, position in the base network): on a level in mode f, the first crossing 0,
-a hop before the last crossing 1, the last crossing 2, a hop after it 3; in mode O, the initial crossing 1 -> 0 0, a hop
-in class 0 1, the crossing 0 -> 1 2, a hop in class 1 3, the final crossing 1 -> 0 4. It is read from the channel and its
-virtual channel only, never from the destination, so a rank that always grows makes the dependency graph acyclic. An SMT
-solver (z3) decides, over all current nodes and destinations at once, that no hop has a successor of equal or lower rank.
+The rank of a hop is the tuple (r_k, ..., r_m, position in the base network). On a level in mode f, the first crossing
+has 0, a hop before the last crossing 1, the last crossing 2, a hop after it 3; in mode O, the initial crossing 1 -> 0
+has 0, a hop in class 0 1, the crossing 0 -> 1 2, a hop in class 1 3, the final crossing 1 -> 0 4. It is read from the
+channel and its virtual channel only, never from the destination, so a rank that always grows makes the dependency graph
+acyclic. An SMT solver (z3) decides, over all current nodes and destinations at once, that no hop has a successor of
+equal or lower rank.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +26,10 @@ WORD = 40
 def channel_rank(circuit: Circuit, network: Network, modes: str, port: Port) -> Term:
     """Return the rank of the virtual channel ``vc`` of `port` at the node ``cur``.
 
-    The circuit's inputs are the digits ``cur0``, ... and the virtual channel's bits ``vc0``, ..., least significant first.
+    The circuit's inputs are the digits ``cur0``, ... and the virtual channel's bits ``vc0``, ..., least significant
+    first.
     """
-    mode_of = {level: mode for level, mode in zip(range(len(modes), 0, -1), modes, strict=True)}
+    mode_of = dict(zip(range(len(modes), 0, -1), modes, strict=True))
     f_above = [level for level in range(len(modes), port.level, -1) if mode_of[level] == "f"]
     own = _own_bits(network, mode_of, port)
     bits = [circuit.input(f"vc{weight}", 2) for weight in reversed(range(len(f_above) + own))]
@@ -58,10 +60,13 @@ def _own_bits(network: Network, mode_of: dict[int, str], port: Port) -> int:
 
 
 def _append(circuit: Circuit, rank: Term, step: Term, radix: int) -> Term:
-    shifted = circuit.constant(0)
-    for _ in range(radix):
-        shifted = shifted + rank
-    return shifted + step
+    """Return ``rank * radix + step``, by doubling."""
+    scaled = circuit.constant(0)
+    for digit in f"{radix:b}":
+        scaled = scaled + scaled
+        if digit == "1":
+            scaled = scaled + rank
+    return scaled + step
 
 
 def _crossing_rank(circuit: Circuit, mode: str, in_1: Term, bit: Term | None) -> Term:
@@ -74,7 +79,7 @@ def _crossing_rank(circuit: Circuit, mode: str, in_1: Term, bit: Term | None) ->
 def _ring_position(circuit: Circuit, network: Network, port: Port, digit: Term, dateline: Term | None) -> Term:
     factor = network.factors[port.factor]
     n = factor.size
-    if factor.kind == "complete" or n < 4 and factor.kind == "cycle" or n == 2:
+    if factor.kind == "complete" or (n < 4 and factor.kind == "cycle") or n == 2:
         return circuit.constant(0)
     if factor.kind == "cycle" and n == 4:
         odd = digit.eq(circuit.constant(1)) | digit.eq(circuit.constant(3))
@@ -117,7 +122,9 @@ def _decide(rule: HopRule, cur: Sequence[Any], dst: Sequence[Any]) -> tuple[Any,
     rank: Any = z3.BitVecVal(0, WORD)
     for taken, port in zip(take, rule.network.ports, strict=True):
         circuit = Circuit()
-        rank = z3.If(taken, _number(_run(circuit, [channel_rank(circuit, rule.network, rule.modes, port)], known)[0]), rank)
+        rank = z3.If(
+            taken, _number(_run(circuit, [channel_rank(circuit, rule.network, rule.modes, port)], known)[0]), rank
+        )
     return values[0], take, rank
 
 
@@ -174,6 +181,7 @@ def prove_ranks_grow(rule: HopRule) -> str | None:
         return None
     model = solver.model()
     pair = [
-        network.encode(tuple(model.eval(digit, model_completion=True).as_long() for digit in side)) for side in (cur, dst)
+        network.encode(tuple(model.eval(digit, model_completion=True).as_long() for digit in side))
+        for side in (cur, dst)
     ]
     return f"the hop at node {pair[0]} towards {pair[1]} is invalid or does not raise the rank"

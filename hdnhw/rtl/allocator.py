@@ -143,12 +143,14 @@ class SwitchAllocator(wiring.Component):
     def _elaborate_input(
         self, m: Module, number: int, counters: list[list[CreditCounter]]
     ) -> tuple[Value, Value, Signal]:
-        """Choose a virtual channel; return (request for each reachable output, its virtual channel there, it has won)."""
+        """Choose a virtual channel; return (request a reachable output, its virtual channel there, it has won)."""
         num_vcs, reachable = self._inputs[number]
         queues, won = getattr(self, f"queues_{number}"), Signal(name=f"won_{number}")
         m.submodules[f"chooser_{number}"] = chooser = RoundRobinArbiter(count=num_vcs)
         for vc in range(num_vcs):
-            ready = [queues.out[vc][bit] & self._available(counters[o], queues.vc[vc]) for bit, o in enumerate(reachable)]
+            ready = [
+                queues.out[vc][bit] & self._available(counters[o], queues.vc[vc]) for bit, o in enumerate(reachable)
+            ]
             m.d.comb += chooser.requests[vc].eq(queues.valid[vc] & Cat(ready).any())
         out, out_vc = _one_of(chooser.grant, queues.out), _one_of(chooser.grant, queues.vc)
         chosen = Signal(num_vcs, name=f"chosen_{number}")

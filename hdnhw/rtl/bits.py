@@ -15,7 +15,6 @@ def equals(value: Value, constant: int) -> Value:
     return Cat(bit if constant >> position & 1 else ~bit for position, bit in enumerate(value)).all()
 
 
-
 def below(value: Value, constant: int) -> Value:
     """Return whether `value` is less than `constant`."""
     less: Value = Const(0)

@@ -60,7 +60,9 @@ class Fabric(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         nodes = range(self._plan.network.num_nodes)
-        channels = {(node, port): self._channel(node, port) for node in nodes for port in self._plan.shape_of(node).ports}
+        channels = {
+            (node, port): self._channel(node, port) for node in nodes for port in self._plan.shape_of(node).ports
+        }
         for node in nodes:
             self._elaborate_node(m, node, channels)
         return m

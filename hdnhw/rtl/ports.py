@@ -165,7 +165,10 @@ class InputPort(wiring.Component):
         vc = channel.vc if self._num_vcs > 1 else Const(0)
         flits.write(vc=vc, flit=incoming, data=channel.data, enable=channel.valid)
         head, tail = Signal(), Signal()
-        m.d.comb += [head.eq(channel.valid & equals(self.phase, 1 % length)), tail.eq(channel.valid & equals(self.phase, 0))]
+        m.d.comb += [
+            head.eq(channel.valid & equals(self.phase, 1 % length)),
+            tail.eq(channel.valid & equals(self.phase, 0)),
+        ]
         for number in range(self._num_vcs):
             here = equals(vc, number) if self._num_vcs > 1 else Const(1)
             flits.close(number, tail & here)
@@ -268,5 +271,3 @@ class InjectionPort(wiring.Component):
         with m.If(do_take & tail & ~decision[-1] & ~self.dropped.all()):
             m.d.sync += self.dropped.eq(self.dropped + 1)
         return m
-
-

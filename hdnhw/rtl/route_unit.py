@@ -81,6 +81,10 @@ class RouteUnit(wiring.Component):
         values = rule.circuit.run(outputs, digit, operations, Const)
         ports = len(rule.take) + 1
         m.d.comb += [self.take.eq(Cat(values[:ports])), self.vc.eq(Cat(values[ports:]))]
-        fits = [below(digit(f"dst{i}"), field.radix) for i, field in enumerate(layout.fields) if field.radix != 1 << field.width]
+        fits = [
+            below(digit(f"dst{i}"), field.radix)
+            for i, field in enumerate(layout.fields)
+            if field.radix != 1 << field.width
+        ]
         m.d.comb += self.possible.eq(Cat(fits).all() if fits else 1)
         return m

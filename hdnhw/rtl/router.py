@@ -113,7 +113,9 @@ class Router(wiring.Component):
                 "outputs": outputs,
                 "vc_width": index_width(self._plan.max_vcs),
             }
-            unit = InjectionPort(self._plan, **options) if port == local else InputPort(self._plan, port=port, **options)
+            unit = (
+                InjectionPort(self._plan, **options) if port == local else InputPort(self._plan, port=port, **options)
+            )
             name = "injection" if port == local else self._plan.network.ports[port].name
             m.submodules[name] = unit
             m.d.comb += [unit.address.eq(self.address), unit.phase.eq(phase)]

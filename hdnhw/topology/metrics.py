@@ -19,9 +19,9 @@ __all__ = [
     "distance_histogram",
     "distances_from",
     "neighbor_table",
+    "nested_average_distance",
     "num_edges",
     "pair_histogram",
-    "nested_average_distance",
     "summarise_distances",
 ]
 
@@ -234,9 +234,9 @@ def nested_average_distance(network: Network) -> Fraction | None:
         size *= factor.size
     for level in network.levels:
         inside, s = Fraction(0), 1
-        for factor in level.super_node_factors:
-            inside += averages[factor]
-            s *= network.factors[factor].size
+        for position in level.super_node_factors:
+            inside += averages[position]
+            s *= network.factors[position].size
         clusters = size // s
         average = 2 * average - inside + Fraction(3, 2) - Fraction(1, clusters)
         size = 2 * size * clusters

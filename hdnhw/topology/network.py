@@ -1,20 +1,26 @@
 """Networks by arithmetic: digits, ports and neighbours of products and dual-nets, with no tables.
 
 A node is a tuple of mixed-radix digits, most significant first; a level-k node of HDN(B, k, S) holds, from the top,
-the class bit c_k, the digits of the cluster id U_k, and then the digits of a level-(k-1) node; the base digits come last
-(papers/README.md section 0, from the HDN paper, section 2). Every operation works on Python integers and, digit by
-digit, on numpy integer arrays alike, so one definition serves a single node and a search over millions.
+the class bit c_k, the digits of the cluster id U_k, and then the digits of a level-(k-1) node; the base digits come
+last (papers/README.md section 0, from the HDN paper, section 2). Every operation works on Python integers and, digit
+by digit, on numpy integer arrays alike, so one definition serves a single node and a search over millions.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import prod
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec, Product, cube
 
 __all__ = ["Level", "Network", "Port", "build"]
+
+ADDRESS = re.compile(r"[0-9]{1,4000}([./][0-9]{1,4000})*")
+"""What :meth:`Network.parse_node` reads; :class:`int` refuses longer runs of digits."""
 
 Digits = tuple[Any, ...]
 """Digits of one node (ints) or of many (integer arrays of one shape)."""
@@ -131,7 +137,7 @@ class Network:
     def is_nested(self) -> bool:
         """Whether SN^k is a subset of SN^(k-1), and so on down to SN^1."""
         sets = [set(level.super_node_factors) for level in self.levels]
-        return all(upper <= lower for lower, upper in zip(sets, sets[1:], strict=False))
+        return all(upper <= lower for lower, upper in pairwise(sets))
 
     @property
     def node_symmetric(self) -> bool:
@@ -164,11 +170,14 @@ class Network:
             result[one], result[other] = digits[one] - difference, digits[other] + difference
         return tuple(result)
 
-    def check_node(self, node: int) -> int:
-        """Return `node`, or raise ValueError if it is not a node number."""
-        if not 0 <= node < self.num_nodes:
-            raise ValueError(f"node of {self.spec} must be 0 to {self.num_nodes - 1}, not {node}")
-        return node
+    def check_node(self, node: SupportsIndex) -> int:
+        """Return `node` as an int, or raise TypeError or ValueError if it is not a node number."""
+        if isinstance(node, bool) or not isinstance(node, SupportsIndex):
+            raise TypeError(f"node must be an integer, not {node!r}")
+        number = index(node)
+        if not 0 <= number < self.num_nodes:
+            raise ValueError(f"node of {self.spec} must be 0 to {self.num_nodes - 1}, not {number}")
+        return number
 
     def move(self, digits: Digits, port: int) -> Digits:
         """Return the digits of the neighbour behind `port`, which must exist (see :meth:`has_port`)."""
@@ -198,9 +207,9 @@ class Network:
         """Return port name -> neighbour's node number, for the ports that `node` has."""
         digits = self.decode(self.check_node(node))
         return {
-            port.name: self.encode(self.move(digits, index))
-            for index, port in enumerate(self.ports)
-            if self.has_port(digits, index)
+            port.name: self.encode(self.move(digits, number))
+            for number, port in enumerate(self.ports)
+            if self.has_port(digits, number)
         }
 
     def format_node(self, node: int) -> str:
@@ -228,14 +237,14 @@ class Network:
         Raises
         ------
         ValueError
-            If the text is neither, or names no node.
+            If the text is neither, or names no node. Only ASCII digits, dots and slashes are read.
         """
-        if text.isascii() and text.isdigit():
+        if ADDRESS.fullmatch(text) is None:
+            example = self.format_node(0)
+            raise ValueError(f"node must be a number or an address such as {example}, not {text!r}")
+        if text.isdigit():
             return self.check_node(int(text))
-        try:
-            parts = [[int(item) for item in part.split(".")] for part in text.split("/")]
-        except ValueError:
-            raise ValueError(f"node must be a number or an address such as {self.format_node(0)}, not {text!r}") from None
+        parts = [[int(item) for item in part.split(".")] for part in text.split("/")]
         digits = self._digits_of_parts(parts)
         if digits is None:
             last = self.format_node(self.num_nodes - 1)

@@ -1,0 +1,301 @@
+"""The command line: one function a command. Commands of other packages join by the entry points ``hdnhw.commands``."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hdnhw.routing.cdg import RuleError
+from hdnhw.routing.plan import plan
+from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.topology.network import build
+
+__all__ = ["Parser", "add_command", "add_fabric_options", "fabric_spec", "main", "say"]
+
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+SEARCH_LIMIT = 20_000_000
+"""Most nodes that ``info`` searches."""
+
+Result = dict[str, Any]
+Command = Callable[[argparse.Namespace], tuple[Result, int]]
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and exit with status 2."""
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
+
+
+def say(message: str) -> None:
+    """Tell the user something that is not the result."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def add_command(commands: Any, name: str, run: Command, *, summary: str, example: str, spec: bool = True) -> Parser:
+    """Add a command to the command line.
+
+    Parameters
+    ----------
+    commands : argparse sub-parsers
+    name : str
+    run : callable
+        Takes the options, returns the JSON object and the exit status.
+    summary, example : str
+        For ``--help``.
+    spec : bool
+        Whether its first argument is a spec string.
+    """
+    parser: Parser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=f"example: {example}",
+        allow_abbrev=False,
+    )
+    if spec:
+        parser.add_argument("spec", metavar="SPEC", help="network, for example 'rdn(cube(3), 1)'")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_modes_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--modes``."""
+    parser.add_argument("--modes", help="one letter a level, level k first: f or O; default O..Of")
+
+
+def add_fabric_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which machine to build."""
+    add_modes_option(parser)
+    parser.add_argument("--packet-length", type=int, metavar="L", help="flits a packet (default 8)")
+    parser.add_argument("--flit-width", type=int, default=32, metavar="W", help="bits a flit (default 32)")
+    parser.add_argument("--buffers", type=int, metavar="B", help="packet slots a queue, a power of two")
+
+
+def fabric_spec(options: argparse.Namespace, *, packet_length: int | None = None) -> FabricSpec:
+    """Return the machine that the options describe."""
+    return FabricSpec(
+        network=parse(options.spec),
+        modes=options.modes,
+        packet_length=packet_length or (8 if options.packet_length is None else options.packet_length),
+        flit_width=options.flit_width,
+        buffers=options.buffers,
+    )
+
+
+def info(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print the properties of a network."""
+    from hdnhw.topology import metrics
+
+    network = build(parse(options.spec))
+    least, most = metrics.degree_bounds(network)
+    result: Result = {
+        "spec": str(network.spec),
+        "nodes": network.num_nodes,
+        "edges": metrics.num_edges(network),
+        "degree_min": least,
+        "degree_max": most,
+        "degree_paper": metrics.degree_paper(network),
+        "diameter": None,
+        "diameter_formula": metrics.diameter_formula(network),
+        "diameter_corrected": metrics.diameter_corrected(network),
+        "average_distance": None,
+        "average_distance_exact": None,
+        "distance_histogram": None,
+        "node_symmetric": network.node_symmetric,
+        "nested": network.is_nested,
+    }
+    if network.num_nodes <= SEARCH_LIMIT:
+        found = metrics.summarise_distances(network)
+        average = found.average_distance
+        result["diameter"] = found.diameter
+        result["average_distance"] = None if average is None else float(average)
+        result["average_distance_exact"] = None if average is None else str(average)
+        result["distance_histogram"] = list(found.histogram)
+    else:
+        say(f"{network.spec} has more than {SEARCH_LIMIT} nodes: not searched")
+    routing = plan(network.spec)
+    return result | {"num_vcs": routing.max_vcs, "deadlock_free": routing.proof.acyclic}, DONE
+
+
+def neighbors(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print the neighbours of a node."""
+    network = build(parse(options.spec))
+    node = network.parse_node(options.node)
+    ports = network.neighbors(node)
+    return {
+        "node": node,
+        "address": network.format_node(node),
+        "neighbors": sorted(ports.values()),
+        "ports": ports,
+    }, DONE
+
+
+def route(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print one route."""
+    from hdnhw.routing.algorithm1 import algorithm1_route
+    from hdnhw.routing.hop import hop_rule
+
+    network = build(parse(options.spec))
+    src, dst = network.parse_node(options.src), network.parse_node(options.dst)
+    if options.algorithm == "paper":
+        if options.modes is not None:
+            raise SpecError("modes belong to the hop algorithm, not to the paper's")
+        nodes = algorithm1_route(network, src, dst)
+        ports = [
+            next(name for name, other in network.neighbors(here).items() if other == there)
+            for here, there in pairwise(nodes)
+        ]
+        return {"hops": len(ports), "nodes": nodes, "ports": ports, "vcs": None}, DONE
+    hops = hop_rule(network, options.modes).route(src, dst)
+    return {
+        "hops": len(hops),
+        "nodes": [node for node, _, _ in hops] + [dst],
+        "addresses": [network.format_node(node) for node in [*(node for node, _, _ in hops), dst]],
+        "ports": [network.ports[port].name for _, port, _ in hops],
+        "vcs": [vc for _, _, vc in hops],
+    }, DONE
+
+
+def routing(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print the figures of the routing over all pairs, and its proof."""
+    from dataclasses import asdict
+
+    from hdnhw.routing.statistics import routing_statistics
+
+    spec = parse(options.spec)
+    if build(spec).num_nodes > SEARCH_LIMIT:
+        raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {spec} has {build(spec).num_nodes}")
+    made = plan(spec, options.modes)
+    statistics = routing_statistics(made)
+    if not statistics.exhaustive:
+        say(f"{spec}: {statistics.pairs} of all pairs routed, destinations evenly spread")
+    names = [port.name for port in made.network.ports]
+    return {
+        "spec": str(spec),
+        "modes": made.modes,
+        **asdict(statistics),
+        "cdg_channels": made.proof.channels,
+        "cdg_edges": made.proof.edges,
+        "cdg_acyclic": made.proof.acyclic,
+        "proof": str(made.proof),
+        "num_vcs": made.max_vcs,
+        "num_vcs_of_port": dict(zip(names, made.num_vcs, strict=True)),
+    }, DONE
+
+
+def emit(options: argparse.Namespace) -> tuple[Result, int]:
+    """Write the Verilog of a fabric and its manifest."""
+    from hdnhw.emit.fabric import emit_fabric, write_fabric
+
+    started = time.monotonic()
+    directory = Path(options.output)
+    if directory.exists() and not directory.is_dir():
+        raise SpecError(f"output must be a directory, not the file {directory}")
+    fabric = emit_fabric(fabric_spec(options), top=options.name)
+    written = write_fabric(fabric, directory)
+    manifest = fabric.manifest
+    return {
+        "files": [str(path) for path in written],
+        "bytes": sum(path.stat().st_size for path in written if path.suffix == ".sv"),
+        "seconds": round(time.monotonic() - started, 2),
+        **{key: manifest[key] for key in ("spec", "modes", "routers", "router_modules", "num_vcs", "flit_width")},
+        **{key: manifest[key] for key in ("packet_length", "buffers", "digest")},
+        "proof": manifest["proof"]["summary"],
+        "zero_load_latency": manifest["latency"]["zero_load"],
+    }, DONE
+
+
+def _add_own_commands(commands: Any) -> None:
+    add_command(
+        commands, "info", info, summary="print the properties of a network", example="hdnhw info 'rdn(cube(3), 1)'"
+    )
+    parser = add_command(
+        commands,
+        "neighbors",
+        neighbors,
+        summary="print the neighbours of a node",
+        example="hdnhw neighbors 'torus(4, 4)' 5",
+    )
+    parser.add_argument("node", metavar="NODE", help="node number or address such as 1.1/1.0.1")
+    parser = add_command(
+        commands, "route", route, summary="print one route", example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1"
+    )
+    parser.add_argument("src", metavar="SRC", help="node number or address")
+    parser.add_argument("dst", metavar="DST", help="node number or address")
+    parser.add_argument(
+        "--algorithm",
+        choices=("paper", "hop"),
+        default="hop",
+        help="the papers' Algorithm 1, or what the hardware does",
+    )
+    add_modes_option(parser)
+    parser = add_command(
+        commands,
+        "routing",
+        routing,
+        summary="print the figures of the routing over all pairs, and its proof",
+        example="hdnhw routing 'hdn(cube(2), [[0], [0, 1]])' --modes ff",
+    )
+    add_modes_option(parser)
+    parser = add_command(
+        commands,
+        "emit",
+        emit,
+        summary="write the Verilog of a fabric and its manifest",
+        example="hdnhw emit 'rdn(cube(3), 1)' -o build/rdn",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory for the files")
+    parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
+    add_fabric_options(parser)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_own_commands(commands)
+    for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):
+        point.load()(commands)
+    return parser
+
+
+def _print(result: Result, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(result))
+        return
+    width = max(len(key) for key in result)
+    for key, value in result.items():
+        shown = value if isinstance(value, str) else json.dumps(value)
+        print(f"{key:{width}}  {shown}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status: 0 done, 1 a check failed, 2 bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        result, status = options.run(options)
+        _print(result, options.json)
+        sys.stdout.flush()
+    except (ValueError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return DONE
+        if not isinstance(error, (SpecError, RuleError, OSError)) and type(error) is not ValueError:
+            raise
+        say(f"hdnhw: {error}")
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        say("hdnhw: interrupted")
+        return 130
+    return int(status)

@@ -1,0 +1,158 @@
+"""Figures of a routing plan over all pairs: hops, stretch and channel load."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, types
+
+from hdnhw.routing.cdg import ROUTE_TYPE
+from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.routing.plan import RoutingPlan
+from hdnhw.topology.metrics import neighbor_table
+
+__all__ = ["RoutingStatistics", "routing_statistics"]
+
+PAIR_BUDGET = 1 << 26
+"""Ordered pairs routed at most; larger networks are routed from every node to evenly spread destinations."""
+
+_TABLE = types.Array(types.int32, 2, "C")
+_WORDS = types.Array(types.int64, 1, "C")
+_FIGURES = types.UniTuple(types.float64, 6)  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True)
+class RoutingStatistics:
+    """Figures over ordered pairs of distinct nodes.
+
+    Attributes
+    ----------
+    pairs : int
+        Ordered pairs routed.
+    exhaustive : bool
+        Whether these are all pairs.
+    max_hops, mean_hops : int, float
+    mean_stretch, worst_stretch : float
+        Hops over distance, pair by pair.
+    worst_excess : int
+        Most hops above the distance.
+    nonminimal_fraction : float
+        Share of pairs whose route is longer than their distance.
+    max_channel_load : int or None
+        Most routes of all pairs through one channel; None if not exhaustive.
+    saturation_bound : float or None
+        Uniform traffic at which that channel is full, flits a node a cycle.
+    """
+
+    pairs: int
+    exhaustive: bool
+    max_hops: int
+    mean_hops: float
+    mean_stretch: float
+    worst_stretch: float
+    worst_excess: int
+    nonminimal_fraction: float
+    max_channel_load: int | None
+    saturation_bound: float | None
+
+
+@njit(types.void(_TABLE, types.int64, _WORDS, _WORDS), cache=True)
+def _search(neighbors, source, distance, queue):  # type: ignore[no-untyped-def]
+    """Fill `distance` from `source` by breadth-first search."""
+    distance[:] = -1
+    distance[source] = 0
+    queue[0] = source
+    start, end = 0, 1
+    while start < end:
+        node = queue[start]
+        start += 1
+        for port in range(neighbors.shape[1]):
+            other = neighbors[node, port]
+            if other >= 0 and distance[other] < 0:
+                distance[other] = distance[node] + 1
+                queue[end] = other
+                end += 1
+
+
+@njit(types.void(ROUTE_TYPE, _WORDS, _TABLE, types.int64, _WORDS, _WORDS, _WORDS), cache=True)
+def _walk(route, address, neighbors, dst, port_of, hops, stack):  # type: ignore[no-untyped-def]
+    """Fill the port that every node takes towards `dst` and its hops to there."""
+    nodes = neighbors.shape[0]
+    hops[:] = -1
+    hops[dst] = 0
+    for start in range(nodes):
+        size, node = 0, start
+        while hops[node] < 0:
+            stack[size] = node
+            size += 1
+            port_of[node] = route(address[node], address[dst]) & ((1 << VC_SHIFT) - 1)
+            node = neighbors[node, port_of[node]]
+        count = hops[node]
+        while size:
+            size -= 1
+            count += 1
+            hops[stack[size]] = count
+
+
+@njit(types.void(_TABLE, _WORDS, _WORDS, _WORDS, _WORDS, types.Array(types.int64, 2, "C")), cache=True)
+def _add_load(neighbors, port_of, hops, order, flow, load):  # type: ignore[no-untyped-def]
+    """Send one packet from every node and count what passes each channel, farthest nodes first."""
+    nodes = neighbors.shape[0]
+    starts = np.zeros(hops.max() + 2, np.int64)
+    for node in range(nodes):
+        starts[hops[node] + 1] += 1
+    for hop in range(1, len(starts)):
+        starts[hop] += starts[hop - 1]
+    for node in range(nodes):
+        order[starts[hops[node]]] = node
+        starts[hops[node]] += 1
+    flow[:] = 1
+    for item in range(nodes - 1, 0, -1):
+        node = order[item]
+        load[node, port_of[node]] += flow[node]
+        flow[neighbors[node, port_of[node]]] += flow[node]
+
+
+@njit(_FIGURES(ROUTE_TYPE, _WORDS, _TABLE, _WORDS, types.Array(types.int64, 2, "C")), cache=True)
+def _gather(route, address, neighbors, destinations, load):  # type: ignore[no-untyped-def]
+    nodes = neighbors.shape[0]
+    distance, queue, port_of = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    hops, stack, flow = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    total, most, longer, excess, stretch, worst = 0, 0, 0, 0, 0.0, 1.0
+    for dst in destinations:
+        _search(neighbors, dst, distance, queue)
+        _walk(route, address, neighbors, dst, port_of, hops, stack)
+        _add_load(neighbors, port_of, hops, stack, flow, load)
+        for node in range(nodes):
+            if node != dst:
+                total += hops[node]
+                most = max(most, hops[node])
+                longer += hops[node] > distance[node]
+                excess = max(excess, hops[node] - distance[node])
+                stretch += hops[node] / distance[node]
+                worst = max(worst, hops[node] / distance[node])
+    return float(total), float(most), float(longer), float(excess), stretch, worst
+
+
+def routing_statistics(plan: RoutingPlan, *, pair_budget: int = PAIR_BUDGET) -> RoutingStatistics:
+    """Route all pairs, or from every node to as many evenly spread destinations as `pair_budget` allows."""
+    network = plan.network
+    nodes = network.num_nodes
+    count = nodes if nodes * nodes <= pair_budget else max(1, pair_budget // nodes)
+    destinations = np.arange(count, dtype=np.int64) * nodes // count
+    address = np.ascontiguousarray(plan.address.of_node(np.arange(nodes, dtype=np.int64)))
+    load = np.zeros((nodes, len(network.ports)), np.int64)
+    figures = _gather(plan.route, address, neighbor_table(network), destinations, load)
+    total, most, longer, excess, stretch, worst = figures
+    pairs, exhaustive = count * (nodes - 1), count == nodes
+    return RoutingStatistics(
+        pairs=pairs,
+        exhaustive=exhaustive,
+        max_hops=int(most),
+        mean_hops=total / pairs,
+        mean_stretch=stretch / pairs,
+        worst_stretch=worst,
+        worst_excess=int(excess),
+        nonminimal_fraction=longer / pairs,
+        max_channel_load=int(load.max()) if exhaustive else None,
+        saturation_bound=(nodes - 1) / int(load.max()) if exhaustive else None,
+    )

@@ -1,0 +1,130 @@
+"""The commands that need a simulator: ``hdnhw cosim`` and ``hdnhw demo``."""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hdnhw.cli import Result, add_command, add_fabric_options, fabric_spec, say
+from hdnhw.emit.fabric import write_fabric
+from hdnhw.spec import FabricSpec, parse
+from sim.runner import SIMULATORS, Bench, Run, SimulatorError
+from sim.stimulus import TESTS
+
+__all__ = ["add_cosim", "add_demo"]
+
+RANDOM_LENGTHS = (1, 4, 8)
+"""Packet lengths of the random test unless one is asked for."""
+
+DEMO_SPEC = "rdn(cube(2), 1)"
+DEMO_FOLDER = Path("build") / "demo"
+
+
+def _sum(runs: list[Run]) -> Result:
+    keys = ("packets", "lost", "misrouted", "payload_mismatches", "hop_mismatches", "cycles", "cycle_mismatches")
+    return {key: sum(asdict(run.verdict)[key] for run in runs) for key in keys}
+
+
+def _row(run: Run) -> Result:
+    return {
+        "test": run.test,
+        "packet_length": run.packet_length,
+        **asdict(run.verdict),
+        "passed": run.verdict.passed,
+        "seconds": round(run.seconds, 2),
+        "build_seconds": round(run.build_seconds, 2),
+        "packets_per_second": round(run.verdict.packets / run.seconds),
+        "router_cycles_per_second": round(run.routers * run.verdict.cycles / run.seconds),
+    }
+
+
+def _run(benches: dict[FabricSpec, Bench], spec: FabricSpec, test: str, simulator: str, packets: int, seed: int) -> Run:
+    if spec not in benches:
+        benches[spec] = Bench(spec, simulator=simulator)
+    bench = benches[spec]
+    say(f"{test}: {bench.plan.network.num_nodes} routers, packets of {spec.packet_length} flits, {simulator} ...")
+    run = bench.run(test, packets=packets, seed=seed)
+    verdict = run.verdict
+    say(
+        f"  {verdict.packets} packets in {verdict.cycles} cycles: {verdict.lost} lost, {verdict.misrouted} misrouted, "
+        f"{verdict.cycle_mismatches} cycle mismatches{' - passed' if verdict.passed else ' - FAILED'}"
+    )
+    return run
+
+
+def cosim(options: argparse.Namespace) -> tuple[Result, int]:
+    """Simulate the emitted Verilog under cocotb and compare it with the model."""
+    if options.packets < 1:
+        raise ValueError(f"packets must be at least 1, not {options.packets}")
+    benches: dict[FabricSpec, Bench] = {}
+    runs = []
+    try:
+        for test in [options.test] if options.test else TESTS:
+            lengths = RANDOM_LENGTHS if test == "random" and options.packet_length is None else (None,)
+            for length in lengths:
+                spec = fabric_spec(options, packet_length=length)
+                runs.append(_run(benches, spec, test, options.simulator, options.packets, options.seed))
+    except SimulatorError as error:
+        say(f"hdnhw: {error}")
+        return {"test": options.test or "all", "passed": False, "error": str(error)}, 1
+    passed = all(run.verdict.passed for run in runs)
+    spec = str(parse(options.spec))
+    result = {"spec": spec, "test": options.test or "all", "simulator": options.simulator, **_sum(runs)}
+    return result | {"passed": passed, "runs": [_row(run) for run in runs]}, 0 if passed else 1
+
+
+def demo(_options: argparse.Namespace) -> tuple[Result, int]:
+    """Do the main job on a small network: plan, prove, emit, simulate the Verilog against the model."""
+    spec = FabricSpec(network=parse(DEMO_SPEC))
+    say(f"1. {spec.network}: planning its routing and proving it deadlock-free ...")
+    bench = Bench(spec)
+    say(f"  {bench.plan.proof}")
+    files = write_fabric(bench.fabric, DEMO_FOLDER)
+    say(f"2. emitted {', '.join(map(str, files))}")
+    say("3. building that Verilog with Verilator and running it against the model, cycle by cycle ...")
+    benches = {spec: bench}
+    try:
+        runs = [_run(benches, spec, test, "verilator", 10_000, 1) for test in TESTS]
+    except SimulatorError as error:
+        say(f"hdnhw: {error}")
+        return {"spec": str(spec.network), "passed": False, "error": str(error)}, 1
+    passed = all(run.verdict.passed for run in runs)
+    manifest = bench.fabric.manifest
+    return {
+        "spec": str(spec.network),
+        "routers": manifest["routers"],
+        "num_vcs": manifest["num_vcs"],
+        "proof": manifest["proof"]["summary"],
+        "zero_load_latency": manifest["latency"]["zero_load"],
+        "files": [str(path) for path in files],
+        **_sum(runs),
+        "passed": passed,
+    }, 0 if passed else 1
+
+
+def add_cosim(commands: Any) -> None:
+    """Add ``hdnhw cosim``."""
+    parser = add_command(
+        commands,
+        "cosim",
+        cosim,
+        summary="simulate the emitted Verilog under cocotb and compare it with the model",
+        example="hdnhw cosim 'rdn(cube(3), 1)' --test random --packets 100000",
+    )
+    parser.add_argument("--test", choices=TESTS, help="one test; all three if omitted")
+    parser.add_argument("--simulator", choices=SIMULATORS, default="verilator")
+    parser.add_argument("--packets", type=int, default=10_000, metavar="N", help="packets of the random test")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the random test")
+    add_fabric_options(parser)
+
+
+def add_demo(commands: Any) -> None:
+    """Add ``hdnhw demo``."""
+    add_command(
+        commands,
+        "demo",
+        demo,
+        summary="do the main job on a small network, in a few minutes",
+        example="hdnhw demo",
+        spec=False,
+    )
