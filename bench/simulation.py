@@ -1,0 +1,36 @@
+"""Speed of the Verilog under Verilator and of the model on the same traffic: ``make bench-simulation``."""
+
+import time
+from pathlib import Path
+
+from hdnhw.model.fabric import FabricModel
+from hdnhw.spec import FabricSpec, parse
+from sim.runner import Bench
+from sim.stimulus import make_case
+
+SPEC = "rdn(cube(3), 1)"
+PACKETS = 100_000
+
+
+def main() -> None:
+    """Print one row a packet length."""
+    print(f"{SPEC}, random test, {PACKETS} packets; model and Verilog are compared packet by packet")
+    print(print(" L  build s   sim s   cycles  router-cycles/s  packets/s  model s passed"))
+    for length in (1, 4, 8):
+        bench = Bench(FabricSpec(network=parse(SPEC), packet_length=length), root=Path("build/sim"))
+        run = bench.run("random", packets=PACKETS)
+        case = make_case("random", bench.plan, bench.flits, buffers=bench.buffers, packets=PACKETS)
+        model = FabricModel(bench.plan, packet_length=length, buffers=bench.buffers)
+        started = time.monotonic()
+        model.run(case.traffic, case.terminals, max_cycles=case.limit)
+        model_seconds = time.monotonic() - started
+        verdict = run.verdict
+        print(
+            f"{length:2} {run.build_seconds:8.1f} {run.seconds:7.1f} {verdict.cycles:8} "
+            f"{run.routers * verdict.cycles / run.seconds:16.0f} {verdict.packets / run.seconds:10.0f} "
+            f"{model_seconds:8.2f} {verdict.passed}"
+        )
+
+
+if __name__ == "__main__":
+    main()

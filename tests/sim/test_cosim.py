@@ -1,0 +1,113 @@
+"""The emitted Verilog under cocotb against the model: every packet in node, cycle, order and payload."""
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.spec import FabricSpec, NetworkSpec, SpecError, parse
+from sim import check
+from sim.runner import Bench, Run
+
+BUILDS = Path("build") / "sim"
+
+
+def bench(text: str, simulator: str = "verilator", **sizes: int | str) -> Bench:
+    """Return the bench of a fabric; builds are kept between test runs."""
+    return Bench(FabricSpec(network=parse(text), **sizes), simulator=simulator, root=BUILDS)
+
+
+def assert_passed(run: Run, packets: int) -> None:
+    assert run.verdict.packets >= packets
+    assert run.verdict.passed, run.verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("dualcube(3)", {"packet_length": 4}),
+        ("hdn(cube(2), [[0], [0, 1]])", {}),
+        ("mesh(2, 3)", {"packet_length": 2, "buffers": 1}),
+        ("rdn(torus(5), 1)", {"packet_length": 3}),
+        ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "buffers": 4}),
+    ],
+)
+def test_every_pair_and_random_traffic(text: str, sizes: dict[str, int]) -> None:
+    fabric = bench(text, **sizes)
+    nodes = fabric.plan.network.num_nodes
+    assert_passed(fabric.run("hops"), nodes * (nodes - 1))
+    assert_passed(fabric.run("random", packets=3000), 2500)
+
+
+@pytest.mark.parametrize("packet_length", [1, 4, 8])
+def test_random_and_exchange_for_each_packet_length(packet_length: int) -> None:
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=packet_length)
+    assert_passed(fabric.run("random", packets=5000, seed=7), 5000)
+    assert_passed(fabric.run("exchange"), 16 * 16)
+    assert_passed(fabric.run("hops"), 16 * 15)
+
+
+def test_all_fast_modes_need_and_use_more_classes() -> None:
+    fabric = bench("hdn(cube(1), [[], [0]])", modes="ff", packet_length=2)
+    assert fabric.plan.max_vcs == 4
+    assert_passed(fabric.run("hops"), 64 * 63)
+    assert_passed(fabric.run("random", packets=4000), 4000)
+
+
+def test_reset_in_traffic_leaves_nothing_behind() -> None:
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=8)
+    assert_passed(fabric.run("random", packets=2000, reset_after=1003), 2000)
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+def test_icarus_agrees() -> None:
+    fabric = bench("hdn(cube(2), [[0]])", simulator="icarus", packet_length=4)
+    assert_passed(fabric.run("random", packets=160), 160)
+
+
+def test_broken_class_rule_hangs_the_verilog_as_it_hangs_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative control: one buffer class where the proof wants two stops the fabric under saturating traffic."""
+
+    def plan_with_one_class(spec: NetworkSpec, modes: str | None) -> RoutingPlan:
+        proved = plan(spec, modes)
+        rule = dataclasses.replace(proved.rule, vc=(proved.rule.circuit.constant(0),))
+        return dataclasses.replace(proved, rule=rule, num_vcs=(1,) * len(proved.num_vcs))
+
+    monkeypatch.setattr("hdnhw.emit.fabric.plan", plan_with_one_class)
+    run = bench("rdn(cube(2), 1)", packet_length=1, buffers=2).run("random", packets=20_000)
+    assert run.verdict.lost > 10_000
+    assert run.verdict.cycle_mismatches == 0, "model and Verilog must stop in the same state"
+
+
+def test_hops_need_room_for_the_source_address() -> None:
+    with pytest.raises(SpecError, match="flit width must be at least 10 for the hops test, not 8"):
+        bench("dualcube(3)", flit_width=8).run("hops")
+
+
+def test_check_sees_each_kind_of_fault() -> None:
+    """Tamper with the log of a good run: each fault must show in its own count."""
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=4)
+    assert_passed(fabric.run("exchange"), 256)
+    folder = fabric.run_folder("exchange")
+    fabric.run("exchange", keep=True)
+    log = (folder / "ejections.log").read_text()
+    lines = log.splitlines()
+    last = lines[-1].split()
+
+    def verdict_of(changed: list[str], dropped: int = 0) -> check.Verdict:
+        (folder / "ejections.log").write_text("\n".join(changed) + "\n")
+        return check.check_ejections(folder, fabric.flits.flit_width, dropped)
+
+    assert verdict_of(lines).passed
+    assert verdict_of(lines[:-1]).lost == 1
+    elsewhere = f"{(int(last[0]) + 1) % 16} {last[1]} {last[2]}"
+    assert verdict_of([*lines[:-1], elsewhere]).misrouted == 1
+    later = f"{last[0]} {int(last[1]) + 1} {last[2]}"
+    late = verdict_of([*lines[:-1], later])
+    assert (late.cycle_mismatches, late.lost, late.misrouted, late.payload_mismatches) == (1, 0, 0, 0)
+    flipped = f"{last[0]} {last[1]} {int(last[2], 16) ^ (1 << 40):x}"
+    assert verdict_of([*lines[:-1], flipped]).payload_mismatches == 1
+    assert verdict_of([*lines, lines[-1]]).cycle_mismatches == 1
+    assert verdict_of(lines, dropped=1).cycle_mismatches == 1
