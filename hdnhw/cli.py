@@ -19,6 +19,7 @@ from hdnhw.topology.network import build
 __all__ = ["Parser", "add_command", "add_fabric_options", "fabric_spec", "main", "say"]
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
+PICTURE_LIMIT = 1024
 SEARCH_LIMIT = 20_000_000
 """Most nodes that ``info`` searches."""
 
@@ -215,6 +216,18 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
     }, DONE
 
 
+def picture(options: argparse.Namespace) -> tuple[Result, int]:
+    """Draw a dual-net of one level as SVG."""
+    from hdnhw.report.picture import network_svg
+
+    network = build(parse(options.spec))
+    if network.num_nodes > PICTURE_LIMIT:
+        raise SpecError(f"picture must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
+    text = network_svg(network)
+    Path(options.output).write_text(text)
+    return {"spec": str(network.spec), "file": options.output, "bytes": len(text)}, DONE
+
+
 def _add_own_commands(commands: Any) -> None:
     add_command(
         commands, "info", info, summary="print the properties of a network", example="hdnhw info 'rdn(cube(3), 1)'"
@@ -257,6 +270,15 @@ def _add_own_commands(commands: Any) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory for the files")
     parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
     add_fabric_options(parser)
+
+    parser = add_command(
+        commands,
+        "picture",
+        picture,
+        summary="draw a dual-net of one level as SVG",
+        example="hdnhw picture 'rdn(cube(2), 1)' -o rdn.svg",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="SVG file to write")
 
 
 def _parser() -> Parser:

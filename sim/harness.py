@@ -29,7 +29,7 @@ module bench #(
   reg [31:0] first [0:NODES];
   reg [31:0] seeds [0:NODES-1];
   reg [1023:0] folder;
-  integer packets, expected, limit, gap, stall, watch, log, hops;
+  integer packets, expected, limit, gap, stall, hold, watch, log, hops;
 
   reg [WIDTH-1:0] inject_data [0:NODES-1];
   reg inject_valid [0:NODES-1];
@@ -75,6 +75,7 @@ module bench #(
     if (!$value$plusargs("limit=%d", limit)) $finish;
     if (!$value$plusargs("gap=%d", gap)) $finish;
     if (!$value$plusargs("stall=%d", stall)) $finish;
+    if (!$value$plusargs("hold=%d", hold)) $finish;
     if (!$value$plusargs("watch=%d", watch)) $finish;
     if (packets > CAPACITY) $finish;
     $readmemh({{folder, "/flits.hex"}}, flits, 0, packets * LENGTH - 1);
@@ -149,7 +150,7 @@ module bench #(
       inject_valid[n] <= pointer[n] < first[n+1] && earliest[pointer[n]] <= next
         && (offered || {{24'b0, state[n][7:0]}} >= gap);
       inject_data[n] <= flits[pointer[n] * LENGTH + position[n]];
-      eject_ready[n] <= {{24'b0, state[n][15:8]}} >= stall;
+      eject_ready[n] <= next >= hold && {{24'b0, state[n][15:8]}} >= stall;
     end
   end
 endmodule

@@ -1,5 +1,6 @@
 """Build the bench of an emitted fabric and run cases on it, under Verilator or Icarus."""
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -16,7 +17,7 @@ from hdnhw.flit import FlitFormat
 from hdnhw.spec import FabricSpec
 from sim.check import Verdict, check_ejections, count_hop_mismatches
 from sim.harness import harness_text
-from sim.stimulus import make_case, write_case
+from sim.stimulus import Case, make_case, write_case
 
 __all__ = ["SIMULATORS", "Bench", "Run", "SimulatorError", "verilator_home"]
 
@@ -128,10 +129,19 @@ class Bench:
         return ["--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0"]
 
     def build(self) -> float:
-        """Build the bench unless it has been; return the seconds it took."""
-        done = self.folder / "built"
-        if done.exists():
-            return 0.0
+        """Build the bench unless it has been; return the seconds it took. Other processes wait for the same build."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        with self.folder.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = self.folder / "built"
+            if done.exists():
+                return 0.0
+            started = time.monotonic()
+            self._build()
+            done.touch()
+            return time.monotonic() - started
+
+    def _build(self) -> None:
         _find_simulator(self.simulator)
         shutil.rmtree(self.folder, ignore_errors=True)
         sources = self.folder / "sources"
@@ -141,7 +151,6 @@ class Bench:
         if self.simulator == "verilator":
             (sources / "bench.vlt").write_text(self._control)
             files.insert(0, sources / "bench.vlt")
-        started = time.monotonic()
         try:
             get_runner(self.simulator).build(
                 sources=files,
@@ -156,8 +165,6 @@ class Bench:
             raise SimulatorError(
                 f"{self.simulator} could not build the bench, see {self.folder / 'build.log'}"
             ) from error
-        done.touch()
-        return time.monotonic() - started
 
     def run_folder(self, test: str) -> Path:
         """Return the folder in which this process keeps the files of a run."""
@@ -183,19 +190,24 @@ class Bench:
             If the bench cannot be built or does not end.
         """
         case = make_case(test, self.plan, self.flits, buffers=self.buffers, packets=packets, seed=seed)
+        return self.run_case(case, reset_after=reset_after, keep=keep)
+
+    def run_case(self, case: Case, *, reset_after: int = 0, keep: bool = False) -> Run:
+        """Run any case, see :meth:`run`."""
         build_seconds = self.build()
-        folder = self.run_folder(test)
+        folder = self.run_folder(case.test)
         shutil.rmtree(folder, ignore_errors=True)
         plusargs = write_case(case, folder, self.plan)
         started = time.monotonic()
         self._simulate(folder, plusargs, reset_after)
         seconds = time.monotonic() - started
-        hop_mismatches = count_hop_mismatches(folder, self.plan) if test == "hops" else 0
+        hop_mismatches = count_hop_mismatches(folder, self.plan) if case.test == "hops" else 0
         dropped = int((folder / "dropped").read_text())
         verdict = check_ejections(folder, self.flits.flit_width, dropped, hop_mismatches)
         if verdict.passed and not keep:
             shutil.rmtree(folder)
-        return Run(test, verdict, self.flits.packet_length, seconds, build_seconds, self.plan.network.num_nodes)
+        routers = self.plan.network.num_nodes
+        return Run(case.test, verdict, self.flits.packet_length, seconds, build_seconds, routers)
 
     def _simulate(self, folder: Path, plusargs: dict[str, object], reset_after: int) -> None:
         try:

@@ -13,7 +13,7 @@ from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
 
-__all__ = ["TESTS", "Case", "make_case", "write_case"]
+__all__ = ["TESTS", "Case", "case_of_traffic", "make_case", "write_case"]
 
 TESTS = ("hops", "random", "exchange")
 HOTSPOT_SHARE = 0.05
@@ -101,28 +101,38 @@ def make_case(
     SpecError
         If the head flit has no room for the source address, by which ``hops`` tells packets apart.
     """
-    rng = np.random.default_rng(seed)
     nodes = plan.network.num_nodes
     if test == "hops" and flits.head_payload_width < flits.address_width:
         raise SpecError(
             f"flit width must be at least {2 * flits.address_width} for the hops test, not {flits.flit_width}"
         )
-    own = _destinations(test, plan, packets, rng)
+    own = _destinations(test, plan, packets, np.random.default_rng(seed))
     destination = np.concatenate(own)
     first = np.cumsum([0, *(len(part) for part in own)], dtype=np.int64)
     traffic = Traffic(first, destination, np.zeros(len(destination), np.int64))
-    shape = (len(destination), flits.packet_length)
-    words = rng.integers(0, 1 << 62, size=shape, dtype=np.uint64) & np.uint64((1 << min(flits.flit_width, 62)) - 1)
+    pauses = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed) if test == "random" else Terminals()
+    case = case_of_traffic(test, plan, flits, traffic, pauses, buffers=buffers)
     if test == "hops":
         sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(first))
-        words[:, 0] = np.asarray(plan.address.of_node(sources)).astype(np.uint64) << np.uint64(flits.address_width)
+        tags = np.asarray(plan.address.of_node(sources)) << flits.address_width | destination
+        case.flits[:, 0] = tags.astype(np.uint64)
+    return case
+
+
+def case_of_traffic(
+    test: str, plan: RoutingPlan, flits: FlitFormat, traffic: Traffic, terminals: Terminals, *, buffers: int
+) -> Case:
+    """Give packets random payload and run the model on any traffic; `test` names the case."""
+    shape = (traffic.num_packets, flits.packet_length)
+    words = np.random.default_rng(terminals.seed).integers(0, 1 << 62, size=shape, dtype=np.uint64)
+    words &= np.uint64((1 << min(flits.flit_width, 62)) - 1)
     mask = np.uint64((1 << flits.address_width) - 1)
-    words[:, 0] = (words[:, 0] & ~mask) | destination.astype(np.uint64)
-    pauses = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed) if test == "random" else Terminals()
+    words[:, 0] = (words[:, 0] & ~mask) | traffic.destination.astype(np.uint64)
     model = FabricModel(plan, packet_length=flits.packet_length, buffers=buffers)
-    expected = model.run(traffic, pauses, max_cycles=1000 + 20 * flits.packet_length * len(destination))
+    patience = 1000 + terminals.sink_hold + 20 * flits.packet_length * traffic.num_packets
+    expected = model.run(traffic, terminals, max_cycles=patience)
     limit = expected.cycles + 200 * flits.packet_length + 1000
-    return Case(test, traffic, pauses, words, _node_of_address(plan, destination), expected, limit)
+    return Case(test, traffic, terminals, words, _node_of_address(plan, traffic.destination), expected, limit)
 
 
 def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
@@ -153,5 +163,6 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
         "limit": case.limit,
         "gap": case.terminals.source_gap,
         "stall": case.terminals.sink_stall,
+        "hold": case.terminals.sink_hold,
         "watch": int(case.test == "hops"),
     }

@@ -204,7 +204,7 @@ def _simulate(  # type: ignore[no-untyped-def]
 ):
     """Run until `expected` packets have left or `limit` cycles have passed; return (cycles, ejected, packets sent)."""
     length, hop_slots, sample_phase, credit_slots = timing
-    gap, stall = pauses
+    gap, stall, hold = pauses
     nodes, ports = shape[0].shape
     most = nodes * (ports + 1)
     buffers = queue[0].shape[3]
@@ -234,7 +234,8 @@ def _simulate(  # type: ignore[no-untyped-def]
             sent += _allocate(queue, credits, turns, shape, now_crossing, now_returning, ejection, base, freed)
             slot += 1
         _inject(route, address, possible, length, cycle, queue, traffic, source, (state, gap), log)
-        ejected = _eject(length, cycle, credits, ejection, taken, (state, stall), out, ejected)
+        if cycle >= hold:
+            ejected = _eject(length, cycle, credits, ejection, taken, (state, stall), out, ejected)
         if gap or stall:
             for node in range(nodes):
                 state[node] = _advance(state[node])
@@ -299,7 +300,7 @@ class FabricModel:
             (np.zeros((nodes, ports + 1), np.int64), np.zeros((nodes, ports + 1), np.int64)),
             (traffic.first, traffic.destination, traffic.earliest),
             terminal_seeds(nodes, pause.seed),
-            (pause.source_gap, pause.sink_stall),
+            (pause.source_gap, pause.sink_stall, pause.sink_hold),
             (head_cycle, dropped),
             out,
             int(possible.sum()),

@@ -53,17 +53,22 @@ class Terminals:
         Of 256 random values, how many make a source pause before a flit.
     sink_stall : int
         Of 256, how many make a sink not ready for a cycle; 256 for ever.
+    sink_hold : int
+        Cycles after reset in which no sink is ready.
     seed : int
     """
 
     source_gap: int = 0
     sink_stall: int = 0
+    sink_hold: int = 0
     seed: int = 1
 
     def __post_init__(self) -> None:
         for name, value in (("source_gap", self.source_gap), ("sink_stall", self.sink_stall)):
             if not 0 <= value <= 256:
                 raise ValueError(f"{name} must be 0 to 256, not {value}")
+        if self.sink_hold < 0:
+            raise ValueError(f"sink_hold must be at least 0, not {self.sink_hold}")
 
 
 def terminal_seeds(nodes: int, seed: int) -> npt.NDArray[np.uint32]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -152,26 +153,38 @@ def _prove_exhaustively(rule: HopRule) -> RoutingPlan:
     num_vcs = tuple(int(np.flatnonzero(row).max(initial=0)) + 1 for row in np.atleast_2d(used))
     exists = graph.neighbors >= 0
     shapes = []
-    for mask in sorted({tuple(bool(flag) for flag in row) for row in exists}, key=lambda row: (-sum(row), row)):
-        members = np.flatnonzero((exists == np.array(mask, dtype=bool)).all(axis=1))
-        turns = graph.turns[members].any(axis=0)
-        ports = tuple(port for port, present in enumerate(mask) if present)
+    for ports in _fullest_first({tuple(np.flatnonzero(row).tolist()) for row in exists}):
+        mask = np.isin(np.arange(graph.num_ports), ports)
+        turns = graph.turns[np.flatnonzero((exists == mask).all(axis=1))].any(axis=0)
         shapes.append(RouterShape(ports, frozenset((int(a), int(b)) for a, b in np.argwhere(turns))))
     proof = Proof("exhaustive", graph.num_channels, graph.num_edges, True)
     return RoutingPlan(rule, proof, num_vcs, tuple(shapes))
 
 
+def _fullest_first(shapes: set[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Order the port sets of routers, so that modules are numbered the same every time."""
+    return sorted(shapes, key=lambda ports: (-len(ports), ports))
+
+
 def _ranked_plan(rule: HopRule) -> RoutingPlan:
+    """Make the plan of a network too large to enumerate; every turn between the ports of a router counts as taken."""
     network = rule.network
-    count = len(network.ports)
-    channels = sum(network.num_nodes * vcs for vcs in rule.num_vcs)
-    shapes = []
-    optional = [port for port in range(count) if not network.has_port((0,) * len(network.radices), port)]
-    if optional or any(factor.kind == "path" for factor in network.factors):
-        raise RuleError(f"{network.spec} has more than {EXHAUSTIVE_NODES} nodes and paths; use cycles for such sizes")
-    turns = frozenset((a, b) for a in range(count + 1) for b in range(count + 1))
-    shapes.append(RouterShape(tuple(range(count)), turns))
-    return RoutingPlan(rule, Proof("ranking", channels, None, True), rule.num_vcs, tuple(shapes))
+    local = len(network.ports)
+    ends = [(0, 1, factor.size - 1) if factor.kind == "path" else (0,) for factor in network.factors]
+    upper = (0,) * (len(network.radices) - len(network.factors))
+    present = {
+        tuple(port for port in range(local) if network.has_port((*upper, *digits), port)) for digits in product(*ends)
+    }
+    shapes = tuple(
+        RouterShape(ports, frozenset((a, b) for a in (*ports, local) for b in (*ports, local)))
+        for ports in _fullest_first(present)
+    )
+    channels = 0
+    for port, vcs in zip(network.ports, rule.num_vcs, strict=True):
+        size = network.factors[port.factor].size
+        is_path = port.level == 0 and network.factors[port.factor].kind == "path" and size > 2
+        channels += vcs * (network.num_nodes // size * (size - 1) if is_path else network.num_nodes)
+    return RoutingPlan(rule, Proof("ranking", channels, None, True), rule.num_vcs, shapes)
 
 
 def plan(spec: NetworkSpec, modes: str | None = None) -> RoutingPlan:

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from hdnhw.model.traffic import Terminals, Traffic
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError, parse
+from hdnhw.timing import SlotTiming
 from sim import check
 from sim.runner import Bench, Run
+from sim.stimulus import case_of_traffic
 
 BUILDS = Path("build") / "sim"
 
@@ -59,6 +62,31 @@ def test_all_fast_modes_need_and_use_more_classes() -> None:
 def test_reset_in_traffic_leaves_nothing_behind() -> None:
     fabric = bench("hdn(cube(2), [[0]])", packet_length=8)
     assert_passed(fabric.run("random", packets=2000, reset_after=1003), 2000)
+
+
+def test_sinks_that_stall_stop_the_fabric_and_lose_nothing() -> None:
+    """No sink is ready for 5000 cycles, by when all is stuck; then every packet arrives, as the model says."""
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=4)
+    own = [[(fabric.plan.address.of_node((node * 7 + i) % 16), 0) for i in range(100)] for node in range(16)]
+    traffic = Traffic.from_lists(own)
+    pauses = Terminals(sink_hold=5000)
+    case = case_of_traffic("held", fabric.plan, fabric.flits, traffic, pauses, buffers=fabric.buffers)
+    assert (case.expected.head_cycle > 5000).any(), "sources were held up too"
+    assert not ((case.expected.head_cycle > 1000) & (case.expected.head_cycle < 5000)).any(), "the fabric was stuck"
+    assert_passed(fabric.run_case(case), 1600)
+
+
+@pytest.mark.parametrize("packet_length", [1, 4, 8])
+def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_length: int) -> None:
+    """Every node streams 200 packets to the far end of its cross-edge: all cross channels are busy in every cycle."""
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=packet_length)
+    network, timing = fabric.plan.network, SlotTiming(packet_length)
+    across = [fabric.plan.address.of_node(network.neighbors(node)["cross1"]) for node in range(16)]
+    traffic = Traffic.from_lists([[(address, 0)] * 200 for address in across])
+    case = case_of_traffic("stream", fabric.plan, fabric.flits, traffic, Terminals(), buffers=fabric.buffers)
+    run = fabric.run_case(case)
+    assert_passed(run, 3200)
+    assert run.verdict.cycles == timing.zero_load_latency(1, 0) + 199 * packet_length + 1
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
