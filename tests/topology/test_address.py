@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hdnhw.spec import parse
@@ -82,7 +82,6 @@ def test_arrays_are_packed_like_single_nodes(text):
     assert np.array_equal(layout.unpack(addresses), layout.network.decode(nodes))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(2, 40), min_size=1, max_size=6), st.data())
 def test_round_trip_of_any_radices(sizes, data):
     layout = layout_of(f"torus({', '.join(map(str, sizes))})")

@@ -1,0 +1,274 @@
+"""What terminals see of the model: latency, rate, conservation, stalls, drops, and a fabric that must hang."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from hdnhw.model.fabric import FabricModel
+from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
+from hdnhw.routing.plan import plan
+from hdnhw.spec import parse
+from hdnhw.timing import SlotTiming
+
+
+@cache
+def plan_of(text, modes=None):
+    return plan(parse(text), modes)
+
+
+def traffic_of(made, packets):
+    """Make traffic of (source, destination node, earliest cycle)."""
+    own = [[] for _ in range(made.network.num_nodes)]
+    for src, dst, earliest in packets:
+        own[src].append((made.address.of_node(dst), earliest))
+    return Traffic.from_lists(own)
+
+
+def uniform(made, count, *, seed=1, spread=0):
+    """Make random traffic of `count` packets a node: (traffic, source of each packet, destination of each)."""
+    n = made.network.num_nodes
+    rng = np.random.default_rng(seed)
+    destinations = rng.integers(0, n, (n, count))
+    earliest = np.sort(rng.integers(0, spread + 1, (n, count)), axis=1)
+    rows = [(src, int(destinations[src, i]), int(earliest[src, i])) for src in range(n) for i in range(count)]
+    return traffic_of(made, rows), np.repeat(np.arange(n), count), destinations.ravel()
+
+
+def check_delivery(made, length, result, src, dst):
+    """Every packet came out once, at its node, in its flow's order, and no sooner than an empty fabric allows."""
+    count = len(src)
+    assert sorted(result.packet) == list(range(count))
+    assert np.array_equal(result.node, dst[result.packet])
+    assert (np.diff(result.cycle) >= 0).all()
+    flow = (src * made.network.num_nodes + dst)[result.packet]
+    by_flow = np.argsort(flow, kind="stable")
+    same_flow = np.diff(flow[by_flow]) == 0
+    assert same_flow.any()
+    assert (np.diff(result.packet[by_flow])[same_flow] > 0).all()
+    for node in range(made.network.num_nodes):
+        assert (np.diff(result.cycle[result.node == node]) >= length).all()
+        assert (np.diff(result.head_cycle[src == node]) >= length).all()
+    hops = [len(made.rule.route(int(one), int(other))) for one, other in zip(src, dst, strict=True)]
+    for packet, cycle in zip(result.packet, result.cycle, strict=True):
+        head = int(result.head_cycle[packet])
+        assert cycle - head >= SlotTiming(length).zero_load_latency(hops[packet], head % length)
+    assert result.flit_hops == sum(hops) * length
+    assert result.cycles == result.cycle[-1] + 1
+    assert not result.dropped.any()
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 8])
+@pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "mesh(4)"])
+def test_zero_load_latency(text, length):
+    made = plan_of(text)
+    model = FabricModel(made, packet_length=length)
+    far = {}
+    for dst in range(made.network.num_nodes):
+        far.setdefault(len(made.rule.route(1, dst)), dst)
+    assert max(far) > 1
+    for hops, dst in far.items():
+        for cycle in range(3 * length, 4 * length):
+            result = model.run(traffic_of(made, [(1, dst, cycle)]), max_cycles=1000)
+            assert result.head_cycle.tolist() == [cycle]
+            assert (result.node.tolist(), result.packet.tolist()) == ([dst], [0])
+            assert result.cycle[0] - cycle == model.timing.zero_load_latency(hops, cycle % length)
+            assert result.flit_hops == hops * length
+
+
+CROWDED = [
+    ("mesh(3, 3)", None, 1, 1),
+    ("torus(5, 2)", None, 2, 2),
+    ("rdn(cube(2), 1)", None, 4, 1),
+    ("rdn(torus(3), 1)", "O", 3, None),
+    ("hdn(cube(2), [[0, 1], [0]])", None, 1, None),
+    ("hdn(cube(1), [[], [0]])", "ff", 8, 4),
+]
+
+
+@pytest.mark.parametrize(("text", "modes", "length", "buffers"), CROWDED)
+@pytest.mark.parametrize(
+    "terminals", [Terminals(), Terminals(source_gap=60, sink_stall=140, seed=5)], ids=["", "stalls"]
+)
+def test_conservation(text, modes, length, buffers, terminals):
+    made = plan_of(text, modes)
+    traffic, src, dst = uniform(made, 8, spread=20)
+    model = FabricModel(made, packet_length=length, buffers=buffers)
+    check_delivery(made, length, model.run(traffic, terminals, max_cycles=100_000), src, dst)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 8])
+def test_one_flow_sustains_one_flit_a_cycle(length):
+    made = plan_of("rdn(cube(2), 1)")
+    for dst in (0, 1, 3, 31):
+        traffic = traffic_of(made, [(0, dst, 0)] * 60)
+        result = FabricModel(made, packet_length=length).run(traffic, max_cycles=10_000)
+        assert np.diff(result.cycle).tolist() == [length] * 59
+        assert np.diff(result.head_cycle).tolist() == [length] * 59
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 8])
+def test_fewer_buffers_do_not(length):
+    made = plan_of("rdn(cube(2), 1)")
+    traffic = traffic_of(made, [(0, 31, 0)] * 60)
+    model = FabricModel(made, packet_length=length, buffers=SlotTiming(length).full_rate_buffers // 2)
+    result = model.run(traffic, max_cycles=10_000)
+    assert result.packet.tolist() == list(range(60))
+    assert np.diff(result.cycle)[30:].mean() > length
+
+
+@pytest.mark.parametrize("length", [1, 4])
+def test_a_sink_that_is_never_ready_stops_everything_and_loses_nothing(length):
+    made = plan_of("rdn(cube(2), 1)")
+    traffic, src, dst = uniform(made, 40)
+    model = FabricModel(made, packet_length=length, buffers=2)
+    shorter, longer = (model.run(traffic, Terminals(sink_stall=256), max_cycles=limit) for limit in (1000, 3000))
+    assert (len(longer.packet), longer.cycles) == (0, 3000)
+    accepted = shorter.head_cycle >= 0
+    assert 32 * 2 <= accepted.sum() < len(src)
+    assert np.array_equal(longer.head_cycle, shorter.head_cycle)
+    assert longer.flit_hops == shorter.flit_hops
+    released = model.run(traffic, Terminals(sink_hold=1000), max_cycles=100_000)
+    assert np.array_equal(released.head_cycle[accepted], shorter.head_cycle[accepted])
+    assert released.cycle[0] >= 1000
+    check_delivery(made, length, released, src, dst)
+
+
+def test_impossible_destinations_are_dropped_and_counted():
+    made = plan_of("rdn(torus(3), 1)")
+    layout = made.address
+    holes = [address for address in range(1 << layout.width) if not layout.is_node(address)]
+    rng = np.random.default_rng(2)
+    own, expected, dropped = [], [], []
+    for node in range(made.network.num_nodes):
+        bad = rng.choice(holes, node % 4).tolist()
+        good = [layout.of_node(int(dst)) for dst in rng.integers(0, made.network.num_nodes, 6)]
+        mixed = [good[0], *rng.permutation([*bad, *good[1:-1]]).tolist(), good[-1]]
+        expected += [layout.is_node(address) for address in mixed]
+        dropped.append(len(bad))
+        own.append([(address, 0) for address in mixed])
+    traffic = Traffic.from_lists(own)
+    model = FabricModel(made, packet_length=4)
+    result = model.run(traffic, Terminals(sink_stall=100), max_cycles=10_000)
+    assert result.dropped.tolist() == dropped
+    assert sorted(result.packet) == np.flatnonzero(expected).tolist()
+    assert layout.of_node(result.node).tolist() == traffic.destination[result.packet].tolist()
+    assert (result.head_cycle >= 0).all()
+
+
+def columns(result):
+    return [getattr(result, name) for name in ("packet", "node", "cycle", "head_cycle", "dropped")]
+
+
+def test_runs_repeat_and_seeds_differ():
+    made = plan_of("rdn(cube(2), 1)")
+    traffic, _, _ = uniform(made, 20)
+    model = FabricModel(made, packet_length=4)
+    one, same, other = (
+        model.run(traffic, Terminals(source_gap=50, sink_stall=50, seed=seed), max_cycles=10_000) for seed in (3, 3, 4)
+    )
+    assert all(np.array_equal(a, b) for a, b in zip(columns(one), columns(same), strict=True))
+    assert (one.cycles, one.flit_hops) == (same.cycles, same.flit_hops)
+    assert not np.array_equal(one.cycle, other.cycle)
+    again = FabricModel(made, packet_length=4).run(traffic, max_cycles=10_000)
+    assert np.array_equal(again.cycle, model.run(traffic, Terminals(seed=9), max_cycles=10_000).cycle)
+
+
+def random_words(state):
+    """Yield the states of one terminal's xorshift generator, from cycle 0."""
+    while True:
+        yield state
+        state ^= state << 13 & 0xFFFFFFFF
+        state ^= state >> 17
+        state ^= state << 5 & 0xFFFFFFFF
+
+
+def test_when_sources_and_sinks_pause():
+    """Replay node 2's generator: low byte below the gap, no flit is offered; next byte below the stall, none taken."""
+    made, length, node = plan_of("cube(2)"), 3, 2
+    pauses = Terminals(source_gap=150, sink_stall=200, seed=77)
+    model = FabricModel(made, packet_length=length, buffers=16)
+    result = model.run(traffic_of(made, [(node, node, 10 * i) for i in range(12)]), pauses, max_cycles=5000)
+    words = random_words(int(terminal_seeds(4, 77)[node]))
+    heads, tails, accepted, taken, ready_from = [], [], 0, 0, []
+    for cycle in range(result.cycles):
+        word = next(words)
+        if taken < len(ready_from) and ready_from[taken] <= cycle and word >> 8 & 255 >= 200:
+            taken += 1
+            if taken % length == 0:
+                tails.append(cycle)
+        if accepted < 12 * length and 10 * (accepted // length) <= cycle and word & 255 >= 150:
+            accepted += 1
+            if accepted % length == 1:
+                heads.append(cycle)
+            if accepted % length == 0:
+                sample = next(c for c in range(cycle + 1, cycle + 9) if c % length == model.timing.sample_phase)
+                start = (sample // length + 1) * length + 2
+                ready_from += [start + flit for flit in range(length)]
+    assert result.head_cycle.tolist() == heads
+    assert result.cycle.tolist() == tails
+    assert len(tails) == 12
+
+
+def test_a_source_that_always_pauses_sends_nothing():
+    made = plan_of("cube(2)")
+    traffic, _, _ = uniform(made, 3)
+    result = FabricModel(made, packet_length=2).run(traffic, Terminals(source_gap=256), max_cycles=500)
+    assert (len(result.packet), result.cycles, result.flit_hops) == (0, 500, 0)
+    assert (result.head_cycle == -1).all()
+
+
+def test_no_packets_no_cycles():
+    made = plan_of("cube(2)")
+    result = FabricModel(made, packet_length=2).run(Traffic.from_lists([[]] * 4), max_cycles=500)
+    assert (result.cycles, len(result.packet), result.dropped.tolist()) == (0, 0, [0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("length", [1, 4])
+def test_a_broken_class_rule_hangs_and_the_proved_one_does_not(length):
+    """Negative control: one class on every channel. The proof refuses it (tests/routing/test_plan.py); it must hang."""
+    made = plan_of("rdn(cube(3), 1)")
+    rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1, 1, 1, 1))
+    broken = replace(made, rule=rule, num_vcs=rule.num_vcs)
+    traffic, src, dst = uniform(made, 30)
+    stalls, limit = Terminals(sink_stall=128), 4000
+    hung, later = (
+        FabricModel(broken, packet_length=length, buffers=2).run(traffic, stalls, max_cycles=cycles)
+        for cycles in (limit, 2 * limit)
+    )
+    assert len(hung.packet) < len(src)
+    assert np.array_equal(hung.packet, later.packet)
+    assert (hung.cycles, later.cycles) == (limit, 2 * limit)
+    proved = FabricModel(made, packet_length=length, buffers=2).run(traffic, stalls, max_cycles=limit)
+    assert sorted(proved.packet) == list(range(len(src)))
+    assert np.array_equal(proved.node, dst[proved.packet])
+    assert proved.cycles < limit // 4
+
+
+def test_traffic_from_lists():
+    traffic = Traffic.from_lists([[(5, 0), (6, 3)], [], [(7, 1)]])
+    assert traffic.first.tolist() == [0, 2, 2, 3]
+    assert (traffic.destination.tolist(), traffic.earliest.tolist()) == ([5, 6, 7], [0, 3, 1])
+    assert traffic.num_packets == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"source_gap": -1}, "source_gap must be 0 to 256, not -1"),
+        ({"sink_stall": 257}, "sink_stall must be 0 to 256, not 257"),
+        ({"sink_hold": -1}, "sink_hold must be at least 0, not -1"),
+    ],
+)
+def test_terminals_out_of_range(options, message):
+    with pytest.raises(ValueError, match="must be") as caught:
+        Terminals(**options)
+    assert str(caught.value) == message
+
+
+def test_no_generator_starts_at_0():
+    for seed in (0, 1, 0x9E3779B9, 12345):
+        states = terminal_seeds(5000, seed)
+        assert (states > 0).all()
+    assert len(set(terminal_seeds(100, 1).tolist())) == 100

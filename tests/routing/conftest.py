@@ -1,0 +1,35 @@
+"""A rule evaluated on all pairs of nodes at once."""
+
+import numpy as np
+import pytest
+
+OPERATIONS = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "not": lambda a: 1 - a,
+    "eq": lambda a, b: np.equal(a, b).astype(np.int8),
+    "lt": lambda a, b: np.less(a, b).astype(np.int8),
+    "submod": lambda a, b, n: (a - b) % n,
+    "mux": lambda condition, one, zero: np.where(condition, one, zero),
+}
+
+
+def every_hop(rule):
+    """Return (port, vc), each an integer matrix of shape (current node, destination); port -1 where it has arrived."""
+    n = rule.network.num_nodes
+    digits = [np.asarray(digit, dtype=np.int8) for digit in rule.network.decode(np.arange(n))]
+    inputs = {f"cur{i}": digit[:, None] for i, digit in enumerate(digits)}
+    inputs |= {f"dst{i}": digit[None, :] for i, digit in enumerate(digits)}
+    values = rule.circuit.run([rule.arrived, *rule.take, *rule.vc], inputs.__getitem__, OPERATIONS)
+    arrived, *bits = (np.broadcast_to(value, (n, n)) for value in values)
+    take, vc = bits[: len(rule.take)], bits[len(rule.take) :]
+    assert (sum(take, arrived) == 1).all(), "not exactly one port, or arrival, is taken"
+    port = sum((index * taken for index, taken in enumerate(take)), -arrived)
+    return port.astype(np.int64), sum(
+        (bit.astype(np.int64) << weight for weight, bit in enumerate(vc)), np.zeros((n, n), int)
+    )
+
+
+@pytest.fixture(scope="session", name="every_hop")
+def every_hop_fixture():
+    return every_hop

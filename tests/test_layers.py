@@ -1,0 +1,145 @@
+"""The layer order of the packages, read from the imports."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ORDER = [
+    {"spec"},
+    {"topology"},
+    {"routing"},
+    {"flit", "timing"},
+    {"collective", "traffic"},
+    {"model", "rtl"},
+    {"emit"},
+    {"flow"},
+    {"report"},
+    {"cli"},
+]
+"""Layers of hdnhw: one imports itself and what stands before it, never a neighbour of its own rank."""
+RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
+SPEC_ONLY = {"flit", "timing"}
+"""Layers that may import nothing of hdnhw but the spec."""
+OWN = {"bench", "boards", "hdnhw", "sim", "tests"}
+PLACES = {
+    "amaranth": ("hdnhw/rtl/", "hdnhw/emit/", "boards/"),
+    "cocotb": ("sim/",),
+    "cocotb_tools": ("sim/",),
+    "hypothesis": ("tests/",),
+    "networkx": ("tests/",),
+    "numba": ("hdnhw/",),
+    "pytest": ("tests/",),
+    "z3": ("hdnhw/routing/",),
+}
+"""Where a library may be imported."""
+
+
+def imports_of(source, package):
+    """Yield (module, names) of every import in a source, whatever it is nested in; relative ones made absolute."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, ()) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parents = package[: len(package) - node.level + 1] if node.level else ()
+            yield ".".join([*parents, *filter(None, [node.module])]), tuple(alias.name for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"__import__", "importlib.import_module"}:
+            yield ast.literal_eval(node.args[0]), ()
+
+
+def layers_imported(module, names):
+    """Return the layers of hdnhw that an import reaches; ``from hdnhw import x`` reaches x."""
+    parts = module.split(".")
+    if parts[0] != "hdnhw":
+        return set()
+    return {parts[1]} if len(parts) > 1 else set(names)
+
+
+def faults_of(path, source):
+    """Return what is wrong with the imports of one file."""
+    package = tuple(path.split("/")[:-1])
+    faults = []
+    for module, names in imports_of(source, package):
+        top = module.split(".")[0]
+        if "*" in names:
+            faults.append(f"star import of {module}")
+        if not path.startswith(PLACES.get(top, "")):
+            faults.append(f"{top} is not for this folder")
+        if package[0] == "hdnhw" and top in OWN - {"hdnhw"}:
+            faults.append(f"hdnhw imports {top}")
+        if package[0] == "sim" and top in {"bench", "boards", "tests"}:
+            faults.append(f"sim imports {top}")
+        if package[0] == "hdnhw":
+            own = (path.split("/")[1]).removesuffix(".py")
+            faults += [f"{own} imports {layer}" for layer in layers_imported(module, names) if is_upward(own, layer)]
+    return faults
+
+
+def is_upward(own, layer):
+    if own in SPEC_ONLY:
+        return layer != "spec"
+    return layer != own and RANK[layer] >= RANK[own]
+
+
+def sources(*folders):
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", sources("hdnhw", "sim", "boards", "bench"), ids=name_of)
+def test_imports_go_upward(path):
+    assert faults_of(name_of(path), path.read_text()) == []
+
+
+def test_every_layer_has_a_rank():
+    parts = {path.stem if path.is_file() else path.name for path in (ROOT / "hdnhw").iterdir() if path.stem[0] != "_"}
+    assert parts - {"py"} <= set(RANK)
+    assert len(sources("hdnhw", "sim")) > 30
+
+
+@pytest.mark.parametrize("path", sources("tests"), ids=name_of)
+def test_no_star_imports_in_tests(path):
+    assert all("*" not in names for _, names in imports_of(path.read_text(), ("tests",)))
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "fault"),
+    [
+        ("hdnhw/spec.py", "import hdnhw.topology.network", "spec imports topology"),
+        ("hdnhw/topology/x.py", "from hdnhw.routing import plan", "topology imports routing"),
+        ("hdnhw/topology/x.py", "from ..routing.plan import plan", "topology imports routing"),
+        ("hdnhw/flit.py", "from hdnhw.topology.network import build", "flit imports topology"),
+        ("hdnhw/timing.py", "from hdnhw.flit import FlitFormat", "timing imports flit"),
+        ("hdnhw/model/x.py", "from hdnhw.rtl.router import Router", "model imports rtl"),
+        ("hdnhw/rtl/x.py", "def f():\n    from hdnhw.model import router", "rtl imports model"),
+        ("hdnhw/emit/x.py", "from hdnhw import cli", "emit imports cli"),
+        ("hdnhw/emit/x.py", "import importlib\nimportlib.import_module('hdnhw.flow.x')", "emit imports flow"),
+        ("hdnhw/cli.py", "import sim.runner", "hdnhw imports sim"),
+        ("hdnhw/cli.py", "__import__('tests.helpers')", "hdnhw imports tests"),
+        ("hdnhw/model/x.py", "from amaranth.hdl import Module", "amaranth is not for this folder"),
+        ("sim/x.py", "import amaranth", "amaranth is not for this folder"),
+        ("hdnhw/rtl/x.py", "from amaranth.hdl import *", "star import of amaranth.hdl"),
+        ("hdnhw/emit/x.py", "import cocotb", "cocotb is not for this folder"),
+        ("hdnhw/topology/x.py", "import networkx as nx", "networkx is not for this folder"),
+        ("sim/x.py", "from tests.x import y", "sim imports tests"),
+    ],
+)
+def test_each_fault_is_seen(path, source, fault):
+    assert fault in faults_of(path, source)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("hdnhw/flit.py", "from hdnhw.spec import SpecError"),
+        ("hdnhw/model/x.py", "from .router import y\nfrom hdnhw.timing import SlotTiming"),
+        ("hdnhw/rtl/x.py", "import amaranth\nfrom hdnhw.routing.plan import plan"),
+        ("sim/x.py", "import cocotb\nfrom hdnhw.model.fabric import FabricModel"),
+    ],
+)
+def test_what_is_allowed(path, source):
+    assert faults_of(path, source) == []
