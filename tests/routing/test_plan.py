@@ -44,10 +44,12 @@ def walk(rule, every_hop):
 
 
 def graph_of(routes):
-    graph = nx.DiGraph()
+    channels, edges = set(), set()
     for _, hops, _ in routes:
-        graph.add_nodes_from(hops)
-        nx.add_path(graph, hops)
+        channels.update(hops)
+        edges.update(pairwise(hops))
+    graph = nx.DiGraph(edges)
+    graph.add_nodes_from(channels)
     return graph
 
 

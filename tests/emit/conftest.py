@@ -1,0 +1,37 @@
+"""Fabrics that several tests look at, each emitted once."""
+
+from functools import cache
+
+import pytest
+
+from hdnhw.emit.fabric import emit_fabric
+from hdnhw.spec import FabricSpec, parse
+
+FABRICS = {
+    "two classes": FabricSpec(network=parse("rdn(cube(1), 1)"), packet_length=4),
+    "two levels": FabricSpec(network=parse("hdn(cube(1), [[0], [0]])"), modes="OO", packet_length=3),
+    "several shapes": FabricSpec(network=parse("mesh(2, 3)"), flit_width=8),
+    "holes": FabricSpec(network=parse("torus(5)"), packet_length=2, flit_width=3),
+    "one flit, one slot": FabricSpec(network=parse("hdn(cube(1), [[0]])"), packet_length=1, buffers=1),
+    "two nodes": FabricSpec(network=parse("complete(2)"), packet_length=1, flit_width=1),
+}
+
+_emitted = cache(emit_fabric)
+
+
+@pytest.fixture
+def emitted():
+    """Return a function that returns a fabric by its name here."""
+    return lambda name: _emitted(FABRICS[name])
+
+
+@pytest.fixture(params=FABRICS)
+def machine(request):
+    """Return the spec of each fabric in turn."""
+    return FABRICS[request.param]
+
+
+@pytest.fixture
+def fabric(machine):
+    """Return each fabric in turn, emitted."""
+    return _emitted(machine)

@@ -1,0 +1,187 @@
+"""The manifest against the text and the definitions it explains, and files that are written all or not at all."""
+
+import hashlib
+import json
+import os
+import re
+
+import pytest
+
+from hdnhw.emit import fabric as fabric_module
+from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.flit import FlitFormat
+from hdnhw.routing.plan import plan
+from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.timing import SlotTiming
+
+
+def test_manifest_is_the_file(fabric):
+    assert json.loads(fabric.files["manifest.json"]) == json.loads(json.dumps(fabric.manifest))
+    assert list(fabric.files) == ["fabric.sv", "manifest.json"]
+    assert fabric.manifest["files"] == ["fabric.sv"]
+
+
+def test_manifest_names_the_machine(machine, fabric):
+    manifest, made = fabric.manifest, fabric.plan
+    assert manifest["spec"] == str(machine.network)
+    assert (manifest["top"], manifest["modes"], manifest["routers"]) == ("fabric", made.modes, made.network.num_nodes)
+    names = [port.name for port in made.network.ports]
+    assert manifest["num_vcs_of_port"] == dict(zip(names, made.num_vcs, strict=True))
+    assert manifest["num_vcs"] == max(made.num_vcs)
+    assert (manifest["packet_length"], manifest["flit_width"]) == (machine.packet_length, machine.flit_width)
+    assert manifest["buffers"] == (machine.buffers or SlotTiming(machine.packet_length).full_rate_buffers)
+    modules = re.findall(r"^module (\w+)\(", fabric.files["fabric.sv"], re.MULTILINE)
+    assert modules == [*manifest["router_modules"], manifest["ejection_module"], manifest["top"]]
+
+
+def test_digest_is_that_of_the_file(fabric, tmp_path):
+    write_fabric(fabric, tmp_path)
+    digest = hashlib.sha256((tmp_path / "fabric.sv").read_bytes()).hexdigest()
+    assert json.loads((tmp_path / "manifest.json").read_text())["digest"] == f"sha256:{digest}"
+
+
+def test_proof_summary(fabric):
+    proof, own = fabric.manifest["proof"], plan(fabric.plan.network.spec, fabric.plan.modes).proof
+    assert (proof["channels"], proof["edges"], proof["acyclic"]) == (own.channels, own.edges, True)
+    assert re.match(rf"{own.channels} virtual channels, {own.edges} dependencies: acyclic", proof["summary"])
+
+
+def test_manifest_names_every_port_of_the_top_level(fabric):
+    manifest = fabric.manifest
+    body = fabric.files["fabric.sv"].split("\nmodule fabric(")[1]
+    found = re.findall(r"^  (input|output) (?:\[(\d+):0\] )?(\w+);$", body, re.MULTILINE)
+    declared = {name: (direction, int(top or 0) + 1) for direction, top, name in found}
+    named = {}
+    for pattern, port in manifest["ports"].items():
+        nodes = range(manifest["routers"]) if re.search(r"\bN\b|_N\b|_N_", pattern) else [None]
+        for node in nodes:
+            named[re.sub(r"(?<=_)N(?=_|$)", str(node), pattern)] = (port["direction"], port["width"])
+    assert declared == named
+    assert len(declared) == 2 + 7 * manifest["routers"]
+
+
+def test_bit_fields_of_ejection(machine, fabric):
+    port, width = fabric.manifest["ports"]["eject__N__payload"], machine.flit_width
+    assert port["fields"] == {"data": {"offset": 0, "width": width}, "last": {"offset": width, "width": 1}}
+    assert sum(field["width"] for field in port["fields"].values()) == port["width"]
+
+
+def test_packet_format_packs_as_the_flit_format_does(fabric):
+    manifest = fabric.manifest
+    width, length, packet = manifest["flit_width"], manifest["packet_length"], manifest["packet"]
+    flits = FlitFormat(width, fabric.plan.address.width, length)
+    payload, destination = (1 << packet["payload"]["width"]) * 5 // 7, fabric.plan.address.of_node(1)
+    word = payload << packet["payload"]["head_offset"] | destination << packet["destination"]["offset"]
+    own = [word >> width * position & (1 << width) - 1 for position in range(packet["flits"])]
+    assert own == flits.pack(destination, payload)
+    assert packet["payload"]["head_offset"] + packet["payload"]["width"] == width * length
+    assert packet["destination"]["flit"] == 0
+    assert packet["destination"]["width"] == flits.address_width == packet["payload"]["head_offset"]
+
+
+def test_node_numbering(fabric):
+    address, network = fabric.manifest["address"], fabric.plan.network
+    assert [field["name"] for field in address["fields"]] == list(network.digit_names)
+    assert sum(field["width"] for field in address["fields"]) == address["width"]
+    packed = []
+    for node in range(network.num_nodes):
+        digits = zip(network.decode(node), address["fields"], strict=True)
+        packed.append(sum(digit << field["offset"] for digit, field in digits))
+    assert address["of_node"] == packed
+
+
+def test_many_addresses_are_not_listed(monkeypatch):
+    monkeypatch.setattr(fabric_module, "LISTED_ADDRESSES", 1)
+    assert "of_node" not in emit_fabric(FabricSpec(network=parse("complete(2)"))).manifest["address"]
+
+
+def test_latency_formula(machine, fabric):
+    latency, timing = fabric.manifest["latency"], SlotTiming(machine.packet_length)
+    assert latency["hop_cycles"] == timing.hop_cycles
+    for hops in (0, 1, 2, 7):
+        for phase in range(machine.packet_length):
+            value = eval(latency["zero_load"].replace("mod", "%"), {}, {"hops": hops, "phase": phase})
+            assert value == timing.zero_load_latency(hops, phase)
+
+
+def test_name_and_sizes_reach_the_text():
+    spec = FabricSpec(network=parse("complete(2)"), packet_length=2, flit_width=17, buffers=4)
+    named = emit_fabric(spec, top="noc_1")
+    manifest, text = named.manifest, named.files["noc_1.sv"]
+    assert list(named.files) == ["noc_1.sv", "manifest.json"]
+    assert (manifest["top"], manifest["files"]) == ("noc_1", ["noc_1.sv"])
+    assert (manifest["packet_length"], manifest["flit_width"], manifest["buffers"]) == (2, 17, 4)
+    assert re.findall(r"^module (\w+)\(", text, re.MULTILINE) == ["noc_1_router", "noc_1_ejection", "noc_1"]
+    assert re.search(r"\bfabric", text) is None
+    body = text.split("\nmodule noc_1(")[1]
+    assert "  input [16:0] inject__0__payload;" in body
+    assert "  output [17:0] eject__0__payload;" in body
+
+
+@pytest.mark.parametrize("top", ["", "1st", "a b", "a-b", "a.b", "fabric\n", "café", "$x"])
+def test_a_bad_module_name_is_refused(top):
+    with pytest.raises(SpecError, match="module name must be letters, digits and _ with no digit first, not"):
+        emit_fabric(FabricSpec(network=parse("complete(2)")), top=top)
+
+
+@pytest.mark.parametrize(("text", "width"), [("rdn(cube(1), 1)", 3), ("torus(5)", 3), ("rdn(cube(3), 1)", 7)])
+def test_a_flit_must_hold_an_address(text, width):
+    with pytest.raises(SpecError, match=rf"flit width must be at least .*\b{width} address bits.*, not 2"):
+        emit_fabric(FabricSpec(network=parse(text), flit_width=2))
+
+
+def test_too_many_routers_are_refused():
+    with pytest.raises(SpecError, match=r"at most 8192 routers; rdn\(cube\(3\), 2\) has 32768"):
+        emit_fabric(FabricSpec(network=parse("rdn(cube(3), 2)")))
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.is_dir() or path.read_text() for path in folder.rglob("*")}
+
+
+def test_files_are_written_and_replace_earlier_ones(emitted, tmp_path):
+    folder, small = tmp_path / "new" / "out", emitted("two nodes")
+    assert write_fabric(emitted("holes"), folder) == [folder / "fabric.sv", folder / "manifest.json"]
+    (folder / "notes").write_text("mine")
+    assert write_fabric(small, folder) == [folder / "fabric.sv", folder / "manifest.json"]
+    assert contents(folder) == {**small.files, "notes": "mine"}
+    assert [path.name for path in folder.parent.iterdir()] == ["out"]
+
+
+class FullDiskError(OSError):
+    """What stops the writing of a file."""
+
+
+def fail_at(monkeypatch, number):
+    """Make the replacement with this number fail, counted from 0."""
+    calls, replace = [], os.replace
+
+    def failing(source, target):
+        calls.append(target)
+        if len(calls) == number + 1:
+            raise FullDiskError
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+
+
+not_yet = pytest.mark.xfail(reason="write_fabric replaces the files one by one and leaves the folder", strict=True)
+
+
+@not_yet
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_failure_leaves_nothing_behind(emitted, tmp_path, monkeypatch, number):
+    fail_at(monkeypatch, number)
+    with pytest.raises(FullDiskError):
+        write_fabric(emitted("two nodes"), tmp_path / "out")
+    assert contents(tmp_path) == {}
+
+
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=not_yet)])
+def test_a_failure_leaves_earlier_files_as_they_were(emitted, tmp_path, monkeypatch, number):
+    write_fabric(emitted("holes"), tmp_path / "out")
+    before = contents(tmp_path)
+    fail_at(monkeypatch, number)
+    with pytest.raises(FullDiskError):
+        write_fabric(emitted("two nodes"), tmp_path / "out")
+    assert contents(tmp_path) == before

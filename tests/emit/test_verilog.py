@@ -1,0 +1,142 @@
+"""The emitted Verilog, as other tools read it, and its structure against the network."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from amaranth.back.verilog import YosysError, find_yosys
+
+from hdnhw.emit.verilog import router_names
+from sim.runner import verilator_home
+
+INSTANCE = re.compile(r"^  (\w+) (router|ejection)_(\d+) \(\n(.*?)\n  \);$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def source(fabric, tmp_path):
+    """Return the file with the Verilog of a fabric."""
+    path = tmp_path / "fabric.sv"
+    path.write_text(fabric.files["fabric.sv"])
+    return path
+
+
+def verilator(source):
+    """Return what Verilator says about a file, its own report aside."""
+    home = verilator_home()
+    command = [str(home / "bin" / "verilator_bin"), "--lint-only", "--top-module", "fabric", str(source)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"VERILATOR_ROOT": str(home)}, check=False
+    )
+    said = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("- ")]
+    assert bool(said) == bool(done.returncode)
+    return said
+
+
+def test_verilator_has_nothing_to_say(source):
+    assert verilator(source) == []
+
+
+def test_verilator_sees_a_wrong_width(emitted, tmp_path):
+    source, verilog = tmp_path / "fabric.sv", emitted("two nodes").files["fabric.sv"]
+    assert verilog.count(".address(1'h") == 2
+    source.write_text(verilog.replace(".address(1'h", ".address(9'h"))
+    assert any("%Warning-WIDTH" in line for line in verilator(source))
+
+
+def test_icarus_reads_it(source, tmp_path):
+    if shutil.which("iverilog") is None:
+        pytest.skip("iverilog is not installed")
+    command = ["iverilog", "-g2012", "-s", "fabric", "-o", str(tmp_path / "fabric.vvp"), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    # Icarus 11 evaluates an always_comb block more often than it must, and says so.
+    sorry = "sorry: constant selects in always_* processes"
+    assert [line for line in (done.stdout + done.stderr).splitlines() if sorry not in line] == []
+
+
+def test_yosys_reads_it(fabric):
+    yosys = find_yosys(lambda _: True)
+    try:
+        yosys.run(["-q", "-"], "read_verilog <<text\nmodule m; endmodule\ntext\n")
+    except YosysError:
+        pytest.skip("no Yosys that reads Verilog is installed; the one that comes with Amaranth does not")
+    passes = "hierarchy -check -top fabric\nproc\ncheck -assert\n"
+    yosys.run(["-q", "-"], f"read_verilog -sv <<text\n{fabric.files['fabric.sv']}text\n{passes}")
+
+
+def test_modules_are_one_a_router_shape_and_two_more(fabric):
+    plan = fabric.plan
+    modules = re.findall(r"^module (\w+)\(", fabric.files["fabric.sv"], re.MULTILINE)
+    assert modules == [*router_names(plan, "fabric"), "fabric_ejection", "fabric"]
+    assert len(modules) == len(plan.shapes) + 2 == len(set(modules))
+
+
+def instances_of(fabric):
+    """Return (kind, node) -> (module, pin -> wire)."""
+    found = INSTANCE.findall(fabric.files["fabric.sv"])
+    pins = re.compile(r"\.(\w+)\((.*)\)")
+    result = {(kind, int(node)): (module, dict(pins.findall(body))) for module, kind, node, body in found}
+    assert len(result) == len(found)
+    return result
+
+
+def test_every_node_is_instantiated_once_with_its_address(fabric):
+    plan, instances = fabric.plan, instances_of(fabric)
+    nodes = range(plan.network.num_nodes)
+    assert set(instances) == {(kind, node) for kind in ("router", "ejection") for node in nodes}
+    names = router_names(plan, "fabric")
+    for node in nodes:
+        module, pins = instances["router", node]
+        assert module == names[plan.shapes.index(plan.shape_of(node))]
+        width, value = pins["address"].split("'h")
+        assert (int(width), int(value, 16)) == (plan.address.width, plan.address.of_node(node))
+        assert instances["ejection", node][0] == "fabric_ejection"
+
+
+def test_channels_join_neighbours(fabric):
+    plan, instances = fabric.plan, instances_of(fabric)
+    used = []
+    for node in range(plan.network.num_nodes):
+        _, pins = instances["router", node]
+        for index, port in enumerate(plan.network.ports):
+            neighbor = plan.network.neighbors(node).get(port.name)
+            opposite = plan.network.ports[port.opposite].name
+            outputs = {pin: wire for pin, wire in pins.items() if pin.startswith(f"{port.name}_o__")}
+            members = {"valid", "data", "credit"} | ({"vc"} if plan.num_vcs[index] > 1 else set())
+            assert set(outputs) == {f"{port.name}_o__{member}" for member in members if neighbor is not None}
+            for pin, wire in outputs.items():
+                assert instances["router", neighbor][1][pin.replace(f"{port.name}_o", f"{opposite}_i")] == wire
+                used.append(wire)
+        for member in ("valid", "data", "credit"):
+            assert pins[f"eject__{member}"] == instances["ejection", node][1][f"channel__{member}"]
+            used.append(pins[f"eject__{member}"])
+        for pin in ("inject__payload", "inject__valid", "inject__ready"):
+            assert pins[pin] == pin.replace("__", f"__{node}__")
+        for pin in ("eject__payload", "eject__valid", "eject__ready"):
+            assert instances["ejection", node][1][pin] == pin.replace("__", f"__{node}__")
+        assert pins["dropped"] == f"dropped__{node}"
+    assert len(used) == len(set(used))
+
+
+def test_output_is_the_same_in_every_process(emitted, tmp_path):
+    code = "import sys; from hdnhw.cli import main; sys.exit(main(sys.argv[1:]))"
+    runs = []
+    for seed in ("1", "2"):
+        command = [sys.executable, "-c", code, "emit", "mesh(2, 3)", "--flit-width", "8", "-o", str(tmp_path / seed)]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        runs.append(subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL))
+    assert [run.wait() for run in runs] == [0, 0]
+    written = [{path.name: path.read_text() for path in folder.iterdir()} for folder in tmp_path.iterdir()]
+    assert len(written) == 2
+    assert written[0] == written[1] == emitted("several shapes").files
+
+
+def test_no_path_and_no_date(fabric):
+    for text in fabric.files.values():
+        for word in ("/work", "/home", "/tmp", "/usr", str(Path.cwd()), ".py", "(*", "src ="):
+            assert word not in text
+        assert re.search(r"\b(19|20)\d\d[-/.]\d\d?[-/.]\d\d?\b|\b\d\d:\d\d:\d\d\b", text) is None

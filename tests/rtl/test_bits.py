@@ -1,0 +1,62 @@
+"""Expressions of bits against Python, on all small values."""
+
+import pytest
+from amaranth.hdl import Cat, Module, Signal, Value
+
+from hdnhw.rtl.bits import below, equals, index_width, subtract_modulo
+
+WIDTHS = [1, 2, 3, 4]
+
+
+def tabulate(simulate, widths, expressions):
+    """Return the value of each of `expressions` for all values of signals of `widths`, by these values."""
+    m, signals = Module(), [Signal(width) for width in widths]
+    results = [Signal.like(Value.cast(expression), name="result") for expression in expressions(*signals)]
+    m.d.comb += [result.eq(expression) for result, expression in zip(results, expressions(*signals), strict=True)]
+    table = {}
+
+    async def bench(ctx):
+        for number in range(1 << sum(widths)):
+            ctx.set(Cat(signals), number)
+            table[tuple(ctx.get(signal) for signal in signals)] = [ctx.get(result) for result in results]
+
+    simulate(m, bench)
+    assert len(table) == 1 << sum(widths)
+    return table
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_equals(simulate, width):
+    constants = range(1 << width)
+    table = tabulate(simulate, [width], lambda value: [equals(value, constant) for constant in constants])
+    assert table == {(value,): [value == constant for constant in constants] for value in range(1 << width)}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_below(simulate, width):
+    constants = range((1 << width) + 3)
+    table = tabulate(simulate, [width], lambda value: [below(value, constant) for constant in constants])
+    assert table == {(value,): [value < constant for constant in constants] for value in range(1 << width)}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_subtract_modulo(simulate, width):
+    moduli = range(1, (1 << width) + 1)
+    table = tabulate(
+        simulate, [width, width], lambda one, other: [subtract_modulo(one, other, modulus) for modulus in moduli]
+    )
+    for (one, other), differences in table.items():
+        for modulus, difference in zip(moduli, differences, strict=True):
+            if max(one, other) < modulus:
+                assert difference == (one - other) % modulus
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_results_are_as_wide_as_they_must_be(width):
+    value = Signal(width)
+    assert len(equals(value, 1)) == len(below(value, 1)) == len(below(value, 1 << width)) == 1
+    assert all(len(subtract_modulo(value, value, modulus)) == width for modulus in range(1, (1 << width) + 1))
+
+
+def test_index_width():
+    assert [index_width(count) for count in (1, 2, 3, 4, 5, 8, 9)] == [1, 1, 2, 2, 3, 3, 4]

@@ -1,0 +1,58 @@
+"""The route unit against the rule it is elaborated from, for every pair of nodes and every bit pattern."""
+
+import pytest
+from amaranth.hdl import Cat
+
+from hdnhw.routing.plan import plan
+from hdnhw.rtl.route_unit import RouteUnit
+from hdnhw.spec import parse
+
+SPECS = [
+    ("rdn(cube(1), 1)", None),
+    ("rdn(cube(2), 1)", None),
+    ("hdn(cube(1), [[], [0]])", None),
+    ("hdn(cube(1), [[], [0]])", "ff"),
+    ("hdn(cube(1), [[0], [0]])", "OO"),
+    ("rdn(torus(3), 1)", "O"),
+    ("dualcube(2)", None),
+    ("complete(2)", None),
+    ("torus(5)", None),
+    ("torus(4, 6)", None),
+    ("mesh(2, 3)", None),
+    ("ghc(3, 4)", None),
+    ("torus(2, 3, 5)", None),
+    ("hdn(torus(2, 3, 5), [[0, 1, 2]])", None),
+]
+
+
+@pytest.mark.parametrize(("text", "modes"), SPECS)
+def test_route_unit_follows_the_rule(simulate, text, modes):
+    made = plan(parse(text), modes)
+    network, address, dut = made.network, made.address, RouteUnit(made)
+    nodes, ports = range(network.num_nodes), len(network.ports)
+    names = {address.of_node(node): node for node in nodes}
+    assert len(dut.take) == ports + 1
+    checked = []
+
+    async def bench(ctx):
+        for node in nodes:
+            digits = network.decode(node)
+            for dst in range(1 << address.width):
+                ctx.set(Cat(dut.cur, dut.dst), address.of_node(node) | dst << address.width)
+                result = ctx.get(Cat(dut.possible, dut.take, dut.vc))
+                assert result & 1 == (dst in names)
+                if dst in names:
+                    port, vc = made.rule.next_hop(digits, network.decode(names[dst])) or (ports, None)
+                    assert result >> 1 & ((1 << ports + 1) - 1) == 1 << port
+                    assert vc is None or result >> ports + 2 == vc
+                    checked.append((node, dst))
+
+    simulate(dut, bench)
+    assert len(checked) == len(nodes) ** 2
+
+
+@pytest.mark.parametrize(("text", "holes"), [("torus(5)", 3), ("rdn(torus(3), 1)", 14), ("torus(2, 3, 5)", 34)])
+def test_these_specs_have_holes(text, holes):
+    made = plan(parse(text))
+    assert (1 << made.address.width) - made.network.num_nodes == holes
+    assert made.address.has_holes

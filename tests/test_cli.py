@@ -1,0 +1,272 @@
+"""The command line: keys, exit statuses, and one line for whatever is wrong."""
+
+import json
+import shlex
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from hdnhw.cli import main
+from hdnhw.spec import parse
+from hdnhw.topology.network import build
+
+REFERENCE = Path(__file__).parent / "reference" / "networks.json"
+INSTANCES = [
+    instance for instance in json.loads(REFERENCE.read_text())["instances"] if not instance["spec"].startswith("hsn")
+]
+KEYS = {
+    "info 'rdn(cube(2), 1)'": "spec nodes edges degree_min degree_max degree_paper diameter diameter_formula "
+    "average_distance distance_histogram node_symmetric num_vcs deadlock_free",
+    "neighbors 'rdn(cube(2), 1)' 3": "node neighbors ports",
+    "route 'rdn(cube(2), 1)' 0 31": "hops nodes ports vcs",
+    "route 'rdn(cube(2), 1)' 0 31 --algorithm paper": "hops nodes ports vcs",
+    "route 'rdn(cube(2), 1)' 0 1.3/1.1 --modes O": "hops nodes ports vcs",
+    "routing 'rdn(cube(2), 1)'": "pairs max_hops mean_hops mean_stretch worst_stretch nonminimal_fraction cdg_channels "
+    "cdg_edges cdg_acyclic num_vcs max_channel_load saturation_bound",
+    "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width",
+}
+COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing"]
+WRONG = {
+    "no command": "",
+    "unknown command": "draw 'cube(3)'",
+    "no spec": "info",
+    "unknown network": "info 'klein(3)'",
+    "unclosed spec": "info 'rdn(cube(3), 1'",
+    "empty spec": "info ''",
+    "path in a dual-net": "info 'rdn(mesh(3), 1)'",
+    "code in a spec": "info '__import__(\"os\").getcwd()'",
+    "two lines of spec": "info 'cube(3)\ncube(4)'",
+    "unknown option": "info 'cube(3)' --exact",
+    "abbreviated option": "info 'cube(3)' --js",
+    "one argument too many": "info 'cube(3)' 1",
+    "node out of range": "neighbors 'cube(3)' 8",
+    "negative node": "neighbors 'cube(3)' -1",
+    "not a node": "neighbors 'cube(3)' first",
+    "not an address": "neighbors 'rdn(cube(2), 1)' 2.0/0.0",
+    "no node": "neighbors 'cube(3)'",
+    "no destination": "route 'cube(3)' 0",
+    "destination out of range": "route 'cube(3)' 0 8",
+    "unknown algorithm": "route 'cube(3)' 0 1 --algorithm bfs",
+    "modes for the paper": "route 'rdn(cube(2), 1)' 0 1 --algorithm paper --modes f",
+    "unknown mode": "route 'rdn(cube(2), 1)' 0 1 --modes x",
+    "too many modes": "routing 'rdn(cube(2), 1)' --modes ff",
+    "too large to route": "routing 'cube(25)'",
+    "no directory": "emit 'complete(2)'",
+    "file as directory": "emit 'complete(2)' -o here",
+    "below a file": "emit 'complete(2)' -o here/out --packet-length 1",
+    "narrow flits": "emit 'cube(3)' -o out --flit-width 2",
+    "no number": "emit 'complete(2)' -o out --flit-width wide",
+    "no flits": "emit 'complete(2)' -o out --packet-length 0",
+    "long packets": "emit 'complete(2)' -o out --packet-length 257",
+    "three buffers": "emit 'complete(2)' -o out --buffers 3",
+    "bad name": "emit 'complete(2)' -o out --name 2nd",
+    "too many routers": "emit 'cube(14)' -o out",
+    "no packets": "cosim 'complete(2)' --packets 0",
+    "unknown simulator": "cosim 'complete(2)' --simulator spice",
+    "unknown test": "cosim 'complete(2)' --test luck",
+}
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Return a function of a command line that returns exit status, stdout and stderr; it runs in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(line):
+        try:
+            status = main(shlex.split(line))
+        except SystemExit as end:
+            status = end.code
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def result_of(run, line):
+    status, out, err = run(f"{line} --json")
+    assert (status, err, out.count("\n"), out[-1]) == (0, "", 1, "\n")
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("line", KEYS)
+def test_json_has_the_promised_keys_and_text_the_same(run, line):
+    result = result_of(run, line)
+    assert set(KEYS[line].split()) <= set(result)
+    status, out, err = run(line)
+    assert (status, err) == (0, "")
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(out)
+    shown = dict(row.split(None, 1) if " " in row.strip() else (row.strip(), "") for row in out.splitlines())
+    assert list(shown) == list(result)
+    for key, value in result.items():
+        if key != "seconds":
+            assert shown[key].strip() == (value if isinstance(value, str) else json.dumps(value))
+
+
+def test_neighbors(run):
+    assert result_of(run, "neighbors 'rdn(cube(3), 1)' 1.1/1.0.1") == {
+        "node": 77,
+        "address": "1.1/1.0.1",
+        "neighbors": [41, 73, 76, 79],
+        "ports": {"dim0": 73, "dim1": 79, "dim2": 76, "cross1": 41},
+    }
+
+
+@pytest.mark.parametrize("algorithm", ["hop", "paper"])
+def test_route_follows_its_ports(run, algorithm):
+    result = result_of(run, f"route 'rdn(cube(3), 1)' 0 1.1/1.0.1 --algorithm {algorithm}")
+    network, nodes = build(parse("rdn(cube(3), 1)")), result["nodes"]
+    assert (nodes[0], nodes[-1], len(nodes)) == (0, 77, result["hops"] + 1)
+    assert [network.neighbors(node)[port] for node, port in zip(nodes, result["ports"], strict=False)] == nodes[1:]
+    if algorithm == "paper":
+        assert result["vcs"] is None
+    else:
+        assert len(result["vcs"]) == result["hops"]
+        assert result["addresses"] == [network.format_node(node) for node in nodes]
+
+
+def test_a_route_to_itself_is_empty(run):
+    result = result_of(run, "route 'cube(3)' 5 5")
+    assert (result["hops"], result["nodes"], result["ports"], result["vcs"]) == (0, [5], [], [])
+
+
+@pytest.mark.parametrize("instance", [one for one in INSTANCES if one["n"] <= 2048], ids=lambda one: one["spec"])
+def test_info_reproduces_the_reference(run, instance):
+    result = result_of(run, f'info "{instance["spec"]}"')
+    names = {
+        "spec": "spec",
+        "n": "nodes",
+        "edges": "edges",
+        "degree_min": "degree_min",
+        "degree_max": "degree_max",
+        "degree_paper_convention": "degree_paper",
+        "diameter": "diameter",
+        "diameter_formula_thm1": "diameter_formula",
+        "hist_from_node0": "distance_histogram",
+    }
+    present = {ours: instance[theirs] for theirs, ours in names.items() if theirs in instance}
+    assert {key: result[key] for key in present} == present
+    assert len(present) >= 7
+    average = Fraction(instance["avg_distance_excl_self"])
+    assert Fraction(result["average_distance_exact"]) == average
+    assert result["average_distance"] == float(average)
+    if "node_orbits" in instance:
+        assert result["node_symmetric"] == (instance["node_orbits"] == 1)
+    if "nested_S" in instance:
+        assert result["nested"] == instance["nested_S"]
+    assert result["deadlock_free"] is True
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [one for one in INSTANCES if one["n"] <= 1024 and "routing_memoryless" in one],
+    ids=lambda one: one["spec"],
+)
+def test_routing_in_fast_modes_reproduces_the_reference(run, instance):
+    network = build(parse(instance["spec"]))
+    levels = len(network.levels)
+    result = result_of(run, f'routing "{instance["spec"]}" --modes {"f" * levels}')
+    expected = instance["routing_memoryless"]
+    assert (result["max_hops"], result["worst_excess"]) == (expected["max_len"], expected["worst_abs"])
+    names = {
+        "nonmin_frac": "nonminimal_fraction",
+        "worst_stretch": "worst_stretch",
+        "mean_stretch": "mean_stretch",
+        "mean_len": "mean_hops",
+    }
+    for theirs, ours in names.items():
+        assert result[ours] == pytest.approx(expected[theirs], abs=6e-7)  # the reference has six decimals
+    assert result["pairs"] == instance["n"] * (instance["n"] - 1)
+    assert (result["modes"], result["exhaustive"], result["cdg_acyclic"]) == ("f" * levels, True, True)
+    datelines = any(factor.kind == "cycle" and factor.size >= 5 for factor in network.factors)
+    assert result["num_vcs"] == 2 ** (levels + datelines)
+
+
+def test_the_reference_is_whole():
+    assert sum(one["n"] <= 2048 for one in INSTANCES) == 28
+    assert sum(one["n"] <= 1024 and "routing_memoryless" in one for one in INSTANCES) == 23
+
+
+def test_what_is_too_large_to_search_is_null(run, monkeypatch):
+    monkeypatch.setattr("hdnhw.cli.SEARCH_LIMIT", 7)
+    status, out, err = run("info 'cube(3)' --json")
+    result = json.loads(out)
+    assert (status, err) == (0, "cube(3) has more than 7 nodes: not searched\n")
+    searched = ("diameter", "average_distance", "average_distance_exact", "distance_histogram")
+    assert [result[key] for key in searched] == [None] * 4
+    assert (result["nodes"], result["diameter_formula"]) == (8, 3)
+
+
+def test_emit_writes_what_it_says(run, tmp_path):
+    result = result_of(run, "emit 'mesh(2)' -o a/b --name noc --packet-length 1 --flit-width 9 --buffers 2")
+    manifest = json.loads((tmp_path / "a/b/manifest.json").read_text())
+    assert result["files"] == ["a/b/noc.sv", "a/b/manifest.json"]
+    assert sorted(map(str, tmp_path.rglob("*.*"))) == sorted(str(tmp_path / file) for file in result["files"])
+    assert result["bytes"] == (tmp_path / "a/b/noc.sv").stat().st_size
+    for key in (
+        "spec",
+        "modes",
+        "routers",
+        "router_modules",
+        "num_vcs",
+        "flit_width",
+        "packet_length",
+        "buffers",
+        "digest",
+    ):
+        assert result[key] == manifest[key]
+    assert (result["flit_width"], result["packet_length"], result["buffers"]) == (9, 1, 2)
+    assert result["proof"] == manifest["proof"]["summary"]
+    assert result["zero_load_latency"] == manifest["latency"]["zero_load"]
+
+
+@pytest.mark.parametrize("json_option", ["", "--json"])
+@pytest.mark.parametrize("line", WRONG.values(), ids=WRONG)
+def test_wrong_input_is_one_line_and_leaves_nothing(run, tmp_path, line, json_option):
+    (tmp_path / "here").write_text("mine")
+    status, out, err = run(f"{line} {json_option}")
+    assert (status, out) == (2, "")
+    assert err.startswith("hdnhw")
+    assert err.count("\n") == 1
+    assert err.endswith("\n")
+    assert len(err.split(": ", 1)[1]) > 5
+    assert {path.name: path.read_text() for path in tmp_path.rglob("*")} == {"here": "mine"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(run, command):
+    status, out, err = run(f"{command} --help")
+    assert (status, err) == (0, "")
+    assert out.startswith(f"usage: hdnhw {command} ")
+    _, example = " ".join(out.split()).split("example: ")
+    assert example.startswith(f"hdnhw {command}")
+    if command in ("info", "neighbors", "route", "routing"):
+        result_of(run, example.removeprefix("hdnhw "))
+
+
+def test_help_names_every_command(run):
+    status, out, err = run("--help")
+    assert (status, err) == (0, "")
+    assert {line.split()[0] for line in out.splitlines() if line.startswith("    ")} >= set(COMMANDS)
+
+
+def test_a_fault_of_the_program_is_not_bad_input(run, monkeypatch):
+    class OtherError(ValueError):
+        pass
+
+    def fail(_):
+        raise OtherError
+
+    monkeypatch.setattr("hdnhw.cli.build", fail)
+    with pytest.raises(OtherError):
+        run("info 'cube(3)'")
+
+
+def test_an_interrupt_is_one_line(run, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hdnhw.cli.build", interrupt)
+    assert run("info 'cube(3)'") == (130, "", "hdnhw: interrupted\n")
