@@ -7,6 +7,7 @@ names and literals; nothing is evaluated.
 """
 
 import ast
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
@@ -386,7 +387,8 @@ def parse(text: str) -> NetworkSpec:
     expression = text.lstrip()
     source = _Source(text, len(text) - len(expression))
     try:
-        tree = ast.parse(expression.rstrip(), mode="eval")
+        with warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(expression.rstrip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = source.at((getattr(error, "offset", None) or 1) - 1)
         raise SpecError(f"{where}: not a constructor expression such as rdn(cube(3), 1)") from None

@@ -29,7 +29,7 @@ module bench #(
   reg [31:0] first [0:NODES];
   reg [31:0] seeds [0:NODES-1];
   reg [1023:0] folder;
-  integer packets, expected, limit, gap, stall, hold, watch, log, hops;
+  integer packets, expected, wrong, limit, gap, stall, hold, watch, log, hops;
 
   reg [WIDTH-1:0] inject_data [0:NODES-1];
   reg inject_valid [0:NODES-1];
@@ -72,6 +72,7 @@ module bench #(
     if (!$value$plusargs("folder=%s", folder)) $finish;
     if (!$value$plusargs("packets=%d", packets)) $finish;
     if (!$value$plusargs("expected=%d", expected)) $finish;
+    if (!$value$plusargs("wrong=%d", wrong)) $finish;
     if (!$value$plusargs("limit=%d", limit)) $finish;
     if (!$value$plusargs("gap=%d", gap)) $finish;
     if (!$value$plusargs("stall=%d", stall)) $finish;
@@ -112,7 +113,7 @@ module bench #(
       end
       ejected <= count;
       dropped_total <= drops;
-      if (!finished && (count >= expected || cycle + 1 >= limit)) begin
+      if (!finished && ((count >= expected && drops >= wrong) || cycle + 1 >= limit)) begin
         finished <= 1;
         $fflush(log);
         $fflush(hops);

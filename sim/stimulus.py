@@ -160,6 +160,7 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
         "folder": folder,
         "packets": case.traffic.num_packets,
         "expected": int((case.destination >= 0).sum()),
+        "wrong": int((case.destination < 0).sum()),
         "limit": case.limit,
         "gap": case.terminals.source_gap,
         "stall": case.terminals.sink_stall,

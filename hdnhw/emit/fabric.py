@@ -155,7 +155,7 @@ def _ports(flits: FlitFormat) -> dict[str, Any]:
 
 
 def write_fabric(fabric: EmittedFabric, directory: Path) -> list[Path]:
-    """Write the files of a fabric, all or none.
+    """Write the files of a fabric, all or none: a failure leaves what was there before.
 
     Returns
     -------
@@ -163,15 +163,26 @@ def write_fabric(fabric: EmittedFabric, directory: Path) -> list[Path]:
         The files written.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
-    try:
-        for name, text in fabric.files.items():
-            (staging / name).write_text(text)
+    made = not directory.exists()
+    written: list[Path] = []
+    with tempfile.TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as name:
+        new, before = Path(name, "new"), Path(name, "before")
+        new.mkdir()
+        if directory.exists():
+            shutil.copytree(directory, before, ignore=lambda _, names: set(names) - set(fabric.files))
+        for file, text in fabric.files.items():
+            (new / file).write_text(text)
         directory.mkdir(exist_ok=True)
-        written = []
-        for name in fabric.files:
-            os.replace(staging / name, directory / name)
-            written.append(directory / name)
-        return written
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        try:
+            for file in fabric.files:
+                os.replace(new / file, directory / file)
+                written.append(directory / file)
+        except BaseException:
+            for path in written:
+                path.unlink()
+            if made:
+                directory.rmdir()
+            else:
+                shutil.copytree(before, directory, dirs_exist_ok=True)
+            raise
+    return written

@@ -99,7 +99,7 @@ def _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns):
             hop = route(address[cur], address[dst])
             port = hop & mask
             vc = hop >> VC_SHIFT
-            if (port == ports) != (cur == dst) or vc >= num_vcs:
+            if port > ports or (port == ports) != (cur == dst) or vc >= num_vcs:
                 return cur * nodes + dst
             turns[cur, ports, port] = 1
             if port == ports:
@@ -110,6 +110,8 @@ def _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns):
             used[cur, port * num_vcs + vc] = 1
             onward = route(address[following], address[dst])
             next_port = onward & mask
+            if next_port > ports or (onward >> VC_SHIFT) >= num_vcs:
+                return following * nodes + dst
             turns[following, opposite[port], next_port] = 1
             if next_port < ports:
                 depends[cur, port * num_vcs + vc, next_port * num_vcs + (onward >> VC_SHIFT)] = 1

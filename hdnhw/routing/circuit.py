@@ -19,7 +19,7 @@ class Gate:
     ----------
     op : str
         ``const``, ``input``, ``and``, ``or``, ``not``, ``eq``, ``lt``, ``add``, ``sub``, ``submod`` (a - b modulo the
-        constant n, for a and b below n) or ``mux`` (condition, if 1, if 0). Truth values are 0 and 1.
+        constant n, for a and b below n), ``odd`` or ``mux`` (condition, if 1, if 0). Truth values are 0 and 1.
     args : tuple of int
         Indices of the gates it reads, each smaller than its own.
     value : int or str
@@ -40,6 +40,7 @@ INTEGER_OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "submod": lambda a, b, n: (a - b) % n,
+    "odd": lambda a: a & 1,
     "mux": lambda condition, a, b: a if condition else b,
 }
 
@@ -105,6 +106,10 @@ class Term:
         """Return this value minus the other, modulo `n`; both must be below `n`."""
         return self.circuit.gate("submod", (self, other, self.circuit.constant(n)), 0, n - 1)
 
+    def odd(self) -> "Term":
+        """Return the value modulo 2."""
+        return self if (self.low, self.high) == (0, 1) else self.circuit.gate("odd", (self,), 0, 1)
+
     def mux(self, one: "Term", zero: "Term") -> "Term":
         """Return `one` where this term is 1 and `zero` where it is 0."""
         if self.constant is not None:
@@ -144,8 +149,11 @@ class Circuit:
         return self._add(Gate("const", (), value), value, value)
 
     def input(self, name: str, radix: int) -> Term:
-        """Return the input `name`, whose value is 0 to ``radix - 1``."""
-        return self._add(Gate("input", (), name), 0, radix - 1)
+        """Return the input `name`, whose value is 0 to ``radix - 1``; the radix of a name must not change."""
+        term = self._add(Gate("input", (), name), 0, radix - 1)
+        if term.high != radix - 1:
+            raise ValueError(f"input {name} must have radix {term.high + 1}, not {radix}")
+        return term
 
     def gate(self, op: str, args: Iterable[Term], low: int, high: int) -> Term:
         """Return the output of a gate whose value lies between `low` and `high`."""

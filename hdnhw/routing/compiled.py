@@ -20,6 +20,7 @@ _FORMATS = {
     "eq": "1 if {} == {} else 0",
     "lt": "1 if {} < {} else 0",
     "submod": "{0} - {1} if {0} >= {1} else {0} - {1} + {2}",
+    "odd": "{} & 1",
     "mux": "{1} if {0} else {2}",
 }
 
@@ -48,10 +49,13 @@ def compile_rule(rule: HopRule) -> Callable[[int, int], int]:
     """
     outputs = [*rule.take, *rule.vc, rule.arrived]
     body = _statements(rule.circuit, outputs, AddressLayout(rule.network))
-    parts = [f"(g{rule.arrived.index} * {len(rule.take)})"]
-    parts += [f"(g{term.index} * {port})" for port, term in enumerate(rule.take) if port]
+    parts = [f"(g{term.index} * {port})" for port, term in enumerate(rule.take)]
     parts += [f"(g{term.index} << {VC_SHIFT + weight})" for weight, term in enumerate(rule.vc)]
-    lines = ["def route(cur, dst):", *(f"    {line}" for line in body), f"    return {' | '.join(parts)}"]
+    lines = [
+        "def route(cur, dst):",
+        *(f"    {line}" for line in body),
+        f"    return {len(rule.take)} if g{rule.arrived.index} else {' | '.join(parts)}",
+    ]
     namespace: dict[str, Callable[[int, int], int]] = {}
     exec("\n".join(lines), namespace)
     return cfunc("int64(int64, int64)")(namespace["route"])

@@ -14,6 +14,9 @@ from hdnhw.topology.network import Network
 
 __all__ = ["DATELINE_RING", "HopRule", "check_modes", "default_modes", "hop_rule"]
 
+MAX_PORTS = 254
+"""Most network ports of a router; a compiled rule gives the port in eight bits."""
+
 DATELINE_RING = 5
 """Smallest ring that needs a dateline: shorter ones route at most two hops, never around a whole ring."""
 
@@ -206,8 +209,7 @@ class _Builder:
             return {step: ahead.eq(circuit.constant(step)) for step in range(1, n)}, []
         plus = ahead.lt(circuit.constant((n + 1) // 2))
         if n % 2 == 0:
-            even = circuit.any_of(x.eq(circuit.constant(digit)) for digit in range(0, n, 2))
-            plus |= ahead.eq(circuit.constant(n // 2)) & even
+            plus |= ahead.eq(circuit.constant(n // 2)) & ~x.odd()
         # A packet that has passed the wrap-around edge, or never will, is in the upper class.
         dateline = [plus.mux(x.lt(t), ~x.lt(t))] if n >= DATELINE_RING else []
         return {1: plus, -1: ~plus}, dateline
@@ -225,8 +227,12 @@ def hop_rule(network: Network, modes: str | None = None) -> HopRule:
     Raises
     ------
     SpecError
-        If `modes` does not fit the network.
+        If `modes` does not fit the network, or a router would have too many ports.
     """
+    if len(network.ports) > MAX_PORTS:
+        raise SpecError(
+            f"a router must have at most {MAX_PORTS} network ports; {network.spec} has {len(network.ports)}"
+        )
     letters = check_modes(network, modes)
     builder = _Builder(network, letters)
     circuit = builder.circuit

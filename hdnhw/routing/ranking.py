@@ -105,6 +105,7 @@ _Z3_OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: _number(a) + _number(b),
     "sub": lambda a, b: _number(a) - _number(b),
     "submod": lambda a, b, n: z3.If(_number(a) >= _number(b), _number(a) - _number(b), _number(a) - _number(b) + n),
+    "odd": lambda a: z3.Extract(0, 0, _number(a)) == 1,
     "mux": lambda condition, a, b: z3.If(_truth(condition), _number(a), _number(b)),
 }
 

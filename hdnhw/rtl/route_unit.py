@@ -20,6 +20,7 @@ _OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "eq": lambda a, b: equals(a, b.value) if isinstance(b, Const) else a == b,
     "lt": lambda a, b: below(a, b.value) if isinstance(b, Const) else a < b,
     "submod": lambda a, b, n: subtract_modulo(a, b, n.value),
+    "odd": lambda a: a[0],
     "mux": Mux,
 }
 

@@ -70,9 +70,15 @@ def test_yosys_reads_it(fabric):
 
 def test_modules_are_one_a_router_shape_and_two_more(fabric):
     plan = fabric.plan
-    modules = re.findall(r"^module (\w+)\(", fabric.files["fabric.sv"], re.MULTILINE)
+    modules = re.findall(r"^module ([^\s(]+)", fabric.files["fabric.sv"], re.MULTILINE)
     assert modules == [*router_names(plan, "fabric"), "fabric_ejection", "fabric"]
     assert len(modules) == len(plan.shapes) + 2 == len(set(modules))
+
+
+def test_every_process_runs_at_time_0(fabric):
+    text = fabric.files["fabric.sv"]
+    assert "always_comb" in text
+    assert re.search(r"always +@ *(\(\*\)|\*)", text) is None
 
 
 def instances_of(fabric):

@@ -10,6 +10,7 @@ OPERATIONS = {
     "eq": lambda a, b: np.equal(a, b).astype(np.int8),
     "lt": lambda a, b: np.less(a, b).astype(np.int8),
     "submod": lambda a, b, n: (a - b) % n,
+    "odd": lambda a: a & 1,
     "mux": lambda condition, one, zero: np.where(condition, one, zero),
 }
 

@@ -126,6 +126,8 @@ def test_gates_read_earlier_gates_and_none_is_there_twice(drawn):
         ("add", (2, 3), 5),
         ("sub", (2, 3), -1),
         ("submod", (2, 3, 5), 4),
+        ("odd", (3,), 1),
+        ("odd", (4,), 0),
         ("submod", (3, 2, 5), 1),
         ("mux", (1, 7, 9), 7),
         ("mux", (0, 7, 9), 9),
@@ -142,7 +144,7 @@ def test_each_gate(op, args, value):
 
 
 def test_every_operation_is_tested():
-    assert sorted(INTEGER_OPERATIONS) == ["add", "and", "eq", "lt", "mux", "not", "or", "sub", "submod"]
+    assert sorted(INTEGER_OPERATIONS) == ["add", "and", "eq", "lt", "mux", "not", "odd", "or", "sub", "submod"]
 
 
 FOLDED = [

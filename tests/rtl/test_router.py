@@ -370,6 +370,51 @@ def test_random_traffic_on_all_ports(simulate, length, buffers, holding):
 
 
 @each_length
+def test_inputs_take_turns(simulate, length):
+    rig, rng = Rig(length=length), random.Random(length)
+    queues = {port: (port, vc) for port, vc, dst in rig.arrivals() if dst == rig.node}
+    source = {}
+    for queue in (*queues.values(), "inject"):
+        for _ in range(12):
+            packet = rig.packet(rig.node, rng)
+            source[packet] = queue
+            rig.to_inject.extend(packet) if queue == "inject" else rig.waiting[queue].append(packet)
+
+    async def bench(ctx):
+        await rig.run(ctx, 60 * length + 20)
+
+    simulate(rig.dut, bench)
+    order = [source[packet] for _, _, _, packet in rig.packets()]
+    assert len(order) == 12 * 4
+    for start in range(8, 32):  # all queues hold packets then
+        assert set(order[start : start + 4]) == set(source.values())
+
+
+@each_length
+def test_virtual_channels_take_turns(simulate, length):
+    rig, rng = Rig(length=length), random.Random(length)
+    flows = {(port, vc): dst for port, vc, dst in rig.arrivals() if rig.way(dst)[0] != rig.local}
+    port = next(port for port, _ in flows if (port, 0) in flows and (port, 1) in flows)
+    source = {}
+    for vc in (0, 1):
+        for _ in range(3 * rig.buffers + 8):
+            packet = rig.packet(flows[port, vc], rng)
+            source[packet] = vc
+            rig.waiting[port, vc].append(packet)
+
+    async def bench(ctx):
+        rig.hold = lambda *_: True
+        await rig.run(ctx, 6 * rig.buffers * rig.timing.hop_cycles)
+        rig.hold = lambda *_: False
+        await rig.run(ctx, 8 * rig.buffers * rig.timing.hop_cycles + 1)  # the last tail included
+
+    simulate(rig.dut, bench)
+    order = [source[packet] for _, _, _, packet in rig.packets()][2 * rig.buffers :][:12]
+    assert len(order) == 12
+    assert all(one != other for one, other in pairwise(order))
+
+
+@each_length
 def test_reset_in_the_middle_of_packets_leaves_nothing_behind(simulate, length):
     rig, domain, traces = Rig(length=length), ClockDomain("sync"), []
 
