@@ -235,6 +235,12 @@ def test_wrong_input_is_one_line_and_leaves_nothing(run, tmp_path, line, json_op
     assert {path.name: path.read_text() for path in tmp_path.rglob("*")} == {"here": "mine"}
 
 
+def test_a_file_is_refused_before_the_work(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("hdnhw.emit.fabric.emit_fabric", None)
+    (tmp_path / "here").write_text("mine")
+    assert run("emit 'complete(2)' -o here") == (2, "", "hdnhw: output must be a directory, not the file here\n")
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_an_example(run, command):
     status, out, err = run(f"{command} --help")

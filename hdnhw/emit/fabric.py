@@ -16,6 +16,7 @@ from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.timing import SlotTiming
+from hdnhw.topology.network import build
 
 __all__ = ["MAX_ROUTERS", "EmittedFabric", "emit_fabric", "write_fabric"]
 
@@ -60,10 +61,10 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", top):
         raise SpecError(f"module name must be letters, digits and _ with no digit first, not {top!r}")
-    routing = plan(spec.network, spec.modes)
-    nodes = routing.network.num_nodes
+    nodes = build(spec.network).num_nodes
     if nodes > MAX_ROUTERS:
         raise SpecError(f"a fabric must have at most {MAX_ROUTERS} routers; {spec.network} has {nodes}")
+    routing = plan(spec.network, spec.modes)
     timing = SlotTiming(spec.packet_length)
     flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
     buffers = spec.buffers or timing.full_rate_buffers
@@ -106,8 +107,8 @@ def _manifest(
         "address": {
             "width": flits.address_width,
             "fields": [asdict(field) for field in routing.address.fields],
-            "numbering": "node N has the packed address of its digits, most significant field first; "
-            "papers/README.md section 0",
+            "numbering": "node N is the mixed-radix number of the digits in `fields`, the first most significant; "
+            "of a dual-cube, the fields b* and u1_* of class 1 change places in N",
         },
     }
     if network.num_nodes <= LISTED_ADDRESSES:

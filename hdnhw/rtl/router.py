@@ -53,12 +53,16 @@ class Router(wiring.Component):
     ------
     SpecError
         If an address does not fit into a flit.
+    ValueError
+        If `buffers` is no power of two.
     """
 
     def __init__(
         self, plan: RoutingPlan, shape: RouterShape, *, packet_length: int, flit_width: int, buffers: int
     ) -> None:
         FlitFormat(flit_width, plan.address.width, packet_length)
+        if buffers < 1 or buffers & (buffers - 1):
+            raise ValueError(f"buffers must be a power of two of packet slots, not {buffers}")
         self._plan, self._shape = plan, shape
         self._timing, self._flit_width, self._buffers = SlotTiming(packet_length), flit_width, buffers
         ports = plan.network.ports
