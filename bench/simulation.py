@@ -15,7 +15,7 @@ PACKETS = 100_000
 def main() -> None:
     """Print one row a packet length."""
     print(f"{SPEC}, random test, {PACKETS} packets; model and Verilog are compared packet by packet")
-    print(print(" L  build s   sim s   cycles  router-cycles/s  packets/s  model s passed"))
+    print(" L  build s   sim s   cycles  router-cycles/s  packets/s  model s passed")
     for length in (1, 4, 8):
         bench = Bench(FabricSpec(network=parse(SPEC), packet_length=length), root=Path("build/sim"))
         run = bench.run("random", packets=PACKETS)
