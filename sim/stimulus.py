@@ -72,11 +72,7 @@ def _destinations(test: str, plan: RoutingPlan, packets: int, rng: np.random.Gen
 
 
 def _node_of_address(plan: RoutingPlan, address: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    digits = plan.address.unpack(address)
-    inside = np.logical_and.reduce(
-        [digit < field.radix for digit, field in zip(digits, plan.address.fields, strict=True)]
-    )
-    return np.where(inside, plan.network.encode(digits), -1)
+    return np.where(plan.address.is_node(address), plan.network.encode(plan.address.unpack(address)), -1)
 
 
 def make_case(

@@ -89,8 +89,7 @@ class FabricModel:
         if len(traffic.first) != nodes + 1:
             raise ValueError(f"traffic must have {nodes} sources, not {len(traffic.first) - 1}")
         num_vcs = plan.max_vcs
-        fields = zip(plan.address.unpack(traffic.destination), plan.address.fields, strict=True)
-        possible = np.logical_and.reduce([digit < field.radix for digit, field in fields])
+        possible = plan.address.is_node(traffic.destination)
         count = traffic.num_packets
         head_cycle, dropped = np.full(count, -1, np.int64), np.zeros(nodes, np.int64)
         out = (np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64))

@@ -76,7 +76,9 @@ class AddressLayout:
         """Return the packed address of a node number (an int or an integer array)."""
         return self.pack(self.network.decode(node))
 
-    def is_node(self, address: int) -> bool:
-        """Return whether `address` names a node."""
-        inside = all(digit < field.radix for digit, field in zip(self.unpack(address), self.fields, strict=True))
-        return inside and address >> self.width == 0
+    def is_node(self, address: Any) -> Any:
+        """Return whether `address` (an int or an integer array) names a node."""
+        inside = address >> self.width == 0
+        for digit, field in zip(self.unpack(address), self.fields, strict=True):
+            inside = inside & (digit < field.radix)
+        return inside
