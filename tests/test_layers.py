@@ -26,10 +26,13 @@ OWN = {"bench", "boards", "hdnhw", "sim", "tests"}
 PLACES = {
     "amaranth": ("hdnhw/rtl/", "hdnhw/emit/", "boards/"),
     "cocotb": ("sim/",),
+    "amaranth_boards": ("boards/",),
     "cocotb_tools": ("sim/",),
+    "cocotbext": ("sim/",),
     "hypothesis": ("tests/",),
     "networkx": ("tests/",),
     "numba": ("hdnhw/",),
+    "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
     "z3": ("hdnhw/routing/",),
 }

