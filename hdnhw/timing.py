@@ -1,17 +1,18 @@
 """The slot clock: which cycle does what. Model and RTL both read it here and nowhere else.
 
 All routers share a phase that counts the L cycles of a slot. A packet is a cell of exactly L flits. It leaves a buffer
-in one slot (flit p is read in phase p), stands on the channel one cycle later, and has been written one cycle after
-that. Allocation looks at the queues once a slot, in the sample phase, and its grants take effect when the slot ends.
+in one slot (flit p is read in phase p), stands on the channel one cycle later (two where the slot is long enough for a
+register at the buffer), and has been written one cycle after that. Allocation looks at the queues once a slot, from the
+sample phase on, and its grants take effect when the slot ends.
 """
 
 from dataclasses import dataclass
 from operator import index
 
-__all__ = ["SlotTiming"]
+__all__ = ["SlotTiming", "slots_per_vc"]
 
-PIPELINE = 3
-"""Cycles from reading a head flit to the first allocation that can see it: traversal, route computation, allocation."""
+LONG_SLOT = 8
+"""Flits from which a slot has time for a register behind the buffer."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +37,49 @@ class SlotTiming:
             raise ValueError(f"packet length must be at least 1 flit, not {self.packet_length}")
 
     @property
+    def registers_flits(self) -> bool:
+        """Whether a register stands between the buffer and the crossbar."""
+        return self.packet_length >= LONG_SLOT
+
+    @property
+    def channel_cycles(self) -> int:
+        """Cycles from reading a flit to the one in which it stands on the channel: switch traversal."""
+        return 1 + self.registers_flits
+
+    @property
+    def pipeline(self) -> int:
+        """Cycles from reading a head flit to the first allocation that sees it: traversal, then route computation."""
+        return self.channel_cycles + 2
+
+    @property
     def hop_slots(self) -> int:
         """Slots from leaving one router to leaving the next without waiting."""
-        return -(-PIPELINE // self.packet_length)
+        return -(-self.pipeline // self.packet_length)
 
     @property
     def hop_cycles(self) -> int:
-        """Cycles a hop takes without waiting: L, or the pipeline's three cycles in whole slots if L is shorter."""
+        """Cycles a hop takes without waiting: L, or the pipeline's cycles in whole slots if L is shorter."""
         return self.hop_slots * self.packet_length
 
     @property
+    def head_phase(self) -> int:
+        """Phase in which a head flit stands on the channel."""
+        return self.channel_cycles % self.packet_length
+
+    @property
+    def tail_phase(self) -> int:
+        """Phase in which a tail flit stands on the channel."""
+        return self.channel_cycles - 1
+
+    @property
     def sample_phase(self) -> int:
-        """Phase in which allocation looks at queues and credits."""
-        return min(PIPELINE - 1, self.packet_length - 1)
+        """Phase in which allocation starts to look at queues and credits."""
+        return min(self.pipeline - 1, self.packet_length - 1)
+
+    @property
+    def update_phase(self) -> int:
+        """Phase at whose end queues and credits take in what has come and gone: the one before the sample phase."""
+        return max(0, self.sample_phase - 1)
 
     @property
     def credit_slots(self) -> int:
@@ -57,12 +88,50 @@ class SlotTiming:
 
     @property
     def registers_requests(self) -> bool:
-        """Whether a register stands between the choice of class and output arbitration: the slot is long enough."""
-        return self.packet_length > PIPELINE
+        """Whether a register stands between the choice of virtual channel and the grant: the slot is long enough."""
+        return self.packet_length > self.pipeline
+
+    @property
+    def commit_phase(self) -> int:
+        """Phase at whose end the crossbar is set for a slot: the last, or the first where flits come a cycle later."""
+        return 0 if self.registers_flits else self.packet_length - 1
+
+    def scan_shape(self, inputs: int, num_vcs: int) -> tuple[int, int]:
+        """Return (cycles in which allocation scans the inputs, inputs a cycle): as many cycles as the slot leaves.
+
+        With one virtual channel a packet is read before it is known whether it may leave, which leaves a cycle more.
+        """
+        cycles = self.packet_length - self.sample_phase - self.registers_requests
+        lanes = -(-inputs // (cycles + (self.registers_flits and num_vcs == 1)))
+        return -(-inputs // lanes), lanes
+
+    def last_grant(self, inputs: int, num_vcs: int) -> int:
+        """Return the cycle of the last grant, counted from the start of the slot in which the inputs are scanned."""
+        return self.sample_phase + self.registers_requests + self.scan_shape(inputs, num_vcs)[0] - 1
+
+    @property
+    def registers_pops(self) -> bool:
+        """Whether a register stands between a grant and the word to the input that its packet leaves."""
+        return self.packet_length > self.pipeline + 1
+
+    @property
+    def order_phases(self) -> tuple[int, ...]:
+        """Phases in which the scan's starting point moves on, a queue a cycle: from its grant to the next update."""
+        if not self.registers_pops:
+            return (0,)
+        first, end = self.sample_phase + 4, self.packet_length + self.update_phase
+        return tuple(phase % self.packet_length for phase in range(first, max(end, first + 1)))
+
+    @property
+    def order_moves_at_reset(self) -> bool:
+        """Whether the scan's starting point moves on once after reset, before the first allocation."""
+        if not self.registers_pops:
+            return self.packet_length > 1
+        return any(0 < phase <= self.update_phase for phase in self.order_phases)
 
     @property
     def full_rate_buffers(self) -> int:
-        """Least power of two of packet slots a queue with which one flow sustains one flit a cycle."""
+        """Least power of two of packet slots a virtual channel with which one flow sustains one flit a cycle."""
         needed = self.hop_slots + self.credit_slots + 1
         return 1 << (needed - 1).bit_length()
 
@@ -79,4 +148,15 @@ class SlotTiming:
         """
         length = self.packet_length
         wait = (self.sample_phase - injection_phase) % length
-        return (hops * self.hop_slots + 3) * length + 1 - self.sample_phase + wait
+        return (hops * self.hop_slots + 3) * length + self.channel_cycles - self.sample_phase + wait
+
+
+def slots_per_vc(buffers: int, num_vcs: int) -> int:
+    """Return the packet slots of each virtual channel of a port with `buffers` slots: an even share, but one at least.
+
+    Examples
+    --------
+    >>> slots_per_vc(2, 1), slots_per_vc(2, 2), slots_per_vc(2, 4), slots_per_vc(8, 3)
+    (2, 1, 1, 2)
+    """
+    return 1 << max(0, (buffers // num_vcs).bit_length() - 1)

@@ -6,6 +6,8 @@ comes out is written to a log, and every packet that enters a channel if asked. 
 
 from typing import Any
 
+from hdnhw.timing import SlotTiming
+
 __all__ = ["harness_text"]
 
 _BENCH = """// Bench of {top}: {nodes} nodes, packets of {length} flits of {width} bits.
@@ -22,6 +24,7 @@ module bench #(
   localparam integer NODES = {nodes};
   localparam integer CHANNELS = {channels};
   localparam integer LENGTH = {length};
+  localparam integer HEAD_PHASE = {head_phase};
   localparam integer WIDTH = {width};
 
   reg [WIDTH-1:0] flits [0:CAPACITY*LENGTH-1];
@@ -118,7 +121,7 @@ module bench #(
         $fflush(log);
         $fflush(hops);
       end
-      if (watch != 0 && cycle % LENGTH == 1 % LENGTH)
+      if (watch != 0 && cycle % LENGTH == HEAD_PHASE)
         for (c = 0; c < CHANNELS; c = c + 1)
           if (channel_valid[c])
             $fwrite(hops, "%0d %0d %0d %0d %h\\n",
@@ -199,6 +202,7 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         nodes=manifest["routers"],
         channels=len(channels),
         length=manifest["packet_length"],
+        head_phase=SlotTiming(manifest["packet_length"]).head_phase,
         width=manifest["flit_width"],
         connections=_connections(manifest["routers"]),
         channel_wires="\n".join(wires),

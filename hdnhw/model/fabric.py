@@ -9,7 +9,7 @@ import numpy.typing as npt
 from hdnhw.model.router import make_queues, simulate
 from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.timing import SlotTiming
+from hdnhw.timing import SlotTiming, slots_per_vc
 from hdnhw.topology.metrics import neighbor_table
 
 __all__ = ["Ejections", "FabricModel"]
@@ -54,7 +54,8 @@ class FabricModel:
     packet_length : int
         Flits a packet.
     buffers : int, optional
-        Packet slots a queue; the least that sustains one flit a cycle if omitted.
+        Packet slots a port, shared evenly by its virtual channels; if omitted, the least with which a port that has
+        one virtual channel sustains one flit a cycle.
     """
 
     def __init__(self, plan: RoutingPlan, *, packet_length: int, buffers: int | None = None) -> None:
@@ -66,7 +67,9 @@ class FabricModel:
         network = plan.network
         opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
         vcs_in = np.array([plan.num_vcs[port.opposite] for port in network.ports] + [1], dtype=np.int64)
-        self._shape = (neighbor_table(network), opposite, vcs_in)
+        inputs, num_inputs = _inputs_of(plan)
+        self._shape = (neighbor_table(network), opposite, vcs_in, inputs, num_inputs)
+        self._slots = np.array([slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)], np.int32)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
         self._address = np.ascontiguousarray(plan.address.of_node(nodes))
 
@@ -99,10 +102,18 @@ class FabricModel:
             self._address,
             possible.astype(np.uint8),
             self._shape,
-            (timing.packet_length, timing.hop_slots, timing.sample_phase, timing.credit_slots),
+            (
+                timing.packet_length,
+                timing.hop_slots,
+                timing.sample_phase,
+                timing.update_phase,
+                timing.credit_slots,
+                len(timing.order_phases),
+                timing.channel_cycles,
+            ),
             make_queues(nodes, ports + 1, num_vcs, self.buffers),
-            np.full((nodes, ports + 1, num_vcs), self.buffers, np.int32),
-            (np.zeros((nodes, ports + 1), np.int64), np.zeros((nodes, ports + 1), np.int64)),
+            np.tile(self._slots[None, :, None], (nodes, 1, num_vcs)),
+            (np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)),
             (traffic.first, traffic.destination, traffic.earliest),
             terminal_seeds(nodes, pause.seed),
             (pause.source_gap, pause.sink_stall, pause.sink_hold),
@@ -113,3 +124,17 @@ class FabricModel:
         )
         packet, node, cycle = (column[:ejected] for column in out)
         return Ejections(packet, node, cycle, head_cycle, dropped, cycles, sent * timing.packet_length)
+
+
+def _inputs_of(plan: RoutingPlan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the input ports of each node in the order of allocation, shape (nodes, ports + 1), and their number."""
+    nodes, local = plan.network.num_nodes, len(plan.network.ports)
+    inputs, count = np.full((nodes, local + 1), local, np.int64), np.zeros(nodes, np.int64)
+    if len(plan.shapes) == 1:
+        ports = (*plan.shapes[0].ports, local)
+        inputs[:, : len(ports)], count[:] = ports, len(ports)
+        return inputs, count
+    for node in range(nodes):
+        ports = (*plan.shape_of(node).ports, local)
+        inputs[node, : len(ports)], count[node] = ports, len(ports)
+    return inputs, count

@@ -29,12 +29,12 @@ def push_decision(queue, node, port, vc, packet, decision):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def _choose_vc(queue, credits, turn, node, port, num_vcs):  # type: ignore[no-untyped-def]
-    """Return the virtual channel of an input whose head packet may be sent, by turns, or -1."""
+def _choose_vc(queue, credits, prefer, node, port, num_vcs, most_vcs):  # type: ignore[no-untyped-def]
+    """Return the virtual channel of an input whose head packet may be sent, in cyclic order from `prefer`, or -1."""
     _, decisions, head, level = queue
-    for step in range(num_vcs):
-        vc = (turn[node, port] + step) % num_vcs
-        if level[node, port, vc]:
+    for step in range(most_vcs):
+        vc = (prefer + step) % most_vcs
+        if vc < num_vcs and level[node, port, vc]:
             decision = decisions[node, port, vc, head[node, port, vc]]
             if credits[node, decision & PORT_MASK, decision >> VC_SHIFT]:
                 return vc
@@ -42,36 +42,44 @@ def _choose_vc(queue, credits, turn, node, port, num_vcs):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def allocate_node(queue, credits, turns, vcs_in, node, chosen, winner):  # type: ignore[no-untyped-def]
+def allocate_node(queue, credits, order, moves, inputs, vcs_in, node, chosen, winner):  # type: ignore[no-untyped-def]
     """Match inputs and outputs of one router for the next slot; return how many outputs have a winner.
 
-    `chosen` and `winner` are work space, shape (ports + 1,): on return, ``winner[o]`` is the input that sends to output
-    o or -1, and ``chosen[i]`` the virtual channel that input i has picked. Credits are spent and turns moved on; the
-    packets stay at the heads of their queues.
+    `order` is (place of the first input, its preferred virtual channel), shape (nodes,) each; `moves`, by how many
+    queues the start of the scan may move on. `inputs` are the ports that the router has, injection last. `chosen` and
+    `winner` are work space, shape (ports + 1,): on return, ``winner[o]`` is the input that sends to output o or -1, and
+    ``chosen[i]`` the virtual channel that input i sends from or -1. Credits are spent; the packets stay at the heads of
+    their queues.
     """
-    _, decisions, head, _ = queue
-    input_turn, output_turn = turns
-    ports = len(vcs_in)
-    for output in range(ports):
-        winner[output] = -1
+    _, decisions, head, level = queue
+    first, prefer = order
+    count, most_vcs = len(inputs), 1
+    for port in inputs:
+        most_vcs = max(most_vcs, vcs_in[port])
+    winner[:] = -1
+    chosen[:] = -1
     granted = 0
-    for port in range(ports):
-        chosen[port] = _choose_vc(queue, credits, input_turn, node, port, vcs_in[port])
-        if chosen[port] < 0:
+    for step in range(count):
+        port = inputs[(first[node] + step) % count]
+        vc = _choose_vc(queue, credits, prefer[node], node, port, vcs_in[port], most_vcs)
+        if vc < 0:
             continue
-        output = decisions[node, port, chosen[port], head[node, port, chosen[port]]] & PORT_MASK
-        best, turn = winner[output], output_turn[node, output]
-        if best < 0:
+        output = decisions[node, port, vc, head[node, port, vc]] & PORT_MASK
+        if winner[output] < 0:
+            winner[output], chosen[port] = port, vc
             granted += 1
-        if best < 0 or (port - turn) % ports < (best - turn) % ports:
-            winner[output] = port
-    for output in range(ports):
-        port = winner[output]
-        if port >= 0:
+    for port in inputs:
+        if chosen[port] >= 0:
             decision = decisions[node, port, chosen[port], head[node, port, chosen[port]]]
-            credits[node, output, decision >> VC_SHIFT] -= 1
-            output_turn[node, output] = (port + 1) % ports
-            input_turn[node, port] = (chosen[port] + 1) % vcs_in[port]
+            credits[node, decision & PORT_MASK, decision >> VC_SHIFT] -= 1
+    for _ in range(moves):
+        port, vc = inputs[first[node]], prefer[node]
+        if vc < vcs_in[port] and level[node, port, vc] and chosen[port] != vc:
+            break
+        first[node] += 1
+        if first[node] == count:
+            first[node] = 0
+            prefer[node] = (prefer[node] + 1) % most_vcs
     return granted
 
 
@@ -116,15 +124,16 @@ def _return_credits(credits, returning):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _allocate(queue, credits, turns, shape, crossing, returning, ejection, base, freed):  # type: ignore[no-untyped-def]
+def _allocate(queue, credits, order, moves, shape, crossing, returning, ejection, base, freed):  # type: ignore[no-untyped-def]
     """Allocate every router for one slot and send the winners on; return the packets sent between routers."""
-    neighbors, opposite, vcs_in = shape
+    neighbors, opposite, vcs_in, inputs, num_inputs = shape
     packets, decisions, head, level = queue
     nodes, ports = neighbors.shape
     chosen, winner = np.empty(ports + 1, np.int64), np.empty(ports + 1, np.int64)
     sent = 0
     for node in range(nodes):
-        if allocate_node(queue, credits, turns, vcs_in, node, chosen, winner) == 0:
+        own = inputs[node, : num_inputs[node]]
+        if allocate_node(queue, credits, order, moves, own, vcs_in, node, chosen, winner) == 0:
             continue
         for output in range(ports + 1):
             port = winner[output]
@@ -174,8 +183,11 @@ def _leave(ejection, node, packet, base):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _inject(route, address, possible, length, cycle, queue, traffic, source, pauses, log):  # type: ignore[no-untyped-def]
-    """Sources offer flits; complete packets enter the injection queue, or are dropped. Return how many were dropped."""
+def _inject(route, address, possible, length, tails, cycle, queue, traffic, source, pauses, log):  # type: ignore[no-untyped-def]
+    """Sources offer flits; complete packets enter the injection queue, or are dropped. Return how many were dropped.
+
+    A tail flit is accepted only if `tails`: in the update phase.
+    """
     first, destination, earliest = traffic
     pointer, position, held, occupied = source
     state, gap = pauses
@@ -188,7 +200,7 @@ def _inject(route, address, possible, length, cycle, queue, traffic, source, pau
             continue
         if not held[node] and (state[node] & np.uint32(255)) < gap:
             continue
-        if position[node] == 0 and occupied[node] == buffers:
+        if occupied[node] == buffers or (position[node] == length - 1 and not tails):
             held[node] = 1
             continue
         held[node] = 0
@@ -242,13 +254,13 @@ def _make_lists(columns, delays, most):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def simulate(  # type: ignore[no-untyped-def]
-    route, address, possible, shape, timing, queue, credits, turns, traffic, state, pauses, log, out, expected, limit
+    route, address, possible, shape, timing, queue, credits, order, traffic, state, pauses, log, out, expected, limit
 ):
     """Run until the `expected` numbers of packets have left and been dropped, or `limit` cycles have passed.
 
     Return (cycles, packets that have left, packets sent between routers).
     """
-    length, hop_slots, sample_phase, credit_slots = timing
+    length, hop_slots, sample_phase, update_phase, credit_slots, moves, channel_cycles = timing
     gap, stall, hold = pauses
     nodes, ports = shape[0].shape
     most = nodes * (ports + 1)
@@ -267,18 +279,18 @@ def simulate(  # type: ignore[no-untyped-def]
     ejected, dropped, sent, cycle, slot = 0, 0, 0, 0, 0
     while (ejected < expected[0] or dropped < expected[1]) and cycle < limit:
         phase = cycle % length
-        if phase == 0:
+        if phase == sample_phase:
             source[3][:] -= freed
             freed[:] = 0
-        if phase == sample_phase:
             now_crossing = (crossing[0], crossing[1], crossing[2], crossing[3], crossing_count, slot % hop_slots)
             now_returning = (returning[0], returning[1], returning[2], returning_count, slot % delays)
             _deliver(route, address, queue, traffic[1], now_crossing)
             _return_credits(credits, now_returning)
-            base = (slot + 1) * length + 2
-            sent += _allocate(queue, credits, turns, shape, now_crossing, now_returning, ejection, base, freed)
+            base = (slot + 1) * length + channel_cycles + 1
+            sent += _allocate(queue, credits, order, moves, shape, now_crossing, now_returning, ejection, base, freed)
             slot += 1
-        dropped += _inject(route, address, possible, length, cycle, queue, traffic, source, (state, gap), log)
+        tails = phase == update_phase
+        dropped += _inject(route, address, possible, length, tails, cycle, queue, traffic, source, (state, gap), log)
         if cycle >= hold:
             ejected = _eject(length, cycle, credits, ejection, taken, (state, stall), out, ejected)
         if gap or stall:

@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["below", "equals", "index_width", "subtract_modulo"]
+__all__ = ["below", "equals", "index_width", "next_flit", "subtract_modulo"]
 
 
 def index_width(count: int) -> int:
@@ -30,3 +30,19 @@ def subtract_modulo(one: Value, other: Value, modulus: int) -> Value:
     if modulus != 1 << width:
         difference = Mux(one < other, one - other + modulus, difference)
     return difference[:width]
+
+
+def next_flit(flit: Value, packet_length: int) -> Value:
+    """Return the code of the flit after `flit`; that of flit 0 is 0.
+
+    Up to 16 flits, if a power of two, are numbered by a de Bruijn sequence, which takes one four-input function where a
+    binary counter takes one a bit; readers and writers of a packet slot only have to number its flits alike.
+    """
+    width = index_width(packet_length)
+    if packet_length == 1:
+        return flit
+    if packet_length == 2:
+        return ~flit
+    if packet_length == 1 << width and width <= 4:
+        return Cat(flit[-1] ^ flit[-2] ^ ~flit[:-1].any(), flit[:-1])
+    return Mux(equals(flit, packet_length - 1), 0, flit + 1)[:width]

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.bits import equals, index_width
+from hdnhw.rtl.bits import equals, index_width, next_flit
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.queue import DecisionQueue
 from hdnhw.rtl.route_unit import RouteUnit
@@ -36,66 +36,88 @@ class QueueSignature(wiring.Signature):
     valid : Out(num_vcs)
         Whether a packet waits at the head of each queue.
     out : Out(outputs).array(num_vcs)
-        Its output port, one-hot.
+        Its output port, one-hot; 0 if there is none.
     vc : Out(vc_width).array(num_vcs)
         Its virtual channel at the output.
     pop : In(num_vcs)
-        Take the head of a queue; it is read in the slot that starts with the next cycle.
+        The head of a queue has been granted: it leaves the queue at the end of the update phase.
+    read_vc : In
+        In the last cycle of a slot, the queue that is read in the next one; absent if there is one.
     """
 
     def __init__(self, *, num_vcs: int, outputs: int, vc_width: int) -> None:
-        super().__init__(
-            {
-                "valid": Out(num_vcs),
-                "out": Out(outputs).array(num_vcs),
-                "vc": Out(vc_width).array(num_vcs),
-                "pop": In(num_vcs),
-            }
-        )
+        members = {
+            "valid": Out(num_vcs),
+            "out": Out(outputs).array(num_vcs),
+            "vc": Out(vc_width).array(num_vcs),
+            "pop": In(num_vcs),
+        }
+        if num_vcs > 1:
+            members["read_vc"] = In(index_width(num_vcs))
+        super().__init__(members)
 
 
-class _FlitMemory:
-    """Distributed RAM of one input: packet slots of L flits for each queue, and the pointers into them."""
+class _InputBuffer:
+    """What network and injection ports have in common: packet slots in distributed RAM and a queue a virtual channel.
 
-    def __init__(self, m: Module, *, num_vcs: int, buffers: int, packet_length: int, flit_width: int) -> None:
-        self._m, self._buffers = m, buffers
-        widths = index_width(packet_length) + index_width(buffers)
-        depth = num_vcs << widths
-        m.submodules.flits = flits = memory.Memory(shape=flit_width, depth=depth, init=[])
-        self.write_port, self.read_port = flits.write_port(), flits.read_port(domain="comb")
-        self._write_slot = [Signal(index_width(buffers), name=f"write_slot_{vc}") for vc in range(num_vcs)]
-        self._read_slot = [Signal(index_width(buffers), name=f"read_slot_{vc}") for vc in range(num_vcs)]
+    Parameters
+    ----------
+    m : Module
+    port : Component
+        Has `queues`, `at`, `reads` and `flit`.
+    timing : SlotTiming
+    num_vcs, slots : int
+        Virtual channels; packet slots of each.
+    outputs, vc_width : int
+        Bits of a decision.
+    """
+
+    def __init__(
+        self, m: Module, port: Any, *, timing: SlotTiming, num_vcs: int, slots: int, outputs: int, vc_width: int
+    ) -> None:
+        self._m, self._slots, self._queues = m, slots, []
+        length = timing.packet_length
+        depth = num_vcs << (index_width(length) + (slots - 1).bit_length())
+        m.submodules.flits = flits = memory.Memory(shape=len(port.flit), depth=depth, init=[])
+        self._write, read = flits.write_port(), flits.read_port(domain="comb")
+        update = port.at[timing.update_phase]
+        for vc in range(num_vcs):
+            queue = DecisionQueue(outputs=outputs, vc_width=vc_width, slots=slots)
+            m.submodules[f"decisions_{vc}"] = queue
+            self._queues.append(queue)
+            m.d.comb += [
+                queue.pop.eq(port.queues.pop[vc] & update),
+                port.queues.valid[vc].eq(queue.valid),
+                port.queues.out[vc].eq(queue.out),
+                port.queues.vc[vc].eq(queue.vc),
+            ]
+        read_vc = port.queues.read_vc if num_vcs > 1 else Const(0)
+        reading_vc = Signal(index_width(num_vcs), reset_less=True)
+        reading_slot = Signal(index_width(slots), reset_less=True)
+        with m.If(port.at[length - 1]):
+            m.d.sync += [
+                reading_vc.eq(read_vc),
+                reading_slot.eq(Array(queue.read_slot for queue in self._queues)[read_vc]),
+            ]
+        m.d.comb += read.addr.eq(self._address(reading_vc, reading_slot, port.reads))
+        m.d["sync" if timing.registers_flits else "comb"] += port.flit.eq(read.data)
+
+    @property
+    def queues(self) -> list[DecisionQueue]:
+        """The queues, one a virtual channel."""
+        return self._queues
 
     def _address(self, vc: Any, slot: Any, flit: Any) -> Any:
-        return Cat(flit, slot, vc) if len(self._write_slot) > 1 else Cat(flit, slot)
-
-    def _next(self, slot: Any) -> Any:
-        return slot + 1 if self._buffers > 1 else slot
+        return Cat(flit, *([slot] if self._slots > 1 else []), *([vc] if len(self._queues) > 1 else []))
 
     def write(self, *, vc: Any, flit: Any, data: Any, enable: Any) -> None:
         """Write a flit of the packet that is coming in."""
-        slot = Array(self._write_slot)[vc] if len(self._write_slot) > 1 else self._write_slot[0]
+        slot = Array(queue.write_slot for queue in self._queues)[vc]
         self._m.d.comb += [
-            self.write_port.addr.eq(self._address(vc, slot, flit)),
-            self.write_port.data.eq(data),
-            self.write_port.en.eq(enable),
+            self._write.addr.eq(self._address(vc, slot, flit)),
+            self._write.data.eq(data),
+            self._write.en.eq(enable),
         ]
-
-    def close(self, vc: int, when: Any) -> None:
-        """Move on to the next packet slot of a queue; its packet is complete."""
-        with self._m.If(when):
-            self._m.d.sync += self._write_slot[vc].eq(self._next(self._write_slot[vc]))
-
-    def read(self, *, pop: Any, phase: Any) -> Any:
-        """Read flit `phase` of the packet that `pop` took when the slot before ended; return the flit."""
-        num_vcs = len(self._read_slot)
-        reading_vc = Signal(index_width(num_vcs), reset_less=True)
-        reading_slot = Signal(index_width(self._buffers), reset_less=True)
-        for vc, slot in enumerate(self._read_slot):
-            with self._m.If(pop[vc]):
-                self._m.d.sync += [slot.eq(self._next(slot)), reading_slot.eq(slot), reading_vc.eq(vc)]
-        self._m.d.comb += self.read_port.addr.eq(self._address(reading_vc, reading_slot, phase))
-        return self.read_port.data
 
 
 def _selected(take: Any, outputs: tuple[int, ...]) -> Any:
@@ -109,23 +131,27 @@ class InputPort(wiring.Component):
     ----------
     plan : RoutingPlan
     timing : SlotTiming
-    flit_width, buffers : int
+    flit_width, slots : int
         Bits a flit; packet slots a virtual channel.
     port : int
         Network port.
     outputs : tuple of int
         Output ports that its packets can take.
+    vc_width : int
+        Bits of a virtual channel number in a decision.
 
     Members
     -------
     channel : In(ChannelSignature)
     address : In
         The router's packed address.
-    phase : In
-        Phase of the slot.
+    at : In(L)
+        Phase of the slot, one-hot.
+    reads : In
+        Code of the flit read in this phase, see :func:`next_flit`.
     queues : Out(QueueSignature)
     flit : Out(flit_width)
-        Flit `phase` of the packet taken when the slot before ended.
+        Flit p of the packet granted when the slot before ended, in phase p, or one cycle later in long slots.
     """
 
     def __init__(
@@ -134,19 +160,20 @@ class InputPort(wiring.Component):
         *,
         timing: SlotTiming,
         flit_width: int,
-        buffers: int,
+        slots: int,
         port: int,
         outputs: tuple[int, ...],
         vc_width: int,
     ) -> None:
-        self._plan, self._timing, self._buffers, self._outputs = plan, timing, buffers, outputs
+        self._plan, self._timing, self._slots, self._outputs = plan, timing, slots, outputs
         num_vcs = plan.num_vcs[plan.network.ports[port].opposite]
-        self._num_vcs, self._flit_width, self._vc_width = num_vcs, flit_width, vc_width
+        self._num_vcs, self._vc_width = num_vcs, vc_width
         super().__init__(
             {
                 "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=num_vcs)),
                 "address": In(plan.address.width),
-                "phase": In(index_width(timing.packet_length)),
+                "at": In(timing.packet_length),
+                "reads": In(index_width(timing.packet_length)),
                 "queues": Out(QueueSignature(num_vcs=num_vcs, outputs=len(outputs), vc_width=vc_width)),
                 "flit": Out(flit_width),
             }
@@ -157,32 +184,37 @@ class InputPort(wiring.Component):
         channel, length = self.channel, self._timing.packet_length
         m.submodules.route = route = RouteUnit(self._plan)
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(channel.data)]
-        flits = _FlitMemory(
-            m, num_vcs=self._num_vcs, buffers=self._buffers, packet_length=length, flit_width=self._flit_width
+        buffer = _InputBuffer(
+            m,
+            self,
+            timing=self._timing,
+            num_vcs=self._num_vcs,
+            slots=self._slots,
+            outputs=len(self._outputs),
+            vc_width=self._vc_width,
         )
-        incoming = Signal(index_width(length))  # the flit on the channel: the sender's phase one cycle ago
-        m.d.sync += incoming.eq(self.phase)
+        incoming = self.reads  # in the end, the flit on the channel: what the sender has read some cycles ago
+        for stage in range(self._timing.channel_cycles):
+            before, incoming = incoming, Signal(index_width(length), name=f"incoming_{stage}")
+            m.d.sync += incoming.eq(before)
         vc = channel.vc if self._num_vcs > 1 else Const(0)
-        flits.write(vc=vc, flit=incoming, data=channel.data, enable=channel.valid)
+        buffer.write(vc=vc, flit=incoming, data=channel.data, enable=channel.valid)
         head, tail = Signal(), Signal()
         m.d.comb += [
-            head.eq(channel.valid & equals(self.phase, 1 % length)),
-            tail.eq(channel.valid & equals(self.phase, 0)),
+            head.eq(channel.valid & self.at[self._timing.head_phase]),
+            tail.eq(channel.valid & self.at[self._timing.tail_phase]),
         ]
-        for number in range(self._num_vcs):
+        for number, queue in enumerate(buffer.queues):
             here = equals(vc, number) if self._num_vcs > 1 else Const(1)
-            flits.close(number, tail & here)
-            queue = DecisionQueue(width=len(self._outputs) + self._vc_width, depth=self._buffers)
-            m.submodules[f"decisions_{number}"] = queue
             m.d.comb += [
                 queue.push.eq(head & here),
+                queue.close.eq(tail & here),
                 queue.i.eq(Cat(_selected(route.take, self._outputs), route.vc[: self._vc_width])),
-                queue.pop.eq(self.queues.pop[number]),
-                Cat(self.queues.out[number], self.queues.vc[number]).eq(queue.o),
-                self.queues.valid[number].eq(queue.valid),
             ]
-        m.d.comb += self.flit.eq(flits.read(pop=self.queues.pop, phase=self.phase))
-        m.d.sync += channel.credit.eq(self.queues.pop)
+        if length == 1:
+            m.d.sync += channel.credit.eq(self.queues.pop)
+        else:
+            m.d.comb += channel.credit.eq(self.queues.pop)
         return m
 
 
@@ -195,18 +227,20 @@ class InjectionPort(wiring.Component):
     ----------
     plan : RoutingPlan
     timing : SlotTiming
-    flit_width, buffers : int
+    flit_width, slots : int
     outputs : tuple of int
+    vc_width : int
 
     Members
     -------
     inject : In(injection_signature)
-        `ready` falls only between packets, when all packet slots are taken.
+        `ready` falls before a packet while all packet slots are taken, and before a tail flit until the update phase.
     address : In
-    phase : In
+    at : In(L)
+    reads : In
     queues : Out(QueueSignature)
     flit : Out(flit_width)
-        Flit `phase` of the packet taken when the slot before ended.
+        Flit p of the packet granted when the slot before ended, in phase p, or one cycle later in long slots.
     dropped : Out(16)
         Packets dropped since reset; stays at its largest value.
     """
@@ -217,17 +251,18 @@ class InjectionPort(wiring.Component):
         *,
         timing: SlotTiming,
         flit_width: int,
-        buffers: int,
+        slots: int,
         outputs: tuple[int, ...],
         vc_width: int,
     ) -> None:
-        self._plan, self._timing, self._buffers, self._outputs = plan, timing, buffers, outputs
-        self._flit_width, self._vc_width = flit_width, vc_width
+        self._plan, self._timing, self._slots, self._outputs = plan, timing, slots, outputs
+        self._vc_width = vc_width
         super().__init__(
             {
                 "inject": In(injection_signature(flit_width=flit_width)),
                 "address": In(plan.address.width),
-                "phase": In(index_width(timing.packet_length)),
+                "at": In(timing.packet_length),
+                "reads": In(index_width(timing.packet_length)),
                 "queues": Out(QueueSignature(num_vcs=1, outputs=len(outputs), vc_width=vc_width)),
                 "flit": Out(flit_width),
                 "dropped": Out(DROPPED_WIDTH),
@@ -239,35 +274,43 @@ class InjectionPort(wiring.Component):
         length = self._timing.packet_length
         m.submodules.route = route = RouteUnit(self._plan)
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(self.inject.payload)]
-        flits = _FlitMemory(m, num_vcs=1, buffers=self._buffers, packet_length=length, flit_width=self._flit_width)
-        m.submodules.decisions = queue = DecisionQueue(width=len(self._outputs) + self._vc_width, depth=self._buffers)
+        buffer = _InputBuffer(
+            m,
+            self,
+            timing=self._timing,
+            num_vcs=1,
+            slots=self._slots,
+            outputs=len(self._outputs),
+            vc_width=self._vc_width,
+        )
+        queue = buffer.queues[0]
         position = Signal(index_width(length))
-        head, tail, do_take = Signal(), Signal(), Signal()
+        head, tail, do_take = Signal(init=1), Signal(init=length == 1), Signal()
+        update = self.at[self._timing.update_phase]
         m.d.comb += [
-            head.eq(equals(position, 0)),
-            tail.eq(equals(position, length - 1)),
-            self.inject.ready.eq(~head | ~queue.full),
+            self.inject.ready.eq(~queue.full & (~tail | update)),
             do_take.eq(self.inject.valid & self.inject.ready),
         ]
-        flits.write(vc=Const(0), flit=position, data=self.inject.payload, enable=do_take)
+        # Without a transfer, what is on the stream is written too, into a slot that is free, and overwritten later.
+        buffer.write(vc=Const(0), flit=position, data=self.inject.payload, enable=~queue.full)
         with m.If(do_take):
-            m.d.sync += position.eq(Mux(tail, 0, position + 1))
+            m.d.sync += position.eq(next_flit(position, length))
+            if length > 1:
+                m.d.sync += [head.eq(tail), tail.eq(equals(next_flit(next_flit(position, length), length), 0))]
         computed = Cat(_selected(route.take, self._outputs), route.vc[: self._vc_width], route.possible)
         kept = Signal(len(computed), reset_less=True)
         with m.If(head):
             m.d.sync += kept.eq(computed)
         decision = computed if length == 1 else kept
+        good = decision[-1] if self._plan.address.has_holes else Const(1)
         complete = Signal()
         m.d.comb += [
-            complete.eq(do_take & tail & decision[-1]),
+            complete.eq(self.inject.valid & tail & update & good & (~queue.full if length == 1 else 1)),
             queue.push.eq(complete),
+            queue.close.eq(complete),
             queue.i.eq(decision[:-1]),
-            queue.pop.eq(self.queues.pop),
-            Cat(self.queues.out[0], self.queues.vc[0]).eq(queue.o),
-            self.queues.valid.eq(queue.valid),
         ]
-        flits.close(0, complete)
-        m.d.comb += self.flit.eq(flits.read(pop=self.queues.pop, phase=self.phase))
-        with m.If(do_take & tail & ~decision[-1] & ~self.dropped.all()):
-            m.d.sync += self.dropped.eq(self.dropped + 1)
+        if self._plan.address.has_holes:
+            with m.If(do_take & tail & ~good & ~self.dropped.all()):
+                m.d.sync += self.dropped.eq(self.dropped + 1)
         return m

@@ -1,110 +1,109 @@
-"""Small queues: routing decisions waiting at an input, and the round-robin choice among requests."""
+"""The queue of routing decisions at an input, and the packet slots that go with them."""
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import equals
+from hdnhw.rtl.bits import equals, index_width
 
-__all__ = ["DecisionQueue", "RoundRobinArbiter"]
+__all__ = ["DecisionQueue"]
 
 
 class DecisionQueue(wiring.Component):
-    """A first-in first-out queue whose head is always visible; what is pushed is seen in the next cycle.
+    """Routing decisions of the packets in one virtual channel, first in first out, and the packet slots they are in.
 
     Parameters
     ----------
-    width : int
-        Bits an entry.
-    depth : int
-        Entries. The user never pushes into a full queue nor pops an empty one.
+    outputs, vc_width : int
+        Bits of a decision: outputs, one-hot, and the virtual channel there.
+    slots : int
+        Packet slots, a power of two. The user never pushes into a full queue nor pops an empty one.
 
     Members
     -------
     push : In(1)
-    i : In(width)
+    i : In(outputs + vc_width)
+        Decision of the packet that comes in, outputs first; seen in the next cycle.
+    close : In(1)
+        That packet is complete in its slot: move `write_slot` on. Not before its `push`.
     pop : In(1)
-    o : Out(width)
-        The head entry while `valid`.
-    valid : Out(1)
-    full : Out(1)
+        Forget the head packet and move `read_slot` on.
+    out : Out(outputs)
+        Output of the head packet, one-hot; 0 if there is none.
+    vc : Out(vc_width)
+        Its virtual channel there.
+    valid, full : Out(1)
+    write_slot, read_slot : Out
+        Slot of the packet that comes in, and of the head packet.
     """
 
-    def __init__(self, *, width: int, depth: int) -> None:
-        self._width, self._depth = width, depth
+    def __init__(self, *, outputs: int, vc_width: int, slots: int) -> None:
+        self._outputs, self._slots, self._width = outputs, slots, outputs + vc_width
+        slot = index_width(slots)
         super().__init__(
-            {"push": In(1), "i": In(width), "pop": In(1), "o": Out(width), "valid": Out(1), "full": Out(1)}
+            {
+                "push": In(1),
+                "i": In(self._width),
+                "close": In(1),
+                "pop": In(1),
+                "out": Out(outputs),
+                "vc": Out(vc_width),
+                "valid": Out(1),
+                "full": Out(1),
+                "write_slot": Out(slot),
+                "read_slot": Out(slot),
+            }
         )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        level = Signal(range(self._depth + 1))
-        m.d.sync += level.eq(level + self.push - self.pop)
-        m.d.comb += [self.valid.eq(level.any()), self.full.eq(equals(level, self._depth))]
-        if self._depth <= 2:
-            self._elaborate_registers(m, level)
+        if self._slots > 1:
+            m.d.sync += self.write_slot.eq(self.write_slot + self.close)
+            m.d.sync += self.read_slot.eq(self.read_slot + self.pop)
+        if self._slots == 1:
+            self._elaborate_register(m)
+        elif self._slots == 2:
+            self._elaborate_two_registers(m)
         else:
             self._elaborate_memory(m)
         return m
 
-    def _elaborate_registers(self, m: Module, level: Signal) -> None:
-        head = Signal(self._width, reset_less=True)
-        m.d.comb += self.o.eq(head)
-        if self._depth == 1:
-            with m.If(self.push):
-                m.d.sync += head.eq(self.i)
-            return
+    def _elaborate_register(self, m: Module) -> None:
+        with m.If(self.push):
+            m.d.sync += [self.out.eq(self.i[: self._outputs]), self.valid.eq(1)]
+            m.d.sync += self.vc.eq(self.i[self._outputs :])
+        with m.Elif(self.pop):
+            m.d.sync += [self.out.eq(0), self.valid.eq(0)]
+        m.d.comb += self.full.eq(self.valid)
+
+    def _elaborate_two_registers(self, m: Module) -> None:
+        """Keep the head packet's decision in a register of its own, as allocation has no time for a multiplexer."""
         second = Signal(self._width, reset_less=True)
-        with m.If(self.pop | equals(level, 0)):
-            m.d.sync += head.eq(Mux(equals(level, 2), second, self.i))
+        new = Mux(self.push, self.i[: self._outputs], 0)
         with m.If(self.push):
             m.d.sync += second.eq(self.i)
+        with m.If(self.pop | (self.push & ~self.valid)):
+            m.d.sync += [
+                self.out.eq(Mux(self.full, second[: self._outputs], new)),
+                self.vc.eq(Mux(self.full, second, self.i)[self._outputs :]),
+                self.valid.eq(self.full | self.push),
+            ]
+        m.d.sync += self.full.eq((self.push & self.valid & (self.full | ~self.pop)) | (self.full & ~self.pop))
 
     def _elaborate_memory(self, m: Module) -> None:
-        m.submodules.memory = entries = memory.Memory(shape=self._width, depth=self._depth, init=[])
+        m.submodules.memory = entries = memory.Memory(shape=self._width, depth=self._slots, init=[])
         write, read = entries.write_port(), entries.read_port(domain="comb")
-        write_at, read_at = Signal(range(self._depth)), Signal(range(self._depth))
-        m.d.sync += [write_at.eq(write_at + self.push), read_at.eq(read_at + self.pop)]
-        m.d.comb += [write.addr.eq(write_at), write.data.eq(self.i), write.en.eq(self.push)]
-        m.d.comb += [read.addr.eq(read_at), self.o.eq(read.data)]
-
-
-class RoundRobinArbiter(wiring.Component):
-    """A round-robin choice: the first request at or after the one behind the last winner.
-
-    Parameters
-    ----------
-    count : int
-        Requests.
-
-    Members
-    -------
-    requests : In(count)
-    grant : Out(count)
-        One-hot, or 0 without requests; combinational.
-    served : In(count)
-        One-hot, a request that has been served: the turn moves on behind it at the end of the cycle. 0 otherwise.
-    """
-
-    def __init__(self, *, count: int) -> None:
-        self._count = count
-        super().__init__({"requests": In(count), "grant": Out(count), "served": In(count)})
-
-    def elaborate(self, platform: Any) -> Module:
-        m = Module()
-        if self._count == 1:
-            m.d.comb += self.grant.eq(self.requests)
-            return m
-        turn = Signal(self._count)  # ones at and above the first position whose turn it is; none if that is the first
-        ahead = Signal(self._count)
-        m.d.comb += ahead.eq(self.requests & turn)
-        first_ahead, first = self._lowest(ahead), self._lowest(self.requests)
-        m.d.comb += self.grant.eq(Mux(ahead.any(), first_ahead, first))
-        with m.If(self.served.any()):
-            m.d.sync += turn.eq(Cat(self.served[:position].any() for position in range(self._count)))
-        return m
-
-    def _lowest(self, bits: Signal) -> Any:
-        return Cat(bits[position] & ~bits[:position].any() for position in range(self._count))
+        level = Signal(range(self._slots + 1))
+        m.d.sync += level.eq(level + self.push - self.pop)
+        m.d.comb += [
+            write.addr.eq(self.write_slot),
+            write.data.eq(self.i),
+            write.en.eq(self.push),
+            read.addr.eq(self.read_slot),
+            self.valid.eq(level.any()),
+            self.full.eq(equals(level, self._slots)),
+            self.out.eq(Mux(self.valid, read.data[: self._outputs], 0)),
+            self.vc.eq(read.data[self._outputs :]),
+        ]

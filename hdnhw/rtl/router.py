@@ -4,19 +4,22 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.flit import FlitFormat
 from hdnhw.routing.plan import RouterShape, RoutingPlan
 from hdnhw.rtl.allocator import SwitchAllocator
-from hdnhw.rtl.bits import equals, index_width
+from hdnhw.rtl.bits import index_width, next_flit
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
-from hdnhw.timing import SlotTiming
+from hdnhw.timing import SlotTiming, slots_per_vc
 
 __all__ = ["Router"]
+
+DIRECT_INPUTS = 2
+"""Inputs of an output up to which it needs no gated registers."""
 
 
 class Router(wiring.Component):
@@ -35,7 +38,7 @@ class Router(wiring.Component):
     flit_width : int
         Bits a flit.
     buffers : int
-        Packet slots a virtual channel, a power of two.
+        Packet slots a port, a power of two, shared evenly by its virtual channels.
 
     Members
     -------
@@ -81,28 +84,34 @@ class Router(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        phase = Signal(index_width(self._timing.packet_length))
-        last = self._timing.packet_length - 1
-        commit = equals(phase, last)
-        m.d.sync += phase.eq(Mux(commit, 0, phase + 1))
+        at, reads = self._elaborate_phase(m)
         outputs = (*self._shape.ports, len(self._plan.network.ports))
-        inputs, reachable = self._elaborate_inputs(m, phase)
+        inputs, reachable = self._elaborate_inputs(m, at, reads)
         num_vcs = [self._plan.num_vcs[port] for port in self._shape.ports] + [1]
         m.submodules.allocator = allocator = SwitchAllocator(
             inputs=[(len(unit.queues.valid), tuple(map(outputs.index, reachable[i]))) for i, unit in enumerate(inputs)],
-            outputs=num_vcs,
+            outputs=[(count, slots_per_vc(self._buffers, count)) for count in num_vcs],
             vc_width=index_width(self._plan.max_vcs),
-            buffers=self._buffers,
-            register_requests=self._timing.registers_requests,
+            timing=self._timing,
         )
-        m.d.comb += [allocator.sample.eq(equals(phase, self._timing.sample_phase)), allocator.commit.eq(commit)]
+        m.d.comb += allocator.at.eq(at)
         for number, unit in enumerate(inputs):
             connect(m, unit.queues, getattr(allocator, f"queues_{number}"))
         for number, output in enumerate(outputs):
             self._elaborate_output(m, output, number, allocator, [inputs[i].flit for i in allocator.inputs_of(number)])
         return m
 
-    def _elaborate_inputs(self, m: Module, phase: Signal) -> tuple[list[Any], list[tuple[int, ...]]]:
+    def _elaborate_phase(self, m: Module) -> tuple[Signal, Signal]:
+        """Count the cycles of a slot; return (the phase, one-hot; the code of the flit that is read)."""
+        length = self._timing.packet_length
+        at, reads = Signal(length, init=1), Signal(index_width(length))
+        if length > 1:
+            m.d.sync += [at.eq(Cat(at[-1], at[:-1])), reads.eq(next_flit(reads, length))]
+        else:
+            m.d.comb += at.eq(1)
+        return at, reads
+
+    def _elaborate_inputs(self, m: Module, at: Signal, reads: Signal) -> tuple[list[Any], list[tuple[int, ...]]]:
         """Make the input ports and, last, the injection port; return them and the outputs each can reach."""
         local = len(self._plan.network.ports)
         units: list[Any] = []
@@ -113,7 +122,9 @@ class Router(wiring.Component):
             options: dict[str, Any] = {
                 "timing": self._timing,
                 "flit_width": self._flit_width,
-                "buffers": self._buffers,
+                "slots": slots_per_vc(
+                    self._buffers, 1 if port == local else self._plan.num_vcs[self._plan.network.ports[port].opposite]
+                ),
                 "outputs": outputs,
                 "vc_width": index_width(self._plan.max_vcs),
             }
@@ -122,7 +133,7 @@ class Router(wiring.Component):
             )
             name = "injection" if port == local else self._plan.network.ports[port].name
             m.submodules[name] = unit
-            m.d.comb += [unit.address.eq(self.address), unit.phase.eq(phase)]
+            m.d.comb += [unit.address.eq(self.address), unit.at.eq(at), unit.reads.eq(reads)]
             if port == local:
                 connect(m, flipped(self.inject), unit.inject)
                 m.d.comb += self.dropped.eq(unit.dropped)
@@ -134,16 +145,37 @@ class Router(wiring.Component):
     def _elaborate_output(
         self, m: Module, output: int, number: int, allocator: SwitchAllocator, flits: list[Signal]
     ) -> None:
-        """Switch traversal: the selected flit is registered on the channel."""
+        """Switch traversal: the selected flit is registered on the channel.
+
+        The bits that the next router routes by leave a register. The others are gated in a register of their own for
+        each input and joined behind it, which takes a third of the logic of a multiplexer.
+        """
         local = output == len(self._plan.network.ports)
         channel = self.eject if local else getattr(self, f"{self._plan.network.ports[output].name}_o")
-        select = getattr(allocator, f"select_{number}")
-        crossing = Signal(self._flit_width, name=f"crossing_{number}")
-        m.d.comb += crossing.eq(reduce(or_, (Mux(select[bit], flit, 0) for bit, flit in enumerate(flits)), Const(0)))
-        m.d.comb += getattr(allocator, f"credit_{number}").eq(channel.credit)
-        data, valid = Signal(self._flit_width, name=f"data_{number}", reset_less=True), Signal(name=f"valid_{number}")
-        m.d.sync += [data.eq(crossing), valid.eq(select.any())]
-        m.d.comb += [channel.data.eq(data), channel.valid.eq(valid)]
+        idle = getattr(allocator, f"idle_{number}")
+        early = 0 if local else self._plan.address.width
+        if len(flits) <= DIRECT_INPUTS:
+            early = self._flit_width
+        crossing = [Mux(idle[bit], 0, flit) for bit, flit in enumerate(flits)]
+        parts = []
+        if early:
+            data = Signal(early, name=f"data_{number}", reset_less=True)
+            m.d.sync += data.eq(reduce(or_, (value[:early] for value in crossing)))
+            parts.append(data)
+        if early < self._flit_width:
+            gated = [
+                Signal(self._flit_width - early, name=f"gated_{number}_{bit}", reset_less=True)
+                for bit in range(len(crossing))
+            ]
+            m.d.sync += [register.eq(value[early:]) for register, value in zip(gated, crossing, strict=True)]
+            parts.append(reduce(or_, gated))
+        valid = Signal(name=f"valid_{number}")
+        m.d.sync += valid.eq(getattr(allocator, f"valid_{number}"))
+        m.d.comb += [
+            channel.data.eq(Cat(parts)),
+            channel.valid.eq(valid),
+            getattr(allocator, f"credit_{number}").eq(channel.credit),
+        ]
         if channel.signature.num_vcs > 1:
             vc = Signal.like(channel.vc, name=f"vc_{number}", reset_less=True)
             m.d.sync += vc.eq(getattr(allocator, f"vc_{number}"))
