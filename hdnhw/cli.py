@@ -89,7 +89,8 @@ def _endpoints(options: argparse.Namespace) -> AxiStreamSpec | None:
     given = {name: value for name, value in sizes.items() if value is not None}
     if options.endpoints is None:
         for name in given:
-            raise SpecError(f"--{name.replace('_', '-')} is for endpoints: add --endpoints axi-stream")
+            option = "--" + name.replace("_", "-")
+            raise SpecError(f"{option} is for AXI4-Stream endpoints; this fabric has none")
         return None
     return AxiStreamSpec(**given)
 
