@@ -15,8 +15,8 @@ from hdnhw.topology.address import AddressLayout
 
 __all__ = ["PacketSender", "SegmentBuffer", "SegmentSignature"]
 
-SLOTS = 2
-"""Packets' worth of data at a source: one comes in while the other goes out."""
+SLOTS = 4
+"""Packets of data at a source: the least power of two with which a source that never pauses sends without a gap."""
 
 
 class SegmentSignature(wiring.Signature):
@@ -53,7 +53,7 @@ class SegmentSignature(wiring.Signature):
 
 
 class SegmentBuffer(wiring.Component):
-    """Cut frames into segments, one a packet, and keep two of them.
+    """Cut frames into segments, one a packet, and keep four of them.
 
     One transfer a cycle. A segment can be sent in the cycle after its last transfer, never before: the pauses of a
     source do not reach the fabric. A frame to an address without node is swallowed; of one that is too long the rest.
@@ -66,7 +66,7 @@ class SegmentBuffer(wiring.Component):
     Members
     -------
     s_axis : In(stream of send_layout)
-        Not ready while two segments wait, nor in reset.
+        Not ready while four segments wait, nor in reset.
     segment : Out(SegmentSignature)
     impossible : Out(1)
         High for one cycle for each frame that is swallowed.
@@ -152,8 +152,8 @@ class PacketSender(wiring.Component):
     """Compose packets and inject them.
 
     A frame of one segment leaves at once. Before a longer one goes a request, and its first packet waits for the grant;
-    there is one request at a time. Grants to others come first whenever a packet is composed. A segment's packet takes
-    two cycles to its head flit and then one a flit; while one is sent the next is composed.
+    there is one request at a time. Grants to others come first whenever a packet is composed. The head flit of a
+    segment is offered three cycles after the segment; while one packet is sent the next is composed: there is no gap.
 
     Parameters
     ----------

@@ -106,6 +106,7 @@ def test_a_frame_that_is_too_long_is_cut(simulate, send, receive, rig):
     peer = Peer(rig, send, receive, rng, lambda: False)
 
     async def source(ctx):
+        ctx.set(rig.dut.address, rig.address)
         for frame in frames:
             await send(ctx, rig.dut.s_axis, rig.transfers(frame))
 
