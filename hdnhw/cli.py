@@ -16,7 +16,7 @@ from hdnhw.routing.plan import plan
 from hdnhw.spec import AxiStreamSpec, FabricSpec, SpecError, parse
 from hdnhw.topology.network import build
 
-__all__ = ["Parser", "add_command", "add_fabric_options", "fabric_spec", "main", "say"]
+__all__ = ["Parser", "add_command", "add_endpoint_options", "add_fabric_options", "fabric_spec", "main", "say"]
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 PICTURE_LIMIT = 1024
@@ -80,6 +80,11 @@ def add_fabric_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--packet-length", type=int, metavar="L", help="flits a packet (default 8)")
     parser.add_argument("--flit-width", type=int, default=32, metavar="W", help="bits a flit (default 32)")
     parser.add_argument("--buffers", type=int, metavar="B", help="packet slots a queue, a power of two")
+    parser.set_defaults(endpoints=None, max_frame=None, tuser_width=None)
+
+
+def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how large AXI4-Stream endpoints are."""
     parser.add_argument("--max-frame", type=int, metavar="BYTES", help="longest frame of the endpoints (default 1024)")
     parser.add_argument("--tuser-width", type=int, metavar="BITS", help="user bits a frame (default 1)")
 
@@ -285,6 +290,7 @@ def _add_own_commands(commands: Any) -> None:
     parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
     parser.add_argument("--endpoints", choices=("axi-stream",), help="what to put at the terminals")
     add_fabric_options(parser)
+    add_endpoint_options(parser)
 
     parser = add_command(
         commands,

@@ -191,6 +191,11 @@ class AxiBench:
         files = [sources / name for name in ("bench.vlt", *self.manifest["files"])]
         compile_sources(files, self._top, simulator="verilator", folder=self.folder, arguments=BUILD_ARGUMENTS)
 
+    @property
+    def run_folder(self) -> Path:
+        """Folder in which this process keeps the files of a run."""
+        return self.folder / f"run-{os.getpid()}"
+
     def run(self, *, frames: int, seed: int = 1, keep: bool = False) -> AxiRun:
         """Send so many frames between random nodes and check all that comes out.
 
@@ -206,7 +211,7 @@ class AxiBench:
             If the bench cannot be built or does not end.
         """
         build_seconds = self.build()
-        folder = self.folder / f"run-{os.getpid()}"
+        folder = self.run_folder
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         case = self.make_case(frames=frames, seed=seed)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hdnhw.cli import Result, add_command, add_fabric_options, fabric_spec, say
+from hdnhw.cli import Result, add_command, add_endpoint_options, add_fabric_options, fabric_spec, say
 from hdnhw.emit.fabric import write_fabric
 from hdnhw.spec import FabricSpec, SpecError, parse
 from sim.axi import AxiBench
@@ -150,6 +150,7 @@ def add_cosim(commands: Any) -> None:
     parser.add_argument("--frames", type=int, default=2000, metavar="N", help="frames of the axi test")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the random and axi tests")
     add_fabric_options(parser)
+    add_endpoint_options(parser)
 
 
 def add_demo(commands: Any) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -21,8 +21,7 @@ COMPLETE = 4
 def complete_layout(frames: FrameFormat) -> data.StructLayout:
     """Return what is queued of a complete frame: source, user, `end` (position of its last transfer) and its tkeep.
 
-    `single` says that the frame came in one packet; its data is in the slot of that number of the packet memory, else
-    in the frame memory.
+    `single` says that the frame came in one packet; its data is in that slot of the data memory, else in its ring.
     """
     fields = frames.header_fields
     return data.StructLayout(
@@ -37,26 +36,55 @@ def complete_layout(frames: FrameFormat) -> data.StructLayout:
     )
 
 
+class DataMemory:
+    """Addresses in the data memory of an endpoint: below, the ring of frames; above, a slot for each single packet.
+
+    Parameters
+    ----------
+    frames : FrameFormat
+
+    Attributes
+    ----------
+    ring_width : int
+        Bits of a position in the ring.
+    address_width : int
+        Bits of an address.
+    depth : int
+        Flits in all.
+    """
+
+    def __init__(self, frames: FrameFormat) -> None:
+        self.ring_width = index_width(frames.max_transfers)
+        self._index_width = index_width(frames.payload_flits)
+        slots_width = index_width(COMPLETE) + self._index_width
+        self._region_width = max(self.ring_width, slots_width)
+        self.address_width = self._region_width + 1
+        self.depth = (1 << self._region_width) + (1 << slots_width)
+
+    def address(self, single: Value, *, slot: Value, index: Value, at: Value) -> Value:
+        """Return the address of flit `index` of a single packet in `slot`, or of position `at` of the ring."""
+        slots = Cat(index[: self._index_width], slot)
+        pad = Const(0, self._region_width)
+        return Cat(Mux(single, Cat(slots, pad)[: self._region_width], Cat(at, pad)[: self._region_width]), single)
+
+
 class ReadSignature(wiring.Signature):
-    """The memories of an endpoint, seen from the one who reads.
+    """The data memory of an endpoint, seen from the one who reads.
 
     Members
     -------
     enable : Out(1)
         Read: data comes in the next cycle and stays until the next read.
-    packet_address, frame_address : Out
-    packet_data, frame_data : In(flit_width)
+    address : Out
+    data : In(flit_width)
     """
 
     def __init__(self, frames: FrameFormat) -> None:
-        width = frames.flits.flit_width
         super().__init__(
             {
                 "enable": Out(1),
-                "packet_address": Out(index_width(COMPLETE) + index_width(frames.payload_flits)),
-                "packet_data": In(width),
-                "frame_address": Out(index_width(frames.max_transfers)),
-                "frame_data": In(width),
+                "address": Out(DataMemory(frames).address_width),
+                "data": In(frames.flits.flit_width),
             }
         )
 
@@ -64,10 +92,10 @@ class ReadSignature(wiring.Signature):
 class PacketReceiver(wiring.Component):
     """Take packets from the fabric: keep data, queue requests, pass grants on.
 
-    One flit a cycle. A frame of one packet goes to a slot of the packet memory. Longer frames go to the frame memory, a
-    ring: one source at a time is granted, the next as soon as its last packet is in, so one frame comes in while those
-    before it go out. Requests and grants never wait for the user; data waits while the memory it goes to is full or
-    `COMPLETE` frames wait, thus for the user alone, as every frame that is in the way is complete.
+    One flit a cycle. A frame of one packet goes to a slot of the data memory. Longer frames go to its ring: one source
+    at a time is granted, the next as soon as its last packet is in, so one frame comes in while those before it go out.
+    Requests and grants never wait for the user; data waits while the ring is full or `COMPLETE` frames wait, thus for
+    the user alone, as every frame that is in the way is complete.
 
     Parameters
     ----------
@@ -80,7 +108,7 @@ class PacketReceiver(wiring.Component):
     eject : In(ejection_signature)
     read : In(ReadSignature)
     freed : In(1)
-        High for one cycle when a flit of the frame memory has been read.
+        High for one cycle when a flit of the ring has been read.
     complete : Out(stream of complete_layout)
         Frames in the order in which their last packets came; each is taken with the last read of its data.
     reply : Out(stream of packed addresses)
@@ -120,8 +148,7 @@ class PacketReceiver(wiring.Component):
         with m.Elif(do_write):
             m.d.sync += [past.eq(index == header.end[: len(index)]), index.eq(index + 1)]
         slot = self._elaborate_complete(m, header, do_write, tail & ~control, waiting)
-        self._elaborate_packet_memory(m, Cat(index, slot), do_write & ~body)
-        self._elaborate_frame_memory(m, do_write & body, full)
+        self._elaborate_memory(m, do_write, ~body, slot, index, full)
         self._elaborate_requests(m, header, tail)
         return m
 
@@ -167,34 +194,23 @@ class PacketReceiver(wiring.Component):
         ]
         return slot
 
-    def _elaborate_packet_memory(self, m: Module, address: Value, enable: Value) -> None:
-        width = self._frames.flits.flit_width
-        m.submodules.packets = packets = memory.Memory(shape=width, depth=1 << len(address), init=[])
-        write, read = packets.write_port(), packets.read_port()
+    def _elaborate_memory(
+        self, m: Module, do_write: Value, single: Value, slot: Value, index: Value, full: Signal
+    ) -> None:
+        sizes, width = DataMemory(self._frames), self._frames.flits.flit_width
+        m.submodules.data = flits = memory.Memory(shape=width, depth=sizes.depth, init=[])
+        write, read = flits.write_port(), flits.read_port()
+        at, level, extend = Signal(sizes.ring_width), Signal(range((1 << sizes.ring_width) + 1)), Signal()
+        m.d.sync += [at.eq(at + extend), level.eq(level + extend - self.freed)]
         m.d.comb += [
-            write.addr.eq(address),
-            write.data.eq(self.eject.payload.data),
-            write.en.eq(enable),
-            read.addr.eq(self.read.packet_address),
-            read.en.eq(self.read.enable),
-            self.read.packet_data.eq(read.data),
-        ]
-
-    def _elaborate_frame_memory(self, m: Module, enable: Value, full: Signal) -> None:
-        width, address_width = self._frames.flits.flit_width, index_width(self._frames.max_transfers)
-        depth = 1 << address_width
-        m.submodules.frames = frames = memory.Memory(shape=width, depth=depth, init=[])
-        write, read = frames.write_port(), frames.read_port()
-        at, level = Signal(address_width), Signal(range(depth + 1))
-        m.d.sync += [at.eq(at + enable), level.eq(level + enable - self.freed)]
-        m.d.comb += [
+            extend.eq(do_write & ~single),
             full.eq(level[-1]),
-            write.addr.eq(at),
+            write.addr.eq(sizes.address(single, slot=slot, index=index, at=at)),
             write.data.eq(self.eject.payload.data),
-            write.en.eq(enable),
-            read.addr.eq(self.read.frame_address),
+            write.en.eq(do_write),
+            read.addr.eq(self.read.address),
             read.en.eq(self.read.enable),
-            self.read.frame_data.eq(read.data),
+            self.read.data.eq(read.data),
         ]
 
     def _elaborate_requests(self, m: Module, header: Any, tail: Value) -> None:
@@ -227,7 +243,7 @@ class FrameOutput(wiring.Component):
     complete : In(stream of complete_layout)
     read : Out(ReadSignature)
     freed : Out(1)
-        High for one cycle for each read of the frame memory.
+        High for one cycle for each read of the ring.
     m_axis : Out(stream of receive_layout)
     received : Out(1)
         High for one cycle for each frame that the user has taken whole.
@@ -249,7 +265,8 @@ class FrameOutput(wiring.Component):
         m = Module()
         frame, beat = self.complete.payload, self.m_axis.payload
         reading, reading_last, frame_read = Signal(), Signal(), Signal.like(frame)
-        index, at = Signal.like(frame.end), Signal.like(self.read.frame_address)
+        sizes = DataMemory(self._frames)
+        index, at = Signal.like(frame.end), Signal(sizes.ring_width)
         can_read, can_load, do_read, ends = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
             can_load.eq(~self.m_axis.valid | self.m_axis.ready),
@@ -258,8 +275,7 @@ class FrameOutput(wiring.Component):
             ends.eq(index == frame.end),
             self.complete.ready.eq(can_read & ends),
             self.read.enable.eq(do_read),
-            self.read.packet_address.eq(Cat(index[: index_width(self._frames.payload_flits)], frame.slot)),
-            self.read.frame_address.eq(at),
+            self.read.address.eq(sizes.address(frame.single, slot=frame.slot, index=index, at=at)),
             self.freed.eq(do_read & ~frame.single),
             self.received.eq(self.m_axis.valid & self.m_axis.ready & beat.last),
         ]
@@ -271,7 +287,7 @@ class FrameOutput(wiring.Component):
         with m.If(can_load):
             m.d.sync += [
                 self.m_axis.valid.eq(reading),
-                beat.data.eq(Mux(frame_read.single, self.read.packet_data, self.read.frame_data)),
+                beat.data.eq(self.read.data),
                 beat.keep.eq(Mux(reading_last, frame_read.keep, ~0)),
                 beat.last.eq(reading_last),
                 beat.id.eq(frame_read.src),
