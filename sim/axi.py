@@ -28,7 +28,7 @@ public_flat_rw -module "{top}" -var "*"
 
 BUILD_ARGUMENTS = ["--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0"]
 
-IMPOSSIBLE_SHARE, OVERLONG_SHARE = 0.02, 0.01
+IMPOSSIBLE_SHARE, OVERLONG_SHARE, HOTSPOT_SHARE = 0.02, 0.01, 0.05
 AFTER_RESET = 3
 """Frames a node after the soft reset."""
 
@@ -42,7 +42,8 @@ def make_frames(layout: AddressLayout, *, count: int, max_frame: int, users: int
     """Return `count` frames between random nodes.
 
     Half are short, of 1 to 64 bytes; the others have 1 to `max_frame`. One in a hundred is longer than allowed, and one
-    in fifty goes to an address without node where there is one.
+    in fifty goes to an address without node where there is one. One in twenty goes to node 0, beside those that chance
+    sends there.
     """
     rng = random.Random(seed)
     nodes = range(layout.network.num_nodes)
@@ -52,7 +53,7 @@ def make_frames(layout: AddressLayout, *, count: int, max_frame: int, users: int
         length = rng.randint(1, min(64, max_frame) if rng.random() < 0.5 else max_frame)
         if rng.random() < OVERLONG_SHARE:
             length = max_frame + rng.randint(1, 2 * max_frame)
-        dest = layout.of_node(rng.choice(nodes))
+        dest = layout.of_node(0 if rng.random() < HOTSPOT_SHARE else rng.choice(nodes))
         if impossible and rng.random() < IMPOSSIBLE_SHARE:
             dest = rng.choice(impossible)
         data = rng.randbytes(length).hex()

@@ -88,7 +88,7 @@ def axi_lite_members(prefix: str) -> dict[str, Any]:
 class RegisterBlock(wiring.Component):
     """Registers of a fabric.
 
-    A read is answered ``4 + ceil(log4(nodes))`` cycles after its address was taken, as the words of the nodes go
+    A read is answered ``3 + ceil(log4(nodes))`` cycles after its address was taken, as the words of the nodes go
     through a tree of registered choices among four; a write two cycles after the later of address and data. One of each
     is in progress at a time. An address without register is answered SLVERR, as is a write to any but control.
 
