@@ -8,6 +8,7 @@ True
 """
 
 from hdnhw.spec import (
+    AxiStreamSpec,
     FabricSpec,
     SpecError,
     complete,
@@ -23,6 +24,7 @@ from hdnhw.spec import (
 )
 
 __all__ = [
+    "AxiStreamSpec",
     "FabricSpec",
     "SpecError",
     "complete",

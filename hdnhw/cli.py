@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 from hdnhw.routing.cdg import RuleError
 from hdnhw.routing.plan import plan
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec, SpecError, parse
 from hdnhw.topology.network import build
 
-__all__ = ["Parser", "add_command", "add_fabric_options", "fabric_spec", "main", "say"]
+__all__ = ["Parser", "add_command", "add_endpoint_options", "add_fabric_options", "fabric_spec", "main", "say"]
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 PICTURE_LIMIT = 1024
@@ -80,16 +80,35 @@ def add_fabric_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--packet-length", type=int, metavar="L", help="flits a packet (default 8)")
     parser.add_argument("--flit-width", type=int, default=32, metavar="W", help="bits a flit (default 32)")
     parser.add_argument("--buffers", type=int, metavar="B", help="packet slots a queue, a power of two")
+    parser.set_defaults(endpoints=None, max_frame=None, tuser_width=None)
+
+
+def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how large AXI4-Stream endpoints are."""
+    parser.add_argument("--max-frame", type=int, metavar="BYTES", help="longest frame of the endpoints (default 1024)")
+    parser.add_argument("--tuser-width", type=int, metavar="BITS", help="user bits a frame (default 1)")
+
+
+def _endpoints(options: argparse.Namespace) -> AxiStreamSpec | None:
+    sizes = {name: getattr(options, name) for name in ("max_frame", "tuser_width")}
+    given = {name: value for name, value in sizes.items() if value is not None}
+    if options.endpoints is None:
+        for name in given:
+            option = "--" + name.replace("_", "-")
+            raise SpecError(f"{option} is for AXI4-Stream endpoints; this fabric has none")
+        return None
+    return AxiStreamSpec(**given)
 
 
 def fabric_spec(options: argparse.Namespace, *, packet_length: int | None = None) -> FabricSpec:
-    """Return the machine that the options describe."""
+    """Return the machine that the options describe; ``options.endpoints`` says what stands at its terminals."""
     return FabricSpec(
         network=parse(options.spec),
         modes=options.modes,
         packet_length=packet_length or (8 if options.packet_length is None else options.packet_length),
         flit_width=options.flit_width,
         buffers=options.buffers,
+        endpoints=_endpoints(options),
     )
 
 
@@ -269,7 +288,9 @@ def _add_own_commands(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory for the files")
     parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
+    parser.add_argument("--endpoints", choices=("axi-stream",), help="what to put at the terminals")
     add_fabric_options(parser)
+    add_endpoint_options(parser)
 
     parser = add_command(
         commands,

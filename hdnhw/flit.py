@@ -1,15 +1,18 @@
 """The flits of a packet: the one definition that model, RTL and benches share.
 
 A packet is L flits of ``flit_width`` bits: the head flit carries the packed destination address in its least
-significant bits and payload above it, every other flit is payload.
+significant bits and payload above it, every other flit is payload. Behind AXI4-Stream endpoints the payload begins with
+the header of :class:`FrameFormat`.
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
 from operator import index
 
-from hdnhw.spec import SpecError
+from hdnhw.spec import AxiStreamSpec, SpecError
 
-__all__ = ["FlitFormat"]
+__all__ = ["FlitFormat", "FrameFormat", "PacketKind"]
 
 
 @dataclass(frozen=True)
@@ -72,3 +75,95 @@ class FlitFormat:
         """Return (destination, payload) of a packet's flits."""
         word = sum(flit << self.flit_width * position for position, flit in enumerate(flits))
         return word & ((1 << self.address_width) - 1), word >> self.address_width
+
+
+class PacketKind(IntEnum):
+    """What a packet between two endpoints is for; bit 1 is set if it carries no data."""
+
+    SINGLE = 0
+    """A whole frame."""
+    BODY = 1
+    """A part of a frame whose destination has granted it."""
+    REQUEST = 2
+    """The source has a frame of several packets."""
+    GRANT = 3
+    """The destination has room for the frame it was asked for."""
+
+
+@dataclass(frozen=True)
+class FrameFormat:
+    """How frames travel as packets: header flits, then data flits, one a transfer.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    endpoints : AxiStreamSpec
+
+    Raises
+    ------
+    SpecError
+        If a flit is no whole number of bytes, or a packet has no room for data behind the header.
+
+    Examples
+    --------
+    >>> frames = FrameFormat(FlitFormat(32, 4, 8), AxiStreamSpec())
+    >>> frames.header_width, frames.header_flits, frames.payload_flits, frames.max_transfers
+    (19, 1, 7, 256)
+    """
+
+    flits: FlitFormat
+    endpoints: AxiStreamSpec
+
+    def __post_init__(self) -> None:
+        if self.flits.flit_width % 8:
+            raise SpecError(
+                f"flit width must be a multiple of 8 bits for AXI4-Stream endpoints, not {self.flits.flit_width}"
+            )
+        if self.payload_flits < 1:
+            raise SpecError(
+                f"packet length must be more than the {self.header_flits} header flits of AXI4-Stream endpoints, "
+                f"not {self.flits.packet_length}"
+            )
+
+    @property
+    def keep_width(self) -> int:
+        """Bytes a transfer."""
+        return self.flits.flit_width // 8
+
+    @cached_property
+    def header_fields(self) -> dict[str, int]:
+        """Width of each field of the header in bits, the least significant first, from bit 0 of the head flit.
+
+        ``dst`` and ``src`` are packed addresses; ``kind`` is a :class:`PacketKind`; ``last`` says that the packet ends
+        its frame, ``end`` is the position of the packet's last data flit, from 0; ``keep`` is that flit's tkeep;
+        ``user`` is the frame's tuser.
+        """
+        return {
+            "dst": self.flits.address_width,
+            "src": self.flits.address_width,
+            "kind": 2,
+            "last": 1,
+            "end": max(1, (self.flits.packet_length - 2).bit_length()),
+            "keep": self.keep_width,
+            "user": self.endpoints.tuser_width,
+        }
+
+    @property
+    def header_width(self) -> int:
+        """Bits of the header."""
+        return sum(self.header_fields.values())
+
+    @property
+    def header_flits(self) -> int:
+        """Flits that the header fills."""
+        return -(-self.header_width // self.flits.flit_width)
+
+    @property
+    def payload_flits(self) -> int:
+        """Data flits a packet."""
+        return self.flits.packet_length - self.header_flits
+
+    @property
+    def max_transfers(self) -> int:
+        """Transfers of the longest frame: those that hold ``max_frame`` bytes."""
+        return -(-self.endpoints.max_frame // self.keep_width)

@@ -14,6 +14,7 @@ from operator import index
 from typing import SupportsIndex
 
 __all__ = [
+    "AxiStreamSpec",
     "DualCube",
     "DualNet",
     "FabricSpec",
@@ -139,6 +140,38 @@ NetworkSpec = Product | DualNet | DualCube
 
 
 @dataclass(frozen=True, kw_only=True)
+class AxiStreamSpec:
+    """AXI4-Stream endpoints: the terminals of a fabric that carries frames of any length.
+
+    Attributes
+    ----------
+    max_frame : int
+        Bytes of the longest frame, a power of two; longer ones are cut.
+    tuser_width : int
+        Bits of user data that travel with a frame.
+
+    Raises
+    ------
+    TypeError
+        If a member is of another type.
+    SpecError
+        If a size is out of range.
+    """
+
+    max_frame: int = 1024
+    tuser_width: int = 1
+
+    def __post_init__(self) -> None:
+        longest, user = _size("max frame", self.max_frame), _size("tuser width", self.tuser_width)
+        if not 16 <= longest <= 1 << 20 or longest & (longest - 1):
+            raise SpecError(f"max frame must be a power of two from 16 to {1 << 20} bytes, not {longest}")
+        if not 1 <= user <= 1024:
+            raise SpecError(f"tuser width must be 1 to 1024 bits, not {user}")
+        object.__setattr__(self, "max_frame", longest)
+        object.__setattr__(self, "tuser_width", user)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FabricSpec:
     """One machine on a network.
 
@@ -153,6 +186,8 @@ class FabricSpec:
         Bits a flit.
     buffers : int or None
         Packet slots a queue, a power of two; None for the least that sustains one flit a cycle.
+    endpoints : AxiStreamSpec or None
+        What stands at the terminals; None for bare streams of flits.
 
     Raises
     ------
@@ -167,12 +202,15 @@ class FabricSpec:
     packet_length: int = 8
     flit_width: int = 32
     buffers: int | None = None
+    endpoints: AxiStreamSpec | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, NetworkSpec):
             raise TypeError(f"network must be a network spec such as parse(...) returns, not {self.network!r}")
         if self.modes is not None and not isinstance(self.modes, str):
             raise TypeError(f"modes must be a string or None, not {self.modes!r}")
+        if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec):
+            raise TypeError(f"endpoints must be an AxiStreamSpec or None, not {self.endpoints!r}")
         length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)
         if not 1 <= length <= 256:
             raise SpecError(f"packet length must be 1 to 256 flits, not {length}")

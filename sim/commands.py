@@ -5,9 +5,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hdnhw.cli import Result, add_command, add_fabric_options, fabric_spec, say
+from hdnhw.cli import Result, add_command, add_endpoint_options, add_fabric_options, fabric_spec, say
 from hdnhw.emit.fabric import write_fabric
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec, SpecError, parse
+from sim.axi import AxiBench
 from sim.runner import SIMULATORS, Bench, Run, SimulatorError
 from sim.stimulus import TESTS
 
@@ -52,10 +53,42 @@ def _run(benches: dict[FabricSpec, Bench], spec: FabricSpec, test: str, simulato
     return run
 
 
+def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
+    """Send frames through the AXI endpoints of the emitted Verilog by cocotbext-axi and check each of them."""
+    if options.simulator != "verilator":
+        raise SpecError(f"the axi test needs verilator, not {options.simulator}")
+    spec = fabric_spec(options)
+    bench = AxiBench(spec)
+    say(f"axi: {bench.layout.network.num_nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
+    try:
+        run = bench.run(frames=options.frames, seed=options.seed)
+    except SimulatorError as error:
+        say(f"hdnhw: {error}")
+        return {"test": "axi", "passed": False, "error": str(error)}, 1
+    verdict = run.verdict
+    say(
+        f"  {verdict.frames} frames in {verdict.cycles} cycles: {verdict.lost} lost, {verdict.corrupted} corrupted"
+        f"{' - passed' if verdict.passed else ' - FAILED'}"
+    )
+    return {
+        "spec": str(spec.network),
+        "test": "axi",
+        "max_frame": bench.endpoints.max_frame,
+        **asdict(verdict),
+        "passed": verdict.passed,
+        "seconds": round(run.seconds, 2),
+        "build_seconds": round(run.build_seconds, 2),
+    }, 0 if verdict.passed else 1
+
+
 def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
-    if options.packets < 1:
-        raise ValueError(f"packets must be at least 1, not {options.packets}")
+    for name in ("packets", "frames"):
+        if getattr(options, name) < 1:
+            raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
+    options.endpoints = "axi-stream" if options.test == "axi" else None
+    if options.test == "axi":
+        return cosim_axi(options)
     benches: dict[FabricSpec, Bench] = {}
     runs = []
     try:
@@ -111,11 +144,13 @@ def add_cosim(commands: Any) -> None:
         summary="simulate the emitted Verilog under cocotb and compare it with the model",
         example="hdnhw cosim 'rdn(cube(3), 1)' --test random --packets 100000",
     )
-    parser.add_argument("--test", choices=TESTS, help="one test; all three if omitted")
+    parser.add_argument("--test", choices=(*TESTS, "axi"), help="one test; the first three if omitted")
     parser.add_argument("--simulator", choices=SIMULATORS, default="verilator")
     parser.add_argument("--packets", type=int, default=10_000, metavar="N", help="packets of the random test")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the random test")
+    parser.add_argument("--frames", type=int, default=2000, metavar="N", help="frames of the axi test")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the random and axi tests")
     add_fabric_options(parser)
+    add_endpoint_options(parser)
 
 
 def add_demo(commands: Any) -> None:

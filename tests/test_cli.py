@@ -62,6 +62,15 @@ WRONG = {
     "three buffers": "emit 'complete(2)' -o out --buffers 3",
     "bad name": "emit 'complete(2)' -o out --name 2nd",
     "too many routers": "emit 'cube(14)' -o out",
+    "no room for a header": "emit 'complete(2)' -o out --packet-length 1 --endpoints axi-stream",
+    "flits of no whole bytes": "emit 'complete(2)' -o out --flit-width 12 --endpoints axi-stream",
+    "frame of no power of two": "emit 'complete(2)' -o out --endpoints axi-stream --max-frame 1000",
+    "no user bits": "emit 'complete(2)' -o out --endpoints axi-stream --tuser-width 0",
+    "unknown endpoints": "emit 'complete(2)' -o out --endpoints pcie",
+    "frames without endpoints": "emit 'complete(2)' -o out --max-frame 512",
+    "frames in a test without endpoints": "cosim 'complete(2)' --test hops --max-frame 512",
+    "no frames": "cosim 'complete(2)' --test axi --frames 0",
+    "axi under icarus": "cosim 'complete(2)' --test axi --simulator icarus",
     "no packets": "cosim 'complete(2)' --packets 0",
     "unknown simulator": "cosim 'complete(2)' --simulator spice",
     "unknown test": "cosim 'complete(2)' --test luck",
@@ -220,6 +229,14 @@ def test_emit_writes_what_it_says(run, tmp_path):
     assert (result["flit_width"], result["packet_length"], result["buffers"]) == (9, 1, 2)
     assert result["proof"] == manifest["proof"]["summary"]
     assert result["zero_load_latency"] == manifest["latency"]["zero_load"]
+
+
+def test_emit_writes_endpoints(run, tmp_path):
+    sizes = "--packet-length 4 --max-frame 64 --tuser-width 3"
+    result = result_of(run, f"emit 'complete(2)' -o out --name noc --endpoints axi-stream {sizes}")
+    assert result["files"] == ["out/noc.sv", "out/noc_axi.sv", "out/manifest.json"]
+    endpoints = json.loads((tmp_path / "out/manifest.json").read_text())["endpoints"]
+    assert (endpoints["top"], endpoints["max_frame"], endpoints["tuser_width"]) == ("noc_axi", 64, 3)
 
 
 @pytest.mark.parametrize("json_option", ["", "--json"])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdnhw.flit import FlitFormat
-from hdnhw.spec import SpecError
+from hdnhw.flit import FlitFormat, FrameFormat, PacketKind
+from hdnhw.spec import AxiStreamSpec, SpecError
 
 
 @st.composite
@@ -51,3 +51,33 @@ def test_what_does_not_fit(destination, payload):
     with pytest.raises(ValueError, match="packet must have") as caught:
         FlitFormat(8, 3, 3).pack(destination, payload)
     assert str(caught.value) == message
+
+
+@given(st.integers(1, 16), st.integers(0, 8), st.integers(1, 40), st.sampled_from([16, 64, 1024]), st.integers(1, 70))
+def test_frames_fit_their_packets(num_bytes, address, length, longest, user):
+    if 8 * num_bytes < address:
+        return
+    flits, endpoints = FlitFormat(8 * num_bytes, address, length), AxiStreamSpec(max_frame=longest, tuser_width=user)
+    width = 2 * address + 3 + max(1, (length - 2).bit_length()) + num_bytes + user
+    headers = -(-width // (8 * num_bytes))
+    if length <= headers:
+        message = f"^packet length must be more than the {headers} header flits of AXI4-Stream endpoints, not {length}$"
+        with pytest.raises(SpecError, match=message):
+            FrameFormat(flits, endpoints)
+        return
+    frames = FrameFormat(flits, endpoints)
+    assert (frames.header_width, frames.header_flits) == (width, headers)
+    assert frames.payload_flits == length - headers >= 1
+    assert frames.payload_flits - 1 < 1 << frames.header_fields["end"]
+    assert (frames.max_transfers - 1) * num_bytes < longest <= frames.max_transfers * num_bytes
+    assert next(iter(frames.header_fields)) == "dst"
+    assert frames.keep_width == num_bytes
+
+
+def test_flits_of_frames_are_whole_bytes():
+    with pytest.raises(SpecError, match=r"^flit width must be a multiple of 8 bits for AXI4-Stream endpoints, not 12$"):
+        FrameFormat(FlitFormat(12, 3, 8), AxiStreamSpec())
+
+
+def test_bit_1_of_a_kind_says_that_there_is_no_data():
+    assert [kind for kind in PacketKind if not kind & 2] == [PacketKind.SINGLE, PacketKind.BODY]

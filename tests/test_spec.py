@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import hdnhw.spec as spec_module
 from hdnhw.spec import (
+    AxiStreamSpec,
     DualCube,
     DualNet,
     FabricSpec,
@@ -264,6 +265,14 @@ REFUSED_CALLS = [
     (lambda: fabric(buffers=0), "buffers must be a power of two from 1 to 256 packets a queue, not 0"),
     (lambda: fabric(buffers=6), "buffers must be a power of two from 1 to 256 packets a queue, not 6"),
     (lambda: fabric(buffers=512), "buffers must be a power of two from 1 to 256 packets a queue, not 512"),
+    (lambda: AxiStreamSpec(max_frame=8), "max frame must be a power of two from 16 to 1048576 bytes, not 8"),
+    (lambda: AxiStreamSpec(max_frame=1500), "max frame must be a power of two from 16 to 1048576 bytes, not 1500"),
+    (
+        lambda: AxiStreamSpec(max_frame=1 << 21),
+        "max frame must be a power of two from 16 to 1048576 bytes, not 2097152",
+    ),
+    (lambda: AxiStreamSpec(tuser_width=0), "tuser width must be 1 to 1024 bits, not 0"),
+    (lambda: AxiStreamSpec(tuser_width=1025), "tuser width must be 1 to 1024 bits, not 1025"),
 ]
 
 
@@ -327,6 +336,7 @@ def test_fabric_limits():
         ({"network": None}, "network must be a network spec such as parse(...) returns, not None"),
         ({"modes": 1}, "modes must be a string or None, not 1"),
         ({"modes": ["f"]}, "modes must be a string or None, not ['f']"),
+        ({"endpoints": "axi-stream"}, "endpoints must be an AxiStreamSpec or None, not 'axi-stream'"),
     ],
 )
 def test_fabric_of_other_types(options, message):
@@ -340,6 +350,16 @@ def test_fabric_sizes_are_plain_integers():
     assert spec == fabric(packet_length=4, flit_width=64, buffers=2)
     assert {type(size) for size in (spec.packet_length, spec.flit_width, spec.buffers)} == {int}
     assert fabric(modes="f").modes == "f"
+
+
+def test_endpoint_sizes_are_plain_integers():
+    endpoints = AxiStreamSpec(max_frame=np.int64(64), tuser_width=np.uint8(8))
+    assert fabric(endpoints=endpoints) == fabric(endpoints=AxiStreamSpec(max_frame=64, tuser_width=8)) != fabric()
+    assert {type(endpoints.max_frame), type(endpoints.tuser_width)} == {int}
+    assert AxiStreamSpec(max_frame=16, tuser_width=1024) != AxiStreamSpec(max_frame=1 << 20)
+    for name, what in (("max_frame", "max frame"), ("tuser_width", "tuser width")):
+        with pytest.raises(TypeError, match=f"^{what} must be an integer, not '8'$"):
+            AxiStreamSpec(**{name: "8"})
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hdnhw.emit.axi import AXI_SUFFIX, axi_manifest, axi_verilog
 from hdnhw.emit.verilog import EJECTION_SUFFIX, fabric_verilog, router_names
-from hdnhw.flit import FlitFormat
+from hdnhw.flit import FlitFormat, FrameFormat
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import FabricSpec, SpecError
@@ -35,7 +36,7 @@ class EmittedFabric:
     ----------
     plan : RoutingPlan
     files : dict of str to str
-        File name -> text; the Verilog and ``manifest.json``.
+        File name -> text; the Verilog and ``manifest.json``, which comes last.
     manifest : dict
         The parsed manifest.
     """
@@ -57,7 +58,8 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     Raises
     ------
     SpecError
-        If the fabric is too large, an address does not fit into a flit, or `top` is not a Verilog name.
+        If the fabric is too large, an address does not fit into a flit, endpoints do not fit the packets, or `top` is
+        not a Verilog name.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", top):
         raise SpecError(f"module name must be letters, digits and _ with no digit first, not {top!r}")
@@ -67,12 +69,19 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     routing = plan(spec.network, spec.modes)
     timing = SlotTiming(spec.packet_length)
     flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
+    frames = None if spec.endpoints is None else FrameFormat(flits, spec.endpoints)
     buffers = spec.buffers or timing.full_rate_buffers
     text = fabric_verilog(
         routing, top=top, packet_length=spec.packet_length, flit_width=spec.flit_width, buffers=buffers
     )
     manifest = _manifest(routing, timing, flits, buffers, top, text)
-    files = {f"{top}.sv": text, "manifest.json": json.dumps(manifest, indent=1) + "\n"}
+    files = {f"{top}.sv": text}
+    if frames is not None:
+        around = axi_verilog(frames, routing.address, top=top)
+        files[f"{top}{AXI_SUFFIX}.sv"] = around
+        manifest["endpoints"] = axi_manifest(frames, top=top, text=around)
+    manifest["files"] = list(files)
+    files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
     return EmittedFabric(routing, files, manifest)
 
 

@@ -1,0 +1,53 @@
+"""Layouts that the parts of an endpoint share: the two streams of a user, and the header of a packet."""
+
+from amaranth.hdl import Cat, Const, Value
+from amaranth.lib import data
+
+from hdnhw.flit import FrameFormat
+from hdnhw.rtl.bits import below
+from hdnhw.topology.address import AddressLayout
+
+__all__ = ["header_layout", "names_node", "receive_layout", "send_layout"]
+
+
+def send_layout(frames: FrameFormat) -> data.StructLayout:
+    """Return a transfer into an endpoint; `dest`, a packed address, and `user` count in a frame's first transfer."""
+    fields = frames.header_fields
+    return data.StructLayout(
+        {
+            "data": frames.flits.flit_width,
+            "keep": fields["keep"],
+            "last": 1,
+            "dest": fields["dst"],
+            "user": fields["user"],
+        }
+    )
+
+
+def receive_layout(frames: FrameFormat) -> data.StructLayout:
+    """Return a transfer out of an endpoint; `id`, the source's packed address, and `user` hold for the whole frame."""
+    fields = frames.header_fields
+    return data.StructLayout(
+        {
+            "data": frames.flits.flit_width,
+            "keep": fields["keep"],
+            "last": 1,
+            "id": fields["src"],
+            "user": fields["user"],
+        }
+    )
+
+
+def header_layout(frames: FrameFormat) -> data.StructLayout:
+    """Return the header of a packet, see :attr:`hdnhw.flit.FrameFormat.header_fields`."""
+    return data.StructLayout(dict(frames.header_fields))
+
+
+def names_node(layout: AddressLayout, address: Value) -> Value:
+    """Return whether a packed address names a node."""
+    fits = [
+        below(address[field.offset : field.offset + field.width], field.radix)
+        for field in layout.fields
+        if field.radix != 1 << field.width
+    ]
+    return Cat(fits).all() if fits else Const(1)

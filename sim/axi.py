@@ -1,0 +1,317 @@
+"""Frames between random nodes of a fabric with AXI endpoints: the case, its run under cocotb, and the verdict."""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import time
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.spec import FabricSpec
+from hdnhw.topology.address import AddressLayout
+from sim.runner import BUILD_ROOT, SimulatorError, build_once, compile_sources, run_test
+
+__all__ = ["AxiBench", "AxiRun", "AxiVerdict", "check_frames", "make_frames"]
+
+CONTROL = """`verilator_config
+lint_off -rule UNOPTFLAT
+public_flat_rw -module "{top}" -var "*"
+{blocks}
+"""
+"""Verilator control file: each module is compiled once; cocotb sees the ports of the top level and nothing else."""
+
+BUILD_ARGUMENTS = ["--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0"]
+
+IMPOSSIBLE_SHARE, OVERLONG_SHARE, HOTSPOT_SHARE = 0.02, 0.01, 0.05
+AFTER_RESET = 3
+"""Frames a node after the soft reset."""
+
+OKAY, SLVERR = 0, 2
+
+Frame = dict[str, Any]
+"""One frame to send: ``source`` (node), ``dest`` (packed address), ``user`` and ``data`` (hexadecimal)."""
+
+
+def make_frames(layout: AddressLayout, *, count: int, max_frame: int, users: int, seed: str) -> list[Frame]:
+    """Return `count` frames between random nodes.
+
+    Half are short, of 1 to 64 bytes; the others have 1 to `max_frame`. One in a hundred is longer than allowed, and one
+    in fifty goes to an address without node where there is one. One in twenty goes to node 0, beside those that chance
+    sends there.
+    """
+    rng = random.Random(seed)
+    nodes = range(layout.network.num_nodes)
+    impossible = [address for address in range(1 << layout.width) if not layout.is_node(address)]
+    frames = []
+    for _ in range(count):
+        length = rng.randint(1, min(64, max_frame) if rng.random() < 0.5 else max_frame)
+        if rng.random() < OVERLONG_SHARE:
+            length = max_frame + rng.randint(1, 2 * max_frame)
+        dest = layout.of_node(0 if rng.random() < HOTSPOT_SHARE else rng.choice(nodes))
+        if impossible and rng.random() < IMPOSSIBLE_SHARE:
+            dest = rng.choice(impossible)
+        data = rng.randbytes(length).hex()
+        frames.append({"source": rng.choice(nodes), "dest": dest, "user": rng.randrange(users), "data": data})
+    return frames
+
+
+@dataclass(frozen=True)
+class AxiVerdict:
+    """What a run showed.
+
+    Attributes
+    ----------
+    frames : int
+        Frames that had to arrive.
+    lost : int
+        Of these, how many did not.
+    corrupted : int
+        Frames that are not, in data, source, user bits and order, what their source sent to that node; and stray ones.
+    impossible, overlong : int
+        Frames that were sent to no node; that were cut.
+    register_mismatches : int
+        Registers whose value or response is wrong.
+    cycles : int
+        Until the last frame, in steps of 100.
+    """
+
+    frames: int
+    lost: int
+    corrupted: int
+    impossible: int
+    overlong: int
+    register_mismatches: int
+    cycles: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not (self.lost or self.corrupted or self.register_mismatches)
+
+
+def check_frames(expected: list[Frame], received: list[Frame], layout: AddressLayout) -> tuple[int, int]:
+    """Compare frames pair by pair in their order.
+
+    Parameters
+    ----------
+    expected : list of Frame
+        As sent, without those to no node, cut where they are too long.
+    received : list of dict
+        ``node``, the sets ``tid`` and ``tuser`` as lists, and ``data``.
+    layout : AddressLayout
+
+    Returns
+    -------
+    lost, corrupted : int
+    """
+    due: dict[tuple[int, int], list[Any]] = defaultdict(list)
+    came: dict[tuple[int, int], list[Any]] = defaultdict(list)
+    for frame in expected:
+        due[layout.of_node(frame["source"]), frame["dest"]].append(([frame["user"]], frame["data"]))
+    for frame in received:
+        source = frame["tid"][0] if len(frame["tid"]) == 1 else -1
+        came[source, layout.of_node(frame["node"])].append((frame["tuser"], frame["data"]))
+    lost = corrupted = 0
+    for pair in due.keys() | came.keys():
+        missing = len(due[pair]) - len(came[pair])
+        lost += max(0, missing)
+        corrupted += max(0, -missing)
+        corrupted += sum(one != other for one, other in zip(due[pair], came[pair], strict=False))
+    return lost, corrupted
+
+
+@dataclass(frozen=True)
+class AxiRun:
+    """One run.
+
+    Attributes
+    ----------
+    verdict : AxiVerdict
+    seconds : float
+        Simulation alone.
+    build_seconds : float
+        0 if the bench had been built before.
+    """
+
+    verdict: AxiVerdict
+    seconds: float
+    build_seconds: float
+
+
+class AxiBench:
+    """An emitted fabric with AXI endpoints under Verilator, built once and kept by its digest.
+
+    Parameters
+    ----------
+    spec : FabricSpec
+        With endpoints.
+    root : Path, optional
+        Folder for builds.
+    """
+
+    def __init__(self, spec: FabricSpec, *, root: Path = BUILD_ROOT) -> None:
+        if spec.endpoints is None:
+            raise ValueError("axi bench must have a fabric with endpoints, not one without")
+        self.endpoints = spec.endpoints
+        self.fabric = emit_fabric(spec)
+        self.layout = self.fabric.plan.address
+        self.manifest = self.fabric.manifest
+        self._root = root.resolve()
+
+    @property
+    def _top(self) -> str:
+        return str(self.manifest["endpoints"]["top"])
+
+    @property
+    def _control(self) -> str:
+        endpoints = self.manifest["endpoints"]
+        modules = [*self.manifest["router_modules"], self.manifest["ejection_module"], endpoints["endpoint_module"]]
+        return CONTROL.format(top=self._top, blocks="\n".join(f'hier_block -module "{name}"' for name in modules))
+
+    @cached_property
+    def folder(self) -> Path:
+        """Folder of the build."""
+        digests = self.manifest["digest"] + self.manifest["endpoints"]["digest"]
+        digest = hashlib.sha256((digests + self._control + "".join(BUILD_ARGUMENTS)).encode()).hexdigest()
+        return self._root / f"axi-{digest[:16]}"
+
+    def build(self) -> float:
+        """Build the bench unless it has been; return the seconds it took."""
+        return build_once(self.folder, self._build)
+
+    def _build(self) -> None:
+        sources = self.folder / "sources"
+        write_fabric(self.fabric, sources)
+        (sources / "bench.vlt").write_text(self._control)
+        files = [sources / name for name in ("bench.vlt", *self.manifest["files"])]
+        compile_sources(files, self._top, simulator="verilator", folder=self.folder, arguments=BUILD_ARGUMENTS)
+
+    @property
+    def run_folder(self) -> Path:
+        """Folder in which this process keeps the files of a run."""
+        return self.folder / f"run-{os.getpid()}"
+
+    def run(self, *, frames: int, seed: int = 1, keep: bool = False) -> AxiRun:
+        """Send so many frames between random nodes and check all that comes out.
+
+        Parameters
+        ----------
+        frames, seed : int
+        keep : bool
+            Whether to keep the files of a run that passed; those of one that failed are kept.
+
+        Raises
+        ------
+        SimulatorError
+            If the bench cannot be built or does not end.
+        """
+        build_seconds = self.build()
+        folder = self.run_folder
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        case = self.make_case(frames=frames, seed=seed)
+        (folder / "case.json").write_text(json.dumps(case))
+        started = time.monotonic()
+        run_test(
+            "sim.axi_bench",
+            "frames",
+            self._top,
+            simulator="verilator",
+            build=self.folder,
+            folder=folder,
+            plusargs={},
+            environment={"HDNHW_FOLDER": str(folder)},
+        )
+        seconds = time.monotonic() - started
+        if not (folder / "result.json").exists():
+            raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
+        received = [json.loads(line) for line in (folder / "frames.log").read_text().splitlines()]
+        verdict = self.check(case, received, json.loads((folder / "result.json").read_text()))
+        if verdict.passed and not keep:
+            shutil.rmtree(folder)
+        return AxiRun(verdict, seconds, build_seconds)
+
+    def make_case(self, *, frames: int, seed: int) -> dict[str, Any]:
+        """Return what the bench is told: frames before and after a soft reset, and where the registers are."""
+        sizes = {"max_frame": self.endpoints.max_frame, "users": 1 << self.endpoints.tuser_width}
+        nodes = self.layout.network.num_nodes
+        case = {
+            "seed": seed,
+            "addresses": [self.layout.of_node(node) for node in range(nodes)],
+            "registers": self.manifest["endpoints"]["registers"],
+            "frames": make_frames(self.layout, count=frames, seed=f"{seed} frames", **sizes),
+            "after_reset": make_frames(self.layout, count=AFTER_RESET * nodes, seed=f"{seed} after", **sizes),
+        }
+        case["expected"] = len(self.expected(case["frames"]))
+        case["expected_after_reset"] = len(self.expected(case["after_reset"]))
+        return case
+
+    def expected(self, frames: list[Frame]) -> list[Frame]:
+        """Return the frames that must arrive, as they must arrive."""
+        longest = 2 * self.manifest["flit_width"] // 8 * self.max_transfers
+        return [{**frame, "data": frame["data"][:longest]} for frame in frames if self.layout.is_node(frame["dest"])]
+
+    @property
+    def max_transfers(self) -> int:
+        """Transfers to which a frame is cut."""
+        return -(-self.endpoints.max_frame // (self.manifest["flit_width"] // 8))
+
+    def is_overlong(self, frame: Frame) -> bool:
+        """Whether a frame that has a destination is cut."""
+        longest = 2 * self.manifest["flit_width"] // 8 * self.max_transfers
+        return bool(self.layout.is_node(frame["dest"])) and len(frame["data"]) > longest
+
+    def check(self, case: dict[str, Any], received: list[Frame], result: dict[str, Any]) -> AxiVerdict:
+        """Judge a run by its log of frames and the registers that were read."""
+        frames = case["frames"]
+        expected = self.expected(frames)
+        lost, corrupted = check_frames(expected + self.expected(case["after_reset"]), received, self.layout)
+        wrong = self._check_registers(result["registers"], frames)
+        if "cleared" in result:
+            wrong += self._check_registers(result["cleared"], [])
+            wrong += result["writes"] != [OKAY, SLVERR]
+        return AxiVerdict(
+            frames=len(expected) + case["expected_after_reset"],
+            lost=lost,
+            corrupted=corrupted,
+            impossible=len(frames) - len(expected),
+            overlong=sum(map(self.is_overlong, frames)),
+            register_mismatches=wrong,
+            cycles=result["cycles"],
+        )
+
+    def _check_registers(self, values: dict[str, Any], frames: list[Frame]) -> int:
+        """Return how many registers are not as the frames that were sent make them."""
+        manifest, nodes = self.manifest, self.layout.network.num_nodes
+        fabric = {
+            "identification": 0x48444E48,
+            "version": 0x10000,
+            "nodes": nodes,
+            "packet_length": manifest["packet_length"],
+            "flit_width": manifest["flit_width"],
+            **asdict(self.endpoints),
+            "control": 0,
+        }
+        due = [
+            {
+                "frames_sent": sum(frame["source"] == node for frame in self.expected(frames)),
+                "frames_received": sum(frame["dest"] == self.layout.of_node(node) for frame in frames),
+                "packets_dropped": 0,
+                "frames_impossible": sum(
+                    frame["source"] == node and not self.layout.is_node(frame["dest"]) for frame in frames
+                ),
+                "frames_overlong": sum(frame["source"] == node and self.is_overlong(frame) for frame in frames),
+                "address": self.layout.of_node(node),
+            }
+            for node in range(nodes)
+        ]
+        wrong = sum(values["fabric"][name] != [value, OKAY] for name, value in fabric.items())
+        for read, node in zip(values["nodes"], due, strict=True):
+            wrong += sum(read[name] != [value, OKAY] for name, value in node.items())
+        return wrong + sum(response != SLVERR for response in values["holes"])

@@ -1,0 +1,132 @@
+"""The cocotb test of a fabric with AXI endpoints: cocotbext-axi drives and takes every stream, and reads the registers.
+
+The runner, :mod:`sim.axi`, says by environment what to send, and checks what this bench writes down.
+"""
+
+import json
+import logging
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
+
+__all__ = ["frames"]
+
+PERIOD_NS = 10
+PATIENCE = 20_000
+"""Cycles without a frame after which the rest is taken to be lost."""
+QUIET = 500
+"""Cycles after the last frame in which a stray one would come."""
+
+
+def pauses(seed: str) -> Iterator[bool]:
+    """Yield for each cycle whether to pause: runs of cycles, of a length and a share that differ from seed to seed."""
+    rng = random.Random(seed)
+    share, longest = rng.choice([0.0, 0.1, 0.3, 0.5, 0.8]), rng.choice([1, 3, 20])
+    while True:
+        pause = rng.random() < share
+        for _ in range(rng.randint(1, longest)):
+            yield pause
+
+
+class Bench:
+    """The fabric and the clients at its ports."""
+
+    def __init__(self, dut: Any, case: dict[str, Any], log: Any) -> None:
+        self.dut, self.case, self.log, self.count = dut, case, log, 0
+        for name in ("cocotb", "cocotb.axi"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        ends = (dut.aclk, dut.aresetn, False)
+        nodes = range(len(case["addresses"]))
+        self.sources = [AxiStreamSource(AxiStreamBus.from_prefix(dut, f"s_axis_{node}"), *ends) for node in nodes]
+        self.sinks = [AxiStreamSink(AxiStreamBus.from_prefix(dut, f"m_axis_{node}"), *ends) for node in nodes]
+        self.registers = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), *ends)
+
+    async def start(self) -> None:
+        """Start the clock, reset, let everybody pause."""
+        self.dut.aresetn.value = 0
+        Clock(self.dut.aclk, PERIOD_NS, "ns").start()
+        await ClockCycles(self.dut.aclk, 4)
+        self.dut.aresetn.value = 1
+        for node, (source, sink) in enumerate(zip(self.sources, self.sinks, strict=True)):
+            source.set_pause_generator(pauses(f"{self.case['seed']} source {node}"))
+            sink.set_pause_generator(pauses(f"{self.case['seed']} sink {node}"))
+            cocotb.start_soon(self.collect(node))
+
+    def send(self, frames: list[dict[str, Any]]) -> None:
+        """Hand all frames to their sources."""
+        for frame in frames:
+            data = bytes.fromhex(frame["data"])
+            self.sources[frame["source"]].send_nowait(AxiStreamFrame(data, tdest=frame["dest"], tuser=frame["user"]))
+
+    async def collect(self, node: int) -> None:
+        """Write down every frame that comes out at a node."""
+        while True:
+            frame = await self.sinks[node].recv(compact=False)
+            kept = bytes(byte for byte, keep in zip(frame.tdata, frame.tkeep, strict=True) if keep)
+            values = {name: sorted(set(getattr(frame, name))) for name in ("tid", "tuser")}
+            print(json.dumps({"node": node, **values, "data": kept.hex()}), file=self.log)
+            self.count += 1
+
+    async def finish(self, expected: int) -> int:
+        """Wait until so many frames have come in all, or none for long; return the cycles."""
+        cycles, quiet, before = 0, 0, self.count
+        while self.count < expected and quiet < PATIENCE:
+            await ClockCycles(self.dut.aclk, 100)
+            cycles += 100
+            quiet = quiet + 100 if self.count == before else 0
+            before = self.count
+        await ClockCycles(self.dut.aclk, QUIET)
+        return cycles
+
+    async def read(self, address: int) -> tuple[int, int]:
+        """Return (value, response) of a register."""
+        answer = await self.registers.read(address, 4)
+        return int.from_bytes(answer.data, "little"), int(answer.resp)
+
+    async def read_all(self) -> dict[str, Any]:
+        """Return the values of all registers, and the responses of addresses without one."""
+        layout = self.case["registers"]
+        values: dict[str, Any] = {"fabric": {}, "nodes": []}
+        for name, offset in layout["fabric"].items():
+            values["fabric"][name] = await self.read(offset)
+        for node in range(len(self.case["addresses"])):
+            base = layout["node_base"] + node * layout["node_stride"]
+            values["nodes"].append({name: await self.read(base + offset) for name, offset in layout["node"].items()})
+        end = layout["node_base"] + len(self.case["addresses"]) * layout["node_stride"]
+        holes = [layout["node_stride"], layout["node_base"] - 4, layout["node_base"] + layout["node_stride"] - 4, end]
+        values["holes"] = [(await self.read(address))[1] for address in holes]
+        return values
+
+    async def reset(self) -> list[int]:
+        """Reset by the control register; return the responses of that write and of one to a read-only register."""
+        control = self.case["registers"]["fabric"]["control"]
+        answers = [await self.registers.write(address, b"\1\0\0\0") for address in (control, 0)]
+        while (await self.read(control))[0]:
+            await RisingEdge(self.dut.aclk)
+        return [int(answer.resp) for answer in answers]
+
+
+@cocotb.test()
+async def frames(dut: Any) -> None:
+    """Send all frames, read the registers, reset, read again, and send a few more."""
+    folder = Path(os.environ["HDNHW_FOLDER"])
+    case = json.loads((folder / "case.json").read_text())
+    with (folder / "frames.log").open("w", encoding="ascii") as log:
+        bench = Bench(dut, case, log)
+        await bench.start()
+        bench.send(case["frames"])
+        result: dict[str, Any] = {"cycles": await bench.finish(case["expected"])}
+        result["registers"] = await bench.read_all()
+        if bench.count == case["expected"]:
+            result["writes"] = await bench.reset()
+            result["cleared"] = await bench.read_all()
+            bench.send(case["after_reset"])
+            await bench.finish(case["expected"] + case["expected_after_reset"])
+    (folder / "result.json").write_text(json.dumps(result))

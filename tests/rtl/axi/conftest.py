@@ -1,0 +1,156 @@
+"""Frames and packets as plain Python, and an endpoint with the rest of the network played by the bench."""
+
+import random
+from dataclasses import dataclass
+
+import pytest
+
+from hdnhw.flit import FlitFormat, FrameFormat, PacketKind
+from hdnhw.rtl.axi.endpoint import Endpoint
+from hdnhw.spec import AxiStreamSpec, parse
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.network import build
+
+SIZES = {
+    "one header flit": ("torus(5)", 32, 8, AxiStreamSpec(max_frame=128, tuser_width=3)),
+    "three header flits": ("hdn(cube(2), [[0]])", 8, 7, AxiStreamSpec(max_frame=32, tuser_width=2)),
+    "one data flit": ("complete(3)", 64, 2, AxiStreamSpec(max_frame=64)),
+    "three bytes a flit": ("torus(3, 3)", 24, 5, AxiStreamSpec(max_frame=64)),
+    "frames of one packet": ("complete(2)", 16, 12, AxiStreamSpec(max_frame=16)),
+}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame: source and destination addresses, transfers, tkeep of the last one, user bits."""
+
+    src: int
+    dst: int
+    data: tuple[int, ...]
+    keep: int
+    user: int
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A packet: the fields of its header, and the data flits that count."""
+
+    kind: int
+    dst: int
+    src: int
+    last: int = 0
+    data: tuple[int, ...] = ()
+    keep: int = 0
+    user: int = 0
+
+
+class Rig:
+    """One endpoint, its sizes, and what turns frames into packets and flits and back."""
+
+    def __init__(self, name, node=1):
+        text, width, length, endpoints = SIZES[name]
+        self.layout = AddressLayout(build(parse(text)))
+        self.format = FrameFormat(FlitFormat(width, self.layout.width, length), endpoints)
+        self.width, self.length = width, length
+        self.address = self.layout.of_node(node)
+        self.dut = Endpoint(self.format, self.layout)
+        self.others = [self.layout.of_node(n) for n in range(self.layout.network.num_nodes) if n != node]
+        self.impossible = [a for a in range(1 << self.layout.width) if not self.layout.is_node(a)]
+
+    def frame(self, rng, *, src=None, dst=None, transfers):
+        """Return a random frame; the node itself stands at the end that is not given."""
+        src, dst = self.address if src is None else src, self.address if dst is None else dst
+        data = tuple(rng.randrange(1 << self.width) for _ in range(transfers))
+        keep = rng.randrange(1 << self.width // 8)  # any pattern passes, none at all included
+        return Frame(src, dst, data, keep, rng.randrange(1 << self.format.endpoints.tuser_width))
+
+    def transfers(self, frame):
+        """Return a frame as an AXI4-Stream source gives it; what does not count is noise."""
+        noise, full = random.Random(str(frame)), (1 << self.width // 8) - 1
+        for position, word in enumerate(frame.data):
+            last = position == len(frame.data) - 1
+            dest, user = frame.dst, frame.user
+            if position:
+                dest, user = noise.randrange(1 << self.layout.width), noise.randrange(2)
+            yield {"data": word, "keep": frame.keep if last else full, "last": last, "dest": dest, "user": user}
+
+    def packets(self, frame):
+        """Return the data packets of a frame."""
+        step = self.format.payload_flits
+        parts = [frame.data[start : start + step] for start in range(0, len(frame.data), step)]
+        kind = PacketKind.SINGLE if len(parts) == 1 else PacketKind.BODY
+        full = (1 << self.width // 8) - 1
+        return [
+            Packet(kind, frame.dst, frame.src, last, part, frame.keep if last else full, frame.user)
+            for part, last in ((part, number == len(parts) - 1) for number, part in enumerate(parts))
+        ]
+
+    def flits(self, packet, rng):
+        """Return the flits of a packet as the ejection stream gives them, padded with noise."""
+        fields = self.format.header_fields
+        values = {name: getattr(packet, name) for name in fields if name != "end"}
+        values["end"] = max(0, len(packet.data) - 1)
+        header = offset = 0
+        for name, width in fields.items():
+            assert values[name] >> width == 0
+            header, offset = header | values[name] << offset, offset + width
+        mask = (1 << self.width) - 1
+        words = [header >> self.width * n & mask for n in range(self.format.header_flits)] + list(packet.data)
+        words += [rng.randrange(mask + 1) for _ in range(self.length - len(words))]
+        return [{"data": word, "last": n == self.length - 1} for n, word in enumerate(words)]
+
+    def packet(self, words):
+        """Return the packet of `length` injected flits; what does not count is left out."""
+        header = sum(word << self.width * n for n, word in enumerate(words))
+        values, offset = {}, 0
+        for name, width in self.format.header_fields.items():
+            values[name], offset = header >> offset & ((1 << width) - 1), offset + width
+        kind, end = values.pop("kind"), values.pop("end")
+        if kind in (PacketKind.REQUEST, PacketKind.GRANT):
+            return Packet(kind, values["dst"], values["src"])
+        start = self.format.header_flits
+        return Packet(kind, data=tuple(words[start : start + end + 1]), **values)
+
+    def received(self, beats):
+        """Return the frames of a list of transfers out of the endpoint, each a (source, user, data, keep)."""
+        width, full = self.width, (1 << self.width // 8) - 1
+        fields = [("data", width), ("keep", width // 8), ("last", 1), ("id", self.layout.width)]
+        fields.append(("user", self.format.endpoints.tuser_width))
+        frames, data = [], []
+        for beat in beats:
+            values = {}
+            for name, size in fields:
+                values[name], beat = beat & ((1 << size) - 1), beat >> size
+            data.append(values)
+            if values["last"]:
+                assert len({(v["id"], v["user"]) for v in data}) == 1
+                assert all(v["keep"] == full for v in data[:-1])
+                words = tuple(v["data"] for v in data)
+                frames.append(Frame(values["id"], self.address, words, values["keep"], values["user"]))
+                data = []
+        assert not data
+        return frames
+
+    async def read(self, ctx, word):
+        """Return a counter."""
+        ctx.set(self.dut.select, word)
+        await ctx.tick()
+        return ctx.get(self.dut.word)
+
+
+@pytest.fixture(params=SIZES)
+def rig(request):
+    """Return an endpoint of each size."""
+    return Rig(request.param)
+
+
+@pytest.fixture
+def make_rig():
+    """Return ``make_rig(name)`` for one size."""
+    return Rig
+
+
+@pytest.fixture
+def packet_type():
+    """Return the class of packets."""
+    return Packet

@@ -1,0 +1,98 @@
+"""Frames through the emitted endpoints by cocotbext-axi: all intact, and each kind of fault seen."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from sim.axi import AxiBench, check_frames
+
+BUILDS = Path("build") / "sim"
+
+
+def bench(text: str, **sizes: int) -> AxiBench:
+    """Return the bench of a fabric; builds are kept between test runs."""
+    endpoints = {name: sizes.pop(name) for name in ("max_frame", "tuser_width") if name in sizes}
+    spec = FabricSpec(network=parse(text), endpoints=AxiStreamSpec(**endpoints), **sizes)
+    return AxiBench(spec, root=BUILDS)
+
+
+def test_frames_between_random_nodes() -> None:
+    """Sixteen nodes, frames to 256 bytes; cut ones come among them."""
+    run = bench("hdn(cube(2), [[0]])", max_frame=256, tuser_width=4).run(frames=300)
+    assert run.verdict.passed, run.verdict
+    assert run.verdict.frames == 300 + 3 * 16
+    assert run.verdict.overlong > 0
+
+
+def test_frames_to_no_node_are_counted() -> None:
+    run = bench("torus(3)", packet_length=6, flit_width=8, max_frame=64).run(frames=400, seed=2)
+    assert run.verdict.passed, run.verdict
+    assert run.verdict.impossible > 0
+
+
+@pytest.fixture(scope="module")
+def passed() -> tuple[AxiBench, dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
+    """Return a bench and the case, the log and the result of a run that passed."""
+    small = bench("torus(3)", packet_length=6, flit_width=8, max_frame=64)
+    small.build()
+    folder = small.run_folder
+    assert small.run(frames=60, keep=True).verdict.passed
+    case, result = (json.loads((folder / name).read_text()) for name in ("case.json", "result.json"))
+    return small, case, [json.loads(line) for line in (folder / "frames.log").read_text().splitlines()], result
+
+
+def test_each_fault_is_seen(passed: tuple[AxiBench, dict[str, Any], list[dict[str, Any]], dict[str, Any]]) -> None:
+    small, case, log, result = passed
+    expected = small.expected(case["frames"]) + small.expected(case["after_reset"])
+
+    def faults(received: list[dict[str, Any]]) -> tuple[int, int]:
+        return check_frames(expected, received, small.layout)
+
+    last = log[-1]
+    assert faults(log) == (0, 0)
+    assert faults(log[:-1]) == (1, 0)
+    assert faults([*log, last]) == (0, 1)
+    flipped = f"{int(last['data'], 16) ^ 1:0{len(last['data'])}x}"
+    for field, value in (("data", flipped), ("tuser", [last["tuser"][0] ^ 1]), ("data", last["data"] + "00")):
+        assert faults([*log[:-1], {**last, field: value}]) == (0, 1)
+    assert faults([*log[:-1], {**last, "tid": [0, 1]}]) == (1, 1)
+    assert faults([*log[:-1], {**last, "node": (last["node"] + 1) % 3}]) == (1, 1)
+    assert faults(log[::-1])[1] > 10
+
+    def wrong(changed: dict[str, Any]) -> int:
+        return small.check(case, log, changed).register_mismatches
+
+    assert wrong(result) == 0
+    for read in ("registers", "cleared"):
+        for change in (
+            {"holes": [2, 2, 0, 2]},
+            {"fabric": {**result[read]["fabric"], "nodes": [4, 0]}},
+            {"nodes": [{**node, "frames_received": [999, 0]} for node in result[read]["nodes"][:1]]},
+        ):
+            nodes = {"nodes": [*change["nodes"], *result[read]["nodes"][1:]]} if "nodes" in change else change
+            assert wrong({**result, read: {**result[read], **nodes}}) == 1
+    assert wrong({**result, "writes": [0, 0]}) == 1
+
+
+def test_lost_frames_end_the_run_and_fail_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bench waits for frames that nobody sends: it gives up, and says how many are lost."""
+    small = bench("torus(3)", packet_length=6, flit_width=8, max_frame=64)
+    made = small.make_case
+
+    def waits_for_more(**options: int) -> dict[str, Any]:
+        case = made(**options)
+        return case | {"expected": case["expected"] + 1, "after_reset": [], "expected_after_reset": 0}
+
+    monkeypatch.setattr(small, "make_case", waits_for_more)
+    monkeypatch.setattr(small, "expected", lambda frames, real=small.expected: [*real(frames), *real(frames)[:1]])
+    verdict = small.run(frames=20).verdict
+    assert verdict.lost == 1
+    assert not verdict.passed
+
+
+def test_a_fabric_without_endpoints_has_no_such_bench() -> None:
+    with pytest.raises(ValueError, match="axi bench must have a fabric with endpoints, not one without"):
+        AxiBench(FabricSpec(network=parse("complete(2)")))
