@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check-cosim bench-emission bench-simulation clean
+.PHONY: demo test check-cosim bench-boards bench-emission bench-simulation clean
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -21,6 +21,10 @@ COSIM_SPECS = "dualcube(3)" "hdn(cube(2), [[0]])" "rdn(cube(3), 1)" "hdn(torus(2
 check-cosim: $(READY)
 	for spec in $(COSIM_SPECS); do $(BIN)/hdnhw cosim "$$spec" || exit 1; done
 	$(BIN)/hdnhw cosim "rdn(cube(3), 1)" --test random --packets 100000
+
+# Three bitstreams; about half an hour.
+bench-boards: $(READY)
+	$(BIN)/python bench/bitstreams.py
 
 bench-emission: $(READY)
 	$(BIN)/python bench/emission.py

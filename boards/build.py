@@ -1,11 +1,13 @@
 """Make a bitstream of the self-test."""
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,13 +104,38 @@ def build_bitstream(
     SpecError
         If the fabric cannot be built or tested.
     ToolError
-        If a tool fails.
+        If a tool fails, or another build for the board is under way.
     """
     started = time.monotonic()
     fabric = emit_fabric(spec)
     check_testable(fabric)
+    with _locked(root / f"{board.name}.lock"):
+        return _build_locked(board, spec, fabric, packets, seed, root / board.name, say, started)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock file; raise ToolError if somebody else does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ToolError(f"another build for the same board is under way: {path} is locked") from None
+        yield
+
+
+def _build_locked(
+    board: Board,
+    spec: FabricSpec,
+    fabric: EmittedFabric,
+    packets: int,
+    seed: int,
+    folder: Path,
+    say: Callable[[str], None],
+    started: float,
+) -> BoardBuild:
     top = BoardTop(_self_test(fabric, board, packets))
-    folder = root / board.name
     work, bitstream = folder / "work", folder / f"{board.name}{board.bitstream}"
     shutil.rmtree(folder, ignore_errors=True)
     say(f"{board.name}: {spec.network}, {fabric.manifest['routers']} routers; elaborating ...")

@@ -1,5 +1,6 @@
 """Bitstreams: what the tools are told and what happens when they fail. `make bench-boards` runs the real ones."""
 
+import fcntl
 import json
 import stat
 from pathlib import Path
@@ -80,6 +81,14 @@ def test_tool_that_fails_is_named_with_its_log_and_leaves_no_bitstream(tools, tm
     with pytest.raises(ToolError, match=r"nextpnr-ice40 has failed: ERROR: no room, see .*nextpnr-ice40.log"):
         build_bitstream(board, SPEC, packets=10, root=tmp_path)
     assert not kept.exists()
+
+
+def test_two_builds_for_a_board_do_not_meet(tmp_path):
+    with (tmp_path / "ice40-hx8k.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(ToolError, match=r"another build for the same board is under way: .*ice40-hx8k.lock"):
+            build_bitstream(BOARDS["ice40-hx8k"], SPEC, packets=10, root=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["ice40-hx8k.lock"]
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
