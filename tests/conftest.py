@@ -1,8 +1,127 @@
-"""One hypothesis profile for all tests: repeatable, and blind to how busy the machine is."""
+"""Support for all tests: one hypothesis profile, and simulations of Amaranth components.
 
+The profile is repeatable, and blind to how busy the machine is. Each bench has a cycle limit, and streams pause.
+"""
+
+import pytest
+from amaranth.hdl import ClockDomain, Module, Value
+from amaranth.sim import Simulator
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "hdnhw", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hdnhw")
+
+PERIOD = 1e-6
+CYCLE_LIMIT = 2000
+
+
+class CycleLimitError(AssertionError):
+    """A bench that has not come to its end."""
+
+
+def _simulate(dut, *benches, cycles=CYCLE_LIMIT, domain=None):
+    """Run async functions of the simulation context at once, until all have returned.
+
+    The clock of the domain ``sync`` is the only one there is. Time runs with it or without it, so that a bench that
+    waits for another clock ends as well.
+
+    Parameters
+    ----------
+    dut : Elaboratable
+    benches : async callables
+    cycles : int
+        Cycle limit.
+    domain : ClockDomain, optional
+        The domain ``sync``, for a bench that drives its reset.
+
+    Raises
+    ------
+    CycleLimitError
+        If a bench is still running after so many cycles.
+    """
+    running = []
+
+    def tracked(bench):
+        async def run(ctx):
+            running.append(bench.__name__)
+            await bench(ctx)
+            running.remove(bench.__name__)
+
+        return run
+
+    async def watch(ctx):
+        await ctx.delay(cycles * PERIOD)
+        raise CycleLimitError(f"still running after {cycles} cycles: {', '.join(running)}")
+
+    m = Module()
+    m.domains.sync = domain or ClockDomain()
+    m.submodules.dut = dut
+    simulator = Simulator(m)
+    simulator.add_clock(PERIOD)
+    simulator.add_testbench(watch, background=True)
+    for bench in benches:
+        simulator.add_testbench(tracked(bench))
+    simulator.run()
+
+
+async def _send(ctx, stream, items, pause=lambda: False):
+    """Send `items` into a stream; `pause` is asked before each of them and in every cycle of a pause."""
+    for item in items:
+        while pause():
+            await ctx.tick()
+        ctx.set(stream.payload, item)
+        ctx.set(stream.valid, 1)
+        ready = False
+        while not ready:
+            _, _, ready = await ctx.tick().sample(stream.ready)
+        ctx.set(stream.valid, 0)
+
+
+async def _receive(ctx, stream, count, pause=lambda: False):
+    """Take `count` items from a stream, not ready while `pause` says so, and return them as integers.
+
+    The stream rules are checked in every cycle: neither `valid` nor the payload looks at `ready`, and both hold until
+    the item is taken.
+    """
+    payload = Value.cast(stream.payload)
+    items, waiting = [], None
+    while len(items) < count:
+        offers = []
+        ready = not pause()
+        for value in (not ready, ready):
+            ctx.set(stream.ready, value)
+            offers.append((ctx.get(stream.valid), ctx.get(payload)))
+        assert offers[0] == offers[1], "the stream looks at ready"
+        _, _, valid, item = await ctx.tick().sample(stream.valid, payload)
+        assert waiting is None or (valid and item == waiting), "the stream did not hold"
+        waiting = item if valid and not ready else None
+        if valid and ready:
+            items.append(item)
+    ctx.set(stream.ready, 0)
+    return items
+
+
+@pytest.fixture
+def simulate():
+    """Return ``simulate(dut, *benches, cycles=..., domain=...)``."""
+    return _simulate
+
+
+@pytest.fixture
+def cycle_limit_error():
+    """Return the error of a bench that has run too long."""
+    return CycleLimitError
+
+
+@pytest.fixture
+def send():
+    """Return ``await send(ctx, stream, items, pause)``."""
+    return _send
+
+
+@pytest.fixture
+def receive():
+    """Return ``await receive(ctx, stream, count, pause)``."""
+    return _receive

@@ -13,7 +13,7 @@ import pytest
 from hdnhw.emit.fabric import emit_fabric, write_fabric
 from hdnhw.flit import FlitFormat, FrameFormat
 from hdnhw.spec import AxiStreamSpec, FabricSpec, SpecError, parse
-from sim.runner import verilator_home
+from sim.simulator import verilator_home
 
 FABRICS = {
     "two nodes": ("complete(2)", {"packet_length": 4}, {"max_frame": 16}),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.emit.verilog import router_names
-from sim.runner import verilator_home
+from sim.simulator import verilator_home
 
 INSTANCE = re.compile(r"^  (\w+) (router|ejection)_(\d+) \(\n(.*?)\n  \);$", re.MULTILINE | re.DOTALL)
 

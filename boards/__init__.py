@@ -1,0 +1,1 @@
+"""Board tops: a fabric that tests itself and reports over UART."""
