@@ -11,10 +11,11 @@ from amaranth.lib.wiring import connect
 
 import hdnhw.rtl.ports
 from hdnhw.routing.plan import plan
+from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.ejection import EjectionBuffer
 from hdnhw.rtl.router import Router
 from hdnhw.spec import parse
-from hdnhw.timing import SlotTiming
+from hdnhw.timing import SlotTiming, slots_per_vc
 
 WIDTH = 16
 LENGTHS = [1, 2, 4, 8]
@@ -31,7 +32,8 @@ class Rig:
 
     A neighbour sends like a router: it looks at its credits in the sample phase, and the packet leaves in the next
     slot. What the router sends is passed on at once: its credit comes back when the next router would give it, unless
-    `hold` (a function of output and virtual channel) keeps it back.
+    `hold` (a function of output and virtual channel) keeps it back. What means nothing is random: data and virtual
+    channels that are not valid, and credits between routers in all phases but the update phase.
     """
 
     def __init__(self, *, length, buffers=None, text="rdn(cube(2), 1)", node=22, terminal=False):
@@ -44,6 +46,7 @@ class Rig:
         ports = {index: self.network.ports[index].name for index in self.plan.shape_of(node).ports}
         self.inputs = {index: getattr(self.router, f"{name}_i") for index, name in ports.items()}
         self.outputs = {index: getattr(self.router, f"{name}_o") for index, name in ports.items()}
+        self.slots = {port: slots_per_vc(self.buffers, channel.signature.num_vcs) for port, channel in self.inputs.items()}
         if terminal:
             self.dut.submodules.ejection = ejection = EjectionBuffer(**sizes)
             connect(self.dut, self.router.eject, ejection.channel)
@@ -56,14 +59,16 @@ class Rig:
 
     def restart(self):
         """Begin at cycle 0, as after reset."""
-        self.serial = count()
+        self.serial, self.noise = count(), random.Random(1)
         self.cycle, self.dropped = 0, 0
         self.waiting = {(port, vc): deque() for port, c in self.inputs.items() for vc in range(c.signature.num_vcs)}
-        self.room = dict.fromkeys(self.waiting, self.buffers)
+        self.room = {(port, vc): self.slots[port] for port, vc in self.waiting}
         self.bus = {port: {} for port in self.inputs}
         self.to_inject, self.offering = deque(), False
         self.owed = {(port, vc): deque() for port, c in self.outputs.items() for vc in range(c.signature.num_vcs)}
-        self.arrived, self.accepted, self.ready, self.departed, self.credits = [], [], [], [], []
+        self.given_at = -self.length
+        self.arrived, self.accepted, self.ready, self.departed = [], [], [], []
+        self.credits, self.given, self.injected = [], [], []
 
     def packet(self, dst, rng, *, address=None):
         """Return the flits of a packet, no two alike, to a node, or to a packed address that may name none."""
@@ -117,12 +122,12 @@ class Rig:
 
     def _inject(self):
         self.offering = bool(self.to_inject) and (self.offering or not self.pause())
-        return self.offering, self.to_inject[0] if self.to_inject else 0
+        return self.offering, self.to_inject[0] if self.offering else self.noise.getrandbits(WIDTH)
 
     def _arrive(self):
         """Start packets on the channels in the next slot; yield what is on them now."""
         if self.cycle % self.length == self.timing.sample_phase:
-            head = (self.cycle // self.length + 1) * self.length + 1
+            head = (self.cycle // self.length + 1) * self.length + self.timing.channel_cycles
             for port in self.inputs:
                 sendable = [vc for at, vc in self.waiting if at == port and self.waiting[at, vc] and self.room[at, vc]]
                 if sendable:
@@ -132,34 +137,51 @@ class Rig:
                     self.arrived.append((head, port, vc, packet))
                     self.bus[port].update({head + place: (1, flit, vc) for place, flit in enumerate(packet)})
         for port, channel in self.inputs.items():
-            levels = self.bus[port].pop(self.cycle, (0, 0, 0))
+            noise = 0, self.noise.getrandbits(WIDTH), self.noise.getrandbits(index_width(channel.signature.num_vcs))
+            levels = self.bus[port].pop(self.cycle, noise)
             yield from levels if channel.signature.num_vcs > 1 else levels[:2]
 
+    def updates(self):
+        """Return whether credits between routers count in this cycle."""
+        return self.cycle % self.length == self.timing.update_phase
+
     def _give_credits(self):
-        given = dict.fromkeys(self.outputs, 0)
-        for (port, vc), due in self.owed.items():
-            if due and due[0] <= self.cycle and not self.hold(port, vc):
-                due.popleft()
-                given[port] |= 1 << vc
+        """Return credits: of ejection at any time, but a packet's time apart; of the others in the update phase."""
+        given = {}
+        for port, channel in self.outputs.items():
+            count = self.updates() if port != self.local else self.cycle - self.given_at >= self.length
+            given[port] = 0 if count or port == self.local else self.noise.getrandbits(channel.signature.num_vcs)
+            for vc in range(channel.signature.num_vcs if count else 0):
+                due = self.owed[port, vc]
+                if due and due[0] <= self.cycle and not self.hold(port, vc):
+                    due.popleft()
+                    given[port] |= 1 << vc
+                    self.given.append((self.cycle, port, vc))
+        if given.get(self.local):
+            self.given_at = self.cycle
         return given.values()
 
     def _record(self, ready, values):
         self.ready.append(ready)
         if self.offering and ready:
-            self.to_inject.popleft()
+            self.injected.append(self.to_inject.popleft())
             self.accepted.append(self.cycle)
             self.offering = False
         for port, channel in self.inputs.items():
             bits = next(values)
             for vc in range(channel.signature.num_vcs):
-                if bits >> vc & 1:
+                if bits >> vc & 1 and self.updates():
                     self.room[port, vc] += 1
+                    assert self.room[port, vc] <= self.slots[port]
                     self.credits.append((self.cycle, port, vc))
         for port, channel in self.outputs.items():
             valid, flit, vc = next(values), next(values), next(values) if channel.signature.num_vcs > 1 else 0
             if valid:
-                if self.cycle % self.length == 1 % self.length:
-                    self.owed[port, vc].append(self.cycle + self.timing.hop_cycles - 1)
+                if self.cycle % self.length == self.timing.head_phase:
+                    there = self.cycle - self.timing.channel_cycles + self.timing.hop_cycles
+                    self.owed[port, vc].append(self.cycle + self.length if port == self.local else there)
+                    room = slots_per_vc(self.buffers, channel.signature.num_vcs)
+                    assert len(self.owed[port, vc]) <= room, "a packet was sent without a credit"
                 self.departed.append((self.cycle, port, vc, flit))
 
     def packets(self):
@@ -169,7 +191,7 @@ class Rig:
             flits = [(cycle, vc, flit) for cycle, at, vc, flit in self.departed if at == port]
             for start in range(0, len(flits), self.length):
                 cycles, vcs, words = zip(*flits[start : start + self.length], strict=True)
-                assert cycles[0] % self.length == 1 % self.length
+                assert cycles[0] % self.length == self.timing.head_phase
                 assert cycles == tuple(range(cycles[0], cycles[0] + self.length))
                 assert len(set(vcs)) == 1
                 found.append((cycles[0], port, vcs[0], words))
@@ -204,11 +226,12 @@ def test_an_arriving_packet_leaves_as_planned_and_on_time(simulate, length):
             for port, vc, dst in rig.arrivals():
                 packet, before, credits = rig.packet(dst, rng), len(rig.packets()), len(rig.credits)
                 rig.waiting[port, vc].append(packet)
-                await rig.run(ctx, 3 * length + 8)
+                await rig.run(ctx, 4 * length + 8)
                 head = rig.arrived[-1][0] + rig.timing.hop_cycles
                 assert rig.packets()[before:] == [(head, *rig.way(dst), packet)]
-                # The credit is due at the start of the slot in which the packet leaves the buffer.
-                assert rig.credits[credits:] == [(head - 1, port, vc)]
+                # The credit is due in the update phase of the slot in which the packet leaves the buffer.
+                leaves = head - rig.timing.channel_cycles
+                assert rig.credits[credits:] == [(leaves + rig.timing.update_phase, port, vc)]
 
     simulate(rig.dut, bench, cycles=6000)
     assert {vc for _, _, vc, _ in rig.arrived} == {0, 1}
@@ -221,7 +244,7 @@ async def overfill(ctx, rig, rng):
         flows.setdefault(rig.way(dst), (port, vc, dst))
     output = next(port for port, _ in flows if (port, 0) in flows and (port, 1) in flows and port != rig.local)
     for port, vc, dst in (flows[output, 0], flows[output, 1]):
-        rig.waiting[port, vc].extend(rig.packet(dst, rng) for _ in range(rig.buffers + 2))
+        rig.waiting[port, vc].extend(rig.packet(dst, rng) for _ in range(rig.slots[output] + 4))
     await rig.run(ctx, (4 * rig.buffers + 8) * rig.timing.hop_cycles)
     return output
 
@@ -237,11 +260,11 @@ def test_nothing_is_sent_without_credit(simulate, length, buffers):
     async def bench(ctx):
         rig.hold = lambda port, vc: not allowed[port, vc]
         output = await overfill(ctx, rig, rng)
-        expected = Counter({(output, 0): rig.buffers, (output, 1): rig.buffers})
+        expected = Counter({(output, 0): rig.slots[output], (output, 1): rig.slots[output]})
         assert sent() == expected
         for vc in (1, 0, 1):
             allowed[output, vc] = 1
-            await rig.step(ctx)
+            await rig.run(ctx, length)
             allowed[output, vc] = 0
             await rig.run(ctx, 4 * rig.timing.hop_cycles)
             expected[output, vc] += 1
@@ -250,12 +273,14 @@ def test_nothing_is_sent_without_credit(simulate, length, buffers):
     simulate(rig.dut, bench, cycles=4000)
 
 
-@each_length
-def test_a_flow_needs_full_rate_buffers_for_its_full_rate(simulate, length):
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 9])
+@pytest.mark.parametrize(("text", "node", "classes"), [("mesh(3, 3)", 4, 1), ("rdn(cube(2), 1)", 22, 2)])
+def test_a_flow_needs_full_rate_buffers_for_each_class_for_its_full_rate(simulate, length, text, node, classes):
     full = SlotTiming(length).full_rate_buffers
     gaps = {}
-    for buffers in (full // 2, full):
-        rig, rng = Rig(length=length, buffers=buffers), random.Random(1)
+    for slots in (full // 2, full):
+        rig, rng = Rig(length=length, buffers=slots * classes, text=text, node=node), random.Random(1)
+        assert {channel.signature.num_vcs for channel in rig.inputs.values()} == {classes}
         port, vc, dst = next(arrival for arrival in rig.arrivals() if rig.way(arrival[2])[0] != rig.local)
         rig.waiting[port, vc].extend(rig.packet(dst, rng) for _ in range(16))
 
@@ -265,33 +290,94 @@ def test_a_flow_needs_full_rate_buffers_for_its_full_rate(simulate, length):
         simulate(rig.dut, bench)
         heads = [head for head, _, _, _ in rig.packets()]
         assert len(heads) == 16
-        gaps[buffers] = {later - head for head, later in pairwise(heads)}
+        gaps[slots] = {later - head for head, later in pairwise(heads)}
     assert gaps[full] == {length}
     assert max(gaps[full // 2]) > length
 
 
 @each_length
-def test_ready_falls_only_between_packets(simulate, length):
+def test_two_classes_with_the_default_buffers_fill_a_channel_that_one_does_not(simulate, length):
+    """A port has room for one flow at full rate: one class of two sustains half of that, both together all of it."""
+    heads = {}
+    for classes in (1, 2):
+        rig, rng = Rig(length=length), random.Random(1)
+        flows = {(rig.way(dst), port): (port, vc, dst) for port, vc, dst in rig.arrivals() if rig.way(dst)[0] != rig.local}
+        output = next(way[0] for way, _ in flows if {(way[0], 0), (way[0], 1)} <= {way for way, _ in flows})
+        first = next(flow for (way, _), flow in flows.items() if way == (output, 0))
+        second = next(flow for (way, at), flow in flows.items() if way == (output, 1) and at != first[0])
+        for port, vc, dst in (first, second)[:classes]:
+            rig.waiting[port, vc].extend(rig.packet(dst, rng) for _ in range(32 // classes))
+
+        async def bench(ctx, rig=rig):
+            await rig.run(ctx, 90 * length)
+
+        simulate(rig.dut, bench)
+        heads[classes] = [head for head, port, _, _ in rig.packets() if port == output]
+    assert [len(own) for own in heads.values()] == [32, 32]
+    gaps = {classes: (own[-6] - own[6]) / 20 / length for classes, own in heads.items()}
+    assert gaps[2] < 1.06
+    assert gaps[1] > 1.2
+
+
+@each_length
+def test_ready_falls_before_packets_and_before_tails(simulate, length):
+    """All slots are taken: no packet is begun. Inside of one, a tail flit waits for the update phase, no other does."""
     rig, rng = Rig(length=length), random.Random(length)
     dst = next(dst for dst in range(rig.network.num_nodes) if rig.way(dst)[0] != rig.local)
     packets = [rig.packet(dst, rng) for _ in range(3 * rig.buffers)]
     rig.to_inject.extend(flit for packet in packets for flit in packet)
     rig.pause = lambda: rng.random() < 0.4
+    downstream = rig.slots[rig.way(dst)[0]]
 
     async def bench(ctx):
         rig.hold = lambda *_: True
-        await rig.run(ctx, 12 * length * rig.buffers)
-        assert len(rig.accepted) == 2 * rig.buffers * length  # as many wait here as have gone downstream
+        await rig.run(ctx, 16 * length * rig.buffers)
+        assert len(rig.accepted) == (rig.buffers + downstream) * length  # those wait here, these have gone downstream
         assert not any(rig.ready[-length:])
         rig.hold = lambda *_: False
-        await rig.run(ctx, 12 * length * rig.buffers)
+        await rig.run(ctx, 32 * length * rig.buffers)
 
-    simulate(rig.dut, bench, cycles=4000)
+    simulate(rig.dut, bench, cycles=8000)
     assert [packet for _, _, _, packet in rig.packets()] == packets
     taken = set(rig.accepted)
     for cycle, ready in enumerate(rig.ready):
-        before = sum(1 for at in taken if at < cycle)
-        assert ready or before % length == 0
+        position = sum(1 for at in taken if at < cycle) % length
+        if position == length - 1 and length > 1:
+            assert ready == (cycle % length == rig.timing.update_phase)
+        else:
+            assert ready or position == 0
+
+
+@pytest.mark.parametrize("length", [2, 3, 5, 8])
+def test_a_source_may_pause_inside_a_packet_in_any_phase(simulate, length):
+    """Begin in each phase and stop before each flit in turn, for times up to two slots."""
+    rig, rng = Rig(length=length), random.Random(length)
+    dst = next(dst for dst in range(rig.network.num_nodes) if rig.way(dst)[0] != rig.local)
+    timing, expected, stop = rig.timing, [], Counter()
+
+    def pause():
+        stop[len(rig.to_inject)] -= 1
+        return stop[len(rig.to_inject)] >= 0
+
+    async def bench(ctx):
+        rig.pause = pause
+        for phase, left, cycles in product(range(length), range(1, length), range(1, 2 * length + 1, 3)):
+            while rig.cycle % length != phase:
+                await rig.step(ctx)
+            packet = rig.packet(dst, rng)
+            rig.to_inject.extend(packet)
+            stop.clear()
+            stop[left] = cycles
+            while rig.to_inject:
+                await rig.step(ctx)
+            tail = rig.accepted[-1]
+            assert tail % length == timing.update_phase
+            expected.append(((tail // length + 1) * length + timing.channel_cycles, *rig.way(dst), packet))
+        await rig.run(ctx, 4 * length)
+
+    simulate(rig.dut, bench, cycles=20000)
+    assert rig.packets() == expected
+    assert {cycle % length for cycle in rig.accepted} == set(range(length))
 
 
 @each_length
