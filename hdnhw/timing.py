@@ -125,9 +125,9 @@ class SlotTiming:
     @property
     def order_moves_at_reset(self) -> bool:
         """Whether the scan's starting point moves on once after reset, before the first allocation."""
-        if not self.registers_pops:
+        if len(self.order_phases) == 1:
             return self.packet_length > 1
-        return any(0 < phase <= self.update_phase for phase in self.order_phases)
+        return any(0 < phase <= self.update_phase for phase in self.order_phases)  # behind a register: not phase 0
 
     @property
     def full_rate_buffers(self) -> int:

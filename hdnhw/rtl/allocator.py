@@ -180,6 +180,10 @@ class SwitchAllocator(wiring.Component):
         for number, (num_vcs, _) in enumerate(self._inputs):
             queues = getattr(self, f"queues_{number}")
             waiting = queues.valid & ~queues.pop
+            if timing.packet_length == 2:  # of what the last allocation saw, not of what has come since
+                seen = Signal(num_vcs, name=f"waiting_{number}")
+                m.d.sync += seen.eq(queues.valid)
+                waiting = seen & ~queues.pop
             if timing.registers_pops:
                 waiting = Signal(num_vcs, name=f"waiting_{number}", reset_less=True)
                 for v in range(num_vcs):
