@@ -79,7 +79,9 @@ def add_fabric_options(parser: argparse.ArgumentParser) -> None:
     add_modes_option(parser)
     parser.add_argument("--packet-length", type=int, metavar="L", help="flits a packet (default 8)")
     parser.add_argument("--flit-width", type=int, default=32, metavar="W", help="bits a flit (default 32)")
-    parser.add_argument("--buffers", type=int, metavar="B", help="packet slots a queue, a power of two")
+    parser.add_argument(
+        "--buffers", type=int, metavar="B", help="packet slots a port, shared by its virtual channels, a power of two"
+    )
     parser.set_defaults(endpoints=None, max_frame=None, tuser_width=None)
 
 

@@ -185,7 +185,8 @@ class FabricSpec:
     flit_width : int
         Bits a flit.
     buffers : int or None
-        Packet slots a queue, a power of two; None for the least that sustains one flit a cycle.
+        Packet slots a port, a power of two, shared evenly by its virtual channels, at least one each; None for the
+        least with which a port of one virtual channel sustains one flit a cycle.
     endpoints : AxiStreamSpec or None
         What stands at the terminals; None for bare streams of flits.
 
@@ -218,7 +219,7 @@ class FabricSpec:
             raise SpecError(f"flit width must be 1 to 1024 bits, not {width}")
         slots = None if self.buffers is None else _size("buffers", self.buffers)
         if slots is not None and (not 1 <= slots <= 256 or slots & (slots - 1)):
-            raise SpecError(f"buffers must be a power of two from 1 to 256 packets a queue, not {slots}")
+            raise SpecError(f"buffers must be a power of two from 1 to 256 packets a port, not {slots}")
         for name, value in (("packet_length", length), ("flit_width", width), ("buffers", slots)):
             object.__setattr__(self, name, value)
 

@@ -140,7 +140,7 @@ class SlotTiming:
 
     @property
     def full_rate_buffers(self) -> int:
-        """Least power of two of packet slots a virtual channel with which one flow sustains one flit a cycle."""
+        """Least power of two of packet slots of a virtual channel with which it sustains one flit a cycle by itself."""
         needed = self.hop_slots + self.credit_slots + 1
         return 1 << (needed - 1).bit_length()
 

@@ -262,9 +262,9 @@ REFUSED_CALLS = [
     (lambda: fabric(packet_length=257), "packet length must be 1 to 256 flits, not 257"),
     (lambda: fabric(flit_width=0), "flit width must be 1 to 1024 bits, not 0"),
     (lambda: fabric(flit_width=1025), "flit width must be 1 to 1024 bits, not 1025"),
-    (lambda: fabric(buffers=0), "buffers must be a power of two from 1 to 256 packets a queue, not 0"),
-    (lambda: fabric(buffers=6), "buffers must be a power of two from 1 to 256 packets a queue, not 6"),
-    (lambda: fabric(buffers=512), "buffers must be a power of two from 1 to 256 packets a queue, not 512"),
+    (lambda: fabric(buffers=0), "buffers must be a power of two from 1 to 256 packets a port, not 0"),
+    (lambda: fabric(buffers=6), "buffers must be a power of two from 1 to 256 packets a port, not 6"),
+    (lambda: fabric(buffers=512), "buffers must be a power of two from 1 to 256 packets a port, not 512"),
     (lambda: AxiStreamSpec(max_frame=8), "max frame must be a power of two from 16 to 1048576 bytes, not 8"),
     (lambda: AxiStreamSpec(max_frame=1500), "max frame must be a power of two from 16 to 1048576 bytes, not 1500"),
     (

@@ -1,52 +1,99 @@
 """The slot clock's figures."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
-from hdnhw.timing import SlotTiming
+from hdnhw.timing import SlotTiming, slots_per_vc
+
+FIGURES = [
+    # length, hop slots, hop cycles, channel cycles, update, sample, head and tail phase, credit slots, buffers
+    (1, 3, 3, 1, 0, 0, 0, 0, 1, 8),
+    (2, 2, 4, 1, 0, 1, 1, 0, 0, 4),
+    (3, 1, 3, 1, 1, 2, 1, 0, 0, 2),
+    (4, 1, 4, 1, 1, 2, 1, 0, 0, 2),
+    (7, 1, 7, 1, 1, 2, 1, 0, 0, 2),
+    (8, 1, 8, 2, 2, 3, 2, 1, 0, 2),
+    (256, 1, 256, 2, 2, 3, 2, 1, 0, 2),
+]
 
 
-@pytest.mark.parametrize(
-    ("length", "hop_slots", "hop_cycles", "sample_phase", "credit_slots", "registers_requests", "buffers"),
-    [
-        (1, 3, 3, 0, 1, False, 8),
-        (2, 2, 4, 1, 0, False, 4),
-        (3, 1, 3, 2, 0, False, 2),
-        (4, 1, 4, 2, 0, True, 2),
-        (8, 1, 8, 2, 0, True, 2),
-        (256, 1, 256, 2, 0, True, 2),
-    ],
-)
-def test_figures(length, hop_slots, hop_cycles, sample_phase, credit_slots, registers_requests, buffers):
-    timing = SlotTiming(length)
-    assert (timing.hop_slots, timing.hop_cycles) == (hop_slots, hop_cycles)
-    assert (timing.sample_phase, timing.credit_slots) == (sample_phase, credit_slots)
-    assert timing.registers_requests == registers_requests
-    assert timing.full_rate_buffers == buffers
+@pytest.mark.parametrize("figures", FIGURES)
+def test_figures(figures):
+    timing = SlotTiming(figures[0])
+    assert figures[1:] == (
+        timing.hop_slots,
+        timing.hop_cycles,
+        timing.channel_cycles,
+        timing.update_phase,
+        timing.sample_phase,
+        timing.head_phase,
+        timing.tail_phase,
+        timing.credit_slots,
+        timing.full_rate_buffers,
+    )
 
 
-@pytest.mark.parametrize("length", range(1, 20))
+@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
 def test_relations(length):
     timing = SlotTiming(length)
-    assert timing.hop_cycles == max(length, -(-3 // length) * length)
-    assert 0 <= timing.sample_phase < length
+    pipeline = timing.channel_cycles + 2
+    assert timing.hop_cycles == max(length, -(-pipeline // length) * length)
+    assert 0 <= timing.update_phase <= timing.sample_phase < length
+    assert timing.sample_phase - timing.update_phase == (length > 1)
+    assert timing.tail_phase == (timing.head_phase + length - 1) % length
+    # A head flit is in its queue one cycle after it was on the channel: just in time for a slot's allocation, or the
+    # one after that has it.
+    in_queue = timing.channel_cycles + 1
+    assert (timing.hop_slots - 1) * length + timing.sample_phase >= in_queue
+    assert timing.hop_slots == 1 or (timing.hop_slots - 2) * length + timing.sample_phase < in_queue
     buffers, needed = timing.full_rate_buffers, timing.hop_slots + timing.credit_slots + 1
     assert buffers & (buffers - 1) == 0
     assert buffers // 2 < needed <= buffers
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
+def test_every_input_is_scanned_once_before_the_slot_ends(length):
+    timing = SlotTiming(length)
+    for inputs, num_vcs in product(range(2, 12), (1, 2, 4)):
+        cycles, lanes = timing.scan_shape(inputs, num_vcs)
+        assert (cycles - 1) * lanes < inputs <= cycles * lanes
+        late = timing.registers_flits and num_vcs == 1  # such a packet is read in the slot's first cycle all the same
+        assert timing.last_grant(inputs, num_vcs) <= length - 1 + late
+        assert timing.last_grant(inputs, num_vcs) == timing.sample_phase + timing.registers_requests + cycles - 1
+
+
+@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
+def test_the_starting_point_moves_on_between_two_allocations(length):
+    phases = SlotTiming(length).order_phases
+    assert 1 <= len(phases) == len(set(phases)) <= length
+    assert all(0 <= phase < length for phase in phases)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 7, 8, 9])
 def test_zero_load_latency_by_counting_cycles(length):
     """Count: the tail is accepted, the next sample phase is awaited, slots pass, the tail follows the head out."""
     timing = SlotTiming(length)
     for phase in range(length):
         for hops in range(4):
-            cycle = phase + length
-            while cycle % length != timing.sample_phase:
-                cycle += 1
-            slot = cycle // length + 1 + hops * timing.hop_slots
-            head_out = slot * length + 2
+            tail = phase + length - 1
+            while tail % length != timing.update_phase:
+                tail += 1
+            sample = tail + 1
+            assert sample % length == timing.sample_phase
+            slot = sample // length + 1 + hops * timing.hop_slots
+            head_out = slot * length + timing.channel_cycles + 1
             assert timing.zero_load_latency(hops, phase) == head_out + length - 1 - phase
+
+
+@pytest.mark.parametrize("num_vcs", range(1, 9))
+def test_slots_of_a_port_are_shared_evenly(num_vcs):
+    for buffers in (1 << bit for bit in range(9)):
+        slots = slots_per_vc(buffers, num_vcs)
+        assert slots & (slots - 1) == 0
+        assert slots == 1 or slots * num_vcs <= buffers
+        assert 2 * slots * num_vcs > buffers
 
 
 def test_no_flits_no_packet():

@@ -16,7 +16,7 @@ from hdnhw.flit import FlitFormat, FrameFormat
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.timing import SlotTiming
+from hdnhw.timing import SlotTiming, slots_per_vc
 from hdnhw.topology.network import build
 
 __all__ = ["MAX_ROUTERS", "EmittedFabric", "emit_fabric", "write_fabric"]
@@ -104,6 +104,9 @@ def _manifest(
         "packet_length": timing.packet_length,
         "flit_width": flits.flit_width,
         "buffers": buffers,
+        "slots_per_vc_of_port": {
+            port.name: slots_per_vc(buffers, routing.num_vcs[i]) for i, port in enumerate(network.ports)
+        },
         "proof": {**asdict(routing.proof), "summary": str(routing.proof)},
         "latency": _latency(timing),
         "ports": _ports(flits),

@@ -11,8 +11,8 @@ __all__ = ["ChannelSignature", "ejection_signature", "injection_signature"]
 class ChannelSignature(wiring.Signature):
     """One channel, seen from the router that sends.
 
-    A packet is L consecutive flits that start in phase 1 (0 if L is 1) of a slot; there is no stalling in between, as
-    the sender holds a credit for a whole packet.
+    A packet is L consecutive flits that start in the head phase of a slot (:attr:`SlotTiming.head_phase`); there is no
+    stalling in between, as the sender holds a credit for a whole packet.
 
     Parameters
     ----------
@@ -24,11 +24,13 @@ class ChannelSignature(wiring.Signature):
     valid : Out(1)
         High while the L flits of a packet pass.
     vc : Out
-        Virtual channel of the packet, constant while `valid`; absent if there is one.
+        Virtual channel of the packet, constant while `valid`, else anything; absent if there is one.
     data : Out(flit_width)
-        One flit.
+        One flit while `valid`, else anything.
     credit : In(num_vcs)
-        One bit a virtual channel, high for one cycle when a packet slot has become free downstream.
+        One bit a virtual channel: whether a packet slot has become free downstream. Between routers it is looked at in
+        the update phase (:attr:`SlotTiming.update_phase`) and means nothing in others. Of ejection it is looked at in
+        every cycle; two credits are L cycles apart at least.
     """
 
     def __init__(self, *, flit_width: int, num_vcs: int) -> None:

@@ -13,12 +13,12 @@ __all__ = ["EjectionBuffer"]
 
 
 class EjectionBuffer(wiring.Component):
-    """A queue of flits with room for whole packets; a flit can be taken two cycles after it left the router's buffer.
+    """A queue of flits with room for whole packets; a flit can be taken one cycle after it stood on the channel.
 
     Parameters
     ----------
     packet_length, flit_width, buffers : int
-        Flits a packet; bits a flit; packet slots, a power of two.
+        Flits a packet; bits a flit; packet slots, a power of two: those of a port with one virtual channel.
 
     Members
     -------

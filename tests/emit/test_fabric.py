@@ -30,6 +30,10 @@ def test_manifest_names_the_machine(machine, fabric):
     assert manifest["num_vcs"] == max(made.num_vcs)
     assert (manifest["packet_length"], manifest["flit_width"]) == (machine.packet_length, machine.flit_width)
     assert manifest["buffers"] == (machine.buffers or SlotTiming(machine.packet_length).full_rate_buffers)
+    assert list(manifest["slots_per_vc_of_port"]) == names
+    for name, slots in manifest["slots_per_vc_of_port"].items():
+        share = manifest["buffers"] // manifest["num_vcs_of_port"][name]
+        assert slots == max(1, share) if share & (share - 1) == 0 else slots <= share < 2 * slots
     modules = re.findall(r"^module ([^\s(]+)", fabric.files["fabric.sv"], re.MULTILINE)
     assert modules == [*manifest["router_modules"], manifest["ejection_module"], manifest["top"]]
 

@@ -59,7 +59,7 @@ def check_delivery(made, length, result, src, dst):
     assert not result.dropped.any()
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 8])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9])
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "mesh(4)"])
 def test_zero_load_latency(text, length):
     made = plan_of(text)
@@ -98,14 +98,24 @@ def test_conservation(text, modes, length, buffers, terminals):
     check_delivery(made, length, model.run(traffic, terminals, max_cycles=100_000), src, dst)
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 8])
-def test_one_flow_sustains_one_flit_a_cycle(length):
-    made = plan_of("rdn(cube(2), 1)")
-    for dst in (0, 1, 3, 31):
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 9])
+@pytest.mark.parametrize(("text", "classes"), [("mesh(4, 4)", 1), ("rdn(cube(2), 1)", 2)])
+def test_one_flow_sustains_one_flit_a_cycle(text, classes, length):
+    made = plan_of(text)
+    assert made.max_vcs == classes
+    buffers = None if classes == 1 else classes * SlotTiming(length).full_rate_buffers
+    for dst in (0, 1, 3, made.network.num_nodes - 1):
         traffic = traffic_of(made, [(0, dst, 0)] * 60)
-        result = FabricModel(made, packet_length=length).run(traffic, max_cycles=10_000)
+        result = FabricModel(made, packet_length=length, buffers=buffers).run(traffic, max_cycles=10_000)
         assert np.diff(result.cycle).tolist() == [length] * 59
-        assert np.diff(result.head_cycle).tolist() == [length] * 59
+        assert np.diff(result.head_cycle)[1:].tolist() == [length] * 58  # the first tail waits for its phase
+
+
+@pytest.mark.parametrize("length", [3, 4, 7, 8, 9])
+def test_one_class_of_two_has_half_the_rate_by_default(length):
+    made = plan_of("rdn(cube(2), 1)")
+    result = FabricModel(made, packet_length=length).run(traffic_of(made, [(0, 31, 0)] * 60), max_cycles=10_000)
+    assert np.diff(result.cycle)[10:].tolist() == [2 * length] * 49
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 8])
@@ -184,27 +194,34 @@ def random_words(state):
         state ^= state << 5 & 0xFFFFFFFF
 
 
-def test_when_sources_and_sinks_pause():
-    """Replay node 2's generator: low byte below the gap, no flit is offered; next byte below the stall, none taken."""
-    made, length, node = plan_of("cube(2)"), 3, 2
+@pytest.mark.parametrize("length", [1, 2, 3, 8])
+def test_when_sources_and_sinks_pause(length):
+    """Replay node 2's generator: low byte below the gap, no flit is offered; next byte below the stall, none taken.
+
+    A flit on offer stays until it is taken; a tail is taken in the update phase.
+    """
+    made, node = plan_of("cube(2)"), 2
     pauses = Terminals(source_gap=150, sink_stall=200, seed=77)
     model = FabricModel(made, packet_length=length, buffers=16)
     result = model.run(traffic_of(made, [(node, node, 10 * i) for i in range(12)]), pauses, max_cycles=5000)
     words = random_words(int(terminal_seeds(4, 77)[node]))
-    heads, tails, accepted, taken, ready_from = [], [], 0, 0, []
+    heads, tails, accepted, taken, ready_from, held = [], [], 0, 0, [], False
     for cycle in range(result.cycles):
         word = next(words)
         if taken < len(ready_from) and ready_from[taken] <= cycle and word >> 8 & 255 >= 200:
             taken += 1
             if taken % length == 0:
                 tails.append(cycle)
-        if accepted < 12 * length and 10 * (accepted // length) <= cycle and word & 255 >= 150:
-            accepted += 1
-            if accepted % length == 1:
+        if accepted < 12 * length and 10 * (accepted // length) <= cycle and (held or word & 255 >= 150):
+            held = accepted % length == length - 1 and cycle % length != model.timing.update_phase
+            accepted += not held
+            if held:
+                continue
+            if accepted % length == 1 % length:
                 heads.append(cycle)
             if accepted % length == 0:
                 sample = next(c for c in range(cycle + 1, cycle + 9) if c % length == model.timing.sample_phase)
-                start = (sample // length + 1) * length + 2
+                start = (sample // length + 1) * length + model.timing.channel_cycles + 1
                 ready_from += [start + flit for flit in range(length)]
     assert result.head_cycle.tolist() == heads
     assert result.cycle.tolist() == tails

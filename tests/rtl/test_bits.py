@@ -3,7 +3,7 @@
 import pytest
 from amaranth.hdl import Cat, Module, Signal, Value
 
-from hdnhw.rtl.bits import below, equals, index_width, subtract_modulo
+from hdnhw.rtl.bits import below, equals, index_width, next_flit, subtract_modulo
 
 WIDTHS = [1, 2, 3, 4]
 
@@ -60,3 +60,15 @@ def test_results_are_as_wide_as_they_must_be(width):
 
 def test_index_width():
     assert [index_width(count) for count in (1, 2, 3, 4, 5, 8, 9)] == [1, 1, 2, 2, 3, 3, 4]
+
+
+@pytest.mark.parametrize("length", range(1, 41))
+def test_next_flit_passes_every_code_once_and_comes_back_to_0(simulate, length):
+    width = index_width(length)
+    table = tabulate(simulate, [width], lambda flit: [next_flit(flit, length)])
+    codes = [0]
+    for _ in range(length):
+        codes.append(table[codes[-1],][0])
+    assert codes[-1] == 0
+    assert len(set(codes[:-1])) == length
+    assert len(next_flit(Signal(width), length)) == width

@@ -1,0 +1,183 @@
+"""Allocation as seen at a router's ports: the model's, slot by slot, and what it promises whoever waits."""
+
+import random
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from hdnhw.model.router import allocate_node, make_queues, push_decision
+from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.timing import slots_per_vc
+
+
+class Replay:
+    """The model's router, fed with what a rig has recorded."""
+
+    def __init__(self, rig):
+        self.rig, self.length, self.timing, self.local = rig, rig.length, rig.timing, rig.local
+        num_vcs, ports = rig.plan.num_vcs, rig.network.ports
+        self.vcs_in = np.array([*(num_vcs[port.opposite] for port in ports), 1], np.int64)
+        self.inputs = np.array([*rig.inputs, self.local], np.int64)
+        slots = [slots_per_vc(rig.buffers, count) for count in (*num_vcs, 1)]
+        self.credits = np.tile(np.array(slots, np.int32)[None, :, None], (1, 1, rig.plan.max_vcs))
+        self.queue = make_queues(1, len(ports) + 1, rig.plan.max_vcs, rig.buffers)
+        self.order = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        self.packets = []
+
+    def arrivals(self):
+        """Return (cycle in which a packet enters its queue, port, virtual channel, packet), in order."""
+        rig, length = self.rig, self.length
+        injected = [
+            (rig.accepted[at + length - 1], self.local, 0, tuple(rig.injected[at : at + length]))
+            for at in range(0, len(rig.accepted) - length + 1, length)
+        ]
+        return sorted([*rig.arrived, *injected])
+
+    def slot(self):
+        """Allocate once; yield (output, virtual channel there, input, virtual channel, packet)."""
+        chosen, winner = np.zeros(self.local + 1, np.int64), np.zeros(self.local + 1, np.int64)
+        moves = len(self.timing.order_phases)
+        allocate_node(self.queue, self.credits, self.order, moves, self.inputs, self.vcs_in, 0, chosen, winner)
+        packets, decisions, head, level = self.queue
+        for output, port in enumerate(winner.tolist()):
+            if port >= 0:
+                vc = int(chosen[port])
+                at = head[0, port, vc]
+                yield (
+                    output,
+                    int(decisions[0, port, vc, at]) >> VC_SHIFT,
+                    port,
+                    vc,
+                    self.packets[packets[0, port, vc, at]],
+                )
+                head[0, port, vc] = (at + 1) % packets.shape[3]
+                level[0, port, vc] -= 1
+
+    def run(self):
+        """Return (what has come out as :meth:`Rig.packets`, credits as ``rig.credits``, cycles of injection's pops)."""
+        rig, address = self.rig, self.rig.plan.address
+        nodes = {address.of_node(node): node for node in range(rig.network.num_nodes)}
+        arrivals, given, sent, credits, pops = self.arrivals(), list(rig.given), [], [], []
+        for start in range(0, rig.cycle, self.length):
+            sample = start + self.timing.sample_phase
+            while arrivals and arrivals[0][0] < sample:
+                _, port, vc, packet = arrivals.pop(0)
+                output, output_vc = rig.way(nodes[packet[0] & (1 << address.width) - 1])
+                push_decision(self.queue, 0, port, vc, len(self.packets), output | output_vc << VC_SHIFT)
+                self.packets.append(packet)
+            while given and given[0][0] < sample:
+                _, output, output_vc = given.pop(0)
+                self.credits[0, output, output_vc] += 1
+            leaves = start + self.length
+            for output, output_vc, port, vc, packet in self.slot():
+                sent.append((leaves + self.timing.channel_cycles, output, output_vc, packet))
+                if port == self.local:
+                    pops.append(leaves + self.timing.update_phase - (self.length == 1))
+                else:
+                    credits.append((leaves + self.timing.update_phase, port, vc))
+        return sorted(sent), sorted(credits), pops
+
+
+def fill(rig, rng, each):
+    """Queue packets at all inputs of a rig, each to any node that its neighbour may send here."""
+    flows = defaultdict(list)
+    for port, vc, dst in rig.arrivals():
+        flows[port, vc].append(dst)
+    for queue, destinations in flows.items():
+        rig.waiting[queue].extend(rig.packet(rng.choice(destinations), rng) for _ in range(each))
+    for _ in range(each):
+        rig.to_inject.extend(rig.packet(rng.randrange(rig.network.num_nodes), rng))
+
+
+def assert_replayed(rig):
+    """Compare every packet, credit and `ready` of a rig with the model's."""
+    sent, credits, pops = Replay(rig).run()
+    assert [packet for packet in sent if packet[0] + rig.length <= rig.cycle] == rig.packets()
+    assert [credit for credit in credits if credit[0] < rig.cycle] == sorted(rig.credits)
+    level, position, accepted, pushed = 0, 0, set(rig.accepted), False
+    for cycle, ready in enumerate(rig.ready):
+        level += pushed - (cycle - 1 in pops)
+        tail = position == rig.length - 1
+        assert ready == (level < rig.buffers and (not tail or cycle % rig.length == rig.timing.update_phase))
+        pushed = tail and cycle in accepted
+        position = (position + (cycle in accepted)) % rig.length
+
+
+FABRICS = {
+    "rdn": {"text": "rdn(cube(2), 1)", "node": 22},
+    "mesh": {"text": "mesh(3, 3)", "node": 4},
+    "ff": {"text": "hdn(cube(1), [[], [0]])", "modes": "ff", "node": 21},
+    "torus": {"text": "torus(5, 4)", "node": 7},
+}
+ALL = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16]
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "buffers"),
+    [("rdn", length, None) for length in ALL]
+    + [("mesh", length, 1 + length % 2) for length in ALL]
+    + [("ff", length, 4 * (length % 2) + 4) for length in (1, 2, 5, 8)]
+    + [("torus", length, 4) for length in (1, 3, 6, 8)],
+)
+def test_the_router_is_the_model_slot_by_slot(simulate, make_rig, name, length, buffers):
+    rig, rng = make_rig(length=length, buffers=buffers, **FABRICS[name]), random.Random(f"{name} {length}")
+    slots = 60 + 200 // length
+    fill(rig, rng, 40)
+    level = [0]
+    rig.hold = lambda port, vc: rng.random() < level[0] + 0.2 * (port + vc) % 0.3
+    rig.pause = lambda: rng.random() < level[0]
+
+    async def bench(ctx):
+        for level[0] in (0, 0.3, 0.7, 0):
+            await rig.run(ctx, slots // 4 * length)
+        await rig.run(ctx, -(rig.cycle - rig.timing.channel_cycles) % length)
+
+    simulate(rig.dut, bench, cycles=4000)
+    assert len(rig.packets()) > slots // 2
+    assert_replayed(rig)
+
+
+def waits(rig, replay):
+    """Return for each queue the most slots that a packet stood at its head before it left."""
+    longest, before = Counter(), {}
+    length, timing = rig.length, rig.timing
+    left = {packet: (cycle - timing.channel_cycles) // length - 1 for cycle, _, _, packet in rig.packets()}
+    for entered, port, vc, packet in replay.arrivals():
+        seen = (entered - timing.sample_phase) // length + 1
+        if packet in left:
+            ready = max(seen, before.get((port, vc), -1) + 1)
+            longest[port, vc] = max(longest[port, vc], left[packet] - ready)
+            before[port, vc] = left[packet]
+    return longest
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 7, 8])
+@pytest.mark.parametrize("every", range(2, 8))
+def test_nothing_starves_where_credits_come_every_nth_slot(simulate, make_rig, length, every):
+    """Every queue wants one of two outputs, each with a credit every n-th slot: n slots a queue is the longest wait."""
+    rig, rng = make_rig(length=length, **FABRICS["rdn"]), random.Random(length)
+    flows = defaultdict(lambda: defaultdict(list))
+    for port, vc, dst in rig.arrivals():
+        flows[rig.way(dst)[0]][port, vc].append(dst)
+    network = max((output for output in flows if output != rig.local), key=lambda output: len(flows[output]))
+    contested = {rig.local: flows[rig.local], network: flows[network]}
+    for queue in rig.waiting:
+        ways = [own[queue] for own in contested.values() if queue in own]
+        if ways:
+            rig.waiting[queue].extend(rig.packet(rng.choice(ways[turn % len(ways)]), rng) for turn in range(40))
+    to_network = [dst for dst in range(rig.network.num_nodes) if rig.way(dst)[0] == network]
+    for turn in range(40):
+        rig.to_inject.extend(rig.packet(rig.node if turn % 2 else rng.choice(to_network), rng))
+    rig.hold = lambda *_: rig.cycle // length % every > 0
+    queues = (len(rig.inputs) + 1) * rig.plan.max_vcs
+
+    async def bench(ctx):
+        await rig.run(ctx, 4 * queues * every * length)
+        await rig.run(ctx, -(rig.cycle - rig.timing.channel_cycles) % length)
+
+    simulate(rig.dut, bench, cycles=8000)
+    longest = waits(rig, Replay(rig))
+    assert len(longest) >= 5
+    assert max(longest.values()) <= queues * every, longest
+    assert_replayed(rig)
