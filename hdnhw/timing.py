@@ -86,10 +86,14 @@ class SlotTiming:
         """Slots from the one in which a packet leaves a buffer to the first allocation that can use its place."""
         return 0 if self.packet_length > 1 else 1
 
-    @property
-    def registers_requests(self) -> bool:
-        """Whether a register stands between the choice of virtual channel and the grant: the slot is long enough."""
-        return self.packet_length > self.pipeline
+    def request_stages(self, num_vcs: int) -> int:
+        """Return the registers between the queues and the grants: as many as the slot has time for.
+
+        A long slot with virtual channels to choose from has three: behind the scan, the credits, and the choice.
+        """
+        if self.packet_length <= self.pipeline:
+            return 0
+        return 3 if self.registers_flits and num_vcs > 1 else 1
 
     @property
     def commit_phase(self) -> int:
@@ -101,33 +105,38 @@ class SlotTiming:
 
         With one virtual channel a packet is read before it is known whether it may leave, which leaves a cycle more.
         """
-        cycles = self.packet_length - self.sample_phase - self.registers_requests
-        lanes = -(-inputs // (cycles + (self.registers_flits and num_vcs == 1)))
+        stages = self.request_stages(num_vcs)
+        cycles = self.packet_length + self.registers_flits - self.sample_phase - stages
+        if num_vcs > 1:
+            cycles = min(cycles, self.packet_length + 1 - self.sample_phase - max(1, stages))
+        lanes = -(-inputs // cycles)
         return -(-inputs // lanes), lanes
 
+    def last_choice(self, inputs: int, num_vcs: int) -> int:
+        """Return the cycle, from the start of the slot, in which the last virtual channel is chosen."""
+        return self.sample_phase + max(1, self.request_stages(num_vcs)) + self.scan_shape(inputs, num_vcs)[0] - 2
+
     def last_grant(self, inputs: int, num_vcs: int) -> int:
-        """Return the cycle of the last grant, counted from the start of the slot in which the inputs are scanned."""
-        return self.sample_phase + self.registers_requests + self.scan_shape(inputs, num_vcs)[0] - 1
+        """Return the cycle, from the start of the slot, in which the last output is granted."""
+        return self.sample_phase + self.request_stages(num_vcs) + self.scan_shape(inputs, num_vcs)[0] - 1
 
     @property
     def registers_pops(self) -> bool:
         """Whether a register stands between a grant and the word to the input that its packet leaves."""
         return self.packet_length > self.pipeline + 1
 
-    @property
-    def order_phases(self) -> tuple[int, ...]:
-        """Phases in which the scan's starting point moves on, a queue a cycle: from its grant to the next update."""
-        if not self.registers_pops:
-            return (0,)
-        first, end = self.sample_phase + 4, self.packet_length + self.update_phase
-        return tuple(phase % self.packet_length for phase in range(first, max(end, first + 1)))
+    def order_phases(self, num_vcs: int) -> tuple[int, ...]:
+        """Phases in which the scan's starting point may move on by a queue: from its choice to the next update.
 
-    @property
-    def order_moves_at_reset(self) -> bool:
+        Every other phase, as it takes a cycle to see whether the next queue is empty.
+        """
+        stages = self.request_stages(num_vcs)
+        first, end = self.sample_phase + stages + 1, self.packet_length + self.update_phase
+        return tuple(phase % self.packet_length for phase in range(first, max(end, first + 1), 2))
+
+    def order_moves_at_reset(self, num_vcs: int) -> bool:
         """Whether the scan's starting point moves on once after reset, before the first allocation."""
-        if len(self.order_phases) == 1:
-            return self.packet_length > 1
-        return any(0 < phase <= self.update_phase for phase in self.order_phases)  # behind a register: not phase 0
+        return any(0 < phase <= self.update_phase for phase in self.order_phases(num_vcs))
 
     @property
     def full_rate_buffers(self) -> int:

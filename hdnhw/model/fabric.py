@@ -69,6 +69,9 @@ class FabricModel:
         vcs_in = np.array([plan.num_vcs[port.opposite] for port in network.ports] + [1], dtype=np.int64)
         inputs, num_inputs = _inputs_of(plan)
         self._shape = (neighbor_table(network), opposite, vcs_in, inputs, num_inputs)
+        vcs_of_router = np.where(np.arange(inputs.shape[1]) < num_inputs[:, None], vcs_in[inputs], 1).max(axis=1)
+        moves = [len(self.timing.order_phases(num_vcs)) for num_vcs in range(plan.max_vcs + 1)]
+        self._moves = np.array(moves, np.int64)[vcs_of_router]
         self._slots = np.array([slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)], np.int32)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
         self._address = np.ascontiguousarray(plan.address.of_node(nodes))
@@ -108,7 +111,7 @@ class FabricModel:
                 timing.sample_phase,
                 timing.update_phase,
                 timing.credit_slots,
-                len(timing.order_phases),
+                self._moves,
                 timing.channel_cycles,
             ),
             make_queues(nodes, ports + 1, num_vcs, self.buffers),

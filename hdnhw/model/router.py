@@ -72,9 +72,9 @@ def allocate_node(queue, credits, order, moves, inputs, vcs_in, node, chosen, wi
         if chosen[port] >= 0:
             decision = decisions[node, port, chosen[port], head[node, port, chosen[port]]]
             credits[node, decision & PORT_MASK, decision >> VC_SHIFT] -= 1
-    for _ in range(moves):
+    for move in range(moves):
         port, vc = inputs[first[node]], prefer[node]
-        if vc < vcs_in[port] and level[node, port, vc] and chosen[port] != vc:
+        if vc < vcs_in[port] and level[node, port, vc] and (move > 0 or chosen[port] != vc):
             break
         first[node] += 1
         if first[node] == count:
@@ -133,7 +133,7 @@ def _allocate(queue, credits, order, moves, shape, crossing, returning, ejection
     sent = 0
     for node in range(nodes):
         own = inputs[node, : num_inputs[node]]
-        if allocate_node(queue, credits, order, moves, own, vcs_in, node, chosen, winner) == 0:
+        if allocate_node(queue, credits, order, moves[node], own, vcs_in, node, chosen, winner) == 0:
             continue
         for output in range(ports + 1):
             port = winner[output]

@@ -77,8 +77,10 @@ class _Lane:
 
     Attributes
     ----------
+    seen, choice : Signal
+        One-hot, the input and the virtual channel chosen there, while it is being chosen.
     who, queue : Signal
-        One-hot, the input scanned and the virtual channel chosen there.
+        The same when it is granted.
     want : Signal
         One-hot, the output that the chosen packet takes; 0 if none may be sent.
     vc : Signal
@@ -86,6 +88,8 @@ class _Lane:
     """
 
     def __init__(self, number: int, *, inputs: int, outputs: int, num_vcs: int, vc_width: int) -> None:
+        self.seen = Signal(inputs, name=f"seen_{number}")
+        self.choice = Signal(num_vcs, name=f"choice_{number}")
         self.who = Signal(inputs, name=f"who_{number}")
         self.queue = Signal(num_vcs, name=f"queue_{number}")
         self.want = Signal(outputs, name=f"want_{number}")
@@ -155,60 +159,63 @@ class SwitchAllocator(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         timing, count = self._timing, len(self._inputs)
-        steps, lanes = timing.scan_shape(count, self._num_vcs)
         update = self.at[timing.update_phase]
         commit = self.at[timing.commit_phase]
-        first, prefer = self._elaborate_order(m, update)
+        served = Signal()  # the first queue sends: it is ready, and nobody comes before it
+        first, prefer = self._elaborate_order(m, update, served)
         spends = [[Signal(name=f"spend_{o}_{vc}") for vc in range(n)] for o, (n, _) in enumerate(self._outputs)]
         available = self._elaborate_credits(m, update, spends)
-        scanned = self._elaborate_scan(m, first, update, steps, lanes)
-        chosen = [self._elaborate_choice(m, number, who, prefer, available) for number, who in enumerate(scanned)]
-        granted, taken = self._elaborate_grants(m, chosen, commit)
-        self._elaborate_outputs(m, chosen, granted, taken, commit, spends)
-        self._elaborate_pops(m, chosen, granted, update)
+        scanned = self._elaborate_scan(m, first, update, *timing.scan_shape(count, self._num_vcs))
+        lanes = [self._elaborate_choice(m, number, who, prefer, available) for number, who in enumerate(scanned)]
+        granted, taken = self._elaborate_grants(m, lanes, commit)
+        self._elaborate_outputs(m, lanes, granted, taken, commit, spends)
+        winners = self._elaborate_winners(m, lanes, granted)
+        self._elaborate_served(m, served, lanes[0], prefer, winners[0][1])
+        self._elaborate_pops(m, winners, update)
+        self._elaborate_reads(m, lanes)
         return m
 
-    def _elaborate_order(self, m: Module, update: Value) -> tuple[Signal, Signal]:
+    def _elaborate_order(self, m: Module, update: Value, served: Signal) -> tuple[Signal, Signal]:
         """Keep the queue that is scanned first; return (its input, one-hot; the preferred virtual channel, one-hot)."""
         timing, count = self._timing, len(self._inputs)
         # The first allocation starts at queue 0: where an idle router moves on before it, reset stands one before.
-        before = timing.order_moves_at_reset
+        before = timing.order_moves_at_reset(self._num_vcs)
         first = Signal(count, init=1 << (count - 1) if before else 1)
         vc = Signal(self._num_vcs, init=1 << (self._num_vcs - 1) if before else 1)
         prefer = Signal(self._num_vcs, init=1)
         waits = []
         for number, (num_vcs, _) in enumerate(self._inputs):
             queues = getattr(self, f"queues_{number}")
-            waiting = queues.valid & ~queues.pop
-            if timing.packet_length == 2:  # of what the last allocation saw, not of what has come since
-                seen = Signal(num_vcs, name=f"waiting_{number}")
-                m.d.sync += seen.eq(queues.valid)
-                waiting = seen & ~queues.pop
-            if timing.registers_pops:
-                waiting = Signal(num_vcs, name=f"waiting_{number}", reset_less=True)
-                for v in range(num_vcs):
-                    with m.If(queues.pop[v]):
-                        m.d.sync += waiting[v].eq(0)
-                    with m.Else():
-                        m.d.sync += waiting[v].eq(queues.valid[v])
-            waits += [first[number] & vc[v] & waiting[v] for v in range(num_vcs)]
-        window = self.at[timing.order_phases[0]]
-        if len(timing.order_phases) > 1:
-            window = Signal()
-            m.d.sync += window.eq(_any(self.at[phase - 1] for phase in timing.order_phases))
+            waits += [first[number] & vc[v] & queues.valid[v] for v in range(num_vcs)]
+        phases = timing.order_phases(self._num_vcs)
+        window = Signal(init=timing.packet_length == 1)
+        m.d.sync += window.eq(_any(self.at[phase - 1] for phase in phases))
+        waiting = Signal()
+        m.d["comb" if timing.packet_length == 1 else "sync"] += waiting.eq(_any(waits))
         moves, next_first, next_vc = Signal(name="first_moves"), Signal(count), Signal(self._num_vcs)
         m.d.comb += [
-            moves.eq(window & ~_any(waits)),
+            moves.eq(window & (served | ~waiting)),
             next_first.eq(Mux(moves, Cat(first[-1], first[:-1]), first)),
             next_vc.eq(Mux(moves & first[-1], Cat(vc[-1], vc[:-1]), vc)),
         ]
         m.d.sync += [first.eq(next_first), vc.eq(next_vc)]
         if timing.packet_length == 1:
             return first, vc
-        moves_late = timing.update_phase in timing.order_phases
+        moves_late = timing.update_phase in phases
         with m.If(update):
             m.d.sync += prefer.eq(next_vc if moves_late else vc)
         return next_first if moves_late else first, prefer
+
+    def _elaborate_served(self, m: Module, served: Signal, lane: _Lane, prefer: Signal, sends: Signal) -> None:
+        """Tell in the first phase in which the order may move whether the first queue, that of the first lane, sends."""
+        timing = self._timing
+        first = timing.order_phases(self._num_vcs)[0]
+        if timing.packet_length == 1:
+            m.d.comb += served.eq((sends & prefer).any())
+        elif timing.registers_pops and self._num_vcs == 1:
+            m.d.comb += served.eq(sends.any() & self.at[first])
+        else:
+            m.d.sync += served.eq(lane.want.any() & (lane.queue & prefer).any() & self.at[first - 1])
 
     def _elaborate_credits(self, m: Module, update: Value, spends: list[list[Signal]]) -> list[list[Value]]:
         """Count credits; return for each output and virtual channel whether a packet may be sent."""
@@ -254,38 +261,48 @@ class SwitchAllocator(wiring.Component):
         self, m: Module, number: int, who: Signal, prefer: Signal, available: list[list[Value]]
     ) -> _Lane:
         """Virtual-channel allocation: look at the heads of the scanned input's queues and choose one."""
+        stages, outputs = self._timing.request_stages(self._num_vcs), range(len(self._outputs))
         sizes = {"inputs": len(self._inputs), "outputs": len(self._outputs)}
         lane = _Lane(number, **sizes, num_vcs=self._num_vcs, vc_width=self._vc_width)
-        ready, outs, vcs = [], [], []
-        for queue in range(self._num_vcs):
-            members = [i for i, (num_vcs, _) in enumerate(self._inputs) if queue < num_vcs]
-            heads = {i: getattr(self, f"queues_{i}") for i in members}
-            out = Signal(len(self._outputs), name=f"out_{number}_{queue}")
-            vc = Signal(self._vc_width, name=f"vc_{number}_{queue}")
-            for output in range(len(self._outputs)):
-                able = [i for i in members if output in self._inputs[i][1]]
-                bits = [heads[i].out[queue][self._inputs[i][1].index(output)] for i in able]
-                m.d.comb += out[output].eq(_one_of([who[i] for i in able], bits))
-            m.d.comb += vc.eq(_one_of([who[i] for i in members], [heads[i].vc[queue] for i in members]))
-            free = Cat(self._free(available[output], vc) for output in range(len(self._outputs)))
-            may = Signal(len(self._outputs), name=f"may_{number}_{queue}")
-            m.d.comb += may.eq(out & free)
-            ready.append(may.any())
-            outs.append(may)
-            vcs.append(vc)
-        choice = Signal(self._num_vcs, name=f"choice_{number}")
-        m.d.comb += choice.eq(_cyclic_first(Cat(ready), prefer) if self._num_vcs > 1 else 1)
-        update = [
-            lane.who.eq(who),
-            lane.queue.eq(choice),
-            lane.want.eq(_one_of(choice, outs) if self._num_vcs > 1 else outs[0]),
-            lane.vc.eq(_one_of(choice, vcs) if self._num_vcs > 1 else vcs[0]),
+        heads = [self._head(who, queue) for queue in range(self._num_vcs)]
+        if stages > 2:
+            who, *heads = self._registered(m, who, *heads)
+        vcs = [head[len(outputs) :] for head in heads]
+        may = [
+            Cat(head[o] & self._free(available[o], vc) for o in outputs) for head, vc in zip(heads, vcs, strict=True)
         ]
-        if self._timing.registers_requests:
-            m.d.sync += update
-        else:
-            m.d.comb += update
+        ready = Cat(wanted.any() for wanted in may)
+        if stages > 2:
+            who, ready, *rest = self._registered(m, who, ready, *may, *vcs)
+            may, vcs = rest[: self._num_vcs], rest[self._num_vcs :]
+        m.d.comb += [
+            lane.seen.eq(who),
+            lane.choice.eq(_cyclic_first(ready, prefer) if self._num_vcs > 1 else ready),
+        ]
+        chosen = [
+            lane.who.eq(who),
+            lane.queue.eq(lane.choice if self._num_vcs > 1 else 1),
+            lane.want.eq(_one_of(lane.choice, may) if self._num_vcs > 1 else may[0]),
+            lane.vc.eq(_one_of(lane.choice, vcs) if self._num_vcs > 1 else vcs[0]),
+        ]
+        m.d["sync" if stages else "comb"] += chosen
         return lane
+
+    def _head(self, who: Signal, queue: int) -> Value:
+        """Return the decision at the head of a queue of the scanned input: outputs, one-hot, then virtual channel."""
+        members = [i for i, (num_vcs, _) in enumerate(self._inputs) if queue < num_vcs]
+        queues = {i: getattr(self, f"queues_{i}") for i in members}
+        out = []
+        for output in range(len(self._outputs)):
+            able = [i for i in members if output in self._inputs[i][1]]
+            bits = [queues[i].out[queue][self._inputs[i][1].index(output)] for i in able]
+            out.append(_one_of([who[i] for i in able], bits)[:1])
+        return Cat(*out, _one_of([who[i] for i in members], [queues[i].vc[queue] for i in members]))
+
+    def _registered(self, m: Module, *values: Value) -> list[Any]:
+        registers = [Signal(len(value), name="stage") for value in values]
+        m.d.sync += [register.eq(value) for register, value in zip(registers, values, strict=True)]
+        return registers
 
     def _free(self, available: list[Value], vc: Value) -> Value:
         if len(available) == 1:
@@ -319,81 +336,98 @@ class SwitchAllocator(wiring.Component):
         """Keep what has been granted until the slot ends, and hold it through the next one."""
         for output, (num_vcs, _) in enumerate(self._outputs):
             grants = [grant[output] for grant in granted]
-            here = Signal(name=f"granted_{output}")
-            m.d.comb += here.eq(_any(grants))
-            select = Cat(_first_of(grants, [lane.who[i] for lane in lanes]) for i in self.inputs_of(output))
-            self._keep(m, getattr(self, f"idle_{output}"), select, here, commit, invert=True)
+            selects = [Cat(lane.who[i] for i in self.inputs_of(output)) for lane in lanes]
+            self._keep(m, getattr(self, f"idle_{output}"), selects, grants, commit, invert=True)
             with m.If(commit):
                 m.d.sync += getattr(self, f"valid_{output}").eq(taken[output])
             if num_vcs > 1:
-                granted_vc = _first_of(grants, [lane.vc[: index_width(num_vcs)] for lane in lanes])
-                self._keep(m, getattr(self, f"vc_{output}"), granted_vc, here, commit)
+                vcs = [lane.vc[: index_width(num_vcs)] for lane in lanes]
+                self._keep(m, getattr(self, f"vc_{output}"), vcs, grants, commit)
             if self._timing.packet_length == 1:
-                valid, vc = here, granted_vc if num_vcs > 1 else None
+                valid, vc = _any(grants), _one_of(grants, vcs) if num_vcs > 1 else None
             else:
                 valid, vc = getattr(self, f"valid_{output}"), getattr(self, f"vc_{output}", None)
             for number, spend in enumerate(spends[output]):
                 m.d.comb += spend.eq(valid if vc is None else valid & equals(vc, number))
 
     def _keep(
-        self, m: Module, result: Signal, value: Value, now: Value, commit: Value, *, invert: bool = False
+        self,
+        m: Module,
+        result: Signal,
+        values: list[Value],
+        grants: list[Value],
+        commit: Value,
+        *,
+        invert: bool = False,
     ) -> None:
-        """Set `result` for the next slot to the `value` that came with `now` in this one, to 0 if none did.
+        """Set `result` for the next slot to the value of the lane that was granted in this one, to 0 if none was.
 
-        Neither is reset: they mean nothing while ``valid`` is low, and so have their reset inputs free for `commit`.
+        Nothing is reset: it means nothing while ``valid`` is low, and so the reset inputs are free for `commit`.
         """
-        count = len(self._inputs), self._num_vcs
-        early = self._timing.last_grant(*count) < self._timing.packet_length - 1 + self._timing.registers_flits
-        if self._timing.scan_shape(*count)[0] == 1 and not early:
-            latest = Mux(now, value, 0)
-        else:
-            kept = Signal(len(result), name=f"next_{result.name}", reset_less=True)
-            with m.If(commit):
-                m.d.sync += kept.eq(0)
-            with m.Elif(now):
-                m.d.sync += kept.eq(value)
-            latest = kept if early else kept | Mux(now, value, 0)  # kept is 0 where something is granted now
+        shape = len(self._inputs), self._num_vcs
+        steps, lanes = self._timing.scan_shape(*shape)
+        late = self._timing.last_grant(*shape) == self._timing.packet_length - 1 + self._timing.registers_flits
+        last = len(self._inputs) - (steps - 1) * lanes if late else 0  # the lanes granted in the commit phase too
+        latest: list[Value] = [_one_of(grants[:last], values[:last])] if last else []
+        if steps > 1 or not late:
+            for lane, (value, grant) in enumerate(zip(values, grants, strict=True)):
+                kept = Signal(len(result), name=f"next_{result.name}_{lane}", reset_less=True)
+                with m.If(commit):
+                    m.d.sync += kept.eq(0)
+                with m.Elif(grant):
+                    m.d.sync += kept.eq(value)
+                latest.append(kept)
         held = Signal(len(result), name=f"held_{result.name}", reset_less=True)
         with m.If(commit):
-            m.d.sync += held.eq(~latest if invert else latest)
+            m.d.sync += held.eq(~_any(latest) if invert else _any(latest))
         m.d.comb += result.eq(held)
 
-    def _elaborate_pops(self, m: Module, lanes: list[_Lane], granted: list[Signal], update: Value) -> None:
-        """Tell the inputs which packet leaves, and which virtual channel to read in the next slot."""
-        early = self._timing.last_grant(len(self._inputs), self._num_vcs) < self._timing.packet_length - 1
+    def _elaborate_winners(self, m: Module, lanes: list[_Lane], granted: list[Signal]) -> list[tuple[Signal, Signal]]:
+        """Return for each lane (the input granted, one-hot; its virtual channel, one-hot, 0 if nothing was granted)."""
         winners = []
         for number, (grant, lane) in enumerate(zip(granted, lanes, strict=True)):
-            seen = [lane.who, lane.queue, grant]
+            pairs = [grant[place : place + 2].any() for place in range(0, len(grant), 2)]
+            seen = [lane.who, lane.queue, Cat(pairs)]
             if self._timing.registers_pops:
-                held = [Signal(len(value), name=f"winner_{number}_{i}") for i, value in enumerate(seen)]
-                m.d.sync += [signal.eq(value) for signal, value in zip(held, seen, strict=True)]
-                seen = held
-            winners.append((*seen[:2], seen[2].any()))
+                seen = self._registered(m, *seen)
+            queue = Signal(self._num_vcs, name=f"sends_{number}")
+            m.d.comb += queue.eq(Mux(seen[2].any(), seen[1], 0))
+            winners.append((seen[0], queue))
+        return winners
+
+    def _elaborate_pops(self, m: Module, winners: list[tuple[Signal, Signal]], update: Value) -> None:
+        """Tell the inputs which packets leave."""
         for number, (num_vcs, _) in enumerate(self._inputs):
-            queues = getattr(self, f"queues_{number}")
+            pop = getattr(self, f"queues_{number}").pop
             for vc in range(num_vcs):
-                won = _any(who[number] & queue[vc] & any_grant for who, queue, any_grant in winners)
+                won = _any(who[number] & queue[vc] for who, queue in winners)
                 if self._timing.packet_length == 1:
-                    m.d.comb += queues.pop[vc].eq(won)
+                    m.d.comb += pop[vc].eq(won)
                 else:
-                    m.d.sync += queues.pop[vc].eq(won | (queues.pop[vc] & ~update))
+                    m.d.sync += pop[vc].eq(won | (pop[vc] & ~update))
+
+    def _elaborate_reads(self, m: Module, lanes: list[_Lane]) -> None:
+        """Tell each input which virtual channel it reads in the next slot."""
+        shape = len(self._inputs), self._num_vcs
+        early = self._timing.last_choice(*shape) < self._timing.packet_length - 1
+        for number, (num_vcs, _) in enumerate(self._inputs):
             if num_vcs == 1:
                 continue
-            seen = Signal(name=f"seen_{number}")
-            m.d.comb += seen.eq(_any(lane.who[number] for lane in lanes))
-            width = index_width(num_vcs)
+            read_vc, width = getattr(self, f"queues_{number}").read_vc, index_width(num_vcs)
+            seen = Signal(name=f"seen_at_{number}")
+            m.d.comb += seen.eq(_any(lane.seen[number] for lane in lanes))
             codes = [
-                Cat(_any(lane.queue[v] for v in range(num_vcs) if v >> bit & 1) for bit in range(width))
+                Cat(_any(lane.choice[v] for v in range(num_vcs) if v >> bit & 1) for bit in range(width))
                 for lane in lanes
             ]
-            vc = _one_of([lane.who[number] for lane in lanes], codes)
-            if not early and self._timing.scan_shape(len(self._inputs), self._num_vcs)[0] == 1:
-                m.d.comb += queues.read_vc.eq(vc)
+            vc = _first_of([lane.seen[number] for lane in lanes], codes)
+            if not early and self._timing.scan_shape(*shape)[0] == 1:
+                m.d.comb += read_vc.eq(vc)
                 continue
-            kept = Signal(width, name=f"read_{number}")
+            kept = Signal(width, name=f"read_{number}", reset_less=True)
             with m.If(seen):
                 m.d.sync += kept.eq(vc)
-            m.d.comb += queues.read_vc.eq(kept if early else Mux(seen, vc, kept))
+            m.d.comb += read_vc.eq(kept if early else Mux(seen, vc, kept))
 
 
 def _cyclic_first(requests: Value, start: Value) -> Value:
