@@ -37,7 +37,7 @@ class Replay:
     def slot(self):
         """Allocate once; yield (output, virtual channel there, input, virtual channel, packet)."""
         chosen, winner = np.zeros(self.local + 1, np.int64), np.zeros(self.local + 1, np.int64)
-        moves = len(self.timing.order_phases)
+        moves = len(self.timing.order_phases(max(self.vcs_in[self.inputs])))
         allocate_node(self.queue, self.credits, self.order, moves, self.inputs, self.vcs_in, 0, chosen, winner)
         packets, decisions, head, level = self.queue
         for output, port in enumerate(winner.tolist()):

@@ -52,6 +52,13 @@ def test_random_and_exchange_for_each_packet_length(packet_length: int) -> None:
     assert_passed(fabric.run("hops"), 16 * 15)
 
 
+@pytest.mark.parametrize("packet_length", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16])
+def test_packets_of_every_length_with_two_classes(packet_length: int) -> None:
+    fabric = bench("rdn(cube(1), 1)", packet_length=packet_length)
+    assert fabric.plan.max_vcs == 2
+    assert_passed(fabric.run("random", packets=2000, seed=packet_length), 2000)
+
+
 def test_all_fast_modes_need_and_use_more_classes() -> None:
     fabric = bench("hdn(cube(1), [[], [0]])", modes="ff", packet_length=2)
     assert fabric.plan.max_vcs == 4
@@ -78,9 +85,13 @@ def test_sinks_that_stall_stop_the_fabric_and_lose_nothing() -> None:
 
 @pytest.mark.parametrize("packet_length", [1, 4, 8])
 def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_length: int) -> None:
-    """Every node streams 200 packets to the far end of its cross-edge: all cross channels are busy in every cycle."""
-    fabric = bench("hdn(cube(2), [[0]])", packet_length=packet_length)
-    network, timing = fabric.plan.network, SlotTiming(packet_length)
+    """Every node streams 200 packets to the far end of its cross-edge: all cross channels are busy in every cycle.
+
+    Each stream is one class of two, so a port needs twice the slots that one class does.
+    """
+    timing = SlotTiming(packet_length)
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=packet_length, buffers=2 * timing.full_rate_buffers)
+    network = fabric.plan.network
     across = [fabric.plan.address.of_node(network.neighbors(node)["cross1"]) for node in range(16)]
     traffic = Traffic.from_lists([[(address, 0)] * 200 for address in across])
     case = case_of_traffic("stream", fabric.plan, fabric.flits, traffic, Terminals(), buffers=fabric.buffers)
