@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check-cosim bench-emission bench-simulation clean
+.PHONY: demo test check-cosim bench-emission bench-simulation bench-synth clean
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -27,6 +27,10 @@ bench-emission: $(READY)
 
 bench-simulation: $(READY)
 	$(BIN)/python bench/simulation.py
+
+# Place-and-route with three seeds; about half an hour the first time.
+bench-synth: $(READY)
+	$(BIN)/python bench/synth.py
 
 # The environment alone.
 .venv: $(READY)
