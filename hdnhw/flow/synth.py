@@ -181,6 +181,7 @@ def _measure(design: _Design, folder: Path, say: Say) -> None:
     """Run the tools in a new folder and move it to its place when all is there."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{design.digest[:16]}.", dir=folder.parent))
+    work.chmod(0o755)
     failed = folder.with_name(f"{folder.name}.failed")
     try:
         result = _run_tools(design, work, say)
