@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check-axi check-cosim bench-boards bench-emission bench-simulation clean
+.PHONY: bench-boards bench-emission bench-simulation bench-synth check-axi check-cosim clean demo test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -35,6 +35,10 @@ bench-emission: $(READY)
 
 bench-simulation: $(READY)
 	$(BIN)/python bench/simulation.py
+
+# Place-and-route with three seeds; about half an hour the first time.
+bench-synth: $(READY)
+	$(BIN)/python bench/synth.py
 
 # The environment alone.
 .venv: $(READY)

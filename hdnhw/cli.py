@@ -249,6 +249,45 @@ def picture(options: argparse.Namespace) -> tuple[Result, int]:
     return {"spec": str(network.spec), "file": options.output, "bytes": len(text)}, DONE
 
 
+def synth(options: argparse.Namespace) -> tuple[Result, int]:
+    """Measure size and speed of a router or a fabric on an FPGA."""
+    from hdnhw.flow.synth import SynthSpec, synthesise
+    from hdnhw.flow.tools import ToolError
+
+    spec = SynthSpec(
+        fabric=fabric_spec(options),
+        family=options.family,
+        unit=options.unit,
+        seeds=options.seeds,
+        address=options.address,
+        frequency=options.frequency,
+    )
+    try:
+        return synthesise(spec, say=say), DONE
+    except ToolError as error:
+        say(f"hdnhw: {error}")
+        about = {"spec": str(spec.fabric.network), "unit": spec.unit, "family": spec.family}
+        return {**about, "error": str(error)}, FAILED
+
+
+def _add_synth(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "synth",
+        synth,
+        summary="measure size and speed of a router or a fabric on an FPGA",
+        example="hdnhw synth 'torus(4, 4)' --family ecp5",
+    )
+    parser.add_argument("--family", choices=("ecp5", "ice40"), default="ecp5", help="default ecp5")
+    parser.add_argument("--unit", choices=("router", "fabric"), default="router", help="default router")
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of place-and-route (default 3)")
+    parser.add_argument(
+        "--address", metavar="NODE", help="node whose router it is, or pins; default a node in the middle"
+    )
+    parser.add_argument("--frequency", type=float, metavar="MHZ", help="target of place-and-route")
+    add_fabric_options(parser)
+
+
 def _add_own_commands(commands: Any) -> None:
     add_command(
         commands, "info", info, summary="print the properties of a network", example="hdnhw info 'rdn(cube(3), 1)'"
@@ -302,6 +341,7 @@ def _add_own_commands(commands: Any) -> None:
         example="hdnhw picture 'rdn(cube(2), 1)' -o rdn.svg",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="SVG file to write")
+    _add_synth(commands)
 
 
 def _parser() -> Parser:
@@ -321,8 +361,22 @@ def _print(result: Result, as_json: bool) -> None:
         return
     width = max(len(key) for key in result)
     for key, value in result.items():
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            _print_table(key, value)
+            continue
         shown = value if isinstance(value, str) else json.dumps(value)
         print(f"{key:{width}}  {shown}")
+
+
+def _print_table(key: str, rows: list[Result]) -> None:
+    """Print rows of the same keys below each other: numbers to the right, the rest to the left."""
+    print(key)
+    columns = {name: max(len(str(row[name])) for row in [*rows, {name: name}]) for name in rows[0]}
+    for row in [{name: name for name in columns}, *rows]:
+        cells = [
+            f"{row[name]:{'<' if isinstance(rows[0][name], str) else '>'}{width}}" for name, width in columns.items()
+        ]
+        print(("  " + "  ".join(cells)).rstrip())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -26,7 +26,7 @@ KEYS = {
     "cdg_edges cdg_acyclic num_vcs max_channel_load saturation_bound",
     "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width",
 }
-COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing"]
+COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing", "synth"]
 WRONG = {
     "no command": "",
     "unknown command": "draw 'cube(3)'",
@@ -74,6 +74,10 @@ WRONG = {
     "no packets": "cosim 'complete(2)' --packets 0",
     "unknown simulator": "cosim 'complete(2)' --simulator spice",
     "unknown test": "cosim 'complete(2)' --test luck",
+    "no seeds": "synth 'complete(2)' --seeds 0",
+    "unknown family": "synth 'complete(2)' --family xc7",
+    "address not in the network": "synth 'complete(2)' --address 2",
+    "address of a fabric": "synth 'complete(2)' --unit fabric --address 0",
 }
 
 

@@ -1,0 +1,78 @@
+"""Size and speed of routers and fabrics on ECP5 and iCE40: ``make bench-synth``."""
+
+from collections.abc import Iterable
+
+from hdnhw.cli import say
+from hdnhw.flow.synth import Result, SynthSpec, synthesise
+from hdnhw.flow.tools import ToolError
+from hdnhw.spec import FabricSpec, parse
+
+SEEDS = 3
+COLUMNS = [
+    "family",
+    "unit",
+    "network",
+    "ports",
+    "vcs",
+    "flits*bits",
+    "buffers",
+    "LUT4",
+    "sites",
+    "FF",
+    "RAM",
+    "MHz",
+    "seeds",
+    "stage",
+]
+ECP5_ROUTERS = (
+    "torus(4, 4)",
+    "torus(5, 5)",
+    "rdn(cube(3), 1)",
+    "hdn(cube(3), [[2], [0, 1, 2]])",
+    "hdn(torus(2, 3, 5), [[0]])",
+)
+"""``torus(4, 4)`` needs no dateline and has one class; ``torus(5, 5)`` has the same ports and two."""
+ECP5_FABRIC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32)
+SMALL_ROUTER = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8)
+SMALL_FABRIC = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=1)
+SIXTEEN_NODES = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=2, flit_width=8, buffers=1)
+
+
+def specs() -> Iterable[SynthSpec]:
+    """Yield what is measured."""
+    for text in ECP5_ROUTERS:
+        for buffers in (None, 4):
+            fabric = FabricSpec(network=parse(text), packet_length=8, flit_width=32, buffers=buffers)
+            yield SynthSpec(fabric=fabric, family="ecp5", seeds=SEEDS)
+    yield SynthSpec(fabric=SMALL_ROUTER, family="ice40", seeds=SEEDS)
+    yield SynthSpec(fabric=SMALL_FABRIC, family="ice40", unit="fabric", seeds=SEEDS)
+    yield SynthSpec(fabric=SIXTEEN_NODES, family="ice40", unit="fabric", seeds=SEEDS)
+    yield SynthSpec(fabric=ECP5_FABRIC, family="ecp5", unit="fabric", seeds=SEEDS)
+
+
+def row(spec: SynthSpec) -> str:
+    """Return a row of the table."""
+    try:
+        result: Result = synthesise(spec, say=say)
+    except ToolError as error:
+        sizes = f"{spec.fabric.packet_length}*{spec.fabric.flit_width} | {spec.fabric.buffers}"
+        what = str(error).split(", see ")[0]
+        return f"| {spec.family} | {spec.unit} | `{spec.fabric.network}` | | | {sizes} | {what} | | | | | |"
+    ram = sum(result["ram"].values())
+    cells = f"{result['lut4']} | {result['comb_sites']} | {result['ff']} | {ram}"
+    machine = f"{result['packet_length']}*{result['flit_width']} | {result['buffers']}"
+    speed = f"{result['fmax_mhz']} | {', '.join(map(str, result['fmax_of_seed']))} | {result['critical_stage']}"
+    shape = f"{result['ports']} | {result['num_vcs']}"
+    return f"| {result['family']} | {result['unit']} | `{result['spec']}` | {shape} | {machine} | {cells} | {speed} |"
+
+
+def main() -> None:
+    """Print one row a design."""
+    print(f"| {' | '.join(COLUMNS)} |")
+    print("|---" * len(COLUMNS) + "|")
+    for spec in specs():
+        print(row(spec), flush=True)
+
+
+if __name__ == "__main__":
+    main()

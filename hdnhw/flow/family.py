@@ -1,0 +1,94 @@
+"""The FPGA families that a design is measured on: devices, options, and what their cells are called."""
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["FAMILIES", "Family"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family, by its largest open device.
+
+    Attributes
+    ----------
+    name, device, speed : str
+        Speed is the grade, ``hx`` for the fast iCE40.
+    frequency : float
+        Target of place-and-route unless told otherwise, MHz; beyond what routers reach, so that it never rests.
+    synthesis : str
+        Yosys commands, with {top}.
+    place : tuple of str
+        Options of nextpnr in any case.
+    inside : tuple of str
+        Options for a design without pins; empty if nextpnr has none for the family.
+    outside : tuple of str
+        Options for a design with pins.
+    comb : str
+        nextpnr's name of the site of a lookup table.
+    lut, ff : str
+        Yosys's name of the lookup table; the first letters of its flip-flops' names.
+    rams : dict
+        Yosys's name of each memory cell -> the name in results.
+    """
+
+    name: str
+    device: str
+    speed: str
+    frequency: float
+    synthesis: str
+    place: tuple[str, ...]
+    inside: tuple[str, ...]
+    outside: tuple[str, ...]
+    comb: str
+    lut: str
+    ff: str
+    rams: dict[str, str]
+
+    @property
+    def tool(self) -> str:
+        """The place-and-route tool, see :mod:`hdnhw.flow.tools`."""
+        return f"nextpnr-{self.name}"
+
+    def count(self, cells: dict[str, int]) -> dict[str, Any]:
+        """Return ``lut4``, ``ff`` and ``ram`` of a module from the number of its cells of each type."""
+        return {
+            "lut4": cells.get(self.lut, 0),
+            "ff": sum(count for kind, count in cells.items() if kind.startswith(self.ff)),
+            "ram": {shown: cells.get(kind, 0) for kind, shown in self.rams.items()},
+        }
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family(
+            name="ecp5",
+            device="LFE5U-85F",
+            speed="6",
+            frequency=300.0,
+            synthesis="scratchpad -set abc9.D 8000\nsynth_ecp5 -abc9 -top {top}",
+            place=("--85k", "--speed", "6", "--package", "CABGA381"),
+            inside=("--out-of-context",),
+            outside=("--lpf-allow-unconstrained",),
+            comb="TRELLIS_COMB",
+            lut="LUT4",
+            ff="TRELLIS_FF",
+            rams={"TRELLIS_DPR16X4": "TRELLIS_DPR16X4", "DP16KD": "DP16KD"},
+        ),
+        Family(
+            name="ice40",
+            device="iCE40HX8K",
+            speed="hx",
+            frequency=300.0,
+            synthesis="synth_ice40 -abc9 -device hx -top {top}",
+            place=("--hx8k", "--package", "ct256"),
+            inside=(),
+            outside=(),
+            comb="ICESTORM_LC",
+            lut="SB_LUT4",
+            ff="SB_DFF",
+            rams={"SB_RAM40_4K": "ICESTORM_RAM"},
+        ),
+    )
+}

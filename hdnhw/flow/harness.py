@@ -1,0 +1,151 @@
+"""What stands around a unit while it is measured: registers at its ports, so that every path lies between two."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "CLOCK",
+    "INSTANCE",
+    "UNIT",
+    "WRAPPER",
+    "Port",
+    "parallel_wrapper",
+    "ports_of",
+    "serial_wrapper",
+    "unit_text",
+]
+
+UNIT, WRAPPER = "synth_unit", "synth_wrapper"
+"""Names of the modules of the unit and of what is around it."""
+
+INSTANCE = "dut.of."
+"""Prefix of the names inside the unit."""
+
+CLOCK = "clk"
+
+_FAN_IN = 4
+"""Bits that a step of the serial wrapper joins: what one lookup table takes."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of a Verilog module.
+
+    Attributes
+    ----------
+    name : str
+    width : int
+        Bits.
+    is_input : bool
+    """
+
+    name: str
+    width: int
+    is_input: bool
+
+
+def ports_of(text: str, module: str) -> list[Port]:
+    """Return the ports of a module in emitted Verilog, in the order of their declarations.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module, or not every port in its header is declared.
+
+    Examples
+    --------
+    >>> ports_of("module m(a, b);\\n  input [7:0] a;\\n  output b;\\nendmodule", "m")
+    [Port(name='a', width=8, is_input=True), Port(name='b', width=1, is_input=False)]
+    """
+    body = re.search(rf"^module {re.escape(module)}\s*\(([^)]*)\);(.*?)^\s*endmodule", text, re.MULTILINE | re.DOTALL)
+    if body is None:
+        raise ValueError(f"module must be one of the text, not {module!r}")
+    declared = re.findall(r"^\s*(input|output)\s+(?:\[(\d+):0\]\s*)?(\w+);", body[2], re.MULTILINE)
+    ports = [Port(name, int(high or 0) + 1, direction == "input") for direction, high, name in declared]
+    header = {name.strip() for name in body[1].split(",") if name.strip()}
+    if {port.name for port in ports} != header:
+        raise ValueError(f"{module}: ports must all be declared as vectors from 0, not as {sorted(header)}")
+    return ports
+
+
+def _declared(port: Port) -> str:
+    return f"{'input' if port.is_input else 'output'} [{port.width - 1}:0] {port.name}"
+
+
+def unit_text(module: str, ports: Sequence[Port], constants: Mapping[str, int]) -> tuple[str, list[Port]]:
+    """Make the module that is measured: an instance of `module` with some inputs tied to constants.
+
+    The synthesis keeps it apart from the wrapper, so that its cells can be counted. Its own hierarchy is flattened.
+
+    Returns
+    -------
+    str
+        Verilog of module `UNIT`.
+    list of Port
+        The ports that are left.
+    """
+    left = [port for port in ports if port.name not in constants]
+    pins = [
+        f".{port.name}({port.width}'d{constants[port.name]})"
+        if port.name in constants
+        else f".{port.name}({port.name})"
+        for port in ports
+    ]
+    head = ", ".join(map(_declared, left))
+    text = f"(* keep_hierarchy *)\nmodule {UNIT}({head});\n  {module} of({', '.join(pins)});\nendmodule\n"
+    return text, left
+
+
+def _wrapper(ports: str, lines: Sequence[str], pins: Sequence[str]) -> str:
+    body = "\n".join(f"  {line}" for line in lines)
+    unit = f"  {UNIT} dut(.{CLOCK}({CLOCK}), {', '.join(pins)});"
+    return f"module {WRAPPER}(input {CLOCK}, {ports});\n{body}\n{unit}\nendmodule\n"
+
+
+def parallel_wrapper(ports: Sequence[Port]) -> str:
+    """Put a register at every port but the clock; as many pins as the unit has."""
+    lines, pins, outside = [], [], []
+    for port in ports:
+        if port.name == CLOCK:
+            continue
+        near, bits = f"near_{port.name}", f"[{port.width - 1}:0]"
+        outside.append(_declared(port))
+        pins.append(f".{port.name}({near})")
+        if port.is_input:
+            lines += [f"reg {bits} {near};", f"always @(posedge {CLOCK}) {near} <= {port.name};"]
+        else:
+            lines += [f"wire {bits} {near};", f"reg {bits} far_{port.name};", f"assign {port.name} = far_{port.name};"]
+            lines.append(f"always @(posedge {CLOCK}) far_{port.name} <= {near};")
+    return _wrapper(", ".join(outside), lines, pins)
+
+
+def serial_wrapper(ports: Sequence[Port]) -> str:
+    """Feed all inputs but the clock from a shift register; register all outputs and join them by XOR, four a step.
+
+    Three pins, whatever the unit has; every step ends in a register.
+    """
+    used = [port for port in ports if port.name != CLOCK]
+    fed = sum(port.width for port in used if port.is_input)
+    seen = [f"near_{port.name}" for port in used if not port.is_input]
+    pins, lines, offset = [], [], 0
+    for port in used:
+        if port.is_input:
+            pins.append(f".{port.name}(feed[{offset + port.width - 1}:{offset}])")
+            offset += port.width
+        else:
+            pins.append(f".{port.name}(near_{port.name})")
+            lines.append(f"wire [{port.width - 1}:0] near_{port.name};")
+    lines += [f"reg [{fed - 1}:0] feed;", f"always @(posedge {CLOCK}) feed <= {{feed, serial_i}};"]
+    width = sum(port.width for port in used if not port.is_input)
+    lines += [f"reg [{width - 1}:0] step_0;", f"always @(posedge {CLOCK}) step_0 <= {{{', '.join(seen)}}};"]
+    step = 0
+    while width > 1:
+        groups = [f"^step_{step}[{min(at + _FAN_IN, width) - 1}:{at}]" for at in range(0, width, _FAN_IN)]
+        step, width = step + 1, len(groups)
+        lines += [
+            f"reg [{width - 1}:0] step_{step};",
+            f"always @(posedge {CLOCK}) step_{step} <= {{{', '.join(groups)}}};",
+        ]
+    lines.append(f"assign serial_o = step_{step};")
+    return _wrapper("input serial_i, output serial_o", lines, pins)

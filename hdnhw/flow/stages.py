@@ -1,0 +1,71 @@
+"""What a name in a mapped netlist stands for: the signal of the emitted module, and the router's stage."""
+
+import re
+
+from hdnhw.flow.harness import INSTANCE
+
+__all__ = ["signal_of", "stage_of"]
+
+_CELL = re.compile(
+    r"_(LUT4|PFUMX|L6MUX21|CCU2C|TRELLIS_[A-Z0-9]+|DP16KD|SB_[A-Z0-9_]+|DFFLC|LC|BLUT|ALUT)(?=_|$|\[|\.)"
+)
+"""Yosys names a cell after a signal at one of its pins: what comes behind is the cell."""
+
+_STAGES = tuple(
+    (re.compile(pattern), stage)
+    for pattern, stage in (
+        (r"^(feed|step_\d+|serial_[io])\b", "wrapper"),
+        (r"^ejection_\d+\.", "ejection"),
+        (r"^(.*\.)?(near_|far_)?\w*credit\b", "credit"),
+        (r"^allocator\.(credits_\d+_\d+\.|(pending|given|give|available|spend(_\d+_\d+)?)\b)", "credit"),
+        (r"^allocator\.(first|vc|prefer|next_first|next_vc|first_moves|window|waiting_\d+|scanned_\d+)\b", "order"),
+        (r"^allocator\.((out|may|vc)_\d+_\d+|(choice|who|queue|want|vc_wanted)_\d+)\b", "vc allocation"),
+        (r"^(allocator\.queues_\d+|\w+\.queues)__(pop|read_vc)\b", "switch allocation"),
+        (r"^(allocator\.queues_\d+|\w+\.queues)__valid\b", "queue"),
+        (r"^(allocator\.queues_\d+|\w+\.queues)__(out|vc)__", "route computation"),
+        (r"^allocator\.at\b", "phase"),
+        (r"^allocator\.", "switch allocation"),
+        (r"^\w+\.route\.", "route computation"),
+        (r"^\w+\.decisions_\d+\.(valid|full|level|push|pop|close|write_slot|read_slot)\b", "queue"),
+        (r"^\w+\.decisions_\d+\.", "route computation"),
+        (r"^\w+\.(flits\b|incoming_\d+)", "buffer write"),
+        (r"^\w+\.(flit|reading_vc|reading_slot)\b", "buffer read"),
+        (r"^(injection\.|(near_|far_)?(inject__|dropped\b))", "injection"),
+        (r"^(near_|far_)?eject__", "ejection"),
+        (r"^(data|gated|valid|vc)_\d+", "switch traversal"),
+        (r"^(near_|far_)?(\w+_[io]__(data|valid|vc)|channel_\w+)\b", "channel traversal"),
+        (r"^\w+\.channel__", "channel traversal"),
+        (r"^(\w+\.)?(at|reads)\b", "phase"),
+    )
+)
+
+
+def signal_of(name: str) -> str:
+    """Reduce the name of a cell or net to the signal of the emitted module that it is named after.
+
+    Examples
+    --------
+    >>> signal_of("dut.of.allocator.first_TRELLIS_FF_Q_4"), signal_of("near_dim0_i__data[3]")
+    ('allocator.first', 'near_dim0_i__data')
+    >>> signal_of("dut.of.router_5.dim0.flit_SB_LUT4_I0_O_LC")
+    'router_5.dim0.flit'
+    """
+    plain = name.replace("\\", "").removeprefix(INSTANCE)
+    found = _CELL.search(plain)
+    return re.sub(r"(\[\d+\])+$", "", plain[: found.start()] if found else plain)
+
+
+def stage_of(signal: str) -> str:
+    """Return the stage of the router in which a signal is computed; ``other`` if none is known.
+
+    The stages are those of the router (route computation, vc allocation, switch allocation, switch traversal, channel
+    traversal) and what serves them: injection and ejection, the phase of the slot, the order of the scan, credits,
+    the queue of decisions, buffer write and buffer read, and the wrapper around the unit.
+
+    Examples
+    --------
+    >>> stage_of("allocator.choice_0"), stage_of("router_5.allocator.grant_0"), stage_of("gated_1_0")
+    ('vc allocation', 'switch allocation', 'switch traversal')
+    """
+    inside = re.sub(r"^router_\d+\.", "", signal)
+    return next((stage for pattern, stage in _STAGES if pattern.search(inside)), "other")

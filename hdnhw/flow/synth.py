@@ -1,0 +1,349 @@
+"""Measure a router or a fabric on an FPGA: Yosys, then nextpnr with several seeds.
+
+Measuring conditions
+--------------------
+- ``router``: one router of the fullest shape. A register stands at every port. Its address is a constant, that of a
+  node in the middle with such a router, as after flattening in a fabric; or it comes in on a registered port.
+- ``fabric``: all routers and ejection buffers, flattened.
+- A router on ECP5 is placed out of context, without pins. nextpnr has no such option for iCE40, and a fabric has more
+  ports than a device has pins: there a shift register feeds all inputs, and all outputs are registered and joined by
+  XOR, four a step, with a register behind every step.
+- The registers and XORs around the unit are synthesised in a module of their own and counted apart: ``lut4``, ``ff``,
+  ``ram`` and ``comb_sites`` are those of the unit alone, the last from a run of nextpnr that only packs it. What is
+  placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both.
+- ECP5: ``synth_ecp5 -abc9`` with ``abc9.D`` at 8000 ps, LFE5U-85F of speed grade 6, target 300 MHz. iCE40:
+  ``synth_ice40 -abc9 -device hx``, HX8K in package CT256, target 300 MHz. Figures are of the worst case that nextpnr's
+  delay tables know, and none of them was measured on a chip.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from hdnhw.emit.fabric import emit_fabric
+from hdnhw.emit.verilog import module_text
+from hdnhw.flit import FlitFormat
+from hdnhw.flow.family import FAMILIES, Family
+from hdnhw.flow.harness import UNIT, WRAPPER, parallel_wrapper, ports_of, serial_wrapper, unit_text
+from hdnhw.flow.nextpnr import critical_path, fmax_of, read_report, run_nextpnr, sites_packed
+from hdnhw.flow.tools import ToolError, tool_versions
+from hdnhw.flow.yosys import YosysError, run_yosys
+from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.rtl.router import Router
+from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.timing import SlotTiming
+
+__all__ = ["SYNTH_ROOT", "SynthSpec", "synthesise"]
+
+SYNTH_ROOT = Path("build") / "synth"
+ADDRESS_PINS = "pins"
+MAX_SEEDS = 100
+
+REVISION = 1
+"""Of the result's keys and their meaning: results of another one are measured anew."""
+
+Result = dict[str, Any]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthSpec:
+    """What to measure, and how.
+
+    Attributes
+    ----------
+    fabric : FabricSpec
+    family : str
+        ``ecp5`` or ``ice40``.
+    unit : str
+        ``router`` or ``fabric``.
+    seeds : int
+        Runs of place-and-route, with seeds from 1.
+    address : str or None
+        Of a router: the node whose address it gets, or ``pins``; None for a node in the middle.
+    frequency : float or None
+        Target of place-and-route, MHz; None for the family's own.
+
+    Raises
+    ------
+    SpecError
+        If a member is out of range.
+    """
+
+    fabric: FabricSpec
+    family: str = "ecp5"
+    unit: str = "router"
+    seeds: int = 3
+    address: str | None = None
+    frequency: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (("family", self.family, tuple(FAMILIES)), ("unit", self.unit, _UNITS)):
+            if value not in allowed:
+                raise SpecError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
+        if not 1 <= self.seeds <= MAX_SEEDS:
+            raise SpecError(f"seeds must be 1 to {MAX_SEEDS}, not {self.seeds}")
+        if self.address is not None and self.unit != "router":
+            raise SpecError("address belongs to a router: a fabric has all of them")
+        if self.frequency is not None and not (isfinite(self.frequency) and self.frequency > 0):
+            raise SpecError(f"frequency must be above 0 MHz, not {self.frequency}")
+
+
+_UNITS = ("router", "fabric")
+
+
+@dataclass(frozen=True)
+class _Design:
+    """What goes through the tools.
+
+    Attributes
+    ----------
+    about : dict
+        What the result says about the design.
+    text : str
+        Verilog.
+    script : str
+        Of Yosys.
+    pack, place : tuple of str
+        Options of nextpnr to pack the unit, and to place and route it in its wrapper with a seed.
+    """
+
+    family: Family
+    seeds: int
+    about: Result
+    text: str
+    script: str
+    pack: tuple[str, ...]
+    place: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """All that a result depends on, as 64 hexadecimal digits."""
+        parts = [self.text, self.script, self.pack, self.place, self.seeds, self.about, self.tools, REVISION]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def tools(self) -> dict[str, str]:
+        """Versions."""
+        return {**tool_versions(["yosys", self.family.tool]), "hdnhw": version("hdnhw")}
+
+
+def synthesise(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _: None) -> Result:
+    """Measure a router or a fabric; take the result from ``ROOT/DIGEST`` if it is there already.
+
+    Parameters
+    ----------
+    spec : SynthSpec
+    root : Path
+    say : callable
+        Is told what goes on.
+
+    Returns
+    -------
+    dict
+        ``lut4``, ``ff`` and ``ram`` are cells of the unit after synthesis. ``comb_sites`` are the sites that it takes
+        after packing: on ECP5 one for a lookup table, two for a carry, six for 16 x 4 bits of RAM; on iCE40 one for a
+        lookup table and the flip-flop behind it. ``wrapper`` tells the cells around it. ``fmax_of_seed`` is in the
+        order of the seeds, ``fmax_mhz`` their median. ``critical_path`` is that of ``critical_path_seed``, the
+        seed at the median (the lower one of two), see :func:`hdnhw.flow.nextpnr.critical_path`, and
+        ``critical_stage`` is the stage that it ends in. ``seconds`` are those of the tools when they ran.
+
+    Raises
+    ------
+    SpecError
+        If the machine cannot be built, or there is no such node.
+    ToolError
+        If a tool is missing or fails; ``ROOT/DIGEST.failed`` keeps its files.
+    """
+    design = _design(spec)
+    folder = root / design.digest
+    cached = (folder / "result.json").exists()
+    if not cached:
+        _measure(design, folder, say)
+    result: Result = json.loads((folder / "result.json").read_text())
+    return {**result, "cached": cached}
+
+
+def _measure(design: _Design, folder: Path, say: Say) -> None:
+    """Run the tools in a new folder and move it to its place when all is there."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{design.digest[:16]}.", dir=folder.parent))
+    work.chmod(0o755)
+    failed = folder.with_name(f"{folder.name}.failed")
+    try:
+        result = _run_tools(design, work, say)
+        (work / "netlist.json").unlink()
+        (work / "result.json").write_text(json.dumps(result, indent=1) + "\n")
+        try:
+            work.rename(folder)
+        except OSError:  # somebody else was as far first, with the same result
+            if not (folder / "result.json").exists():
+                raise
+    except ToolError as error:
+        shutil.rmtree(failed, ignore_errors=True)
+        work.rename(failed)
+        raise ToolError(str(error).replace(str(work), str(failed))) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    shutil.rmtree(failed, ignore_errors=True)
+
+
+def _run_tools(design: _Design, work: Path, say: Say) -> Result:
+    started = time.monotonic()
+    family, about = design.family, design.about
+    say(f"{about['spec']}: {about['unit']} on {family.name}; yosys ...")
+    cells = _synthesise(design, work)
+    say(f"  {time.monotonic() - started:.0f} s; {family.tool}, seeds 1 to {design.seeds} (a first start is slow) ...")
+    packed, available = _pack(design, work)
+    with ThreadPoolExecutor(min(design.seeds, os.cpu_count() or 1)) as pool:
+        try:
+            reports = list(pool.map(partial(_place, design, work), range(1, design.seeds + 1)))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    say(f"  {time.monotonic() - started:.0f} s")
+    around = {key: count for key, count in family.count(cells[WRAPPER]).items() if key != "ram"}
+    around["comb_sites"] = reports[0]["utilization"][family.comb]["used"] - packed
+    return {
+        **about,
+        **family.count(cells[UNIT]),
+        "comb_sites": packed,
+        "comb_sites_of_device": available,
+        "wrapper": around,
+        **_speed(reports),
+        "tools": design.tools,
+        "seconds": round(time.monotonic() - started, 1),
+        "digest": f"sha256:{design.digest}",
+    }
+
+
+def _speed(reports: list[dict[str, Any]]) -> Result:
+    fmax = [fmax_of(report) for report in reports]
+    middle = fmax.index(statistics.median_low(fmax))
+    path = critical_path(reports[middle])
+    return {
+        "fmax_mhz": round(statistics.median(fmax), 1),
+        "fmax_best_mhz": round(max(fmax), 1),
+        "fmax_of_seed": [round(value, 1) for value in fmax],
+        "seeds": len(reports),
+        "critical_stage": path[-1]["stage"] if path else None,
+        "critical_path_seed": middle + 1,
+        "critical_path": path,
+    }
+
+
+def _synthesise(design: _Design, work: Path) -> dict[str, dict[str, int]]:
+    """Run Yosys; return for each module of the netlist the number of its cells of each type."""
+    (work / "design.sv").write_text(design.text)
+    (work / "synth.ys").write_text(design.script)
+    log = work / "yosys.log"
+    try:
+        log.write_text(run_yosys(design.script, cwd=work))
+    except YosysError as error:
+        log.write_text(f"{error}\n")
+        raise ToolError(f"yosys has failed: {error}, see {log}") from None
+    modules = json.loads((work / "netlist.json").read_text())["modules"]
+    return {name: dict(Counter(cell["type"] for cell in modules[name]["cells"].values())) for name in (UNIT, WRAPPER)}
+
+
+def _pack(design: _Design, work: Path) -> tuple[int, int]:
+    """Pack the unit alone; return the sites for lookup tables that it takes, and those of the device."""
+    family, log = design.family, work / "pack.log"
+    run_nextpnr(family.tool, design.pack, log=log)
+    packed, available = sites_packed(log.read_text())[family.comb]
+    if packed > available:
+        raise ToolError(f"the unit needs {packed} {family.comb} and {family.device} has {available}, see {log}")
+    return packed, available
+
+
+def _place(design: _Design, work: Path, seed: int) -> dict[str, Any]:
+    options = (*design.place, "--seed", str(seed), "--report", f"report-{seed}.json")
+    run_nextpnr(design.family.tool, options, log=work / f"nextpnr-{seed}.log")
+    return read_report(work / f"report-{seed}.json")
+
+
+def _design(spec: SynthSpec) -> _Design:
+    family = FAMILIES[spec.family]
+    is_router = spec.unit == "router"
+    routing, node, module, text = _router(spec) if is_router else _fabric(spec)
+    constants = {} if node is None else {"address": routing.address.of_node(node)}
+    around, ports = unit_text(module, ports_of(text, module), constants)
+    pinless = is_router and bool(family.inside)
+    wrapper = (parallel_wrapper if pinless else serial_wrapper)(ports)
+    frequency = family.frequency if spec.frequency is None else spec.frequency
+    timed = ("--freq", f"{frequency:g}", "--timing-allow-fail", *(family.inside if pinless else family.outside))
+    common = ("--json", "netlist.json", *family.place)
+    return _Design(
+        family=family,
+        seeds=spec.seeds,
+        about=_about(spec, routing, family, node) | {"frequency": frequency},
+        text=f"{text}\n{around}\n{wrapper}",
+        script=f"read_verilog -sv design.sv\n{family.synthesis.format(top=WRAPPER)}\n"
+        f"write_json netlist.json\nstat {UNIT}\nstat {WRAPPER}\n",
+        pack=(*common, "--top", UNIT, "--pack-only", *family.inside),
+        place=(*common, "--top", WRAPPER, *timed),
+    )
+
+
+def _about(spec: SynthSpec, routing: RoutingPlan, family: Family, node: int | None) -> Result:
+    shape = routing.shapes[0] if node is None else routing.shape_of(node)
+    return {
+        "spec": str(routing.network.spec),
+        "unit": spec.unit,
+        "family": family.name,
+        "device": family.device,
+        "speed": family.speed,
+        "routers": 1 if spec.unit == "router" else routing.network.num_nodes,
+        "address": (ADDRESS_PINS if node is None else node) if spec.unit == "router" else None,
+        "modes": routing.modes,
+        "packet_length": spec.fabric.packet_length,
+        "flit_width": spec.fabric.flit_width,
+        "buffers": _buffers(spec.fabric),
+        "num_vcs": routing.max_vcs,
+        "ports": len(shape.ports) + 1,
+    }
+
+
+def _buffers(fabric: FabricSpec) -> int:
+    return fabric.buffers or SlotTiming(fabric.packet_length).full_rate_buffers
+
+
+def _middle(routing: RoutingPlan) -> int:
+    """Return a node in the middle of the numbers whose router is of the fullest shape."""
+    count = routing.network.num_nodes
+    nodes = ((count // 2 + step) % count for step in range(count))
+    return next(node for node in nodes if routing.shape_of(node) == routing.shapes[0])
+
+
+def _router(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
+    """Return the plan, the node whose address the router gets, the name of its module and the Verilog."""
+    routing, node = plan(spec.fabric.network, spec.fabric.modes), None
+    if spec.address is None:
+        node = _middle(routing)
+    elif spec.address != ADDRESS_PINS:
+        node = routing.network.parse_node(spec.address)
+    shape = routing.shapes[0] if node is None else routing.shape_of(node)
+    sizes = {"packet_length": spec.fabric.packet_length, "flit_width": spec.fabric.flit_width}
+    FlitFormat(
+        address_width=routing.address.width, **sizes
+    )  # refuse before there is a component that nobody elaborates
+    router = Router(routing, shape, **sizes, buffers=_buffers(spec.fabric))
+    return routing, node, "router", module_text(router, "router", flatten=True)
+
+
+def _fabric(spec: SynthSpec) -> tuple[RoutingPlan, None, str, str]:
+    fabric = emit_fabric(spec.fabric)
+    return fabric.plan, None, "fabric", fabric.files["fabric.sv"]
