@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check-axi check-cosim bench-boards bench-emission bench-simulation clean
+.PHONY: demo test check-axi check-cosim bench-boards bench-emission bench-simulation docs clean
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -35,6 +35,11 @@ bench-emission: $(READY)
 
 bench-simulation: $(READY)
 	$(BIN)/python bench/simulation.py
+
+# The pictures in docs/, from the networks and from simulations of the emitted Verilog.
+docs: $(READY)
+	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg
+	$(BIN)/python bench/waves.py
 
 # The environment alone.
 .venv: $(READY)
