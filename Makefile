@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-emission bench-simulation bench-synth check-axi check-cosim clean demo test
+.PHONY: bench-boards bench-emission bench-simulation bench-synth check-axi check-cosim clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -39,6 +39,11 @@ bench-simulation: $(READY)
 # Place-and-route with three seeds; about half an hour the first time.
 bench-synth: $(READY)
 	$(BIN)/python bench/synth.py
+
+# The pictures in docs/, from the networks and from simulations of the emitted Verilog.
+docs: $(READY)
+	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg
+	$(BIN)/python bench/waves.py
 
 # The environment alone.
 .venv: $(READY)

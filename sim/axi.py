@@ -189,7 +189,8 @@ class AxiBench:
         sources = self.folder / "sources"
         write_fabric(self.fabric, sources)
         (sources / "bench.vlt").write_text(self._control)
-        files = [sources / name for name in ("bench.vlt", *self.manifest["files"])]
+        verilog = [name for name in self.manifest["files"] if name.endswith(".sv")]
+        files = [sources / name for name in ("bench.vlt", *verilog)]
         build_verilog("verilator", files, self._top, self.folder, BUILD_ARGUMENTS)
 
     @property

@@ -215,7 +215,7 @@ def test_what_is_too_large_to_search_is_null(run, monkeypatch):
 def test_emit_writes_what_it_says(run, tmp_path):
     result = result_of(run, "emit 'mesh(2)' -o a/b --name noc --packet-length 1 --flit-width 9 --buffers 2")
     manifest = json.loads((tmp_path / "a/b/manifest.json").read_text())
-    assert result["files"] == ["a/b/noc.sv", "a/b/manifest.json"]
+    assert result["files"] == ["a/b/noc.sv", "a/b/noc.core", "a/b/manifest.json"]
     assert sorted(map(str, tmp_path.rglob("*.*"))) == sorted(str(tmp_path / file) for file in result["files"])
     assert result["bytes"] == (tmp_path / "a/b/noc.sv").stat().st_size
     for key in (
@@ -238,7 +238,7 @@ def test_emit_writes_what_it_says(run, tmp_path):
 def test_emit_writes_endpoints(run, tmp_path):
     sizes = "--packet-length 4 --max-frame 64 --tuser-width 3"
     result = result_of(run, f"emit 'complete(2)' -o out --name noc --endpoints axi-stream {sizes}")
-    assert result["files"] == ["out/noc.sv", "out/noc_axi.sv", "out/manifest.json"]
+    assert result["files"] == ["out/noc.sv", "out/noc_axi.sv", "out/noc.core", "out/manifest.json"]
     endpoints = json.loads((tmp_path / "out/manifest.json").read_text())["endpoints"]
     assert (endpoints["top"], endpoints["max_frame"], endpoints["tuser_width"]) == ("noc_axi", 64, 3)
 

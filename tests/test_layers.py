@@ -34,6 +34,7 @@ PLACES = {
     "numba": ("hdnhw/",),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
+    "yaml": ("tests/",),
     "z3": ("hdnhw/routing/",),
 }
 """Where a library may be imported."""

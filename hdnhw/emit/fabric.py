@@ -1,4 +1,4 @@
-"""Emit a fabric: Verilog and the manifest that explains it."""
+"""Emit a fabric: Verilog, the manifest that explains it, and a FuseSoC core file."""
 
 import hashlib
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.emit.axi import AXI_SUFFIX, axi_manifest, axi_verilog
+from hdnhw.emit.core import core_name, core_text
 from hdnhw.emit.verilog import EJECTION_SUFFIX, fabric_verilog, router_names
 from hdnhw.flit import FlitFormat, FrameFormat
 from hdnhw.routing.plan import RoutingPlan, plan
@@ -36,7 +37,7 @@ class EmittedFabric:
     ----------
     plan : RoutingPlan
     files : dict of str to str
-        File name -> text; the Verilog and ``manifest.json``, which comes last.
+        File name -> text; the Verilog, the FuseSoC core file and ``manifest.json``, which comes last.
     manifest : dict
         The parsed manifest.
     """
@@ -80,9 +81,20 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         around = axi_verilog(frames, routing.address, top=top)
         files[f"{top}{AXI_SUFFIX}.sv"] = around
         manifest["endpoints"] = axi_manifest(frames, top=top, text=around)
+    files[f"{top}.core"] = _core(manifest, list(files))
     manifest["files"] = list(files)
     files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
     return EmittedFabric(routing, files, manifest)
+
+
+def _core(manifest: dict[str, Any], sources: list[str]) -> str:
+    """Return the FuseSoC core file; its top level is the one with endpoints if there are any."""
+    return core_text(
+        sources,
+        fabric=manifest["top"],
+        top=manifest.get("endpoints", manifest)["top"],
+        description=f"Network on chip {manifest['spec']}: {manifest['routers']} routers",
+    )
 
 
 def _manifest(
@@ -94,7 +106,8 @@ def _manifest(
         "spec": str(network.spec),
         "modes": routing.modes,
         "top": top,
-        "files": [f"{top}.sv"],
+        "files": [],
+        "core": core_name(top),
         "digest": "sha256:" + hashlib.sha256(text.encode()).hexdigest(),
         "routers": network.num_nodes,
         "router_modules": list(names),

@@ -17,8 +17,8 @@ from hdnhw.timing import SlotTiming
 
 def test_manifest_is_the_file(fabric):
     assert json.loads(fabric.files["manifest.json"]) == json.loads(json.dumps(fabric.manifest))
-    assert list(fabric.files) == ["fabric.sv", "manifest.json"]
-    assert fabric.manifest["files"] == ["fabric.sv"]
+    assert list(fabric.files) == ["fabric.sv", "fabric.core", "manifest.json"]
+    assert fabric.manifest["files"] == ["fabric.sv", "fabric.core"]
 
 
 def test_manifest_names_the_machine(machine, fabric):
@@ -112,11 +112,12 @@ def test_name_and_sizes_reach_the_text():
     spec = FabricSpec(network=parse("complete(2)"), packet_length=2, flit_width=17, buffers=4)
     named = emit_fabric(spec, top="noc_1")
     manifest, text = named.manifest, named.files["noc_1.sv"]
-    assert list(named.files) == ["noc_1.sv", "manifest.json"]
-    assert (manifest["top"], manifest["files"]) == ("noc_1", ["noc_1.sv"])
+    assert list(named.files) == ["noc_1.sv", "noc_1.core", "manifest.json"]
+    assert (manifest["top"], manifest["files"]) == ("noc_1", ["noc_1.sv", "noc_1.core"])
     assert (manifest["packet_length"], manifest["flit_width"], manifest["buffers"]) == (2, 17, 4)
     assert re.findall(r"^module ([^\s(]+)", text, re.MULTILINE) == ["noc_1_router", "noc_1_ejection", "noc_1"]
     assert re.search(r"\bfabric", text) is None
+    assert manifest["core"].startswith("hdnhw:fabric:noc_1:")
     body = text.split("\nmodule noc_1(")[1]
     assert "  input [16:0] inject__0__payload;" in body
     assert "  output [17:0] eject__0__payload;" in body
@@ -146,9 +147,10 @@ def contents(folder):
 
 def test_files_are_written_and_replace_earlier_ones(emitted, tmp_path):
     folder, small = tmp_path / "new" / "out", emitted("two nodes")
-    assert write_fabric(emitted("holes"), folder) == [folder / "fabric.sv", folder / "manifest.json"]
+    files = [folder / name for name in ("fabric.sv", "fabric.core", "manifest.json")]
+    assert write_fabric(emitted("holes"), folder) == files
     (folder / "notes").write_text("mine")
-    assert write_fabric(small, folder) == [folder / "fabric.sv", folder / "manifest.json"]
+    assert write_fabric(small, folder) == files
     assert contents(folder) == {**small.files, "notes": "mine"}
     assert [path.name for path in folder.parent.iterdir()] == ["out"]
 
@@ -170,7 +172,7 @@ def fail_at(monkeypatch, number):
     monkeypatch.setattr(os, "replace", failing)
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_failure_leaves_nothing_behind(emitted, tmp_path, monkeypatch, number):
     fail_at(monkeypatch, number)
     with pytest.raises(FullDiskError):
@@ -178,7 +180,7 @@ def test_a_failure_leaves_nothing_behind(emitted, tmp_path, monkeypatch, number)
     assert contents(tmp_path) == {}
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_failure_leaves_earlier_files_as_they_were(emitted, tmp_path, monkeypatch, number):
     write_fabric(emitted("holes"), tmp_path / "out")
     before = contents(tmp_path)

@@ -1,0 +1,97 @@
+"""The cycle diagrams of docs/hardware.md, drawn from simulations of the emitted Verilog: ``make docs``."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from hdnhw.report.waveform import Lane, Spans, waveform_svg
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.timing import SlotTiming
+from sim.waves import Packet, Recorder, Traces
+
+SPEC = FabricSpec(network=parse("hdn(cube(3), [[0, 1]])"), buffers=4)
+"""32 routers of five ports: three of the cube, a cross-edge, the terminal."""
+LENGTH = SPEC.packet_length
+HEAD = LENGTH + SlotTiming(LENGTH).sample_phase
+"""Cycle in which packets are offered: one whose head flit waits least."""
+
+
+def _head(traces: Traces, prefix: str) -> int:
+    return traces.head_cycles(f"{prefix}_data", f"{prefix}_valid")[0]
+
+
+def one_packet(recorder: Recorder) -> tuple[list[Lane], int]:
+    """Follow one packet over two channels."""
+    neighbors = recorder.plan.network.neighbors
+    middle = neighbors(0)["dim0"]
+    target = neighbors(middle)["dim1"]
+    cycles = 6 * LENGTH + 4
+    traces = recorder.record([Packet(0, target, HEAD)], cycles=cycles)
+    prefixes = ["channel_0_dim0", f"channel_{middle}_dim1"]
+    first, second = (_head(traces, prefix) for prefix in prefixes)
+    out = f"eject__{target}__"
+    (delivered,) = traces.head_cycles(f"{out}payload", f"{out}valid", f"{out}ready")
+    steps = [(HEAD, first), (first, second), (second, delivered), (delivered, delivered + LENGTH)]
+    return [
+        traces.phases(),
+        *traces.stream("inject__0", "inject"),
+        *traces.channel(prefixes[0], "first channel"),
+        *traces.channel(prefixes[1], "second channel"),
+        *traces.stream(f"eject__{target}", "eject"),
+        Spans("cycles", [(start, end, str(end - start)) for start, end in steps]),
+    ], cycles
+
+
+def two_for_one(recorder: Recorder) -> tuple[list[Lane], int]:
+    """Let two packets meet in a router that both leave by the same channel."""
+    neighbors = recorder.plan.network.neighbors
+    left, right = neighbors(0)["dim0"], neighbors(0)["dim1"]
+    target = neighbors(0)["dim2"]
+    sources = [left, right]
+    cycles = 7 * LENGTH + 4
+    traces = recorder.record([Packet(source, target, HEAD) for source in sources], cycles=cycles)
+    ports = recorder.plan.network.ports
+    ways = [next(port.name for port in ports if neighbors(source).get(port.name) == 0) for source in sources]
+    lanes: list[Lane] = [traces.phases()]
+    for source, way, name in zip(sources, ways, ("from the left", "from the right"), strict=True):
+        lanes += traces.channel(f"channel_{source}_{way}", name)
+    return [
+        *lanes,
+        *traces.channel("channel_0_dim2", "out"),
+        *traces.stream(f"eject__{target}", "eject"),
+    ], cycles
+
+
+def stalled_sink(recorder: Recorder) -> tuple[list[Lane], int]:
+    """Stream packets to a sink that takes nothing for a while."""
+    target = recorder.plan.network.neighbors(0)["dim0"]
+    cycles = 20 * LENGTH
+    packets = [Packet(0, target, HEAD)] * 12
+    traces = recorder.record(packets, cycles=cycles, stall=(6 * LENGTH, 12 * LENGTH))
+    return [
+        *traces.stream("inject__0", "inject", positions=False),
+        *traces.channel("channel_0_dim0", "channel", positions=False),
+        *traces.channel(f"channel_{target}_eject", "to the terminal", positions=False),
+        *traces.stream(f"eject__{target}", "eject", positions=False),
+    ], cycles
+
+
+SCENES = {"one-packet": (one_packet, 18), "two-for-one": (two_for_one, 16), "stalled-sink": (stalled_sink, 6)}
+"""Name -> (what is recorded, pixels a cycle)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write one SVG a scene."""
+    parser = argparse.ArgumentParser(prog="bench/waves.py", description=__doc__)
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs"), metavar="DIR")
+    folder = parser.parse_args(arguments).output
+    recorder = Recorder(SPEC)
+    for name, (scene, cell) in SCENES.items():
+        lanes, cycles = scene(recorder)
+        path = folder / f"cycles-{name}.svg"
+        path.write_text(waveform_svg(lanes, cycles=cycles, slot=LENGTH, cell=cell))
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,11 @@
+# Ports of fabric_axi against its clock, after fabric_axi.sdc: what is outside has 2 ns of the period on either side.
+set_input_delay -clock aclk -max 2.0 [get_ports {aresetn}]
+set_input_delay -clock aclk -min 0.0 [get_ports {aresetn}]
+set_input_delay -clock aclk -max 2.0 [get_ports {s_axis_*_tdata* s_axis_*_tkeep* s_axis_*_tlast s_axis_*_tdest* s_axis_*_tuser* s_axis_*_tvalid m_axis_*_tready}]
+set_input_delay -clock aclk -min 0.0 [get_ports {s_axis_*_tdata* s_axis_*_tkeep* s_axis_*_tlast s_axis_*_tdest* s_axis_*_tuser* s_axis_*_tvalid m_axis_*_tready}]
+set_input_delay -clock aclk -max 2.0 [get_ports {s_axil_awaddr* s_axil_awprot* s_axil_awvalid s_axil_wdata* s_axil_wstrb* s_axil_wvalid s_axil_bready s_axil_araddr* s_axil_arprot* s_axil_arvalid s_axil_rready}]
+set_input_delay -clock aclk -min 0.0 [get_ports {s_axil_awaddr* s_axil_awprot* s_axil_awvalid s_axil_wdata* s_axil_wstrb* s_axil_wvalid s_axil_bready s_axil_araddr* s_axil_arprot* s_axil_arvalid s_axil_rready}]
+set_output_delay -clock aclk -max 2.0 [get_ports {m_axis_*_tdata* m_axis_*_tkeep* m_axis_*_tlast m_axis_*_tid* m_axis_*_tuser* m_axis_*_tvalid s_axis_*_tready}]
+set_output_delay -clock aclk -min 0.0 [get_ports {m_axis_*_tdata* m_axis_*_tkeep* m_axis_*_tlast m_axis_*_tid* m_axis_*_tuser* m_axis_*_tvalid s_axis_*_tready}]
+set_output_delay -clock aclk -max 2.0 [get_ports {s_axil_awready s_axil_wready s_axil_bresp* s_axil_bvalid s_axil_arready s_axil_rdata* s_axil_rresp* s_axil_rvalid}]
+set_output_delay -clock aclk -min 0.0 [get_ports {s_axil_awready s_axil_wready s_axil_bresp* s_axil_bvalid s_axil_arready s_axil_rdata* s_axil_rresp* s_axil_rvalid}]
