@@ -140,7 +140,7 @@ def test_an_output_is_shared(ports, num_vcs):
     ],
 )
 def test_who_stands_behind_idle_queues_gets_less(num_vcs, ports, moves, busy, expected):
-    """What docs/decisions/0005 gives as a drawback: the queue behind idle ones is first while the scan passes them."""
+    """What docs/decisions/0006 gives as a drawback: the queue behind idle ones is first while the scan passes them."""
     assert shares(busy, num_vcs=num_vcs, ports=ports, moves=moves) == pytest.approx(expected, abs=0.01)
 
 
