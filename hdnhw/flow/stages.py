@@ -16,6 +16,8 @@ _STAGES = tuple(
     for pattern, stage in (
         (r"^(feed|step_\d+|serial_[io])\b", "wrapper"),
         (r"^ejection_\d+\.", "ejection"),
+        # A credit leaves a router as the pop of a queue: one register, whose name Yosys chooses among the two.
+        (r"^(far_)?\w+_i__credit\b|^\w+\.channel__credit\b|^allocator\.credits_\d+_\d+\.give\b", "switch allocation"),
         (r"^(.*\.)?(near_|far_)?\w*credit\b", "credit"),
         (r"^allocator\.(credits_\d+_\d+\.|(pending|given|give|available|spend(_\d+_\d+)?)\b)", "credit"),
         (r"^allocator\.(first|vc|prefer|next_first|next_vc|first_moves|window|waiting_\d+|scanned_\d+)\b", "order"),
@@ -50,7 +52,7 @@ def signal_of(name: str) -> str:
     >>> signal_of("dut.of.router_5.dim0.flit_SB_LUT4_I0_O_LC")
     'router_5.dim0.flit'
     """
-    plain = name.replace("\\", "").removeprefix(INSTANCE)
+    plain = name.replace("\\", "").removeprefix(INSTANCE).removeprefix("dut.")
     found = _CELL.search(plain)
     return re.sub(r"(\[\d+\])+$", "", plain[: found.start()] if found else plain)
 

@@ -295,6 +295,8 @@ def test_wrappers_hold_a_register_at_every_port(wrapper, tmp_path):
         ("dut.of.allocator.queues_1__pop_TRELLIS_FF_Q", "allocator.queues_1__pop", "switch allocation"),
         ("dut.of.allocator.queues_1__valid[0]", "allocator.queues_1__valid", "queue"),
         ("dut.of.allocator.credits_0_1.free_SB_DFFESS_Q_DFFLC", "allocator.credits_0_1.free", "credit"),
+        ("dut.dim0_i__credit_SB_DFFSR_Q_DFFLC", "dim0_i__credit", "switch allocation"),
+        ("dut.of.router_4.allocator.credits_0_1.give", "router_4.allocator.credits_0_1.give", "switch allocation"),
         ("near_dim0_o__credit[1]", "near_dim0_o__credit", "credit"),
         ("dut.of.gated_1_0_TRELLIS_FF_Q_7", "gated_1_0", "switch traversal"),
         ("dut.of.data_0_TRELLIS_FF_Q", "data_0", "switch traversal"),
