@@ -207,7 +207,7 @@ class SwitchAllocator(wiring.Component):
         return next_first if moves_late else first, prefer
 
     def _elaborate_served(self, m: Module, served: Signal, lane: _Lane, prefer: Signal, sends: Signal) -> None:
-        """Tell in the first phase in which the order may move whether the first queue, that of the first lane, sends."""
+        """Tell in the first phase in which the order may move whether the first queue, the first lane's, sends."""
         timing = self._timing
         first = timing.order_phases(self._num_vcs)[0]
         if timing.packet_length == 1:
