@@ -11,7 +11,7 @@ Measuring conditions
 - The registers and XORs around the unit are synthesised in a module of their own and counted apart: ``lut4``, ``ff``,
   ``ram`` and ``comb_sites`` are those of the unit alone, the last from a run of nextpnr that only packs it. What is
   placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both.
-- ECP5: ``synth_ecp5 -abc9`` with ``abc9.D`` at 8000 ps, LFE5U-85F of speed grade 6, target 300 MHz. iCE40:
+- ECP5: ``synth_ecp5 -abc9`` with ``abc9.D`` at 1600 ps, LFE5U-85F of speed grade 6, target 300 MHz. iCE40:
   ``synth_ice40 -abc9 -device hx``, HX8K in package CT256, target 300 MHz. Figures are of the worst case that nextpnr's
   delay tables know, and none of them was measured on a chip.
 """
