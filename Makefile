@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-emission bench-simulation bench-synth check-axi check-cosim clean demo docs test
+.PHONY: bench-boards bench-emission bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -21,6 +21,10 @@ COSIM_SPECS = "dualcube(3)" "hdn(cube(2), [[0]])" "rdn(cube(3), 1)" "hdn(torus(2
 check-cosim: $(READY)
 	for spec in $(COSIM_SPECS); do $(BIN)/hdnhw cosim "$$spec" || exit 1; done
 	$(BIN)/hdnhw cosim "rdn(cube(3), 1)" --test random --packets 100000
+
+# The tests that `make test` leaves out, as they take minutes each.
+check-heavy: $(READY)
+	$(BIN)/python -m pytest -m heavy
 
 # 10,000 random frames between random nodes through cocotbext-axi with random pauses.
 check-axi: $(READY)

@@ -50,8 +50,8 @@ def model_cycles(fabric: EmittedFabric) -> int:
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [
-        ("dualcube(2)", {"packet_length": 2, "flit_width": 8, "buffers": 1}),
-        ("hdn(cube(1), [[]])", {"packet_length": 4, "flit_width": 16}),
+        pytest.param("dualcube(2)", {"packet_length": 2, "flit_width": 8, "buffers": 1}, marks=pytest.mark.heavy),
+        pytest.param("hdn(cube(1), [[]])", {"packet_length": 4, "flit_width": 16}, marks=pytest.mark.heavy),
         ("mesh(2, 3)", {"packet_length": 3, "flit_width": 7}),
     ],
 )

@@ -110,15 +110,24 @@ FABRICS = {
     "ff": {"text": "hdn(cube(1), [[], [0]])", "modes": "ff", "node": 21},
     "torus": {"text": "torus(5, 4)", "node": 7},
 }
-ALL = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16]
+FEW = (1, 2, 8)
+MORE = (3, 4, 5, 6, 7, 9, 10, 16)
 
 
 @pytest.mark.parametrize(
     ("name", "length", "buffers"),
-    [("rdn", length, None) for length in ALL]
-    + [("mesh", length, 1 + length % 2) for length in ALL]
-    + [("ff", length, 4 * (length % 2) + 4) for length in (1, 2, 5, 8)]
-    + [("torus", length, 4) for length in (1, 3, 6, 8)],
+    [("rdn", length, None) for length in FEW]
+    + [("mesh", length, 1 + length % 2) for length in FEW]
+    + [("ff", 5, 8), ("torus", 6, 4)]
+    + [
+        pytest.param(*case, marks=pytest.mark.heavy)
+        for case in (
+            *(("rdn", length, None) for length in MORE),
+            *(("mesh", length, 1 + length % 2) for length in MORE),
+            *(("ff", length, 4 * (length % 2) + 4) for length in (1, 2, 8)),
+            *(("torus", length, 4) for length in (1, 3, 8)),
+        )
+    ],
 )
 def test_the_router_is_the_model_slot_by_slot(simulate, make_rig, name, length, buffers):
     rig, rng = make_rig(length=length, buffers=buffers, **FABRICS[name]), random.Random(f"{name} {length}")
@@ -152,8 +161,8 @@ def waits(rig, replay):
     return longest
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 5, 7, 8])
-@pytest.mark.parametrize("every", range(2, 8))
+@pytest.mark.parametrize("length", [2, 8, *(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 3, 5, 7))])
+@pytest.mark.parametrize("every", [2, 3, 7, *(pytest.param(every, marks=pytest.mark.heavy) for every in (4, 5, 6))])
 def test_nothing_starves_where_credits_come_every_nth_slot(simulate, make_rig, length, every):
     """Every queue wants one of two outputs, each with a credit every n-th slot: n slots a queue is the longest wait."""
     rig, rng = make_rig(length=length, **FABRICS["rdn"]), random.Random(length)

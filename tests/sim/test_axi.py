@@ -19,6 +19,7 @@ def bench(text: str, **sizes: int) -> AxiBench:
     return AxiBench(spec, root=BUILDS)
 
 
+@pytest.mark.heavy
 def test_frames_between_random_nodes() -> None:
     """Sixteen nodes, frames to 256 bytes; cut ones come among them."""
     run = bench("hdn(cube(2), [[0]])", max_frame=256, tuser_width=4).run(frames=300)

@@ -52,7 +52,10 @@ def test_random_and_exchange_for_each_packet_length(packet_length: int) -> None:
     assert_passed(fabric.run("hops"), 16 * 15)
 
 
-@pytest.mark.parametrize("packet_length", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16])
+@pytest.mark.parametrize(
+    "packet_length",
+    [2, *(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 3, 4, 5, 6, 7, 8, 9, 10, 16))],
+)
 def test_packets_of_every_length_with_two_classes(packet_length: int) -> None:
     fabric = bench("rdn(cube(1), 1)", packet_length=packet_length)
     assert fabric.plan.max_vcs == 2
@@ -83,7 +86,7 @@ def test_sinks_that_stall_stop_the_fabric_and_lose_nothing() -> None:
     assert_passed(fabric.run_case(case), 1600)
 
 
-@pytest.mark.parametrize("packet_length", [1, 4, 8])
+@pytest.mark.parametrize("packet_length", [1, pytest.param(4, marks=pytest.mark.heavy), 8])
 def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_length: int) -> None:
     """Every node streams 200 packets to the far end of its cross-edge: all cross channels are busy in every cycle.
 
