@@ -265,16 +265,14 @@ class SwitchAllocator(wiring.Component):
         sizes = {"inputs": len(self._inputs), "outputs": len(self._outputs)}
         lane = _Lane(number, **sizes, num_vcs=self._num_vcs, vc_width=self._vc_width)
         heads = [self._head(who, queue) for queue in range(self._num_vcs)]
-        if stages > 2:
-            who, *heads = self._registered(m, who, *heads)
+        who, *heads = self._stage(m, stages > 2, who, *heads)
         vcs = [head[len(outputs) :] for head in heads]
         may = [
             Cat(head[o] & self._free(available[o], vc) for o in outputs) for head, vc in zip(heads, vcs, strict=True)
         ]
         ready = Cat(wanted.any() for wanted in may)
-        if stages > 2:
-            who, ready, *rest = self._registered(m, who, ready, *may, *vcs)
-            may, vcs = rest[: self._num_vcs], rest[self._num_vcs :]
+        who, ready, *rest = self._stage(m, stages > 2, who, ready, *may, *vcs)
+        may, vcs = rest[: self._num_vcs], rest[self._num_vcs :]
         m.d.comb += [
             lane.seen.eq(who),
             lane.choice.eq(_cyclic_first(ready, prefer) if self._num_vcs > 1 else ready),
@@ -299,10 +297,13 @@ class SwitchAllocator(wiring.Component):
             out.append(_one_of([who[i] for i in able], bits)[:1])
         return Cat(*out, _one_of([who[i] for i in members], [queues[i].vc[queue] for i in members]))
 
-    def _registered(self, m: Module, *values: Value) -> list[Any]:
-        registers = [Signal(len(value), name="stage") for value in values]
-        m.d.sync += [register.eq(value) for register, value in zip(registers, values, strict=True)]
-        return registers
+    def _stage(self, m: Module, registered: bool, *values: Value) -> list[Any]:
+        """Return the values behind registers, or as wires: named ones, or each use would print its expression again."""
+        signals = [Signal(len(value), name="stage") for value in values]
+        m.d["sync" if registered else "comb"] += [
+            signal.eq(value) for signal, value in zip(signals, values, strict=True)
+        ]
+        return signals
 
     def _free(self, available: list[Value], vc: Value) -> Value:
         if len(available) == 1:
@@ -388,8 +389,7 @@ class SwitchAllocator(wiring.Component):
         for number, (grant, lane) in enumerate(zip(granted, lanes, strict=True)):
             pairs = [grant[place : place + 2].any() for place in range(0, len(grant), 2)]
             seen = [lane.who, lane.queue, Cat(pairs)]
-            if self._timing.registers_pops:
-                seen = self._registered(m, *seen)
+            seen = self._stage(m, self._timing.registers_pops, *seen)
             queue = Signal(self._num_vcs, name=f"sends_{number}")
             m.d.comb += queue.eq(Mux(seen[2].any(), seen[1], 0))
             winners.append((seen[0], queue))
