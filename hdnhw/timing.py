@@ -12,7 +12,7 @@ from operator import index
 __all__ = ["SlotTiming", "slots_per_vc"]
 
 LONG_SLOT = 8
-"""Flits from which a slot has time for a register behind the buffer."""
+"""Flits from which a slot has time for a register behind the buffer and one in route computation."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,14 @@ class SlotTiming:
         return 1 + self.registers_flits
 
     @property
+    def registers_routes(self) -> bool:
+        """Whether route computation takes two cycles."""
+        return self.packet_length >= LONG_SLOT
+
+    @property
     def pipeline(self) -> int:
         """Cycles from reading a head flit to the first allocation that sees it: traversal, then route computation."""
-        return self.channel_cycles + 2
+        return self.channel_cycles + 2 + self.registers_routes
 
     @property
     def hop_slots(self) -> int:
@@ -86,57 +91,23 @@ class SlotTiming:
         """Slots from the one in which a packet leaves a buffer to the first allocation that can use its place."""
         return 0 if self.packet_length > 1 else 1
 
-    def request_stages(self, num_vcs: int) -> int:
-        """Return the registers between the queues and the grants: as many as the slot has time for.
+    def allocation_cuts(self, *, chooses: bool) -> frozenset[str]:
+        """Return where registers cut the logic from the sample phase to the commit: as many as the slot has time for.
 
-        A long slot with virtual channels to choose from has three: behind the scan, the credits, and the choice.
+        ``credit``: behind the look at the credits; ``choice``: behind the choice among an input's virtual channels;
+        ``want``: behind what the chosen packet wants; ``grant``: behind the outputs' choice. The first three are for
+        routers in which an input `chooses`; its choice must be there in the last phase.
         """
-        if self.packet_length <= self.pipeline:
-            return 0
-        return 3 if self.registers_flits and num_vcs > 1 else 1
+        time = self.packet_length - 1 + self.registers_flits - self.sample_phase
+        if not chooses:
+            return frozenset(("grant",) if time else ())
+        cuts = {0: (), 1: ("credit",), 2: ("credit", "want"), 3: ("credit", "want", "grant")}
+        return frozenset(cuts.get(time, ("credit", "choice", "want", "grant")))
 
     @property
     def commit_phase(self) -> int:
         """Phase at whose end the crossbar is set for a slot: the last, or the first where flits come a cycle later."""
         return 0 if self.registers_flits else self.packet_length - 1
-
-    def scan_shape(self, inputs: int, num_vcs: int) -> tuple[int, int]:
-        """Return (cycles in which allocation scans the inputs, inputs a cycle): as many cycles as the slot leaves.
-
-        With one virtual channel a packet is read before it is known whether it may leave, which leaves a cycle more.
-        """
-        stages = self.request_stages(num_vcs)
-        cycles = self.packet_length + self.registers_flits - self.sample_phase - stages
-        if num_vcs > 1:
-            cycles = min(cycles, self.packet_length + 1 - self.sample_phase - max(1, stages))
-        lanes = -(-inputs // cycles)
-        return -(-inputs // lanes), lanes
-
-    def last_choice(self, inputs: int, num_vcs: int) -> int:
-        """Return the cycle, from the start of the slot, in which the last virtual channel is chosen."""
-        return self.sample_phase + max(1, self.request_stages(num_vcs)) + self.scan_shape(inputs, num_vcs)[0] - 2
-
-    def last_grant(self, inputs: int, num_vcs: int) -> int:
-        """Return the cycle, from the start of the slot, in which the last output is granted."""
-        return self.sample_phase + self.request_stages(num_vcs) + self.scan_shape(inputs, num_vcs)[0] - 1
-
-    @property
-    def registers_pops(self) -> bool:
-        """Whether a register stands between a grant and the word to the input that its packet leaves."""
-        return self.packet_length > self.pipeline + 1
-
-    def order_phases(self, num_vcs: int) -> tuple[int, ...]:
-        """Phases in which the scan's starting point may move on by a queue: from its choice to the next update.
-
-        Every other phase, as it takes a cycle to see whether the next queue is empty.
-        """
-        stages = self.request_stages(num_vcs)
-        first, end = self.sample_phase + stages + 1, self.packet_length + self.update_phase
-        return tuple(phase % self.packet_length for phase in range(first, max(end, first + 1), 2))
-
-    def order_moves_at_reset(self, num_vcs: int) -> bool:
-        """Whether the scan's starting point moves on once after reset, before the first allocation."""
-        return any(0 < phase <= self.update_phase for phase in self.order_phases(num_vcs))
 
     @property
     def full_rate_buffers(self) -> int:

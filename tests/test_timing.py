@@ -1,7 +1,5 @@
 """The slot clock's figures."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -14,8 +12,8 @@ FIGURES = [
     (3, 1, 3, 1, 1, 2, 1, 0, 0, 2),
     (4, 1, 4, 1, 1, 2, 1, 0, 0, 2),
     (7, 1, 7, 1, 1, 2, 1, 0, 0, 2),
-    (8, 1, 8, 2, 2, 3, 2, 1, 0, 2),
-    (256, 1, 256, 2, 2, 3, 2, 1, 0, 2),
+    (8, 1, 8, 2, 3, 4, 2, 1, 0, 2),
+    (256, 1, 256, 2, 3, 4, 2, 1, 0, 2),
 ]
 
 
@@ -38,14 +36,14 @@ def test_figures(figures):
 @pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
 def test_relations(length):
     timing = SlotTiming(length)
-    pipeline = timing.channel_cycles + 2
+    pipeline = timing.channel_cycles + 2 + timing.registers_routes
     assert timing.hop_cycles == max(length, -(-pipeline // length) * length)
     assert 0 <= timing.update_phase <= timing.sample_phase < length
     assert timing.sample_phase - timing.update_phase == (length > 1)
     assert timing.tail_phase == (timing.head_phase + length - 1) % length
-    # A head flit is in its queue one cycle after it was on the channel: just in time for a slot's allocation, or the
-    # one after that has it.
-    in_queue = timing.channel_cycles + 1
+    # A head flit is in its queue one or two cycles after it was on the channel: just in time for a slot's allocation,
+    # or the one after that has it.
+    in_queue = timing.channel_cycles + 1 + timing.registers_routes
     assert (timing.hop_slots - 1) * length + timing.sample_phase >= in_queue
     assert timing.hop_slots == 1 or (timing.hop_slots - 2) * length + timing.sample_phase < in_queue
     buffers, needed = timing.full_rate_buffers, timing.hop_slots + timing.credit_slots + 1
@@ -54,22 +52,14 @@ def test_relations(length):
 
 
 @pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
-def test_every_input_is_scanned_once_before_the_slot_ends(length):
+@pytest.mark.parametrize("chooses", [False, True])
+def test_what_the_registers_of_allocation_cut_is_done_when_the_slot_ends(length, chooses):
     timing = SlotTiming(length)
-    for inputs, num_vcs in product(range(2, 12), (1, 2, 4)):
-        cycles, lanes = timing.scan_shape(inputs, num_vcs)
-        assert (cycles - 1) * lanes < inputs <= cycles * lanes
-        # The virtual channel is read from the slot's first cycle on; the crossbar is set a cycle later if flits are.
-        assert num_vcs == 1 or timing.last_choice(inputs, num_vcs) < length
-        assert timing.last_grant(inputs, num_vcs) < length + timing.registers_flits
-
-
-@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
-def test_the_starting_point_moves_on_between_two_allocations(length):
-    for num_vcs in (1, 2, 4):
-        phases = SlotTiming(length).order_phases(num_vcs)
-        assert 1 <= len(phases) == len(set(phases)) <= length
-        assert all(0 <= phase < length for phase in phases)
+    cuts = timing.allocation_cuts(chooses=chooses)
+    assert timing.sample_phase + len(cuts) <= length - 1 + timing.registers_flits
+    # The virtual channel that is read in the next slot is told in the last phase.
+    assert timing.sample_phase + len(cuts & {"credit", "choice"}) < length
+    assert cuts <= ({"credit", "choice", "want", "grant"} if chooses else {"grant"})
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 7, 8, 9])

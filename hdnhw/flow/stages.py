@@ -20,11 +20,10 @@ _STAGES = tuple(
         (r"^(far_)?\w+_i__credit\b|^\w+\.channel__credit\b|^allocator\.credits_\d+_\d+\.give\b", "switch allocation"),
         (r"^(.*\.)?(near_|far_)?\w*credit\b", "credit"),
         (r"^allocator\.(credits_\d+_\d+\.|(pending|given|give|available|spend(_\d+_\d+)?)\b)", "credit"),
-        (r"^allocator\.(first|vc|prefer|next_first|next_vc|first_moves|window|waiting_\d+|scanned_\d+)\b", "order"),
-        (r"^allocator\.((out|may|vc)_\d+_\d+|(choice|who|queue|want|vc_wanted)_\d+)\b", "vc allocation"),
-        (r"^(allocator\.queues_\d+|\w+\.queues)__(pop|read_vc)\b", "switch allocation"),
-        (r"^(allocator\.queues_\d+|\w+\.queues)__valid\b", "queue"),
-        (r"^(allocator\.queues_\d+|\w+\.queues)__(out|vc)__", "route computation"),
+        (r"^allocator\.(queue_|vc_)?order_\d+", "order"),
+        (r"^allocator\.(ready|choice|want)_\d+\b", "vc allocation"),
+        (r"^(allocator\.queues_\d+|(\w+\.)?queues)__(pop|read_vc)\b", "switch allocation"),
+        (r"^(allocator\.queues_\d+|(\w+\.)?queues)__way_\d+", "route computation"),
         (r"^allocator\.at\b", "phase"),
         (r"^allocator\.", "switch allocation"),
         (r"^\w+\.route\.", "route computation"),
@@ -61,7 +60,7 @@ def stage_of(signal: str) -> str:
     """Return the stage of the router in which a signal is computed; ``other`` if none is known.
 
     The stages are those of the router (route computation, vc allocation, switch allocation, switch traversal, channel
-    traversal) and what serves them: injection and ejection, the phase of the slot, the order of the scan, credits,
+    traversal) and what serves them: injection and ejection, the phase of the slot, the orders of service, credits,
     the queue of decisions, buffer write and buffer read, and the wrapper around the unit.
 
     Examples

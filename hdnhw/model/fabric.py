@@ -6,7 +6,7 @@ from operator import index
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.router import make_queues, simulate
+from hdnhw.model.router import make_orders, make_queues, simulate
 from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.timing import SlotTiming, slots_per_vc
@@ -69,9 +69,6 @@ class FabricModel:
         vcs_in = np.array([plan.num_vcs[port.opposite] for port in network.ports] + [1], dtype=np.int64)
         inputs, num_inputs = _inputs_of(plan)
         self._shape = (neighbor_table(network), opposite, vcs_in, inputs, num_inputs)
-        vcs_of_router = np.where(np.arange(inputs.shape[1]) < num_inputs[:, None], vcs_in[inputs], 1).max(axis=1)
-        moves = [len(self.timing.order_phases(num_vcs)) for num_vcs in range(plan.max_vcs + 1)]
-        self._moves = np.array(moves, np.int64)[vcs_of_router]
         self._slots = np.array([slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)], np.int32)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
         self._address = np.ascontiguousarray(plan.address.of_node(nodes))
@@ -111,12 +108,11 @@ class FabricModel:
                 timing.sample_phase,
                 timing.update_phase,
                 timing.credit_slots,
-                self._moves,
                 timing.channel_cycles,
             ),
             make_queues(nodes, ports + 1, num_vcs, self.buffers),
             np.tile(self._slots[None, :, None], (nodes, 1, num_vcs)),
-            (np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)),
+            make_orders(nodes, ports + 1, num_vcs),
             (traffic.first, traffic.destination, traffic.earliest),
             terminal_seeds(nodes, pause.seed),
             (pause.source_gap, pause.sink_stall, pause.sink_hold),

@@ -13,7 +13,7 @@ from numba import njit
 
 from hdnhw.routing.compiled import VC_SHIFT
 
-__all__ = ["allocate_node", "make_queues", "push_decision", "simulate"]
+__all__ = ["allocate_node", "make_orders", "make_queues", "push_decision", "simulate"]
 
 PORT_MASK = (1 << VC_SHIFT) - 1
 
@@ -29,58 +29,93 @@ def push_decision(queue, node, port, vc, packet, decision):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def _choose_vc(queue, credits, prefer, node, port, num_vcs, most_vcs):  # type: ignore[no-untyped-def]
-    """Return the virtual channel of an input whose head packet may be sent, in cyclic order from `prefer`, or -1."""
+def _choose_vc(queue, credits, sent, node, port, num_vcs):  # type: ignore[no-untyped-def]
+    """Return the virtual channel of an input whose head packet may be sent and that sent longest ago, or -1."""
     _, decisions, head, level = queue
-    for step in range(most_vcs):
-        vc = (prefer + step) % most_vcs
-        if vc < num_vcs and level[node, port, vc]:
+    chosen = -1
+    for vc in range(num_vcs):
+        if level[node, port, vc] and (chosen < 0 or sent[node, port, vc] < sent[node, port, chosen]):
             decision = decisions[node, port, vc, head[node, port, vc]]
             if credits[node, decision & PORT_MASK, decision >> VC_SHIFT]:
-                return vc
-    return -1
+                chosen = vc
+    return chosen
+
+
+@njit(cache=True, inline="always")
+def _precedes(sent, several, node, one, other, decisions, head, chosen):  # type: ignore[no-untyped-def]
+    """Tell whether the packet of one input comes before that of another one at the output that both want."""
+    by_vc, by_input, _ = sent
+    ours = decisions[node, one, chosen[one], head[node, one, chosen[one]]]
+    theirs = decisions[node, other, chosen[other], head[node, other, chosen[other]]]
+    if not several:
+        return by_input[node, 0, 0, one] < by_input[node, 0, 0, other]
+    output, vc, their_vc = ours & PORT_MASK, ours >> VC_SHIFT, theirs >> VC_SHIFT
+    if vc != their_vc:
+        return by_vc[node, output, vc] < by_vc[node, output, their_vc]
+    return by_input[node, output, vc, one] < by_input[node, output, vc, other]
 
 
 @njit(cache=True)
-def allocate_node(queue, credits, order, moves, inputs, vcs_in, node, chosen, winner):  # type: ignore[no-untyped-def]
+def allocate_node(queue, credits, sent, slot, inputs, vcs_in, node, chosen, winner):  # type: ignore[no-untyped-def]
     """Match inputs and outputs of one router for the next slot; return how many outputs have a winner.
 
-    `order` is (place of the first input, its preferred virtual channel), shape (nodes,) each; `moves`, by how many
-    queues the start of the scan may move on. `inputs` are the ports that the router has, injection last. `chosen` and
-    `winner` are work space, shape (ports + 1,): on return, ``winner[o]`` is the input that sends to output o or -1, and
-    ``chosen[i]`` the virtual channel that input i sends from or -1. Credits are spent; the packets stay at the heads of
-    their queues.
+    `sent` tells in which slot packets were sent last, see :func:`make_orders`, and `slot` is the number of this one.
+    `inputs` are the ports that the router has, injection last. `chosen` and `winner` are work space, shape
+    (ports + 1,): on return, ``winner[o]`` is the input that sends to output o or -1, and ``chosen[i]`` the virtual
+    channel that input i sends from or -1. Credits are spent; the packets stay at the heads of their queues.
     """
-    _, decisions, head, level = queue
-    first, prefer = order
-    count, most_vcs = len(inputs), 1
+    _, decisions, head, _ = queue
+    by_vc, by_input, by_queue = sent
+    several = False
     for port in inputs:
-        most_vcs = max(most_vcs, vcs_in[port])
+        several |= vcs_in[port] > 1
     winner[:] = -1
     chosen[:] = -1
     granted = 0
-    for step in range(count):
-        port = inputs[(first[node] + step) % count]
-        vc = _choose_vc(queue, credits, prefer[node], node, port, vcs_in[port], most_vcs)
+    for port in inputs:
+        vc = _choose_vc(queue, credits, by_queue, node, port, vcs_in[port])
         if vc < 0:
             continue
+        chosen[port] = vc
         output = decisions[node, port, vc, head[node, port, vc]] & PORT_MASK
         if winner[output] < 0:
-            winner[output], chosen[port] = port, vc
             granted += 1
+            winner[output] = port
+        elif _precedes(sent, several, node, port, winner[output], decisions, head, chosen):
+            winner[output] = port
     for port in inputs:
-        if chosen[port] >= 0:
-            decision = decisions[node, port, chosen[port], head[node, port, chosen[port]]]
-            credits[node, decision & PORT_MASK, decision >> VC_SHIFT] -= 1
-    for move in range(moves):
-        port, vc = inputs[first[node]], prefer[node]
-        if vc < vcs_in[port] and level[node, port, vc] and (move > 0 or chosen[port] != vc):
-            break
-        first[node] += 1
-        if first[node] == count:
-            first[node] = 0
-            prefer[node] = (prefer[node] + 1) % most_vcs
+        vc = chosen[port]
+        if vc < 0:
+            continue
+        decision = decisions[node, port, vc, head[node, port, vc]]
+        output, output_vc = decision & PORT_MASK, decision >> VC_SHIFT
+        if winner[output] != port:
+            chosen[port] = -1
+            continue
+        credits[node, output, output_vc] -= 1
+        by_queue[node, port, vc] = slot
+        if several:
+            by_vc[node, output, output_vc] = slot
+            by_input[node, output, output_vc, port] = slot
+        else:
+            by_input[node, 0, 0, port] = slot
     return granted
+
+
+def make_orders(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return the slots in which packets were sent last, as if in the order of numbers before the first slot.
+
+    Three arrays: to each virtual channel of each output, shape (nodes, ports, num_vcs); there from each input, shape
+    (nodes, ports, num_vcs, ports), or to any at index 0, 0 where no input of a router has two virtual channels; and
+    from each virtual channel of each input, shape (nodes, ports, num_vcs).
+    """
+    vcs, inputs = np.arange(-num_vcs, 0, dtype=np.int32), np.arange(-ports, 0, dtype=np.int32)
+    outputs = ports if num_vcs > 1 else 1
+    return (
+        np.tile(vcs, (nodes, outputs, 1)),
+        np.tile(inputs, (nodes, outputs, num_vcs, 1)),
+        np.tile(vcs, (nodes, ports, 1)),
+    )
 
 
 def make_queues(nodes: int, ports: int, num_vcs: int, buffers: int) -> tuple[npt.NDArray[Any], ...]:
@@ -124,7 +159,7 @@ def _return_credits(credits, returning):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _allocate(queue, credits, order, moves, shape, crossing, returning, ejection, base, freed):  # type: ignore[no-untyped-def]
+def _allocate(queue, credits, orders, now, shape, crossing, returning, ejection, base, freed):  # type: ignore[no-untyped-def]
     """Allocate every router for one slot and send the winners on; return the packets sent between routers."""
     neighbors, opposite, vcs_in, inputs, num_inputs = shape
     packets, decisions, head, level = queue
@@ -133,7 +168,7 @@ def _allocate(queue, credits, order, moves, shape, crossing, returning, ejection
     sent = 0
     for node in range(nodes):
         own = inputs[node, : num_inputs[node]]
-        if allocate_node(queue, credits, order, moves[node], own, vcs_in, node, chosen, winner) == 0:
+        if allocate_node(queue, credits, orders, now, own, vcs_in, node, chosen, winner) == 0:
             continue
         for output in range(ports + 1):
             port = winner[output]
@@ -254,13 +289,13 @@ def _make_lists(columns, delays, most):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def simulate(  # type: ignore[no-untyped-def]
-    route, address, possible, shape, timing, queue, credits, order, traffic, state, pauses, log, out, expected, limit
+    route, address, possible, shape, timing, queue, credits, orders, traffic, state, pauses, log, out, expected, limit
 ):
     """Run until the `expected` numbers of packets have left and been dropped, or `limit` cycles have passed.
 
     Return (cycles, packets that have left, packets sent between routers).
     """
-    length, hop_slots, sample_phase, update_phase, credit_slots, moves, channel_cycles = timing
+    length, hop_slots, sample_phase, update_phase, credit_slots, channel_cycles = timing
     gap, stall, hold = pauses
     nodes, ports = shape[0].shape
     most = nodes * (ports + 1)
@@ -287,7 +322,7 @@ def simulate(  # type: ignore[no-untyped-def]
             _deliver(route, address, queue, traffic[1], now_crossing)
             _return_credits(credits, now_returning)
             base = (slot + 1) * length + channel_cycles + 1
-            sent += _allocate(queue, credits, order, moves, shape, now_crossing, now_returning, ejection, base, freed)
+            sent += _allocate(queue, credits, orders, slot, shape, now_crossing, now_returning, ejection, base, freed)
             slot += 1
         tails = phase == update_phase
         dropped += _inject(route, address, possible, length, tails, cycle, queue, traffic, source, (state, gap), log)

@@ -42,8 +42,9 @@ class DependencyGraph:
         Whether virtual channel ``port * num_vcs + vc`` leaving the node carries any packet.
     depends : ndarray of uint8, shape (nodes, ports * num_vcs, ports * num_vcs)
         Whether a packet that leaves the node by the first virtual channel leaves the next node by the second.
-    turns : ndarray of uint8, shape (nodes, ports + 1, ports + 1)
-        Whether a packet comes in by the first port (the last index is injection) and leaves by the second (ejection).
+    turns : ndarray of uint8, shape (nodes, ports * num_vcs + 1, ports * num_vcs + 1)
+        Whether a packet comes in by the first virtual channel, ``port * num_vcs + vc`` (the last index is injection),
+        and leaves by the second (ejection).
     neighbors : ndarray of int32, shape (nodes, ports)
     """
 
@@ -93,7 +94,7 @@ class DependencyGraph:
 def _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns):  # type: ignore[no-untyped-def]
     """Take every hop between every pair; return -1, or source * nodes + destination of the first bad one."""
     nodes, ports = neighbors.shape
-    mask = (1 << VC_SHIFT) - 1
+    mask, local = (1 << VC_SHIFT) - 1, neighbors.shape[1] * num_vcs
     for dst in range(nodes):
         for cur in range(nodes):
             hop = route(address[cur], address[dst])
@@ -101,9 +102,10 @@ def _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns):
             vc = hop >> VC_SHIFT
             if port > ports or (port == ports) != (cur == dst) or vc >= num_vcs:
                 return cur * nodes + dst
-            turns[cur, ports, port] = 1
             if port == ports:
+                turns[cur, local, local] = 1
                 continue
+            turns[cur, local, port * num_vcs + vc] = 1
             following = neighbors[cur, port]
             if following < 0:
                 return cur * nodes + dst
@@ -112,9 +114,13 @@ def _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns):
             next_port = onward & mask
             if next_port > ports or (onward >> VC_SHIFT) >= num_vcs:
                 return following * nodes + dst
-            turns[following, opposite[port], next_port] = 1
-            if next_port < ports:
-                depends[cur, port * num_vcs + vc, next_port * num_vcs + (onward >> VC_SHIFT)] = 1
+            arrival = opposite[port] * num_vcs + vc
+            if next_port == ports:
+                turns[following, arrival, local] = 1
+                continue
+            departure = next_port * num_vcs + (onward >> VC_SHIFT)
+            turns[following, arrival, departure] = 1
+            depends[cur, port * num_vcs + vc, departure] = 1
     return -1
 
 
@@ -165,7 +171,7 @@ def build_dependency_graph(rule: HopRule) -> DependencyGraph:
     neighbors = neighbor_table(network)
     used = np.zeros((nodes, channels), np.uint8)
     depends = np.zeros((nodes, channels, channels), np.uint8)
-    turns = np.zeros((nodes, ports + 1, ports + 1), np.uint8)
+    turns = np.zeros((nodes, channels + 1, channels + 1), np.uint8)
     address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
     opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
     bad: Any = _follow(compile_rule(rule), address, neighbors, opposite, num_vcs, used, depends, turns)

@@ -60,12 +60,17 @@ class RouterShape:
     ----------
     ports : tuple of int
         Indices of the network ports it has.
-    turns : frozenset of (int, int)
-        (input port, output port); the number of ports of the network stands for injection and for ejection.
+    turns : frozenset of (int, int, int, int)
+        (input port, virtual channel there, output port, virtual channel there); the number of ports of the network,
+        with virtual channel 0, stands for injection and for ejection.
     """
 
     ports: tuple[int, ...]
-    turns: frozenset[tuple[int, int]]
+    turns: frozenset[tuple[int, int, int, int]]
+
+    def ways(self, port: int, vc: int) -> tuple[tuple[int, int], ...]:
+        """Return the (output port, virtual channel) that packets of an input's virtual channel take, ascending."""
+        return tuple(sorted(turn[2:] for turn in self.turns if turn[:2] == (port, vc)))
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,8 @@ def _prove_exhaustively(rule: HopRule) -> RoutingPlan:
     for ports in _fullest_first({tuple(np.flatnonzero(row).tolist()) for row in exists}):
         mask = np.isin(np.arange(graph.num_ports), ports)
         turns = graph.turns[np.flatnonzero((exists == mask).all(axis=1))].any(axis=0)
-        shapes.append(RouterShape(ports, frozenset((int(a), int(b)) for a, b in np.argwhere(turns))))
+        pairs = ((divmod(int(a), graph.num_vcs), divmod(int(b), graph.num_vcs)) for a, b in np.argwhere(turns))
+        shapes.append(RouterShape(ports, frozenset((*a, *b) for a, b in pairs)))
     proof = Proof("exhaustive", graph.num_channels, graph.num_edges, True)
     return RoutingPlan(rule, proof, num_vcs, tuple(shapes))
 
@@ -175,16 +181,18 @@ def _ranked_plan(rule: HopRule) -> RoutingPlan:
     present = {
         tuple(port for port in range(local) if network.has_port((*upper, *digits), port)) for digits in product(*ends)
     }
-    shapes = tuple(
-        RouterShape(ports, frozenset((a, b) for a in (*ports, local) for b in (*ports, local)))
-        for ports in _fullest_first(present)
-    )
+    shapes = []
+    for ports in _fullest_first(present):
+        arrivals = [(a, vc) for a in ports for vc in range(rule.num_vcs[network.ports[a].opposite])]
+        departures = [(b, vc) for b in ports for vc in range(rule.num_vcs[b])]
+        pairs = product([*arrivals, (local, 0)], [*departures, (local, 0)])
+        shapes.append(RouterShape(ports, frozenset((*a, *b) for a, b in pairs)))
     channels = 0
     for port, vcs in zip(network.ports, rule.num_vcs, strict=True):
         size = network.factors[port.factor].size
         is_path = port.level == 0 and network.factors[port.factor].kind == "path" and size > 2
         channels += vcs * (network.num_nodes // size * (size - 1) if is_path else network.num_nodes)
-    return RoutingPlan(rule, Proof("ranking", channels, None, True), rule.num_vcs, shapes)
+    return RoutingPlan(rule, Proof("ranking", channels, None, True), rule.num_vcs, tuple(shapes))
 
 
 def plan(spec: NetworkSpec, modes: str | None = None) -> RoutingPlan:

@@ -1,8 +1,9 @@
 """The input side of a router: buffers of network ports and of injection."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,10 +14,14 @@ from hdnhw.rtl.queue import DecisionQueue
 from hdnhw.rtl.route_unit import RouteUnit
 from hdnhw.timing import SlotTiming
 
-__all__ = ["DROPPED_WIDTH", "InjectionPort", "InputPort", "QueueSignature"]
+__all__ = ["DROPPED_WIDTH", "InjectionPort", "InputPort", "QueueSignature", "Ways"]
 
 DROPPED_WIDTH = 16
 """Bits of the saturating counter of dropped packets."""
+
+
+Ways = tuple[tuple[int, int], ...]
+"""The (output port, virtual channel there) that packets of one queue can take."""
 
 
 class QueueSignature(wiring.Signature):
@@ -24,36 +29,23 @@ class QueueSignature(wiring.Signature):
 
     Parameters
     ----------
-    num_vcs : int
-        Queues, one a virtual channel.
-    outputs : int
-        Output ports that packets of this input can take.
-    vc_width : int
-        Bits of a virtual channel number at the output.
+    ways : sequence of int
+        For each queue, one a virtual channel, how many output virtual channels its packets can take.
 
     Members
     -------
-    valid : Out(num_vcs)
-        Whether a packet waits at the head of each queue.
-    out : Out(outputs).array(num_vcs)
-        Its output port, one-hot; 0 if there is none.
-    vc : Out(vc_width).array(num_vcs)
-        Its virtual channel at the output.
-    pop : In(num_vcs)
+    way_Q : Out
+        Output virtual channel of the packet at the head of queue Q, one-hot; 0 if there is none.
+    pop : In(queues)
         The head of a queue has been granted: it leaves the queue at the end of the update phase.
     read_vc : In
         In the last cycle of a slot, the queue that is read in the next one; absent if there is one.
     """
 
-    def __init__(self, *, num_vcs: int, outputs: int, vc_width: int) -> None:
-        members = {
-            "valid": Out(num_vcs),
-            "out": Out(outputs).array(num_vcs),
-            "vc": Out(vc_width).array(num_vcs),
-            "pop": In(num_vcs),
-        }
-        if num_vcs > 1:
-            members["read_vc"] = In(index_width(num_vcs))
+    def __init__(self, ways: Sequence[int]) -> None:
+        members = {f"way_{queue}": Out(count) for queue, count in enumerate(ways)} | {"pop": In(len(ways))}
+        if len(ways) > 1:
+            members["read_vc"] = In(index_width(len(ways)))
         super().__init__(members)
 
 
@@ -66,30 +58,26 @@ class _InputBuffer:
     port : Component
         Has `queues`, `at`, `reads` and `flit`.
     timing : SlotTiming
-    num_vcs, slots : int
-        Virtual channels; packet slots of each.
-    outputs, vc_width : int
-        Bits of a decision.
+    slots : int
+        Packet slots of each virtual channel.
+    ways : sequence of Ways
+        Of each virtual channel.
     """
 
-    def __init__(
-        self, m: Module, port: Any, *, timing: SlotTiming, num_vcs: int, slots: int, outputs: int, vc_width: int
-    ) -> None:
-        self._m, self._slots, self._queues = m, slots, []
-        length = timing.packet_length
+    def __init__(self, m: Module, port: Any, *, timing: SlotTiming, slots: int, ways: Sequence[Ways]) -> None:
+        self._m, self._slots, self._ways, self._queues = m, slots, ways, []
+        length, num_vcs = timing.packet_length, len(ways)
         depth = num_vcs << (index_width(length) + (slots - 1).bit_length())
         m.submodules.flits = flits = memory.Memory(shape=len(port.flit), depth=depth, init=[])
         self._write, read = flits.write_port(), flits.read_port(domain="comb")
         update = port.at[timing.update_phase]
         for vc in range(num_vcs):
-            queue = DecisionQueue(outputs=outputs, vc_width=vc_width, slots=slots)
+            queue = DecisionQueue(ways=len(ways[vc]), slots=slots)
             m.submodules[f"decisions_{vc}"] = queue
             self._queues.append(queue)
             m.d.comb += [
                 queue.pop.eq(port.queues.pop[vc] & update),
-                port.queues.valid[vc].eq(queue.valid),
-                port.queues.out[vc].eq(queue.out),
-                port.queues.vc[vc].eq(queue.vc),
+                getattr(port.queues, f"way_{vc}").eq(queue.out),
             ]
         read_vc = port.queues.read_vc if num_vcs > 1 else Const(0)
         reading_vc = Signal(index_width(num_vcs), reset_less=True)
@@ -120,8 +108,13 @@ class _InputBuffer:
         ]
 
 
-def _selected(take: Any, outputs: tuple[int, ...]) -> Any:
-    return Cat(take[output] for output in outputs)
+def _decision(route: RouteUnit, ways: Ways) -> Value:
+    """Return which of the ways a route takes, one-hot; the virtual channel is looked at where there are several."""
+    outputs = [output for output, _ in ways]
+    several = {output for output in outputs if outputs.count(output) > 1}
+    return Cat(
+        route.take[output] & equals(route.vc, vc) if output in several else route.take[output] for output, vc in ways
+    )
 
 
 class InputPort(wiring.Component):
@@ -133,12 +126,8 @@ class InputPort(wiring.Component):
     timing : SlotTiming
     flit_width, slots : int
         Bits a flit; packet slots a virtual channel.
-    port : int
-        Network port.
-    outputs : tuple of int
-        Output ports that its packets can take.
-    vc_width : int
-        Bits of a virtual channel number in a decision.
+    ways : sequence of Ways
+        Of each virtual channel.
 
     Members
     -------
@@ -161,20 +150,16 @@ class InputPort(wiring.Component):
         timing: SlotTiming,
         flit_width: int,
         slots: int,
-        port: int,
-        outputs: tuple[int, ...],
-        vc_width: int,
+        ways: Sequence[Ways],
     ) -> None:
-        self._plan, self._timing, self._slots, self._outputs = plan, timing, slots, outputs
-        num_vcs = plan.num_vcs[plan.network.ports[port].opposite]
-        self._num_vcs, self._vc_width = num_vcs, vc_width
+        self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
         super().__init__(
             {
-                "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=num_vcs)),
+                "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=len(ways))),
                 "address": In(plan.address.width),
                 "at": In(timing.packet_length),
                 "reads": In(index_width(timing.packet_length)),
-                "queues": Out(QueueSignature(num_vcs=num_vcs, outputs=len(outputs), vc_width=vc_width)),
+                "queues": Out(QueueSignature([len(way) for way in ways])),
                 "flit": Out(flit_width),
             }
         )
@@ -182,22 +167,14 @@ class InputPort(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         channel, length = self.channel, self._timing.packet_length
-        m.submodules.route = route = RouteUnit(self._plan)
+        m.submodules.route = route = RouteUnit(self._plan, registered=self._timing.registers_routes)
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(channel.data)]
-        buffer = _InputBuffer(
-            m,
-            self,
-            timing=self._timing,
-            num_vcs=self._num_vcs,
-            slots=self._slots,
-            outputs=len(self._outputs),
-            vc_width=self._vc_width,
-        )
+        buffer = _InputBuffer(m, self, timing=self._timing, slots=self._slots, ways=self._ways)
         incoming = self.reads  # in the end, the flit on the channel: what the sender has read some cycles ago
         for stage in range(self._timing.channel_cycles):
             before, incoming = incoming, Signal(index_width(length), name=f"incoming_{stage}")
             m.d.sync += incoming.eq(before)
-        vc = channel.vc if self._num_vcs > 1 else Const(0)
+        vc = channel.vc if len(self._ways) > 1 else Const(0)
         buffer.write(vc=vc, flit=incoming, data=channel.data, enable=channel.valid)
         head, tail = Signal(), Signal()
         m.d.comb += [
@@ -205,11 +182,11 @@ class InputPort(wiring.Component):
             tail.eq(channel.valid & self.at[self._timing.tail_phase]),
         ]
         for number, queue in enumerate(buffer.queues):
-            here = equals(vc, number) if self._num_vcs > 1 else Const(1)
+            here = equals(vc, number) if len(self._ways) > 1 else Const(1)
+            m.d["sync" if self._timing.registers_routes else "comb"] += queue.push.eq(head & here)
             m.d.comb += [
-                queue.push.eq(head & here),
                 queue.close.eq(tail & here),
-                queue.i.eq(Cat(_selected(route.take, self._outputs), route.vc[: self._vc_width])),
+                queue.i.eq(_decision(route, self._ways[number])),
             ]
         if length == 1:
             m.d.sync += channel.credit.eq(self.queues.pop)
@@ -228,8 +205,7 @@ class InjectionPort(wiring.Component):
     plan : RoutingPlan
     timing : SlotTiming
     flit_width, slots : int
-    outputs : tuple of int
-    vc_width : int
+    ways : Ways
 
     Members
     -------
@@ -252,18 +228,16 @@ class InjectionPort(wiring.Component):
         timing: SlotTiming,
         flit_width: int,
         slots: int,
-        outputs: tuple[int, ...],
-        vc_width: int,
+        ways: Ways,
     ) -> None:
-        self._plan, self._timing, self._slots, self._outputs = plan, timing, slots, outputs
-        self._vc_width = vc_width
+        self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
         super().__init__(
             {
                 "inject": In(injection_signature(flit_width=flit_width)),
                 "address": In(plan.address.width),
                 "at": In(timing.packet_length),
                 "reads": In(index_width(timing.packet_length)),
-                "queues": Out(QueueSignature(num_vcs=1, outputs=len(outputs), vc_width=vc_width)),
+                "queues": Out(QueueSignature([len(ways)])),
                 "flit": Out(flit_width),
                 "dropped": Out(DROPPED_WIDTH),
             }
@@ -272,17 +246,9 @@ class InjectionPort(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         length = self._timing.packet_length
-        m.submodules.route = route = RouteUnit(self._plan)
+        m.submodules.route = route = RouteUnit(self._plan, registered=self._timing.registers_routes)
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(self.inject.payload)]
-        buffer = _InputBuffer(
-            m,
-            self,
-            timing=self._timing,
-            num_vcs=1,
-            slots=self._slots,
-            outputs=len(self._outputs),
-            vc_width=self._vc_width,
-        )
+        buffer = _InputBuffer(m, self, timing=self._timing, slots=self._slots, ways=[self._ways])
         queue = buffer.queues[0]
         position = Signal(index_width(length))
         head, tail, do_take = Signal(init=1), Signal(init=length == 1), Signal()
@@ -297,9 +263,10 @@ class InjectionPort(wiring.Component):
             m.d.sync += position.eq(next_flit(position, length))
             if length > 1:
                 m.d.sync += [head.eq(tail), tail.eq(equals(next_flit(next_flit(position, length), length), 0))]
-        computed = Cat(_selected(route.take, self._outputs), route.vc[: self._vc_width], route.possible)
-        kept = Signal(len(computed), reset_less=True)
-        with m.If(head):
+        computed = Cat(_decision(route, self._ways), route.possible)
+        kept, routed = Signal(len(computed), reset_less=True), Signal()
+        m.d["sync" if self._timing.registers_routes else "comb"] += routed.eq(head)
+        with m.If(routed):
             m.d.sync += kept.eq(computed)
         decision = computed if length == 1 else kept
         good = decision[-1] if self._plan.address.has_holes else Const(1)

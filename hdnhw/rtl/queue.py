@@ -16,40 +16,37 @@ class DecisionQueue(wiring.Component):
 
     Parameters
     ----------
-    outputs, vc_width : int
-        Bits of a decision: outputs, one-hot, and the virtual channel there.
+    ways : int
+        Bits of a decision, one-hot: the output virtual channels that its packets can take.
     slots : int
         Packet slots, a power of two. The user never pushes into a full queue nor pops an empty one.
 
     Members
     -------
     push : In(1)
-    i : In(outputs + vc_width)
-        Decision of the packet that comes in, outputs first; seen in the next cycle.
+    i : In(ways)
+        Decision of the packet that comes in; seen in the next cycle.
     close : In(1)
         That packet is complete in its slot: move `write_slot` on. Not before its `push`.
     pop : In(1)
         Forget the head packet and move `read_slot` on.
-    out : Out(outputs)
-        Output of the head packet, one-hot; 0 if there is none.
-    vc : Out(vc_width)
-        Its virtual channel there.
+    out : Out(ways)
+        Decision of the head packet; 0 if there is none.
     valid, full : Out(1)
     write_slot, read_slot : Out
         Slot of the packet that comes in, and of the head packet.
     """
 
-    def __init__(self, *, outputs: int, vc_width: int, slots: int) -> None:
-        self._outputs, self._slots, self._width = outputs, slots, outputs + vc_width
+    def __init__(self, *, ways: int, slots: int) -> None:
+        self._ways, self._slots = ways, slots
         slot = index_width(slots)
         super().__init__(
             {
                 "push": In(1),
-                "i": In(self._width),
+                "i": In(ways),
                 "close": In(1),
                 "pop": In(1),
-                "out": Out(outputs),
-                "vc": Out(vc_width),
+                "out": Out(ways),
                 "valid": Out(1),
                 "full": Out(1),
                 "write_slot": Out(slot),
@@ -71,29 +68,27 @@ class DecisionQueue(wiring.Component):
         return m
 
     def _elaborate_register(self, m: Module) -> None:
-        with m.If(self.push):
-            m.d.sync += [self.out.eq(self.i[: self._outputs]), self.valid.eq(1)]
-            m.d.sync += self.vc.eq(self.i[self._outputs :])
-        with m.Elif(self.pop):
+        with m.If(self.pop):  # the flip-flops' reset: it takes no logic from the way of the decision
             m.d.sync += [self.out.eq(0), self.valid.eq(0)]
+        with m.Elif(self.push):
+            m.d.sync += [self.out.eq(self.i), self.valid.eq(1)]
         m.d.comb += self.full.eq(self.valid)
 
     def _elaborate_two_registers(self, m: Module) -> None:
         """Keep the head packet's decision in a register of its own, as allocation has no time for a multiplexer."""
-        second = Signal(self._width, reset_less=True)
-        new = Mux(self.push, self.i[: self._outputs], 0)
+        second = Signal(self._ways, reset_less=True)
         with m.If(self.push):
             m.d.sync += second.eq(self.i)
         with m.If(self.pop | (self.push & ~self.valid)):
             m.d.sync += [
-                self.out.eq(Mux(self.full, second[: self._outputs], new)),
-                self.vc.eq(Mux(self.full, second, self.i)[self._outputs :]),
+                self.out.eq(Mux(self.full, second, Mux(self.push, self.i, 0))),
                 self.valid.eq(self.full | self.push),
             ]
-        m.d.sync += self.full.eq((self.push & self.valid & (self.full | ~self.pop)) | (self.full & ~self.pop))
+        with m.If(self.push ^ self.pop):
+            m.d.sync += self.full.eq(Mux(self.push, self.valid, 0))
 
     def _elaborate_memory(self, m: Module) -> None:
-        m.submodules.memory = entries = memory.Memory(shape=self._width, depth=self._slots, init=[])
+        m.submodules.memory = entries = memory.Memory(shape=self._ways, depth=self._slots, init=[])
         write, read = entries.write_port(), entries.read_port(domain="comb")
         level = Signal(range(self._slots + 1))
         m.d.sync += level.eq(level + self.push - self.pop)
@@ -104,6 +99,5 @@ class DecisionQueue(wiring.Component):
             read.addr.eq(self.read_slot),
             self.valid.eq(level.any()),
             self.full.eq(equals(level, self._slots)),
-            self.out.eq(Mux(self.valid, read.data[: self._outputs], 0)),
-            self.vc.eq(read.data[self._outputs :]),
+            self.out.eq(Mux(self.valid, read.data, 0)),
         ]

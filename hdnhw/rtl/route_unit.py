@@ -1,6 +1,7 @@
 """Table-free route computation, elaborated from the plan's circuit."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from operator import and_, invert, or_
 from typing import Any
 
@@ -10,8 +11,9 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.rtl.bits import below, equals, subtract_modulo
+from hdnhw.topology.address import AddressLayout
 
-__all__ = ["RouteUnit"]
+__all__ = ["RouteUnit", "is_node"]
 
 _OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "and": and_,
@@ -25,12 +27,21 @@ _OPERATIONS: Mapping[str, Callable[..., Value]] = {
 }
 
 
+_DEPTH = {"eq": 2, "lt": 2, "submod": 3, "mux": 2, "and": 1, "or": 1}
+"""Roughly, the depth of the logic of an operation; 0 for the others."""
+
+_DEPTHS = {name: partial(lambda depth, *args: max(args) + depth, _DEPTH.get(name, 0)) for name in _OPERATIONS}
+
+
 class RouteUnit(wiring.Component):
-    """The next hop from one node towards a destination; combinational.
+    """The next hop from one node towards a destination.
 
     Parameters
     ----------
     plan : RoutingPlan
+    registered : bool
+        Whether a register cuts the logic in the middle: the outputs are those of the destination a cycle before.
+        Otherwise it is combinational.
 
     Members
     -------
@@ -46,8 +57,8 @@ class RouteUnit(wiring.Component):
         Whether `dst` names a node.
     """
 
-    def __init__(self, plan: RoutingPlan) -> None:
-        self._plan = plan
+    def __init__(self, plan: RoutingPlan, *, registered: bool = False) -> None:
+        self._plan, self._registered = plan, registered
         width = plan.address.width
         super().__init__(
             {
@@ -64,28 +75,67 @@ class RouteUnit(wiring.Component):
         rule, layout = self._plan.rule, self._plan.address
         sides = {"cur": self.cur, "dst": self.dst}
 
-        def digit(name: str) -> Value:
+        def digit(name: str) -> _Wire:
             field = layout.fields[int(name[3:])]
-            return sides[name[:3]][field.offset : field.offset + field.width]
+            return _Wire(sides[name[:3]][field.offset : field.offset + field.width], 0, name.startswith("dst"))
 
-        def shared(operation: Callable[..., Value]) -> Callable[..., Value]:
-            def gate(*args: Value) -> Value:
-                value = operation(*args)
-                wire = Signal(value.shape(), name="gate")
-                m.d.comb += wire.eq(value)
-                return wire
-
-            return gate
-
-        operations = {name: shared(operation) for name, operation in _OPERATIONS.items()}
         outputs = [*rule.take, rule.arrived, *rule.vc]
-        values = rule.circuit.run(outputs, digit, operations, Const)
+        deepest = max(rule.circuit.run(outputs, lambda _: 0, _DEPTHS, lambda _: 0))
+        middle = deepest // 2 if self._registered else deepest
+        operations = {name: _gate(m, name, middle) for name in _OPERATIONS}
+        wires = rule.circuit.run(outputs, digit, operations, lambda value: _Wire(Const(value), 0, False))
+        values = [wire.behind(m) if self._registered and wire.depth <= middle else wire.value for wire in wires]
         ports = len(rule.take) + 1
         m.d.comb += [self.take.eq(Cat(values[:ports])), self.vc.eq(Cat(values[ports:]))]
-        fits = [
-            below(digit(f"dst{i}"), field.radix)
-            for i, field in enumerate(layout.fields)
-            if field.radix != 1 << field.width
-        ]
-        m.d.comb += self.possible.eq(Cat(fits).all() if fits else 1)
+        m.d["sync" if self._registered else "comb"] += self.possible.eq(is_node(layout, self.dst))
         return m
+
+
+def is_node(layout: AddressLayout, address: Value) -> Value:
+    """Return whether a packed address names a node."""
+    fits = [
+        below(address[field.offset : field.offset + field.width], field.radix)
+        for field in layout.fields
+        if field.radix != 1 << field.width
+    ]
+    return Cat(fits).all() if fits else Const(1)
+
+
+class _Wire:
+    """The output of a gate.
+
+    Attributes
+    ----------
+    value : Value
+    depth : int
+        Depth of the logic in front of it.
+    moves : bool
+        Whether it depends on the destination.
+    """
+
+    def __init__(self, value: Value, depth: int, moves: bool) -> None:
+        self.value, self.depth, self.moves = value, depth, moves
+        self._behind: Value | None = None
+
+    def behind(self, m: Module) -> Value:
+        """Return the value behind a register; itself if it stands still."""
+        if not self.moves:
+            return self.value
+        if self._behind is None:
+            self._behind = Signal(self.value.shape(), name="middle", reset_less=True)
+            m.d.sync += self._behind.eq(self.value)
+        return self._behind
+
+
+def _gate(m: Module, name: str, middle: int) -> Callable[..., _Wire]:
+    """Return an operation on wires: a gate deeper than `middle` reads the others behind a register."""
+
+    def gate(*args: _Wire) -> _Wire:
+        depth = max(wire.depth for wire in args) + _DEPTH.get(name, 0)
+        late = depth > middle
+        value = _OPERATIONS[name](*(arg.behind(m) if late and arg.depth <= middle else arg.value for arg in args))
+        wire = Signal(value.shape(), name="gate")
+        m.d.comb += wire.eq(value)
+        return _Wire(wire, depth, any(arg.moves for arg in args))
+
+    return gate

@@ -13,7 +13,7 @@ from hdnhw.routing.plan import RouterShape, RoutingPlan
 from hdnhw.rtl.allocator import SwitchAllocator
 from hdnhw.rtl.bits import index_width, next_flit
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
-from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
+from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort, Ways
 from hdnhw.timing import SlotTiming, slots_per_vc
 
 __all__ = ["Router"]
@@ -86,12 +86,11 @@ class Router(wiring.Component):
         m = Module()
         at, reads = self._elaborate_phase(m)
         outputs = (*self._shape.ports, len(self._plan.network.ports))
-        inputs, reachable = self._elaborate_inputs(m, at, reads)
+        inputs, ways = self._elaborate_inputs(m, at, reads)
         num_vcs = [self._plan.num_vcs[port] for port in self._shape.ports] + [1]
         m.submodules.allocator = allocator = SwitchAllocator(
-            inputs=[(len(unit.queues.valid), tuple(map(outputs.index, reachable[i]))) for i, unit in enumerate(inputs)],
+            inputs=[[[(outputs.index(port), vc) for port, vc in queue] for queue in queues] for queues in ways],
             outputs=[(count, slots_per_vc(self._buffers, count)) for count in num_vcs],
-            vc_width=index_width(self._plan.max_vcs),
             timing=self._timing,
         )
         m.d.comb += allocator.at.eq(at)
@@ -111,49 +110,46 @@ class Router(wiring.Component):
             m.d.comb += at.eq(1)
         return at, reads
 
-    def _elaborate_inputs(self, m: Module, at: Signal, reads: Signal) -> tuple[list[Any], list[tuple[int, ...]]]:
-        """Make the input ports and, last, the injection port; return them and the outputs each can reach."""
-        local = len(self._plan.network.ports)
+    def _elaborate_inputs(self, m: Module, at: Signal, reads: Signal) -> tuple[list[Any], list[list[Ways]]]:
+        """Make the input ports and, last, the injection port; return them and the ways of their queues."""
+        local, ports = len(self._plan.network.ports), self._plan.network.ports
         units: list[Any] = []
-        reachable = []
+        ways = []
         for port in (*self._shape.ports, local):
-            outputs = tuple(sorted(o for i, o in self._shape.turns if i == port)) or (local,)
-            reachable.append(outputs)
+            num_vcs = 1 if port == local else self._plan.num_vcs[ports[port].opposite]
+            # A virtual channel that no packet comes in by gets a way that none takes.
+            ways.append([self._shape.ways(port, vc) or ((local, 0),) for vc in range(num_vcs)])
             options: dict[str, Any] = {
                 "timing": self._timing,
                 "flit_width": self._flit_width,
-                "slots": slots_per_vc(
-                    self._buffers, 1 if port == local else self._plan.num_vcs[self._plan.network.ports[port].opposite]
-                ),
-                "outputs": outputs,
-                "vc_width": index_width(self._plan.max_vcs),
+                "slots": slots_per_vc(self._buffers, num_vcs),
             }
-            unit = (
-                InjectionPort(self._plan, **options) if port == local else InputPort(self._plan, port=port, **options)
-            )
-            name = "injection" if port == local else self._plan.network.ports[port].name
-            m.submodules[name] = unit
+            if port == local:
+                unit: Any = InjectionPort(self._plan, ways=ways[-1][0], **options)
+            else:
+                unit = InputPort(self._plan, ways=ways[-1], **options)
+            m.submodules["injection" if port == local else ports[port].name] = unit
             m.d.comb += [unit.address.eq(self.address), unit.at.eq(at), unit.reads.eq(reads)]
             if port == local:
                 connect(m, flipped(self.inject), unit.inject)
                 m.d.comb += self.dropped.eq(unit.dropped)
             else:
-                connect(m, flipped(getattr(self, f"{name}_i")), unit.channel)
+                connect(m, flipped(getattr(self, f"{ports[port].name}_i")), unit.channel)
             units.append(unit)
-        return units, reachable
+        return units, ways
 
     def _elaborate_output(
         self, m: Module, output: int, number: int, allocator: SwitchAllocator, flits: list[Signal]
     ) -> None:
         """Switch traversal: the selected flit is registered on the channel.
 
-        The bits that the next router routes by leave a register. The others are gated in a register of their own for
-        each input and joined behind it, which takes a third of the logic of a multiplexer.
+        The flits are gated in a register for each input and joined behind it, which takes a third of the logic of a
+        multiplexer. Where route computation has one cycle, the bits that the next router routes by leave a register.
         """
         local = output == len(self._plan.network.ports)
         channel = self.eject if local else getattr(self, f"{self._plan.network.ports[output].name}_o")
         idle = getattr(allocator, f"idle_{number}")
-        early = 0 if local else self._plan.address.width
+        early = 0 if local or self._timing.registers_routes else self._plan.address.width
         if len(flits) <= DIRECT_INPUTS:
             early = self._flit_width
         crossing = [Mux(idle[bit], 0, flit) for bit, flit in enumerate(flits)]

@@ -64,11 +64,12 @@ def turns_of(network, routes):
     turns = {node: set() for node in range(network.num_nodes)}
     for src, hops, dst in routes:
         nodes = [node for node, _, _ in hops] + [dst]
-        inputs = [len(names), *(arrival[pair] for pair in pairwise(nodes))]
-        outputs = [port for _, port, _ in hops] + [len(names)]
+        arrivals = [arrival[pair] for pair in pairwise(nodes)]
+        inputs = [(len(names), 0), *((port, vc) for port, (_, _, vc) in zip(arrivals, hops, strict=True))]
+        outputs = [(port, vc) for _, port, vc in hops] + [(len(names), 0)]
         assert nodes[0] == src
-        for node, *turn in zip(nodes, inputs, outputs, strict=True):
-            turns[node].add(tuple(turn))
+        for node, came, goes in zip(nodes, inputs, outputs, strict=True):
+            turns[node].add((*came, *goes))
     return turns
 
 
@@ -164,7 +165,8 @@ def test_a_mesh_has_nine_shapes():
     assert (corner.ports, middle.ports) == ((0, 2), (0, 1, 2, 3))
     assert middle is made.shapes[0]
     # Dimension order: a packet never turns from the second dimension back into the first.
-    assert not middle.turns & set(product((2, 3), (0, 1)))
+    assert not {(came, goes) for came, _, goes, _ in middle.turns} & set(product((2, 3), (0, 1)))
+    assert middle.ways(2, 0) == ((3, 0), (4, 0))
 
 
 def cycle_of(error):
@@ -282,7 +284,7 @@ def test_large_networks_are_proved_by_rank(monkeypatch):
     assert made.proof.channels == 32 * sum(made.num_vcs)
     assert str(made.proof).startswith(f"{made.proof.channels} virtual channels: acyclic (a rank that grows")
     (shape,) = made.shapes
-    assert (shape.ports, len(shape.turns)) == ((0, 1, 2), 16)
+    assert (shape.ports, len(shape.turns)) == ((0, 1, 2), 7**2)
     with pytest.raises(RuleError, match=r"in modes 'f' is not proved deadlock-free: the hop at node \d+ towards \d+ "):
         prove(broken("rdn(cube(2), 1)"))
 

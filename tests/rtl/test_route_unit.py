@@ -1,7 +1,9 @@
 """The route unit against the rule it is elaborated from, for every pair of nodes and every bit pattern."""
 
+import random
+
 import pytest
-from amaranth.hdl import Cat
+from amaranth.hdl import Cat, Module
 
 from hdnhw.routing.plan import plan
 from hdnhw.rtl.route_unit import RouteUnit
@@ -49,6 +51,31 @@ def test_route_unit_follows_the_rule(simulate, text, modes):
 
     simulate(dut, bench)
     assert len(checked) == len(nodes) ** 2
+
+
+@pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "hdn(torus(2, 3), [[0]])", "mesh(2, 3)", "complete(2)"])
+def test_with_a_register_every_output_is_that_of_the_cycle_before(simulate, text):
+    made = plan(parse(text))
+    dut, plain, top = RouteUnit(made, registered=True), RouteUnit(made), Module()
+    top.submodules += [dut, plain]
+    top.d.comb += [plain.cur.eq(dut.cur), plain.dst.eq(dut.dst)]
+    rng, nodes = random.Random(text), range(made.network.num_nodes)
+
+    async def bench(ctx):
+        for node in nodes:
+            ctx.set(dut.cur, made.address.of_node(node))
+            for _ in range(100):
+                possible = rng.random() < 0.8
+                address = made.address.of_node(rng.choice(nodes)) if possible else rng.getrandbits(made.address.width)
+                ctx.set(dut.dst, address)
+                expected = ctx.get(Cat(plain.take, plain.vc, plain.possible))
+                await ctx.tick()
+                ctx.set(dut.dst, rng.getrandbits(made.address.width))
+                if made.address.is_node(address):
+                    assert ctx.get(Cat(dut.take, dut.vc, dut.possible)) == expected
+                assert ctx.get(dut.possible) == made.address.is_node(address)
+
+    simulate(top, bench, cycles=10_000)
 
 
 @pytest.mark.parametrize(("text", "holes"), [("torus(5)", 3), ("rdn(torus(3), 1)", 14), ("torus(2, 3, 5)", 34)])

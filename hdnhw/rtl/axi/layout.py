@@ -1,13 +1,10 @@
 """Layouts that the parts of an endpoint share: the two streams of a user, and the header of a packet."""
 
-from amaranth.hdl import Cat, Const, Value
 from amaranth.lib import data
 
 from hdnhw.flit import FrameFormat
-from hdnhw.rtl.bits import below
-from hdnhw.topology.address import AddressLayout
 
-__all__ = ["header_layout", "names_node", "receive_layout", "send_layout"]
+__all__ = ["header_layout", "receive_layout", "send_layout"]
 
 
 def send_layout(frames: FrameFormat) -> data.StructLayout:
@@ -41,13 +38,3 @@ def receive_layout(frames: FrameFormat) -> data.StructLayout:
 def header_layout(frames: FrameFormat) -> data.StructLayout:
     """Return the header of a packet, see :attr:`hdnhw.flit.FrameFormat.header_fields`."""
     return data.StructLayout(dict(frames.header_fields))
-
-
-def names_node(layout: AddressLayout, address: Value) -> Value:
-    """Return whether a packed address names a node."""
-    fits = [
-        below(address[field.offset : field.offset + field.width], field.radix)
-        for field in layout.fields
-        if field.radix != 1 << field.width
-    ]
-    return Cat(fits).all() if fits else Const(1)

@@ -8,9 +8,10 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import FrameFormat, PacketKind
-from hdnhw.rtl.axi.layout import header_layout, names_node, send_layout
+from hdnhw.rtl.axi.layout import header_layout, send_layout
 from hdnhw.rtl.bits import below, equals, index_width
 from hdnhw.rtl.channel import injection_signature
+from hdnhw.rtl.route_unit import is_node
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["PacketSender", "SegmentBuffer", "SegmentSignature"]
@@ -97,7 +98,7 @@ class SegmentBuffer(wiring.Component):
             self.s_axis.ready.eq(running & (swallowing | ~equals(waiting, SLOTS))),
             do_take.eq(self.s_axis.valid & self.s_axis.ready),
             first.eq(~inside & ~swallowing),
-            refused.eq(first & ~names_node(self._layout, beat.dest)),
+            refused.eq(first & ~is_node(self._layout, beat.dest)),
             do_write.eq(do_take & ~swallowing & ~refused),
             at_limit.eq(equals(transfers, frames.max_transfers - 1)),
             frame_last.eq(beat.last | at_limit),
