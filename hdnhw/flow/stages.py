@@ -27,6 +27,7 @@ _STAGES = tuple(
         (r"^allocator\.at\b", "phase"),
         (r"^allocator\.", "switch allocation"),
         (r"^\w+\.route\.", "route computation"),
+        (r"^\w+\.push\b", "queue"),
         (r"^\w+\.decisions_\d+\.(valid|full|level|push|pop|close|write_slot|read_slot)\b", "queue"),
         (r"^\w+\.decisions_\d+\.", "route computation"),
         (r"^\w+\.(flits\b|incoming_\d+)", "buffer write"),
@@ -51,7 +52,7 @@ def signal_of(name: str) -> str:
     >>> signal_of("dut.of.router_5.dim0.flit_SB_LUT4_I0_O_LC")
     'router_5.dim0.flit'
     """
-    plain = name.replace("\\", "").removeprefix(INSTANCE).removeprefix("dut.")
+    plain = name.replace("\\", "").replace("$flatten", "").removeprefix(INSTANCE).removeprefix("dut.")
     found = _CELL.search(plain)
     return re.sub(r"(\[\d+\])+$", "", plain[: found.start()] if found else plain)
 

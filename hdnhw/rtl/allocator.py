@@ -278,18 +278,18 @@ class SwitchAllocator(wiring.Component):
         self, m: Module, output: int, requests: Mapping[int, Mapping[int, Value]], following: _Grant
     ) -> None:
         """Choose the first of the inputs for each virtual channel, and one of the virtual channels."""
-        firsts, asked, chosen = {}, {}, {}
-        for vc, request in requests.items():
-            name = f"{output}_{vc}"
-            firsts[vc] = Signal(len(request), name=f"first_{name}")
-            chosen[vc] = Signal(name=f"chosen_{name}")
-            order = self._elaborate_order(m, f"order_{name}", dict(zip(request, firsts[vc], strict=True)), chosen[vc])
-            first = Cat(first_in_order(request, order).values())
-            m.d["sync" if "grant" in self._cuts else "comb"] += firsts[vc].eq(first)
-            asked[vc] = self._stage(m, "grant", f"asked_{name}", Cat(request.values()).any())
+        numbers = {vc: f"{output}_{vc}" for vc in requests}
+        firsts = {vc: Signal(len(requests[vc]), name=f"first_{name}") for vc, name in numbers.items()}
+        chosen = {vc: Signal(name=f"chosen_{name}") for vc, name in numbers.items()}
+        domain = m.d["sync" if "grant" in self._cuts else "comb"]
+        for vc, name in numbers.items():
+            order = self._elaborate_order(
+                m, f"order_{name}", dict(zip(requests[vc], firsts[vc], strict=True)), chosen[vc]
+            )
+            domain += firsts[vc].eq(Cat(first_in_order(requests[vc], order).values()))
         order = self._elaborate_order(m, f"vc_order_{output}", chosen, Const(1))
-        for vc, first in first_in_order(asked, order).items():
-            m.d.comb += chosen[vc].eq(first)
+        asked = {vc: Cat(request.values()).any() for vc, request in requests.items()}
+        domain += [chosen[vc].eq(first) for vc, first in first_in_order(asked, order).items()]
         wins = [
             _any(
                 chosen[vc] & firsts[vc][list(request).index(number)]
@@ -300,7 +300,7 @@ class SwitchAllocator(wiring.Component):
         ]
         m.d.comb += [
             following.idle.eq(~Cat(wins)),
-            following.valid.eq(_any(asked.values())),
+            following.valid.eq(_any(chosen.values())),
             following.vc.eq(_number(chosen, len(following.vc))),
         ]
 

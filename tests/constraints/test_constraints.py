@@ -150,7 +150,7 @@ def place_and_route(netlist, family, option, constraints):
     said = [
         line
         for line in done.stderr.splitlines()
-        if not re.search(r"is unconstrained in|No PCF file|^\d+ warnings?, 0 errors", line)
+        if not re.search(r"is unconstrained in|No PCF file|^\d+ warnings?, 0 errors|^Preparing to run yowasp", line)
     ]
     return [clock["constraint"] for clock in json.loads((folder / report).read_text())["fmax"].values()], said
 

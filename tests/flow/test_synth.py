@@ -292,6 +292,8 @@ def test_wrappers_hold_a_register_at_every_port(wrapper, tmp_path):
             "switch allocation",
         ),
         ("dut.of.allocator.next_idle_2[4]", "allocator.next_idle_2", "switch allocation"),
+        ("dut.of.$flattenallocator.$114_SB_LUT4_O_LC", "allocator.$114", "switch allocation"),
+        ("dut.of.cross1.push_TRELLIS_FF_Q", "cross1.push", "queue"),
         ("dut.of.allocator.queues_1__pop_TRELLIS_FF_Q", "allocator.queues_1__pop", "switch allocation"),
         ("dut.of.allocator.queues_1__way_0[0]", "allocator.queues_1__way_0", "route computation"),
         ("dut.of.allocator.credits_0_1.free_SB_DFFESS_Q_DFFLC", "allocator.credits_0_1.free", "credit"),
