@@ -34,7 +34,7 @@ class Board:
     spec : str
         Network.
     packet_length, flit_width, buffers : int
-        Flits a packet; bits a flit; packet slots a queue.
+        Flits a packet; bits a flit; packet slots a port.
     family : str
         ``ecp5`` or ``ice40``.
     bitstream : str

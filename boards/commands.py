@@ -94,7 +94,7 @@ def add_build(commands: Any) -> None:
     parser.add_argument("--modes", help="one letter a level, level k first: f or O; default O..Of")
     parser.add_argument("--packet-length", type=int, metavar="L", help="flits a packet")
     parser.add_argument("--flit-width", type=int, metavar="W", help="bits a flit")
-    parser.add_argument("--buffers", type=int, metavar="B", help="packet slots a queue, a power of two")
+    parser.add_argument("--buffers", type=int, metavar="B", help="packet slots a port, a power of two")
     parser.add_argument(
         "--packets",
         type=int,

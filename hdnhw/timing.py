@@ -115,6 +115,10 @@ class SlotTiming:
         needed = self.hop_slots + self.credit_slots + 1
         return 1 << (needed - 1).bit_length()
 
+    def buffers_of(self, asked: int | None) -> int:
+        """Return the packet slots of a port: those asked for, or by default those for the full rate of one class."""
+        return self.full_rate_buffers if asked is None else asked
+
     def zero_load_latency(self, hops: int, injection_phase: int = 0) -> int:
         """Return the cycles from the one in which the head flit is accepted to the one in which the tail is delivered.
 

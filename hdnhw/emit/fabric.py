@@ -71,7 +71,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     timing = SlotTiming(spec.packet_length)
     flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
     frames = None if spec.endpoints is None else FrameFormat(flits, spec.endpoints)
-    buffers = spec.buffers or timing.full_rate_buffers
+    buffers = timing.buffers_of(spec.buffers)
     text = fabric_verilog(
         routing, top=top, packet_length=spec.packet_length, flit_width=spec.flit_width, buffers=buffers
     )

@@ -318,7 +318,7 @@ def _about(spec: SynthSpec, routing: RoutingPlan, family: Family, node: int | No
 
 
 def _buffers(fabric: FabricSpec) -> int:
-    return fabric.buffers or SlotTiming(fabric.packet_length).full_rate_buffers
+    return SlotTiming(fabric.packet_length).buffers_of(fabric.buffers)
 
 
 def _middle(routing: RoutingPlan) -> int:

@@ -9,19 +9,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["YosysError", "main", "run_yosys", "yosys_version"]
+__all__ = ["YosysError", "main", "run_yosys"]
 
 
 class YosysError(Exception):
     """Yosys has refused a script; the message is its last line."""
-
-
-def yosys_version() -> str:
-    """Return the version of the Yosys in use."""
-    return version("pyosys")
 
 
 def run_yosys(script: str, *, cwd: Path | None = None) -> str:

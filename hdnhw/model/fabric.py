@@ -61,7 +61,7 @@ class FabricModel:
     def __init__(self, plan: RoutingPlan, *, packet_length: int, buffers: int | None = None) -> None:
         self.plan = plan
         self.timing = SlotTiming(packet_length)
-        self.buffers = self.timing.full_rate_buffers if buffers is None else index(buffers)
+        self.buffers = index(self.timing.buffers_of(buffers))
         if self.buffers < 1 or self.buffers & (self.buffers - 1):
             raise ValueError(f"buffers must be a power of two of packet slots, not {self.buffers}")
         network = plan.network
