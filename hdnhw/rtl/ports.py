@@ -278,6 +278,8 @@ class InjectionPort(wiring.Component):
             queue.i.eq(decision[:-1]),
         ]
         if self._plan.address.has_holes:
-            with m.If(do_take & tail & ~good & ~self.dropped.all()):
-                m.d.sync += self.dropped.eq(self.dropped + 1)
+            drops, most = Signal(), Signal()  # in registers: the counter is wide, and nobody waits for it
+            m.d.sync += drops.eq(do_take & tail & ~good)
+            with m.If(drops & ~most):
+                m.d.sync += [self.dropped.eq(self.dropped + 1), most.eq(self.dropped[1:].all())]
         return m
