@@ -45,10 +45,10 @@ def _choose_vc(queue, credits, sent, node, port, num_vcs):  # type: ignore[no-un
 def _precedes(sent, several, node, one, other, decisions, head, chosen):  # type: ignore[no-untyped-def]
     """Tell whether the packet of one input comes before that of another one at the output that both want."""
     by_vc, by_input, _ = sent
-    ours = decisions[node, one, chosen[one], head[node, one, chosen[one]]]
-    theirs = decisions[node, other, chosen[other], head[node, other, chosen[other]]]
     if not several:
         return by_input[node, 0, 0, one] < by_input[node, 0, 0, other]
+    ours = decisions[node, one, chosen[one], head[node, one, chosen[one]]]
+    theirs = decisions[node, other, chosen[other], head[node, other, chosen[other]]]
     output, vc, their_vc = ours & PORT_MASK, ours >> VC_SHIFT, theirs >> VC_SHIFT
     if vc != their_vc:
         return by_vc[node, output, vc] < by_vc[node, output, their_vc]

@@ -95,9 +95,9 @@ class SwitchAllocator(wiring.Component):
 
     Among its virtual channels whose packet has a credit, an input offers the one that has sent longest ago. Among the
     inputs that offer a packet for the same virtual channel, the one comes first from which it was sent to longest ago;
-    among these, an output takes the one whose virtual channel it has sent to longest ago. So every packet leaves after
-    a bounded number of credits of what it waits for, and what gets no credit keeps nothing else waiting. Where no input
-    has two virtual channels, one order for the whole router does: the input that has sent longest ago is first.
+    among these, an output takes the one whose virtual channel it has sent to longest ago. So a packet that waits moves
+    up whenever another is served, and one without a credit delays only what stands behind it in its queue. Where no
+    input has two virtual channels, one order for the whole router does: the input that has sent longest ago is first.
 
     Requests stand still from the sample phase on, so that long slots spread the logic over several cycles; what is
     granted takes effect when the slot ends.

@@ -65,7 +65,7 @@ class _InputBuffer:
     """
 
     def __init__(self, m: Module, port: Any, *, timing: SlotTiming, slots: int, ways: Sequence[Ways]) -> None:
-        self._m, self._slots, self._ways, self._queues = m, slots, ways, []
+        self._m, self._slots, self._queues = m, slots, []
         length, num_vcs = timing.packet_length, len(ways)
         depth = num_vcs << (index_width(length) + (slots - 1).bit_length())
         m.submodules.flits = flits = memory.Memory(shape=len(port.flit), depth=depth, init=[])
