@@ -5,7 +5,6 @@ from pathlib import Path
 from boards.build import build_bitstream
 from boards.catalogue import BOARDS
 from hdnhw.cli import say
-from hdnhw.spec import FabricSpec, parse
 
 PACKETS = 1000
 
@@ -15,17 +14,12 @@ def main() -> None:
     print("| board | network | flits | bytes | fmax MHz | clock MHz | logic cells | seconds |")
     print("|---|---|---|---|---|---|---|---|")
     for board in BOARDS.values():
-        spec = FabricSpec(
-            network=parse(board.spec),
-            packet_length=board.packet_length,
-            flit_width=board.flit_width,
-            buffers=board.buffers,
-        )
+        spec = board.fabric
         built = build_bitstream(board, spec, packets=PACKETS, root=Path("build") / "boards", say=say)
         size = built.bitstream.stat().st_size if built.passed else 0
         cells = built.utilisation["comb"]
         print(
-            f"| {board.name} | `{board.spec}` | {board.packet_length} x {board.flit_width} bits | {size} "
+            f"| {board.name} | `{spec.network}` | {spec.packet_length} x {spec.flit_width} bits | {size} "
             f"| {built.fmax_mhz} | {built.clock_mhz} | {cells['used']} of {cells['available']} | {built.seconds:.0f} |",
             flush=True,
         )

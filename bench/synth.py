@@ -25,13 +25,14 @@ COLUMNS = [
     "stage",
 ]
 ECP5_ROUTERS = (
-    "torus(4, 4)",
-    "torus(5, 5)",
-    "rdn(cube(3), 1)",
-    "hdn(cube(3), [[2], [0, 1, 2]])",
-    "hdn(torus(2, 3, 5), [[0]])",
+    ("torus(4, 4)", 1),
+    ("torus(4, 4)", 2),
+    ("torus(5, 5)", 1),
+    ("rdn(cube(3), 1)", 1),
+    ("hdn(cube(3), [[2], [0, 1, 2]])", 1),
+    ("hdn(torus(2, 3, 5), [[0]])", 1),
 )
-"""``torus(4, 4)`` needs no dateline and has one class; ``torus(5, 5)`` has the same ports and two."""
+"""Networks and lanes; ``torus(4, 4)`` needs no dateline and has one class; ``torus(5, 5)`` has two."""
 ECP5_FABRIC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32)
 SMALL_ROUTER = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8)
 SMALL_FABRIC = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=1)
@@ -40,9 +41,9 @@ SIXTEEN_NODES = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=2
 
 def specs() -> Iterable[SynthSpec]:
     """Yield what is measured."""
-    for text in ECP5_ROUTERS:
+    for text, lanes in ECP5_ROUTERS:
         for buffers in (None, 4):
-            fabric = FabricSpec(network=parse(text), packet_length=8, flit_width=32, buffers=buffers)
+            fabric = FabricSpec(network=parse(text), lanes=lanes, packet_length=8, flit_width=32, buffers=buffers)
             yield SynthSpec(fabric=fabric, family="ecp5", seeds=SEEDS)
     yield SynthSpec(fabric=SMALL_ROUTER, family="ice40", seeds=SEEDS)
     yield SynthSpec(fabric=SMALL_FABRIC, family="ice40", unit="fabric", seeds=SEEDS)

@@ -11,7 +11,7 @@ from amaranth_boards.icepi_zero import IcepiZero1_3Platform
 from amaranth_boards.ulx3s import ULX3S_85F_Platform
 
 from boards.selftest import SelfTest
-from hdnhw.spec import SpecError
+from hdnhw.spec import FabricSpec, SpecError, parse
 
 __all__ = ["BAUD", "BOARDS", "Board", "BoardTop", "find_board"]
 
@@ -31,10 +31,7 @@ class Board:
         Returns the Amaranth platform.
     clock_hz : int
         The oscillator that the design runs on.
-    spec : str
-        Network.
-    packet_length, flit_width, buffers : int
-        Flits a packet; bits a flit; packet slots a port.
+    fabric : FabricSpec
     family : str
         ``ecp5`` or ``ice40``.
     bitstream : str
@@ -48,10 +45,7 @@ class Board:
     name: str
     platform: Callable[[], Any]
     clock_hz: int
-    spec: str
-    packet_length: int
-    flit_width: int
-    buffers: int
+    fabric: FabricSpec
     family: str
     bitstream: str
     synth_opts: str
@@ -75,10 +69,7 @@ BOARDS = {
             name="ulx3s-85f",
             platform=ULX3S_85F_Platform,
             clock_hz=25_000_000,
-            spec="hdn(cube(2), [[0]])",
-            packet_length=8,
-            flit_width=32,
-            buffers=2,
+            fabric=FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32, buffers=2),
             family="ecp5",
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
@@ -88,10 +79,7 @@ BOARDS = {
             name="icepi-zero",
             platform=IcepiZero1_3Platform,
             clock_hz=50_000_000,
-            spec="dualcube(2)",
-            packet_length=8,
-            flit_width=32,
-            buffers=2,
+            fabric=FabricSpec(network=parse("dualcube(2)"), packet_length=8, flit_width=32, buffers=2),
             family="ecp5",
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
@@ -101,10 +89,7 @@ BOARDS = {
             name="ice40-hx8k",
             platform=ICE40HX8KBEVNPlatform,
             clock_hz=12_000_000,
-            spec="dualcube(2)",
-            packet_length=2,
-            flit_width=8,
-            buffers=1,
+            fabric=FabricSpec(network=parse("dualcube(2)"), packet_length=2, flit_width=8, buffers=1),
             family="ice40",
             bitstream=".bin",
             synth_opts="-abc9 -device hx",

@@ -7,10 +7,10 @@ from boards.build import build_bitstream
 from boards.catalogue import BOARDS, Board, find_board
 from boards.simulation import hear_self_test, self_test_sources
 from boards.terminal import check_packets
-from hdnhw.cli import Result, add_command, say
+from hdnhw.cli import Result, add_command, add_fabric_options, fabric_spec, say
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flow.tools import ToolError
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from sim.simulator import SimulatorError
 
 __all__ = ["add_build"]
@@ -19,17 +19,6 @@ PACKETS = 1000
 """Packets of the random test, a node, on a board."""
 
 SIMULATED_PACKETS = 50
-
-
-def _fabric_spec(options: argparse.Namespace, board: Board) -> FabricSpec:
-    """Return the machine that the options describe, the board's own where they say nothing."""
-    return FabricSpec(
-        network=parse(options.spec or board.spec),
-        modes=options.modes,
-        packet_length=board.packet_length if options.packet_length is None else options.packet_length,
-        flit_width=board.flit_width if options.flit_width is None else options.flit_width,
-        buffers=board.buffers if options.buffers is None else options.buffers,
-    )
 
 
 def _simulate(board: Board, spec: FabricSpec, packets: int) -> tuple[Result, int]:
@@ -69,7 +58,7 @@ def _build(board: Board, spec: FabricSpec, packets: int, seed: int) -> tuple[Res
 def build(options: argparse.Namespace) -> tuple[Result, int]:
     """Build the self-test of a fabric for a board, or simulate it."""
     board = find_board(options.board)
-    spec = _fabric_spec(options, board)
+    spec = fabric_spec(options, board.fabric)
     default = SIMULATED_PACKETS if options.simulate else PACKETS
     packets = check_packets(default if options.packets is None else options.packets)
     try:
@@ -91,10 +80,7 @@ def add_build(commands: Any) -> None:
     )
     parser.add_argument("board", metavar="BOARD", help=f"one of {', '.join(BOARDS)}")
     parser.add_argument("spec", metavar="SPEC", nargs="?", help="network; each board has a default, as for the sizes")
-    parser.add_argument("--modes", help="one letter a level, level k first: f or O; default O..Of")
-    parser.add_argument("--packet-length", type=int, metavar="L", help="flits a packet")
-    parser.add_argument("--flit-width", type=int, metavar="W", help="bits a flit")
-    parser.add_argument("--buffers", type=int, metavar="B", help="packet slots a port, a power of two")
+    add_fabric_options(parser, length="the board's", width="the board's")
     parser.add_argument(
         "--packets",
         type=int,

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from importlib.metadata import entry_points
 from itertools import pairwise
 from pathlib import Path
@@ -69,16 +70,19 @@ def add_command(commands: Any, name: str, run: Command, *, summary: str, example
     return parser
 
 
-def add_modes_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--modes``."""
+def _add_rule_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the routing rule."""
     parser.add_argument("--modes", help="one letter a level, level k first: f or O; default O..Of")
+    parser.add_argument(
+        "--lanes", type=int, default=1, metavar="N", help="virtual channels a class: 1 or 2 (default 1)"
+    )
 
 
-def add_fabric_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which machine to build."""
-    add_modes_option(parser)
-    parser.add_argument("--packet-length", type=int, metavar="L", help="flits a packet (default 8)")
-    parser.add_argument("--flit-width", type=int, default=32, metavar="W", help="bits a flit (default 32)")
+def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", width: str = "32") -> None:
+    """Add the options that say which machine to build, for :func:`fabric_spec`; `length` and `width` are defaults."""
+    _add_rule_options(parser)
+    parser.add_argument("--packet-length", type=int, metavar="L", help=f"flits a packet (default {length})")
+    parser.add_argument("--flit-width", type=int, metavar="W", help=f"bits a flit (default {width})")
     parser.add_argument(
         "--buffers", type=int, metavar="B", help="packet slots a port, shared by its virtual channels, a power of two"
     )
@@ -102,16 +106,16 @@ def _endpoints(options: argparse.Namespace) -> AxiStreamSpec | None:
     return AxiStreamSpec(**given)
 
 
-def fabric_spec(options: argparse.Namespace, *, packet_length: int | None = None) -> FabricSpec:
-    """Return the machine that the options describe; ``options.endpoints`` says what stands at its terminals."""
-    return FabricSpec(
-        network=parse(options.spec),
-        modes=options.modes,
-        packet_length=packet_length or (8 if options.packet_length is None else options.packet_length),
-        flit_width=options.flit_width,
-        buffers=options.buffers,
-        endpoints=_endpoints(options),
-    )
+def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> FabricSpec:
+    """Return the machine that the options describe, as `base` where they say nothing.
+
+    ``options.endpoints`` says what stands at its terminals.
+    """
+    asked = {name: getattr(options, name) for name in ("modes", "lanes", "packet_length", "flit_width", "buffers")}
+    asked["endpoints"] = _endpoints(options)
+    asked["network"] = None if options.spec is None else parse(options.spec)
+    given = {name: value for name, value in asked.items() if value is not None}
+    return FabricSpec(**given) if base is None else replace(base, **given)
 
 
 def info(options: argparse.Namespace) -> tuple[Result, int]:
@@ -170,15 +174,15 @@ def route(options: argparse.Namespace) -> tuple[Result, int]:
     network = build(parse(options.spec))
     src, dst = network.parse_node(options.src), network.parse_node(options.dst)
     if options.algorithm == "paper":
-        if options.modes is not None:
-            raise SpecError("modes belong to the hop algorithm, not to the paper's")
+        if options.modes is not None or options.lanes != 1:
+            raise SpecError("modes and lanes belong to the hop algorithm, not to the paper's")
         nodes = algorithm1_route(network, src, dst)
         ports = [
             next(name for name, other in network.neighbors(here).items() if other == there)
             for here, there in pairwise(nodes)
         ]
         return {"hops": len(ports), "nodes": nodes, "ports": ports, "vcs": None}, DONE
-    hops = hop_rule(network, options.modes).route(src, dst)
+    hops = hop_rule(network, options.modes, options.lanes).route(src, dst)
     return {
         "hops": len(hops),
         "nodes": [node for node, _, _ in hops] + [dst],
@@ -190,14 +194,13 @@ def route(options: argparse.Namespace) -> tuple[Result, int]:
 
 def routing(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the figures of the routing over all pairs, and its proof."""
-    from dataclasses import asdict
-
     from hdnhw.routing.statistics import routing_statistics
 
     spec = parse(options.spec)
-    if build(spec).num_nodes > SEARCH_LIMIT:
-        raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {spec} has {build(spec).num_nodes}")
-    made = plan(spec, options.modes)
+    nodes = build(spec).num_nodes
+    if nodes > SEARCH_LIMIT:
+        raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {spec} has {nodes}")
+    made = plan(spec, options.modes, options.lanes)
     statistics = routing_statistics(made)
     if not statistics.exhaustive:
         say(f"{spec}: {statistics.pairs} of all pairs routed, destinations evenly spread")
@@ -205,6 +208,7 @@ def routing(options: argparse.Namespace) -> tuple[Result, int]:
     return {
         "spec": str(spec),
         "modes": made.modes,
+        "lanes": made.lanes,
         **asdict(statistics),
         "cdg_channels": made.proof.channels,
         "cdg_edges": made.proof.edges,
@@ -230,7 +234,10 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
         "files": [str(path) for path in written],
         "bytes": sum(path.stat().st_size for path in written if path.suffix == ".sv"),
         "seconds": round(time.monotonic() - started, 2),
-        **{key: manifest[key] for key in ("spec", "modes", "routers", "router_modules", "num_vcs", "flit_width")},
+        **{
+            key: manifest[key]
+            for key in ("spec", "modes", "lanes", "routers", "router_modules", "num_vcs", "flit_width")
+        },
         **{key: manifest[key] for key in ("packet_length", "buffers", "digest")},
         "proof": manifest["proof"]["summary"],
         "zero_load_latency": manifest["latency"]["zero_load"],
@@ -311,7 +318,7 @@ def _add_own_commands(commands: Any) -> None:
         default="hop",
         help="the papers' Algorithm 1, or what the hardware does",
     )
-    add_modes_option(parser)
+    _add_rule_options(parser)
     parser = add_command(
         commands,
         "routing",
@@ -319,7 +326,7 @@ def _add_own_commands(commands: Any) -> None:
         summary="print the figures of the routing over all pairs, and its proof",
         example="hdnhw routing 'hdn(cube(2), [[0], [0, 1]])' --modes ff",
     )
-    add_modes_option(parser)
+    _add_rule_options(parser)
     parser = add_command(
         commands,
         "emit",

@@ -180,6 +180,8 @@ class FabricSpec:
     network : NetworkSpec
     modes : str or None
         One letter a level, from level k down to 1, ``f`` or ``O``; None for the default.
+    lanes : int
+        Virtual channels of a buffer class, 1 or 2.
     packet_length : int
         Flits a packet, L >= 1.
     flit_width : int
@@ -200,6 +202,7 @@ class FabricSpec:
 
     network: NetworkSpec
     modes: str | None = None
+    lanes: int = 1
     packet_length: int = 8
     flit_width: int = 32
     buffers: int | None = None
@@ -220,7 +223,12 @@ class FabricSpec:
         slots = None if self.buffers is None else _size("buffers", self.buffers)
         if slots is not None and (not 1 <= slots <= 256 or slots & (slots - 1)):
             raise SpecError(f"buffers must be a power of two from 1 to 256 packets a port, not {slots}")
-        for name, value in (("packet_length", length), ("flit_width", width), ("buffers", slots)):
+        for name, value in (
+            ("lanes", _size("lanes", self.lanes)),
+            ("packet_length", length),
+            ("flit_width", width),
+            ("buffers", slots),
+        ):
             object.__setattr__(self, name, value)
 
 

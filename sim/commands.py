@@ -1,7 +1,7 @@
 """The commands that need a simulator: ``hdnhw cosim`` and ``hdnhw demo``."""
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,8 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
         for test in [options.test] if options.test else TESTS:
             lengths = RANDOM_LENGTHS if test == "random" and options.packet_length is None else (None,)
             for length in lengths:
-                spec = fabric_spec(options, packet_length=length)
+                spec = fabric_spec(options)
+                spec = spec if length is None else replace(spec, packet_length=length)
                 runs.append(_run(benches, spec, test, options.simulator, options.packets, options.seed))
     except SimulatorError as error:
         say(f"hdnhw: {error}")

@@ -67,7 +67,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     nodes = build(spec.network).num_nodes
     if nodes > MAX_ROUTERS:
         raise SpecError(f"a fabric must have at most {MAX_ROUTERS} routers; {spec.network} has {nodes}")
-    routing = plan(spec.network, spec.modes)
+    routing = plan(spec.network, spec.modes, spec.lanes)
     timing = SlotTiming(spec.packet_length)
     flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
     frames = None if spec.endpoints is None else FrameFormat(flits, spec.endpoints)
@@ -105,6 +105,7 @@ def _manifest(
     manifest: dict[str, Any] = {
         "spec": str(network.spec),
         "modes": routing.modes,
+        "lanes": routing.lanes,
         "top": top,
         "files": [],
         "core": core_name(top),

@@ -309,6 +309,7 @@ def _about(spec: SynthSpec, routing: RoutingPlan, family: Family, node: int | No
         "routers": 1 if spec.unit == "router" else routing.network.num_nodes,
         "address": (ADDRESS_PINS if node is None else node) if spec.unit == "router" else None,
         "modes": routing.modes,
+        "lanes": routing.lanes,
         "packet_length": spec.fabric.packet_length,
         "flit_width": spec.fabric.flit_width,
         "buffers": _buffers(spec.fabric),
@@ -330,7 +331,7 @@ def _middle(routing: RoutingPlan) -> int:
 
 def _router(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
     """Return the plan, the node whose address the router gets, the name of its module and the Verilog."""
-    routing, node = plan(spec.fabric.network, spec.fabric.modes), None
+    routing, node = plan(spec.fabric.network, spec.fabric.modes, spec.fabric.lanes), None
     if spec.address is None:
         node = _middle(routing)
     elif spec.address != ADDRESS_PINS:

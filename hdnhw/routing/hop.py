@@ -3,6 +3,10 @@
 Modes and classes are those of the design: a level in mode ``f`` routes as papers/README.md section 0 says and is in one
 of two phases, before or after its last crossing; a level in mode ``O`` finishes its class-0 part before its class-1
 part. The virtual channel of a hop is read from (current node, destination) alone.
+
+Lanes multiply the virtual channels: every class has one for each lane, and a packet keeps to the lane of its
+destination all the way (Dally, "Virtual-channel flow control", 1992, has the word). Between routers, packets of two
+lanes never wait for each other, so the dependencies of each lane are among those of the rule without lanes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +16,13 @@ from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.spec import Factor, SpecError
 from hdnhw.topology.network import Network
 
-__all__ = ["DATELINE_RING", "HopRule", "check_modes", "default_modes", "hop_rule"]
+__all__ = ["DATELINE_RING", "MAX_LANES", "HopRule", "check_lanes", "check_modes", "default_modes", "hop_rule"]
 
 MAX_PORTS = 254
 """Most network ports of a router; a compiled rule gives the port in eight bits."""
+
+MAX_LANES = 2
+"""Most lanes: a packet's lane is the parity of its destination's digits."""
 
 DATELINE_RING = 5
 """Smallest ring that needs a dateline: shorter ones route at most two hops, never around a whole ring."""
@@ -37,9 +44,11 @@ class HopRule:
     arrived : Term
         True exactly if no port is taken.
     vc : tuple of Term
-        Bits of the virtual channel of the hop, least significant first.
+        Bits of the virtual channel of the hop, least significant first: those of the lane, then those of the class.
     num_vcs : tuple of int
         Virtual channels that the rule may use on each port.
+    lanes : int
+        Virtual channels of a class.
     """
 
     network: Network
@@ -49,6 +58,7 @@ class HopRule:
     arrived: Term
     vc: tuple[Term, ...]
     num_vcs: tuple[int, ...]
+    lanes: int
 
     def next_hop(self, cur: Sequence[int], dst: Sequence[int]) -> tuple[int, int] | None:
         """Return (port index, virtual channel) of the next hop between two digit tuples, or None on arrival."""
@@ -95,6 +105,19 @@ def check_modes(network: Network, modes: str | None) -> str:
             f"not {modes!r}"
         )
     return modes
+
+
+def check_lanes(lanes: int) -> int:
+    """Return `lanes`.
+
+    Raises
+    ------
+    SpecError
+        If there are not 1 or 2.
+    """
+    if not 1 <= lanes <= MAX_LANES:
+        raise SpecError(f"lanes must be 1 or {MAX_LANES}, not {lanes}")
+    return lanes
 
 
 @dataclass(frozen=True)
@@ -215,7 +238,7 @@ class _Builder:
         return {1: plus, -1: ~plus}, dateline
 
 
-def hop_rule(network: Network, modes: str | None = None) -> HopRule:
+def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopRule:
     """Build the hop-by-hop rule of `network`.
 
     Parameters
@@ -223,11 +246,13 @@ def hop_rule(network: Network, modes: str | None = None) -> HopRule:
     network : Network
     modes : str, optional
         One letter a level, level k first; :func:`default_modes` if omitted.
+    lanes : int
+        Virtual channels of a class, 1 or 2.
 
     Raises
     ------
     SpecError
-        If `modes` does not fit the network, or a router would have too many ports.
+        If `modes` does not fit the network, there cannot be so many lanes, or a router would have too many ports.
     """
     if len(network.ports) > MAX_PORTS:
         raise SpecError(
@@ -241,8 +266,20 @@ def hop_rule(network: Network, modes: str | None = None) -> HopRule:
     ports = range(len(network.ports))
     widths = [len(step.class_bits[port]) for port in ports]
     vc = [_class_bit(circuit, step, [port for port in ports if widths[port] > bit], bit) for bit in range(max(widths))]
+    if check_lanes(lanes) > 1:
+        vc.insert(0, _parity([digit.odd() for digit in builder.dst]))
     take = tuple(step.take[port] for port in ports)
-    return HopRule(network, letters, circuit, take, step.matched, tuple(vc), tuple(1 << width for width in widths))
+    num_vcs = tuple(lanes << width for width in widths)
+    return HopRule(network, letters, circuit, take, step.matched, tuple(vc), num_vcs, lanes)
+
+
+def _parity(bits: Sequence[Term]) -> Term:
+    """Return whether an odd number of `bits` are set."""
+    if len(bits) == 1:
+        return bits[0]
+    half = len(bits) // 2
+    one, other = _parity(bits[:half]), _parity(bits[half:])
+    return one.mux(~other, other)
 
 
 def _class_bit(circuit: Circuit, step: _Step, ports: Sequence[int], bit: int) -> Term:

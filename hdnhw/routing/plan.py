@@ -103,6 +103,11 @@ class RoutingPlan:
         return self.rule.modes
 
     @property
+    def lanes(self) -> int:
+        """Virtual channels of a class."""
+        return self.rule.lanes
+
+    @property
     def max_vcs(self) -> int:
         """Most virtual channels of any port."""
         return max(self.num_vcs, default=1)
@@ -195,7 +200,7 @@ def _ranked_plan(rule: HopRule) -> RoutingPlan:
     return RoutingPlan(rule, Proof("ranking", channels, None, True), rule.num_vcs, tuple(shapes))
 
 
-def plan(spec: NetworkSpec, modes: str | None = None) -> RoutingPlan:
+def plan(spec: NetworkSpec, modes: str | None = None, lanes: int = 1) -> RoutingPlan:
     """Make the routing plan of a network, proved deadlock-free.
 
     Parameters
@@ -203,12 +208,14 @@ def plan(spec: NetworkSpec, modes: str | None = None) -> RoutingPlan:
     spec : NetworkSpec
     modes : str, optional
         One letter f or O a level, level k first; the default ``O..Of`` needs two classes on any channel.
+    lanes : int
+        Virtual channels of a class, 1 or 2.
 
     Raises
     ------
     SpecError
-        If `modes` does not fit.
+        If `modes` or `lanes` does not fit.
     RuleError
         If the rule is not deadlock-free.
     """
-    return prove(hop_rule(build(spec), modes))
+    return prove(hop_rule(build(spec), modes, lanes))

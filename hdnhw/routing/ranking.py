@@ -3,7 +3,7 @@
 The rank of a hop is the tuple (r_k, ..., r_m, position in the base network). On a level in mode f, the first crossing
 has 0, a hop before the last crossing 1, the last crossing 2, a hop after it 3; in mode O, the initial crossing 1 -> 0
 has 0, a hop in class 0 1, the crossing 0 -> 1 2, a hop in class 1 3, the final crossing 1 -> 0 4. It is read from the
-channel and its virtual channel only, never from the destination, so a rank that always grows makes the dependency graph
+channel and its class only, never from the destination, so a rank that always grows makes the dependency graph
 acyclic. An SMT solver (z3) decides, over all current nodes and destinations at once, that no hop has a successor of
 equal or lower rank.
 """
@@ -24,10 +24,9 @@ WORD = 40
 
 
 def channel_rank(circuit: Circuit, network: Network, modes: str, port: Port) -> Term:
-    """Return the rank of the virtual channel ``vc`` of `port` at the node ``cur``.
+    """Return the rank of the class ``vc`` of `port` at the node ``cur``.
 
-    The circuit's inputs are the digits ``cur0``, ... and the virtual channel's bits ``vc0``, ..., least significant
-    first.
+    The circuit's inputs are the digits ``cur0``, ... and the class's bits ``vc0``, ..., least significant first.
     """
     mode_of = dict(zip(range(len(modes), 0, -1), modes, strict=True))
     f_above = [level for level in range(len(modes), port.level, -1) if mode_of[level] == "f"]
@@ -119,7 +118,8 @@ def _decide(rule: HopRule, cur: Sequence[Any], dst: Sequence[Any]) -> tuple[Any,
     digits = {f"cur{i}": value for i, value in enumerate(cur)} | {f"dst{i}": value for i, value in enumerate(dst)}
     values = [_truth(value) for value in _run(rule.circuit, [rule.arrived, *rule.take, *rule.vc], digits)]
     take, vc = values[1 : 1 + len(rule.take)], values[1 + len(rule.take) :]
-    known = digits | {f"vc{weight}": bit for weight, bit in enumerate(vc)}
+    classes = vc[(rule.lanes - 1).bit_length() :]  # a route keeps to one lane
+    known = digits | {f"vc{weight}": bit for weight, bit in enumerate(classes)}
     rank: Any = z3.BitVecVal(0, WORD)
     for taken, port in zip(take, rule.network.ports, strict=True):
         circuit = Circuit()

@@ -380,3 +380,31 @@ def test_modes_that_do_not_fit(text, modes):
         with pytest.raises(SpecError) as caught:
             refuse(network, modes)
         assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torus(4, 4)",
+        "torus(5, 3)",
+        "mesh(3, 2)",
+        "rdn(cube(2), 1)",
+        "hdn(torus(2, 3), [[1]])",
+        "hdn(cube(1), [[], [0]])",
+    ],
+)
+def test_a_lane_is_the_parity_of_the_destination(text, every_hop):
+    network = build(parse(text))
+    one, two = hop_rule(network), hop_rule(network, lanes=2)
+    (ports, classes), (same_ports, vcs) = every_hop(one), every_hop(two)
+    parity = np.array([sum(network.decode(dst)) % 2 for dst in range(network.num_nodes)])
+    moves = ports >= 0
+    assert (ports == same_ports).all()
+    assert (vcs == 2 * classes + parity)[moves].all()
+    assert two.num_vcs == tuple(2 * count for count in one.num_vcs)
+
+
+@pytest.mark.parametrize("lanes", [-1, 0, 3, 4])
+def test_lanes_that_cannot_be(lanes):
+    with pytest.raises(SpecError, match=rf"^lanes must be 1 or 2, not {lanes}$"):
+        hop_rule(build(parse("cube(2)")), lanes=lanes)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise, product
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import hdnhw.routing.plan as plan_module
@@ -318,3 +319,24 @@ def test_dependencies_one_by_one(every_hop):
     assert found == set(walked.edges)
     assert graph.num_channels == walked.number_of_nodes()
     assert graph.find_cycle() is None
+
+
+@pytest.mark.parametrize("text", ["torus(4, 4)", "rdn(cube(2), 1)", "hdn(torus(5), [[0], []])"])
+def test_lanes_never_wait_for_each_other(text):
+    made = plan(parse(text), lanes=2)
+    assert (made.lanes, made.max_vcs) == (2, 2 * plan(parse(text)).max_vcs)
+    graph = build_dependency_graph(made.rule)
+    _, held, wanted = np.nonzero(graph.depends)
+    assert len(held)
+    assert (held % graph.num_vcs % 2 == wanted % graph.num_vcs % 2).all()
+    local = len(made.network.ports)
+    for shape in made.shapes:
+        assert all(vc % 2 == onward % 2 for port, vc, out, onward in shape.turns if local not in (port, out))
+
+
+def test_lanes_are_no_classes():
+    """Two lanes of a rule that can deadlock can deadlock, each by itself."""
+    rule = hop_rule(build(parse("rdn(cube(2), 1)")), lanes=2)
+    with pytest.raises(RuleError) as caught:
+        prove(replace(rule, vc=rule.vc[:1]))
+    assert len({vc for _, _, vc in cycle_of(caught.value)}) == 1

@@ -44,6 +44,17 @@ def test_ranks_grow(text, modes):
     assert prove_ranks_grow(hop_rule(build(parse(text)), modes)) is None
 
 
+@pytest.mark.parametrize("text", ["torus(4, 4)", "rdn(torus(5), 1)", "hdn(cube(2), [[0], [0, 1]])"])
+def test_ranks_grow_in_each_lane(text):
+    rule = hop_rule(build(parse(text)), lanes=2)
+    assert prove_ranks_grow(rule) is None
+
+
+def test_lanes_do_not_help_a_rule_that_can_deadlock():
+    rule = hop_rule(build(parse("rdn(cube(2), 1)")), lanes=2)
+    assert refuted_hop(replace(rule, vc=(rule.vc[0], rule.circuit.constant(0))))
+
+
 @pytest.mark.parametrize(("text", "nodes"), [("rdn(cube(3), 2)", 32768), ("rdn(torus(5, 5), 2)", 3125000)])
 def test_ranks_grow_on_large_networks(text, nodes):
     network = build(parse(text))
