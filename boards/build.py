@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +13,8 @@ from pathlib import Path
 from boards.catalogue import Board, BoardTop
 from boards.selftest import SelfTest, check_testable
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
-from hdnhw.flow.tools import ToolError, tool_path, tool_versions
+from hdnhw.flow.nextpnr import fmax_of, read_report
+from hdnhw.flow.tools import ToolError, run_tool, tool_versions
 from hdnhw.spec import FabricSpec
 
 __all__ = ["BUILD_ROOT", "BoardBuild", "build_bitstream"]
@@ -140,13 +140,15 @@ def _build_locked(
     shutil.rmtree(folder, ignore_errors=True)
     say(f"{board.name}: {spec.network}, {fabric.manifest['routers']} routers; elaborating ...")
     commands = _prepare(board, top, fabric, seed, work)
-    for tool, command in zip(board.tools, commands, strict=True):
-        _run_tool(tool, command, work, say)
-    report = json.loads((work / REPORT).read_text())
+    for tool, arguments in zip(board.tools, commands, strict=True):
+        say(f"  {tool} ...")
+        run_tool(tool, arguments, log=work / f"{tool}.log")
+        say(f"    {time.monotonic() - started:.0f} s")
+    report = read_report(work / REPORT)
     built = BoardBuild(
         bitstream=bitstream,
         work=work,
-        fmax_mhz=round(min(clock["achieved"] for clock in report["fmax"].values()), 2),
+        fmax_mhz=round(fmax_of(report), 2),
         clock_mhz=board.clock_hz / 1e6,
         utilisation=_utilisation(board, report["utilization"]),
         seconds=round(time.monotonic() - started, 1),
@@ -158,7 +160,7 @@ def _build_locked(
 
 
 def _prepare(board: Board, top: BoardTop, fabric: EmittedFabric, seed: int, work: Path) -> list[list[str]]:
-    """Write the files of a build; return its commands."""
+    """Write the files of a build; return the arguments of each tool."""
     platform = board.platform()
     name = f"{fabric.manifest['top']}.sv"
     platform.add_file(name, fabric.files[name])
@@ -166,21 +168,7 @@ def _prepare(board: Board, top: BoardTop, fabric: EmittedFabric, seed: int, work
     plan = platform.prepare(top, DESIGN, synth_opts=board.synth_opts, nextpnr_opts=options, emit_src=False)
     plan.extract(work)
     commands: list[list[str]] = json.loads((work / f"{plan.script}.json").read_text())["commands"]
-    return [[str(tool_path(tool)), *arguments] for tool, *arguments in commands]
-
-
-def _run_tool(tool: str, command: list[str], work: Path, say: Callable[[str], None]) -> None:
-    say(f"  {tool} ...")
-    log = work / f"{tool}.log"
-    started = time.monotonic()
-    with log.open("w") as output:
-        status = subprocess.run(
-            command, cwd=work, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
-        ).returncode
-    if status:
-        lines = [line for line in log.read_text(errors="replace").splitlines() if "ERROR" in line]
-        raise ToolError(f"{tool} has failed{': ' + lines[0] if lines else ''}, see {log}")
-    say(f"    {time.monotonic() - started:.0f} s")
+    return [arguments for _, *arguments in commands]
 
 
 def _utilisation(board: Board, report: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:

@@ -295,7 +295,7 @@ def _add_synth(commands: Any) -> None:
     add_fabric_options(parser)
 
 
-def _add_own_commands(commands: Any) -> None:
+def _add_network_commands(commands: Any) -> None:
     add_command(
         commands, "info", info, summary="print the properties of a network", example="hdnhw info 'rdn(cube(3), 1)'"
     )
@@ -307,6 +307,17 @@ def _add_own_commands(commands: Any) -> None:
         example="hdnhw neighbors 'torus(4, 4)' 5",
     )
     parser.add_argument("node", metavar="NODE", help="node number or address such as 1.1/1.0.1")
+    parser = add_command(
+        commands,
+        "picture",
+        picture,
+        summary="draw a dual-net of one level as SVG",
+        example="hdnhw picture 'rdn(cube(2), 1)' -o rdn.svg",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="SVG file to write")
+
+
+def _add_routing_commands(commands: Any) -> None:
     parser = add_command(
         commands, "route", route, summary="print one route", example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1"
     )
@@ -327,6 +338,9 @@ def _add_own_commands(commands: Any) -> None:
         example="hdnhw routing 'hdn(cube(2), [[0], [0, 1]])' --modes ff",
     )
     _add_rule_options(parser)
+
+
+def _add_emit(commands: Any) -> None:
     parser = add_command(
         commands,
         "emit",
@@ -340,23 +354,14 @@ def _add_own_commands(commands: Any) -> None:
     add_fabric_options(parser)
     add_endpoint_options(parser)
 
-    parser = add_command(
-        commands,
-        "picture",
-        picture,
-        summary="draw a dual-net of one level as SVG",
-        example="hdnhw picture 'rdn(cube(2), 1)' -o rdn.svg",
-    )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="SVG file to write")
-    _add_synth(commands)
-
 
 def _parser() -> Parser:
     parser = Parser(
         prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    _add_own_commands(commands)
+    for add in (_add_network_commands, _add_routing_commands, _add_emit, _add_synth):
+        add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):
         point.load()(commands)
     return parser

@@ -246,18 +246,23 @@ class AxiBench:
 
     def expected(self, frames: list[Frame]) -> list[Frame]:
         """Return the frames that must arrive, as they must arrive."""
-        longest = 2 * self.manifest["flit_width"] // 8 * self.max_transfers
-        return [{**frame, "data": frame["data"][:longest]} for frame in frames if self.layout.is_node(frame["dest"])]
+        return [
+            {**frame, "data": frame["data"][: self._longest]} for frame in frames if self.layout.is_node(frame["dest"])
+        ]
 
     @property
     def max_transfers(self) -> int:
         """Transfers to which a frame is cut."""
         return -(-self.endpoints.max_frame // (self.manifest["flit_width"] // 8))
 
+    @property
+    def _longest(self) -> int:
+        """Hexadecimal digits of the longest frame's data."""
+        return 2 * self.manifest["flit_width"] // 8 * self.max_transfers
+
     def is_overlong(self, frame: Frame) -> bool:
         """Whether a frame that has a destination is cut."""
-        longest = 2 * self.manifest["flit_width"] // 8 * self.max_transfers
-        return bool(self.layout.is_node(frame["dest"])) and len(frame["data"]) > longest
+        return bool(self.layout.is_node(frame["dest"])) and len(frame["data"]) > self._longest
 
     def check(self, case: dict[str, Any], received: list[Frame], result: dict[str, Any]) -> AxiVerdict:
         """Judge a run by its log of frames and the registers that were read."""

@@ -1,36 +1,15 @@
-"""Place-and-route with nextpnr: the command, and what its report and its log say."""
+"""Place-and-route with nextpnr: what its report and its log say."""
 
 import json
 import re
-import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hdnhw.flow.stages import signal_of, stage_of
-from hdnhw.flow.tools import ToolError, tool_path
 
-__all__ = ["critical_path", "fmax_of", "read_report", "run_nextpnr", "sites_packed"]
+__all__ = ["critical_path", "fmax_of", "read_report", "sites_packed"]
 
 Step = dict[str, Any]
-
-
-def run_nextpnr(tool: str, options: Sequence[str], *, log: Path) -> None:
-    """Run nextpnr in the folder of `log`, which takes what it says.
-
-    Raises
-    ------
-    ToolError
-        If it is missing or fails: the design does not fit, or cannot be routed.
-    """
-    command = [str(tool_path(tool)), *options]
-    with log.open("w") as output:
-        status = subprocess.run(
-            command, cwd=log.parent, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
-        ).returncode
-    if status:
-        lines = [line for line in log.read_text(errors="replace").splitlines() if "ERROR" in line]
-        raise ToolError(f"{tool} has failed{': ' + lines[0] if lines else ''}, see {log}")
 
 
 def sites_packed(log: str) -> dict[str, tuple[int, int]]:

@@ -38,8 +38,8 @@ from hdnhw.emit.verilog import module_text
 from hdnhw.flit import FlitFormat
 from hdnhw.flow.family import FAMILIES, Family
 from hdnhw.flow.harness import UNIT, WRAPPER, parallel_wrapper, ports_of, serial_wrapper, unit_text
-from hdnhw.flow.nextpnr import critical_path, fmax_of, read_report, run_nextpnr, sites_packed
-from hdnhw.flow.tools import ToolError, tool_versions
+from hdnhw.flow.nextpnr import critical_path, fmax_of, read_report, sites_packed
+from hdnhw.flow.tools import ToolError, run_tool, tool_versions
 from hdnhw.flow.yosys import YosysError, run_yosys
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.rtl.router import Router
@@ -262,7 +262,7 @@ def _synthesise(design: _Design, work: Path) -> dict[str, dict[str, int]]:
 def _pack(design: _Design, work: Path) -> tuple[int, int]:
     """Pack the unit alone; return the sites for lookup tables that it takes, and those of the device."""
     family, log = design.family, work / "pack.log"
-    run_nextpnr(family.tool, design.pack, log=log)
+    run_tool(family.tool, design.pack, log=log)
     packed, available = sites_packed(log.read_text())[family.comb]
     if packed > available:
         raise ToolError(f"the unit needs {packed} {family.comb} and {family.device} has {available}, see {log}")
@@ -271,7 +271,7 @@ def _pack(design: _Design, work: Path) -> tuple[int, int]:
 
 def _place(design: _Design, work: Path, seed: int) -> dict[str, Any]:
     options = (*design.place, "--seed", str(seed), "--report", f"report-{seed}.json")
-    run_nextpnr(design.family.tool, options, log=work / f"nextpnr-{seed}.log")
+    run_tool(design.family.tool, options, log=work / f"nextpnr-{seed}.log")
     return read_report(work / f"report-{seed}.json")
 
 

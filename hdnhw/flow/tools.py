@@ -1,10 +1,12 @@
 """The tools for bitstreams as PyPI brings them: beside the Python interpreter, whatever the path says."""
 
+import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["ToolError", "tool_path", "tool_versions"]
+__all__ = ["ToolError", "run_tool", "tool_path", "tool_versions"]
 
 _TOOLS = {
     "yosys": ("hdnhw-yosys", "pyosys"),
@@ -32,6 +34,24 @@ def tool_path(tool: str) -> Path:
     if not path.exists():
         raise ToolError(f"{tool} is not installed: {path} does not exist; `make .venv` installs it")
     return path
+
+
+def run_tool(tool: str, arguments: Sequence[str], *, log: Path) -> None:
+    """Run a tool in the folder of `log`, which takes what it says.
+
+    Raises
+    ------
+    ToolError
+        If it is missing or fails: of place-and-route, if the design does not fit or cannot be routed.
+    """
+    command = [str(tool_path(tool)), *arguments]
+    with log.open("w") as output:
+        status = subprocess.run(
+            command, cwd=log.parent, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
+        ).returncode
+    if status:
+        lines = [line for line in log.read_text(errors="replace").splitlines() if "ERROR" in line]
+        raise ToolError(f"{tool} has failed{': ' + lines[0] if lines else ''}, see {log}")
 
 
 def tool_versions(tools: list[str]) -> dict[str, str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from boards import build
 from boards.build import build_bitstream
 from boards.catalogue import BOARDS
 from hdnhw.cli import main
@@ -43,7 +42,7 @@ def tools(tmp_path, monkeypatch):
             script.chmod(script.stat().st_mode | stat.S_IXUSR)
             return script
 
-        monkeypatch.setattr(build, "tool_path", path)
+        monkeypatch.setattr("hdnhw.flow.tools.tool_path", path)
 
     return make
 

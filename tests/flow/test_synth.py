@@ -13,10 +13,10 @@ from hdnhw.emit.verilog import module_text
 from hdnhw.flow import synth
 from hdnhw.flow.family import FAMILIES
 from hdnhw.flow.harness import INSTANCE, UNIT, WRAPPER, Port, parallel_wrapper, ports_of, serial_wrapper, unit_text
-from hdnhw.flow.nextpnr import critical_path, fmax_of, run_nextpnr
+from hdnhw.flow.nextpnr import critical_path, fmax_of
 from hdnhw.flow.stages import signal_of, stage_of
 from hdnhw.flow.synth import SynthSpec, synthesise
-from hdnhw.flow.tools import ToolError
+from hdnhw.flow.tools import ToolError, run_tool
 from hdnhw.flow.yosys import run_yosys
 from hdnhw.routing.plan import plan
 from hdnhw.rtl.router import Router
@@ -50,7 +50,7 @@ def no_tools(monkeypatch):
         raise AssertionError("a tool was run")
 
     monkeypatch.setattr(synth, "run_yosys", refuse)
-    monkeypatch.setattr(synth, "run_nextpnr", refuse)
+    monkeypatch.setattr(synth, "run_tool", refuse)
 
 
 def folder_of(result, root):
@@ -156,7 +156,7 @@ def test_nothing_half_written(root, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(synth, "run_nextpnr", interrupt)
+    monkeypatch.setattr(synth, "run_tool", interrupt)
     with pytest.raises(KeyboardInterrupt):
         synthesise(spec, root=root)
     assert set(root.iterdir()) == before
@@ -178,7 +178,7 @@ def test_a_failed_tool_leaves_its_log(tmp_path, monkeypatch, capsys):
 def test_a_unit_too_large_for_the_device(tmp_path, monkeypatch):
     """Without a run that takes a minute: the log of packing says that it does not fit."""
     said = "Info: \t         ICESTORM_LC:   19778/   7680   257%\n"
-    monkeypatch.setattr(synth, "run_nextpnr", lambda _, __, log: log.write_text(said))
+    monkeypatch.setattr(synth, "run_tool", lambda _, __, log: log.write_text(said))
     spec = SynthSpec(fabric=SMALLEST, family="ice40", seeds=1)
     with pytest.raises(ToolError, match=r"needs 19778 ICESTORM_LC and iCE40HX8K has 7680, see .*\.failed/pack\.log"):
         synthesise(spec, root=tmp_path)
@@ -187,7 +187,7 @@ def test_a_unit_too_large_for_the_device(tmp_path, monkeypatch):
 def test_nextpnr_fails_in_one_line(tmp_path):
     (tmp_path / "netlist.json").write_text("{}")
     with pytest.raises(ToolError, match=r"^nextpnr-ice40 has failed.*, see .*x\.log$"):
-        run_nextpnr("nextpnr-ice40", ["--hx8k", "--json", "netlist.json"], log=tmp_path / "x.log")
+        run_tool("nextpnr-ice40", ["--hx8k", "--json", "netlist.json"], log=tmp_path / "x.log")
 
 
 @pytest.mark.parametrize(
@@ -358,4 +358,4 @@ def test_a_tool_that_is_missing(monkeypatch, tmp_path):
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("nothing to run"))
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     with pytest.raises(ToolError, match="nextpnr-ecp5 is not installed"):
-        run_nextpnr("nextpnr-ecp5", [], log=tmp_path / "log")
+        run_tool("nextpnr-ecp5", [], log=tmp_path / "log")
