@@ -291,7 +291,7 @@ def _design(spec: SynthSpec) -> _Design:
         seeds=spec.seeds,
         about=_about(spec, routing, family, node) | {"frequency": frequency},
         text=f"{text}\n{around}\n{wrapper}",
-        script=f"read_verilog -sv design.sv\n{family.synthesis.format(top=WRAPPER)}\n"
+        script=f"read_verilog -sv design.sv\n{family.script(WRAPPER, flat=is_router)}"
         f"write_json netlist.json\nstat {UNIT}\nstat {WRAPPER}\n",
         pack=(*common, "--top", UNIT, "--pack-only", *family.inside),
         place=(*common, "--top", WRAPPER, *timed),
