@@ -36,7 +36,8 @@ ECP5_ROUTERS = (
 ECP5_FABRIC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32)
 SMALL_ROUTER = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8)
 SMALL_FABRIC = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=1)
-SIXTEEN_NODES = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=2, flit_width=8, buffers=1)
+SIXTEEN_NODES = FabricSpec(network=parse("hdn(cube(2), [[0]])"), modes="O", packet_length=1, flit_width=8, buffers=1)
+LARGER_PACKETS = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=2, flit_width=8, buffers=1)
 
 
 def specs() -> Iterable[SynthSpec]:
@@ -47,7 +48,8 @@ def specs() -> Iterable[SynthSpec]:
             yield SynthSpec(fabric=fabric, family="ecp5", seeds=SEEDS)
     yield SynthSpec(fabric=SMALL_ROUTER, family="ice40", seeds=SEEDS)
     yield SynthSpec(fabric=SMALL_FABRIC, family="ice40", unit="fabric", seeds=SEEDS)
-    yield SynthSpec(fabric=SIXTEEN_NODES, family="ice40", unit="fabric", seeds=SEEDS)
+    for fabric in (SIXTEEN_NODES, LARGER_PACKETS):
+        yield SynthSpec(fabric=fabric, family="ice40", unit="fabric", seeds=SEEDS)
     yield SynthSpec(fabric=ECP5_FABRIC, family="ecp5", unit="fabric", seeds=SEEDS)
 
 
