@@ -2,11 +2,21 @@
 
 from dataclasses import dataclass
 from operator import index
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.router import make_orders, make_queues, simulate
+from hdnhw.model.router import (
+    CREATED,
+    DESTINATION,
+    FIELDS,
+    HEAD_CYCLE,
+    POSSIBLE,
+    make_orders,
+    make_queues,
+    simulate,
+)
 from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.timing import SlotTiming, slots_per_vc
@@ -87,20 +97,19 @@ class FabricModel:
         -------
         Ejections
         """
-        plan, pause = self.plan, terminals or Terminals()
+        plan, pause, count = self.plan, terminals or Terminals(), traffic.num_packets
         nodes, ports = self._shape[0].shape
         if len(traffic.first) != nodes + 1:
             raise ValueError(f"traffic must have {nodes} sources, not {len(traffic.first) - 1}")
         num_vcs = plan.max_vcs
-        possible = plan.address.is_node(traffic.destination)
-        count = traffic.num_packets
-        head_cycle, dropped = np.full(count, -1, np.int64), np.zeros(nodes, np.int64)
-        out = (np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64))
+        pool, dropped = np.empty((count, FIELDS), np.int64), np.zeros(nodes, np.int64)
+        pool[:, DESTINATION], pool[:, CREATED], pool[:, HEAD_CYCLE] = traffic.destination, traffic.earliest, -1
+        pool[:, POSSIBLE] = plan.address.is_node(traffic.destination)
+        out = (np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int64))
         timing = self.timing
         cycles, ejected, sent = simulate(
             plan.route,
             self._address,
-            possible.astype(np.uint8),
             self._shape,
             (
                 timing.packet_length,
@@ -110,19 +119,37 @@ class FabricModel:
                 timing.credit_slots,
                 timing.channel_cycles,
             ),
-            make_queues(nodes, ports + 1, num_vcs, self.buffers),
+            self.buffers,
+            pool,
+            _arrivals(traffic),
+            make_queues(nodes, ports + 1, num_vcs),
             np.tile(self._slots[None, :, None], (nodes, 1, num_vcs)),
             make_orders(nodes, ports + 1, num_vcs),
-            (traffic.first, traffic.destination, traffic.earliest),
             terminal_seeds(nodes, pause.seed),
             (pause.source_gap, pause.sink_stall, pause.sink_hold),
-            (head_cycle, dropped),
+            dropped,
             out,
-            (int(possible.sum()), count - int(possible.sum())),
             max_cycles,
         )
-        packet, node, cycle = (column[:ejected] for column in out)
-        return Ejections(packet, node, cycle, head_cycle, dropped, cycles, sent * timing.packet_length)
+        packet, node, cycle = (column[:ejected].astype(np.int64) for column in out)
+        order = np.lexsort((node, cycle))
+        order = order[: np.searchsorted(cycle[order], cycles)]
+        sent_flits = sent * timing.packet_length
+        return Ejections(
+            packet[order], node[order], cycle[order], pool[:, HEAD_CYCLE].copy(), dropped, cycles, sent_flits
+        )
+
+
+def _arrivals(traffic: Traffic) -> tuple[npt.NDArray[Any], ...]:
+    """Return (cycle, node, packet) of packets as their sources get them to send, sorted by cycle.
+
+    As a source sends its packets in their order, a packet waits for those before it.
+    """
+    nodes = np.repeat(np.arange(len(traffic.first) - 1, dtype=np.int32), np.diff(traffic.first))
+    horizon = int(traffic.earliest.max(initial=0)) + 1
+    cycle = np.maximum.accumulate(traffic.earliest + nodes * np.int64(horizon)) - nodes * np.int64(horizon)
+    order = np.argsort(cycle, kind="stable").astype(np.int32)
+    return cycle[order], nodes[order], order
 
 
 def _inputs_of(plan: RoutingPlan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -2,7 +2,9 @@
 
 All kernels stand in this file, since Numba keeps compiled code by the file in which a function is written.
 
-Array axes: node, port (the last one is injection, or ejection), virtual channel, packet slot.
+Array axes: node, port (the last one is injection, or ejection), virtual channel. Packets are rows of a pool, and queues
+are lists of them; work is done for what is there alone: routers that hold a packet, sources that have one to send,
+packets on channels, credits on their way.
 """
 
 from typing import Any
@@ -13,42 +15,74 @@ from numba import njit
 
 from hdnhw.routing.compiled import VC_SHIFT
 
-__all__ = ["allocate_node", "make_orders", "make_queues", "push_decision", "simulate"]
+__all__ = [
+    "CREATED",
+    "DESTINATION",
+    "FIELDS",
+    "HEAD_CYCLE",
+    "POSSIBLE",
+    "WAY",
+    "allocate_node",
+    "make_orders",
+    "make_queues",
+    "pop_packet",
+    "push_packet",
+    "simulate",
+]
 
 PORT_MASK = (1 << VC_SHIFT) - 1
 
+DESTINATION, CREATED, HEAD_CYCLE, POSSIBLE, NEXT, WAY = range(6)
+FIELDS = 6
+"""Columns of the pool of packets: packed destination; cycle before which it is not offered; cycle in which its head
+flit was accepted; whether the destination is a node; the packet behind it in a queue; and its routing decision at the
+router where it is, ``port | vc << VC_SHIFT``."""
+
 
 @njit(cache=True, inline="always")
-def push_decision(queue, node, port, vc, packet, decision):  # type: ignore[no-untyped-def]
+def push_packet(pool, queue, node, port, vc, packet, way):  # type: ignore[no-untyped-def]
     """Put a packet with its routing decision (``port | vc << VC_SHIFT``) at the end of a queue."""
-    packets, decisions, head, level = queue
-    slot = (head[node, port, vc] + level[node, port, vc]) % packets.shape[3]
-    packets[node, port, vc, slot] = packet
-    decisions[node, port, vc, slot] = decision
-    level[node, port, vc] += 1
+    first, last, ways = queue
+    pool[packet, NEXT], pool[packet, WAY] = -1, way
+    if first[node, port, vc] < 0:
+        first[node, port, vc], ways[node, port, vc] = packet, way
+    else:
+        pool[last[node, port, vc], NEXT] = packet
+    last[node, port, vc] = packet
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
+def pop_packet(pool, queue, node, port, vc):  # type: ignore[no-untyped-def]
+    """Take the packet at the head of a queue and return it."""
+    first, _, ways = queue
+    packet = first[node, port, vc]
+    following = pool[packet, NEXT]
+    first[node, port, vc] = following
+    if following >= 0:
+        ways[node, port, vc] = pool[following, WAY]
+    return packet
+
+
+@njit(cache=True, inline="always")
 def _choose_vc(queue, credits, sent, node, port, num_vcs):  # type: ignore[no-untyped-def]
     """Return the virtual channel of an input whose head packet may be sent and that sent longest ago, or -1."""
-    _, decisions, head, level = queue
+    first, _, ways = queue
     chosen = -1
     for vc in range(num_vcs):
-        if level[node, port, vc] and (chosen < 0 or sent[node, port, vc] < sent[node, port, chosen]):
-            decision = decisions[node, port, vc, head[node, port, vc]]
-            if credits[node, decision & PORT_MASK, decision >> VC_SHIFT]:
+        if first[node, port, vc] >= 0 and (chosen < 0 or sent[node, port, vc] < sent[node, port, chosen]):
+            way = ways[node, port, vc]
+            if credits[node, way & PORT_MASK, way >> VC_SHIFT]:
                 chosen = vc
     return chosen
 
 
 @njit(cache=True, inline="always")
-def _precedes(sent, several, node, one, other, decisions, head, chosen):  # type: ignore[no-untyped-def]
+def _precedes(sent, several, node, one, other, ways, chosen):  # type: ignore[no-untyped-def]
     """Tell whether the packet of one input comes before that of another one at the output that both want."""
     by_vc, by_input, _ = sent
     if not several:
         return by_input[node, 0, 0, one] < by_input[node, 0, 0, other]
-    ours = decisions[node, one, chosen[one], head[node, one, chosen[one]]]
-    theirs = decisions[node, other, chosen[other], head[node, other, chosen[other]]]
+    ours, theirs = ways[node, one, chosen[one]], ways[node, other, chosen[other]]
     output, vc, their_vc = ours & PORT_MASK, ours >> VC_SHIFT, theirs >> VC_SHIFT
     if vc != their_vc:
         return by_vc[node, output, vc] < by_vc[node, output, their_vc]
@@ -64,7 +98,7 @@ def allocate_node(queue, credits, sent, slot, inputs, vcs_in, node, chosen, winn
     (ports + 1,): on return, ``winner[o]`` is the input that sends to output o or -1, and ``chosen[i]`` the virtual
     channel that input i sends from or -1. Credits are spent; the packets stay at the heads of their queues.
     """
-    _, decisions, head, _ = queue
+    ways = queue[2]
     by_vc, by_input, by_queue = sent
     several = False
     for port in inputs:
@@ -77,18 +111,18 @@ def allocate_node(queue, credits, sent, slot, inputs, vcs_in, node, chosen, winn
         if vc < 0:
             continue
         chosen[port] = vc
-        output = decisions[node, port, vc, head[node, port, vc]] & PORT_MASK
+        output = ways[node, port, vc] & PORT_MASK
         if winner[output] < 0:
             granted += 1
             winner[output] = port
-        elif _precedes(sent, several, node, port, winner[output], decisions, head, chosen):
+        elif _precedes(sent, several, node, port, winner[output], ways, chosen):
             winner[output] = port
     for port in inputs:
         vc = chosen[port]
         if vc < 0:
             continue
-        decision = decisions[node, port, vc, head[node, port, vc]]
-        output, output_vc = decision & PORT_MASK, decision >> VC_SHIFT
+        way = ways[node, port, vc]
+        output, output_vc = way & PORT_MASK, way >> VC_SHIFT
         if winner[output] != port:
             chosen[port] = -1
             continue
@@ -118,15 +152,10 @@ def make_orders(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[Any],
     )
 
 
-def make_queues(nodes: int, ports: int, num_vcs: int, buffers: int) -> tuple[npt.NDArray[Any], ...]:
-    """Return empty queues: packets, decisions (node, port, vc, slot), head and level (node, port, vc)."""
+def make_queues(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return empty queues, each array of shape (nodes, ports, num_vcs): first and last packet, way of the first."""
     shape = (nodes, ports, num_vcs)
-    return (
-        np.full((*shape, buffers), -1, np.int32),
-        np.zeros((*shape, buffers), np.int32),
-        np.zeros(shape, np.int16),
-        np.zeros(shape, np.int16),
-    )
+    return np.full(shape, -1, np.int32), np.full(shape, -1, np.int32), np.zeros(shape, np.int16)
 
 
 @njit(cache=True, inline="always")
@@ -138,101 +167,165 @@ def _advance(state):  # type: ignore[no-untyped-def]
     return np.uint32(word)
 
 
+@njit(cache=True, inline="always")
+def _wake(node, busy):  # type: ignore[no-untyped-def]
+    """Count a packet that enters a router, and list the router among those that hold one."""
+    nodes, count, resident = busy
+    if resident[node] == 0:
+        nodes[count[0]] = node
+        count[0] += 1
+    resident[node] += 1
+
+
 @njit(cache=True)
-def _deliver(route, address, queue, destination, crossing):  # type: ignore[no-untyped-def]
+def _deliver(route, address, pool, queue, busy, crossing, at):  # type: ignore[no-untyped-def]
     """Route computation: put packets that have crossed a channel into the queues of the next routers."""
-    nodes, ports, vcs, packets, count, at = crossing
+    items, count = crossing
     for item in range(count[at]):
-        node, packet = nodes[at, item], packets[at, item]
-        decision = route(address[node], destination[packet])
-        push_decision(queue, node, ports[at, item], vcs[at, item], packet, decision)
+        node, port, packet = items[at, item, 0], items[at, item, 1], items[at, item, 2]
+        way = route(address[node], pool[packet, DESTINATION])
+        push_packet(pool, queue, node, port & PORT_MASK, port >> VC_SHIFT, packet, way)
+        _wake(node, busy)
     count[at] = 0
 
 
 @njit(cache=True)
-def _return_credits(credits, returning):  # type: ignore[no-untyped-def]
+def _return_credits(credits, returning, at):  # type: ignore[no-untyped-def]
     """Count the packet slots that have become free downstream."""
-    nodes, ports, vcs, count, at = returning
+    items, count = returning
     for item in range(count[at]):
-        credits[nodes[at, item], ports[at, item], vcs[at, item]] += 1
+        port = items[at, item, 1]
+        credits[items[at, item, 0], port & PORT_MASK, port >> VC_SHIFT] += 1
     count[at] = 0
 
 
+@njit(cache=True, inline="always")
+def _give_back(returning, at, node, port, vc):  # type: ignore[no-untyped-def]
+    items, count = returning
+    item = count[at]
+    items[at, item, 0], items[at, item, 1] = node, port | vc << VC_SHIFT
+    count[at] += 1
+
+
 @njit(cache=True)
-def _allocate(queue, credits, orders, now, shape, crossing, returning, ejection, base, freed):  # type: ignore[no-untyped-def]
-    """Allocate every router for one slot and send the winners on; return the packets sent between routers."""
+def _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving):  # type: ignore[no-untyped-def]
+    """Allocate every router that holds a packet and send the winners on; return the packets sent between routers.
+
+    What has crossed, come back or left is listed: `crossing`, `returning`, `freed` (injection), `leaving` (ejection).
+    """
     neighbors, opposite, vcs_in, inputs, num_inputs = shape
-    packets, decisions, head, level = queue
-    nodes, ports = neighbors.shape
+    nodes, busy_count, resident = busy
+    items, crossing_count = crossing
+    freed_nodes, freed_count = freed
+    leaving_items, leaving_count = leaving
+    ways = queue[2]
+    ports = neighbors.shape[1]
+    at, back = slot % items.shape[0], slot % returning[0].shape[0]
     chosen, winner = np.empty(ports + 1, np.int64), np.empty(ports + 1, np.int64)
-    sent = 0
-    for node in range(nodes):
+    sent, kept = 0, 0
+    leaving_count[0] = 0
+    for place in range(busy_count[0]):
+        node = nodes[place]
         own = inputs[node, : num_inputs[node]]
-        if allocate_node(queue, credits, orders, now, own, vcs_in, node, chosen, winner) == 0:
-            continue
-        for output in range(ports + 1):
-            port = winner[output]
-            if port < 0:
-                continue
-            vc = chosen[port]
-            slot = head[node, port, vc]
-            packet, decision = packets[node, port, vc, slot], decisions[node, port, vc, slot]
-            head[node, port, vc] = (slot + 1) % packets.shape[3]
-            level[node, port, vc] -= 1
-            if port < ports:
-                _give_back(returning, neighbors[node, port], opposite[port], vc)
-            else:
-                freed[node] = 1
-            if output < ports:
-                _cross(crossing, neighbors[node, output], opposite[output], decision >> VC_SHIFT, packet)
-                sent += 1
-            else:
-                _leave(ejection, node, packet, base)
+        if allocate_node(queue, credits, orders, slot, own, vcs_in, node, chosen, winner):
+            for port in own:
+                vc = chosen[port]
+                if vc < 0:
+                    continue
+                way = ways[node, port, vc]
+                packet = pop_packet(pool, queue, node, port, vc)
+                resident[node] -= 1
+                if port < ports:
+                    _give_back(returning, back, neighbors[node, port], opposite[port], vc)
+                else:
+                    freed_nodes[freed_count[0]] = node
+                    freed_count[0] += 1
+                output = way & PORT_MASK
+                if output < ports:
+                    item = crossing_count[at]
+                    items[at, item, 0], items[at, item, 2] = neighbors[node, output], packet
+                    items[at, item, 1] = opposite[output] | way >> VC_SHIFT << VC_SHIFT
+                    crossing_count[at] += 1
+                    sent += 1
+                else:
+                    leaving_items[leaving_count[0], 0], leaving_items[leaving_count[0], 1] = node, packet
+                    leaving_count[0] += 1
+        if resident[node]:
+            nodes[kept] = node
+            kept += 1
+    busy_count[0] = kept
     return sent
 
 
 @njit(cache=True, inline="always")
-def _give_back(returning, node, port, vc):  # type: ignore[no-untyped-def]
-    nodes, ports, vcs, count, at = returning
-    item = count[at]
-    nodes[at, item], ports[at, item], vcs[at, item] = node, port, vc
-    count[at] += 1
+def _offer(pool, source, node, packet):  # type: ignore[no-untyped-def]
+    """Put a packet at the end of what a source has to send."""
+    first, last, _, _, nodes, count = source
+    pool[packet, NEXT] = -1
+    if first[node] < 0:
+        first[node] = packet
+        nodes[count[0]] = node
+        count[0] += 1
+    else:
+        pool[last[node], NEXT] = packet
+    last[node] = packet
 
 
 @njit(cache=True, inline="always")
-def _cross(crossing, node, port, vc, packet):  # type: ignore[no-untyped-def]
-    nodes, ports, vcs, packets, count, at = crossing
-    item = count[at]
-    nodes[at, item], ports[at, item], vcs[at, item], packets[at, item] = node, port, vc, packet
-    count[at] += 1
-
-
-@njit(cache=True, inline="always")
-def _leave(ejection, node, packet, base):  # type: ignore[no-untyped-def]
-    """Put a packet into the ejection buffer; flit p can be taken from cycle ``base + p`` on."""
-    packets, bases, head, level = ejection
-    place = (head[node] + level[node]) % packets.shape[1]
-    packets[node, place] = packet
-    bases[node, place] = base
-    level[node] += 1
+def _accept(route, address, pool, queue, busy, source, node, dropped):  # type: ignore[no-untyped-def]
+    """Take the tail of a source's packet: it enters the injection queue, or is dropped; return 1 if it is dropped."""
+    first, _, position, occupied, _, _ = source
+    packet = first[node]
+    first[node] = pool[packet, NEXT]
+    position[node] = 0
+    if not pool[packet, POSSIBLE]:
+        dropped[node] += 1
+        return 1
+    way = route(address[node], pool[packet, DESTINATION])
+    push_packet(pool, queue, node, queue[0].shape[1] - 1, 0, packet, way)
+    occupied[node] += 1
+    _wake(node, busy)
+    return 0
 
 
 @njit(cache=True)
-def _inject(route, address, possible, length, tails, cycle, queue, traffic, source, pauses, log):  # type: ignore[no-untyped-def]
-    """Sources offer flits; complete packets enter the injection queue, or are dropped. Return how many were dropped.
+def _inject_slot(route, address, begin, tails, buffers, pool, queue, busy, source, dropped):  # type: ignore[no-untyped-def]
+    """Sources that never pause offer flits for a slot that begins in cycle `begin` and ends in an update phase.
 
-    A tail flit is accepted only if `tails`: in the update phase.
+    A packet whose head is accepted in the first cycle is complete in the last one, if `tails` are accepted there at
+    all; another one waits for the next update phase. Return how many were dropped.
     """
-    first, destination, earliest = traffic
-    pointer, position, held, occupied = source
-    state, gap = pauses
-    head_cycle, dropped = log
-    nodes, ports, drops = len(pointer), queue[0].shape[1], 0
-    buffers = queue[0].shape[3]
-    for node in range(nodes):
-        packet = pointer[node]
-        if packet == first[node + 1] or earliest[packet] > cycle:
-            continue
+    first, _, position, occupied, nodes, count = source
+    drops, kept = 0, 0
+    for place in range(count[0]):
+        node = nodes[place]
+        if occupied[node] < buffers:
+            complete = position[node] > 0
+            if not complete:
+                packet = first[node]
+                start = max(pool[packet, CREATED], begin, 0)
+                pool[packet, HEAD_CYCLE] = start
+                position[node] = 1
+                complete = start == begin
+            if complete and tails:
+                drops += _accept(route, address, pool, queue, busy, source, node, dropped)
+        if first[node] >= 0:
+            nodes[kept] = node
+            kept += 1
+    count[0] = kept
+    return drops
+
+
+@njit(cache=True)
+def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, busy, source, dropped, held, state, gap):  # type: ignore[no-untyped-def]
+    """Sources that pause offer a flit each; a tail is accepted only if `tails`. Return how many were dropped."""
+    first, _, position, occupied, nodes, count = source
+    drops, kept = 0, 0
+    for place in range(count[0]):
+        node = nodes[place]
+        nodes[kept] = node
+        kept += 1
+        packet = first[node]
         if not held[node] and (state[node] & np.uint32(255)) < gap:
             continue
         if occupied[node] == buffers or (position[node] == length - 1 and not tails):
@@ -240,96 +333,151 @@ def _inject(route, address, possible, length, tails, cycle, queue, traffic, sour
             continue
         held[node] = 0
         if position[node] == 0:
-            head_cycle[packet] = cycle
+            pool[packet, HEAD_CYCLE] = cycle
         position[node] += 1
         if position[node] == length:
-            position[node] = 0
-            pointer[node] += 1
-            if possible[packet]:
-                decision = route(address[node], destination[packet])
-                push_decision(queue, node, ports - 1, 0, packet, decision)
-                occupied[node] += 1
-            else:
-                dropped[node] += 1
-                drops += 1
+            drops += _accept(route, address, pool, queue, busy, source, node, dropped)
+            if first[node] < 0:
+                kept -= 1
+    count[0] = kept
     return drops
 
 
 @njit(cache=True)
-def _eject(length, cycle, credits, ejection, taken, pauses, out, ejected):  # type: ignore[no-untyped-def]
-    """Sinks take flits; return the packets that have left so far."""
-    ejected_packet, ejected_base, ejection_head, ejection_level = ejection
+def _leave_slot(leaving, cycle, at, credits_back, out, ejected):  # type: ignore[no-untyped-def]
+    """Sinks that never pause take the tails of all packets in `cycle`; return the packets that have left so far."""
+    items, count = leaving
+    nodes, back_count = credits_back
     out_packet, out_node, out_cycle = out
-    state, stall = pauses
+    for item in range(count[0]):
+        node = items[item, 0]
+        out_packet[ejected], out_node[ejected], out_cycle[ejected] = items[item, 1], node, cycle
+        ejected += 1
+        nodes[at, item] = node
+    back_count[at] = count[0]
+    return ejected
+
+
+@njit(cache=True)
+def _store_leaving(leaving, base, ejection):  # type: ignore[no-untyped-def]
+    """Put packets into the ejection buffers; flit p can be taken from cycle ``base + p`` on."""
+    items, count = leaving
+    packets, bases, head, level = ejection
+    for item in range(count[0]):
+        node = items[item, 0]
+        place = (head[node] + level[node]) % packets.shape[1]
+        packets[node, place], bases[node, place] = items[item, 1], base
+        level[node] += 1
+
+
+@njit(cache=True)
+def _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, ejected):  # type: ignore[no-untyped-def]
+    """Sinks that pause take a flit each; return the packets that have left so far."""
+    packets, bases, head, level = ejection
+    out_packet, out_node, out_cycle = out
     local = credits.shape[1] - 1
-    for node in range(len(ejection_head)):
-        if ejection_level[node] == 0:
+    for node in range(len(head)):
+        if level[node] == 0:
             continue
-        place = ejection_head[node]
-        if ejected_base[node, place] + taken[node] > cycle or ((state[node] >> np.uint32(8)) & np.uint32(255)) < stall:
+        place = head[node]
+        if bases[node, place] + taken[node] > cycle or ((state[node] >> np.uint32(8)) & np.uint32(255)) < stall:
             continue
         taken[node] += 1
         if taken[node] == length:
             taken[node] = 0
-            ejection_head[node] = (place + 1) % ejected_packet.shape[1]
-            ejection_level[node] -= 1
+            head[node] = (place + 1) % packets.shape[1]
+            level[node] -= 1
             credits[node, local, 0] += 1
-            out_packet[ejected] = ejected_packet[node, place]
-            out_node[ejected] = node
-            out_cycle[ejected] = cycle
+            out_packet[ejected], out_node[ejected], out_cycle[ejected] = packets[node, place], node, cycle
             ejected += 1
     return ejected
 
 
 @njit(cache=True)
-def _make_lists(columns, delays, most):  # type: ignore[no-untyped-def]
-    """Return work space, index: column, slot modulo the delay, item."""
-    return np.empty((columns, delays, most), np.int64)
-
-
-@njit(cache=True)
 def simulate(  # type: ignore[no-untyped-def]
-    route, address, possible, shape, timing, queue, credits, orders, traffic, state, pauses, log, out, expected, limit
+    route, address, shape, timing, buffers, pool, arrivals, queue, credits, orders, state, pauses, dropped, out, limit
 ):
-    """Run until the `expected` numbers of packets have left and been dropped, or `limit` cycles have passed.
+    """Run until every packet has left or been dropped, or `limit` cycles have passed.
 
-    Return (cycles, packets that have left, packets sent between routers).
+    `arrivals` are cycles, nodes and packets, sorted by cycle: when a source has a packet to send. Terminals that never
+    pause are worked on once a slot; then `out` tells of tails that are still on their way to the terminal, and is in no
+    order within a cycle. Return (cycles, packets that have left, packets sent between routers).
     """
     length, hop_slots, sample_phase, update_phase, credit_slots, channel_cycles = timing
     gap, stall, hold = pauses
+    plain = gap == 0 and stall == 0 and hold == 0
+    release, arrival_node, arrival_packet = arrivals
     nodes, ports = shape[0].shape
-    most = nodes * (ports + 1)
-    buffers = queue[0].shape[3]
-    delays = 1 + credit_slots
-    crossing, crossing_count = _make_lists(4, hop_slots, most), np.zeros(hop_slots, np.int64)
-    returning, returning_count = _make_lists(3, delays, most), np.zeros(delays, np.int64)
+    packets, most, tails = len(pool), min(len(pool), nodes * ports), min(len(pool), nodes)
+    possible = pool[:, POSSIBLE].sum()
+    busy = (np.empty(nodes, np.int32), np.zeros(1, np.int64), np.zeros(nodes, np.int32))
+    crossing = (np.empty((hop_slots, most, 3), np.int32), np.zeros(hop_slots, np.int64))
+    returning = (np.empty((1 + credit_slots, most, 2), np.int32), np.zeros(1 + credit_slots, np.int64))
+    freed = (np.empty(tails, np.int32), np.zeros(1, np.int64))
+    leaving = (np.empty((tails, 2), np.int32), np.zeros(1, np.int64))
+    # Slots from sending a packet to the terminal to the first allocation that can use the credit of its place there.
+    ejection_slots = 3 + (channel_cycles - sample_phase) // length
+    credits_back = (np.empty((ejection_slots, tails), np.int32), np.zeros(ejection_slots, np.int64))
+    places = 0 if plain else buffers
     ejection = (
-        np.empty((nodes, buffers), np.int64),
-        np.empty((nodes, buffers), np.int64),
+        np.empty((nodes, places), np.int32),
+        np.empty((nodes, places), np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
     )
-    taken, freed = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
-    source = (traffic[0][:-1].copy(), np.zeros(nodes, np.int64), np.zeros(nodes, np.uint8), np.zeros(nodes, np.int64))
-    ejected, dropped, sent, cycle, slot = 0, 0, 0, 0, 0
-    while (ejected < expected[0] or dropped < expected[1]) and cycle < limit:
+    taken, held = np.zeros(nodes, np.int64), np.zeros(nodes, np.uint8)
+    source = (
+        np.full(nodes, -1, np.int32),
+        np.full(nodes, -1, np.int32),
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.zeros(1, np.int64),
+    )
+    arrived, ejected, lost, sent, slot, cycle, ended = 0, 0, 0, 0, 0, 0, 0
+    while (ejected < possible or lost < packets - possible) and cycle < limit:
         phase = cycle % length
         if phase == sample_phase:
-            source[3][:] -= freed
-            freed[:] = 0
-            now_crossing = (crossing[0], crossing[1], crossing[2], crossing[3], crossing_count, slot % hop_slots)
-            now_returning = (returning[0], returning[1], returning[2], returning_count, slot % delays)
-            _deliver(route, address, queue, traffic[1], now_crossing)
-            _return_credits(credits, now_returning)
+            for item in range(freed[1][0]):
+                source[3][freed[0][item]] -= 1
+            freed[1][0] = 0
+            _deliver(route, address, pool, queue, busy, crossing, slot % hop_slots)
+            _return_credits(credits, returning, slot % (1 + credit_slots))
+            if plain:
+                at = slot % ejection_slots
+                for item in range(credits_back[1][at]):
+                    credits[credits_back[0][at, item], ports, 0] += 1
+            sent += _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving)
             base = (slot + 1) * length + channel_cycles + 1
-            sent += _allocate(queue, credits, orders, slot, shape, now_crossing, now_returning, ejection, base, freed)
+            if not plain:
+                _store_leaving(leaving, base, ejection)
+            else:
+                ejected = _leave_slot(leaving, base + length - 1, slot % ejection_slots, credits_back, out, ejected)
+                if leaving[1][0]:
+                    ended = base + length
             slot += 1
-        tails = phase == update_phase
-        dropped += _inject(route, address, possible, length, tails, cycle, queue, traffic, source, (state, gap), log)
-        if cycle >= hold:
-            ejected = _eject(length, cycle, credits, ejection, taken, (state, stall), out, ejected)
-        if gap or stall:
-            for node in range(nodes):
-                state[node] = _advance(state[node])
-        cycle += 1
-    return cycle, ejected, sent
+        # Terminals: up to the next allocation, or this cycle alone.
+        end = cycle + (sample_phase - phase - 1) % length if plain else cycle
+        while arrived < packets and release[arrived] <= min(end, limit - 1):
+            _offer(pool, source, arrival_node[arrived], arrival_packet[arrived])
+            arrived += 1
+        if plain:
+            begin = end - length + 1
+            lost_before = lost
+            lost += _inject_slot(route, address, begin, end < limit, buffers, pool, queue, busy, source, dropped)
+            if lost > lost_before:
+                ended = max(ended, end + 1)
+        else:
+            tail = phase == update_phase
+            lost += _inject_cycle(
+                route, address, length, tail, cycle, buffers, pool, queue, busy, source, dropped, held, state, gap
+            )
+            if cycle >= hold:
+                ejected = _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, ejected)
+            if gap or stall:
+                for node in range(nodes):
+                    state[node] = _advance(state[node])
+            ended = end + 1
+        cycle = end + 1
+    finished = ejected == possible and lost == packets - possible
+    return min(ended, limit) if finished else limit, ejected, sent

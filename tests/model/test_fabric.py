@@ -185,6 +185,32 @@ def test_runs_repeat_and_seeds_differ():
     assert np.array_equal(again.cycle, model.run(traffic, Terminals(seed=9), max_cycles=10_000).cycle)
 
 
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9])
+@pytest.mark.parametrize(("text", "buffers"), [("rdn(cube(2), 1)", None), ("torus(3, 2)", 1), ("mesh(3, 4)", 4)])
+def test_terminals_by_the_slot_are_those_by_the_cycle(text, buffers, length):
+    """A sink that is not ready in cycle 0, when nothing can have arrived, changes nothing but how it is simulated."""
+    made = plan_of(text)
+    holes = [address for address in range(1 << made.address.width) if not made.address.is_node(address)]
+    rng = np.random.default_rng(length)
+    own = [
+        [
+            (int(rng.choice(holes)) if holes and rng.random() < 0.2 else made.address.of_node(int(dst)), int(earliest))
+            for dst, earliest in zip(
+                rng.integers(0, made.network.num_nodes, 12), rng.integers(0, 40 * length, 12), strict=True
+            )
+        ]
+        for _ in range(made.network.num_nodes)
+    ]
+    traffic, model = Traffic.from_lists(own), FabricModel(made, packet_length=length, buffers=buffers)
+    full = model.run(traffic, max_cycles=100_000)
+    assert len(full.packet) + full.dropped.sum() == traffic.num_packets
+    for limit in (100_000, *rng.integers(0, full.cycles + 2, 40).tolist(), full.cycles - 1, full.cycles):
+        by_slot = model.run(traffic, max_cycles=limit)
+        by_cycle = model.run(traffic, Terminals(sink_hold=1), max_cycles=limit)
+        assert all(np.array_equal(a, b) for a, b in zip(columns(by_slot), columns(by_cycle), strict=True))
+        assert (by_slot.cycles, by_slot.flit_hops) == (by_cycle.cycles, by_cycle.flit_hops)
+
+
 def random_words(state):
     """Yield the states of one terminal's xorshift generator, from cycle 0."""
     while True:

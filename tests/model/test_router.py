@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from hdnhw.model.router import allocate_node, make_orders, make_queues, push_decision
+from hdnhw.model.router import FIELDS, allocate_node, make_orders, make_queues, pop_packet, push_packet
 from hdnhw.routing.compiled import VC_SHIFT
 
 PORTS = 4
@@ -16,16 +16,18 @@ PORTS = 4
 class Router:
     """Node 1 of two, with inputs and outputs of `num_vcs` classes, and packets numbered as they are pushed."""
 
-    def __init__(self, num_vcs, buffers=16, credits=100, *, ports=PORTS):
+    def __init__(self, num_vcs, credits=100, *, ports=PORTS):
         self.ports, self.num_vcs, self.pushed, self.slots = ports, num_vcs, 0, 0
-        self.queue = make_queues(2, ports, num_vcs, buffers)
+        self.queue, self.level = make_queues(2, ports, num_vcs), np.zeros((ports, num_vcs), int)
+        self.pool = np.zeros((100_000, FIELDS), np.int64)
         self.credits = np.full((2, ports, num_vcs), credits, np.int32)
         self.orders = make_orders(2, ports, num_vcs)
         self.inputs, self.vcs_in = np.arange(ports), np.full(ports, num_vcs, np.int64)
 
     def push(self, port, vc, output, output_vc=0):
-        push_decision(self.queue, 1, port, vc, self.pushed, output | output_vc << VC_SHIFT)
+        push_packet(self.pool, self.queue, 1, port, vc, self.pushed, output | output_vc << VC_SHIFT)
         self.pushed += 1
+        self.level[port, vc] += 1
 
     def slot(self):
         """Allocate once and return {output: (input, class of the queue, packet)}, taking the packets out."""
@@ -34,14 +36,12 @@ class Router:
             self.queue, self.credits, self.orders, self.slots, self.inputs, self.vcs_in, 1, chosen, winner
         )
         self.slots += 1
-        packets, _, head, level = self.queue
         taken = {}
         for output, port in enumerate(winner.tolist()):
             if port >= 0:
                 vc = int(chosen[port])
-                taken[output] = (port, vc, int(packets[1, port, vc, head[1, port, vc]]))
-                head[1, port, vc] = (head[1, port, vc] + 1) % packets.shape[3]
-                level[1, port, vc] -= 1
+                taken[output] = (port, vc, int(pop_packet(self.pool, self.queue, 1, port, vc)))
+                self.level[port, vc] -= 1
         assert granted == len(taken)
         return taken
 
@@ -130,10 +130,10 @@ def test_a_class_that_may_not_be_sent_lets_the_other_go_first():
 def test_inputs_share_an_output_equally_however_many_are_idle(ports, num_vcs):
     for count in range(2, ports + 1):
         for busy in combinations(range(ports), count):
-            router, served = Router(num_vcs, buffers=2, ports=ports, credits=1000), Counter()
+            router, served = Router(num_vcs, ports=ports, credits=1000), Counter()
             for _ in range(20 * count):
                 for port in busy:
-                    while router.queue[3][1, port, num_vcs - 1] < 2:
+                    while router.level[port, num_vcs - 1] < 2:
                         router.push(port, num_vcs - 1, 0)
                 served.update(port for port, _, _ in router.slot().values())
             assert served == dict.fromkeys(busy, 20)
@@ -145,14 +145,14 @@ def test_no_packet_waits_longer_than_a_round_of_credits_beside_an_output_that_gi
     """Each output but one gets credits every n-th slot: so many slots, or one a class, for each queue at most."""
     rng = random.Random(f"{every} {seed}")
     ports, num_vcs = rng.choice((3, 5, 6)), rng.choice((1, 2, 4))
-    router = Router(num_vcs, buffers=2, ports=ports, credits=1)
+    router = Router(num_vcs, ports=ports, credits=1)
     stuck, *outputs = rng.sample(range(ports), 3)
     router.credits[1, stuck] = 0
     busy = rng.sample([*product(range(ports), range(num_vcs))], max(3, ports * num_vcs * 2 // 3))
     since, served, longest = dict.fromkeys(busy, 0), Counter(), ports * num_vcs * max(every, num_vcs)
     for slot in range(40 * longest):
         for number, (port, vc) in enumerate(busy):
-            while router.queue[3][1, port, vc] < 2:
+            while router.level[port, vc] < 2:
                 router.push(port, vc, rng.choice(outputs) if number else stuck, rng.randrange(num_vcs))
         if slot % every == 0:
             router.credits[1] = np.minimum(router.credits[1] + 1, 1)

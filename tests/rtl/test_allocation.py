@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from hdnhw.model.router import allocate_node, make_orders, make_queues, push_decision
+from hdnhw.model.router import FIELDS, WAY, allocate_node, make_orders, make_queues, pop_packet, push_packet
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.timing import slots_per_vc
 
@@ -21,7 +21,7 @@ class Replay:
         self.inputs = np.array([*rig.inputs, self.local], np.int64)
         slots = [slots_per_vc(rig.buffers, count) for count in (*num_vcs, 1)]
         self.credits = np.tile(np.array(slots, np.int32)[None, :, None], (1, 1, rig.plan.max_vcs))
-        self.queue = make_queues(1, len(ports) + 1, rig.plan.max_vcs, rig.buffers)
+        self.queue, self.pool = make_queues(1, len(ports) + 1, rig.plan.max_vcs), np.zeros((10_000, FIELDS), np.int64)
         self.orders, self.slots = make_orders(1, len(ports) + 1, rig.plan.max_vcs), 0
         self.packets = []
 
@@ -39,20 +39,11 @@ class Replay:
         chosen, winner = np.zeros(self.local + 1, np.int64), np.zeros(self.local + 1, np.int64)
         allocate_node(self.queue, self.credits, self.orders, self.slots, self.inputs, self.vcs_in, 0, chosen, winner)
         self.slots += 1
-        packets, decisions, head, level = self.queue
         for output, port in enumerate(winner.tolist()):
             if port >= 0:
                 vc = int(chosen[port])
-                at = head[0, port, vc]
-                yield (
-                    output,
-                    int(decisions[0, port, vc, at]) >> VC_SHIFT,
-                    port,
-                    vc,
-                    self.packets[packets[0, port, vc, at]],
-                )
-                head[0, port, vc] = (at + 1) % packets.shape[3]
-                level[0, port, vc] -= 1
+                packet = pop_packet(self.pool, self.queue, 0, port, vc)
+                yield output, int(self.pool[packet, WAY]) >> VC_SHIFT, port, vc, self.packets[packet]
 
     def run(self):
         """Return (what has come out as :meth:`Rig.packets`, credits as ``rig.credits``, cycles of injection's pops)."""
@@ -64,7 +55,8 @@ class Replay:
             while arrivals and arrivals[0][0] < sample:
                 _, port, vc, packet = arrivals.pop(0)
                 output, output_vc = rig.way(nodes[packet[0] & (1 << address.width) - 1])
-                push_decision(self.queue, 0, port, vc, len(self.packets), output | output_vc << VC_SHIFT)
+                way = output | output_vc << VC_SHIFT
+                push_packet(self.pool, self.queue, 0, port, vc, len(self.packets), way)
                 self.packets.append(packet)
             while given and given[0][0] < sample:
                 _, output, output_vc = given.pop(0)
