@@ -13,8 +13,10 @@ from hdnhw.model.router import (
     FIELDS,
     HEAD_CYCLE,
     POSSIBLE,
+    make_flows,
     make_orders,
     make_queues,
+    make_terminals,
     simulate,
 )
 from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
@@ -125,7 +127,8 @@ class FabricModel:
             make_queues(nodes, ports + 1, num_vcs),
             np.tile(self._slots[None, :, None], (nodes, 1, num_vcs)),
             make_orders(nodes, ports + 1, num_vcs),
-            terminal_seeds(nodes, pause.seed),
+            make_flows(nodes, ports, count, timing),
+            make_terminals(nodes, self.buffers, terminal_seeds(nodes, pause.seed)),
             (pause.source_gap, pause.sink_stall, pause.sink_hold),
             dropped,
             out,

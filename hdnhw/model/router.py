@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from hdnhw.model.borrow import borrow
 from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.timing import SlotTiming
 
 __all__ = [
     "CREATED",
@@ -23,8 +25,10 @@ __all__ = [
     "POSSIBLE",
     "WAY",
     "allocate_node",
+    "make_flows",
     "make_orders",
     "make_queues",
+    "make_terminals",
     "pop_packet",
     "push_packet",
     "simulate",
@@ -89,7 +93,7 @@ def _precedes(sent, several, node, one, other, ways, chosen):  # type: ignore[no
     return by_input[node, output, vc, one] < by_input[node, output, vc, other]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def allocate_node(queue, credits, sent, slot, inputs, vcs_in, node, chosen, winner):  # type: ignore[no-untyped-def]
     """Match inputs and outputs of one router for the next slot; return how many outputs have a winner.
 
@@ -177,7 +181,7 @@ def _wake(node, busy):  # type: ignore[no-untyped-def]
     resident[node] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _deliver(route, address, pool, queue, busy, crossing, at):  # type: ignore[no-untyped-def]
     """Route computation: put packets that have crossed a channel into the queues of the next routers."""
     items, count = crossing
@@ -189,7 +193,7 @@ def _deliver(route, address, pool, queue, busy, crossing, at):  # type: ignore[n
     count[at] = 0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _return_credits(credits, returning, at):  # type: ignore[no-untyped-def]
     """Count the packet slots that have become free downstream."""
     items, count = returning
@@ -207,8 +211,8 @@ def _give_back(returning, at, node, port, vc):  # type: ignore[no-untyped-def]
     count[at] += 1
 
 
-@njit(cache=True)
-def _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving):  # type: ignore[no-untyped-def]
+@njit(cache=True, inline="always")
+def _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving, work):  # type: ignore[no-untyped-def]
     """Allocate every router that holds a packet and send the winners on; return the packets sent between routers.
 
     What has crossed, come back or left is listed: `crossing`, `returning`, `freed` (injection), `leaving` (ejection).
@@ -221,7 +225,7 @@ def _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returni
     ways = queue[2]
     ports = neighbors.shape[1]
     at, back = slot % items.shape[0], slot % returning[0].shape[0]
-    chosen, winner = np.empty(ports + 1, np.int64), np.empty(ports + 1, np.int64)
+    chosen, winner = work
     sent, kept = 0, 0
     leaving_count[0] = 0
     for place in range(busy_count[0]):
@@ -288,7 +292,7 @@ def _accept(route, address, pool, queue, busy, source, node, dropped):  # type: 
     return 0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _inject_slot(route, address, begin, tails, buffers, pool, queue, busy, source, dropped):  # type: ignore[no-untyped-def]
     """Sources that never pause offer flits for a slot that begins in cycle `begin` and ends in an update phase.
 
@@ -316,7 +320,7 @@ def _inject_slot(route, address, begin, tails, buffers, pool, queue, busy, sourc
     return drops
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, busy, source, dropped, held, state, gap):  # type: ignore[no-untyped-def]
     """Sources that pause offer a flit each; a tail is accepted only if `tails`. Return how many were dropped."""
     first, _, position, occupied, nodes, count = source
@@ -343,7 +347,7 @@ def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, bu
     return drops
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _leave_slot(leaving, cycle, at, credits_back, out, ejected):  # type: ignore[no-untyped-def]
     """Sinks that never pause take the tails of all packets in `cycle`; return the packets that have left so far."""
     items, count = leaving
@@ -358,7 +362,7 @@ def _leave_slot(leaving, cycle, at, credits_back, out, ejected):  # type: ignore
     return ejected
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _store_leaving(leaving, base, ejection):  # type: ignore[no-untyped-def]
     """Put packets into the ejection buffers; flit p can be taken from cycle ``base + p`` on."""
     items, count = leaving
@@ -370,7 +374,7 @@ def _store_leaving(leaving, base, ejection):  # type: ignore[no-untyped-def]
         level[node] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, ejected):  # type: ignore[no-untyped-def]
     """Sinks that pause take a flit each; return the packets that have left so far."""
     packets, bases, head, level = ejection
@@ -393,9 +397,75 @@ def _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, eje
     return ejected
 
 
+def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tuple[Any, ...]:
+    """Return what is under way, empty: lists of at most as many items as there are packets.
+
+    Routers that hold a packet, with their number and the packets of each; packets on channels and credits on their way
+    back, each a list for every slot that they take; nodes whose injection queue has lost a packet; nodes and packets
+    that leave; credits of ejection, by slot; and work space of allocation.
+    """
+    most, once = max(1, min(packets, nodes * ports)), max(1, min(packets, nodes))
+    # Slots from sending a packet to the terminal to the first allocation that can use the credit of its place there.
+    ejection_slots = 3 + (timing.channel_cycles - timing.sample_phase) // timing.packet_length
+    crossing_slots, credit_slots = timing.hop_slots, 1 + timing.credit_slots
+    one = np.zeros(1, np.int64)
+    return (
+        (np.empty(nodes, np.int32), one.copy(), np.zeros(nodes, np.int32)),
+        (np.empty((crossing_slots, most, 3), np.int32), np.zeros(crossing_slots, np.int64)),
+        (np.empty((credit_slots, most, 2), np.int32), np.zeros(credit_slots, np.int64)),
+        (np.empty(once, np.int32), one.copy()),
+        (np.empty((once, 2), np.int32), one.copy()),
+        (np.empty((ejection_slots, once), np.int32), np.zeros(ejection_slots, np.int64)),
+        (np.empty(ports + 1, np.int64), np.empty(ports + 1, np.int64)),
+    )
+
+
+def make_terminals(nodes: int, buffers: int, seeds: npt.NDArray[np.uint32]) -> tuple[Any, ...]:
+    """Return idle terminals.
+
+    Of sources: first and last packet, flits accepted of it, packets in the injection queue, nodes that have a packet,
+    and their number. Of sources that pause: whether a flit is on offer. Of sinks that pause: buffers of packets with
+    the cycle from which each can be taken, first and number, and flits taken. Last, the states of the generators.
+    """
+    return (
+        (
+            np.full(nodes, -1, np.int32),
+            np.full(nodes, -1, np.int32),
+            np.zeros(nodes, np.int32),
+            np.zeros(nodes, np.int32),
+            np.empty(nodes, np.int32),
+            np.zeros(1, np.int64),
+        ),
+        np.zeros(nodes, np.uint8),
+        (
+            np.empty((nodes, buffers), np.int32),
+            np.empty((nodes, buffers), np.int64),
+            np.zeros(nodes, np.int64),
+            np.zeros(nodes, np.int64),
+        ),
+        np.zeros(nodes, np.int64),
+        seeds,
+    )
+
+
 @njit(cache=True)
 def simulate(  # type: ignore[no-untyped-def]
-    route, address, shape, timing, buffers, pool, arrivals, queue, credits, orders, state, pauses, dropped, out, limit
+    route,
+    address,
+    shape,
+    timing,
+    buffers,
+    pool,
+    arrivals,
+    queue,
+    credits,
+    orders,
+    flows,
+    terminals,
+    pauses,
+    dropped,
+    out,
+    limit,
 ):
     """Run until every packet has left or been dropped, or `limit` cycles have passed.
 
@@ -406,53 +476,39 @@ def simulate(  # type: ignore[no-untyped-def]
     length, hop_slots, sample_phase, update_phase, credit_slots, channel_cycles = timing
     gap, stall, hold = pauses
     plain = gap == 0 and stall == 0 and hold == 0
-    release, arrival_node, arrival_packet = arrivals
-    nodes, ports = shape[0].shape
-    packets, most, tails = len(pool), min(len(pool), nodes * ports), min(len(pool), nodes)
-    possible = pool[:, POSSIBLE].sum()
-    busy = (np.empty(nodes, np.int32), np.zeros(1, np.int64), np.zeros(nodes, np.int32))
-    crossing = (np.empty((hop_slots, most, 3), np.int32), np.zeros(hop_slots, np.int64))
-    returning = (np.empty((1 + credit_slots, most, 2), np.int32), np.zeros(1 + credit_slots, np.int64))
-    freed = (np.empty(tails, np.int32), np.zeros(1, np.int64))
-    leaving = (np.empty((tails, 2), np.int32), np.zeros(1, np.int64))
-    # Slots from sending a packet to the terminal to the first allocation that can use the credit of its place there.
-    ejection_slots = 3 + (channel_cycles - sample_phase) // length
-    credits_back = (np.empty((ejection_slots, tails), np.int32), np.zeros(ejection_slots, np.int64))
-    places = 0 if plain else buffers
-    ejection = (
-        np.empty((nodes, places), np.int32),
-        np.empty((nodes, places), np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-    )
-    taken, held = np.zeros(nodes, np.int64), np.zeros(nodes, np.uint8)
-    source = (
-        np.full(nodes, -1, np.int32),
-        np.full(nodes, -1, np.int32),
-        np.zeros(nodes, np.int32),
-        np.zeros(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.zeros(1, np.int64),
-    )
+    # The caller holds all arrays.
+    address, pool, credits, dropped = borrow(address), borrow(pool), borrow(credits), borrow(dropped)
+    shape, queue, orders, out = borrow(shape), borrow(queue), borrow(orders), borrow(out)
+    release, arrival_node, arrival_packet = borrow(arrivals)
+    busy, crossing, returning, freed, leaving, credits_back, work = borrow(flows)
+    source, held, ejection, taken, state = borrow(terminals)
+    freed_nodes, freed_count = freed
+    back_nodes, back_count = credits_back
+    nodes, ports, packets = len(address), shape[0].shape[1], len(pool)
+    possible = 0
+    for packet in range(packets):
+        possible += pool[packet, POSSIBLE]
     arrived, ejected, lost, sent, slot, cycle, ended = 0, 0, 0, 0, 0, 0, 0
     while (ejected < possible or lost < packets - possible) and cycle < limit:
         phase = cycle % length
         if phase == sample_phase:
-            for item in range(freed[1][0]):
-                source[3][freed[0][item]] -= 1
-            freed[1][0] = 0
+            for item in range(freed_count[0]):
+                source[3][freed_nodes[item]] -= 1
+            freed_count[0] = 0
             _deliver(route, address, pool, queue, busy, crossing, slot % hop_slots)
             _return_credits(credits, returning, slot % (1 + credit_slots))
             if plain:
-                at = slot % ejection_slots
-                for item in range(credits_back[1][at]):
-                    credits[credits_back[0][at, item], ports, 0] += 1
-            sent += _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving)
+                at = slot % len(back_count)
+                for item in range(back_count[at]):
+                    credits[back_nodes[at, item], ports, 0] += 1
+            sent += _allocate(
+                pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving, work
+            )
             base = (slot + 1) * length + channel_cycles + 1
             if not plain:
                 _store_leaving(leaving, base, ejection)
             else:
-                ejected = _leave_slot(leaving, base + length - 1, slot % ejection_slots, credits_back, out, ejected)
+                ejected = _leave_slot(leaving, base + length - 1, slot % len(back_count), credits_back, out, ejected)
                 if leaving[1][0]:
                     ended = base + length
             slot += 1
@@ -462,11 +518,12 @@ def simulate(  # type: ignore[no-untyped-def]
             _offer(pool, source, arrival_node[arrived], arrival_packet[arrived])
             arrived += 1
         if plain:
-            begin = end - length + 1
-            lost_before = lost
-            lost += _inject_slot(route, address, begin, end < limit, buffers, pool, queue, busy, source, dropped)
-            if lost > lost_before:
+            drops = _inject_slot(
+                route, address, end - length + 1, end < limit, buffers, pool, queue, busy, source, dropped
+            )
+            if drops:
                 ended = max(ended, end + 1)
+            lost += drops
         else:
             tail = phase == update_phase
             lost += _inject_cycle(
