@@ -112,8 +112,8 @@ def test_icarus_agrees() -> None:
 def test_broken_class_rule_hangs_the_verilog_as_it_hangs_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: one buffer class where the proof wants two stops the fabric under saturating traffic."""
 
-    def plan_with_one_class(spec: NetworkSpec, modes: str | None) -> RoutingPlan:
-        proved = plan(spec, modes)
+    def plan_with_one_class(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan:
+        proved = plan(spec, modes, lanes)
         rule = dataclasses.replace(proved.rule, vc=(proved.rule.circuit.constant(0),))
         shapes = [
             dataclasses.replace(shape, turns=frozenset((came, 0, goes, 0) for came, _, goes, _ in shape.turns))
