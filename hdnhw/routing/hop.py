@@ -16,13 +16,10 @@ from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.spec import Factor, SpecError
 from hdnhw.topology.network import Network
 
-__all__ = ["DATELINE_RING", "MAX_LANES", "HopRule", "check_lanes", "check_modes", "default_modes", "hop_rule"]
+__all__ = ["DATELINE_RING", "HopRule", "check_modes", "default_modes", "hop_rule"]
 
 MAX_PORTS = 254
 """Most network ports of a router; a compiled rule gives the port in eight bits."""
-
-MAX_LANES = 2
-"""Most lanes: a packet's lane is the parity of its destination's digits."""
 
 DATELINE_RING = 5
 """Smallest ring that needs a dateline: shorter ones route at most two hops, never around a whole ring."""
@@ -105,19 +102,6 @@ def check_modes(network: Network, modes: str | None) -> str:
             f"not {modes!r}"
         )
     return modes
-
-
-def check_lanes(lanes: int) -> int:
-    """Return `lanes`.
-
-    Raises
-    ------
-    SpecError
-        If there are not 1 or 2.
-    """
-    if not 1 <= lanes <= MAX_LANES:
-        raise SpecError(f"lanes must be 1 or {MAX_LANES}, not {lanes}")
-    return lanes
 
 
 @dataclass(frozen=True)
@@ -258,6 +242,8 @@ def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopR
         raise SpecError(
             f"a router must have at most {MAX_PORTS} network ports; {network.spec} has {len(network.ports)}"
         )
+    if lanes not in (1, 2):
+        raise SpecError(f"lanes must be 1 or 2, not {lanes}")
     letters = check_modes(network, modes)
     builder = _Builder(network, letters)
     circuit = builder.circuit
@@ -266,7 +252,7 @@ def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopR
     ports = range(len(network.ports))
     widths = [len(step.class_bits[port]) for port in ports]
     vc = [_class_bit(circuit, step, [port for port in ports if widths[port] > bit], bit) for bit in range(max(widths))]
-    if check_lanes(lanes) > 1:
+    if lanes == 2:
         vc.insert(0, _parity([digit.odd() for digit in builder.dst]))
     take = tuple(step.take[port] for port in ports)
     num_vcs = tuple(lanes << width for width in widths)
