@@ -264,23 +264,18 @@ def _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returni
 @njit(cache=True, inline="always")
 def _offer(pool, source, node, packet):  # type: ignore[no-untyped-def]
     """Put a packet at the end of what a source has to send."""
-    first, last, _, _, nodes, count = source
-    pool[packet, NEXT] = -1
-    if first[node] < 0:
-        first[node] = packet
+    backlog, _, _, nodes, count = source
+    if backlog[0][node, 0, 0] < 0:
         nodes[count[0]] = node
         count[0] += 1
-    else:
-        pool[last[node], NEXT] = packet
-    last[node] = packet
+    push_packet(pool, backlog, node, 0, 0, packet, 0)
 
 
 @njit(cache=True, inline="always")
 def _accept(route, address, pool, queue, busy, source, node, dropped):  # type: ignore[no-untyped-def]
     """Take the tail of a source's packet: it enters the injection queue, or is dropped; return 1 if it is dropped."""
-    first, _, position, occupied, _, _ = source
-    packet = first[node]
-    first[node] = pool[packet, NEXT]
+    backlog, position, occupied, _, _ = source
+    packet = pop_packet(pool, backlog, node, 0, 0)
     position[node] = 0
     if not pool[packet, POSSIBLE]:
         dropped[node] += 1
@@ -299,21 +294,22 @@ def _inject_slot(route, address, begin, tails, buffers, pool, queue, busy, sourc
     A packet whose head is accepted in the first cycle is complete in the last one, if `tails` are accepted there at
     all; another one waits for the next update phase. Return how many were dropped.
     """
-    first, _, position, occupied, nodes, count = source
+    backlog, position, occupied, nodes, count = source
+    first = backlog[0]
     drops, kept = 0, 0
     for place in range(count[0]):
         node = nodes[place]
         if occupied[node] < buffers:
             complete = position[node] > 0
             if not complete:
-                packet = first[node]
+                packet = first[node, 0, 0]
                 start = max(pool[packet, CREATED], begin, 0)
                 pool[packet, HEAD_CYCLE] = start
                 position[node] = 1
                 complete = start == begin
             if complete and tails:
                 drops += _accept(route, address, pool, queue, busy, source, node, dropped)
-        if first[node] >= 0:
+        if first[node, 0, 0] >= 0:
             nodes[kept] = node
             kept += 1
     count[0] = kept
@@ -323,13 +319,14 @@ def _inject_slot(route, address, begin, tails, buffers, pool, queue, busy, sourc
 @njit(cache=True, inline="always")
 def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, busy, source, dropped, held, state, gap):  # type: ignore[no-untyped-def]
     """Sources that pause offer a flit each; a tail is accepted only if `tails`. Return how many were dropped."""
-    first, _, position, occupied, nodes, count = source
+    backlog, position, occupied, nodes, count = source
+    first = backlog[0]
     drops, kept = 0, 0
     for place in range(count[0]):
         node = nodes[place]
         nodes[kept] = node
         kept += 1
-        packet = first[node]
+        packet = first[node, 0, 0]
         if not held[node] and (state[node] & np.uint32(255)) < gap:
             continue
         if occupied[node] == buffers or (position[node] == length - 1 and not tails):
@@ -341,24 +338,22 @@ def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, bu
         position[node] += 1
         if position[node] == length:
             drops += _accept(route, address, pool, queue, busy, source, node, dropped)
-            if first[node] < 0:
+            if first[node, 0, 0] < 0:
                 kept -= 1
     count[0] = kept
     return drops
 
 
 @njit(cache=True, inline="always")
-def _leave_slot(leaving, cycle, at, credits_back, out, ejected):  # type: ignore[no-untyped-def]
+def _leave_slot(leaving, cycle, at, local, credits_back, out, ejected):  # type: ignore[no-untyped-def]
     """Sinks that never pause take the tails of all packets in `cycle`; return the packets that have left so far."""
     items, count = leaving
-    nodes, back_count = credits_back
     out_packet, out_node, out_cycle = out
     for item in range(count[0]):
         node = items[item, 0]
         out_packet[ejected], out_node[ejected], out_cycle[ejected] = items[item, 1], node, cycle
         ejected += 1
-        nodes[at, item] = node
-    back_count[at] = count[0]
+        _give_back(credits_back, at, node, local, 0)
     return ejected
 
 
@@ -415,7 +410,7 @@ def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tupl
         (np.empty((credit_slots, most, 2), np.int32), np.zeros(credit_slots, np.int64)),
         (np.empty(once, np.int32), one.copy()),
         (np.empty((once, 2), np.int32), one.copy()),
-        (np.empty((ejection_slots, once), np.int32), np.zeros(ejection_slots, np.int64)),
+        (np.empty((ejection_slots, once, 2), np.int32), np.zeros(ejection_slots, np.int64)),
         (np.empty(ports + 1, np.int64), np.empty(ports + 1, np.int64)),
     )
 
@@ -423,14 +418,13 @@ def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tupl
 def make_terminals(nodes: int, buffers: int, seeds: npt.NDArray[np.uint32]) -> tuple[Any, ...]:
     """Return idle terminals.
 
-    Of sources: first and last packet, flits accepted of it, packets in the injection queue, nodes that have a packet,
-    and their number. Of sources that pause: whether a flit is on offer. Of sinks that pause: buffers of packets with
-    the cycle from which each can be taken, first and number, and flits taken. Last, the states of the generators.
+    Of sources: a queue of packets, flits accepted of the first, packets in the injection queue, nodes that have a
+    packet, and their number. Of sources that pause: whether a flit is on offer. Of sinks that pause: buffers of packets
+    with the cycle from which each can be taken, first and number, and flits taken. Last, the states of the generators.
     """
     return (
         (
-            np.full(nodes, -1, np.int32),
-            np.full(nodes, -1, np.int32),
+            make_queues(nodes, 1, 1),
             np.zeros(nodes, np.int32),
             np.zeros(nodes, np.int32),
             np.empty(nodes, np.int32),
@@ -483,7 +477,7 @@ def simulate(  # type: ignore[no-untyped-def]
     busy, crossing, returning, freed, leaving, credits_back, work = borrow(flows)
     source, held, ejection, taken, state = borrow(terminals)
     freed_nodes, freed_count = freed
-    back_nodes, back_count = credits_back
+    occupied, ejection_slots = source[2], len(credits_back[1])
     nodes, ports, packets = len(address), shape[0].shape[1], len(pool)
     possible = 0
     for packet in range(packets):
@@ -493,14 +487,12 @@ def simulate(  # type: ignore[no-untyped-def]
         phase = cycle % length
         if phase == sample_phase:
             for item in range(freed_count[0]):
-                source[3][freed_nodes[item]] -= 1
+                occupied[freed_nodes[item]] -= 1
             freed_count[0] = 0
             _deliver(route, address, pool, queue, busy, crossing, slot % hop_slots)
             _return_credits(credits, returning, slot % (1 + credit_slots))
             if plain:
-                at = slot % len(back_count)
-                for item in range(back_count[at]):
-                    credits[back_nodes[at, item], ports, 0] += 1
+                _return_credits(credits, credits_back, slot % ejection_slots)
             sent += _allocate(
                 pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving, work
             )
@@ -508,7 +500,8 @@ def simulate(  # type: ignore[no-untyped-def]
             if not plain:
                 _store_leaving(leaving, base, ejection)
             else:
-                ejected = _leave_slot(leaving, base + length - 1, slot % len(back_count), credits_back, out, ejected)
+                at, tail_cycle = slot % ejection_slots, base + length - 1
+                ejected = _leave_slot(leaving, tail_cycle, at, ports, credits_back, out, ejected)
                 if leaving[1][0]:
                     ended = base + length
             slot += 1
