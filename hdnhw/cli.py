@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from hdnhw.routing.cdg import RuleError
 from hdnhw.routing.plan import plan
-from hdnhw.spec import AxiStreamSpec, FabricSpec, SpecError, parse
+from hdnhw.spec import CROSSBARS, AxiStreamSpec, FabricSpec, SpecError, parse
 from hdnhw.topology.network import build
 
 __all__ = ["Parser", "add_command", "add_endpoint_options", "add_fabric_options", "fabric_spec", "main", "say"]
@@ -86,6 +86,12 @@ def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", wi
     parser.add_argument(
         "--buffers", type=int, metavar="B", help="packet slots a port, shared by its virtual channels, a power of two"
     )
+    parser.add_argument(
+        "--crossbar",
+        choices=CROSSBARS,
+        help="where its registers stand: at the crosspoints, for the least logic on ECP5 (default), or at the outputs, "
+        "for the fewest flip-flops and the fastest place-and-route",
+    )
     parser.set_defaults(endpoints=None, max_frame=None, tuser_width=None)
 
 
@@ -111,7 +117,8 @@ def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> 
 
     ``options.endpoints`` says what stands at its terminals.
     """
-    asked = {name: getattr(options, name) for name in ("modes", "lanes", "packet_length", "flit_width", "buffers")}
+    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "crossbar")
+    asked = {name: getattr(options, name) for name in names}
     asked["endpoints"] = _endpoints(options)
     asked["network"] = None if options.spec is None else parse(options.spec)
     given = {name: value for name, value in asked.items() if value is not None}
@@ -238,7 +245,7 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
             key: manifest[key]
             for key in ("spec", "modes", "lanes", "routers", "router_modules", "num_vcs", "flit_width")
         },
-        **{key: manifest[key] for key in ("packet_length", "buffers", "digest")},
+        **{key: manifest[key] for key in ("packet_length", "buffers", "crossbar", "digest")},
         "proof": manifest["proof"]["summary"],
         "zero_load_latency": manifest["latency"]["zero_load"],
     }, DONE

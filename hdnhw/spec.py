@@ -14,6 +14,7 @@ from operator import index
 from typing import SupportsIndex
 
 __all__ = [
+    "CROSSBARS",
     "AxiStreamSpec",
     "DualCube",
     "DualNet",
@@ -36,6 +37,9 @@ __all__ = [
 
 MAX_ADDRESS_BITS = 60
 """Widest packed address, bits: addresses are handled as signed 64-bit integers by the model."""
+
+CROSSBARS = ("crosspoint", "output")
+"""Where the registers of a router's switch traversal stand; the first is the default."""
 
 
 class SpecError(ValueError):
@@ -189,6 +193,8 @@ class FabricSpec:
     buffers : int or None
         Packet slots a port, a power of two, shared evenly by its virtual channels, at least one each; None for the
         least with which a port of one virtual channel sustains one flit a cycle.
+    crossbar : str
+        One of :data:`CROSSBARS`: where the registers of switch traversal stand. Cycles do not depend on it.
     endpoints : AxiStreamSpec or None
         What stands at the terminals; None for bare streams of flits.
 
@@ -197,7 +203,7 @@ class FabricSpec:
     TypeError
         If a member is of another type.
     SpecError
-        If a size is out of range.
+        If a member is out of range.
     """
 
     network: NetworkSpec
@@ -206,6 +212,7 @@ class FabricSpec:
     packet_length: int = 8
     flit_width: int = 32
     buffers: int | None = None
+    crossbar: str = CROSSBARS[0]
     endpoints: AxiStreamSpec | None = None
 
     def __post_init__(self) -> None:
@@ -213,6 +220,8 @@ class FabricSpec:
             raise TypeError(f"network must be a network spec such as parse(...) returns, not {self.network!r}")
         if self.modes is not None and not isinstance(self.modes, str):
             raise TypeError(f"modes must be a string or None, not {self.modes!r}")
+        if self.crossbar not in CROSSBARS:
+            raise SpecError(f"crossbar must be {' or '.join(CROSSBARS)}, not {self.crossbar!r}")
         if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec):
             raise TypeError(f"endpoints must be an AxiStreamSpec or None, not {self.endpoints!r}")
         length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)

@@ -25,7 +25,7 @@ KEYS = {
     "routing 'rdn(cube(2), 1)'": "pairs max_hops mean_hops mean_stretch worst_stretch nonminimal_fraction cdg_channels "
     "cdg_edges cdg_acyclic num_vcs max_channel_load saturation_bound",
     "routing 'torus(4, 4)' --lanes 2": "lanes num_vcs cdg_acyclic",
-    "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width",
+    "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width crossbar",
 }
 COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing", "synth"]
 WRONG = {
@@ -52,6 +52,7 @@ WRONG = {
     "modes for the paper": "route 'rdn(cube(2), 1)' 0 1 --algorithm paper --modes f",
     "lanes for the paper": "route 'rdn(cube(2), 1)' 0 1 --algorithm paper --lanes 2",
     "three lanes": "routing 'cube(3)' --lanes 3",
+    "unknown crossbar": "emit 'complete(2)' -o out --crossbar input",
     "no lanes": "emit 'complete(2)' -o out --lanes 0",
     "unknown mode": "route 'rdn(cube(2), 1)' 0 1 --modes x",
     "too many modes": "routing 'rdn(cube(2), 1)' --modes ff",

@@ -73,9 +73,14 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     frames = None if spec.endpoints is None else FrameFormat(flits, spec.endpoints)
     buffers = timing.buffers_of(spec.buffers)
     text = fabric_verilog(
-        routing, top=top, packet_length=spec.packet_length, flit_width=spec.flit_width, buffers=buffers
+        routing,
+        top=top,
+        packet_length=spec.packet_length,
+        flit_width=spec.flit_width,
+        buffers=buffers,
+        crossbar=spec.crossbar,
     )
-    manifest = _manifest(routing, timing, flits, buffers, top, text)
+    manifest = _manifest(routing, timing, flits, buffers, spec.crossbar, top, text)
     files = {f"{top}.sv": text}
     if frames is not None:
         around = axi_verilog(frames, routing.address, top=top)
@@ -98,7 +103,7 @@ def _core(manifest: dict[str, Any], sources: list[str]) -> str:
 
 
 def _manifest(
-    routing: RoutingPlan, timing: SlotTiming, flits: FlitFormat, buffers: int, top: str, text: str
+    routing: RoutingPlan, timing: SlotTiming, flits: FlitFormat, buffers: int, crossbar: str, top: str, text: str
 ) -> dict[str, Any]:
     network = routing.network
     names = router_names(routing, top)
@@ -118,6 +123,7 @@ def _manifest(
         "packet_length": timing.packet_length,
         "flit_width": flits.flit_width,
         "buffers": buffers,
+        "crossbar": crossbar,
         "slots_per_vc_of_port": {
             port.name: slots_per_vc(buffers, routing.num_vcs[i]) for i, port in enumerate(network.ports)
         },

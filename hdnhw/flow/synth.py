@@ -313,6 +313,7 @@ def _about(spec: SynthSpec, routing: RoutingPlan, family: Family, node: int | No
         "packet_length": spec.fabric.packet_length,
         "flit_width": spec.fabric.flit_width,
         "buffers": _buffers(spec.fabric),
+        "crossbar": spec.fabric.crossbar,
         "num_vcs": routing.max_vcs,
         "ports": len(shape.ports) + 1,
     }
@@ -341,7 +342,7 @@ def _router(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
     FlitFormat(
         address_width=routing.address.width, **sizes
     )  # refuse before there is a component that nobody elaborates
-    router = Router(routing, shape, **sizes, buffers=_buffers(spec.fabric))
+    router = Router(routing, shape, **sizes, buffers=_buffers(spec.fabric), crossbar=spec.fabric.crossbar)
     return routing, node, "router", module_text(router, "router", flatten=True)
 
 

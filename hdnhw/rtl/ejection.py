@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import equals, index_width
+from hdnhw.rtl.bits import equals, index_width, next_flit
 from hdnhw.rtl.channel import ChannelSignature, ejection_signature
 
 __all__ = ["EjectionBuffer"]
@@ -39,35 +39,39 @@ class EjectionBuffer(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        depth = 1 << (index_width(self._length) + index_width(self._buffers))
+        depth = self._buffers << index_width(self._length)
         m.submodules.flits = buffer = memory.Memory(shape=self._flit_width, depth=depth, init=[])
         write, read = buffer.write_port(), buffer.read_port(domain="comb")
-        level = Signal(range(self._length * self._buffers + 1))
-        do_take, tail = Signal(), Signal()
-        write_address, _ = self._elaborate_pointer(m, "write", self.channel.valid)
-        read_address, is_tail = self._elaborate_pointer(m, "read", do_take)
+        valid, do_take = Signal(), Signal()
+        written = self._elaborate_pointer(m, "write", self.channel.valid)
+        ahead = self._elaborate_pointer(m, "ahead", do_take, start=1)
+        taken = Signal.like(ahead)
+        with m.If(do_take):
+            m.d.sync += taken.eq(ahead)
+        is_tail = equals(ahead[: index_width(self._length)], 0)
+        is_only = ~(ahead ^ written).any()
+        m.d.sync += valid.eq(self.channel.valid | (valid & ~(self.eject.ready & is_only)))
         m.d.comb += [
-            write.addr.eq(write_address),
+            write.addr.eq(written),
             write.data.eq(self.channel.data),
             write.en.eq(self.channel.valid),
-            read.addr.eq(read_address),
-            tail.eq(is_tail),
-            self.eject.valid.eq(level.any()),
+            read.addr.eq(taken),
+            self.eject.valid.eq(valid),
             self.eject.payload.data.eq(read.data),
-            self.eject.payload.last.eq(tail),
-            do_take.eq(self.eject.valid & self.eject.ready),
-            self.channel.credit.eq(do_take & tail),
+            self.eject.payload.last.eq(is_tail),
+            do_take.eq(valid & self.eject.ready),
+            self.channel.credit.eq(do_take & is_tail),
         ]
-        m.d.sync += level.eq(level + self.channel.valid - do_take)
         return m
 
-    def _elaborate_pointer(self, m: Module, name: str, advance: Any) -> tuple[Any, Any]:
-        """Count flits and packet slots; return (address, whether at the tail flit)."""
-        flit = Signal(index_width(self._length), name=f"{name}_flit")
-        slot = Signal(index_width(self._buffers), name=f"{name}_slot")
-        tail = equals(flit, self._length - 1)
+    def _elaborate_pointer(self, m: Module, name: str, advance: Value, *, start: int = 0) -> Value:
+        """Count flits from flit `start` on, 0 or 1; return the address, and above it whether the round is odd."""
+        flit_start, slot_start = (start, 0) if self._length > 1 else (0, start)
+        flit = Signal(index_width(self._length), name=f"{name}_flit", init=flit_start)
+        slot = Signal(self._buffers.bit_length(), name=f"{name}_slot", init=slot_start)
+        following = next_flit(flit, self._length)
         with m.If(advance):
-            m.d.sync += flit.eq(Mux(tail, 0, flit + 1))
-            if self._buffers > 1:
-                m.d.sync += slot.eq(slot + tail)
-        return Cat(flit, slot), tail
+            m.d.sync += flit.eq(following)
+            with m.If(equals(following, 0)):
+                m.d.sync += slot.eq(Cat(bit ^ slot[:place].all() for place, bit in enumerate(slot)))
+        return Cat(flit, slot)

@@ -18,8 +18,8 @@ from hdnhw.timing import SlotTiming, slots_per_vc
 
 __all__ = ["Router"]
 
-DIRECT_INPUTS = 2
-"""Inputs of an output up to which it needs no gated registers."""
+FEW_INPUTS = 2
+"""Inputs of an output up to which one register takes no more logic than one at each crosspoint."""
 
 
 class Router(wiring.Component):
@@ -39,6 +39,8 @@ class Router(wiring.Component):
         Bits a flit.
     buffers : int
         Packet slots a port, a power of two, shared evenly by its virtual channels.
+    crossbar : str
+        One of :data:`hdnhw.spec.CROSSBARS`: where the registers of switch traversal stand.
 
     Members
     -------
@@ -61,12 +63,19 @@ class Router(wiring.Component):
     """
 
     def __init__(
-        self, plan: RoutingPlan, shape: RouterShape, *, packet_length: int, flit_width: int, buffers: int
+        self,
+        plan: RoutingPlan,
+        shape: RouterShape,
+        *,
+        packet_length: int,
+        flit_width: int,
+        buffers: int,
+        crossbar: str,
     ) -> None:
         FlitFormat(flit_width, plan.address.width, packet_length)
         if buffers < 1 or buffers & (buffers - 1):
             raise ValueError(f"buffers must be a power of two of packet slots, not {buffers}")
-        self._plan, self._shape = plan, shape
+        self._plan, self._shape, self._crossbar = plan, shape, crossbar
         self._timing, self._flit_width, self._buffers = SlotTiming(packet_length), flit_width, buffers
         ports = plan.network.ports
         members: dict[str, Any] = {
@@ -141,16 +150,17 @@ class Router(wiring.Component):
     def _elaborate_output(
         self, m: Module, output: int, number: int, allocator: SwitchAllocator, flits: list[Signal]
     ) -> None:
-        """Switch traversal: the selected flit is registered on the channel.
+        """Switch traversal: the selected flit is registered, at the output or at the crosspoints of the crossbar.
 
-        The flits are gated in a register for each input and joined behind it, which takes a third of the logic of a
-        multiplexer. Where route computation has one cycle, the bits that the next router routes by leave a register.
+        At a crosspoint the register's reset is the gate, and an OR behind it joins the inputs, which takes a third of
+        the logic of a multiplexer. Where route computation has one cycle, the bits that the next router routes by leave
+        a register at the output.
         """
         local = output == len(self._plan.network.ports)
         channel = self.eject if local else getattr(self, f"{self._plan.network.ports[output].name}_o")
         idle = getattr(allocator, f"idle_{number}")
         early = 0 if local or self._timing.registers_routes else self._plan.address.width
-        if len(flits) <= DIRECT_INPUTS:
+        if self._crossbar == "output" or len(flits) <= FEW_INPUTS:
             early = self._flit_width
         crossing = [Mux(idle[bit], 0, flit) for bit, flit in enumerate(flits)]
         parts = []
@@ -159,12 +169,12 @@ class Router(wiring.Component):
             m.d.sync += data.eq(reduce(or_, (value[:early] for value in crossing)))
             parts.append(data)
         if early < self._flit_width:
-            gated = [
-                Signal(self._flit_width - early, name=f"gated_{number}_{bit}", reset_less=True)
+            registers = [
+                Signal(self._flit_width - early, name=f"crosspoint_{number}_{bit}", reset_less=True)
                 for bit in range(len(crossing))
             ]
-            m.d.sync += [register.eq(value[early:]) for register, value in zip(gated, crossing, strict=True)]
-            parts.append(reduce(or_, gated))
+            m.d.sync += [register.eq(value[early:]) for register, value in zip(registers, crossing, strict=True)]
+            parts.append(reduce(or_, registers))
         valid = Signal(name=f"valid_{number}")
         m.d.sync += valid.eq(getattr(allocator, f"valid_{number}"))
         m.d.comb += [

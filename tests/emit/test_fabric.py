@@ -99,6 +99,14 @@ def test_many_addresses_are_not_listed(monkeypatch):
     assert "of_node" not in emit_fabric(FabricSpec(network=parse("complete(2)"))).manifest["address"]
 
 
+@pytest.mark.parametrize(("crossbar", "registers"), [("crosspoint", ["2_0", "2_1", "2_2"]), ("output", [])])
+def test_registers_stand_where_the_crossbar_says(crossbar, registers):
+    """Of a router of the 2-cube, only ejection has three inputs: fewer are always joined before a register."""
+    made = emit_fabric(FabricSpec(network=parse("cube(2)"), crossbar=crossbar))
+    assert re.findall(r"^  reg \[31:0\] crosspoint_(\d+_\d+)\b", made.files["fabric.sv"], re.MULTILINE) == registers
+    assert made.manifest["crossbar"] == crossbar
+
+
 def test_latency_formula(machine, fabric):
     latency, timing = fabric.manifest["latency"], SlotTiming(machine.packet_length)
     assert latency["hop_cycles"] == timing.hop_cycles

@@ -111,7 +111,9 @@ def test_sites_are_what_the_cells_take(measured):
 def test_wrapper_has_a_register_a_port_bit(measured):
     spec, result = measured
     routing = plan(SMALLEST.network)
-    router = Router(routing, routing.shapes[0], packet_length=2, flit_width=8, buffers=result["buffers"])
+    router = Router(
+        routing, routing.shapes[0], packet_length=2, flit_width=8, buffers=result["buffers"], crossbar="crosspoint"
+    )
     bits = Counter()
     for port in ports_of(module_text(router, "r", flatten=True), "r"):
         if port.name not in {"clk", "address"}:
@@ -301,7 +303,7 @@ def test_wrappers_hold_a_register_at_every_port(wrapper, tmp_path):
         ("dut.dim0_i__credit_SB_DFFSR_Q_DFFLC", "dim0_i__credit", "switch allocation"),
         ("dut.of.router_4.allocator.credits_0_1.give", "router_4.allocator.credits_0_1.give", "switch allocation"),
         ("near_dim0_o__credit[1]", "near_dim0_o__credit", "credit"),
-        ("dut.of.gated_1_0_TRELLIS_FF_Q_7", "gated_1_0", "switch traversal"),
+        ("dut.of.crosspoint_1_0_TRELLIS_FF_Q_7", "crosspoint_1_0", "switch traversal"),
         ("dut.of.data_0_TRELLIS_FF_Q", "data_0", "switch traversal"),
         ("dut.of.router_12.valid_3_SB_DFFSR_Q_DFFLC", "router_12.valid_3", "switch traversal"),
         ("dut.of.dim0.route.gate", "dim0.route.gate", "route computation"),
@@ -327,7 +329,7 @@ def test_stage_of_names(name, signal, stage):
 
 def test_every_register_of_a_router_has_a_stage():
     routing = plan(parse("rdn(torus(5), 1)"))
-    router = Router(routing, routing.shapes[0], packet_length=8, flit_width=32, buffers=4)
+    router = Router(routing, routing.shapes[0], packet_length=8, flit_width=32, buffers=4, crossbar="crosspoint")
     text = module_text(router, "r", flatten=True)
     clocked = re.findall(r"always_ff @\(posedge [^)]*\)\s*(?:if [^;]*?else\s*)?(\\?[\w.]+)\s*<=", text)
     assert len(set(clocked)) > 50

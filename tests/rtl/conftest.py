@@ -37,7 +37,8 @@ class _Rig:
         self.plan, self.node, self.length, self.timing = _plan_of(text, modes), node, length, SlotTiming(length)
         self.network, self.buffers = self.plan.network, buffers or self.timing.full_rate_buffers
         sizes = {"packet_length": length, "flit_width": FLIT_WIDTH, "buffers": self.buffers}
-        self.router, self.dut = Router(self.plan, self.plan.shape_of(node), **sizes), Module()
+        shape = self.plan.shape_of(node)
+        self.router, self.dut = Router(self.plan, shape, crossbar="crosspoint", **sizes), Module()
         self.dut.submodules.router = self.router
         self.local = len(self.network.ports)
         ports = {index: self.network.ports[index].name for index in self.plan.shape_of(node).ports}

@@ -32,7 +32,8 @@ def assert_passed(run: Run, packets: int) -> None:
     [
         ("dualcube(3)", {"packet_length": 4}),
         ("hdn(cube(2), [[0], [0, 1]])", {}),
-        ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2}),
+        ("hdn(cube(2), [[0]])", {"crossbar": "output"}),
+        ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"}),
         ("rdn(torus(5), 1)", {"packet_length": 3}),
         ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2}),
     ],
