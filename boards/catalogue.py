@@ -69,7 +69,9 @@ BOARDS = {
             name="ulx3s-85f",
             platform=ULX3S_85F_Platform,
             clock_hz=25_000_000,
-            fabric=FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32, buffers=2),
+            fabric=FabricSpec(
+                network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32, buffers=2, crossbar="output"
+            ),
             family="ecp5",
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
@@ -79,7 +81,9 @@ BOARDS = {
             name="icepi-zero",
             platform=IcepiZero1_3Platform,
             clock_hz=50_000_000,
-            fabric=FabricSpec(network=parse("dualcube(2)"), packet_length=8, flit_width=32, buffers=2),
+            fabric=FabricSpec(
+                network=parse("dualcube(2)"), packet_length=8, flit_width=32, buffers=2, crossbar="output"
+            ),
             family="ecp5",
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
@@ -89,7 +93,9 @@ BOARDS = {
             name="ice40-hx8k",
             platform=ICE40HX8KBEVNPlatform,
             clock_hz=12_000_000,
-            fabric=FabricSpec(network=parse("dualcube(2)"), packet_length=2, flit_width=8, buffers=1),
+            fabric=FabricSpec(
+                network=parse("dualcube(2)"), packet_length=2, flit_width=8, buffers=1, crossbar="output"
+            ),
             family="ice40",
             bitstream=".bin",
             synth_opts="-abc9 -device hx",
