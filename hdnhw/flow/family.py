@@ -26,6 +26,8 @@ class Family:
         Options for a design without pins; empty if nextpnr has none for the family.
     outside : tuple of str
         Options for a design with pins.
+    global_buffer : str
+        Verilog of a buffer from ``{i}`` to a global net ``{o}``; empty if nextpnr finds for itself what needs one.
     comb : str
         nextpnr's name of the site of a lookup table.
     lut, ff : str
@@ -43,6 +45,7 @@ class Family:
     place: tuple[str, ...]
     inside: tuple[str, ...]
     outside: tuple[str, ...]
+    global_buffer: str
     comb: str
     lut: str
     ff: str
@@ -87,6 +90,7 @@ FAMILIES = {
             place=("--85k", "--speed", "6", "--package", "CABGA381"),
             inside=("--out-of-context",),
             outside=("--lpf-allow-unconstrained",),
+            global_buffer="DCCA global_buffer(.CLKI({i}), .CLKO({o}), .CE(1'b1))",
             comb="TRELLIS_COMB",
             lut="LUT4",
             ff="TRELLIS_FF",
@@ -102,6 +106,7 @@ FAMILIES = {
             place=("--hx8k", "--package", "ct256"),
             inside=(),
             outside=(),
+            global_buffer="",
             comb="ICESTORM_LC",
             lut="SB_LUT4",
             ff="SB_DFF",

@@ -22,7 +22,7 @@ UNIT, WRAPPER = "synth_unit", "synth_wrapper"
 INSTANCE = "dut.of."
 """Prefix of the names inside the unit."""
 
-CLOCK = "clk"
+CLOCK, RESET = "clk", "rst"
 
 _FAN_IN = 4
 """Bits that a step of the serial wrapper joins: what one lookup table takes."""
@@ -120,10 +120,11 @@ def parallel_wrapper(ports: Sequence[Port]) -> str:
     return _wrapper(", ".join(outside), lines, pins)
 
 
-def serial_wrapper(ports: Sequence[Port]) -> str:
+def serial_wrapper(ports: Sequence[Port], *, global_buffer: str = "") -> str:
     """Feed all inputs but the clock from a shift register; register all outputs and join them by XOR, four a step.
 
-    Three pins, whatever the unit has; every step ends in a register.
+    Three pins, whatever the unit has; every step ends in a register. The reset comes over the instance of a buffer with
+    ``{i}`` and ``{o}``, `global_buffer`, if that is not empty.
     """
     used = [port for port in ports if port.name != CLOCK]
     fed = sum(port.width for port in used if port.is_input)
@@ -131,7 +132,11 @@ def serial_wrapper(ports: Sequence[Port]) -> str:
     pins, lines, offset = [], [], 0
     for port in used:
         if port.is_input:
-            pins.append(f".{port.name}(feed[{offset + port.width - 1}:{offset}])")
+            bits = f"feed[{offset + port.width - 1}:{offset}]"
+            if port.name == RESET and global_buffer:
+                lines += [f"wire global_{RESET};", f"{global_buffer.format(i=bits, o=f'global_{RESET}')};"]
+                bits = f"global_{RESET}"
+            pins.append(f".{port.name}({bits})")
             offset += port.width
         else:
             pins.append(f".{port.name}(near_{port.name})")

@@ -7,7 +7,8 @@ Measuring conditions
 - ``fabric``: all routers and ejection buffers, flattened.
 - A router on ECP5 is placed out of context, without pins. nextpnr has no such option for iCE40, and a fabric has more
   ports than a device has pins: there a shift register feeds all inputs, and all outputs are registered and joined by
-  XOR, four a step, with a register behind every step.
+  XOR, four a step, with a register behind every step. The reset comes over a global net, as it should in any design
+  with a fabric: nextpnr puts it there by itself on iCE40, and is told to by a DCCA on ECP5.
 - The registers and XORs around the unit are synthesised in a module of their own and counted apart: ``lut4``, ``ff``,
   ``ram`` and ``comb_sites`` are those of the unit alone, the last from a run of nextpnr that only packs it. What is
   placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both.
@@ -282,7 +283,7 @@ def _design(spec: SynthSpec) -> _Design:
     constants = {} if node is None else {"address": routing.address.of_node(node)}
     around, ports = unit_text(module, ports_of(text, module), constants)
     pinless = is_router and bool(family.inside)
-    wrapper = (parallel_wrapper if pinless else serial_wrapper)(ports)
+    wrapper = parallel_wrapper(ports) if pinless else serial_wrapper(ports, global_buffer=family.global_buffer)
     frequency = family.frequency if spec.frequency is None else spec.frequency
     timed = ("--freq", f"{frequency:g}", "--timing-allow-fail", *(family.inside if pinless else family.outside))
     common = ("--json", "netlist.json", *family.place)

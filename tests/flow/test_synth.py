@@ -249,6 +249,18 @@ def test_a_fabric_keeps_all_its_routers_apart_from_the_wrapper():
     assert design.text.count("fabric_router router_") == 8
 
 
+@pytest.mark.parametrize(("family", "buffers"), [("ecp5", 1), ("ice40", 0)])
+def test_a_reset_reaches_a_fabric_over_a_global_net(family, buffers, tmp_path):
+    """A cell of the family's own does it on ECP5; nextpnr does it unasked on iCE40."""
+    design = synth._design(SynthSpec(fabric=SMALLEST, unit="fabric", family=family))
+    (tmp_path / "design.sv").write_text(design.text)
+    script = f"read_verilog -sv design.sv\nread_verilog -lib +/ecp5/cells_bb.v\nhierarchy -check -top {WRAPPER}\n"
+    listed = run_yosys(
+        f"{script}select -list {WRAPPER}/t:DCCA %co:+[CLKO] {WRAPPER}/c:dut %ci:+[rst] %i\n", cwd=tmp_path
+    )
+    assert listed.split().count(f"{WRAPPER}/global_rst") == buffers
+
+
 def test_ports_are_read_from_the_text():
     text = "module a(x);\n  input x;\nendmodule\nmodule m(clk, d\n, q);\n  input clk;\n  wire clk;\n  input [7:0] d;\n"
     text += "  output q;\nendmodule\n"
