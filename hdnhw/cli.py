@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import entry_points
 from itertools import pairwise
+from math import isinf
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -78,21 +79,26 @@ def _add_rule_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", width: str = "32") -> None:
-    """Add the options that say which machine to build, for :func:`fabric_spec`; `length` and `width` are defaults."""
+def _add_timed_options(parser: argparse.ArgumentParser, *, length: str = "8") -> None:
+    """Add the options on which it depends in which cycle a packet comes out; the others have none."""
     _add_rule_options(parser)
     parser.add_argument("--packet-length", type=int, metavar="L", help=f"flits a packet (default {length})")
-    parser.add_argument("--flit-width", type=int, metavar="W", help=f"bits a flit (default {width})")
     parser.add_argument(
         "--buffers", type=int, metavar="B", help="packet slots a port, shared by its virtual channels, a power of two"
     )
+    parser.set_defaults(flit_width=None, crossbar=None, endpoints=None, max_frame=None, tuser_width=None)
+
+
+def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", width: str = "32") -> None:
+    """Add the options that say which machine to build, for :func:`fabric_spec`; `length` and `width` are defaults."""
+    _add_timed_options(parser, length=length)
+    parser.add_argument("--flit-width", type=int, metavar="W", help=f"bits a flit (default {width})")
     parser.add_argument(
         "--crossbar",
         choices=CROSSBARS,
         help="where its registers stand: at the crosspoints, for the least logic on ECP5 (default), or at the outputs, "
         "for the fewest flip-flops and the fastest place-and-route",
     )
-    parser.set_defaults(endpoints=None, max_frame=None, tuser_width=None)
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
@@ -251,6 +257,46 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
     }, DONE
 
 
+def simulate(options: argparse.Namespace) -> tuple[Result, int]:
+    """Measure latency and accepted rate of a fabric under a load, on the cycle-accurate model."""
+    from hdnhw.model.fabric import FabricModel
+    from hdnhw.model.measure import LoadSpec, measure, summarise
+
+    spec = fabric_spec(options)
+    given = {name: getattr(options, name) for name in ("pattern", "injection", "rate", "cycles", "warmup", "seed")}
+    load = LoadSpec(**{name: value for name, value in given.items() if value is not None})
+    routing = plan(spec.network, spec.modes, spec.lanes)
+    model = FabricModel(routing, packet_length=spec.packet_length, buffers=spec.buffers)
+    measured = measure(model, load)
+    if not measured.steady:
+        say(f"no steady state in {measured.warmup} cycles: latencies grow with the cycles that are measured")
+    nodes = routing.network.num_nodes
+    return {
+        "spec": str(routing.network.spec),
+        "nodes": nodes,
+        "modes": routing.modes,
+        "lanes": routing.lanes,
+        "packet_length": spec.packet_length,
+        "buffers": model.buffers,
+        **asdict(load),
+        "warmup": measured.warmup,
+        "steady": measured.steady,
+        "offered_rate": round(measured.offered_rate, 6),
+        "accepted_rate": round(measured.accepted_rate, 6),
+        "saturated": measured.saturated,
+        "injected": measured.created,
+        "delivered": measured.delivered,
+        "packet_latency": summarise(measured.packet_latency),
+        "network_latency": summarise(measured.network_latency),
+        "confidence_95": None if isinf(measured.half_width) else round(measured.half_width, 3),
+        "mean_hops": round(measured.mean_hops, 4) if measured.delivered else None,
+        "fairness": round(measured.fairness, 4) if measured.accepted_rate else None,
+        "cycles": measured.cycles,
+        "seconds": round(measured.seconds, 3),
+        "router_cycles_per_second": round(nodes * measured.cycles / measured.seconds),
+    }, DONE
+
+
 def picture(options: argparse.Namespace) -> tuple[Result, int]:
     """Draw a dual-net of one level as SVG."""
     from hdnhw.report.picture import network_svg
@@ -347,6 +393,23 @@ def _add_routing_commands(commands: Any) -> None:
     _add_rule_options(parser)
 
 
+def _add_simulate(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "simulate",
+        simulate,
+        summary="measure latency and accepted rate under a load, on the cycle-accurate model",
+        example="hdnhw simulate 'rdn(cube(3), 1)' --pattern uniform --rate 0.2",
+    )
+    parser.add_argument("--pattern", help="where packets go, for example 'hotspot(0.2, 5)' (default uniform)")
+    parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
+    parser.add_argument("--rate", type=float, metavar="R", help="flits a node and cycle that are offered (default 0.1)")
+    parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
+    parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
+    parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")
+    _add_timed_options(parser)
+
+
 def _add_emit(commands: Any) -> None:
     parser = add_command(
         commands,
@@ -367,7 +430,7 @@ def _parser() -> Parser:
         prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (_add_network_commands, _add_routing_commands, _add_emit, _add_synth):
+    for add in (_add_network_commands, _add_routing_commands, _add_simulate, _add_emit, _add_synth):
         add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):
         point.load()(commands)

@@ -1,7 +1,8 @@
 """The test bench around a fabric, in SystemVerilog: sources, sinks and recorders; no Python runs in a cycle.
 
-Sources read their packets from files and sinks pause as :class:`hdnhw.model.traffic.Terminals` says; every packet that
-comes out is written to a log, and every packet that enters a channel if asked. Cocotb resets, waits and reads counters.
+Sources read their packets from files and sinks pause as :class:`hdnhw.traffic.packets.Terminals` says; every packet
+that comes out is written to a log, and every packet that enters a channel if asked. Cocotb resets, waits and reads
+counters.
 """
 
 from typing import Any

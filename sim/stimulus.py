@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from hdnhw.flit import FlitFormat
 from hdnhw.model.fabric import Ejections, FabricModel
-from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
+from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
 __all__ = ["TESTS", "Case", "case_of_traffic", "make_case", "write_case"]
 

@@ -10,21 +10,27 @@ import numpy.typing as npt
 from hdnhw.model.router import (
     CREATED,
     DESTINATION,
+    ENDED,
     FIELDS,
     HEAD_CYCLE,
+    HOPS,
+    LEFT,
+    LOST,
     POSSIBLE,
+    PROGRESS,
+    SENT,
     make_flows,
     make_orders,
     make_queues,
     make_terminals,
     simulate,
 )
-from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.timing import SlotTiming, slots_per_vc
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
-__all__ = ["Ejections", "FabricModel"]
+__all__ = ["Course", "Ejections", "FabricModel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +86,10 @@ class FabricModel:
         opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
         vcs_in = np.array([plan.num_vcs[port.opposite] for port in network.ports] + [1], dtype=np.int64)
         inputs, num_inputs = _inputs_of(plan)
-        self._shape = (neighbor_table(network), opposite, vcs_in, inputs, num_inputs)
-        self._slots = np.array([slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)], np.int32)
+        self.shape = (neighbor_table(network), opposite, vcs_in, inputs, num_inputs)
+        self.slots = np.array([slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)], np.int32)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
-        self._address = np.ascontiguousarray(plan.address.of_node(nodes))
+        self.address = np.ascontiguousarray(plan.address.of_node(nodes))
 
     def run(self, traffic: Traffic, terminals: Terminals | None = None, *, max_cycles: int) -> Ejections:
         """Simulate from reset until every packet with a possible destination has left, or for `max_cycles` cycles.
@@ -99,20 +105,109 @@ class FabricModel:
         -------
         Ejections
         """
-        plan, pause, count = self.plan, terminals or Terminals(), traffic.num_packets
-        nodes, ports = self._shape[0].shape
+        nodes, count = len(self.address), traffic.num_packets
         if len(traffic.first) != nodes + 1:
             raise ValueError(f"traffic must have {nodes} sources, not {len(traffic.first) - 1}")
-        num_vcs = plan.max_vcs
-        pool, dropped = np.empty((count, FIELDS), np.int64), np.zeros(nodes, np.int64)
+        course = Course(self, terminals or Terminals(), room=count)
+        pool = course.pool
         pool[:, DESTINATION], pool[:, CREATED], pool[:, HEAD_CYCLE] = traffic.destination, traffic.earliest, -1
-        pool[:, POSSIBLE] = plan.address.is_node(traffic.destination)
-        out = (np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int64))
-        timing = self.timing
-        cycles, ejected, sent = simulate(
-            plan.route,
-            self._address,
-            self._shape,
+        pool[:, POSSIBLE], pool[:, HOPS] = self.plan.address.is_node(traffic.destination), 0
+        packet, node, cycle = course.advance(_arrivals(traffic), packets=count, limit=max_cycles)
+        cycles = course.cycles if course.packets_gone == count else max_cycles
+        cycles = min(cycles, max_cycles)
+        order = np.lexsort((node, cycle))
+        order = order[: np.searchsorted(cycle[order], cycles)]
+        return Ejections(
+            packet[order],
+            node[order],
+            cycle[order],
+            pool[:, HEAD_CYCLE].copy(),
+            course.dropped,
+            cycles,
+            course.packets_sent * self.timing.packet_length,
+        )
+
+
+class Course:
+    """A fabric and its terminals in the course of a simulation, from reset on.
+
+    Parameters
+    ----------
+    model : FabricModel
+    terminals : Terminals
+    room : int
+        Packets that there is room for: rows of the pool.
+
+    Attributes
+    ----------
+    pool : ndarray of int64, shape (room, FIELDS)
+        Packets; whoever calls :meth:`advance` fills in those that arrive.
+    dropped : ndarray of int64, shape (nodes,)
+        Packets with an impossible destination dropped at each node.
+    """
+
+    def __init__(self, model: FabricModel, terminals: Terminals, *, room: int) -> None:
+        nodes, ports = model.shape[0].shape
+        num_vcs = model.plan.max_vcs
+        self.pool, self.dropped = np.empty((room, FIELDS), np.int64), np.zeros(nodes, np.int64)
+        self._model = model
+        self._queues = make_queues(nodes, ports + 1, num_vcs)
+        self._credits = np.tile(model.slots[None, :, None], (nodes, 1, num_vcs))
+        self._orders = make_orders(nodes, ports + 1, num_vcs)
+        self._flows = make_flows(nodes, ports, room, model.timing)
+        self._terminals = make_terminals(nodes, model.buffers, terminal_seeds(nodes, terminals.seed))
+        self._pauses = (terminals.source_gap, terminals.sink_stall, terminals.sink_hold)
+        self._progress = np.zeros(PROGRESS, np.int64)
+        self._out = _make_out(room)
+
+    @property
+    def cycles(self) -> int:
+        """Cycles up to the last in which a packet left or was dropped."""
+        return int(self._progress[ENDED])
+
+    @property
+    def packets_gone(self) -> int:
+        """Packets that have left or been dropped since reset."""
+        return int(self._progress[LEFT] + self._progress[LOST])
+
+    @property
+    def packets_sent(self) -> int:
+        """Packets sent over channels between routers since reset."""
+        return int(self._progress[SENT])
+
+    def grow(self, room: int) -> None:
+        """Make room for more packets."""
+        nodes, ports = self._model.shape[0].shape
+        self.pool = np.concatenate([self.pool, np.empty((room - len(self.pool), FIELDS), np.int64)])
+        self._out = _make_out(room)
+        grown = make_flows(nodes, ports, room, self._model.timing)
+        for old, new in zip(self._flows, grown, strict=True):
+            for source, target in zip(old, new, strict=True):
+                target[tuple(slice(size) for size in source.shape)] = source
+        self._flows = grown
+
+    def advance(
+        self, arrivals: tuple[npt.NDArray[Any], ...], *, packets: int, limit: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Go on until `packets` packets have left or been dropped since reset, or cycle `limit` is reached.
+
+        Parameters
+        ----------
+        arrivals : tuple of ndarray
+            Cycle, node and row of the pool of each packet that its source gets to send, sorted by cycle.
+        packets, limit : int
+            See :func:`hdnhw.model.router.simulate`: a run that goes on behind `limit` has that in the sample phase.
+
+        Returns
+        -------
+        tuple of ndarray of int64
+            Row of the pool, node and cycle of the tail of each packet that has left, in no order.
+        """
+        model, timing = self._model, self._model.timing
+        left = simulate(
+            model.plan.route,
+            model.address,
+            model.shape,
             (
                 timing.packet_length,
                 timing.hop_slots,
@@ -121,26 +216,27 @@ class FabricModel:
                 timing.credit_slots,
                 timing.channel_cycles,
             ),
-            self.buffers,
-            pool,
-            _arrivals(traffic),
-            make_queues(nodes, ports + 1, num_vcs),
-            np.tile(self._slots[None, :, None], (nodes, 1, num_vcs)),
-            make_orders(nodes, ports + 1, num_vcs),
-            make_flows(nodes, ports, count, timing),
-            make_terminals(nodes, self.buffers, terminal_seeds(nodes, pause.seed)),
-            (pause.source_gap, pause.sink_stall, pause.sink_hold),
-            dropped,
-            out,
-            max_cycles,
+            model.buffers,
+            self.pool,
+            arrivals,
+            self._queues,
+            self._credits,
+            self._orders,
+            self._flows,
+            self._terminals,
+            self._pauses,
+            self.dropped,
+            self._out,
+            self._progress,
+            packets,
+            limit,
         )
-        packet, node, cycle = (column[:ejected].astype(np.int64) for column in out)
-        order = np.lexsort((node, cycle))
-        order = order[: np.searchsorted(cycle[order], cycles)]
-        sent_flits = sent * timing.packet_length
-        return Ejections(
-            packet[order], node[order], cycle[order], pool[:, HEAD_CYCLE].copy(), dropped, cycles, sent_flits
-        )
+        packet, node, cycle = (column[:left].astype(np.int64) for column in self._out)
+        return packet, node, cycle
+
+
+def _make_out(room: int) -> tuple[npt.NDArray[Any], ...]:
+    return np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int64)
 
 
 def _arrivals(traffic: Traffic) -> tuple[npt.NDArray[Any], ...]:

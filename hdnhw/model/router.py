@@ -19,10 +19,18 @@ from hdnhw.timing import SlotTiming
 
 __all__ = [
     "CREATED",
+    "CYCLE",
     "DESTINATION",
+    "ENDED",
     "FIELDS",
     "HEAD_CYCLE",
+    "HOPS",
+    "LEFT",
+    "LOST",
     "POSSIBLE",
+    "PROGRESS",
+    "SENT",
+    "SOURCE",
     "WAY",
     "allocate_node",
     "make_flows",
@@ -36,11 +44,17 @@ __all__ = [
 
 PORT_MASK = (1 << VC_SHIFT) - 1
 
-DESTINATION, CREATED, HEAD_CYCLE, POSSIBLE, NEXT, WAY = range(6)
-FIELDS = 6
+DESTINATION, CREATED, HEAD_CYCLE, POSSIBLE, NEXT, WAY, HOPS, SOURCE = range(8)
+FIELDS = 8
 """Columns of the pool of packets: packed destination; cycle before which it is not offered; cycle in which its head
-flit was accepted; whether the destination is a node; the packet behind it in a queue; and its routing decision at the
-router where it is, ``port | vc << VC_SHIFT``."""
+flit was accepted; whether the destination is a node; the packet behind it in a queue; its routing decision at the
+router where it is, ``port | vc << VC_SHIFT``; channels that it has crossed; and the node that it comes from, for those
+who want to know."""
+
+CYCLE, SLOT, ENDED, SENT, LOST, LEFT = range(6)
+PROGRESS = 6
+"""Of a run: the next cycle and slot; the cycle behind the last in which a packet left or was dropped; packets sent
+between routers, dropped, and left. The last three count from reset."""
 
 
 @njit(cache=True, inline="always")
@@ -188,6 +202,7 @@ def _deliver(route, address, pool, queue, busy, crossing, at):  # type: ignore[n
     for item in range(count[at]):
         node, port, packet = items[at, item, 0], items[at, item, 1], items[at, item, 2]
         way = route(address[node], pool[packet, DESTINATION])
+        pool[packet, HOPS] += 1
         push_packet(pool, queue, node, port & PORT_MASK, port >> VC_SHIFT, packet, way)
         _wake(node, busy)
     count[at] = 0
@@ -459,13 +474,16 @@ def simulate(  # type: ignore[no-untyped-def]
     pauses,
     dropped,
     out,
+    progress,
+    packets,
     limit,
 ):
-    """Run until every packet has left or been dropped, or `limit` cycles have passed.
+    """Go on until `packets` packets have left or been dropped since reset, or cycle `limit` is reached.
 
     `arrivals` are cycles, nodes and packets, sorted by cycle: when a source has a packet to send. Terminals that never
-    pause are worked on once a slot; then `out` tells of tails that are still on their way to the terminal, and is in no
-    order within a cycle. Return (cycles, packets that have left, packets sent between routers).
+    pause are worked on once a slot: then `limit` must be in the sample phase if the run is to go on, `out` tells of
+    tails that are still on their way to the terminal, and is in no order within a cycle. `progress` is told where the
+    run stands. Return how many packets have left since the call.
     """
     length, hop_slots, sample_phase, update_phase, credit_slots, channel_cycles = timing
     gap, stall, hold = pauses
@@ -478,12 +496,11 @@ def simulate(  # type: ignore[no-untyped-def]
     source, held, ejection, taken, state = borrow(terminals)
     freed_nodes, freed_count = freed
     occupied, ejection_slots = source[2], len(credits_back[1])
-    nodes, ports, packets = len(address), shape[0].shape[1], len(pool)
-    possible = 0
-    for packet in range(packets):
-        possible += pool[packet, POSSIBLE]
-    arrived, ejected, lost, sent, slot, cycle, ended = 0, 0, 0, 0, 0, 0, 0
-    while (ejected < possible or lost < packets - possible) and cycle < limit:
+    nodes, ports, total = len(address), shape[0].shape[1], len(release)
+    arrived, ejected = 0, 0
+    cycle, slot, ended = progress[CYCLE], progress[SLOT], progress[ENDED]
+    sent, lost, before = progress[SENT], progress[LOST], progress[LEFT]
+    while before + ejected + lost < packets and cycle < limit:
         phase = cycle % length
         if phase == sample_phase:
             for item in range(freed_count[0]):
@@ -507,7 +524,7 @@ def simulate(  # type: ignore[no-untyped-def]
             slot += 1
         # Terminals: up to the next allocation, or this cycle alone.
         end = cycle + (sample_phase - phase - 1) % length if plain else cycle
-        while arrived < packets and release[arrived] <= min(end, limit - 1):
+        while arrived < total and release[arrived] <= min(end, limit - 1):
             _offer(pool, source, arrival_node[arrived], arrival_packet[arrived])
             arrived += 1
         if plain:
@@ -529,5 +546,6 @@ def simulate(  # type: ignore[no-untyped-def]
                     state[node] = _advance(state[node])
             ended = end + 1
         cycle = end + 1
-    finished = ejected == possible and lost == packets - possible
-    return min(ended, limit) if finished else limit, ejected, sent
+    progress[CYCLE], progress[SLOT], progress[ENDED] = cycle, slot, ended
+    progress[SENT], progress[LOST], progress[LEFT] = sent, lost, before + ejected
+    return ejected

@@ -7,8 +7,8 @@ import pytest
 from boards.simulation import hear_self_test, self_test_sources
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.traffic import Traffic
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.traffic.packets import Traffic
 
 PACKETS = 20
 FIRST_OFFER = 4

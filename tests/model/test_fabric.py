@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.traffic import Terminals, Traffic, terminal_seeds
 from hdnhw.routing.plan import plan
 from hdnhw.spec import parse
 from hdnhw.timing import SlotTiming
+from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
 
 @cache

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.model.traffic import Terminals, Traffic
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
+from hdnhw.traffic.packets import Terminals, Traffic
 from sim import check
 from sim.runner import Bench, Run
 from sim.stimulus import case_of_traffic

@@ -1,0 +1,1 @@
+"""What terminals send: patterns of destinations and injection processes."""

@@ -1,0 +1,52 @@
+"""Patterns and processes as text: a name, or a call with literal arguments."""
+
+import ast
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
+from typing import Any
+
+from hdnhw.spec import SpecError
+
+__all__ = ["read_expression"]
+
+
+def read_expression(text: str, makers: Mapping[str, Callable[..., Any]], what: str) -> tuple[str, list[Any]]:
+    """Return the name of the maker that an expression such as ``hotspot(0.2, 5)`` calls, and the arguments.
+
+    Arguments stand for the parameters of the maker that may be given by position and have a default or are of type int
+    or float; others are the caller's.
+
+    Raises
+    ------
+    SpecError
+        If there is no such maker, or its parameters are others.
+    """
+    name, arguments = _parts(text)
+    if name not in makers:
+        raise SpecError(f"{what} must be one of {', '.join(makers)}, not {text!r}")
+    parameters = [
+        parameter
+        for parameter in signature(makers[name]).parameters.values()
+        if parameter.annotation in (int, float) and parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
+    ]
+    least = sum(parameter.default is Parameter.empty for parameter in parameters)
+    if not least <= len(arguments) <= len(parameters):
+        shown = ", ".join(parameter.name for parameter in parameters)
+        raise SpecError(f"{what} {name} takes ({shown}), at least {least} of them, not {len(arguments)} arguments")
+    for parameter, argument in zip(parameters, arguments, strict=False):
+        allowed = (int, float) if parameter.annotation is float else (int,)
+        if type(argument) not in allowed:
+            raise SpecError(
+                f"{name} {parameter.name} must be {'a number' if float in allowed else 'an integer'}, not {argument!r}"
+            )
+    return name, arguments
+
+
+def _parts(text: str) -> tuple[str, list[Any]]:
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            return node.func.id, [ast.literal_eval(argument) for argument in node.args]
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        pass
+    return text.strip(), []

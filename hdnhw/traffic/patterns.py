@@ -1,0 +1,200 @@
+"""Traffic patterns: to which node a packet goes, given the node that it comes from.
+
+The permutations are those of Dally and Towles, Principles and Practices of Interconnection Networks, section 3.2, on
+node numbers (their bits) or, where they name dimensions, on the digits of a node. No pattern sends to its own source: a
+node that a permutation leaves in its place is silent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isqrt, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.spec import SpecError
+from hdnhw.topology.network import Network
+from hdnhw.traffic.expression import read_expression
+
+__all__ = ["PATTERNS", "Pattern", "parse_pattern"]
+
+Nodes = npt.NDArray[np.int64]
+Draw = Callable[[Nodes, np.random.Generator], Nodes]
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Where packets go.
+
+    Attributes
+    ----------
+    text : str
+        The expression that :func:`parse_pattern` reads.
+    senders : ndarray of int64, shape (senders,)
+        Nodes that send, sorted.
+    draw : callable
+        Takes sources, all of them senders, and a generator; returns a destination for each.
+    """
+
+    text: str
+    senders: Nodes
+    draw: Draw
+
+
+def _uniform(count: int, sources: Nodes, rng: np.random.Generator) -> Nodes:
+    """Draw one of `count` nodes, all but the source equally likely."""
+    drawn = rng.integers(0, count - 1, len(sources))
+    return drawn + (drawn >= sources)
+
+
+def _permutation(text: str, destination: Nodes) -> Pattern:
+    senders = np.flatnonzero(destination != np.arange(len(destination)))
+    if not len(senders):
+        raise SpecError(f"pattern {text} leaves every node of this network in its place")
+    return Pattern(text, senders.astype(np.int64), lambda sources, _: destination[sources])
+
+
+def _random(text: str, network: Network, draw: Draw) -> Pattern:
+    return Pattern(text, np.arange(network.num_nodes, dtype=np.int64), draw)
+
+
+def _address_bits(network: Network, name: str) -> int:
+    bits = network.num_nodes.bit_length() - 1
+    if network.num_nodes != 1 << bits:
+        raise SpecError(f"pattern {name} needs a power of two of nodes; {network.spec} has {network.num_nodes}")
+    return bits
+
+
+def _make_uniform(network: Network) -> Pattern:
+    return _random("uniform", network, lambda sources, rng: _uniform(network.num_nodes, sources, rng))
+
+
+def _make_hotspot(network: Network, share: float = 0.1, node: int = 0) -> Pattern:
+    """Send a share of the packets to one node and the others uniformly."""
+    if not 0 < share <= 1:
+        raise SpecError(f"hotspot share must be above 0 and at most 1, not {share}")
+    hot = network.check_node(node)
+
+    def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
+        drawn = _uniform(network.num_nodes, sources, rng)
+        return np.where((rng.random(len(sources)) < share) & (sources != hot), hot, drawn)
+
+    return _random(f"hotspot({share}, {hot})", network, draw)
+
+
+def _make_transpose(network: Network) -> Pattern:
+    """Exchange the two halves of a node number in base sqrt(N)."""
+    side = isqrt(network.num_nodes)
+    if side * side != network.num_nodes:
+        raise SpecError(f"pattern transpose needs a square number of nodes; {network.spec} has {network.num_nodes}")
+    return _permutation("transpose", np.arange(network.num_nodes).reshape(side, side).T.ravel())
+
+
+def _make_complement(network: Network) -> Pattern:
+    """Send from n to N - 1 - n: of a power of two of nodes, every bit is inverted."""
+    return _permutation("complement", np.arange(network.num_nodes)[::-1].copy())
+
+
+def _make_reverse(network: Network) -> Pattern:
+    bits = _address_bits(network, "reverse")
+    return _permutation("reverse", np.arange(network.num_nodes).reshape([2] * bits).T.ravel())
+
+
+def _make_shuffle(network: Network) -> Pattern:
+    """Rotate the bits of a node number to the left."""
+    bits, nodes = _address_bits(network, "shuffle"), np.arange(network.num_nodes)
+    return _permutation("shuffle", (nodes << 1 | nodes >> (bits - 1)) & (network.num_nodes - 1))
+
+
+def _shifted(network: Network, text: str, shift: Callable[[int], int]) -> Pattern:
+    digits = network.decode(np.arange(network.num_nodes))
+    moved = [(digit + shift(radix)) % radix for digit, radix in zip(digits, network.radices, strict=True)]
+    return _permutation(text, network.encode(tuple(moved)))
+
+
+def _make_tornado(network: Network) -> Pattern:
+    """Add just under half of its radix to every digit."""
+    return _shifted(network, "tornado", lambda radix: (radix + 1) // 2 - 1)
+
+
+def _make_neighbour(network: Network) -> Pattern:
+    """Add one to every digit."""
+    return _shifted(network, "neighbour", lambda _: 1)
+
+
+def _make_permutation(network: Network, seed: int = 1) -> Pattern:
+    """Draw a permutation once."""
+    return _permutation(f"permutation({seed})", np.random.default_rng(seed).permutation(network.num_nodes))
+
+
+def _level(network: Network, name: str, level: int) -> int:
+    if not network.levels:
+        raise SpecError(f"pattern {name} is for dual-nets; {network.spec} has no levels")
+    if not 1 <= level <= len(network.levels):
+        raise SpecError(f"{name} level must be 1 to {len(network.levels)}, not {level}")
+    return level
+
+
+def _make_cluster(network: Network, level: int = 1) -> Pattern:
+    """Send within a cluster of a level, uniformly: those of level 1 are the copies of the base network."""
+    layout = network.levels[_level(network, "cluster", level) - 1]
+    inner = slice(layout.class_digit + 1 + len(layout.cluster), None)
+    radices = network.radices[inner]
+
+    def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
+        digits = list(network.decode(sources))
+        drawn = _uniform(prod(radices), np.ravel_multi_index(digits[inner], radices), rng)
+        digits[inner] = np.unravel_index(drawn, radices)
+        return np.asarray(network.encode(tuple(digits)), dtype=np.int64)
+
+    return _random(f"cluster({level})", network, draw)
+
+
+def _make_inter_class(network: Network, level: int = 0) -> Pattern:
+    """Send to the other class of a level, uniformly; 0 stands for the highest."""
+    chosen = _level(network, "inter_class", level or len(network.levels))
+    place = network.levels[chosen - 1].class_digit
+
+    def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
+        digits = [rng.integers(0, radix, len(sources)) for radix in network.radices]
+        digits[place] = 1 - network.decode(sources)[place]
+        return np.asarray(network.encode(tuple(digits)), dtype=np.int64)
+
+    return _random(f"inter_class({chosen})", network, draw)
+
+
+PATTERNS: dict[str, Callable[..., Pattern]] = {
+    "uniform": _make_uniform,
+    "transpose": _make_transpose,
+    "complement": _make_complement,
+    "reverse": _make_reverse,
+    "shuffle": _make_shuffle,
+    "tornado": _make_tornado,
+    "neighbour": _make_neighbour,
+    "hotspot": _make_hotspot,
+    "permutation": _make_permutation,
+    "cluster": _make_cluster,
+    "inter_class": _make_inter_class,
+}
+"""What makes each pattern on a network, by its name."""
+
+
+def parse_pattern(text: str, network: Network) -> Pattern:
+    """Read a pattern such as ``uniform`` or ``hotspot(0.2, 5)``.
+
+    Raises
+    ------
+    SpecError
+        If it is none, has wrong arguments, or the network cannot carry it.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.network import build
+    >>> parse_pattern("hotspot(0.2)", build(parse("cube(3)"))).text
+    'hotspot(0.2, 0)'
+    """
+    name, arguments = read_expression(text, PATTERNS, "pattern")
+    if network.num_nodes < 2:
+        raise SpecError(f"{network.spec} has one node: there is nowhere to send to")
+    return PATTERNS[name](network, *arguments)

@@ -1,0 +1,136 @@
+"""Measurement: against closed forms at low load, against the bound at high load, and with itself in pieces."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from hdnhw.model.fabric import Course, FabricModel
+from hdnhw.model.measure import LoadSpec, measure, summarise, truncation_point
+from hdnhw.model.router import CREATED, DESTINATION, HEAD_CYCLE, HOPS, POSSIBLE
+from hdnhw.routing.plan import plan
+from hdnhw.routing.statistics import routing_statistics
+from hdnhw.spec import SpecError, parse
+from hdnhw.topology.metrics import summarise_distances
+from hdnhw.traffic.packets import Terminals, Traffic
+
+
+@cache
+def model_of(text, length):
+    return FabricModel(plan(parse(text)), packet_length=length)
+
+
+def mean(histogram):
+    return float(histogram @ np.arange(len(histogram)) / histogram.sum())
+
+
+@pytest.mark.parametrize("length", [1, 4])
+@pytest.mark.parametrize("text", ["torus(4, 4)", "rdn(cube(2), 1)"])
+def test_a_network_that_is_nearly_empty(text, length):
+    model = model_of(text, length)
+    measured = measure(model, LoadSpec(rate=0.002, cycles=200_000, warmup=100))
+    distance = float(summarise_distances(model.plan.network).average_distance)
+    assert measured.delivered == measured.created
+    assert measured.mean_hops == pytest.approx(distance, rel=0.02)
+    waits = np.mean([model.timing.zero_load_latency(0, phase) for phase in range(length)])
+    expected = model.timing.hop_cycles * measured.mean_hops + waits
+    assert mean(measured.network_latency) == pytest.approx(expected, rel=0.03)
+    assert mean(measured.packet_latency) >= mean(measured.network_latency) >= expected * 0.99
+
+
+@pytest.mark.parametrize("injection", ["bernoulli", "on_off(50)"])
+def test_below_saturation_all_that_is_offered_is_accepted(injection):
+    measured = measure(model_of("rdn(cube(2), 1)", 4), LoadSpec(rate=0.1, cycles=20_000, injection=injection))
+    assert measured.steady
+    assert not measured.saturated
+    assert measured.created == measured.delivered == measured.packet_latency.sum() == measured.network_latency.sum()
+    assert measured.offered_rate == pytest.approx(0.1, rel=0.1)
+    assert measured.accepted_rate == pytest.approx(measured.offered_rate, rel=0.02)
+    assert 0.9 < measured.fairness <= 1
+    assert 0 < measured.half_width < 0.3 * mean(measured.packet_latency)
+
+
+@pytest.mark.parametrize("text", ["torus(4, 4)", "rdn(cube(2), 1)"])
+def test_no_more_is_accepted_than_channels_carry(text):
+    model = model_of(text, 4)
+    bound = min(1.0, routing_statistics(model.plan).saturation_bound)
+    measured = measure(model, LoadSpec(rate=1.0, cycles=4000))
+    assert measured.saturated
+    assert 0.4 * bound < measured.accepted_rate <= bound * 1.02
+
+
+def test_silent_nodes_of_a_permutation_are_not_unfair():
+    measured = measure(model_of("torus(4, 4)", 1), LoadSpec(pattern="transpose", rate=0.1, cycles=50_000))
+    assert measured.offered_rate == pytest.approx(0.1 * 12 / 16, rel=0.05)
+    assert measured.fairness > 0.99
+
+
+def test_a_seed_names_a_run():
+    model = model_of("torus(4, 4)", 1)
+    one, same, other = (measure(model, LoadSpec(rate=0.2, cycles=1000, seed=seed)) for seed in (3, 3, 4))
+    assert np.array_equal(one.packet_latency, same.packet_latency)
+    assert not np.array_equal(one.packet_latency, other.packet_latency)
+
+
+@pytest.mark.parametrize("length", [1, 2, 4, 8])
+def test_a_run_in_pieces_is_the_run(length):
+    """Cut in sample phases, with room for more packets made on the way."""
+    model, rng = model_of("rdn(cube(2), 1)", length), np.random.default_rng(length)
+    nodes, count = 32, 60
+    destination = model.plan.address.of_node(rng.integers(0, nodes, nodes * count))
+    earliest = np.sort(rng.integers(0, 40 * length, (nodes, count)), axis=1)
+    whole = model.run(Traffic(np.arange(nodes + 1) * count, destination, earliest.ravel()), max_cycles=100_000)
+
+    order = np.argsort(earliest.ravel(), kind="stable").astype(np.int32)
+    created, source = earliest.ravel()[order], (order // count).astype(np.int32)
+    course, limit, arrived, pieces = Course(model, Terminals(), room=1), model.timing.sample_phase, 0, []
+    while course.packets_gone < nodes * count:
+        limit += length * int(rng.integers(1, 9))
+        due = slice(arrived, arrived := int(np.searchsorted(created, limit)))
+        if due.stop > len(course.pool):
+            course.grow(due.stop)
+        pool, rows = course.pool, np.arange(due.start, due.stop, dtype=np.int32)
+        pool[rows, DESTINATION], pool[rows, CREATED] = destination[order[due]], created[due]
+        pool[rows, POSSIBLE], pool[rows, HOPS], pool[rows, HEAD_CYCLE] = 1, 0, -1
+        gone, node, cycle = course.advance((created[due], source[due], rows), packets=1 << 40, limit=limit)
+        pieces.append(np.stack([cycle, node, order[gone]]))
+    left = np.concatenate(pieces, axis=1)
+    left = left[:, np.lexsort((left[1], left[0]))]
+    assert np.array_equal(left, np.stack([whole.cycle, whole.node, whole.packet]))
+    assert (course.cycles, course.packets_sent * length) == (whole.cycles, whole.flit_hops)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_summary_of_a_histogram(seed):
+    values = np.random.default_rng(seed).geometric(0.1, 50 + seed)
+    shown = summarise(np.bincount(values))
+    assert shown["mean"] == pytest.approx(values.mean(), abs=1e-4)
+    assert shown["max"] == values.max()
+    for percent in (50, 95, 99):
+        assert shown[f"p{percent}"] == np.percentile(values, percent, method="inverted_cdf")
+    assert summarise(np.zeros(3, np.int64)) is None
+
+
+def test_truncation_leaves_out_a_transient_and_nothing_else():
+    rng = np.random.default_rng(1)
+    steady = rng.normal(10, 1, 40)
+    rising = np.concatenate([np.linspace(0, 9, 10), steady])
+    assert truncation_point(steady) < 10
+    assert 7 <= truncation_point(rising) <= 15
+    assert truncation_point(np.arange(40.0)) == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"rate": 0}, "rate must be above 0 and at most 1 flit a node and cycle, not 0"),
+        ({"rate": 1.1}, "not 1.1"),
+        ({"rate": float("nan")}, "not nan"),
+        ({"cycles": 19}, "cycles must be at least 20, not 19"),
+        ({"warmup": -1}, "warmup must be at least 0 cycles, not -1"),
+        ({"seed": -1}, "seed must be at least 0, not -1"),
+    ],
+)
+def test_loads_that_cannot_be(options, said):
+    with pytest.raises(SpecError, match=said):
+        LoadSpec(**options)
