@@ -11,7 +11,6 @@ from hdnhw.model.router import (
     CREATED,
     DESTINATION,
     ENDED,
-    FIELDS,
     HEAD_CYCLE,
     HOPS,
     LEFT,
@@ -21,16 +20,24 @@ from hdnhw.model.router import (
     SENT,
     make_flows,
     make_orders,
+    make_pool,
     make_queues,
     make_terminals,
     simulate,
 )
 from hdnhw.routing.plan import RoutingPlan
+from hdnhw.spec import SpecError
 from hdnhw.timing import SlotTiming, slots_per_vc
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
 __all__ = ["Course", "Ejections", "FabricModel"]
+
+ADDRESS_BITS = 31
+"""Most bits of a packed address: packets are rows of 32-bit words."""
+
+MAX_CYCLE = (1 << 31) - 1
+"""Last cycle of a run, for the same reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +89,15 @@ class FabricModel:
         self.buffers = index(self.timing.buffers_of(buffers))
         if self.buffers < 1 or self.buffers & (self.buffers - 1):
             raise ValueError(f"buffers must be a power of two of packet slots, not {self.buffers}")
+        if plan.address.width > ADDRESS_BITS:
+            raise SpecError(
+                f"a network that is simulated must have at most {ADDRESS_BITS} address bits; {plan.network.spec} has "
+                f"{plan.address.width}"
+            )
         network = plan.network
         opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
-        vcs_in = np.array([plan.num_vcs[port.opposite] for port in network.ports] + [1], dtype=np.int64)
-        inputs, num_inputs = _inputs_of(plan)
-        self.shape = (neighbor_table(network), opposite, vcs_in, inputs, num_inputs)
-        self.slots = np.array([slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)], np.int32)
+        self.shape = (neighbor_table(network), opposite, _several(plan))
+        self.slots = np.array([slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)], np.int16)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
         self.address = np.ascontiguousarray(plan.address.of_node(nodes))
 
@@ -108,6 +118,8 @@ class FabricModel:
         nodes, count = len(self.address), traffic.num_packets
         if len(traffic.first) != nodes + 1:
             raise ValueError(f"traffic must have {nodes} sources, not {len(traffic.first) - 1}")
+        if count and traffic.earliest.max() > MAX_CYCLE:
+            raise ValueError(f"earliest must be at most cycle {MAX_CYCLE}, not {traffic.earliest.max()}")
         course = Course(self, terminals or Terminals(), room=count)
         pool = course.pool
         pool[:, DESTINATION], pool[:, CREATED], pool[:, HEAD_CYCLE] = traffic.destination, traffic.earliest, -1
@@ -121,7 +133,7 @@ class FabricModel:
             packet[order],
             node[order],
             cycle[order],
-            pool[:, HEAD_CYCLE].copy(),
+            pool[:, HEAD_CYCLE].astype(np.int64),
             course.dropped,
             cycles,
             course.packets_sent * self.timing.packet_length,
@@ -140,7 +152,7 @@ class Course:
 
     Attributes
     ----------
-    pool : ndarray of int64, shape (room, FIELDS)
+    pool : ndarray of int32, shape (room, FIELDS)
         Packets; whoever calls :meth:`advance` fills in those that arrive.
     dropped : ndarray of int64, shape (nodes,)
         Packets with an impossible destination dropped at each node.
@@ -149,7 +161,7 @@ class Course:
     def __init__(self, model: FabricModel, terminals: Terminals, *, room: int) -> None:
         nodes, ports = model.shape[0].shape
         num_vcs = model.plan.max_vcs
-        self.pool, self.dropped = np.empty((room, FIELDS), np.int64), np.zeros(nodes, np.int64)
+        self.pool, self.dropped = make_pool(room), np.zeros(nodes, np.int64)
         self._model = model
         self._queues = make_queues(nodes, ports + 1, num_vcs)
         self._credits = np.tile(model.slots[None, :, None], (nodes, 1, num_vcs))
@@ -178,7 +190,9 @@ class Course:
     def grow(self, room: int) -> None:
         """Make room for more packets."""
         nodes, ports = self._model.shape[0].shape
-        self.pool = np.concatenate([self.pool, np.empty((room - len(self.pool), FIELDS), np.int64)])
+        pool = make_pool(room)
+        pool[: len(self.pool)] = self.pool
+        self.pool = pool
         self._out = _make_out(room)
         grown = make_flows(nodes, ports, room, self._model.timing)
         for old, new in zip(self._flows, grown, strict=True):
@@ -204,6 +218,8 @@ class Course:
             Row of the pool, node and cycle of the tail of each packet that has left, in no order.
         """
         model, timing = self._model, self._model.timing
+        if limit > MAX_CYCLE:
+            raise ValueError(f"a run must end by cycle {MAX_CYCLE}, not {limit}")
         left = simulate(
             model.plan.route,
             model.address,
@@ -251,15 +267,10 @@ def _arrivals(traffic: Traffic) -> tuple[npt.NDArray[Any], ...]:
     return cycle[order], nodes[order], order
 
 
-def _inputs_of(plan: RoutingPlan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the input ports of each node in the order of allocation, shape (nodes, ports + 1), and their number."""
-    nodes, local = plan.network.num_nodes, len(plan.network.ports)
-    inputs, count = np.full((nodes, local + 1), local, np.int64), np.zeros(nodes, np.int64)
+def _several(plan: RoutingPlan) -> npt.NDArray[np.bool_]:
+    """Return for each node whether an input of its router has two virtual channels or more."""
+    ports, nodes = plan.network.ports, plan.network.num_nodes
+    has = {shape: any(plan.num_vcs[ports[port].opposite] > 1 for port in shape.ports) for shape in plan.shapes}
     if len(plan.shapes) == 1:
-        ports = (*plan.shapes[0].ports, local)
-        inputs[:, : len(ports)], count[:] = ports, len(ports)
-        return inputs, count
-    for node in range(nodes):
-        ports = (*plan.shape_of(node).ports, local)
-        inputs[node, : len(ports)], count[node] = ports, len(ports)
-    return inputs, count
+        return np.full(nodes, has[plan.shapes[0]])
+    return np.array([has[plan.shape_of(node)] for node in range(nodes)])

@@ -26,7 +26,7 @@ BATCHES = 20
 STUDENT = 2.093
 """Of the t-distribution with BATCHES - 1 degrees of freedom: the quantile of 97.5 %."""
 
-WINDOW_PACKETS = 1 << 19
+WINDOW_PACKETS = 1 << 16
 """Packets, on average, that a window of cycles creates at most."""
 
 BLOCK_SLOTS, LEAST_BLOCK = 40, 200
@@ -223,7 +223,7 @@ class _Run:
         gone, _, cycle = self._course.advance(arrivals, packets=1 << 62, limit=stop)
         self._free = np.concatenate([self._free, gone])
         self.cycle = stop
-        return _Window(created, pool[gone], cycle)
+        return _Window(created, pool[gone].astype(np.int64), cycle)
 
     def _take_rows(self, count: int) -> Integers:
         if count > len(self._free):
@@ -231,7 +231,8 @@ class _Run:
             more = max(room, count - len(self._free))
             self._course.grow(room + more)
             self._free = np.concatenate([self._free, np.arange(room, room + more)])
-        rows, self._free = self._free[:count], self._free[count:]
+        left = len(self._free) - count
+        rows, self._free = self._free[left:], self._free[:left]  # the latest first: they are in the cache
         return rows
 
 

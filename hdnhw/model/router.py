@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from numba.cpython.unsafe import numbers
 
 from hdnhw.model.borrow import borrow
 from hdnhw.routing.compiled import VC_SHIFT
@@ -27,22 +28,29 @@ __all__ = [
     "HOPS",
     "LEFT",
     "LOST",
+    "PORT",
     "POSSIBLE",
     "PROGRESS",
     "SENT",
     "SOURCE",
+    "VC",
     "WAY",
+    "WAY_OUT",
     "allocate_node",
     "make_flows",
     "make_orders",
+    "make_pool",
     "make_queues",
     "make_terminals",
+    "make_work",
     "pop_packet",
     "push_packet",
     "simulate",
 ]
 
 PORT_MASK = (1 << VC_SHIFT) - 1
+
+trailing_zeros: Any = numbers.trailing_zeros  # an intrinsic: called without the context that its type asks for
 
 DESTINATION, CREATED, HEAD_CYCLE, POSSIBLE, NEXT, WAY, HOPS, SOURCE = range(8)
 FIELDS = 8
@@ -57,123 +65,171 @@ PROGRESS = 6
 between routers, dropped, and left. The last three count from reset."""
 
 
+FIRST, LAST, HEAD_WAY, SENT_LAST = range(4)
+"""Of a queue: its first and last packet; the routing decision of the first; and the slot in which one was sent last."""
+
+PORT, VC, WAY_OUT = range(3)
+"""Of an offer: the input, its virtual channel, and the routing decision of the packet at its head."""
+
+_WORD = 62
+"""Bits used of a word that tells which queues of a router hold a packet."""
+
+
+@njit(cache=True, inline="always")
+def _place(queue, port, vc):  # type: ignore[no-untyped-def]
+    """Return the word and the bit that stand for a queue; those of one port are in one word."""
+    heads, present = queue
+    num_vcs = heads.shape[2]
+    if present.shape[1] == 1:
+        return 0, 1 << (port * num_vcs + vc)
+    per_word = _WORD // num_vcs
+    return port // per_word, 1 << (port % per_word * num_vcs + vc)
+
+
+@njit(cache=True, inline="always")
+def _holds_packet(queue, node):  # type: ignore[no-untyped-def]
+    """Tell whether a router holds a packet."""
+    present = queue[1]
+    held = present[node, 0]
+    for word in range(1, present.shape[1]):
+        held |= present[node, word]
+    return held != 0
+
+
 @njit(cache=True, inline="always")
 def push_packet(pool, queue, node, port, vc, packet, way):  # type: ignore[no-untyped-def]
     """Put a packet with its routing decision (``port | vc << VC_SHIFT``) at the end of a queue."""
-    first, last, ways = queue
+    heads, present = queue
     pool[packet, NEXT], pool[packet, WAY] = -1, way
-    if first[node, port, vc] < 0:
-        first[node, port, vc], ways[node, port, vc] = packet, way
+    word, bit = _place(queue, port, vc)
+    if present[node, word] & bit:
+        pool[heads[node, port, vc, LAST], NEXT] = packet
     else:
-        pool[last[node, port, vc], NEXT] = packet
-    last[node, port, vc] = packet
+        present[node, word] |= bit
+        heads[node, port, vc, FIRST], heads[node, port, vc, HEAD_WAY] = packet, way
+    heads[node, port, vc, LAST] = packet
 
 
 @njit(cache=True, inline="always")
 def pop_packet(pool, queue, node, port, vc):  # type: ignore[no-untyped-def]
     """Take the packet at the head of a queue and return it."""
-    first, _, ways = queue
-    packet = first[node, port, vc]
+    heads, present = queue
+    packet = heads[node, port, vc, FIRST]
     following = pool[packet, NEXT]
-    first[node, port, vc] = following
     if following >= 0:
-        ways[node, port, vc] = pool[following, WAY]
+        heads[node, port, vc, FIRST], heads[node, port, vc, HEAD_WAY] = following, pool[following, WAY]
+    else:
+        word, bit = _place(queue, port, vc)
+        present[node, word] ^= bit
     return packet
 
 
 @njit(cache=True, inline="always")
-def _choose_vc(queue, credits, sent, node, port, num_vcs):  # type: ignore[no-untyped-def]
+def _precedes(heads, orders, several, node, one, other):  # type: ignore[no-untyped-def]
+    """Tell whether one offer comes before another one at the output that both want."""
+    if not several:
+        return heads[node, one[PORT], 0, SENT_LAST] < heads[node, other[PORT], 0, SENT_LAST]
+    by_vc, by_input = orders
+    output, vc, their_vc = one[WAY_OUT] & PORT_MASK, one[WAY_OUT] >> VC_SHIFT, other[WAY_OUT] >> VC_SHIFT
+    if vc != their_vc:
+        return by_vc[node, output, vc] < by_vc[node, output, their_vc]
+    return by_input[node, output, vc, one[PORT]] < by_input[node, output, vc, other[PORT]]
+
+
+@njit(cache=True, inline="always")
+def _offer_of_port(heads, credits, node, port, bits, shift):  # type: ignore[no-untyped-def]
     """Return the virtual channel of an input whose head packet may be sent and that sent longest ago, or -1."""
-    first, _, ways = queue
     chosen = -1
-    for vc in range(num_vcs):
-        if first[node, port, vc] >= 0 and (chosen < 0 or sent[node, port, vc] < sent[node, port, chosen]):
-            way = ways[node, port, vc]
+    while bits:
+        vc = trailing_zeros(bits) - shift
+        bits &= bits - 1
+        if chosen < 0 or heads[node, port, vc, SENT_LAST] < heads[node, port, chosen, SENT_LAST]:
+            way = heads[node, port, vc, HEAD_WAY]
             if credits[node, way & PORT_MASK, way >> VC_SHIFT]:
                 chosen = vc
     return chosen
 
 
 @njit(cache=True, inline="always")
-def _precedes(sent, several, node, one, other, ways, chosen):  # type: ignore[no-untyped-def]
-    """Tell whether the packet of one input comes before that of another one at the output that both want."""
-    by_vc, by_input, _ = sent
-    if not several:
-        return by_input[node, 0, 0, one] < by_input[node, 0, 0, other]
-    ours, theirs = ways[node, one, chosen[one]], ways[node, other, chosen[other]]
-    output, vc, their_vc = ours & PORT_MASK, ours >> VC_SHIFT, theirs >> VC_SHIFT
-    if vc != their_vc:
-        return by_vc[node, output, vc] < by_vc[node, output, their_vc]
-    return by_input[node, output, vc, one] < by_input[node, output, vc, other]
+def allocate_node(queue, credits, orders, slot, several, node, work):  # type: ignore[no-untyped-def]
+    """Match inputs and outputs of one router for the next slot; return how many packets are sent.
 
-
-@njit(cache=True, inline="always")
-def allocate_node(queue, credits, sent, slot, inputs, vcs_in, node, chosen, winner):  # type: ignore[no-untyped-def]
-    """Match inputs and outputs of one router for the next slot; return how many outputs have a winner.
-
-    `sent` tells in which slot packets were sent last, see :func:`make_orders`, and `slot` is the number of this one.
-    `inputs` are the ports that the router has, injection last. `chosen` and `winner` are work space, shape
-    (ports + 1,): on return, ``winner[o]`` is the input that sends to output o or -1, and ``chosen[i]`` the virtual
-    channel that input i sends from or -1. Credits are spent; the packets stay at the heads of their queues.
+    The order is kept in the slots in which packets were sent last, see :func:`make_orders`; `slot` is the number of
+    this one, and `several` tells whether any input of the router has two virtual channels. `work` is from
+    :func:`make_work`: on return, the first rows of its offers are those granted, one an output. Credits are spent; the
+    packets stay at the heads of their queues.
     """
-    ways = queue[2]
-    by_vc, by_input, by_queue = sent
-    several = False
-    for port in inputs:
-        several |= vcs_in[port] > 1
-    winner[:] = -1
-    chosen[:] = -1
+    heads, present = queue
+    by_vc, by_input = orders
+    winner, offers = work
+    num_vcs = heads.shape[2]
+    per_word = _WORD // num_vcs
+    offered = 0
+    for word in range(present.shape[1]):
+        bits = present[node, word]
+        while bits:
+            inner = trailing_zeros(bits) // num_vcs
+            port, shift = word * per_word + inner, inner * num_vcs
+            own = bits & (((1 << num_vcs) - 1) << shift)
+            bits ^= own
+            vc = _offer_of_port(heads, credits, node, port, own, shift)
+            if vc < 0:
+                continue
+            way = heads[node, port, vc, HEAD_WAY]
+            offers[offered, PORT], offers[offered, VC], offers[offered, WAY_OUT] = port, vc, way
+            best = winner[way & PORT_MASK]
+            if best < 0 or _precedes(heads, orders, several, node, offers[offered], offers[best]):
+                winner[way & PORT_MASK] = offered
+            offered += 1
     granted = 0
-    for port in inputs:
-        vc = _choose_vc(queue, credits, by_queue, node, port, vcs_in[port])
-        if vc < 0:
-            continue
-        chosen[port] = vc
-        output = ways[node, port, vc] & PORT_MASK
-        if winner[output] < 0:
-            granted += 1
-            winner[output] = port
-        elif _precedes(sent, several, node, port, winner[output], ways, chosen):
-            winner[output] = port
-    for port in inputs:
-        vc = chosen[port]
-        if vc < 0:
-            continue
-        way = ways[node, port, vc]
+    for offer in range(offered):
+        port, vc, way = offers[offer, PORT], offers[offer, VC], offers[offer, WAY_OUT]
         output, output_vc = way & PORT_MASK, way >> VC_SHIFT
-        if winner[output] != port:
-            chosen[port] = -1
+        if winner[output] != offer:
             continue
+        winner[output] = -1
         credits[node, output, output_vc] -= 1
-        by_queue[node, port, vc] = slot
+        heads[node, port, vc, SENT_LAST] = slot
         if several:
             by_vc[node, output, output_vc] = slot
             by_input[node, output, output_vc, port] = slot
-        else:
-            by_input[node, 0, 0, port] = slot
+        offers[granted, PORT], offers[granted, VC], offers[granted, WAY_OUT] = port, vc, way
+        granted += 1
     return granted
 
 
 def make_orders(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[Any], ...]:
     """Return the slots in which packets were sent last, as if in the order of numbers before the first slot.
 
-    Three arrays: to each virtual channel of each output, shape (nodes, ports, num_vcs); there from each input, shape
-    (nodes, ports, num_vcs, ports), or to any at index 0, 0 where no input of a router has two virtual channels; and
-    from each virtual channel of each input, shape (nodes, ports, num_vcs).
+    Two arrays: to each virtual channel of each output, shape (nodes, ports, num_vcs); and there from each input, shape
+    (nodes, ports, num_vcs, ports). A router whose inputs have one virtual channel each is content with when they sent.
     """
     vcs, inputs = np.arange(-num_vcs, 0, dtype=np.int32), np.arange(-ports, 0, dtype=np.int32)
-    outputs = ports if num_vcs > 1 else 1
-    return (
-        np.tile(vcs, (nodes, outputs, 1)),
-        np.tile(inputs, (nodes, outputs, num_vcs, 1)),
-        np.tile(vcs, (nodes, ports, 1)),
-    )
+    if num_vcs == 1:
+        nodes = 0
+    return np.tile(vcs, (nodes, ports, 1)), np.tile(inputs, (nodes, ports, num_vcs, 1))
 
 
 def make_queues(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[Any], ...]:
-    """Return empty queues, each array of shape (nodes, ports, num_vcs): first and last packet, way of the first."""
-    shape = (nodes, ports, num_vcs)
-    return np.full(shape, -1, np.int32), np.full(shape, -1, np.int32), np.zeros(shape, np.int16)
+    """Return empty queues that have sent in the order of numbers before the first slot.
+
+    Two arrays: queues, shape (nodes, ports, num_vcs, 4), and a bit for each that holds a packet, shape (nodes, words).
+    """
+    heads = np.zeros((nodes, ports, num_vcs, 4), np.int32)
+    heads[..., SENT_LAST] = np.arange(-ports * num_vcs, 0).reshape(ports, num_vcs)
+    return heads, np.zeros((nodes, -(-ports // (_WORD // num_vcs))), np.int64)
+
+
+def make_pool(rows: int) -> npt.NDArray[np.int32]:
+    """Return a pool of packets, whatever they hold, shape (rows, FIELDS); no row crosses a line of the cache."""
+    words = np.empty(rows * FIELDS + 16, np.int32)
+    start = -(words.ctypes.data // words.itemsize) % 16
+    return words[start : start + rows * FIELDS].reshape(rows, FIELDS)
+
+
+def make_work(ports: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return work space of :func:`allocate_node`: the offer that leads at each output, and the offers."""
+    return np.full(ports, -1, np.int64), np.empty((ports, 3), np.int64)
 
 
 @njit(cache=True, inline="always")
@@ -186,13 +242,13 @@ def _advance(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _wake(node, busy):  # type: ignore[no-untyped-def]
-    """Count a packet that enters a router, and list the router among those that hold one."""
-    nodes, count, resident = busy
-    if resident[node] == 0:
+def _enter(pool, queue, busy, node, port, vc, packet, way):  # type: ignore[no-untyped-def]
+    """Put a packet into a queue of a router, and list the router among those that hold one."""
+    nodes, count = busy
+    if not _holds_packet(queue, node):
         nodes[count[0]] = node
         count[0] += 1
-    resident[node] += 1
+    push_packet(pool, queue, node, port, vc, packet, way)
 
 
 @njit(cache=True, inline="always")
@@ -201,10 +257,9 @@ def _deliver(route, address, pool, queue, busy, crossing, at):  # type: ignore[n
     items, count = crossing
     for item in range(count[at]):
         node, port, packet = items[at, item, 0], items[at, item, 1], items[at, item, 2]
-        way = route(address[node], pool[packet, DESTINATION])
+        way = route(address[node], np.int64(pool[packet, DESTINATION]))
         pool[packet, HOPS] += 1
-        push_packet(pool, queue, node, port & PORT_MASK, port >> VC_SHIFT, packet, way)
-        _wake(node, busy)
+        _enter(pool, queue, busy, node, port & PORT_MASK, port >> VC_SHIFT, packet, way)
     count[at] = 0
 
 
@@ -232,44 +287,39 @@ def _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returni
 
     What has crossed, come back or left is listed: `crossing`, `returning`, `freed` (injection), `leaving` (ejection).
     """
-    neighbors, opposite, vcs_in, inputs, num_inputs = shape
-    nodes, busy_count, resident = busy
+    neighbors, opposite, several = shape
+    nodes, busy_count = busy
     items, crossing_count = crossing
     freed_nodes, freed_count = freed
     leaving_items, leaving_count = leaving
-    ways = queue[2]
+    offers = work[1]
     ports = neighbors.shape[1]
     at, back = slot % items.shape[0], slot % returning[0].shape[0]
-    chosen, winner = work
     sent, kept = 0, 0
     leaving_count[0] = 0
+    if busy_count[0] * 8 > len(queue[1]):
+        _sort_busy(queue, busy)
     for place in range(busy_count[0]):
         node = nodes[place]
-        own = inputs[node, : num_inputs[node]]
-        if allocate_node(queue, credits, orders, slot, own, vcs_in, node, chosen, winner):
-            for port in own:
-                vc = chosen[port]
-                if vc < 0:
-                    continue
-                way = ways[node, port, vc]
-                packet = pop_packet(pool, queue, node, port, vc)
-                resident[node] -= 1
-                if port < ports:
-                    _give_back(returning, back, neighbors[node, port], opposite[port], vc)
-                else:
-                    freed_nodes[freed_count[0]] = node
-                    freed_count[0] += 1
-                output = way & PORT_MASK
-                if output < ports:
-                    item = crossing_count[at]
-                    items[at, item, 0], items[at, item, 2] = neighbors[node, output], packet
-                    items[at, item, 1] = opposite[output] | way >> VC_SHIFT << VC_SHIFT
-                    crossing_count[at] += 1
-                    sent += 1
-                else:
-                    leaving_items[leaving_count[0], 0], leaving_items[leaving_count[0], 1] = node, packet
-                    leaving_count[0] += 1
-        if resident[node]:
+        for grant in range(allocate_node(queue, credits, orders, slot, several[node], node, work)):
+            port, vc, way = offers[grant, PORT], offers[grant, VC], offers[grant, WAY_OUT]
+            packet = pop_packet(pool, queue, node, port, vc)
+            if port < ports:
+                _give_back(returning, back, neighbors[node, port], opposite[port], vc)
+            else:
+                freed_nodes[freed_count[0]] = node
+                freed_count[0] += 1
+            output = way & PORT_MASK
+            if output < ports:
+                item = crossing_count[at]
+                items[at, item, 0], items[at, item, 2] = neighbors[node, output], packet
+                items[at, item, 1] = opposite[output] | way >> VC_SHIFT << VC_SHIFT
+                crossing_count[at] += 1
+                sent += 1
+            else:
+                leaving_items[leaving_count[0], 0], leaving_items[leaving_count[0], 1] = node, packet
+                leaving_count[0] += 1
+        if _holds_packet(queue, node):
             nodes[kept] = node
             kept += 1
     busy_count[0] = kept
@@ -277,10 +327,22 @@ def _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returni
 
 
 @njit(cache=True, inline="always")
+def _sort_busy(queue, busy):  # type: ignore[no-untyped-def]
+    """List the routers that hold a packet in the order of memory: if they are many, that is worth a look at all."""
+    nodes, count = busy
+    listed = 0
+    for node in range(len(queue[1])):
+        if _holds_packet(queue, node):
+            nodes[listed] = node
+            listed += 1
+    count[0] = listed
+
+
+@njit(cache=True, inline="always")
 def _offer(pool, source, node, packet):  # type: ignore[no-untyped-def]
     """Put a packet at the end of what a source has to send."""
     backlog, _, _, nodes, count = source
-    if backlog[0][node, 0, 0] < 0:
+    if not backlog[1][node, 0]:
         nodes[count[0]] = node
         count[0] += 1
     push_packet(pool, backlog, node, 0, 0, packet, 0)
@@ -295,10 +357,9 @@ def _accept(route, address, pool, queue, busy, source, node, dropped):  # type: 
     if not pool[packet, POSSIBLE]:
         dropped[node] += 1
         return 1
-    way = route(address[node], pool[packet, DESTINATION])
-    push_packet(pool, queue, node, queue[0].shape[1] - 1, 0, packet, way)
+    way = route(address[node], np.int64(pool[packet, DESTINATION]))
     occupied[node] += 1
-    _wake(node, busy)
+    _enter(pool, queue, busy, node, queue[0].shape[1] - 1, 0, packet, way)
     return 0
 
 
@@ -310,21 +371,21 @@ def _inject_slot(route, address, begin, tails, buffers, pool, queue, busy, sourc
     all; another one waits for the next update phase. Return how many were dropped.
     """
     backlog, position, occupied, nodes, count = source
-    first = backlog[0]
+    first, waiting = backlog
     drops, kept = 0, 0
     for place in range(count[0]):
         node = nodes[place]
         if occupied[node] < buffers:
             complete = position[node] > 0
             if not complete:
-                packet = first[node, 0, 0]
+                packet = first[node, 0, 0, FIRST]
                 start = max(pool[packet, CREATED], begin, 0)
                 pool[packet, HEAD_CYCLE] = start
                 position[node] = 1
                 complete = start == begin
             if complete and tails:
                 drops += _accept(route, address, pool, queue, busy, source, node, dropped)
-        if first[node, 0, 0] >= 0:
+        if waiting[node, 0]:
             nodes[kept] = node
             kept += 1
     count[0] = kept
@@ -335,13 +396,13 @@ def _inject_slot(route, address, begin, tails, buffers, pool, queue, busy, sourc
 def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, busy, source, dropped, held, state, gap):  # type: ignore[no-untyped-def]
     """Sources that pause offer a flit each; a tail is accepted only if `tails`. Return how many were dropped."""
     backlog, position, occupied, nodes, count = source
-    first = backlog[0]
+    first, waiting = backlog
     drops, kept = 0, 0
     for place in range(count[0]):
         node = nodes[place]
         nodes[kept] = node
         kept += 1
-        packet = first[node, 0, 0]
+        packet = first[node, 0, 0, FIRST]
         if not held[node] and (state[node] & np.uint32(255)) < gap:
             continue
         if occupied[node] == buffers or (position[node] == length - 1 and not tails):
@@ -353,7 +414,7 @@ def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, bu
         position[node] += 1
         if position[node] == length:
             drops += _accept(route, address, pool, queue, busy, source, node, dropped)
-            if first[node, 0, 0] < 0:
+            if not waiting[node, 0]:
                 kept -= 1
     count[0] = kept
     return drops
@@ -410,7 +471,7 @@ def _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, eje
 def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tuple[Any, ...]:
     """Return what is under way, empty: lists of at most as many items as there are packets.
 
-    Routers that hold a packet, with their number and the packets of each; packets on channels and credits on their way
+    Routers that hold a packet, and their number; packets on channels and credits on their way
     back, each a list for every slot that they take; nodes whose injection queue has lost a packet; nodes and packets
     that leave; credits of ejection, by slot; and work space of allocation.
     """
@@ -420,13 +481,13 @@ def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tupl
     crossing_slots, credit_slots = timing.hop_slots, 1 + timing.credit_slots
     one = np.zeros(1, np.int64)
     return (
-        (np.empty(nodes, np.int32), one.copy(), np.zeros(nodes, np.int32)),
+        (np.empty(nodes, np.int32), one.copy()),
         (np.empty((crossing_slots, most, 3), np.int32), np.zeros(crossing_slots, np.int64)),
         (np.empty((credit_slots, most, 2), np.int32), np.zeros(credit_slots, np.int64)),
         (np.empty(once, np.int32), one.copy()),
         (np.empty((once, 2), np.int32), one.copy()),
         (np.empty((ejection_slots, once, 2), np.int32), np.zeros(ejection_slots, np.int64)),
-        (np.empty(ports + 1, np.int64), np.empty(ports + 1, np.int64)),
+        make_work(ports + 1),
     )
 
 

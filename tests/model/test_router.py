@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from hdnhw.model.router import FIELDS, allocate_node, make_orders, make_queues, pop_packet, push_packet
+from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, pop_packet, push_packet
 from hdnhw.routing.compiled import VC_SHIFT
 
 PORTS = 4
@@ -19,10 +19,10 @@ class Router:
     def __init__(self, num_vcs, credits=100, *, ports=PORTS):
         self.ports, self.num_vcs, self.pushed, self.slots = ports, num_vcs, 0, 0
         self.queue, self.level = make_queues(2, ports, num_vcs), np.zeros((ports, num_vcs), int)
-        self.pool = np.zeros((100_000, FIELDS), np.int64)
+        self.pool = make_pool(100_000)
         self.credits = np.full((2, ports, num_vcs), credits, np.int32)
         self.orders = make_orders(2, ports, num_vcs)
-        self.inputs, self.vcs_in = np.arange(ports), np.full(ports, num_vcs, np.int64)
+        self.work = make_work(ports)
 
     def push(self, port, vc, output, output_vc=0):
         push_packet(self.pool, self.queue, 1, port, vc, self.pushed, output | output_vc << VC_SHIFT)
@@ -31,17 +31,12 @@ class Router:
 
     def slot(self):
         """Allocate once and return {output: (input, class of the queue, packet)}, taking the packets out."""
-        chosen, winner = np.zeros(self.ports, np.int64), np.zeros(self.ports, np.int64)
-        granted = allocate_node(
-            self.queue, self.credits, self.orders, self.slots, self.inputs, self.vcs_in, 1, chosen, winner
-        )
+        granted = allocate_node(self.queue, self.credits, self.orders, self.slots, self.num_vcs > 1, 1, self.work)
         self.slots += 1
         taken = {}
-        for output, port in enumerate(winner.tolist()):
-            if port >= 0:
-                vc = int(chosen[port])
-                taken[output] = (port, vc, int(pop_packet(self.pool, self.queue, 1, port, vc)))
-                self.level[port, vc] -= 1
+        for port, vc, way in self.work[1][:granted].tolist():
+            taken[way & (1 << VC_SHIFT) - 1] = (port, vc, int(pop_packet(self.pool, self.queue, 1, port, vc)))
+            self.level[port, vc] -= 1
         assert granted == len(taken)
         return taken
 

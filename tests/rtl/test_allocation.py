@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from hdnhw.model.router import FIELDS, WAY, allocate_node, make_orders, make_queues, pop_packet, push_packet
+from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, pop_packet, push_packet
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.timing import slots_per_vc
 
@@ -17,11 +17,11 @@ class Replay:
     def __init__(self, rig):
         self.rig, self.length, self.timing, self.local = rig, rig.length, rig.timing, rig.local
         num_vcs, ports = rig.plan.num_vcs, rig.network.ports
-        self.vcs_in = np.array([*(num_vcs[port.opposite] for port in ports), 1], np.int64)
-        self.inputs = np.array([*rig.inputs, self.local], np.int64)
+        self.several = any(num_vcs[ports[port].opposite] > 1 for port in rig.inputs)
+        self.work = make_work(self.local + 1)
         slots = [slots_per_vc(rig.buffers, count) for count in (*num_vcs, 1)]
         self.credits = np.tile(np.array(slots, np.int32)[None, :, None], (1, 1, rig.plan.max_vcs))
-        self.queue, self.pool = make_queues(1, len(ports) + 1, rig.plan.max_vcs), np.zeros((10_000, FIELDS), np.int64)
+        self.queue, self.pool = make_queues(1, len(ports) + 1, rig.plan.max_vcs), make_pool(10_000)
         self.orders, self.slots = make_orders(1, len(ports) + 1, rig.plan.max_vcs), 0
         self.packets = []
 
@@ -36,14 +36,11 @@ class Replay:
 
     def slot(self):
         """Allocate once; yield (output, virtual channel there, input, virtual channel, packet)."""
-        chosen, winner = np.zeros(self.local + 1, np.int64), np.zeros(self.local + 1, np.int64)
-        allocate_node(self.queue, self.credits, self.orders, self.slots, self.inputs, self.vcs_in, 0, chosen, winner)
+        granted = allocate_node(self.queue, self.credits, self.orders, self.slots, self.several, 0, self.work)
         self.slots += 1
-        for output, port in enumerate(winner.tolist()):
-            if port >= 0:
-                vc = int(chosen[port])
-                packet = pop_packet(self.pool, self.queue, 0, port, vc)
-                yield output, int(self.pool[packet, WAY]) >> VC_SHIFT, port, vc, self.packets[packet]
+        for port, vc, way in self.work[1][:granted].tolist():
+            packet = pop_packet(self.pool, self.queue, 0, port, vc)
+            yield way & (1 << VC_SHIFT) - 1, way >> VC_SHIFT, port, vc, self.packets[packet]
 
     def run(self):
         """Return (what has come out as :meth:`Rig.packets`, credits as ``rig.credits``, cycles of injection's pops)."""
