@@ -29,7 +29,7 @@ KEYS = {
     "mean_hops cycles router_cycles_per_second network_latency saturated steady warmup fairness confidence_95",
     "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width crossbar",
 }
-COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing", "simulate", "synth"]
+COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing", "simulate", "sweep", "synth"]
 WRONG = {
     "no command": "",
     "unknown command": "draw 'cube(3)'",
@@ -69,6 +69,13 @@ WRONG = {
     "too few cycles": "simulate 'cube(3)' --cycles 5",
     "negative warm-up": "simulate 'cube(3)' --warmup -1",
     "negative seed": "simulate 'cube(3)' --seed -1",
+    "no specs": "sweep",
+    "not rates": "sweep 'cube(3)' --rates 0.1;0.2",
+    "rates above 1": "sweep 'cube(3)' --rates 0.1,2",
+    "no workers": "sweep 'cube(3)' --rates 0.1 --workers 0",
+    "workers and a cluster": "sweep 'cube(3)' --rates 0.1 --workers 1 --cluster tcp://127.0.0.1:1",
+    "no such plot": "sweep 'cube(3)' --rates 0.1 --plot curves.doc",
+    "not results": "sweep 'cube(3)' --rates 0.1 --results here",
     "one node": "simulate 'mesh(2)' --pattern tornado",
     "no directory": "emit 'complete(2)'",
     "file as directory": "emit 'complete(2)' -o here",
@@ -134,6 +141,23 @@ def test_json_has_the_promised_keys_and_text_the_same(run, line):
     for key, value in result.items():
         if key not in {"seconds", "router_cycles_per_second"}:
             assert shown[key].strip() == (value if isinstance(value, str) else json.dumps(value))
+
+
+def test_sweep(run):
+    line = "sweep 'complete(2)' 'complete(3)' --rates 0.2,0.1 --cycles 200 --workers 2 --plot c.svg --results r.parquet"
+    status, out, err = run(f"{line} --json")
+    result = json.loads(out)
+    assert (status, err.count("\n"), Path("c.svg").exists()) == (0, 4, True)
+    assert [(row["spec"], row["saturation_rate"]) for row in result["saturation"]] == [
+        ("complete(2)", 0.2),
+        ("complete(3)", 0.2),
+    ]
+    assert [(row["spec"], row["rate"]) for row in result["points"]] == [
+        (f"complete({size})", rate) for size in (2, 3) for rate in (0.1, 0.2)
+    ]
+    status, out, err = run(line)
+    assert (status, err) == (0, "")
+    assert len(out.splitlines()) == 1 + 3 + 1 + 5
 
 
 def test_neighbors(run):
@@ -221,7 +245,7 @@ def test_the_reference_is_whole():
 
 
 def test_what_is_too_large_to_search_is_null(run, monkeypatch):
-    monkeypatch.setattr("hdnhw.cli.SEARCH_LIMIT", 7)
+    monkeypatch.setattr("hdnhw.cli.network.SEARCH_LIMIT", 7)
     status, out, err = run("info 'cube(3)' --json")
     result = json.loads(out)
     assert (status, err) == (0, "cube(3) has more than 7 nodes: not searched\n")
@@ -304,7 +328,7 @@ def test_a_fault_of_the_program_is_not_bad_input(run, monkeypatch):
     def fail(_):
         raise OtherError
 
-    monkeypatch.setattr("hdnhw.cli.build", fail)
+    monkeypatch.setattr("hdnhw.cli.network.build", fail)
     with pytest.raises(OtherError):
         run("info 'cube(3)'")
 
@@ -313,5 +337,5 @@ def test_an_interrupt_is_one_line(run, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hdnhw.cli.build", interrupt)
+    monkeypatch.setattr("hdnhw.cli.network.build", interrupt)
     assert run("info 'cube(3)'") == (130, "", "hdnhw: interrupted\n")

@@ -29,7 +29,7 @@ _STAGES = tuple(
         (r"^\w+\.route\.", "route computation"),
         (r"^\w+\.push\b", "queue"),
         (r"^\w+\.decisions_\d+\.(valid|full|level|push|pop|close|write_slot|read_slot)\b", "queue"),
-        (r"^\w+\.decisions_\d+\.", "route computation"),
+        (r"^\w+\.(decisions_\d+\.|out\b)", "route computation"),
         (r"^\w+\.(flits\b|incoming_\d+)", "buffer write"),
         (r"^\w+\.(flit|reading_vc|reading_slot)\b", "buffer read"),
         (r"^(injection\.|(near_|far_)?(inject__|dropped\b))", "injection"),

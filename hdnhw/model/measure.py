@@ -123,8 +123,8 @@ class Measurement:
 
     @property
     def saturated(self) -> bool:
-        """Whether less than 95 % of what was offered was accepted."""
-        return self.accepted_rate < 0.95 * self.offered_rate
+        """Whether less than 95 % of what was offered was accepted, by more than chance makes of so many packets."""
+        return self.accepted_rate < self.offered_rate * (0.95 - 3 / math.sqrt(max(1, self.created)))
 
 
 def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], None] = lambda _: None) -> Measurement:

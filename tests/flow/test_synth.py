@@ -320,6 +320,7 @@ def test_wrappers_hold_a_register_at_every_port(wrapper, tmp_path):
         ("dut.of.router_12.valid_3_SB_DFFSR_Q_DFFLC", "router_12.valid_3", "switch traversal"),
         ("dut.of.dim0.route.gate", "dim0.route.gate", "route computation"),
         ("dut.of.cross1.decisions_0.out_TRELLIS_FF_Q", "cross1.decisions_0.out", "route computation"),
+        ("dut.of.router_3.cross2.out_TRELLIS_FF_Q_3", "router_3.cross2.out", "route computation"),
         ("dut.of.cross1.decisions_0.valid_SB_LUT4_I1_LC", "cross1.decisions_0.valid", "queue"),
         ("dut.of.dim0.flit_TRELLIS_FF_Q_12", "dim0.flit", "buffer read"),
         ("dut.of.dim0.reading_slot_TRELLIS_FF_Q", "dim0.reading_slot", "buffer read"),

@@ -1,0 +1,102 @@
+"""The command line: one function a command. Commands of other packages join by the entry points ``hdnhw.commands``."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+
+from hdnhw.cli.hardware import add_hardware_commands
+from hdnhw.cli.network import add_network_commands, add_routing_commands
+from hdnhw.cli.options import (
+    BAD_INPUT,
+    DONE,
+    Parser,
+    Result,
+    add_command,
+    add_endpoint_options,
+    add_fabric_options,
+    fabric_spec,
+    say,
+)
+from hdnhw.cli.simulation import add_simulation_commands
+from hdnhw.routing.cdg import RuleError
+from hdnhw.spec import SpecError
+
+__all__ = [
+    "Result",
+    "add_command",
+    "add_endpoint_options",
+    "add_fabric_options",
+    "fabric_spec",
+    "main",
+    "say",
+]
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for add in (add_network_commands, add_routing_commands, add_simulation_commands, add_hardware_commands):
+        add(commands)
+    for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):
+        point.load()(commands)
+    return parser
+
+
+def _print(result: Result, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(result))
+        return
+    width = max(len(key) for key in result)
+    for key, value in result.items():
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            _print_table(key, value)
+            continue
+        shown = value if isinstance(value, str) else json.dumps(value)
+        print(f"{key:{width}}  {shown}")
+
+
+def _print_table(key: str, rows: list[Result]) -> None:
+    """Print rows of the same keys below each other: numbers to the right, the rest to the left."""
+    print(key)
+    flat = [_flat(row) for row in rows]
+    names = dict.fromkeys(name for row in flat for name in row)
+    columns = {name: max(len(str(row.get(name))) for row in [*flat, {name: name}]) for name in names}
+    for row in [{name: name for name in columns}, *flat]:
+        cells = [
+            f"{row.get(name)!s:{'<' if isinstance(flat[0].get(name), str) else '>'}{width}}"
+            for name, width in columns.items()
+        ]
+        print(("  " + "  ".join(cells)).rstrip())
+
+
+def _flat(row: Result) -> Result:
+    """Return a row with the members of its objects as columns of their own."""
+    flat: Result = {}
+    for name, value in row.items():
+        flat |= {f"{name}.{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status: 0 done, 1 a check failed, 2 bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        result, status = options.run(options)
+        _print(result, options.json)
+        sys.stdout.flush()
+    except (ValueError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return DONE
+        if not isinstance(error, (SpecError, RuleError, OSError)) and type(error) is not ValueError:
+            raise
+        say(f"hdnhw: {error}")
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        say("hdnhw: interrupted")
+        return 130
+    return int(status)

@@ -1,0 +1,105 @@
+"""Commands that write or measure hardware."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from hdnhw.cli.options import (
+    DONE,
+    FAILED,
+    Result,
+    add_command,
+    add_endpoint_options,
+    add_fabric_options,
+    fabric_spec,
+    say,
+)
+from hdnhw.spec import SpecError
+
+__all__ = ["add_hardware_commands"]
+
+
+def emit(options: argparse.Namespace) -> tuple[Result, int]:
+    """Write the Verilog of a fabric and its manifest."""
+    from hdnhw.emit.fabric import emit_fabric, write_fabric
+
+    started = time.monotonic()
+    directory = Path(options.output)
+    if directory.exists() and not directory.is_dir():
+        raise SpecError(f"output must be a directory, not the file {directory}")
+    fabric = emit_fabric(fabric_spec(options), top=options.name)
+    written = write_fabric(fabric, directory)
+    manifest = fabric.manifest
+    return {
+        "files": [str(path) for path in written],
+        "bytes": sum(path.stat().st_size for path in written if path.suffix == ".sv"),
+        "seconds": round(time.monotonic() - started, 2),
+        **{
+            key: manifest[key]
+            for key in ("spec", "modes", "lanes", "routers", "router_modules", "num_vcs", "flit_width")
+        },
+        **{key: manifest[key] for key in ("packet_length", "buffers", "crossbar", "digest")},
+        "proof": manifest["proof"]["summary"],
+        "zero_load_latency": manifest["latency"]["zero_load"],
+    }, DONE
+
+
+def synth(options: argparse.Namespace) -> tuple[Result, int]:
+    """Measure size and speed of a router or a fabric on an FPGA."""
+    from hdnhw.flow.synth import SynthSpec, synthesise
+    from hdnhw.flow.tools import ToolError
+
+    spec = SynthSpec(
+        fabric=fabric_spec(options),
+        family=options.family,
+        unit=options.unit,
+        seeds=options.seeds,
+        address=options.address,
+        frequency=options.frequency,
+    )
+    try:
+        return synthesise(spec, say=say), DONE
+    except ToolError as error:
+        say(f"hdnhw: {error}")
+        about = {"spec": str(spec.fabric.network), "unit": spec.unit, "family": spec.family}
+        return {**about, "error": str(error)}, FAILED
+
+
+def _add_emit(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "emit",
+        emit,
+        summary="write the Verilog of a fabric and its manifest",
+        example="hdnhw emit 'rdn(cube(3), 1)' -o build/rdn",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory for the files")
+    parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
+    parser.add_argument("--endpoints", choices=("axi-stream",), help="what to put at the terminals")
+    add_fabric_options(parser)
+    add_endpoint_options(parser)
+
+
+def _add_synth(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "synth",
+        synth,
+        summary="measure size and speed of a router or a fabric on an FPGA",
+        example="hdnhw synth 'torus(4, 4)' --family ecp5",
+    )
+    parser.add_argument("--family", choices=("ecp5", "ice40"), default="ecp5", help="default ecp5")
+    parser.add_argument("--unit", choices=("router", "fabric"), default="router", help="default router")
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of place-and-route (default 3)")
+    parser.add_argument(
+        "--address", metavar="NODE", help="node whose router it is, or pins; default a node in the middle"
+    )
+    parser.add_argument("--frequency", type=float, metavar="MHZ", help="target of place-and-route")
+    add_fabric_options(parser)
+
+
+def add_hardware_commands(commands: Any) -> None:
+    """Add the commands ``emit`` and ``synth``."""
+    _add_emit(commands)
+    _add_synth(commands)

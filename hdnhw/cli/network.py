@@ -1,0 +1,180 @@
+"""Commands about a network and its routing."""
+
+import argparse
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from hdnhw.cli.options import DONE, Result, add_command, add_rule_options, say
+from hdnhw.routing.plan import plan
+from hdnhw.spec import SpecError, parse
+from hdnhw.topology.network import build
+
+__all__ = ["add_network_commands", "add_routing_commands"]
+
+PICTURE_LIMIT = 1024
+"""Most nodes of a picture."""
+
+SEARCH_LIMIT = 20_000_000
+"""Most nodes that ``info`` searches."""
+
+
+def info(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print the properties of a network."""
+    from hdnhw.topology import metrics
+
+    network = build(parse(options.spec))
+    least, most = metrics.degree_bounds(network)
+    result: Result = {
+        "spec": str(network.spec),
+        "nodes": network.num_nodes,
+        "edges": metrics.num_edges(network),
+        "degree_min": least,
+        "degree_max": most,
+        "degree_paper": metrics.degree_paper(network),
+        "diameter": None,
+        "diameter_formula": metrics.diameter_formula(network),
+        "diameter_corrected": metrics.diameter_corrected(network),
+        "average_distance": None,
+        "average_distance_exact": None,
+        "distance_histogram": None,
+        "node_symmetric": network.node_symmetric,
+        "nested": network.is_nested,
+    }
+    if network.num_nodes <= SEARCH_LIMIT:
+        found = metrics.summarise_distances(network)
+        average = found.average_distance
+        result["diameter"] = found.diameter
+        result["average_distance"] = None if average is None else float(average)
+        result["average_distance_exact"] = None if average is None else str(average)
+        result["distance_histogram"] = list(found.histogram)
+    else:
+        say(f"{network.spec} has more than {SEARCH_LIMIT} nodes: not searched")
+    routing = plan(network.spec)
+    return result | {"num_vcs": routing.max_vcs, "deadlock_free": routing.proof.acyclic}, DONE
+
+
+def neighbors(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print the neighbours of a node."""
+    network = build(parse(options.spec))
+    node = network.parse_node(options.node)
+    ports = network.neighbors(node)
+    return {
+        "node": node,
+        "address": network.format_node(node),
+        "neighbors": sorted(ports.values()),
+        "ports": ports,
+    }, DONE
+
+
+def route(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print one route."""
+    from hdnhw.routing.algorithm1 import algorithm1_route
+    from hdnhw.routing.hop import hop_rule
+
+    network = build(parse(options.spec))
+    src, dst = network.parse_node(options.src), network.parse_node(options.dst)
+    if options.algorithm == "paper":
+        if options.modes is not None or options.lanes != 1:
+            raise SpecError("modes and lanes belong to the hop algorithm, not to the paper's")
+        nodes = algorithm1_route(network, src, dst)
+        ports = [
+            next(name for name, other in network.neighbors(here).items() if other == there)
+            for here, there in pairwise(nodes)
+        ]
+        return {"hops": len(ports), "nodes": nodes, "ports": ports, "vcs": None}, DONE
+    hops = hop_rule(network, options.modes, options.lanes).route(src, dst)
+    return {
+        "hops": len(hops),
+        "nodes": [node for node, _, _ in hops] + [dst],
+        "addresses": [network.format_node(node) for node in [*(node for node, _, _ in hops), dst]],
+        "ports": [network.ports[port].name for _, port, _ in hops],
+        "vcs": [vc for _, _, vc in hops],
+    }, DONE
+
+
+def routing(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print the figures of the routing over all pairs, and its proof."""
+    from hdnhw.routing.statistics import routing_statistics
+
+    spec = parse(options.spec)
+    nodes = build(spec).num_nodes
+    if nodes > SEARCH_LIMIT:
+        raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {spec} has {nodes}")
+    made = plan(spec, options.modes, options.lanes)
+    statistics = routing_statistics(made)
+    if not statistics.exhaustive:
+        say(f"{spec}: {statistics.pairs} of all pairs routed, destinations evenly spread")
+    names = [port.name for port in made.network.ports]
+    return {
+        "spec": str(spec),
+        "modes": made.modes,
+        "lanes": made.lanes,
+        **asdict(statistics),
+        "cdg_channels": made.proof.channels,
+        "cdg_edges": made.proof.edges,
+        "cdg_acyclic": made.proof.acyclic,
+        "proof": str(made.proof),
+        "num_vcs": made.max_vcs,
+        "num_vcs_of_port": dict(zip(names, made.num_vcs, strict=True)),
+    }, DONE
+
+
+def picture(options: argparse.Namespace) -> tuple[Result, int]:
+    """Draw a dual-net of one level as SVG."""
+    from hdnhw.report.picture import network_svg
+
+    network = build(parse(options.spec))
+    if network.num_nodes > PICTURE_LIMIT:
+        raise SpecError(f"picture must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
+    text = network_svg(network)
+    Path(options.output).write_text(text)
+    return {"spec": str(network.spec), "file": options.output, "bytes": len(text)}, DONE
+
+
+def add_network_commands(commands: Any) -> None:
+    """Add the commands ``info``, ``neighbors`` and ``picture``."""
+    add_command(
+        commands, "info", info, summary="print the properties of a network", example="hdnhw info 'rdn(cube(3), 1)'"
+    )
+    parser = add_command(
+        commands,
+        "neighbors",
+        neighbors,
+        summary="print the neighbours of a node",
+        example="hdnhw neighbors 'torus(4, 4)' 5",
+    )
+    parser.add_argument("node", metavar="NODE", help="node number or address such as 1.1/1.0.1")
+    parser = add_command(
+        commands,
+        "picture",
+        picture,
+        summary="draw a dual-net of one level as SVG",
+        example="hdnhw picture 'rdn(cube(2), 1)' -o rdn.svg",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="SVG file to write")
+
+
+def add_routing_commands(commands: Any) -> None:
+    """Add the commands ``route`` and ``routing``."""
+    parser = add_command(
+        commands, "route", route, summary="print one route", example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1"
+    )
+    parser.add_argument("src", metavar="SRC", help="node number or address")
+    parser.add_argument("dst", metavar="DST", help="node number or address")
+    parser.add_argument(
+        "--algorithm",
+        choices=("paper", "hop"),
+        default="hop",
+        help="the papers' Algorithm 1, or what the hardware does",
+    )
+    add_rule_options(parser)
+    parser = add_command(
+        commands,
+        "routing",
+        routing,
+        summary="print the figures of the routing over all pairs, and its proof",
+        example="hdnhw routing 'hdn(cube(2), [[0], [0, 1]])' --modes ff",
+    )
+    add_rule_options(parser)

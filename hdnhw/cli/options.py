@@ -1,0 +1,132 @@
+"""What commands have in common: the parser, messages, and the options that describe a machine."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from hdnhw.spec import CROSSBARS, AxiStreamSpec, FabricSpec, SpecError, parse
+
+__all__ = [
+    "BAD_INPUT",
+    "DONE",
+    "FAILED",
+    "Command",
+    "Parser",
+    "Result",
+    "add_command",
+    "add_endpoint_options",
+    "add_fabric_options",
+    "add_rule_options",
+    "add_timed_options",
+    "fabric_spec",
+    "say",
+]
+
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+
+Result = dict[str, Any]
+Command = Callable[[argparse.Namespace], tuple[Result, int]]
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and exit with status 2."""
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
+
+
+def say(message: str) -> None:
+    """Tell the user something that is not the result."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def add_command(commands: Any, name: str, run: Command, *, summary: str, example: str, spec: bool = True) -> Parser:
+    """Add a command to the command line.
+
+    Parameters
+    ----------
+    commands : argparse sub-parsers
+    name : str
+    run : callable
+        Takes the options, returns the JSON object and the exit status.
+    summary, example : str
+        For ``--help``.
+    spec : bool
+        Whether its first argument is a spec string.
+    """
+    parser: Parser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=f"example: {example}",
+        allow_abbrev=False,
+    )
+    if spec:
+        parser.add_argument("spec", metavar="SPEC", help="network, for example 'rdn(cube(3), 1)'")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_rule_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the routing rule."""
+    parser.add_argument("--modes", help="one letter a level, level k first: f or O; default O..Of")
+    parser.add_argument(
+        "--lanes", type=int, default=1, metavar="N", help="virtual channels a class: 1 or 2 (default 1)"
+    )
+
+
+def add_timed_options(parser: argparse.ArgumentParser, *, length: str = "8") -> None:
+    """Add the options on which it depends in which cycle a packet comes out; the others have none."""
+    add_rule_options(parser)
+    parser.add_argument("--packet-length", type=int, metavar="L", help=f"flits a packet (default {length})")
+    parser.add_argument(
+        "--buffers", type=int, metavar="B", help="packet slots a port, shared by its virtual channels, a power of two"
+    )
+    parser.set_defaults(flit_width=None, crossbar=None, endpoints=None, max_frame=None, tuser_width=None)
+
+
+def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", width: str = "32") -> None:
+    """Add the options that say which machine to build, for :func:`fabric_spec`; `length` and `width` are defaults."""
+    add_timed_options(parser, length=length)
+    parser.add_argument("--flit-width", type=int, metavar="W", help=f"bits a flit (default {width})")
+    parser.add_argument(
+        "--crossbar",
+        choices=CROSSBARS,
+        help="where its registers stand: at the crosspoints, for the least logic on ECP5 (default), or at the outputs, "
+        "for the fewest flip-flops and the fastest place-and-route",
+    )
+
+
+def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how large AXI4-Stream endpoints are."""
+    parser.add_argument("--max-frame", type=int, metavar="BYTES", help="longest frame of the endpoints (default 1024)")
+    parser.add_argument("--tuser-width", type=int, metavar="BITS", help="user bits a frame (default 1)")
+
+
+def _endpoints(options: argparse.Namespace) -> AxiStreamSpec | None:
+    sizes = {name: getattr(options, name) for name in ("max_frame", "tuser_width")}
+    given = {name: value for name, value in sizes.items() if value is not None}
+    if options.endpoints is None:
+        for name in given:
+            option = "--" + name.replace("_", "-")
+            raise SpecError(f"{option} is for AXI4-Stream endpoints; this fabric has none")
+        return None
+    return AxiStreamSpec(**given)
+
+
+def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> FabricSpec:
+    """Return the machine that the options describe, as `base` where they say nothing.
+
+    ``options.endpoints`` says what stands at its terminals.
+    """
+    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "crossbar")
+    asked = {name: getattr(options, name) for name in names}
+    asked["endpoints"] = _endpoints(options)
+    asked["network"] = None if options.spec is None else parse(options.spec)
+    given = {name: value for name, value in asked.items() if value is not None}
+    return FabricSpec(**given) if base is None else replace(base, **given)

@@ -1,0 +1,124 @@
+"""Commands that run the model."""
+
+import argparse
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from hdnhw.cli.options import DONE, Result, add_command, add_timed_options, fabric_spec, say
+from hdnhw.spec import SpecError
+
+__all__ = ["add_simulation_commands"]
+
+
+def simulate(options: argparse.Namespace) -> tuple[Result, int]:
+    """Measure latency and accepted rate of a fabric under a load, on the cycle-accurate model."""
+    from hdnhw.model.sweep import Point, measure_point
+
+    row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)))
+    if not row["steady"]:
+        say(f"no steady state in {row['warmup']} cycles: latencies grow with the cycles that are measured")
+    return row, DONE
+
+
+def _load_spec(options: argparse.Namespace) -> Any:
+    from hdnhw.model.measure import LoadSpec
+
+    given = {name: getattr(options, name) for name in ("pattern", "injection", "rate", "cycles", "warmup", "seed")}
+    return LoadSpec(**{name: value for name, value in given.items() if value is not None})
+
+
+def sweep(options: argparse.Namespace) -> tuple[Result, int]:
+    """Measure load curves of one or more fabrics and their saturation."""
+    from hdnhw.model.sweep import ResultsFile, Sweep
+    from hdnhw.report.curves import check_plot, plot_curves
+
+    fabrics = []
+    for spec in options.specs:
+        options.spec = spec
+        fabrics.append(fabric_spec(options))
+    options.rate = None
+    if options.plot is not None:
+        check_plot(Path(options.plot))
+    results = ResultsFile(None if options.results is None else Path(options.results))
+    measured = Sweep(fabrics, _load_spec(options), rates=_rates(options.rates), results=results, say=say)
+    curves = measured.run(_workers(options))
+    if options.plot is not None:
+        plot_curves(curves, Path(options.plot))
+    saturation = [{name: value for name, value in curve.items() if name != "points"} for curve in curves]
+    return {"saturation": saturation, "points": [row for curve in curves for row in curve["points"]]}, DONE
+
+
+def _rates(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        rates = sorted({float(part) for part in text.split(",")})
+    except ValueError:
+        rates = []
+    if not rates or not all(0 < rate <= 1 for rate in rates):
+        raise SpecError(f"rates must be numbers above 0 and at most 1, such as 0.1,0.2,0.3, not {text!r}")
+    return rates
+
+
+def _workers(options: argparse.Namespace) -> Callable[[], Any]:
+    """Return what starts the workers of a sweep: an executor."""
+    if options.cluster is not None:
+        if options.workers is not None:
+            raise SpecError("workers are those of the cluster: give --workers or --cluster, not both")
+        return partial(_cluster, options.cluster)
+    count = options.workers if options.workers is not None else os.cpu_count() or 1
+    if count < 1:
+        raise SpecError(f"workers must be at least 1, not {count}")
+    return partial(ProcessPoolExecutor, count, mp_context=get_context("spawn"))
+
+
+def _cluster(address: str) -> Any:
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=10).get_executor(retries=3)
+    except (OSError, ValueError) as error:
+        raise SpecError(f"cluster must be the address of a Dask scheduler, not {address!r}: {error}") from None
+
+
+def add_simulation_commands(commands: Any) -> None:
+    """Add the commands ``simulate`` and ``sweep``."""
+    parser = add_command(
+        commands,
+        "simulate",
+        simulate,
+        summary="measure latency and accepted rate under a load, on the cycle-accurate model",
+        example="hdnhw simulate 'rdn(cube(3), 1)' --pattern uniform --rate 0.2",
+    )
+    parser.add_argument("--rate", type=float, metavar="R", help="flits a node and cycle that are offered (default 0.1)")
+    _add_load_options(parser)
+    parser = add_command(
+        commands,
+        "sweep",
+        sweep,
+        summary="measure load curves and saturation, many networks at a time",
+        example="hdnhw sweep 'rdn(cube(3), 1)' 'torus(8, 16)' --plot curves.svg",
+        spec=False,
+    )
+    parser.add_argument("specs", nargs="+", metavar="SPEC", help="networks, for example 'rdn(cube(3), 1)'")
+    parser.add_argument("--rates", metavar="R,R,...", help="flits a node and cycle; default: shares of saturation")
+    parser.add_argument("--plot", metavar="FILE", help="draw the curves: .svg, .png or .pdf")
+    parser.add_argument("--results", metavar="FILE", help="Parquet file that is kept up to date, and gone on from")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers to use instead")
+    _add_load_options(parser)
+
+
+def _add_load_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that a load curve has in common, and those of the machine."""
+    parser.add_argument("--pattern", help="where packets go, for example 'hotspot(0.2, 5)' (default uniform)")
+    parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
+    parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
+    parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
+    parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")
+    add_timed_options(parser)

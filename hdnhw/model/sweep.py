@@ -1,0 +1,279 @@
+"""Many measurements: points of a load curve, the search for saturation, and results that outlive the process."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from math import isinf
+from pathlib import Path
+from typing import Any
+
+from hdnhw.model.fabric import FabricModel
+from hdnhw.model.measure import LoadSpec, measure, summarise
+from hdnhw.routing.plan import plan
+from hdnhw.routing.statistics import routing_statistics
+from hdnhw.spec import FabricSpec, SpecError
+
+__all__ = ["Point", "ResultsFile", "Sweep", "measure_point"]
+
+Row = dict[str, Any]
+
+REVISION = 1
+"""Of what a row means: rows of another one are measured anew."""
+
+STEPS = 64
+"""Rates between 0 and the bound among which saturation is searched."""
+
+SHARES = (0.1, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95)
+"""Of the saturation rate: the loads of a curve whose rates are not given."""
+
+ATTEMPTS = 3
+"""How often a pool of workers is started anew when one has died."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A machine and a load on it."""
+
+    fabric: FabricSpec
+    load: LoadSpec
+
+    @property
+    def key(self) -> str:
+        """All that the result depends on, as 32 hexadecimal digits."""
+        fabric = replace(self.fabric, flit_width=32, crossbar="crosspoint", endpoints=None)
+        return hashlib.sha256(repr((REVISION, fabric, self.load)).encode()).hexdigest()[:32]
+
+
+@lru_cache(maxsize=2)
+def _model(fabric: FabricSpec) -> FabricModel:
+    routing = plan(fabric.network, fabric.modes, fabric.lanes)
+    return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers)
+
+
+def measure_point(point: Point) -> Row:
+    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`."""
+    model = _model(point.fabric)
+    network = model.plan.network
+    measured = measure(model, point.load)
+    return {
+        "spec": str(network.spec),
+        "nodes": network.num_nodes,
+        "modes": model.plan.modes,
+        "lanes": model.plan.lanes,
+        "packet_length": model.timing.packet_length,
+        "buffers": model.buffers,
+        **asdict(point.load),
+        "warmup": measured.warmup,
+        "steady": measured.steady,
+        "offered_rate": round(measured.offered_rate, 6),
+        "accepted_rate": round(measured.accepted_rate, 6),
+        "saturated": measured.saturated,
+        "injected": measured.created,
+        "delivered": measured.delivered,
+        "packet_latency": summarise(measured.packet_latency),
+        "network_latency": summarise(measured.network_latency),
+        "confidence_95": None if isinf(measured.half_width) else round(measured.half_width, 3),
+        "mean_hops": round(measured.mean_hops, 4) if measured.delivered else None,
+        "fairness": round(measured.fairness, 4) if measured.accepted_rate else None,
+        "cycles": measured.cycles,
+        "seconds": round(measured.seconds, 3),
+        "router_cycles_per_second": round(network.num_nodes * measured.cycles / measured.seconds),
+    }
+
+
+class ResultsFile:
+    """Rows in a Parquet file, written whole after each new one: an interrupted sweep loses nothing.
+
+    Parameters
+    ----------
+    path : Path or None
+        None to keep them in memory alone.
+
+    Raises
+    ------
+    SpecError
+        If the file is there and is none of these.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._rows = path, {}
+        if path is not None and path.exists():
+            self._rows = _read(path)
+
+    def get(self, point: Point) -> Row | None:
+        """Return the row of a point, None if it has not been measured."""
+        return self._rows.get(point.key)
+
+    def add(self, point: Point, row: Row) -> None:
+        """Keep the row of a point."""
+        self._rows[point.key] = row
+        if self._path is None:
+            return
+        import pyarrow
+        from pyarrow import parquet
+
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        table = pyarrow.Table.from_pylist([{"key": key, **kept} for key, kept in self._rows.items()])
+        with tempfile.NamedTemporaryFile(dir=self._path.parent, prefix=f".{self._path.name}.", delete=False) as file:
+            try:
+                parquet.write_table(table, file.name)
+                os.replace(file.name, self._path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+
+
+def _read(path: Path) -> dict[str, Row]:
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        rows = parquet.read_table(path).to_pylist()
+        return {row.pop("key"): row for row in rows}
+    except (pyarrow.ArrowException, OSError, KeyError) as error:
+        raise SpecError(f"results must be a Parquet file of a sweep, not {path}: {error}") from None
+
+
+class _Curve:
+    """One machine: which rates to measure next, given what is known."""
+
+    def __init__(self, fabric: FabricSpec, load: LoadSpec, rates: Sequence[float] | None) -> None:
+        self.fabric, self._load, self._rates = fabric, load, rates
+        self.rows: dict[float, Row] = {}
+        self._asked: set[float] = set()
+        bound = None if rates is not None else routing_statistics(_model(fabric).plan).saturation_bound
+        self._step, self._low, self._high = min(1.0, bound or 1.0) / STEPS, 0, STEPS + 1
+
+    def points(self) -> list[Point]:
+        """Return the points that can be measured now and have not been asked for."""
+        rates = self._rates if self._rates is not None else self._next_rates()
+        new = [rate for rate in rates if rate not in self._asked]
+        self._asked.update(new)
+        return [Point(fabric=self.fabric, load=replace(self._load, rate=rate)) for rate in new]
+
+    def forget(self) -> None:
+        """Let what has been asked for but not come be asked for again."""
+        self._asked = set(self.rows)
+
+    def _next_rates(self) -> list[float]:
+        if self._high - self._low > 1:
+            return [self._rate((self._low + self._high) // 2)]
+        return [round(share * self._rate(self._low), 6) for share in SHARES] if self._low else []
+
+    def _rate(self, step: int) -> float:
+        return round(step * self._step, 6)
+
+    def add(self, rate: float, row: Row) -> None:
+        """Take a result."""
+        self.rows[rate] = row
+        while self._rates is None and self._high - self._low > 1:
+            middle = (self._low + self._high) // 2
+            if self._rate(middle) not in self.rows:
+                break
+            if self.rows[self._rate(middle)]["saturated"]:
+                self._high = middle
+            else:
+                self._low = middle
+
+    @property
+    def saturation_rate(self) -> float | None:
+        """The highest rate below the lowest saturated one at which the load was accepted; None if none was."""
+        saturated = [rate for rate, row in self.rows.items() if row["saturated"]]
+        accepted = [rate for rate in self.rows if not saturated or rate < min(saturated)]
+        return max(accepted, default=None)
+
+
+class Sweep:
+    """Load curves of several machines, measured by workers.
+
+    Parameters
+    ----------
+    fabrics : sequence of FabricSpec
+    load : LoadSpec
+        Its rate is not used.
+    rates : sequence of float or None
+        Rates of the curves, flits a node and cycle. If None, saturation is searched by bisection among 64 rates up to
+        the bound of the channels, and the curve has shares of it.
+    results : ResultsFile
+    say : callable
+        Is told what goes on.
+    """
+
+    def __init__(
+        self,
+        fabrics: Sequence[FabricSpec],
+        load: LoadSpec,
+        *,
+        rates: Sequence[float] | None,
+        results: ResultsFile,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._curves = [_Curve(fabric, load, rates) for fabric in fabrics]
+        self._results, self._say, self._measured = results, say, 0
+
+    def run(self, start: Callable[[], Executor]) -> list[Row]:
+        """Measure all curves with the workers that `start` starts.
+
+        Returns
+        -------
+        list of dict
+            A curve each: ``spec``, ``nodes``, ``saturation_rate`` and ``points``, rows of :func:`measure_point` in the
+            order of rates.
+        """
+        for attempt in range(ATTEMPTS):
+            try:
+                with start() as executor:
+                    self._run(executor)
+                break
+            except BrokenExecutor:
+                if attempt == ATTEMPTS - 1:
+                    raise
+                self._say("a worker has died; its measurements are begun anew")
+                for curve in self._curves:
+                    curve.forget()
+        return [self._result(curve) for curve in self._curves]
+
+    def _run(self, executor: Executor) -> None:
+        running: dict[Future[Row], tuple[_Curve, Point]] = {}
+        waiting = [(curve, point) for curve in self._curves for point in curve.points()]
+        try:
+            while waiting or running:
+                while waiting:
+                    curve, point = waiting.pop(0)
+                    row = self._results.get(point)
+                    if row is None:
+                        running[executor.submit(measure_point, point)] = curve, point
+                        continue
+                    curve.add(point.load.rate, row)
+                    waiting += [(curve, new) for new in curve.points()]
+                if not running:
+                    continue
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    curve, point = running.pop(future)
+                    self._take(curve, point, future.result())
+                    waiting += [(curve, new) for new in curve.points()]
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _take(self, curve: _Curve, point: Point, row: Row) -> None:
+        self._results.add(point, row)
+        curve.add(point.load.rate, row)
+        self._measured += 1
+        latency = row["packet_latency"]
+        shown = "saturated" if row["saturated"] else f"latency {latency['mean']:.1f}"
+        rates = f"offered {row['offered_rate']:.4f}, accepted {row['accepted_rate']:.4f}"
+        self._say(f"{self._measured}: {row['spec']}, {rates}, {shown}")
+
+    def _result(self, curve: _Curve) -> Row:
+        rows = [row for _, row in sorted(curve.rows.items())]
+        return {
+            "spec": rows[0]["spec"],
+            "nodes": rows[0]["nodes"],
+            "saturation_rate": curve.saturation_rate,
+            "points": rows,
+        }
