@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -19,10 +20,18 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure latency and accepted rate of a fabric under a load, on the cycle-accurate model."""
     from hdnhw.model.sweep import Point, measure_point
 
-    row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)))
+    row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)), _show_cycle)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
     if not row["steady"]:
         say(f"no steady state in {row['warmup']} cycles: latencies grow with the cycles that are measured")
     return row, DONE
+
+
+def _show_cycle(cycle: int) -> None:
+    """Show on a terminal how far a run is."""
+    if sys.stderr.isatty():
+        print(f"\rcycle {cycle}", end="", file=sys.stderr, flush=True)
 
 
 def _load_spec(options: argparse.Namespace) -> Any:

@@ -54,11 +54,14 @@ def _model(fabric: FabricSpec) -> FabricModel:
     return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers)
 
 
-def measure_point(point: Point) -> Row:
-    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`."""
+def measure_point(point: Point, progress: Callable[[int], None] = lambda _: None) -> Row:
+    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`.
+
+    `progress` is told the cycle that has been reached.
+    """
     model = _model(point.fabric)
     network = model.plan.network
-    measured = measure(model, point.load)
+    measured = measure(model, point.load, progress=progress)
     return {
         "spec": str(network.spec),
         "nodes": network.num_nodes,

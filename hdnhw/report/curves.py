@@ -50,6 +50,6 @@ def plot_curves(curves: Sequence[dict[str, Any]], path: Path) -> None:
     axes.set_xlabel("offered rate, flits a node and cycle")
     axes.set_ylabel("mean packet latency, cycles")
     axes.grid(linewidth=0.3)
-    axes.legend(fontsize=8, title="network: saturation", title_fontsize=8)
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8, title="network: saturation", title_fontsize=8)
     with rc_context({"svg.hashsalt": "hdnhw", "svg.fonttype": "none"}):
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
