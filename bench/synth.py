@@ -1,11 +1,12 @@
 """Size and speed of routers and fabrics on ECP5 and iCE40: ``make bench-synth``."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hdnhw.cli import say
 from hdnhw.flow.synth import Result, SynthSpec, synthesise
 from hdnhw.flow.tools import ToolError
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import CROSSBARS, FabricSpec, parse
 
 SEEDS = 3
 COLUMNS = [
@@ -34,10 +35,9 @@ ECP5_ROUTERS = (
 )
 """Networks and lanes; ``torus(4, 4)`` needs no dateline and has one class; ``torus(5, 5)`` has two."""
 ECP5_FABRIC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32)
-SMALL_ROUTER = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8)
-SMALL_FABRIC = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=1)
-SIXTEEN_NODES = FabricSpec(network=parse("hdn(cube(2), [[0]])"), modes="O", packet_length=1, flit_width=8, buffers=1)
-LARGER_PACKETS = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=2, flit_width=8, buffers=1)
+SMALL_ROUTER = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, crossbar="output")
+SMALL_FABRIC = replace(SMALL_ROUTER, buffers=1)
+SIXTEEN_NODES = replace(SMALL_FABRIC, network=parse("hdn(cube(2), [[0]])"), packet_length=1)
 
 
 def specs() -> Iterable[SynthSpec]:
@@ -48,9 +48,10 @@ def specs() -> Iterable[SynthSpec]:
             yield SynthSpec(fabric=fabric, family="ecp5", seeds=SEEDS)
     yield SynthSpec(fabric=SMALL_ROUTER, family="ice40", seeds=SEEDS)
     yield SynthSpec(fabric=SMALL_FABRIC, family="ice40", unit="fabric", seeds=SEEDS)
-    for fabric in (SIXTEEN_NODES, LARGER_PACKETS):
+    for fabric in (replace(SIXTEEN_NODES, modes="O"), SIXTEEN_NODES):
         yield SynthSpec(fabric=fabric, family="ice40", unit="fabric", seeds=SEEDS)
-    yield SynthSpec(fabric=ECP5_FABRIC, family="ecp5", unit="fabric", seeds=SEEDS)
+    for crossbar in CROSSBARS:
+        yield SynthSpec(fabric=replace(ECP5_FABRIC, crossbar=crossbar), family="ecp5", unit="fabric", seeds=SEEDS)
 
 
 def row(spec: SynthSpec) -> str:
