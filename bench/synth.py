@@ -17,6 +17,7 @@ COLUMNS = [
     "vcs",
     "flits*bits",
     "buffers",
+    "crossbar",
     "LUT4",
     "sites",
     "FF",
@@ -59,12 +60,12 @@ def row(spec: SynthSpec) -> str:
     try:
         result: Result = synthesise(spec, say=say)
     except ToolError as error:
-        sizes = f"{spec.fabric.packet_length}*{spec.fabric.flit_width} | {spec.fabric.buffers}"
+        sizes = f"{spec.fabric.packet_length}*{spec.fabric.flit_width} | {spec.fabric.buffers} | {spec.fabric.crossbar}"
         what = str(error).split(", see ")[0]
         return f"| {spec.family} | {spec.unit} | `{spec.fabric.network}` | | | {sizes} | {what} | | | | | |"
     ram = sum(result["ram"].values())
     cells = f"{result['lut4']} | {result['comb_sites']} | {result['ff']} | {ram}"
-    machine = f"{result['packet_length']}*{result['flit_width']} | {result['buffers']}"
+    machine = f"{result['packet_length']}*{result['flit_width']} | {result['buffers']} | {result['crossbar']}"
     speed = f"{result['fmax_mhz']} | {', '.join(map(str, result['fmax_of_seed']))} | {result['critical_stage']}"
     shape = f"{result['ports']} | {result['num_vcs']}"
     return f"| {result['family']} | {result['unit']} | `{result['spec']}` | {shape} | {machine} | {cells} | {speed} |"
