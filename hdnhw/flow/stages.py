@@ -34,7 +34,7 @@ _STAGES = tuple(
         (r"^\w+\.(flit|reading_vc|reading_slot)\b", "buffer read"),
         (r"^(injection\.|(near_|far_)?(inject__|dropped\b))", "injection"),
         (r"^(near_|far_)?eject__", "ejection"),
-        (r"^(data|crosspoint|valid|vc)_\d+", "switch traversal"),
+        (r"^(data|gated|valid|vc)_\d+", "switch traversal"),
         (r"^(near_|far_)?(\w+_[io]__(data|valid|vc)|channel_\w+)\b", "channel traversal"),
         (r"^\w+\.channel__", "channel traversal"),
         (r"^(\w+\.)?(at|reads)\b", "phase"),
@@ -66,7 +66,7 @@ def stage_of(signal: str) -> str:
 
     Examples
     --------
-    >>> stage_of("allocator.choice_0"), stage_of("router_5.allocator.grant_0"), stage_of("crosspoint_1_0")
+    >>> stage_of("allocator.choice_0"), stage_of("router_5.allocator.grant_0"), stage_of("gated_1_0")
     ('vc allocation', 'switch allocation', 'switch traversal')
     """
     inside = re.sub(r"^router_\d+\.", "", signal)

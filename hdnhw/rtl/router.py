@@ -170,7 +170,7 @@ class Router(wiring.Component):
             parts.append(data)
         if early < self._flit_width:
             registers = [
-                Signal(self._flit_width - early, name=f"crosspoint_{number}_{bit}", reset_less=True)
+                Signal(self._flit_width - early, name=f"gated_{number}_{bit}", reset_less=True)
                 for bit in range(len(crossing))
             ]
             m.d.sync += [register.eq(value[early:]) for register, value in zip(registers, crossing, strict=True)]

@@ -103,7 +103,7 @@ def test_many_addresses_are_not_listed(monkeypatch):
 def test_registers_stand_where_the_crossbar_says(crossbar, registers):
     """Of a router of the 2-cube, only ejection has three inputs: fewer are always joined before a register."""
     made = emit_fabric(FabricSpec(network=parse("cube(2)"), crossbar=crossbar))
-    assert re.findall(r"^  reg \[31:0\] crosspoint_(\d+_\d+)\b", made.files["fabric.sv"], re.MULTILINE) == registers
+    assert re.findall(r"^  reg \[31:0\] gated_(\d+_\d+)\b", made.files["fabric.sv"], re.MULTILINE) == registers
     assert made.manifest["crossbar"] == crossbar
 
 

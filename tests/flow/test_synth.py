@@ -315,7 +315,7 @@ def test_wrappers_hold_a_register_at_every_port(wrapper, tmp_path):
         ("dut.dim0_i__credit_SB_DFFSR_Q_DFFLC", "dim0_i__credit", "switch allocation"),
         ("dut.of.router_4.allocator.credits_0_1.give", "router_4.allocator.credits_0_1.give", "switch allocation"),
         ("near_dim0_o__credit[1]", "near_dim0_o__credit", "credit"),
-        ("dut.of.crosspoint_1_0_TRELLIS_FF_Q_7", "crosspoint_1_0", "switch traversal"),
+        ("dut.of.gated_1_0_TRELLIS_FF_Q_7", "gated_1_0", "switch traversal"),
         ("dut.of.data_0_TRELLIS_FF_Q", "data_0", "switch traversal"),
         ("dut.of.router_12.valid_3_SB_DFFSR_Q_DFFLC", "router_12.valid_3", "switch traversal"),
         ("dut.of.dim0.route.gate", "dim0.route.gate", "route computation"),
