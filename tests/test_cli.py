@@ -160,6 +160,26 @@ def test_sweep(run):
     assert len(out.splitlines()) == 1 + 3 + 1 + 5
 
 
+def test_sweep_on_a_cluster(run):
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        line = f"sweep 'cube(2)' --rates 0.1,0.2 --cycles 200 --cluster {cluster.scheduler_address} --json"
+        status, out, _ = run(line)
+    here = json.loads(run(line.split(" --cluster")[0] + " --workers 1 --json")[1])
+    assert status == 0
+    untimed = [
+        [{name: row[name] for name in row if name not in {"seconds", "router_cycles_per_second"}} for row in rows]
+        for rows in (json.loads(out)["points"], here["points"])
+    ]
+    assert untimed[0] == untimed[1]
+
+
+def test_a_cluster_that_is_not_there_is_one_line(run):
+    status, out, err = run("sweep 'cube(2)' --rates 0.1 --cluster nowhere")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+
+
 def test_neighbors(run):
     assert result_of(run, "neighbors 'rdn(cube(3), 1)' 1.1/1.0.1") == {
         "node": 77,

@@ -31,7 +31,7 @@ PLACES = {
     "cocotbext": ("sim/",),
     "hypothesis": ("tests/",),
     "networkx": ("tests/",),
-    "distributed": ("hdnhw/cli/",),
+    "distributed": ("hdnhw/cli/", "tests/"),
     "matplotlib": ("hdnhw/report/",),
     "numba": ("hdnhw/",),
     "pyarrow": ("hdnhw/model/",),

@@ -3,8 +3,9 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -86,13 +87,16 @@ def _workers(options: argparse.Namespace) -> Callable[[], Any]:
     return partial(ProcessPoolExecutor, count, mp_context=get_context("spawn"))
 
 
-def _cluster(address: str) -> Any:
+@contextmanager
+def _cluster(address: str) -> Iterator[Any]:
     from distributed import Client
 
     try:
-        return Client(address, timeout=10).get_executor(retries=3)
+        client = Client(address, timeout=10)
     except (OSError, ValueError) as error:
         raise SpecError(f"cluster must be the address of a Dask scheduler, not {address!r}: {error}") from None
+    with client:
+        yield client.get_executor(retries=3)
 
 
 def add_simulation_commands(commands: Any) -> None:

@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import isinf
@@ -218,7 +219,7 @@ class Sweep:
         self._curves = [_Curve(fabric, load, rates) for fabric in fabrics]
         self._results, self._say, self._measured = results, say, 0
 
-    def run(self, start: Callable[[], Executor]) -> list[Row]:
+    def run(self, start: Callable[[], AbstractContextManager[Executor]]) -> list[Row]:
         """Measure all curves with the workers that `start` starts.
 
         Returns
