@@ -51,7 +51,6 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     for spec in options.specs:
         options.spec = spec
         fabrics.append(fabric_spec(options))
-    options.rate = None
     if options.plot is not None:
         check_plot(Path(options.plot))
     results = ResultsFile(None if options.results is None else Path(options.results))
@@ -118,6 +117,7 @@ def add_simulation_commands(commands: Any) -> None:
         example="hdnhw sweep 'rdn(cube(3), 1)' 'torus(8, 16)' --plot curves.svg",
         spec=False,
     )
+    parser.set_defaults(rate=None)
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="networks, for example 'rdn(cube(3), 1)'")
     parser.add_argument("--rates", metavar="R,R,...", help="flits a node and cycle; default: shares of saturation")
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: .svg, .png or .pdf")

@@ -125,8 +125,7 @@ class FabricModel:
         pool[:, DESTINATION], pool[:, CREATED], pool[:, HEAD_CYCLE] = traffic.destination, traffic.earliest, -1
         pool[:, POSSIBLE], pool[:, HOPS] = self.plan.address.is_node(traffic.destination), 0
         packet, node, cycle = course.advance(_arrivals(traffic), packets=count, limit=max_cycles)
-        cycles = course.cycles if course.packets_gone == count else max_cycles
-        cycles = min(cycles, max_cycles)
+        cycles = min(course.cycles, max_cycles) if course.packets_gone == count else max_cycles
         order = np.lexsort((node, cycle))
         order = order[: np.searchsorted(cycle[order], cycles)]
         return Ejections(

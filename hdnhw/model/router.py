@@ -20,22 +20,16 @@ from hdnhw.timing import SlotTiming
 
 __all__ = [
     "CREATED",
-    "CYCLE",
     "DESTINATION",
     "ENDED",
-    "FIELDS",
     "HEAD_CYCLE",
     "HOPS",
     "LEFT",
     "LOST",
-    "PORT",
     "POSSIBLE",
     "PROGRESS",
     "SENT",
     "SOURCE",
-    "VC",
-    "WAY",
-    "WAY_OUT",
     "allocate_node",
     "make_flows",
     "make_orders",
@@ -471,9 +465,9 @@ def _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, eje
 def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tuple[Any, ...]:
     """Return what is under way, empty: lists of at most as many items as there are packets.
 
-    Routers that hold a packet, and their number; packets on channels and credits on their way
-    back, each a list for every slot that they take; nodes whose injection queue has lost a packet; nodes and packets
-    that leave; credits of ejection, by slot; and work space of allocation.
+    Routers that hold a packet, and their number; packets on channels and credits on their way back, each a list for
+    every slot that they take; nodes whose injection queue has lost a packet; nodes and packets that leave; credits of
+    ejection, by slot; and work space of allocation.
     """
     most, once = max(1, min(packets, nodes * ports)), max(1, min(packets, nodes))
     # Slots from sending a packet to the terminal to the first allocation that can use the credit of its place there.
