@@ -8,16 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.model.router import (
-    CREATED,
-    DESTINATION,
     ENDED,
+    FIELDS,
     HEAD_CYCLE,
-    HOPS,
     LEFT,
     LOST,
-    POSSIBLE,
+    NODE,
     PROGRESS,
     SENT,
+    TAG,
+    TAIL_CYCLE,
+    make_counts,
     make_flows,
     make_orders,
     make_pool,
@@ -95,9 +96,12 @@ class FabricModel:
                 f"{plan.address.width}"
             )
         network = plan.network
-        opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
-        self.shape = (neighbor_table(network), opposite, _several(plan))
-        self.slots = np.array([slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)], np.int16)
+        stride = 1 << (plan.max_vcs - 1).bit_length()
+        self.vc_bits = stride.bit_length() - 1
+        mirror = np.array([port.opposite * stride + vc for port in network.ports for vc in range(stride)], np.int32)
+        self.shape = (neighbor_table(network).reshape(-1), mirror, _several(plan), len(network.ports))
+        slots = [slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)]
+        self.slots = np.repeat(np.array(slots, np.int16), stride)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
         self.address = np.ascontiguousarray(plan.address.of_node(nodes))
 
@@ -121,22 +125,27 @@ class FabricModel:
         if count and traffic.earliest.max() > MAX_CYCLE:
             raise ValueError(f"earliest must be at most cycle {MAX_CYCLE}, not {traffic.earliest.max()}")
         course = Course(self, terminals or Terminals(), room=count)
-        pool = course.pool
-        pool[:, DESTINATION], pool[:, CREATED], pool[:, HEAD_CYCLE] = traffic.destination, traffic.earliest, -1
-        pool[:, POSSIBLE], pool[:, HOPS] = self.plan.address.is_node(traffic.destination), 0
-        packet, node, cycle = course.advance(_arrivals(traffic), packets=count, limit=max_cycles)
+        left = course.advance(self._arrivals(traffic), packets=count, limit=max_cycles)
         cycles = min(course.cycles, max_cycles) if course.packets_gone == count else max_cycles
-        order = np.lexsort((node, cycle))
-        order = order[: np.searchsorted(cycle[order], cycles)]
-        return Ejections(
-            packet[order],
-            node[order],
-            cycle[order],
-            pool[:, HEAD_CYCLE].astype(np.int64),
-            course.dropped,
-            cycles,
-            course.packets_sent * self.timing.packet_length,
-        )
+        head_cycle = np.full(count, -1, np.int64)
+        for packets in (course.packets, left):
+            head_cycle[packets[:, TAG]] = packets[:, HEAD_CYCLE]
+        left = left[np.lexsort((left[:, NODE], left[:, TAIL_CYCLE]))]
+        packet, node, cycle = left[left[:, TAIL_CYCLE] < cycles][:, [TAG, NODE, TAIL_CYCLE]].astype(np.int64).T
+        flit_hops = course.packets_sent * self.timing.packet_length
+        return Ejections(packet, node, cycle, head_cycle, course.dropped, cycles, flit_hops)
+
+    def _arrivals(self, traffic: Traffic) -> tuple[npt.NDArray[Any], ...]:
+        """Return (cycle, node, destination, packet) of packets as their sources get them to send, sorted by cycle.
+
+        As a source sends its packets in their order, a packet waits for those before it.
+        """
+        nodes = np.repeat(np.arange(len(traffic.first) - 1, dtype=np.int32), np.diff(traffic.first))
+        horizon = int(traffic.earliest.max(initial=0)) + 1
+        cycle = np.maximum.accumulate(traffic.earliest + nodes * np.int64(horizon)) - nodes * np.int64(horizon)
+        order = np.argsort(cycle, kind="stable").astype(np.int32)
+        destination = np.where(self.plan.address.is_node(traffic.destination), traffic.destination, -1)
+        return cycle[order], nodes[order], destination[order].astype(np.int32), order
 
 
 class Course:
@@ -147,29 +156,23 @@ class Course:
     model : FabricModel
     terminals : Terminals
     room : int
-        Packets that there is room for: rows of the pool.
-
-    Attributes
-    ----------
-    pool : ndarray of int32, shape (room, FIELDS)
-        Packets; whoever calls :meth:`advance` fills in those that arrive.
-    dropped : ndarray of int64, shape (nodes,)
-        Packets with an impossible destination dropped at each node.
+        Packets that there is room for.
     """
 
     def __init__(self, model: FabricModel, terminals: Terminals, *, room: int) -> None:
-        nodes, ports = model.shape[0].shape
+        nodes, ports = len(model.address), model.shape[-1]
         num_vcs = model.plan.max_vcs
-        self.pool, self.dropped = make_pool(room), np.zeros(nodes, np.int64)
         self._model = model
+        self._pool, self._free = make_pool(room), (np.arange(room, dtype=np.int32), np.array([room]))
         self._queues = make_queues(nodes, ports + 1, num_vcs)
-        self._credits = np.tile(model.slots[None, :, None], (nodes, 1, num_vcs))
+        self._credits = np.tile(model.slots, nodes)
         self._orders = make_orders(nodes, ports + 1, num_vcs)
         self._flows = make_flows(nodes, ports, room, model.timing)
         self._terminals = make_terminals(nodes, model.buffers, terminal_seeds(nodes, terminals.seed))
         self._pauses = (terminals.source_gap, terminals.sink_stall, terminals.sink_hold)
+        self._counts = make_counts(0, ports + 1, num_vcs)
         self._progress = np.zeros(PROGRESS, np.int64)
-        self._out = _make_out(room)
+        self._out = np.empty(room * FIELDS, np.int32)
 
     @property
     def cycles(self) -> int:
@@ -186,53 +189,67 @@ class Course:
         """Packets sent over channels between routers since reset."""
         return int(self._progress[SENT])
 
-    def grow(self, room: int) -> None:
-        """Make room for more packets."""
-        nodes, ports = self._model.shape[0].shape
+    @property
+    def dropped(self) -> npt.NDArray[np.int64]:
+        """Packets with an impossible destination dropped at each node since reset, shape (nodes,)."""
+        dropped: npt.NDArray[np.int64] = self._terminals[0][-1]
+        return dropped
+
+    @property
+    def packets(self) -> npt.NDArray[np.int32]:
+        """Packets that have been offered and have not come out, the dropped included; shape (packets, FIELDS)."""
+        rows, count = self._free
+        there = np.ones(len(rows), np.bool_)
+        there[rows[: count[0]]] = False
+        return self._pool.reshape(-1, FIELDS)[there]
+
+    def _make_room(self, packets: int) -> None:
+        """See that so many more packets can be offered, by doubling the pool if need be."""
+        rows, count = self._free
+        old, missing = len(rows), packets - int(count[0])
+        if missing <= 0:
+            return
+        room = old + max(old, missing)
         pool = make_pool(room)
-        pool[: len(self.pool)] = self.pool
-        self.pool = pool
-        self._out = _make_out(room)
-        grown = make_flows(nodes, ports, room, self._model.timing)
-        for old, new in zip(self._flows, grown, strict=True):
-            for source, target in zip(old, new, strict=True):
+        pool[: len(self._pool)] = self._pool
+        self._pool, self._out = pool, np.empty(room * FIELDS, np.int32)
+        free = np.concatenate([rows[: count[0]], np.arange(old, room, dtype=np.int32)])
+        self._free = (np.concatenate([free, np.empty(room - len(free), np.int32)]), np.array([len(free)]))
+        grown = make_flows(len(self._model.address), self._model.shape[-1], room, self._model.timing)
+        for before, after in zip(self._flows, grown, strict=True):
+            for source, target in zip(before, after, strict=True):
                 target[tuple(slice(size) for size in source.shape)] = source
         self._flows = grown
 
-    def advance(
-        self, arrivals: tuple[npt.NDArray[Any], ...], *, packets: int, limit: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def advance(self, arrivals: tuple[npt.NDArray[Any], ...], *, packets: int, limit: int) -> npt.NDArray[np.int32]:
         """Go on until `packets` packets have left or been dropped since reset, or cycle `limit` is reached.
 
         Parameters
         ----------
         arrivals : tuple of ndarray
-            Cycle, node and row of the pool of each packet that its source gets to send, sorted by cycle.
+            Cycle, node, packed destination (-1: impossible) and tag of each packet that its source gets to send, sorted
+            by cycle.
         packets, limit : int
             See :func:`hdnhw.model.router.simulate`: a run that goes on behind `limit` has that in the sample phase.
 
         Returns
         -------
-        tuple of ndarray of int64
-            Row of the pool, node and cycle of the tail of each packet that has left, in no order.
+        ndarray of int32, shape (packets, FIELDS)
+            The packets that have left, see :data:`hdnhw.model.router.NODE`, in no order.
         """
         model, timing = self._model, self._model.timing
         if limit > MAX_CYCLE:
             raise ValueError(f"a run must end by cycle {MAX_CYCLE}, not {limit}")
+        self._make_room(len(arrivals[0]))
+        phases = (timing.packet_length, timing.sample_phase, timing.update_phase, timing.channel_cycles)
         left = simulate(
             model.plan.route,
             model.address,
             model.shape,
-            (
-                timing.packet_length,
-                timing.hop_slots,
-                timing.sample_phase,
-                timing.update_phase,
-                timing.credit_slots,
-                timing.channel_cycles,
-            ),
+            (*phases, model.vc_bits),
             model.buffers,
-            self.pool,
+            self._pool,
+            self._free,
             arrivals,
             self._queues,
             self._credits,
@@ -240,30 +257,13 @@ class Course:
             self._flows,
             self._terminals,
             self._pauses,
-            self.dropped,
+            self._counts,
             self._out,
             self._progress,
             packets,
             limit,
         )
-        packet, node, cycle = (column[:left].astype(np.int64) for column in self._out)
-        return packet, node, cycle
-
-
-def _make_out(room: int) -> tuple[npt.NDArray[Any], ...]:
-    return np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int64)
-
-
-def _arrivals(traffic: Traffic) -> tuple[npt.NDArray[Any], ...]:
-    """Return (cycle, node, packet) of packets as their sources get them to send, sorted by cycle.
-
-    As a source sends its packets in their order, a packet waits for those before it.
-    """
-    nodes = np.repeat(np.arange(len(traffic.first) - 1, dtype=np.int32), np.diff(traffic.first))
-    horizon = int(traffic.earliest.max(initial=0)) + 1
-    cycle = np.maximum.accumulate(traffic.earliest + nodes * np.int64(horizon)) - nodes * np.int64(horizon)
-    order = np.argsort(cycle, kind="stable").astype(np.int32)
-    return cycle[order], nodes[order], order
+        return self._out[: left * FIELDS].reshape(-1, FIELDS).copy()
 
 
 def _several(plan: RoutingPlan) -> npt.NDArray[np.bool_]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.router import CREATED, DESTINATION, HEAD_CYCLE, HOPS, POSSIBLE, SOURCE
+from hdnhw.model.router import CREATED, HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.spec import SpecError
 from hdnhw.traffic.injection import parse_injection
 from hdnhw.traffic.packets import Terminals
@@ -162,15 +162,14 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], Non
 
 @dataclass(frozen=True, eq=False)
 class _Window:
-    """Some cycles of a run: when packets were created, sorted; and of those that left, columns of the pool and when."""
+    """Some cycles of a run: when packets were created, sorted; and those that left, tagged with their source."""
 
     created: Integers
-    packets: Integers
-    cycle: Integers
+    left: npt.NDArray[np.int32]
 
 
 class _Run:
-    """A fabric under a load, a window of cycles at a time; rows of the pool are used again."""
+    """A fabric under a load, a window of cycles at a time."""
 
     def __init__(self, model: FabricModel, load: LoadSpec, progress: Callable[[int], None]) -> None:
         self._model, self._progress, self.cycle = model, progress, 0
@@ -188,9 +187,7 @@ class _Run:
         )
         per_cycle = load.rate / model.timing.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
-        room = max(1024, network.num_nodes)
-        self._course = Course(model, Terminals(), room=room)
-        self._free = np.arange(room)
+        self._course = Course(model, Terminals(), room=max(1024, network.num_nodes))
 
     @property
     def packet_length(self) -> int:
@@ -214,26 +211,11 @@ class _Run:
         created, sender = self._injection.window(stop - self.cycle)
         created += self.cycle
         source = self.senders[sender]
-        rows = self._take_rows(len(created))
-        pool = self._course.pool
-        destination = self._pattern.draw(source, self._rng)
-        pool[rows, DESTINATION] = self._model.plan.address.of_node(destination)
-        pool[rows, CREATED], pool[rows, SOURCE], pool[rows, POSSIBLE], pool[rows, HOPS] = created, source, 1, 0
-        arrivals = (created, source.astype(np.int32), rows.astype(np.int32))
-        gone, _, cycle = self._course.advance(arrivals, packets=1 << 62, limit=stop)
-        self._free = np.concatenate([self._free, gone])
+        destination = self._model.address[self._pattern.draw(source, self._rng)].astype(np.int32)
+        tag = source.astype(np.int32)
+        left = self._course.advance((created, tag, destination, tag), packets=1 << 62, limit=stop)
         self.cycle = stop
-        return _Window(created, pool[gone].astype(np.int64), cycle)
-
-    def _take_rows(self, count: int) -> Integers:
-        if count > len(self._free):
-            room = len(self._course.pool)
-            more = max(room, count - len(self._free))
-            self._course.grow(room + more)
-            self._free = np.concatenate([self._free, np.arange(room, room + more)])
-        left = len(self._free) - count
-        rows, self._free = self._free[left:], self._free[:left]  # the latest first: they are in the cache
-        return rows
+        return _Window(created, left)
 
 
 def _warm_up(run: _Run) -> tuple[list[_Window], bool]:
@@ -244,7 +226,7 @@ def _warm_up(run: _Run) -> tuple[list[_Window], bool]:
     means: list[float] = []
     while len(means) < MOST_BLOCKS:
         windows = list(run.windows(run.cycle + run.block))
-        latencies = np.concatenate([window.cycle - window.packets[:, CREATED] for window in windows])
+        latencies = np.concatenate([window.left[:, TAIL_CYCLE] - window.left[:, CREATED] for window in windows])
         means.append(float(latencies.mean()) if len(latencies) else 0.0)
         if len(means) >= LEAST_BLOCKS and truncation_point(means) < len(means) // 2:
             return windows, True
@@ -278,18 +260,19 @@ class _Tally:
         """Count a window."""
         first, last = np.searchsorted(window.created, [self.start, self.stop])
         self.created += int(last - first)
-        in_interval = (window.cycle >= self.start) & (window.cycle < self.stop)
-        self._taken += np.bincount(window.packets[in_interval, SOURCE], minlength=len(self._taken))
-        created = window.packets[:, CREATED]
+        cycle = window.left[:, TAIL_CYCLE]
+        taken = window.left[(cycle >= self.start) & (cycle < self.stop), TAG]
+        self._taken += np.bincount(taken, minlength=len(self._taken))
+        created = window.left[:, CREATED]
         marked = (created >= self.start) & (created < self.stop)
-        packets, cycle = window.packets[marked], window.cycle[marked]
+        packets, created, cycle = window.left[marked], created[marked], cycle[marked]
         self.delivered += len(packets)
         self._hops += int(packets[:, HOPS].sum())
         for index, column in enumerate((CREATED, HEAD_CYCLE)):
             self._histograms[index] = _added(self._histograms[index], np.bincount(cycle - packets[:, column]))
-        batch = (packets[:, CREATED] - self.start) * BATCHES // (self.stop - self.start)
+        batch = (created - self.start).astype(np.int64) * BATCHES // (self.stop - self.start)
         self._batches[0] += np.bincount(batch, minlength=BATCHES)
-        self._batches[1] += np.bincount(batch, weights=cycle - packets[:, CREATED], minlength=BATCHES)
+        self._batches[1] += np.bincount(batch, weights=cycle - created, minlength=BATCHES)
 
     def result(self, run: _Run, steady: bool, seconds: float) -> Measurement:
         """Sum up."""

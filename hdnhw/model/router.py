@@ -1,10 +1,12 @@
 """The stages of routers and terminals on arrays, under the names they have in :mod:`hdnhw.rtl`.
 
-All kernels stand in this file, since Numba keeps compiled code by the file in which a function is written.
+All kernels stand in this file, since Numba keeps compiled code by the file in which a function is written. Arrays are
+flat, and their indices without sign: that halves the time of a kernel.
 
-Array axes: node, port (the last one is injection, or ejection), virtual channel. Packets are rows of a pool, and queues
-are lists of them; work is done for what is there alone: routers that hold a packet, sources that have one to send,
-packets on channels, credits on their way.
+A queue of a router has the number ``port << vc_bits | vc``, where `vc_bits` are those of its virtual channels; the last
+port is injection, or ejection. A routing decision, `way`, is such a number on the side of the outputs. Packets are rows
+of a pool, and queues are lists of them; work is done for what is there alone: routers that hold a packet, sources that
+have one to send, packets on channels, credits on their way.
 """
 
 from typing import Any
@@ -14,7 +16,7 @@ import numpy.typing as npt
 from numba import njit
 from numba.cpython.unsafe import numbers
 
-from hdnhw.model.borrow import borrow
+from hdnhw.model.memory import borrow, prefetch
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.timing import SlotTiming
 
@@ -22,15 +24,18 @@ __all__ = [
     "CREATED",
     "DESTINATION",
     "ENDED",
+    "FIELDS",
     "HEAD_CYCLE",
     "HOPS",
     "LEFT",
     "LOST",
-    "POSSIBLE",
+    "NODE",
     "PROGRESS",
     "SENT",
-    "SOURCE",
+    "TAG",
+    "TAIL_CYCLE",
     "allocate_node",
+    "make_counts",
     "make_flows",
     "make_orders",
     "make_pool",
@@ -46,184 +51,203 @@ PORT_MASK = (1 << VC_SHIFT) - 1
 
 trailing_zeros: Any = numbers.trailing_zeros  # an intrinsic: called without the context that its type asks for
 
-DESTINATION, CREATED, HEAD_CYCLE, POSSIBLE, NEXT, WAY, HOPS, SOURCE = range(8)
+DESTINATION, CREATED, HEAD_CYCLE, TAG, HOPS, NEXT, WAY = range(7)
 FIELDS = 8
-"""Columns of the pool of packets: packed destination; cycle before which it is not offered; cycle in which its head
-flit was accepted; whether the destination is a node; the packet behind it in a queue; its routing decision at the
-router where it is, ``port | vc << VC_SHIFT``; channels that it has crossed; and the node that it comes from, for those
-who want to know."""
+"""Words of a packet in the pool: packed destination, -1 if that is no node; cycle before which it is not offered; cycle
+in which its head flit was accepted, -1 before; a number that its sender gave it; channels that it has crossed; the
+packet behind it in a queue; and its routing decision at the router where it is."""
+
+NODE, TAIL_CYCLE = DESTINATION, NEXT
+"""Words of a packet that has left, beside those of the pool: where it came out, and the cycle of its tail."""
 
 CYCLE, SLOT, ENDED, SENT, LOST, LEFT = range(6)
 PROGRESS = 6
 """Of a run: the next cycle and slot; the cycle behind the last in which a packet left or was dropped; packets sent
 between routers, dropped, and left. The last three count from reset."""
 
-
 FIRST, LAST, HEAD_WAY, SENT_LAST = range(4)
-"""Of a queue: its first and last packet; the routing decision of the first; and the slot in which one was sent last."""
+LINKS = 4
+"""Words of a queue: its first and last packet; the routing decision of the first; the slot of its last one sent."""
 
-PORT, VC, WAY_OUT = range(3)
-"""Of an offer: the input, its virtual channel, and the routing decision of the packet at its head."""
-
-_WORD = 62
-"""Bits used of a word that tells which queues of a router hold a packet."""
+AHEAD = 8
+"""How many items before its turn an item's memory is asked for."""
 
 
 @njit(cache=True, inline="always")
-def _place(queue, port, vc):  # type: ignore[no-untyped-def]
-    """Return the word and the bit that stand for a queue; those of one port are in one word."""
-    heads, present = queue
-    num_vcs = heads.shape[2]
-    if present.shape[1] == 1:
-        return 0, 1 << (port * num_vcs + vc)
-    per_word = _WORD // num_vcs
-    return port // per_word, 1 << (port % per_word * num_vcs + vc)
+def _at(index):  # type: ignore[no-untyped-def]
+    """Return an index without sign: with one, Numba adds code that counts from the end."""
+    return np.uint64(index)
 
 
 @njit(cache=True, inline="always")
-def _holds_packet(queue, node):  # type: ignore[no-untyped-def]
+def _holds_packet(present, words, node):  # type: ignore[no-untyped-def]
     """Tell whether a router holds a packet."""
-    present = queue[1]
-    held = present[node, 0]
-    for word in range(1, present.shape[1]):
-        held |= present[node, word]
+    held = present[_at(node * words)]
+    for word in range(1, words):
+        held |= present[_at(node * words + word)]
     return held != 0
 
 
 @njit(cache=True, inline="always")
-def push_packet(pool, queue, node, port, vc, packet, way):  # type: ignore[no-untyped-def]
-    """Put a packet with its routing decision (``port | vc << VC_SHIFT``) at the end of a queue."""
-    heads, present = queue
-    pool[packet, NEXT], pool[packet, WAY] = -1, way
-    word, bit = _place(queue, port, vc)
-    if present[node, word] & bit:
-        pool[heads[node, port, vc, LAST], NEXT] = packet
+def push_packet(pool, queue, node, entry, packet, way):  # type: ignore[no-untyped-def]
+    """Put a packet with its routing decision at the end of a queue."""
+    links, present, entries, words = queue
+    row = (node * entries + entry) * LINKS
+    place, bit = _at(node * words + (entry >> 6)), np.int64(1) << (entry & 63)
+    held = present[place]
+    if held & bit:
+        pool[_at(np.int64(links[_at(row + LAST)]) * FIELDS + NEXT)] = packet
+        pool[_at(packet * FIELDS + WAY)] = way
     else:
-        present[node, word] |= bit
-        heads[node, port, vc, FIRST], heads[node, port, vc, HEAD_WAY] = packet, way
-    heads[node, port, vc, LAST] = packet
+        present[place] = held | bit
+        links[_at(row + FIRST)] = packet
+        links[_at(row + HEAD_WAY)] = way
+    links[_at(row + LAST)] = packet
 
 
 @njit(cache=True, inline="always")
-def pop_packet(pool, queue, node, port, vc):  # type: ignore[no-untyped-def]
+def pop_packet(pool, queue, node, entry):  # type: ignore[no-untyped-def]
     """Take the packet at the head of a queue and return it."""
-    heads, present = queue
-    packet = heads[node, port, vc, FIRST]
-    following = pool[packet, NEXT]
-    if following >= 0:
-        heads[node, port, vc, FIRST], heads[node, port, vc, HEAD_WAY] = following, pool[following, WAY]
+    links, present, entries, words = queue
+    row = (node * entries + entry) * LINKS
+    packet = np.int64(links[_at(row + FIRST)])
+    if packet == links[_at(row + LAST)]:
+        present[_at(node * words + (entry >> 6))] ^= np.int64(1) << (entry & 63)
     else:
-        word, bit = _place(queue, port, vc)
-        present[node, word] ^= bit
+        following = np.int64(pool[_at(packet * FIELDS + NEXT)])
+        links[_at(row + FIRST)] = following
+        links[_at(row + HEAD_WAY)] = pool[_at(following * FIELDS + WAY)]
     return packet
 
 
 @njit(cache=True, inline="always")
-def _precedes(heads, orders, several, node, one, other):  # type: ignore[no-untyped-def]
-    """Tell whether one offer comes before another one at the output that both want."""
+def _precedes(links, orders, vc_bits, several, base, entry, way, rival, their_way):  # type: ignore[no-untyped-def]
+    """Tell whether one offer comes before a rival at the output that both want."""
     if not several:
-        return heads[node, one[PORT], 0, SENT_LAST] < heads[node, other[PORT], 0, SENT_LAST]
-    by_vc, by_input = orders
-    output, vc, their_vc = one[WAY_OUT] & PORT_MASK, one[WAY_OUT] >> VC_SHIFT, other[WAY_OUT] >> VC_SHIFT
-    if vc != their_vc:
-        return by_vc[node, output, vc] < by_vc[node, output, their_vc]
-    return by_input[node, output, vc, one[PORT]] < by_input[node, output, vc, other[PORT]]
+        return links[_at((base + entry) * LINKS + SENT_LAST)] < links[_at((base + rival) * LINKS + SENT_LAST)]
+    by_vc, by_input, ports = orders
+    if way != their_way:
+        return by_vc[_at(base + way)] < by_vc[_at(base + their_way)]
+    row = (base + way) * ports
+    return by_input[_at(row + (entry >> vc_bits))] < by_input[_at(row + (rival >> vc_bits))]
 
 
 @njit(cache=True, inline="always")
-def _offer_of_port(heads, credits, node, port, bits, shift):  # type: ignore[no-untyped-def]
-    """Return the virtual channel of an input whose head packet may be sent and that sent longest ago, or -1."""
-    chosen = -1
+def _offer_of_port(links, credits, base, bits, first):  # type: ignore[no-untyped-def]
+    """Return the queue among those of an input whose head packet may be sent and that sent longest ago, or -1."""
+    chosen, since = np.int64(-1), np.int64(0)
     while bits:
-        vc = trailing_zeros(bits) - shift
+        entry = first + trailing_zeros(bits)
         bits &= bits - 1
-        if chosen < 0 or heads[node, port, vc, SENT_LAST] < heads[node, port, chosen, SENT_LAST]:
-            way = heads[node, port, vc, HEAD_WAY]
-            if credits[node, way & PORT_MASK, way >> VC_SHIFT]:
-                chosen = vc
+        row = (base + entry) * LINKS
+        last = np.int64(links[_at(row + SENT_LAST)])
+        if (chosen < 0 or last < since) and credits[_at(base + links[_at(row + HEAD_WAY)])]:
+            chosen, since = entry, last
     return chosen
 
 
 @njit(cache=True, inline="always")
-def allocate_node(queue, credits, orders, slot, several, node, work):  # type: ignore[no-untyped-def]
+def _make_offers(queue, credits, orders, vc_bits, several, node, work):  # type: ignore[no-untyped-def]
+    """List what the inputs of a router offer and which offer leads at each output; return how many there are."""
+    links, present, entries, words = queue
+    winner, offer_entry, offer_way = work
+    base, offered = node * entries, 0
+    for word in range(words):
+        bits, first = present[_at(node * words + word)], np.int64(word << 6)
+        while bits:
+            entry = first + trailing_zeros(bits)
+            if several:
+                last = (entry | ((1 << vc_bits) - 1)) & 63
+                own = bits & ((np.int64(2) << last) - 1)
+                bits ^= own
+                entry = _offer_of_port(links, credits, base, own, first)
+                if entry < 0:
+                    continue
+                way = np.int64(links[_at((base + entry) * LINKS + HEAD_WAY)])
+            else:
+                bits &= bits - 1
+                way = np.int64(links[_at((base + entry) * LINKS + HEAD_WAY)])
+                if not credits[_at(base + way)]:
+                    continue
+            offer_entry[_at(offered)] = entry
+            offer_way[_at(offered)] = way
+            output = _at(way >> vc_bits)
+            best = winner[output]
+            if best < 0 or _precedes(
+                links, orders, vc_bits, several, base, entry, way, offer_entry[_at(best)], offer_way[_at(best)]
+            ):
+                winner[output] = offered
+            offered += 1
+    return offered
+
+
+@njit(cache=True, inline="always")
+def allocate_node(queue, credits, orders, vc_bits, slot, several, node, work):  # type: ignore[no-untyped-def]
     """Match inputs and outputs of one router for the next slot; return how many packets are sent.
 
     The order is kept in the slots in which packets were sent last, see :func:`make_orders`; `slot` is the number of
     this one, and `several` tells whether any input of the router has two virtual channels. `work` is from
-    :func:`make_work`: on return, the first rows of its offers are those granted, one an output. Credits are spent; the
+    :func:`make_work`: on return, the first of its offers are those granted, one an output. Credits are spent; the
     packets stay at the heads of their queues.
     """
-    heads, present = queue
-    by_vc, by_input = orders
-    winner, offers = work
-    num_vcs = heads.shape[2]
-    per_word = _WORD // num_vcs
-    offered = 0
-    for word in range(present.shape[1]):
-        bits = present[node, word]
-        while bits:
-            inner = trailing_zeros(bits) // num_vcs
-            port, shift = word * per_word + inner, inner * num_vcs
-            own = bits & (((1 << num_vcs) - 1) << shift)
-            bits ^= own
-            vc = _offer_of_port(heads, credits, node, port, own, shift)
-            if vc < 0:
-                continue
-            way = heads[node, port, vc, HEAD_WAY]
-            offers[offered, PORT], offers[offered, VC], offers[offered, WAY_OUT] = port, vc, way
-            best = winner[way & PORT_MASK]
-            if best < 0 or _precedes(heads, orders, several, node, offers[offered], offers[best]):
-                winner[way & PORT_MASK] = offered
-            offered += 1
-    granted = 0
-    for offer in range(offered):
-        port, vc, way = offers[offer, PORT], offers[offer, VC], offers[offer, WAY_OUT]
-        output, output_vc = way & PORT_MASK, way >> VC_SHIFT
+    links, _, entries, _ = queue
+    by_vc, by_input, ports = orders
+    winner, offer_entry, offer_way = work
+    base, granted = node * entries, 0
+    for offer in range(_make_offers(queue, credits, orders, vc_bits, several, node, work)):
+        entry, way = offer_entry[_at(offer)], offer_way[_at(offer)]
+        output = _at(way >> vc_bits)
         if winner[output] != offer:
             continue
         winner[output] = -1
-        credits[node, output, output_vc] -= 1
-        heads[node, port, vc, SENT_LAST] = slot
+        credits[_at(base + way)] -= 1
+        links[_at((base + entry) * LINKS + SENT_LAST)] = slot
         if several:
-            by_vc[node, output, output_vc] = slot
-            by_input[node, output, output_vc, port] = slot
-        offers[granted, PORT], offers[granted, VC], offers[granted, WAY_OUT] = port, vc, way
+            by_vc[_at(base + way)] = slot
+            by_input[_at((base + way) * ports + (entry >> vc_bits))] = slot
+        offer_entry[_at(granted)] = entry
+        offer_way[_at(granted)] = way
         granted += 1
     return granted
 
 
-def make_orders(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[Any], ...]:
+def make_orders(nodes: int, ports: int, num_vcs: int) -> tuple[Any, ...]:
     """Return the slots in which packets were sent last, as if in the order of numbers before the first slot.
 
-    Two arrays: to each virtual channel of each output, shape (nodes, ports, num_vcs); and there from each input, shape
-    (nodes, ports, num_vcs, ports). A router whose inputs have one virtual channel each is content with when they sent.
+    To each virtual channel of each output, axes (node, port, virtual channel); there from each input, axes (node, port,
+    virtual channel, input); both flat; and the number of ports. A router whose inputs have one virtual channel each is
+    content with when they sent.
     """
-    vcs, inputs = np.arange(-num_vcs, 0, dtype=np.int32), np.arange(-ports, 0, dtype=np.int32)
+    slots = 1 << (num_vcs - 1).bit_length()
     if num_vcs == 1:
         nodes = 0
-    return np.tile(vcs, (nodes, ports, 1)), np.tile(inputs, (nodes, ports, num_vcs, 1))
+    vcs, inputs = np.arange(-slots, 0, dtype=np.int32), np.arange(-ports, 0, dtype=np.int32)
+    return np.tile(vcs, nodes * ports), np.tile(inputs, nodes * ports * slots), ports
 
 
-def make_queues(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[Any], ...]:
+def make_queues(nodes: int, ports: int, num_vcs: int) -> tuple[Any, ...]:
     """Return empty queues that have sent in the order of numbers before the first slot.
 
-    Two arrays: queues, shape (nodes, ports, num_vcs, 4), and a bit for each that holds a packet, shape (nodes, words).
+    Queues, axes (node, queue, LINKS), flat; a bit for each that holds a packet, axes (node, word), flat; and queues and
+    words of a node.
     """
-    heads = np.zeros((nodes, ports, num_vcs, 4), np.int32)
-    heads[..., SENT_LAST] = np.arange(-ports * num_vcs, 0).reshape(ports, num_vcs)
-    return heads, np.zeros((nodes, -(-ports // (_WORD // num_vcs))), np.int64)
+    entries = ports << (num_vcs - 1).bit_length()
+    words = -(-entries // 64)
+    links = np.zeros((nodes, entries, LINKS), np.int32)
+    links[..., SENT_LAST] = np.arange(-entries, 0)
+    return links.reshape(-1), np.zeros(nodes * words, np.int64), entries, words
 
 
 def make_pool(rows: int) -> npt.NDArray[np.int32]:
-    """Return a pool of packets, whatever they hold, shape (rows, FIELDS); no row crosses a line of the cache."""
+    """Return a pool of packets, whatever they hold, axes (row, FIELDS), flat; no row crosses a line of the cache."""
     words = np.empty(rows * FIELDS + 16, np.int32)
     start = -(words.ctypes.data // words.itemsize) % 16
-    return words[start : start + rows * FIELDS].reshape(rows, FIELDS)
+    return words[start : start + rows * FIELDS]
 
 
-def make_work(ports: int) -> tuple[npt.NDArray[Any], ...]:
-    """Return work space of :func:`allocate_node`: the offer that leads at each output, and the offers."""
-    return np.full(ports, -1, np.int64), np.empty((ports, 3), np.int64)
+def make_work(ports: int) -> tuple[npt.NDArray[np.int64], ...]:
+    """Return work space of :func:`allocate_node`: which offer leads at each output; each offer's queue and way."""
+    return np.full(ports, -1, np.int64), np.empty(ports, np.int64), np.empty(ports, np.int64)
 
 
 @njit(cache=True, inline="always")
@@ -236,167 +260,223 @@ def _advance(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _enter(pool, queue, busy, node, port, vc, packet, way):  # type: ignore[no-untyped-def]
-    """Put a packet into a queue of a router, and list the router among those that hold one."""
-    nodes, count = busy
-    if not _holds_packet(queue, node):
-        nodes[count[0]] = node
+def _count_held(counts, place, slot, change):  # type: ignore[no-untyped-def]
+    """Count a packet that enters (1) or leaves (-1) a queue, and the slots that it spends there."""
+    counts[3][_at(place)] -= change * slot
+    counts[4][_at(place)] += change
+
+
+@njit(cache=True, inline="always")
+def _enter(route, layout, pool, routers, slot, node, entry, packet):  # type: ignore[no-untyped-def]
+    """Route computation: put a packet into a queue of a router, and list the router among those that hold one."""
+    address, vc_bits = layout
+    queue, (nodes, count), counts = routers
+    decision = route(address[_at(node)], np.int64(pool[_at(packet * FIELDS + DESTINATION)]))
+    if not _holds_packet(queue[1], queue[3], node):
+        nodes[_at(count[0])] = node
         count[0] += 1
-    push_packet(pool, queue, node, port, vc, packet, way)
+    way = (decision & PORT_MASK) << vc_bits | decision >> VC_SHIFT
+    push_packet(pool, queue, node, entry, packet, way)
+    if len(counts[0]):
+        _count_held(counts, node * queue[2] + entry, slot, 1)
 
 
 @njit(cache=True, inline="always")
-def _deliver(route, address, pool, queue, busy, crossing, at):  # type: ignore[no-untyped-def]
-    """Route computation: put packets that have crossed a channel into the queues of the next routers."""
-    items, count = crossing
-    for item in range(count[at]):
-        node, port, packet = items[at, item, 0], items[at, item, 1], items[at, item, 2]
-        way = route(address[node], np.int64(pool[packet, DESTINATION]))
-        pool[packet, HOPS] += 1
-        _enter(pool, queue, busy, node, port & PORT_MASK, port >> VC_SHIFT, packet, way)
+def _deliver(route, layout, pool, routers, slot, crossing):  # type: ignore[no-untyped-def]
+    """Put packets that have crossed a channel into the queues of the next routers."""
+    links, present, entries, words = routers[0]
+    to_node, to_entry, packets, count = crossing
+    at = slot % len(count)
+    to_node, to_entry, packets, total = to_node[at], to_entry[at], packets[at], count[at]
+    for item in range(total):
+        if item + AHEAD < total:
+            node = np.int64(to_node[_at(item + AHEAD)])
+            prefetch(pool, packets[_at(item + AHEAD)] * FIELDS)
+            prefetch(layout[0], node)
+            prefetch(present, node * words)
+            prefetch(links, (node * entries + to_entry[_at(item + AHEAD)]) * LINKS)
+        node, entry = np.int64(to_node[_at(item)]), np.int64(to_entry[_at(item)])
+        packet = np.int64(packets[_at(item)])
+        pool[_at(packet * FIELDS + HOPS)] += 1
+        _enter(route, layout, pool, routers, slot, node, entry, packet)
     count[at] = 0
 
 
 @njit(cache=True, inline="always")
-def _return_credits(credits, returning, at):  # type: ignore[no-untyped-def]
+def _return_credits(credits, returning, slot):  # type: ignore[no-untyped-def]
     """Count the packet slots that have become free downstream."""
-    items, count = returning
-    for item in range(count[at]):
-        port = items[at, item, 1]
-        credits[items[at, item, 0], port & PORT_MASK, port >> VC_SHIFT] += 1
+    places, count = returning
+    at = slot % len(count)
+    places, total = places[at], count[at]
+    for item in range(total):
+        if item + AHEAD < total:
+            prefetch(credits, places[_at(item + AHEAD)])
+        credits[_at(places[_at(item)])] += 1
     count[at] = 0
 
 
 @njit(cache=True, inline="always")
-def _give_back(returning, at, node, port, vc):  # type: ignore[no-untyped-def]
-    items, count = returning
-    item = count[at]
-    items[at, item, 0], items[at, item, 1] = node, port | vc << VC_SHIFT
-    count[at] += 1
+def _count_slot(queue, vc_bits, slot, node, granted, work, counts):  # type: ignore[no-untyped-def]
+    """Count what a router's channels carry in a slot, and those that carry nothing though a head packet is for them.
+
+    `counts` are from :func:`make_counts`; the packets granted are still at the heads of their queues.
+    """
+    links, present, entries, words = queue
+    carried, stalled, seen, _, _ = counts
+    base = node * entries
+    for grant in range(granted):
+        way = work[2][_at(grant)]
+        carried[_at(base + way)] += 1
+        seen[_at((base + way) >> vc_bits)] = slot
+    for word in range(words):
+        bits = present[_at(node * words + word)]
+        while bits:
+            entry = (word << 6) + trailing_zeros(bits)
+            bits &= bits - 1
+            output = _at((base + links[_at((base + entry) * LINKS + HEAD_WAY)]) >> vc_bits)
+            if seen[output] != slot:
+                seen[output] = slot
+                stalled[output] += 1
 
 
 @njit(cache=True, inline="always")
-def _allocate(pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving, work):  # type: ignore[no-untyped-def]
+def _allocate(pool, routers, credits, orders, vc_bits, slot, shape, crossing, returning, freed, leaving, work):  # type: ignore[no-untyped-def]
     """Allocate every router that holds a packet and send the winners on; return the packets sent between routers.
 
     What has crossed, come back or left is listed: `crossing`, `returning`, `freed` (injection), `leaving` (ejection).
     """
-    neighbors, opposite, several = shape
+    neighbors, mirror, several, ports = shape
+    queue, busy, counts = routers
     nodes, busy_count = busy
-    items, crossing_count = crossing
-    freed_nodes, freed_count = freed
-    leaving_items, leaving_count = leaving
-    offers = work[1]
-    ports = neighbors.shape[1]
-    at, back = slot % items.shape[0], slot % returning[0].shape[0]
-    sent, kept = 0, 0
-    leaving_count[0] = 0
-    if busy_count[0] * 8 > len(queue[1]):
+    _, present, entries, words = queue
+    to_node, to_entry, crossed, crossed_count = crossing
+    at, back = slot % len(crossed_count), slot % len(returning[1])
+    to_node, to_entry, crossed, returned = to_node[at], to_entry[at], crossed[at], returning[0][back]
+    sent, given, free, left, kept = crossed_count[at], returning[1][back], freed[1][0], 0, 0
+    before, local, counting = sent, ports << vc_bits, len(counts[0]) > 0
+    if busy_count[0] * 8 > len(several):
         _sort_busy(queue, busy)
     for place in range(busy_count[0]):
-        node = nodes[place]
-        for grant in range(allocate_node(queue, credits, orders, slot, several[node], node, work)):
-            port, vc, way = offers[grant, PORT], offers[grant, VC], offers[grant, WAY_OUT]
-            packet = pop_packet(pool, queue, node, port, vc)
-            if port < ports:
-                _give_back(returning, back, neighbors[node, port], opposite[port], vc)
+        node = np.int64(nodes[_at(place)])
+        granted = allocate_node(queue, credits, orders, vc_bits, slot, several[_at(node)], node, work)
+        if counting:
+            _count_slot(queue, vc_bits, slot, node, granted, work, counts)
+        for grant in range(granted):
+            entry, way = work[1][_at(grant)], work[2][_at(grant)]
+            packet = pop_packet(pool, queue, node, entry)
+            if counting:
+                _count_held(counts, node * entries + entry, slot, -1)
+            if entry < local:
+                behind = np.int64(neighbors[_at(node * ports + (entry >> vc_bits))])
+                returned[_at(given)] = behind * entries + mirror[_at(entry)]
+                given += 1
             else:
-                freed_nodes[freed_count[0]] = node
-                freed_count[0] += 1
-            output = way & PORT_MASK
-            if output < ports:
-                item = crossing_count[at]
-                items[at, item, 0], items[at, item, 2] = neighbors[node, output], packet
-                items[at, item, 1] = opposite[output] | way >> VC_SHIFT << VC_SHIFT
-                crossing_count[at] += 1
+                freed[0][_at(free)] = node
+                free += 1
+            if way < local:
+                to_node[_at(sent)] = neighbors[_at(node * ports + (way >> vc_bits))]
+                to_entry[_at(sent)] = mirror[_at(way)]
+                crossed[_at(sent)] = packet
                 sent += 1
             else:
-                leaving_items[leaving_count[0], 0], leaving_items[leaving_count[0], 1] = node, packet
-                leaving_count[0] += 1
-        if _holds_packet(queue, node):
-            nodes[kept] = node
+                leaving[0][_at(left)] = node
+                leaving[1][_at(left)] = packet
+                left += 1
+        if _holds_packet(present, words, node):
+            nodes[_at(kept)] = node
             kept += 1
-    busy_count[0] = kept
-    return sent
+    crossed_count[at], returning[1][back], freed[1][0], leaving[2][0], busy_count[0] = sent, given, free, left, kept
+    return sent - before
 
 
 @njit(cache=True, inline="always")
 def _sort_busy(queue, busy):  # type: ignore[no-untyped-def]
     """List the routers that hold a packet in the order of memory: if they are many, that is worth a look at all."""
     nodes, count = busy
+    _, present, _, words = queue
     listed = 0
-    for node in range(len(queue[1])):
-        if _holds_packet(queue, node):
-            nodes[listed] = node
+    for node in range(len(present) // words):
+        if _holds_packet(present, words, node):
+            nodes[_at(listed)] = node
             listed += 1
     count[0] = listed
 
 
 @njit(cache=True, inline="always")
-def _offer(pool, source, node, packet):  # type: ignore[no-untyped-def]
+def _offer(pool, free, source, arrivals, number):  # type: ignore[no-untyped-def]
     """Put a packet at the end of what a source has to send."""
-    backlog, _, _, nodes, count = source
-    if not backlog[1][node, 0]:
-        nodes[count[0]] = node
+    cycle, senders, destination, tag = arrivals
+    backlog, _, _, nodes, count, _ = source
+    rows, left = free
+    left[0] -= 1
+    packet, node = np.int64(rows[_at(left[0])]), np.int64(senders[_at(number)])
+    row = packet * FIELDS
+    pool[_at(row + DESTINATION)] = destination[_at(number)]
+    pool[_at(row + CREATED)] = cycle[_at(number)]
+    pool[_at(row + HEAD_CYCLE)] = -1
+    pool[_at(row + TAG)] = tag[_at(number)]
+    pool[_at(row + HOPS)] = 0
+    if not backlog[1][_at(node)]:
+        nodes[_at(count[0])] = node
         count[0] += 1
-    push_packet(pool, backlog, node, 0, 0, packet, 0)
+    push_packet(pool, backlog, node, 0, packet, 0)
 
 
 @njit(cache=True, inline="always")
-def _accept(route, address, pool, queue, busy, source, node, dropped):  # type: ignore[no-untyped-def]
-    """Take the tail of a source's packet: it enters the injection queue, or is dropped; return 1 if it is dropped."""
-    backlog, position, occupied, _, _ = source
-    packet = pop_packet(pool, backlog, node, 0, 0)
-    position[node] = 0
-    if not pool[packet, POSSIBLE]:
-        dropped[node] += 1
+def _accept(route, layout, pool, routers, slot, source, node):  # type: ignore[no-untyped-def]
+    """Take the tail of a source's packet: it enters the injection queue, or is dropped; return 1 if it is dropped.
+
+    One that is dropped keeps its row of the pool, as a record.
+    """
+    backlog, position, occupied, _, _, dropped = source
+    packet = pop_packet(pool, backlog, node, 0)
+    position[_at(node)] = 0
+    if pool[_at(packet * FIELDS + DESTINATION)] < 0:
+        dropped[_at(node)] += 1
         return 1
-    way = route(address[node], np.int64(pool[packet, DESTINATION]))
-    occupied[node] += 1
-    _enter(pool, queue, busy, node, queue[0].shape[1] - 1, 0, packet, way)
+    occupied[_at(node)] += 1
+    _enter(route, layout, pool, routers, slot, node, routers[0][2] - (1 << layout[1]), packet)
     return 0
 
 
 @njit(cache=True, inline="always")
-def _inject_slot(route, address, begin, tails, buffers, pool, queue, busy, source, dropped):  # type: ignore[no-untyped-def]
+def _inject_slot(route, layout, pool, routers, slot, source, buffers, begin, tails):  # type: ignore[no-untyped-def]
     """Sources that never pause offer flits for a slot that begins in cycle `begin` and ends in an update phase.
 
     A packet whose head is accepted in the first cycle is complete in the last one, if `tails` are accepted there at
     all; another one waits for the next update phase. Return how many were dropped.
     """
-    backlog, position, occupied, nodes, count = source
-    first, waiting = backlog
+    (first, waiting, _, _), position, occupied, nodes, count, _ = source
     drops, kept = 0, 0
     for place in range(count[0]):
-        node = nodes[place]
-        if occupied[node] < buffers:
-            complete = position[node] > 0
+        node = np.int64(nodes[_at(place)])
+        if occupied[_at(node)] < buffers:
+            complete = position[_at(node)] > 0
             if not complete:
-                packet = first[node, 0, 0, FIRST]
-                start = max(pool[packet, CREATED], begin, 0)
-                pool[packet, HEAD_CYCLE] = start
-                position[node] = 1
+                row = np.int64(first[_at(node * LINKS + FIRST)]) * FIELDS
+                start = max(np.int64(pool[_at(row + CREATED)]), begin, 0)
+                pool[_at(row + HEAD_CYCLE)] = start
+                position[_at(node)] = 1
                 complete = start == begin
             if complete and tails:
-                drops += _accept(route, address, pool, queue, busy, source, node, dropped)
-        if waiting[node, 0]:
-            nodes[kept] = node
+                drops += _accept(route, layout, pool, routers, slot, source, node)
+        if waiting[_at(node)]:
+            nodes[_at(kept)] = node
             kept += 1
     count[0] = kept
     return drops
 
 
 @njit(cache=True, inline="always")
-def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, busy, source, dropped, held, state, gap):  # type: ignore[no-untyped-def]
+def _inject_cycle(route, layout, pool, routers, slot, source, buffers, cycle, tails, length, pausing):  # type: ignore[no-untyped-def]
     """Sources that pause offer a flit each; a tail is accepted only if `tails`. Return how many were dropped."""
-    backlog, position, occupied, nodes, count = source
-    first, waiting = backlog
+    (first, waiting, _, _), position, occupied, nodes, count, _ = source
+    held, state, gap = pausing
     drops, kept = 0, 0
     for place in range(count[0]):
-        node = nodes[place]
+        node = np.int64(nodes[place])
         nodes[kept] = node
         kept += 1
-        packet = first[node, 0, 0, FIRST]
         if not held[node] and (state[node] & np.uint32(255)) < gap:
             continue
         if occupied[node] == buffers or (position[node] == length - 1 and not tails):
@@ -404,47 +484,58 @@ def _inject_cycle(route, address, length, tails, cycle, buffers, pool, queue, bu
             continue
         held[node] = 0
         if position[node] == 0:
-            pool[packet, HEAD_CYCLE] = cycle
+            pool[_at(np.int64(first[node * LINKS + FIRST]) * FIELDS + HEAD_CYCLE)] = cycle
         position[node] += 1
         if position[node] == length:
-            drops += _accept(route, address, pool, queue, busy, source, node, dropped)
-            if not waiting[node, 0]:
+            drops += _accept(route, layout, pool, routers, slot, source, node)
+            if not waiting[node]:
                 kept -= 1
     count[0] = kept
     return drops
 
 
 @njit(cache=True, inline="always")
-def _leave_slot(leaving, cycle, at, local, credits_back, out, ejected):  # type: ignore[no-untyped-def]
+def _leave(pool, free, packet, node, cycle, out, left):  # type: ignore[no-untyped-def]
+    """Record a packet whose tail is taken in a cycle; its row of the pool is free again."""
+    for word in range(FIELDS):
+        out[_at(left * FIELDS + word)] = pool[_at(packet * FIELDS + word)]
+    out[_at(left * FIELDS + NODE)] = node
+    out[_at(left * FIELDS + TAIL_CYCLE)] = cycle
+    rows, count = free
+    rows[_at(count[0])] = packet
+    count[0] += 1
+
+
+@njit(cache=True, inline="always")
+def _leave_slot(pool, free, leaving, slot, cycle, entries, local, credits_back, out, left):  # type: ignore[no-untyped-def]
     """Sinks that never pause take the tails of all packets in `cycle`; return the packets that have left so far."""
-    items, count = leaving
-    out_packet, out_node, out_cycle = out
+    nodes, packets, count = leaving
+    places, given = credits_back
+    at = slot % len(given)
     for item in range(count[0]):
-        node = items[item, 0]
-        out_packet[ejected], out_node[ejected], out_cycle[ejected] = items[item, 1], node, cycle
-        ejected += 1
-        _give_back(credits_back, at, node, local, 0)
-    return ejected
+        node = np.int64(nodes[_at(item)])
+        _leave(pool, free, np.int64(packets[_at(item)]), node, cycle, out, left + item)
+        places[at, _at(item)] = node * entries + local
+    given[at] = count[0]
+    return left + count[0]
 
 
 @njit(cache=True, inline="always")
 def _store_leaving(leaving, base, ejection):  # type: ignore[no-untyped-def]
     """Put packets into the ejection buffers; flit p can be taken from cycle ``base + p`` on."""
-    items, count = leaving
+    nodes, leavers, count = leaving
     packets, bases, head, level = ejection
     for item in range(count[0]):
-        node = items[item, 0]
+        node = nodes[item]
         place = (head[node] + level[node]) % packets.shape[1]
-        packets[node, place], bases[node, place] = items[item, 1], base
+        packets[node, place], bases[node, place] = leavers[item], base
         level[node] += 1
 
 
 @njit(cache=True, inline="always")
-def _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, ejected):  # type: ignore[no-untyped-def]
+def _eject_cycle(pool, free, length, cycle, entries, local, credits, ejection, taken, state, stall, out, left):  # type: ignore[no-untyped-def]
     """Sinks that pause take a flit each; return the packets that have left so far."""
     packets, bases, head, level = ejection
-    out_packet, out_node, out_cycle = out
-    local = credits.shape[1] - 1
     for node in range(len(head)):
         if level[node] == 0:
             continue
@@ -456,41 +547,60 @@ def _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, eje
             taken[node] = 0
             head[node] = (place + 1) % packets.shape[1]
             level[node] -= 1
-            credits[node, local, 0] += 1
-            out_packet[ejected], out_node[ejected], out_cycle[ejected] = packets[node, place], node, cycle
-            ejected += 1
-    return ejected
+            credits[node * entries + local] += 1
+            _leave(pool, free, np.int64(packets[node, place]), node, cycle, out, left)
+            left += 1
+    return left
 
 
 def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tuple[Any, ...]:
     """Return what is under way, empty: lists of at most as many items as there are packets.
 
-    Routers that hold a packet, and their number; packets on channels and credits on their way back, each a list for
-    every slot that they take; nodes whose injection queue has lost a packet; nodes and packets that leave; credits of
-    ejection, by slot; and work space of allocation.
+    Routers that hold a packet, and their number; packets on channels (the next router, its queue, the packet) and
+    credits on their way back, each a list for every slot that they take; nodes whose injection queue has lost a packet;
+    nodes and packets that leave; credits of ejection, by slot; and work space of allocation.
     """
     most, once = max(1, min(packets, nodes * ports)), max(1, min(packets, nodes))
     # Slots from sending a packet to the terminal to the first allocation that can use the credit of its place there.
     ejection_slots = 3 + (timing.channel_cycles - timing.sample_phase) // timing.packet_length
     crossing_slots, credit_slots = timing.hop_slots, 1 + timing.credit_slots
     one = np.zeros(1, np.int64)
+    crossing = (
+        np.empty((crossing_slots, most), np.int32),
+        np.empty((crossing_slots, most), np.int16),
+        np.empty((crossing_slots, most), np.int32),
+    )
     return (
         (np.empty(nodes, np.int32), one.copy()),
-        (np.empty((crossing_slots, most, 3), np.int32), np.zeros(crossing_slots, np.int64)),
-        (np.empty((credit_slots, most, 2), np.int32), np.zeros(credit_slots, np.int64)),
+        (*crossing, np.zeros(crossing_slots, np.int64)),
+        (np.empty((credit_slots, most), np.int64), np.zeros(credit_slots, np.int64)),
         (np.empty(once, np.int32), one.copy()),
-        (np.empty((once, 2), np.int32), one.copy()),
-        (np.empty((ejection_slots, once, 2), np.int32), np.zeros(ejection_slots, np.int64)),
+        (np.empty(once, np.int32), np.empty(once, np.int32), one.copy()),
+        (np.empty((ejection_slots, once), np.int64), np.zeros(ejection_slots, np.int64)),
         make_work(ports + 1),
     )
+
+
+def make_counts(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[np.int64], ...]:
+    """Return counters at nought, flat, those of the terminal's side included; of no nodes: nothing is counted.
+
+    Packets sent to each virtual channel of an output; slots in which a channel carried none though the head packet of a
+    queue was to go there; the slot in which that was counted last; and the sum of the slots that packets have spent in
+    each queue, less the slot of its entry for each one that is there, and how many are there.
+    """
+    entries = ports << (num_vcs - 1).bit_length()
+    channels, seen = np.zeros(nodes * ports, np.int64), np.full(nodes * ports, -1, np.int64)
+    queues = [np.zeros(nodes * entries, np.int64) for _ in range(3)]
+    return queues[0], channels, seen, queues[1], queues[2]
 
 
 def make_terminals(nodes: int, buffers: int, seeds: npt.NDArray[np.uint32]) -> tuple[Any, ...]:
     """Return idle terminals.
 
     Of sources: a queue of packets, flits accepted of the first, packets in the injection queue, nodes that have a
-    packet, and their number. Of sources that pause: whether a flit is on offer. Of sinks that pause: buffers of packets
-    with the cycle from which each can be taken, first and number, and flits taken. Last, the states of the generators.
+    packet, their number, and packets dropped. Of sources that pause: whether a flit is on offer. Of sinks that pause:
+    buffers of packets with the cycle from which each can be taken, first and number, and flits taken. Last, the states
+    of the generators.
     """
     return (
         (
@@ -499,6 +609,7 @@ def make_terminals(nodes: int, buffers: int, seeds: npt.NDArray[np.uint32]) -> t
             np.zeros(nodes, np.int32),
             np.empty(nodes, np.int32),
             np.zeros(1, np.int64),
+            np.zeros(nodes, np.int64),
         ),
         np.zeros(nodes, np.uint8),
         (
@@ -520,6 +631,7 @@ def simulate(  # type: ignore[no-untyped-def]
     timing,
     buffers,
     pool,
+    free,
     arrivals,
     queue,
     credits,
@@ -527,7 +639,7 @@ def simulate(  # type: ignore[no-untyped-def]
     flows,
     terminals,
     pauses,
-    dropped,
+    counts,
     out,
     progress,
     packets,
@@ -535,72 +647,76 @@ def simulate(  # type: ignore[no-untyped-def]
 ):
     """Go on until `packets` packets have left or been dropped since reset, or cycle `limit` is reached.
 
-    `arrivals` are cycles, nodes and packets, sorted by cycle: when a source has a packet to send. Terminals that never
-    pause are worked on once a slot: then `limit` must be in the sample phase if the run is to go on, `out` tells of
-    tails that are still on their way to the terminal, and is in no order within a cycle. `progress` is told where the
-    run stands. Return how many packets have left since the call.
+    `arrivals` are cycles, nodes, destinations and tags of packets, sorted by cycle: when a source has one to send; they
+    take rows of the pool from those that are `free`, a list and its length. Terminals that never pause are worked on
+    once a slot: then `limit` must be in the sample phase if the run is to go on, and `out` tells of tails that are
+    still on their way to the terminal, and is in no order within a cycle. `progress` is told where the run stands.
+    Return how many packets have left since the call.
     """
-    length, hop_slots, sample_phase, update_phase, credit_slots, channel_cycles = timing
+    length, sample_phase, update_phase, channel_cycles, vc_bits = timing
     gap, stall, hold = pauses
     plain = gap == 0 and stall == 0 and hold == 0
     # The caller holds all arrays.
-    address, pool, credits, dropped = borrow(address), borrow(pool), borrow(credits), borrow(dropped)
-    shape, queue, orders, out = borrow(shape), borrow(queue), borrow(orders), borrow(out)
-    release, arrival_node, arrival_packet = borrow(arrivals)
+    pool, free, credits, out = borrow(pool), borrow(free), borrow(credits), borrow(out)
+    shape, queue, orders, counts, arrivals = (
+        borrow(shape),
+        borrow(queue),
+        borrow(orders),
+        borrow(counts),
+        borrow(arrivals),
+    )
     busy, crossing, returning, freed, leaving, credits_back, work = borrow(flows)
     source, held, ejection, taken, state = borrow(terminals)
-    freed_nodes, freed_count = freed
-    occupied, ejection_slots = source[2], len(credits_back[1])
-    nodes, ports, total = len(address), shape[0].shape[1], len(release)
-    arrived, ejected = 0, 0
+    layout, routers, occupied, release = (borrow(address), vc_bits), (queue, busy, counts), source[2], arrivals[0]
+    nodes, entries, local, total = len(address), queue[2], shape[3] << vc_bits, len(release)
+    arrived, left = 0, 0
     cycle, slot, ended = progress[CYCLE], progress[SLOT], progress[ENDED]
     sent, lost, before = progress[SENT], progress[LOST], progress[LEFT]
-    while before + ejected + lost < packets and cycle < limit:
+    while before + left + lost < packets and cycle < limit:
         phase = cycle % length
         if phase == sample_phase:
-            for item in range(freed_count[0]):
-                occupied[freed_nodes[item]] -= 1
-            freed_count[0] = 0
-            _deliver(route, address, pool, queue, busy, crossing, slot % hop_slots)
-            _return_credits(credits, returning, slot % (1 + credit_slots))
+            for item in range(freed[1][0]):
+                occupied[_at(freed[0][_at(item)])] -= 1
+            freed[1][0] = 0
+            _deliver(route, layout, pool, routers, slot, crossing)
+            _return_credits(credits, returning, slot)
             if plain:
-                _return_credits(credits, credits_back, slot % ejection_slots)
+                _return_credits(credits, credits_back, slot)
             sent += _allocate(
-                pool, queue, credits, orders, slot, shape, busy, crossing, returning, freed, leaving, work
+                pool, routers, credits, orders, vc_bits, slot, shape, crossing, returning, freed, leaving, work
             )
             base = (slot + 1) * length + channel_cycles + 1
             if not plain:
                 _store_leaving(leaving, base, ejection)
             else:
-                at, tail_cycle = slot % ejection_slots, base + length - 1
-                ejected = _leave_slot(leaving, tail_cycle, at, ports, credits_back, out, ejected)
-                if leaving[1][0]:
+                if leaving[2][0]:
                     ended = base + length
+                tail_cycle = base + length - 1
+                left = _leave_slot(pool, free, leaving, slot, tail_cycle, entries, local, credits_back, out, left)
             slot += 1
         # Terminals: up to the next allocation, or this cycle alone.
         end = cycle + (sample_phase - phase - 1) % length if plain else cycle
-        while arrived < total and release[arrived] <= min(end, limit - 1):
-            _offer(pool, source, arrival_node[arrived], arrival_packet[arrived])
+        while arrived < total and release[_at(arrived)] <= min(end, limit - 1):
+            _offer(pool, free, source, arrivals, arrived)
             arrived += 1
         if plain:
-            drops = _inject_slot(
-                route, address, end - length + 1, end < limit, buffers, pool, queue, busy, source, dropped
-            )
+            begin, tails = end - length + 1, end < limit
+            drops = _inject_slot(route, layout, pool, routers, slot, source, buffers, begin, tails)
             if drops:
                 ended = max(ended, end + 1)
             lost += drops
         else:
-            tail = phase == update_phase
-            lost += _inject_cycle(
-                route, address, length, tail, cycle, buffers, pool, queue, busy, source, dropped, held, state, gap
-            )
+            tails, pausing = phase == update_phase, (held, state, gap)
+            lost += _inject_cycle(route, layout, pool, routers, slot, source, buffers, cycle, tails, length, pausing)
             if cycle >= hold:
-                ejected = _eject_cycle(length, cycle, credits, ejection, taken, state, stall, out, ejected)
+                left = _eject_cycle(
+                    pool, free, length, cycle, entries, local, credits, ejection, taken, state, stall, out, left
+                )
             if gap or stall:
                 for node in range(nodes):
                     state[node] = _advance(state[node])
             ended = end + 1
         cycle = end + 1
     progress[CYCLE], progress[SLOT], progress[ENDED] = cycle, slot, ended
-    progress[SENT], progress[LOST], progress[LEFT] = sent, lost, before + ejected
-    return ejected
+    progress[SENT], progress[LOST], progress[LEFT] = sent, lost, before + left
+    return left

@@ -63,7 +63,8 @@ class Bernoulli:
         if self._probability == 0:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         created = _successes(cycles * self._senders, self._probability, self._rng)
-        return created // self._senders, created % self._senders
+        cycle = created // self._senders
+        return cycle, created - cycle * self._senders
 
 
 class OnOff:

@@ -7,7 +7,7 @@ import pytest
 
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.measure import LoadSpec, measure, summarise, truncation_point
-from hdnhw.model.router import CREATED, DESTINATION, HEAD_CYCLE, HOPS, POSSIBLE
+from hdnhw.model.router import NODE, TAG, TAIL_CYCLE
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import SpecError, parse
@@ -87,16 +87,11 @@ def test_a_run_in_pieces_is_the_run(length):
     while course.packets_gone < nodes * count:
         limit += length * int(rng.integers(1, 9))
         due = slice(arrived, arrived := int(np.searchsorted(created, limit)))
-        if due.stop > len(course.pool):
-            course.grow(due.stop)
-        pool, rows = course.pool, np.arange(due.start, due.stop, dtype=np.int32)
-        pool[rows, DESTINATION], pool[rows, CREATED] = destination[order[due]], created[due]
-        pool[rows, POSSIBLE], pool[rows, HOPS], pool[rows, HEAD_CYCLE] = 1, 0, -1
-        gone, node, cycle = course.advance((created[due], source[due], rows), packets=1 << 40, limit=limit)
-        pieces.append(np.stack([cycle, node, order[gone]]))
-    left = np.concatenate(pieces, axis=1)
-    left = left[:, np.lexsort((left[1], left[0]))]
-    assert np.array_equal(left, np.stack([whole.cycle, whole.node, whole.packet]))
+        arrivals = (created[due], source[due], destination[order[due]].astype(np.int32), order[due])
+        pieces.append(course.advance(arrivals, packets=1 << 40, limit=limit)[:, [TAIL_CYCLE, NODE, TAG]])
+    left = np.concatenate(pieces)
+    left = left[np.lexsort((left[:, 1], left[:, 0]))]
+    assert np.array_equal(left, np.stack([whole.cycle, whole.node, whole.packet], axis=1))
     assert (course.cycles, course.packets_sent * length) == (whole.cycles, whole.flit_hops)
 
 

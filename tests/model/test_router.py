@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, pop_packet, push_packet
-from hdnhw.routing.compiled import VC_SHIFT
 
 PORTS = 4
 
@@ -17,25 +16,29 @@ class Router:
     """Node 1 of two, with inputs and outputs of `num_vcs` classes, and packets numbered as they are pushed."""
 
     def __init__(self, num_vcs, credits=100, *, ports=PORTS):
-        self.ports, self.num_vcs, self.pushed, self.slots = ports, num_vcs, 0, 0
+        self.vc_bits, self.pushed, self.slots = (num_vcs - 1).bit_length(), 0, 0
         self.queue, self.level = make_queues(2, ports, num_vcs), np.zeros((ports, num_vcs), int)
         self.pool = make_pool(100_000)
-        self.credits = np.full((2, ports, num_vcs), credits, np.int32)
+        self.all_credits = np.full((2, ports, 1 << self.vc_bits), credits, np.int16)
+        self.credits = self.all_credits[1]
         self.orders = make_orders(2, ports, num_vcs)
-        self.work = make_work(ports)
+        self.several, self.work = num_vcs > 1, make_work(ports)
 
     def push(self, port, vc, output, output_vc=0):
-        push_packet(self.pool, self.queue, 1, port, vc, self.pushed, output | output_vc << VC_SHIFT)
+        entry, way = port << self.vc_bits | vc, output << self.vc_bits | output_vc
+        push_packet(self.pool, self.queue, 1, entry, self.pushed, way)
         self.pushed += 1
         self.level[port, vc] += 1
 
     def slot(self):
         """Allocate once and return {output: (input, class of the queue, packet)}, taking the packets out."""
-        granted = allocate_node(self.queue, self.credits, self.orders, self.slots, self.num_vcs > 1, 1, self.work)
+        credits = self.all_credits.reshape(-1)
+        granted = allocate_node(self.queue, credits, self.orders, self.vc_bits, self.slots, self.several, 1, self.work)
         self.slots += 1
         taken = {}
-        for port, vc, way in self.work[1][:granted].tolist():
-            taken[way & (1 << VC_SHIFT) - 1] = (port, vc, int(pop_packet(self.pool, self.queue, 1, port, vc)))
+        for entry, way in zip(*(offers[:granted].tolist() for offers in self.work[1:]), strict=True):
+            port, vc = entry >> self.vc_bits, entry & (1 << self.vc_bits) - 1
+            taken[way >> self.vc_bits] = (port, vc, int(pop_packet(self.pool, self.queue, 1, entry)))
             self.level[port, vc] -= 1
         assert granted == len(taken)
         return taken
@@ -116,7 +119,7 @@ def test_a_class_that_may_not_be_sent_lets_the_other_go_first():
     assert router.slot() == {3: (1, 1, 2)}
     router.push(1, 0, 2)
     router.push(1, 1, 3)
-    router.credits[1, 2, 0] = 0
+    router.credits[2, 0] = 0
     assert router.slot() == {3: (1, 1, 4)}
 
 
@@ -142,7 +145,7 @@ def test_no_packet_waits_longer_than_a_round_of_credits_beside_an_output_that_gi
     ports, num_vcs = rng.choice((3, 5, 6)), rng.choice((1, 2, 4))
     router = Router(num_vcs, ports=ports, credits=1)
     stuck, *outputs = rng.sample(range(ports), 3)
-    router.credits[1, stuck] = 0
+    router.credits[stuck] = 0
     busy = rng.sample([*product(range(ports), range(num_vcs))], max(3, ports * num_vcs * 2 // 3))
     since, served, longest = dict.fromkeys(busy, 0), Counter(), ports * num_vcs * max(every, num_vcs)
     for slot in range(40 * longest):
@@ -150,8 +153,8 @@ def test_no_packet_waits_longer_than_a_round_of_credits_beside_an_output_that_gi
             while router.level[port, vc] < 2:
                 router.push(port, vc, rng.choice(outputs) if number else stuck, rng.randrange(num_vcs))
         if slot % every == 0:
-            router.credits[1] = np.minimum(router.credits[1] + 1, 1)
-            router.credits[1, stuck] = 0
+            router.credits[:] = np.minimum(router.credits + 1, 1)
+            router.credits[stuck] = 0
         for port, vc, _ in router.slot().values():
             assert slot - since[port, vc] <= longest
             since[port, vc] = slot
@@ -168,14 +171,14 @@ def test_credits_are_spent_and_waited_for(output_vc):
     assert router.slot() == {}
     expected = np.ones((PORTS, 2), int)
     expected[2, output_vc] = 0
-    assert np.array_equal(router.credits, [np.ones((PORTS, 2)), expected])
-    router.credits[1, 2, output_vc] += 1
+    assert np.array_equal(router.all_credits, [np.ones((PORTS, 2)), expected])
+    router.credits[2, output_vc] += 1
     assert router.slot() == {2: (0, 0, 1)}
 
 
 def test_a_class_without_credit_lets_the_other_go_first():
     router = Router(2)
-    router.credits[1, 1, 0] = 0
+    router.credits[1, 0] = 0
     router.push(0, 0, 1)
     router.push(0, 1, 2)
     assert router.slot() == {2: (0, 1, 1)}

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, pop_packet, push_packet
-from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.timing import slots_per_vc
 
 
@@ -19,8 +18,9 @@ class Replay:
         num_vcs, ports = rig.plan.num_vcs, rig.network.ports
         self.several = any(num_vcs[ports[port].opposite] > 1 for port in rig.inputs)
         self.work = make_work(self.local + 1)
+        self.vc_bits = (rig.plan.max_vcs - 1).bit_length()
         slots = [slots_per_vc(rig.buffers, count) for count in (*num_vcs, 1)]
-        self.credits = np.tile(np.array(slots, np.int32)[None, :, None], (1, 1, rig.plan.max_vcs))
+        self.credits = np.repeat(np.array(slots, np.int16), 1 << self.vc_bits)
         self.queue, self.pool = make_queues(1, len(ports) + 1, rig.plan.max_vcs), make_pool(10_000)
         self.orders, self.slots = make_orders(1, len(ports) + 1, rig.plan.max_vcs), 0
         self.packets = []
@@ -36,11 +36,13 @@ class Replay:
 
     def slot(self):
         """Allocate once; yield (output, virtual channel there, input, virtual channel, packet)."""
-        granted = allocate_node(self.queue, self.credits, self.orders, self.slots, self.several, 0, self.work)
+        granted = allocate_node(
+            self.queue, self.credits, self.orders, self.vc_bits, self.slots, self.several, 0, self.work
+        )
         self.slots += 1
-        for port, vc, way in self.work[1][:granted].tolist():
-            packet = pop_packet(self.pool, self.queue, 0, port, vc)
-            yield way & (1 << VC_SHIFT) - 1, way >> VC_SHIFT, port, vc, self.packets[packet]
+        for entry, way in zip(*(offers[:granted].tolist() for offers in self.work[1:]), strict=True):
+            packet = pop_packet(self.pool, self.queue, 0, entry)
+            yield *divmod(way, 1 << self.vc_bits), *divmod(entry, 1 << self.vc_bits), self.packets[packet]
 
     def run(self):
         """Return (what has come out as :meth:`Rig.packets`, credits as ``rig.credits``, cycles of injection's pops)."""
@@ -52,12 +54,12 @@ class Replay:
             while arrivals and arrivals[0][0] < sample:
                 _, port, vc, packet = arrivals.pop(0)
                 output, output_vc = rig.way(nodes[packet[0] & (1 << address.width) - 1])
-                way = output | output_vc << VC_SHIFT
-                push_packet(self.pool, self.queue, 0, port, vc, len(self.packets), way)
+                entry, way = port << self.vc_bits | vc, output << self.vc_bits | output_vc
+                push_packet(self.pool, self.queue, 0, entry, len(self.packets), way)
                 self.packets.append(packet)
             while given and given[0][0] < sample:
                 _, output, output_vc = given.pop(0)
-                self.credits[0, output, output_vc] += 1
+                self.credits[output << self.vc_bits | output_vc] += 1
             leaves = start + self.length
             for output, output_vc, port, vc, packet in self.slot():
                 sent.append((leaves + self.timing.channel_cycles, output, output_vc, packet))

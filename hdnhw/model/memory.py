@@ -1,4 +1,4 @@
-"""Arrays without owner for Numba's kernels.
+"""Memory as Numba's kernels need it: arrays without owner, and lines of the cache that are asked for in time.
 
 Numba counts references to arrays with atomic operations, some at each unpacking of a tuple: fifty times the work of
 putting a packet into a queue. A borrowed array is the same memory without a count.
@@ -6,11 +6,12 @@ putting a packet into a queue. A borrowed array is the same memory without a cou
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["borrow"]
+__all__ = ["borrow", "prefetch"]
 
 
 _null: Any = cgutils.get_null_value
@@ -45,3 +46,24 @@ def _borrow(_: Any, value: Any) -> Any:
 
 
 borrow: Any = intrinsic(_borrow)
+
+_TO_WRITE, _KEEP, _DATA = 1, 3, 1
+_pointer, _word = ir.IntType(8).as_pointer(), ir.IntType(32)
+_declared: Any = cgutils.get_or_insert_function
+
+
+def _prefetch(_: Any, array: Any, __: Any) -> Any:
+    """Ask for the line of the cache that holds an element of a flat array; the element need not exist."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), _pointer)
+        kind = ir.FunctionType(ir.VoidType(), (_pointer, _word, _word, _word))
+        function = _declared(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [address, *(_word(flag) for flag in (_TO_WRITE, _KEEP, _DATA))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), code
+
+
+prefetch: Any = intrinsic(_prefetch)
