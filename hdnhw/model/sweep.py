@@ -1,8 +1,6 @@
 """Many measurements: points of a load curve, the search for saturation, and results that outlive the process."""
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import AbstractContextManager
@@ -12,6 +10,7 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
+from hdnhw.files import replacing
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.measure import LoadSpec, measure, summarise
 from hdnhw.routing.plan import plan
@@ -122,13 +121,8 @@ class ResultsFile:
 
         self._path.parent.mkdir(parents=True, exist_ok=True)
         table = pyarrow.Table.from_pylist([{"key": key, **kept} for key, kept in self._rows.items()])
-        with tempfile.NamedTemporaryFile(dir=self._path.parent, prefix=f".{self._path.name}.", delete=False) as file:
-            try:
-                parquet.write_table(table, file.name)
-                os.replace(file.name, self._path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+        with replacing(self._path) as new:
+            parquet.write_table(table, new)
 
 
 def _read(path: Path) -> dict[str, Row]:
