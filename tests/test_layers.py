@@ -32,6 +32,7 @@ PLACES = {
     "hypothesis": ("tests/",),
     "networkx": ("tests/",),
     "distributed": ("hdnhw/cli/", "tests/"),
+    "jinja2": ("hdnhw/report/",),
     "matplotlib": ("hdnhw/report/",),
     "numba": ("hdnhw/",),
     "pyarrow": ("hdnhw/model/",),
