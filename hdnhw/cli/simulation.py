@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.cli.options import DONE, Result, add_command, add_timed_options, fabric_spec, say
+from hdnhw.cli.progress import ProgressBar
 from hdnhw.files import replacing
 from hdnhw.spec import SpecError
 
@@ -22,18 +22,11 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure latency and accepted rate of a fabric under a load, on the cycle-accurate model."""
     from hdnhw.model.sweep import Point, measure_point
 
-    row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)), _show_cycle)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    with ProgressBar() as progress:
+        row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)), progress.show)
     if not row["steady"]:
         say(f"no steady state in {row['warmup']} cycles: latencies grow with the cycles that are measured")
     return row, DONE
-
-
-def _show_cycle(cycle: int) -> None:
-    """Show on a terminal how far a run is."""
-    if sys.stderr.isatty():
-        print(f"\rcycle {cycle}", end="", file=sys.stderr, flush=True)
 
 
 def _load_spec(options: argparse.Namespace) -> Any:
@@ -58,8 +51,10 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     if options.html is not None:
         check_page(Path(options.html))
     results = ResultsFile(None if options.results is None else Path(options.results))
-    measured = Sweep(fabrics, load, rates=_rates(options.rates), results=results, say=say)
-    curves = measured.run(_workers(options))
+    workers, rates = _workers(options), _rates(options.rates)
+    with ProgressBar() as progress:
+        measured = Sweep(fabrics, load, rates=rates, results=results, say=progress.say, progress=progress.show)
+        curves = measured.run(workers)
     if options.plot is not None:
         plot_curves(curves, Path(options.plot))
     if options.html is not None:
