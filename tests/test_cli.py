@@ -1,6 +1,8 @@
 """The command line: keys, exit statuses, and one line for whatever is wrong."""
 
+import html
 import json
+import re
 import shlex
 from fractions import Fraction
 from pathlib import Path
@@ -75,6 +77,10 @@ WRONG = {
     "no workers": "sweep 'cube(3)' --rates 0.1 --workers 0",
     "workers and a cluster": "sweep 'cube(3)' --rates 0.1 --workers 1 --cluster tcp://127.0.0.1:1",
     "no such plot": "sweep 'cube(3)' --rates 0.1 --plot curves.doc",
+    "plot in no folder": "sweep 'cube(3)' --rates 0.1 --plot none/curves.svg",
+    "no page": "sweep 'cube(3)' --rates 0.1 --html 'cube(4)'",
+    "page in no folder": "sweep 'cube(3)' --rates 0.1 --html none/curves.html",
+    "page below a file": "sweep 'cube(3)' --rates 0.1 --html here/curves.html",
     "not results": "sweep 'cube(3)' --rates 0.1 --results here",
     "one node": "simulate 'mesh(2)' --pattern tornado",
     "no directory": "emit 'complete(2)'",
@@ -158,6 +164,20 @@ def test_sweep(run):
     status, out, err = run(line)
     assert (status, err) == (0, "")
     assert len(out.splitlines()) == 1 + 3 + 1 + 5
+
+
+def test_the_page_of_a_sweep_makes_itself_again(run, tmp_path):
+    line = "sweep 'complete(2)' --rates 0.1 --cycles 200 --workers 1 --html 'a page.html' --results r.parquet"
+    assert run(line)[0] == 0
+    first = (tmp_path / "a page.html").read_text()
+    (command,) = re.findall("<code>(.*)</code>", first)
+    words = shlex.split(html.unescape(command))
+    assert words == ["hdnhw", *shlex.split(line)]
+    (tmp_path / "a page.html").unlink()
+    (tmp_path / "r.parquet").unlink()
+    assert main(words[1:]) == 0
+    assert (tmp_path / "a page.html").read_text() == first
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a page.html", "r.parquet"]
 
 
 def test_sweep_on_a_cluster(run):
@@ -316,6 +336,16 @@ def test_wrong_input_is_one_line_and_leaves_nothing(run, tmp_path, line, json_op
     assert err.endswith("\n")
     assert len(err.split(": ", 1)[1]) > 5
     assert {path.name: path.read_text() for path in tmp_path.rglob("*")} == {"here": "mine"}
+
+
+@pytest.mark.parametrize("option", ["--html folder.html", "--html none/c.html", "--plot folder.svg"])
+def test_a_page_is_refused_before_the_work(run, tmp_path, monkeypatch, option):
+    monkeypatch.setattr("hdnhw.model.sweep.Sweep", None)
+    for name in ("folder.html", "folder.svg"):
+        (tmp_path / name).mkdir()
+    status, out, err = run(f"sweep 'cube(2)' {option}")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"hdnhw: {'page' if 'html' in option else 'plot'} must be ")
 
 
 def test_a_file_is_refused_before_the_work(run, tmp_path, monkeypatch):

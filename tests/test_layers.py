@@ -10,7 +10,7 @@ ORDER = [
     {"spec"},
     {"topology"},
     {"routing"},
-    {"__init__", "flit", "timing"},
+    {"__init__", "files", "flit", "timing"},
     {"collective", "traffic"},
     {"model", "rtl"},
     {"emit"},
@@ -20,7 +20,7 @@ ORDER = [
 ]
 """Layers of hdnhw: one imports itself and what stands before it, never a neighbour of its own rank."""
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
-SPEC_ONLY = {"__init__", "flit", "timing"}
+SPEC_ONLY = {"__init__", "files", "flit", "timing"}
 """Layers that may import nothing of hdnhw but the spec."""
 OWN = {"bench", "boards", "hdnhw", "sim", "tests"}
 PLACES = {
@@ -32,6 +32,7 @@ PLACES = {
     "hypothesis": ("tests/",),
     "networkx": ("tests/",),
     "distributed": ("hdnhw/cli/", "tests/"),
+    "jinja2": ("hdnhw/report/",),
     "matplotlib": ("hdnhw/report/",),
     "numba": ("hdnhw/",),
     "pyarrow": ("hdnhw/model/",),

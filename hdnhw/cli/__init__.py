@@ -1,7 +1,9 @@
 """The command line: one function a command. Commands of other packages join by the entry points ``hdnhw.commands``."""
 
+import argparse
 import json
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
@@ -83,7 +85,8 @@ def _flat(row: Result) -> Result:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 a check failed, 2 bad input."""
-    options = _parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = _parser().parse_args(arguments, argparse.Namespace(command=shlex.join(["hdnhw", *arguments])))
     try:
         result, status = options.run(options)
         _print(result, options.json)

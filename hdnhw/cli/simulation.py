@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.cli.options import DONE, Result, add_command, add_timed_options, fabric_spec, say
+from hdnhw.cli.progress import ProgressBar
+from hdnhw.files import replacing
 from hdnhw.spec import SpecError
 
 __all__ = ["add_simulation_commands"]
@@ -21,18 +22,11 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure latency and accepted rate of a fabric under a load, on the cycle-accurate model."""
     from hdnhw.model.sweep import Point, measure_point
 
-    row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)), _show_cycle)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    with ProgressBar() as progress:
+        row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)), progress.show)
     if not row["steady"]:
         say(f"no steady state in {row['warmup']} cycles: latencies grow with the cycles that are measured")
     return row, DONE
-
-
-def _show_cycle(cycle: int) -> None:
-    """Show on a terminal how far a run is."""
-    if sys.stderr.isatty():
-        print(f"\rcycle {cycle}", end="", file=sys.stderr, flush=True)
 
 
 def _load_spec(options: argparse.Namespace) -> Any:
@@ -46,18 +40,27 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure load curves of one or more fabrics and their saturation."""
     from hdnhw.model.sweep import ResultsFile, Sweep
     from hdnhw.report.curves import check_plot, plot_curves
+    from hdnhw.report.page import check_page, sweep_page
 
-    fabrics = []
+    load, fabrics = _load_spec(options), []
     for spec in options.specs:
         options.spec = spec
         fabrics.append(fabric_spec(options))
     if options.plot is not None:
         check_plot(Path(options.plot))
+    if options.html is not None:
+        check_page(Path(options.html))
     results = ResultsFile(None if options.results is None else Path(options.results))
-    measured = Sweep(fabrics, _load_spec(options), rates=_rates(options.rates), results=results, say=say)
-    curves = measured.run(_workers(options))
+    workers, rates = _workers(options), _rates(options.rates)
+    with ProgressBar() as progress:
+        measured = Sweep(fabrics, load, rates=rates, results=results, say=progress.say, progress=progress.show)
+        curves = measured.run(workers)
     if options.plot is not None:
         plot_curves(curves, Path(options.plot))
+    if options.html is not None:
+        page = sweep_page(curves, load=load, command=options.command)
+        with replacing(Path(options.html)) as new:
+            new.write_text(page, encoding="utf-8")
     saturation = [{name: value for name, value in curve.items() if name != "points"} for curve in curves]
     return {"saturation": saturation, "points": [row for curve in curves for row in curve["points"]]}, DONE
 
@@ -121,6 +124,9 @@ def add_simulation_commands(commands: Any) -> None:
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="networks, for example 'rdn(cube(3), 1)'")
     parser.add_argument("--rates", metavar="R,R,...", help="flits a node and cycle; default: shares of saturation")
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: .svg, .png or .pdf")
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a page with the curves, tables of all figures and the options"
+    )
     parser.add_argument("--results", metavar="FILE", help="Parquet file that is kept up to date, and gone on from")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers to use instead")

@@ -20,7 +20,7 @@ from hdnhw.traffic.injection import parse_injection
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.patterns import parse_pattern
 
-__all__ = ["LoadSpec", "Measurement", "measure", "summarise", "truncation_point"]
+__all__ = ["LoadSpec", "Measurement", "Progress", "measure", "summarise", "truncation_point"]
 
 BATCHES = 20
 STUDENT = 2.093
@@ -35,6 +35,8 @@ BLOCK_SLOTS, LEAST_BLOCK = 40, 200
 LEAST_BLOCKS, MOST_BLOCKS = 10, 60
 
 Integers = npt.NDArray[np.int64]
+
+Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +129,7 @@ class Measurement:
         return self.accepted_rate < self.offered_rate * (0.95 - 3 / math.sqrt(max(1, self.created)))
 
 
-def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], None] = lambda _: None) -> Measurement:
+def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *_: None) -> Measurement:
     """Measure a fabric under a load.
 
     Without a prescribed warm-up, blocks of cycles are simulated until the truncation point of their mean latencies that
@@ -140,7 +142,8 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], Non
     model : FabricModel
     load : LoadSpec
     progress : callable
-        Is told the cycle that has been reached.
+        Is told a stage and the share of it that is done; of the warm-up and of the last packets, which end when they
+        can, the share of the longest there is.
 
     Raises
     ------
@@ -152,8 +155,10 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], Non
     windows, steady = ([], True) if load.warmup is not None else _warm_up(run)
     start = run.cycle if load.warmup is None else load.warmup
     tally = _Tally(len(model.address), start, start + load.cycles)
+    run.begin("measurement", tally.stop)
     for window in chain(windows, run.windows(tally.stop)):
         tally.take(window)
+    run.begin("last packets", 2 * tally.stop)
     while tally.delivered < tally.created and run.cycle < 2 * tally.stop:
         for window in run.windows(run.cycle + run.block):
             tally.take(window)
@@ -171,7 +176,7 @@ class _Window:
 class _Run:
     """A fabric under a load, a window of cycles at a time."""
 
-    def __init__(self, model: FabricModel, load: LoadSpec, progress: Callable[[int], None]) -> None:
+    def __init__(self, model: FabricModel, load: LoadSpec, progress: Progress) -> None:
         self._model, self._progress, self.cycle = model, progress, 0
         network = model.plan.network
         self._pattern = parse_pattern(load.pattern, network)
@@ -199,11 +204,16 @@ class _Run:
         """Cycles of a block of the warm-up."""
         return max(LEAST_BLOCK, BLOCK_SLOTS * self.packet_length)
 
+    def begin(self, stage: str, end: int) -> None:
+        """Begin a stage that ends at cycle `end` at the latest."""
+        self._stage, self._start, self._end = stage, self.cycle, end
+        self._progress(stage, 0.0)
+
     def windows(self, stop: int) -> Iterator[_Window]:
         """Simulate up to cycle `stop`, or the first one behind it at which a slot is allocated."""
         while self.cycle < stop:
             yield self._window(min(stop, self.cycle + self._most_cycles))
-            self._progress(self.cycle)
+            self._progress(self._stage, (self.cycle - self._start) / (self._end - self._start))
 
     def _window(self, stop: int) -> _Window:
         timing = self._model.timing
@@ -223,6 +233,7 @@ def _warm_up(run: _Run) -> tuple[list[_Window], bool]:
 
     Some of the last block's packets are taken behind its end.
     """
+    run.begin("warm-up", MOST_BLOCKS * run.block)
     means: list[float] = []
     while len(means) < MOST_BLOCKS:
         windows = list(run.windows(run.cycle + run.block))

@@ -1,9 +1,7 @@
 """Many measurements: points of a load curve, the search for saturation, and results that outlive the process."""
 
 import hashlib
-import os
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
@@ -12,8 +10,9 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
+from hdnhw.files import replacing
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.measure import LoadSpec, measure, summarise
+from hdnhw.model.measure import LoadSpec, Progress, measure, summarise
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
@@ -55,10 +54,10 @@ def _model(fabric: FabricSpec) -> FabricModel:
     return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers)
 
 
-def measure_point(point: Point, progress: Callable[[int], None] = lambda _: None) -> Row:
+def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
     """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`.
 
-    `progress` is told the cycle that has been reached.
+    `progress` is that of :func:`hdnhw.model.measure.measure`.
     """
     model = _model(point.fabric)
     network = model.plan.network
@@ -122,13 +121,8 @@ class ResultsFile:
 
         self._path.parent.mkdir(parents=True, exist_ok=True)
         table = pyarrow.Table.from_pylist([{"key": key, **kept} for key, kept in self._rows.items()])
-        with tempfile.NamedTemporaryFile(dir=self._path.parent, prefix=f".{self._path.name}.", delete=False) as file:
-            try:
-                parquet.write_table(table, file.name)
-                os.replace(file.name, self._path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+        with replacing(self._path) as new:
+            parquet.write_table(table, new)
 
 
 def _read(path: Path) -> dict[str, Row]:
@@ -158,6 +152,14 @@ class _Curve:
         new = [rate for rate in rates if rate not in self._asked]
         self._asked.update(new)
         return [Point(fabric=self.fabric, load=replace(self._load, rate=rate)) for rate in new]
+
+    @property
+    def expected(self) -> int:
+        """How many points there will be, as far as is known."""
+        left = self._high - self._low
+        if self._rates is not None or left <= 1:
+            return len(self._asked)
+        return len(self.rows) + (left - 1).bit_length() + len(SHARES)
 
     def forget(self) -> None:
         """Let what has been asked for but not come be asked for again."""
@@ -205,6 +207,8 @@ class Sweep:
     results : ResultsFile
     say : callable
         Is told what goes on.
+    progress : callable
+        Is told what is being measured and the share of all points that is done.
     """
 
     def __init__(
@@ -215,9 +219,10 @@ class Sweep:
         rates: Sequence[float] | None,
         results: ResultsFile,
         say: Callable[[str], None] = lambda _: None,
+        progress: Progress = lambda *_: None,
     ) -> None:
         self._curves = [_Curve(fabric, load, rates) for fabric in fabrics]
-        self._results, self._say, self._measured = results, say, 0
+        self._results, self._say, self._progress, self._measured = results, say, progress, 0
 
     def run(self, start: Callable[[], AbstractContextManager[Executor]]) -> list[Row]:
         """Measure all curves with the workers that `start` starts.
@@ -256,6 +261,7 @@ class Sweep:
                     waiting += [(curve, new) for new in curve.points()]
                 if not running:
                     continue
+                self._tell({str(curve.fabric.network): None for curve, _ in running.values()})
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     curve, point = running.pop(future)
                     self._take(curve, point, future.result())
@@ -263,6 +269,11 @@ class Sweep:
         finally:
             for future in running:
                 future.cancel()
+
+    def _tell(self, specs: Iterable[str]) -> None:
+        done = sum(len(curve.rows) for curve in self._curves)
+        expected = sum(curve.expected for curve in self._curves)
+        self._progress(f"{done} of {expected} points: {', '.join(specs)}", done / expected)
 
     def _take(self, curve: _Curve, point: Point, row: Row) -> None:
         self._results.add(point, row)

@@ -1,23 +1,26 @@
 """Load curves: latency against the rate that is offered."""
 
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from hdnhw.spec import SpecError
+from hdnhw.files import check_output, replacing
 
-__all__ = ["check_plot", "plot_curves"]
+__all__ = ["check_plot", "curves_svg", "plot_curves"]
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
 CEILING = 6
 """Latencies are shown up to so many times the lowest one."""
 
+STYLE = {"svg.hashsalt": "hdnhw", "svg.fonttype": "none"}
+"""Ids that do not change from run to run, and text as text."""
+
 
 def check_plot(path: Path) -> None:
     """Raise SpecError unless curves can be drawn to a file of this name."""
-    if path.suffix not in SUFFIXES:
-        raise SpecError(f"plot must be a file {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, not {str(path)!r}")
+    check_output("plot", path, SUFFIXES)
 
 
 def plot_curves(curves: Sequence[dict[str, Any]], path: Path) -> None:
@@ -31,9 +34,26 @@ def plot_curves(curves: Sequence[dict[str, Any]], path: Path) -> None:
         A file whose suffix :func:`check_plot` accepts. The same curves give the same SVG.
     """
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
     check_plot(path)
+    with rc_context(STYLE), replacing(path) as new:
+        _draw(curves).savefig(new, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def curves_svg(curves: Sequence[dict[str, Any]]) -> str:
+    """Return the figure of :func:`plot_curves` as an element ``svg`` of a page: transparent, without metadata."""
+    from matplotlib import rc_context
+
+    text = StringIO()
+    with rc_context(STYLE):
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        _draw(curves).savefig(text, format="svg", transparent=True, metadata=nothing)
+    return text.getvalue()[text.getvalue().index("<svg") :]
+
+
+def _draw(curves: Sequence[dict[str, Any]]) -> Any:
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
     lowest, highest = float("inf"), 0.0
@@ -51,5 +71,4 @@ def plot_curves(curves: Sequence[dict[str, Any]], path: Path) -> None:
     axes.set_ylabel("mean packet latency, cycles")
     axes.grid(linewidth=0.3)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8, title="network: saturation", title_fontsize=8)
-    with rc_context({"svg.hashsalt": "hdnhw", "svg.fonttype": "none"}):
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    return figure

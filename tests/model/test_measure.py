@@ -65,6 +65,22 @@ def test_silent_nodes_of_a_permutation_are_not_unfair():
     assert measured.fairness > 0.99
 
 
+@pytest.mark.parametrize(("rate", "drained"), [(0.1, True), (1.0, False)])
+def test_progress_is_told_stage_by_stage(rate, drained):
+    told = {}
+    measured = measure(
+        model_of("rdn(cube(2), 1)", 4),
+        LoadSpec(rate=rate, cycles=2000),
+        progress=lambda stage, share: told.setdefault(stage, []).append(share),
+    )
+    assert list(told) == ["warm-up", "measurement", "last packets"]
+    assert all(shares[0] == 0 and shares == sorted(shares) for shares in told.values())
+    assert told["warm-up"][-1] == pytest.approx(measured.warmup / (60 * 200), abs=0.01)
+    assert told["measurement"][-1] == pytest.approx(1, abs=0.01)
+    assert (measured.delivered == measured.created) == drained
+    assert (told["last packets"][-1] < 0.5) == drained
+
+
 def test_a_seed_names_a_run():
     model = model_of("torus(4, 4)", 1)
     one, same, other = (measure(model, LoadSpec(rate=0.2, cycles=1000, seed=seed)) for seed in (3, 3, 4))

@@ -54,6 +54,19 @@ def test_curves_are_the_points():
         assert curve["saturation_rate"] == 0.3
 
 
+@pytest.mark.parametrize("rates", [(0.1, 0.3), None])
+def test_progress_is_told(rates):
+    told = []
+    sweep = Sweep(FABRICS, LOAD, rates=rates, results=ResultsFile(None), progress=lambda *step: told.append(step))
+    points = sum(len(curve["points"]) for curve in sweep.run(Inline))
+    assert told[0][0].startswith("0 of ")
+    assert {spec for what, _ in told for spec in what.split(": ")[1].split(", ", 1)} >= {"cube(2)", "rdn(cube(1), 1)"}
+    assert all(0 <= share < 1 for _, share in told)
+    last = int(told[-1][0].split(" ")[0])
+    assert told[-1][0].startswith(f"{last} of {points} points: ")
+    assert told[-1][1] == pytest.approx(last / points)
+
+
 def test_results_are_not_measured_twice(tmp_path):
     path = tmp_path / "new" / "results.parquet"
     first = sweep_of(ResultsFile(path)).run(Inline)

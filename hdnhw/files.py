@@ -1,0 +1,31 @@
+"""Files that are written: their names are looked at before the work, and they are there whole or not at all."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hdnhw.spec import SpecError
+
+__all__ = ["check_output", "replacing"]
+
+
+def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
+    """Raise SpecError unless a file of this name can be written and has one of the suffixes; `what` names it."""
+    if path.suffix not in suffixes:
+        *most, last = suffixes
+        raise SpecError(f"{what} must be a file {', '.join(most)} or {last}, not {str(path)!r}")
+    if path.exists() and not path.is_file():
+        raise SpecError(f"{what} must be a file, and {str(path)!r} is none")
+    if not os.access(path.parent, os.W_OK | os.X_OK) or not path.parent.is_dir():
+        raise SpecError(f"{what} must be in a folder that can be written, not {str(path)!r}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give another path to write to; what is there at the end takes the place of `path`, unless there was an error."""
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        new = Path(folder) / path.name
+        yield new
+        os.replace(new, path)

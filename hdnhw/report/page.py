@@ -1,0 +1,114 @@
+"""A sweep as one HTML file that needs nothing else: figure, tables, options."""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from hdnhw.files import check_output
+from hdnhw.model.measure import LoadSpec
+from hdnhw.report.curves import CEILING, curves_svg
+from hdnhw.routing.plan import plan
+from hdnhw.routing.statistics import routing_statistics
+from hdnhw.spec import parse
+
+__all__ = ["check_page", "sweep_page"]
+
+LIBRARIES = ("hdnhw", "numpy", "numba", "matplotlib")
+"""On whose versions the page depends."""
+
+NOTHING = "—"
+"""Where there is no figure."""
+
+
+def check_page(path: Path) -> None:
+    """Raise SpecError unless a page can be written to a file of this name."""
+    check_output("page", path, (".html", ".htm"))
+
+
+def sweep_page(curves: Sequence[dict[str, Any]], *, load: LoadSpec, command: str) -> str:
+    """Return the page of a sweep as HTML; it is the same for the same curves and versions.
+
+    Parameters
+    ----------
+    curves : sequence of dict
+        As :meth:`hdnhw.model.sweep.Sweep.run` returns them, at least one.
+    load : LoadSpec
+        What was offered, but for the rate.
+    command : str
+        The command line that makes the page.
+    """
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+    return template.render(
+        title="Load curves: " + ", ".join(curve["spec"] for curve in curves),
+        figure=curves_svg(curves),
+        ceiling=CEILING,
+        networks=[
+            {
+                "name": curve["spec"],
+                "cells": _network_cells(curve),
+                "points": [{"saturated": row["saturated"], "cells": _point_cells(row)} for row in curve["points"]],
+            }
+            for curve in curves
+        ],
+        options=_options(curves[0]["points"][0], load),
+        command=command,
+        versions={name: version(name) for name in LIBRARIES},
+    )
+
+
+def _network_cells(curve: dict[str, Any]) -> dict[str, str]:
+    """Return heading -> text of a network."""
+    lowest = curve["points"][0]
+    routing = plan(parse(curve["spec"]), lowest["modes"], lowest["lanes"])
+    bound = routing_statistics(routing).saturation_bound if lowest["pattern"] == "uniform" else None
+    bound = None if bound is None else min(1.0, bound)
+    saturation = curve["saturation_rate"]
+    open_end = "" if saturation is None or any(row["saturated"] for row in curve["points"]) else "≥ "
+    return {
+        "nodes": str(curve["nodes"]),
+        "ports": str(len(routing.shapes[0].ports)),
+        "virtual channels": str(routing.max_vcs),
+        "modes": routing.modes or NOTHING,
+        "saturation rate": open_end + _text(saturation, 3),
+        "bound": _text(bound, 3),
+        "share of bound": NOTHING if None in (bound, saturation) else f"{open_end}{100 * saturation / bound:.0f} %",
+        "zero-load latency": NOTHING if lowest["saturated"] else _text((lowest["packet_latency"] or {}).get("mean"), 2),
+    }
+
+
+def _point_cells(row: dict[str, Any]) -> dict[str, str]:
+    """Return heading -> text of a point."""
+    latency = row["packet_latency"] or {}
+    return {
+        "rate": _text(row["rate"], 4),
+        "offered": _text(row["offered_rate"], 4),
+        "accepted": _text(row["accepted_rate"], 4),
+        "mean": _text(latency.get("mean"), 2),
+        "±": _text(row["confidence_95"], 2),
+        **{name: _text(latency.get(name), 0) for name in ("p50", "p95", "p99", "max")},
+        "hops": _text(row["mean_hops"], 3),
+        "saturated": "yes" if row["saturated"] else "no",
+        "steady": "yes" if row["steady"] else "no",
+    }
+
+
+def _text(value: float | None, decimals: int) -> str:
+    return NOTHING if value is None else f"{value:.{decimals}f}"
+
+
+def _options(row: dict[str, Any], load: LoadSpec) -> dict[str, str]:
+    """Return name -> text of what all runs had in common."""
+    return {
+        "packet length": f"{row['packet_length']} flits",
+        "buffers": f"{row['buffers']} packet slots a port",
+        "lanes": str(row["lanes"]),
+        "pattern": load.pattern,
+        "injection": load.injection,
+        "cycles measured": str(load.cycles),
+        "warm-up": "until it is steady" if load.warmup is None else f"{load.warmup} cycles",
+        "seed": str(load.seed),
+    }

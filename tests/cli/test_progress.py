@@ -1,0 +1,98 @@
+"""Progress bars, read from the screen of a terminal that a few lines imitate."""
+
+import io
+import re
+from contextlib import redirect_stderr
+
+import pytest
+
+from hdnhw.cli import main
+from hdnhw.cli.progress import ProgressBar
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps every screen it has shown."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines, self.shown = [""], []
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        for part in re.findall(r"\r\033\[K|\n|[^\r\n\033]+", text):
+            if part == "\n":
+                self.lines.append("")
+            else:
+                self.lines[-1] = "" if part.startswith("\r") else self.lines[-1] + part
+        assert "".join(re.findall(r"\r\033\[K|\n|[^\r\n\033]+", text)) == text
+        self.shown.append(self.lines[-1])
+        return len(text)
+
+
+@pytest.fixture(autouse=True)
+def columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+
+
+def test_bar_and_messages():
+    with redirect_stderr(Terminal()) as terminal, ProgressBar() as progress:
+        progress.show("warm-up", 0.25)
+        assert terminal.lines == ["[######..................]  25 % warm-up"]
+        progress.say("done: 1")
+        assert terminal.lines == ["done: 1", "[######..................]  25 % warm-up"]
+        progress.show("the last of all packets, " + 100 * "x", 1.2)
+        assert terminal.lines[1].startswith("[########################] 100 % the last")
+        assert len(terminal.lines[1]) == 59
+    assert terminal.lines == ["done: 1", ""]
+
+
+def test_an_error_finds_an_empty_line():
+    def fail():
+        with ProgressBar() as progress:
+            progress.show("warm-up", 0.5)
+            raise KeyboardInterrupt
+
+    with redirect_stderr(Terminal()) as terminal, pytest.raises(KeyboardInterrupt):
+        fail()
+    assert any("warm-up" in line for line in terminal.shown)
+    assert terminal.lines == [""]
+
+
+def test_nothing_but_messages_where_no_terminal_is(capsys):
+    with ProgressBar() as progress:
+        progress.show("warm-up", 0.25)
+        progress.say("done: 1")
+    assert capsys.readouterr().err == "done: 1\n"
+
+
+def shares(terminal, what):
+    return [int(re.search(r"(\d+) %", line)[1]) for line in terminal.shown if what in line]
+
+
+def test_simulate(capsys):
+    with redirect_stderr(Terminal()) as terminal:
+        assert main(["simulate", "cube(3)", "--packet-length", "1", "--json"]) == 0
+    assert terminal.lines == [""]
+    for stage in ("warm-up", "measurement"):
+        told = shares(terminal, stage)
+        assert told[0] == 0
+        assert told == sorted(told)
+    assert shares(terminal, "measurement")[-1] == 100
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+@pytest.mark.parametrize("rates", [["--rates", "0.1,0.2,0.3,0.4"], []])
+def test_sweep(capsys, rates):
+    line = ["sweep", "cube(2)", "--packet-length", "1", "--cycles", "200", "--warmup", "20", "--workers", "1", "--json"]
+    with redirect_stderr(Terminal()) as terminal:
+        assert main([*line, *rates]) == 0
+    assert all(re.fullmatch(r"\d+: cube\(2\), offered .*", message) for message in terminal.lines[:-1])
+    assert terminal.lines[-1] == ""
+    told = shares(terminal, "points: cube(2)")
+    assert told[0] == 0
+    assert told == sorted(told)
+    measured = len(terminal.lines) - 1
+    assert f"{measured - 1} of {measured} points: cube(2)" in " ".join(terminal.shown)
+    assert capsys.readouterr().out.count("\n") == 1

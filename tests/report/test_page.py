@@ -1,0 +1,217 @@
+"""The page of a sweep, read back by a parser of its own."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from hdnhw.model.measure import LoadSpec
+from hdnhw.report.page import check_page, sweep_page
+from hdnhw.routing.plan import plan
+from hdnhw.routing.statistics import routing_statistics
+from hdnhw.spec import SpecError, parse
+
+VOID = {"meta"}
+HOSTILE = "<script>\"&'"
+
+
+class Page(HTMLParser):
+    """Checks that tags close in order; gathers attributes, ids and the cells of tables by their id."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.attributes, self.ids = [], [], [], []
+        self.tables, self.rows, self.text = {}, None, {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self._look(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.rows = self.tables[dict(attrs)["id"]] = []
+        elif tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self._look(tag, attrs)
+
+    def _look(self, tag, attrs):
+        self.seen.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.text[self.open[-1]] = self.text.get(self.open[-1], "") + data
+            if {"td", "th"} & set(self.open):
+                self.rows[-1][-1] += data
+
+
+def row(spec, rate, latency, *, saturated=False, pattern="uniform"):
+    return {
+        "spec": spec,
+        "modes": "f" if "dual" in spec else "",
+        "lanes": 1,
+        "packet_length": 8,
+        "buffers": 2,
+        "pattern": pattern,
+        "rate": rate,
+        "steady": not saturated,
+        "offered_rate": rate + 0.000123,
+        "accepted_rate": rate - 0.000321,
+        "saturated": saturated,
+        "packet_latency": latency and {"mean": latency, "p50": 41, "p95": 57, "p99": 61, "max": 1078},
+        "confidence_95": latency and latency / 100,
+        "mean_hops": latency and 2.1202,
+    }
+
+
+def curves_of(pattern="uniform"):
+    return [
+        {
+            "spec": "cube(3)",
+            "nodes": 8,
+            "saturation_rate": 0.4,
+            "points": [row("cube(3)", 0.1, 43.2817, pattern=pattern), row("cube(3)", 0.4, 50.0, pattern=pattern)],
+        },
+        {
+            "spec": "dualcube(3)",
+            "nodes": 32,
+            "saturation_rate": 0.2,
+            "points": [
+                row("dualcube(3)", 0.2, 46.8206, pattern=pattern),
+                row("dualcube(3)", 0.5, 1234.56789, saturated=True, pattern=pattern),
+            ],
+        },
+        {
+            "spec": "cube(2)",
+            "nodes": 4,
+            "saturation_rate": None,
+            "points": [row("cube(2)", 0.9, None, saturated=True, pattern=pattern)],
+        },
+    ]
+
+
+CURVES = curves_of()
+
+
+def page_of(curves=CURVES, load=None, command="hdnhw sweep 'cube(3)' --html p.html"):
+    return sweep_page(curves, load=load or LoadSpec(), command=command)
+
+
+def number(text):
+    return None if text == "—" else float(text.removeprefix("≥ ").removesuffix(" %"))
+
+
+def test_it_is_well_formed_and_its_headings_are_in_order():
+    text = page_of()
+    page = Page(text)
+    assert text.startswith("<!DOCTYPE html>\n")
+    assert ("html", "lang", "en") in page.attributes
+    assert [tag for tag in page.seen if re.fullmatch("h[1-6]", tag)] == ["h1"] + ["h2"] * 5
+    assert page.text["h1"] == "Load curves: cube(3), dualcube(3), cube(2)"
+    assert page.seen.count("svg") == 1
+    assert [value for tag, name, value in page.attributes if (tag, name) == ("div", "aria-label")]
+
+
+def test_nothing_is_fetched_and_every_reference_is_to_an_id_of_the_page():
+    text = page_of()
+    page = Page(text)
+    assert not {"script", "link", "img", "iframe", "object", "embed", "image"} & set(page.seen)
+    references = [value for _, name, value in page.attributes if name.split(":")[-1] in ("href", "src")]
+    references += [f"#{name}" for name in re.findall(r"url\(#(\w+)\)", text)]
+    assert len(references) > 10
+    assert {reference[0] for reference in references} == {"#"}
+    assert {reference[1:] for reference in references} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+    assert text.count("url(") == text.count("url(#")
+    assert not re.search(r"@import|@font-face", text)
+    assert {name for _, name, value in page.attributes if "//" in (value or "")} <= {"xmlns", "xmlns:xlink"}
+
+
+def test_the_same_curves_give_the_same_page():
+    assert page_of() == page_of(curves_of())
+
+
+def test_points_are_the_rows():
+    heading, *rows = Page(page_of()).tables["points"]
+    expected = []
+    for curve in CURVES:
+        expected.append([curve["spec"]])
+        expected += curve["points"]
+    assert len(rows) == len(expected)
+    for cells, point in zip(rows, expected, strict=True):
+        if isinstance(point, list):
+            assert cells == point
+            continue
+        shown = dict(zip(heading, cells, strict=True))
+        flags = {name: "yes" if point[name] else "no" for name in ("saturated", "steady")}
+        assert {name: shown.pop(name) for name in flags} == flags
+        latency = point["packet_latency"] or {}
+        figures = {"rate": "rate", "offered": "offered_rate", "accepted": "accepted_rate"}
+        figures |= {"±": "confidence_95", "hops": "mean_hops"}
+        values = {name: latency.get(name) for name in ("mean", "p50", "p95", "p99", "max")}
+        values |= {name: point[key] for name, key in figures.items()}
+        assert {name: number(text) for name, text in shown.items()} == pytest.approx(values, abs=6e-3)
+        rates = [number(shown[name]) for name in ("rate", "offered", "accepted")]
+        assert rates == pytest.approx([values[name] for name in ("rate", "offered", "accepted")], abs=5.1e-5)
+
+
+def test_networks():
+    heading, *rows = Page(page_of()).tables["networks"]
+    assert [cells[0] for cells in rows] == ["cube(3)", "dualcube(3)", "cube(2)"]
+    cube, dual, square = (dict(zip(heading, cells, strict=True)) for cells in rows)
+    assert (cube["saturation rate"], cube["share of bound"]) == ("≥ 0.400", "≥ 40 %")
+    assert (cube["nodes"], cube["ports"], cube["virtual channels"], cube["modes"]) == ("8", "3", "1", "—")
+    assert (cube["bound"], cube["zero-load latency"]) == ("1.000", "43.28")
+    bound = routing_statistics(plan(parse("dualcube(3)"))).saturation_bound
+    assert bound < 1
+    assert (dual["ports"], dual["virtual channels"], dual["modes"]) == ("3", "2", "f")
+    assert (dual["saturation rate"], dual["zero-load latency"]) == ("0.200", "46.82")
+    assert number(dual["bound"]) == pytest.approx(bound, abs=5.1e-4)
+    assert number(dual["share of bound"]) == pytest.approx(100 * 0.2 / bound, abs=0.51)
+    assert (square["saturation rate"], square["share of bound"], square["zero-load latency"]) == ("—", "—", "—")
+
+
+def test_the_bound_is_one_of_uniform_traffic():
+    heading, *rows = Page(page_of(curves_of("transpose"))).tables["networks"]
+    for cells in rows:
+        shown = dict(zip(heading, cells, strict=True))
+        assert (shown["bound"], shown["share of bound"]) == ("—", "—")
+
+
+def test_options_and_what_is_special_in_html():
+    load = LoadSpec(pattern=HOSTILE, injection="on_off(8, 0.5)", cycles=777, warmup=55, seed=9)
+    page = Page(page_of(load=load, command=f"hdnhw sweep {HOSTILE}"))
+    assert dict(page.tables["options"]) == {
+        "packet length": "8 flits",
+        "buffers": "2 packet slots a port",
+        "lanes": "1",
+        "pattern": HOSTILE,
+        "injection": "on_off(8, 0.5)",
+        "cycles measured": "777",
+        "warm-up": "55 cycles",
+        "seed": "9",
+    }
+    assert page.text["code"] == f"hdnhw sweep {HOSTILE}"
+    assert dict(Page(page_of()).tables["options"])["warm-up"] == "until it is steady"
+
+
+def test_names_of_networks_are_escaped_as_well(monkeypatch):
+    monkeypatch.setattr("hdnhw.report.page.parse", lambda _: parse("cube(3)"))
+    page = Page(page_of([CURVES[0] | {"spec": HOSTILE}]))
+    assert page.text["h1"] == f"Load curves: {HOSTILE}"
+    assert page.tables["networks"][1][0] == page.tables["points"][1][0] == HOSTILE
+
+
+def test_names_that_no_page_has(tmp_path):
+    with pytest.raises(SpecError, match=r"^page must be a file \.html or \.htm, not '.*curves\.svg'$"):
+        check_page(tmp_path / "curves.svg")
