@@ -72,6 +72,9 @@ LINKS = 4
 AHEAD = 8
 """How many items before its turn an item's memory is asked for."""
 
+FEW_ROUTERS = 4096
+"""Routers whose state is in the cache in any order."""
+
 
 @njit(cache=True, inline="always")
 def _at(index):  # type: ignore[no-untyped-def]
@@ -354,9 +357,13 @@ def _allocate(pool, routers, credits, orders, vc_bits, slot, shape, crossing, re
     to_node, to_entry, crossed, returned = to_node[at], to_entry[at], crossed[at], returning[0][back]
     sent, given, free, left, kept = crossed_count[at], returning[1][back], freed[1][0], 0, 0
     before, local, counting = sent, ports << vc_bits, len(counts[0]) > 0
-    if busy_count[0] * 8 > len(several):
+    if len(several) > FEW_ROUTERS and busy_count[0] * 32 > len(several):
         _sort_busy(queue, busy)
-    for place in range(busy_count[0]):
+    total = busy_count[0]
+    for place in range(total):
+        if place + 2 * AHEAD < total:
+            prefetch(present, nodes[_at(place + 2 * AHEAD)] * words)
+            _ask_ahead(queue, credits, neighbors, ports, np.int64(nodes[_at(place + AHEAD)]))
         node = np.int64(nodes[_at(place)])
         granted = allocate_node(queue, credits, orders, vc_bits, slot, several[_at(node)], node, work)
         if counting:
@@ -390,6 +397,17 @@ def _allocate(pool, routers, credits, orders, vc_bits, slot, shape, crossing, re
 
 
 @njit(cache=True, inline="always")
+def _ask_ahead(queue, credits, neighbors, ports, node):  # type: ignore[no-untyped-def]
+    """Ask for the memory that allocation of a router will look at: all of it if one queue holds a packet."""
+    links, present, entries, words = queue
+    prefetch(links, (node * entries + trailing_zeros(present[_at(node * words)])) * LINKS)
+    prefetch(credits, node * entries)
+    prefetch(credits, (node + 1) * entries - 1)
+    prefetch(neighbors, node * ports)
+    prefetch(neighbors, (node + 1) * ports - 1)
+
+
+@njit(cache=True, inline="always")
 def _sort_busy(queue, busy):  # type: ignore[no-untyped-def]
     """List the routers that hold a packet in the order of memory: if they are many, that is worth a look at all."""
     nodes, count = busy
@@ -408,6 +426,9 @@ def _offer(pool, free, source, arrivals, number):  # type: ignore[no-untyped-def
     cycle, senders, destination, tag = arrivals
     backlog, _, _, nodes, count, _ = source
     rows, left = free
+    if number + AHEAD < len(senders):
+        prefetch(backlog[0], senders[_at(number + AHEAD)] * LINKS)
+        prefetch(backlog[1], senders[_at(number + AHEAD)])
     left[0] -= 1
     packet, node = np.int64(rows[_at(left[0])]), np.int64(senders[_at(number)])
     row = packet * FIELDS
@@ -447,8 +468,13 @@ def _inject_slot(route, layout, pool, routers, slot, source, buffers, begin, tai
     all; another one waits for the next update phase. Return how many were dropped.
     """
     (first, waiting, _, _), position, occupied, nodes, count, _ = source
-    drops, kept = 0, 0
-    for place in range(count[0]):
+    drops, kept, total = 0, 0, count[0]
+    for place in range(total):
+        if place + AHEAD < total:
+            node = np.int64(nodes[_at(place + AHEAD)])
+            prefetch(first, node * LINKS)
+            prefetch(position, node)
+            prefetch(occupied, node)
         node = np.int64(nodes[_at(place)])
         if occupied[_at(node)] < buffers:
             complete = position[_at(node)] > 0

@@ -145,3 +145,13 @@ def test_truncation_leaves_out_a_transient_and_nothing_else():
 def test_loads_that_cannot_be(options, said):
     with pytest.raises(SpecError, match=said):
         LoadSpec(**options)
+
+
+def test_a_network_whose_routers_are_sorted():
+    """Above some thousand routers, those that hold a packet are worked on in the order of memory."""
+    model = model_of("cube(13)", 1)
+    nodes = np.arange(1 << 13)
+    result = model.run(Traffic(np.arange((1 << 13) + 1), nodes[::-1].copy(), nodes * 0), max_cycles=1000)
+    assert sorted(result.packet.tolist()) == nodes.tolist()
+    assert np.array_equal(result.node, (1 << 13) - 1 - result.packet)
+    assert result.flit_hops == 13 << 13
