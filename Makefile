@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-emission bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
+.PHONY: bench-boards bench-booksim bench-emission bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -33,6 +33,11 @@ check-axi: $(READY)
 # Three bitstreams; about half an hour.
 bench-boards: $(READY)
 	$(BIN)/python bench/bitstreams.py
+
+# The model beside BookSim2, github.com/booksim/booksim2, built elsewhere: BOOKSIM names its program. About 10 minutes.
+BOOKSIM ?=
+bench-booksim: $(READY)
+	$(BIN)/python bench/booksim.py "$(BOOKSIM)"
 
 bench-emission: $(READY)
 	$(BIN)/python bench/emission.py

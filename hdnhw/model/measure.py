@@ -104,6 +104,8 @@ class Measurement:
         Of the 95 % confidence interval of the mean packet latency, from the means of 20 batches.
     mean_hops : float
         Channels that the delivered have crossed.
+    flit_hops : int
+        Flits sent over channels between routers in all the cycles.
     fairness : float
         Jain's index of the packets that came from each sender and were taken in the interval: 1 if all had the same.
     seconds : float
@@ -120,6 +122,7 @@ class Measurement:
     network_latency: Integers
     half_width: float
     mean_hops: float
+    flit_hops: int
     fairness: float
     seconds: float
 
@@ -198,6 +201,11 @@ class _Run:
     def packet_length(self) -> int:
         """Flits a packet."""
         return self._model.timing.packet_length
+
+    @property
+    def flit_hops(self) -> int:
+        """Flits sent over channels between routers."""
+        return self._course.packets_sent * self.packet_length
 
     @property
     def block(self) -> int:
@@ -304,6 +312,7 @@ class _Tally:
             network_latency=self._histograms[1],
             half_width=float(STUDENT * spread / math.sqrt(BATCHES)),
             mean_hops=self._hops / self.delivered if self.delivered else math.nan,
+            flit_hops=run.flit_hops,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
             seconds=seconds,
         )

@@ -46,6 +46,8 @@ def test_below_saturation_all_that_is_offered_is_accepted(injection):
     assert measured.created == measured.delivered == measured.packet_latency.sum() == measured.network_latency.sum()
     assert measured.offered_rate == pytest.approx(0.1, rel=0.1)
     assert measured.accepted_rate == pytest.approx(measured.offered_rate, rel=0.02)
+    in_all_cycles = measured.accepted_rate * 32 * measured.cycles
+    assert measured.flit_hops == pytest.approx(in_all_cycles * measured.mean_hops, rel=0.03)
     assert 0.9 < measured.fairness <= 1
     assert 0 < measured.half_width < 0.3 * mean(measured.packet_latency)
 
