@@ -27,6 +27,7 @@ KEYS = {
     "routing 'torus(4, 4)' --lanes 2": "lanes num_vcs cdg_acyclic",
     "simulate 'cube(3)' --cycles 200 --packet-length 1": "offered_rate accepted_rate injected delivered packet_latency "
     "mean_hops cycles router_cycles_per_second network_latency saturated steady warmup fairness confidence_95",
+    "simulate 'cube(3)' --cycles 200 --lengths 'mix(1, 0.8, 9, 0.2)'": "lengths packets payload_share injected",
     "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width crossbar",
 }
 COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing", "simulate", "sweep", "synth"]
@@ -63,6 +64,7 @@ WRONG = {
     "pattern of another network": "simulate 'cube(3)' --pattern cluster",
     "pattern of another node": "simulate 'cube(3)' --pattern 'hotspot(0.1, 8)'",
     "unknown injection": "simulate 'cube(3)' --injection poisson",
+    "unknown lengths": "simulate 'cube(3)' --lengths many",
     "rate above 1": "simulate 'cube(3)' --rate 1.5",
     "no rate": "simulate 'cube(3)' --rate 0",
     "not a rate": "simulate 'cube(3)' --rate nan",

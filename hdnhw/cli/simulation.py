@@ -38,7 +38,9 @@ def _show_cycle(cycle: int) -> None:
 def _load_spec(options: argparse.Namespace) -> Any:
     from hdnhw.model.measure import LoadSpec
 
-    given = {name: getattr(options, name) for name in ("pattern", "injection", "rate", "cycles", "warmup", "seed")}
+    given = {
+        name: getattr(options, name) for name in ("pattern", "injection", "lengths", "rate", "cycles", "warmup", "seed")
+    }
     return LoadSpec(**{name: value for name, value in given.items() if value is not None})
 
 
@@ -131,6 +133,11 @@ def _add_load_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that a load curve has in common, and those of the machine."""
     parser.add_argument("--pattern", help="where packets go, for example 'hotspot(0.2, 5)' (default uniform)")
     parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
+    parser.add_argument(
+        "--lengths",
+        help="of messages in flits: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...), for example "
+        "'mix(1, 0.8, 9, 0.2)'; default: one packet",
+    )
     parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
     parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
     parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")

@@ -1,4 +1,7 @@
-"""Open-loop measurement: warm up, mark the packets of an interval, and go on at the same load until they have left.
+"""Open-loop measurement: warm up, mark the messages of an interval, and go on at the same load until they have left.
+
+A message becomes the packets that hold its flits, given to its source at once; as routing is deterministic and queues
+are in order, the last of them arrives last. Without lengths a message is a packet.
 
 The method is that of Dally and Towles, Principles and Practices of Interconnection Networks, chapter 24: an infinite
 queue at every source, latency from the creation of a packet, accepted rate at the terminals.
@@ -9,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +21,7 @@ from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.router import CREATED, DESTINATION, HEAD_CYCLE, HOPS, POSSIBLE, SOURCE
 from hdnhw.spec import SpecError
 from hdnhw.traffic.injection import parse_injection
+from hdnhw.traffic.lengths import packets_of, parse_lengths
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.patterns import parse_pattern
 
@@ -47,8 +52,10 @@ class LoadSpec:
         See :func:`hdnhw.traffic.patterns.parse_pattern`.
     injection : str
         See :func:`hdnhw.traffic.injection.parse_injection`.
+    lengths : str or None
+        Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
     rate : float
-        Flits a node and cycle, 0 to 1, above 0.
+        Flits of packets a node and cycle, 0 to 1, above 0.
     cycles : int
         Cycles of the interval that is measured.
     warmup : int or None
@@ -63,6 +70,7 @@ class LoadSpec:
 
     pattern: str = "uniform"
     injection: str = "bernoulli"
+    lengths: str | None = None
     rate: float = 0.1
     cycles: int = 10_000
     warmup: int | None = None
@@ -81,7 +89,7 @@ class LoadSpec:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What was measured. Latencies are in cycles, rates in flits a node and cycle.
+    """What was measured. Latencies are in cycles, rates in flits of packets a node and cycle.
 
     Attributes
     ----------
@@ -92,18 +100,24 @@ class Measurement:
     cycles : int
         Cycles simulated in all.
     created, delivered : int
-        Packets created in the interval, and how many of them have come out by the end.
+        Messages created in the interval, and how many of them have come out by the end.
+    packets : int
+        Packets of the created.
+    payload_share : float
+        Of the flits of these packets, how many are flits of messages; the others are padding.
     offered_rate, accepted_rate : float
         Flits created, and taken by terminals, in the interval.
     packet_latency, network_latency : ndarray of int64
-        Histograms of the delivered: index c counts packets that took c cycles from creation, and from the acceptance of
-        the head flit, to the cycle in which the tail was taken.
+        Histograms of the delivered: index c counts messages that took c cycles from creation, and from the acceptance
+        of the first head flit, to the cycle in which the last tail was taken.
     half_width : float
-        Of the 95 % confidence interval of the mean packet latency, from the means of 20 batches.
+        Of the 95 % confidence interval of the mean latency from creation, from the means of 20 batches.
     mean_hops : float
         Channels that the delivered have crossed.
     fairness : float
         Jain's index of the packets that came from each sender and were taken in the interval: 1 if all had the same.
+    deviation : float
+        Standard deviation of a load that is offered in so few messages, relative to the load.
     seconds : float
     """
 
@@ -112,6 +126,8 @@ class Measurement:
     cycles: int
     created: int
     delivered: int
+    packets: int
+    payload_share: float
     offered_rate: float
     accepted_rate: float
     packet_latency: Integers
@@ -119,12 +135,13 @@ class Measurement:
     half_width: float
     mean_hops: float
     fairness: float
+    deviation: float
     seconds: float
 
     @property
     def saturated(self) -> bool:
-        """Whether less than 95 % of what was offered was accepted, by more than chance makes of so many packets."""
-        return self.accepted_rate < self.offered_rate * (0.95 - 3 / math.sqrt(max(1, self.created)))
+        """Whether less than 95 % of what was offered was accepted, by more than chance makes of so many messages."""
+        return self.accepted_rate < self.offered_rate * (0.95 - 3 * self.deviation)
 
 
 def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], None] = lambda _: None) -> Measurement:
@@ -132,8 +149,8 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], Non
 
     Without a prescribed warm-up, blocks of cycles are simulated until the truncation point of their mean latencies that
     leaves the smallest standard error (MSER, White 1997) lies in their first half. A network beyond saturation does not
-    get there: its warm-up ends after 60 blocks. The packets of the interval have as many cycles to leave as warm-up and
-    interval took.
+    get there: its warm-up ends after 60 blocks. The messages of the interval have as many cycles to leave as warm-up
+    and interval took.
 
     Parameters
     ----------
@@ -145,7 +162,7 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], Non
     Raises
     ------
     SpecError
-        If the pattern or the injection process cannot be.
+        If the pattern, the injection process or the lengths cannot be.
     """
     started = time.perf_counter()
     run = _Run(model, load, progress)
@@ -162,11 +179,56 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Callable[[int], Non
 
 @dataclass(frozen=True, eq=False)
 class _Window:
-    """Some cycles of a run: when packets were created, sorted; and of those that left, columns of the pool and when."""
+    """Some cycles of a run.
+
+    Of the messages created, in the order of cycles: when, and how many packets and flits. Of the packets that left:
+    their source and the cycle of the tail. Of the messages that left: the cycles in which they were created, their head
+    was accepted and their last tail taken, and the channels that they crossed.
+    """
 
     created: Integers
     packets: Integers
-    cycle: Integers
+    flits: Integers
+    source: Integers
+    taken: Integers
+    born: Integers
+    head: Integers
+    tail: Integers
+    hops: Integers
+
+
+class _Messages:
+    """Which rows of the pool make a message, while it is under way."""
+
+    def __init__(self) -> None:
+        # Of a row with the first packet of a message: the row with the last one, otherwise -1. Of this: the cycle in
+        # which the first was accepted.
+        self._last, self._head = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._ends = np.empty(0, np.bool_)
+
+    def grow(self, room: int) -> None:
+        """Make room for rows of the pool."""
+        more = room - len(self._last)
+        self._last, self._head, self._ends = (
+            np.append(column, np.zeros(more, column.dtype)) for column in (self._last, self._head, self._ends)
+        )
+
+    def begin(self, rows: Integers, packets: Integers) -> None:
+        """Take rows, message after message, each of which has so many packets."""
+        ends = np.cumsum(packets) - 1
+        self._last[rows], self._ends[rows] = -1, False
+        self._last[rows[ends - packets + 1]], self._ends[rows[ends]] = rows[ends], True
+
+    def end(self, rows: Integers, head: Integers) -> tuple[npt.NDArray[np.bool_], Integers]:
+        """Return which of the packets that left end their message, and when the heads of those were accepted.
+
+        `head` is the cycle in which each of the packets was accepted.
+        """
+        last = self._last[rows]
+        first = last >= 0
+        self._head[last[first]] = head[first]
+        ends = self._ends[rows]
+        return ends, self._head[rows[ends]]
 
 
 class _Run:
@@ -176,20 +238,22 @@ class _Run:
         self._model, self._progress, self.cycle = model, progress, 0
         network = model.plan.network
         self._pattern = parse_pattern(load.pattern, network)
-        seeds = np.random.SeedSequence(load.seed).spawn(2)
-        arrivals, self._rng = (np.random.default_rng(seed) for seed in seeds)
+        seeds = np.random.SeedSequence(load.seed).spawn(3)
+        arrivals, self._rng, self._length_rng = (np.random.default_rng(seed) for seed in seeds)
+        self._lengths = parse_lengths(load.lengths or str(self.packet_length))
         self.senders = self._pattern.senders
         self._injection = parse_injection(
             load.injection,
             senders=len(self.senders),
             rate=load.rate,
-            packet_length=model.timing.packet_length,
+            message_flits=self._lengths.mean_packets(self.packet_length) * self.packet_length,
             rng=arrivals,
         )
-        per_cycle = load.rate / model.timing.packet_length * len(self.senders)
+        per_cycle = load.rate / self.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         room = max(1024, network.num_nodes)
-        self._course = Course(model, Terminals(), room=room)
+        self._course, self._messages = Course(model, Terminals(), room=room), _Messages()
+        self._messages.grow(room)
         self._free = np.arange(room)
 
     @property
@@ -213,23 +277,33 @@ class _Run:
         stop += (timing.sample_phase - stop) % timing.packet_length
         created, sender = self._injection.window(stop - self.cycle)
         created += self.cycle
-        source = self.senders[sender]
-        rows = self._take_rows(len(created))
-        pool = self._course.pool
-        destination = self._pattern.draw(source, self._rng)
-        pool[rows, DESTINATION] = self._model.plan.address.of_node(destination)
-        pool[rows, CREATED], pool[rows, SOURCE], pool[rows, POSSIBLE], pool[rows, HOPS] = created, source, 1, 0
-        arrivals = (created, source.astype(np.int32), rows.astype(np.int32))
-        gone, _, cycle = self._course.advance(arrivals, packets=1 << 62, limit=stop)
+        flits = self._lengths.draw(len(created), self._length_rng)
+        packets = packets_of(flits, self.packet_length)
+        rows = self._offer(created, self.senders[sender], packets)
+        gone, _, cycle = self._course.advance(rows, packets=1 << 62, limit=stop)
         self._free = np.concatenate([self._free, gone])
         self.cycle = stop
-        return _Window(created, pool[gone].astype(np.int64), cycle)
+        born, head, hops, source = self._course.pool[gone].T[[CREATED, HEAD_CYCLE, HOPS, SOURCE]].astype(np.int64)
+        ends, head = self._messages.end(gone, head)
+        return _Window(created, packets, flits, source, cycle, born[ends], head, cycle[ends], hops[ends])
+
+    def _offer(self, created: Integers, source: Integers, packets: Integers) -> tuple[npt.NDArray[Any], ...]:
+        """Put the packets of messages into the pool and return them as arrivals, see :meth:`Course.advance`."""
+        destination = self._model.plan.address.of_node(self._pattern.draw(source, self._rng))
+        created, source, destination = (np.repeat(column, packets) for column in (created, source, destination))
+        rows = self._take_rows(len(created))
+        self._messages.begin(rows, packets)
+        pool = self._course.pool
+        pool[rows, DESTINATION], pool[rows, CREATED], pool[rows, SOURCE] = destination, created, source
+        pool[rows, POSSIBLE], pool[rows, HOPS] = 1, 0
+        return created, source.astype(np.int32), rows.astype(np.int32)
 
     def _take_rows(self, count: int) -> Integers:
         if count > len(self._free):
             room = len(self._course.pool)
             more = max(room, count - len(self._free))
             self._course.grow(room + more)
+            self._messages.grow(room + more)
             self._free = np.concatenate([self._free, np.arange(room, room + more)])
         left = len(self._free) - count
         rows, self._free = self._free[left:], self._free[:left]  # the latest first: they are in the cache
@@ -239,12 +313,12 @@ class _Run:
 def _warm_up(run: _Run) -> tuple[list[_Window], bool]:
     """Simulate until the mean latency of blocks of cycles is steady; return (the last block, whether it is).
 
-    Some of the last block's packets are taken behind its end.
+    Some of the last block's messages are taken behind its end.
     """
     means: list[float] = []
     while len(means) < MOST_BLOCKS:
         windows = list(run.windows(run.cycle + run.block))
-        latencies = np.concatenate([window.cycle - window.packets[:, CREATED] for window in windows])
+        latencies = np.concatenate([window.tail - window.born for window in windows])
         means.append(float(latencies.mean()) if len(latencies) else 0.0)
         if len(means) >= LEAST_BLOCKS and truncation_point(means) < len(means) // 2:
             return windows, True
@@ -265,10 +339,11 @@ def truncation_point(means: Sequence[float]) -> int:
 
 
 class _Tally:
-    """Statistics of the packets created in an interval, and of those taken in it."""
+    """Statistics of the messages created in an interval, and of packets taken in it."""
 
     def __init__(self, nodes: int, start: int, stop: int) -> None:
         self.start, self.stop, self.created, self.delivered = start, stop, 0, 0
+        self._packets, self._squares, self._flits = 0, 0, 0
         self._taken = np.zeros(nodes, np.int64)
         self._hops = 0
         self._histograms = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
@@ -276,20 +351,27 @@ class _Tally:
 
     def take(self, window: _Window) -> None:
         """Count a window."""
-        first, last = np.searchsorted(window.created, [self.start, self.stop])
-        self.created += int(last - first)
-        in_interval = (window.cycle >= self.start) & (window.cycle < self.stop)
-        self._taken += np.bincount(window.packets[in_interval, SOURCE], minlength=len(self._taken))
-        created = window.packets[:, CREATED]
-        marked = (created >= self.start) & (created < self.stop)
-        packets, cycle = window.packets[marked], window.cycle[marked]
-        self.delivered += len(packets)
-        self._hops += int(packets[:, HOPS].sum())
-        for index, column in enumerate((CREATED, HEAD_CYCLE)):
-            self._histograms[index] = _added(self._histograms[index], np.bincount(cycle - packets[:, column]))
-        batch = (packets[:, CREATED] - self.start) * BATCHES // (self.stop - self.start)
+        marked = slice(*np.searchsorted(window.created, [self.start, self.stop]))
+        packets = window.packets[marked]
+        self.created += len(packets)
+        self._packets += int(packets.sum())
+        self._squares += int((packets**2).sum())
+        self._flits += int(window.flits[marked].sum())
+        in_interval = (window.taken >= self.start) & (window.taken < self.stop)
+        self._taken += np.bincount(window.source[in_interval], minlength=len(self._taken))
+        self._finish(window)
+
+    def _finish(self, window: _Window) -> None:
+        """Count the messages that left."""
+        marked = (window.born >= self.start) & (window.born < self.stop)
+        born, tail = window.born[marked], window.tail[marked]
+        self.delivered += len(born)
+        self._hops += int(window.hops[marked].sum())
+        for index, since in enumerate((born, window.head[marked])):
+            self._histograms[index] = _added(self._histograms[index], np.bincount(tail - since))
+        batch = (born - self.start) * BATCHES // (self.stop - self.start)
         self._batches[0] += np.bincount(batch, minlength=BATCHES)
-        self._batches[1] += np.bincount(batch, weights=cycle - packets[:, CREATED], minlength=BATCHES)
+        self._batches[1] += np.bincount(batch, weights=tail - born, minlength=BATCHES)
 
     def result(self, run: _Run, steady: bool, seconds: float) -> Measurement:
         """Sum up."""
@@ -304,13 +386,16 @@ class _Tally:
             cycles=run.cycle,
             created=self.created,
             delivered=self.delivered,
-            offered_rate=self.created * flits,
+            packets=self._packets,
+            payload_share=self._flits / (self._packets * run.packet_length) if self._packets else math.nan,
+            offered_rate=self._packets * flits,
             accepted_rate=int(self._taken.sum()) * flits,
             packet_latency=self._histograms[0],
             network_latency=self._histograms[1],
             half_width=float(STUDENT * spread / math.sqrt(BATCHES)),
             mean_hops=self._hops / self.delivered if self.delivered else math.nan,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
+            deviation=math.sqrt(self._squares) / max(1, self._packets),
             seconds=seconds,
         )
 

@@ -77,6 +77,8 @@ def measure_point(point: Point, progress: Callable[[int], None] = lambda _: None
         "accepted_rate": round(measured.accepted_rate, 6),
         "saturated": measured.saturated,
         "injected": measured.created,
+        "packets": measured.packets,
+        "payload_share": round(measured.payload_share, 6) if measured.packets else None,
         "delivered": measured.delivered,
         "packet_latency": summarise(measured.packet_latency),
         "network_latency": summarise(measured.network_latency),
@@ -100,7 +102,7 @@ class ResultsFile:
     Raises
     ------
     SpecError
-        If the file is there and is none of these.
+        If the file is there and is none of these, or of a time when messages had no lengths.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -137,9 +139,12 @@ def _read(path: Path) -> dict[str, Row]:
 
     try:
         rows = parquet.read_table(path).to_pylist()
-        return {row.pop("key"): row for row in rows}
+        kept = {row.pop("key"): row for row in rows}
     except (pyarrow.ArrowException, OSError, KeyError) as error:
         raise SpecError(f"results must be a Parquet file of a sweep, not {path}: {error}") from None
+    if not all("lengths" in row for row in kept.values()):
+        raise SpecError(f"results of {path} are of an older version, without lengths: give another file")
+    return kept
 
 
 class _Curve:
