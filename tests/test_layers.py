@@ -34,7 +34,7 @@ PLACES = {
     "distributed": ("hdnhw/cli/", "tests/"),
     "matplotlib": ("hdnhw/report/",),
     "numba": ("hdnhw/",),
-    "pyarrow": ("hdnhw/model/",),
+    "pyarrow": ("hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
     "yaml": ("tests/",),

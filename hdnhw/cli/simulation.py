@@ -18,12 +18,13 @@ __all__ = ["add_simulation_commands"]
 
 
 def simulate(options: argparse.Namespace) -> tuple[Result, int]:
-    """Measure latency and accepted rate of a fabric under a load, on the cycle-accurate model."""
+    """Measure latency and accepted rate of a fabric under a load or a trace, on the cycle-accurate model."""
     from hdnhw.model.sweep import Point, measure_point
 
+    if options.trace is not None:
+        return _replay(options), DONE
     row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)), _show_cycle)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    _clear_cycle()
     if not row["steady"]:
         say(f"no steady state in {row['warmup']} cycles: latencies grow with the cycles that are measured")
     return row, DONE
@@ -33,6 +34,22 @@ def _show_cycle(cycle: int) -> None:
     """Show on a terminal how far a run is."""
     if sys.stderr.isatty():
         print(f"\rcycle {cycle}", end="", file=sys.stderr, flush=True)
+
+
+def _clear_cycle() -> None:
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _replay(options: argparse.Namespace) -> Result:
+    from hdnhw.model.replay import measure_trace
+
+    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed"):
+        if getattr(options, name) is not None:
+            raise SpecError(f"messages are those of the trace: give --trace or --{name}, not both")
+    row = measure_trace(fabric_spec(options), Path(options.trace), cycles=options.cycles, progress=_show_cycle)
+    _clear_cycle()
+    return row
 
 
 def _load_spec(options: argparse.Namespace) -> Any:
@@ -110,7 +127,15 @@ def add_simulation_commands(commands: Any) -> None:
         example="hdnhw simulate 'rdn(cube(3), 1)' --pattern uniform --rate 0.2",
     )
     parser.add_argument("--rate", type=float, metavar="R", help="flits a node and cycle that are offered (default 0.1)")
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="send the messages of a text, Parquet or Netrace file instead, until all have arrived or for --cycles N",
+    )
     _add_load_options(parser)
+    parser.add_argument(
+        "--flit-width", type=int, metavar="W", help="bits a flit (default 32), for traces whose messages have bytes"
+    )
     parser = add_command(
         commands,
         "sweep",

@@ -18,7 +18,7 @@ from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
 
-__all__ = ["Point", "ResultsFile", "Sweep", "measure_point"]
+__all__ = ["Point", "ResultsFile", "Row", "Sweep", "machine_row", "measure_point", "model_of"]
 
 Row = dict[str, Any]
 
@@ -50,19 +50,15 @@ class Point:
 
 
 @lru_cache(maxsize=2)
-def _model(fabric: FabricSpec) -> FabricModel:
+def model_of(fabric: FabricSpec) -> FabricModel:
+    """Return the model of a machine."""
     routing = plan(fabric.network, fabric.modes, fabric.lanes)
     return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers)
 
 
-def measure_point(point: Point, progress: Callable[[int], None] = lambda _: None) -> Row:
-    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`.
-
-    `progress` is told the cycle that has been reached.
-    """
-    model = _model(point.fabric)
+def machine_row(model: FabricModel) -> Row:
+    """Return the columns of a result that say which machine it is of."""
     network = model.plan.network
-    measured = measure(model, point.load, progress=progress)
     return {
         "spec": str(network.spec),
         "nodes": network.num_nodes,
@@ -70,6 +66,18 @@ def measure_point(point: Point, progress: Callable[[int], None] = lambda _: None
         "lanes": model.plan.lanes,
         "packet_length": model.timing.packet_length,
         "buffers": model.buffers,
+    }
+
+
+def measure_point(point: Point, progress: Callable[[int], None] = lambda _: None) -> Row:
+    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`.
+
+    `progress` is told the cycle that has been reached.
+    """
+    model = model_of(point.fabric)
+    measured = measure(model, point.load, progress=progress)
+    return {
+        **machine_row(model),
         **asdict(point.load),
         "warmup": measured.warmup,
         "steady": measured.steady,
@@ -87,7 +95,7 @@ def measure_point(point: Point, progress: Callable[[int], None] = lambda _: None
         "fairness": round(measured.fairness, 4) if measured.accepted_rate else None,
         "cycles": measured.cycles,
         "seconds": round(measured.seconds, 3),
-        "router_cycles_per_second": round(network.num_nodes * measured.cycles / measured.seconds),
+        "router_cycles_per_second": round(model.plan.network.num_nodes * measured.cycles / measured.seconds),
     }
 
 
@@ -154,7 +162,7 @@ class _Curve:
         self.fabric, self._load, self._rates = fabric, load, rates
         self.rows: dict[float, Row] = {}
         self._asked: set[float] = set()
-        bound = None if rates is not None else routing_statistics(_model(fabric).plan).saturation_bound
+        bound = None if rates is not None else routing_statistics(model_of(fabric).plan).saturation_bound
         self._step, self._low, self._high = min(1.0, bound or 1.0) / STEPS, 0, STEPS + 1
 
     def points(self) -> list[Point]:
