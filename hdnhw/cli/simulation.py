@@ -123,7 +123,7 @@ def add_simulation_commands(commands: Any) -> None:
         commands,
         "simulate",
         simulate,
-        summary="measure latency and accepted rate under a load, on the cycle-accurate model",
+        summary="measure latency and accepted rate under a load or a trace, on the cycle-accurate model",
         example="hdnhw simulate 'rdn(cube(3), 1)' --pattern uniform --rate 0.2",
     )
     parser.add_argument("--rate", type=float, metavar="R", help="flits a node and cycle that are offered (default 0.1)")

@@ -55,12 +55,14 @@ def test_text(tmp_path):
     assert rows(read(path)) == [(1, 0, 1, 8), (2, 1, 0, 3)]
 
 
+@pytest.mark.parametrize("pack", [bytes, bz2.compress])
 @pytest.mark.parametrize("integer", [pyarrow.int64(), pyarrow.uint8(), pyarrow.uint64()])
-def test_parquet(tmp_path, integer):
+def test_parquet(tmp_path, integer, pack):
     path = tmp_path / "trace.anything"
     names = ("cycle", "source", "destination", "flits")
     columns = [pyarrow.array(column, integer) for column in zip(*MESSAGES, strict=True)]
     parquet.write_table(pyarrow.table([*columns, pyarrow.array("abcd")], [*names, "comment"]), path)
+    path.write_bytes(pack(path.read_bytes()))
     trace = read(path)
     assert (rows(trace), trace.form, trace.whole) == (MESSAGES, "parquet", True)
     parquet.write_table(pyarrow.table(columns[2::-1], names[2::-1]), path)
