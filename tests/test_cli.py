@@ -67,6 +67,7 @@ WRONG = {
     "pattern of another node": "simulate 'cube(3)' --pattern 'hotspot(0.1, 8)'",
     "unknown injection": "simulate 'cube(3)' --injection poisson",
     "unknown lengths": "simulate 'cube(3)' --lengths many",
+    "no lengths": "simulate 'cube(3)' --lengths ''",
     "rate above 1": "simulate 'cube(3)' --rate 1.5",
     "no rate": "simulate 'cube(3)' --rate 0",
     "not a rate": "simulate 'cube(3)' --rate nan",

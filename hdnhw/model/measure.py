@@ -240,7 +240,7 @@ class _Run:
         self._pattern = parse_pattern(load.pattern, network)
         seeds = np.random.SeedSequence(load.seed).spawn(3)
         arrivals, self._rng, self._length_rng = (np.random.default_rng(seed) for seed in seeds)
-        self._lengths = parse_lengths(load.lengths or str(self.packet_length))
+        self._lengths = parse_lengths(str(self.packet_length) if load.lengths is None else load.lengths)
         self.senders = self._pattern.senders
         self._injection = parse_injection(
             load.injection,
@@ -279,8 +279,8 @@ class _Run:
         created += self.cycle
         flits = self._lengths.draw(len(created), self._length_rng)
         packets = packets_of(flits, self.packet_length)
-        rows = self._offer(created, self.senders[sender], packets)
-        gone, _, cycle = self._course.advance(rows, packets=1 << 62, limit=stop)
+        arrivals = self._offer(created, self.senders[sender], packets)
+        gone, _, cycle = self._course.advance(arrivals, packets=1 << 62, limit=stop)
         self._free = np.concatenate([self._free, gone])
         self.cycle = stop
         born, head, hops, source = self._course.pool[gone].T[[CREATED, HEAD_CYCLE, HOPS, SOURCE]].astype(np.int64)

@@ -237,14 +237,16 @@ def measure_trace(
     nodes, length = model.plan.network.num_nodes, model.timing.packet_length
     trace = read_trace(path, nodes=nodes, packet_length=length, flit_width=fabric.flit_width, limit=cycles)
     run = replay(model, trace, limit=cycles, progress=progress)
+    head = {"flit_width": fabric.flit_width, "trace": str(path), "format": trace.form}
+    return machine_row(model) | head | _row(model, trace, run)
+
+
+def _row(model: FabricModel, trace: Trace, run: Replay) -> Row:
+    nodes, length = model.plan.network.num_nodes, model.timing.packet_length
     created, arrived = run.created >= 0, run.tail >= 0
     packets, tail = int(run.packets[created].sum()), run.tail[arrived]
     flits = length / (nodes * max(1, run.cycles - int(trace.cycle.min())))
     return {
-        **machine_row(model),
-        "flit_width": fabric.flit_width,
-        "trace": str(path),
-        "format": trace.form,
         "dependencies": "honoured" if len(trace.dependent) else "none",
         "complete": bool(arrived.all()) and trace.whole,
         "offered_rate": round(packets * flits, 6),

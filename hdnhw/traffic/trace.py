@@ -68,7 +68,6 @@ def make_trace(
     Parameters
     ----------
     form : str
-        Of the file.
     columns : mapping
         Arrays of any integer type: cycle, source, destination and flits.
     nodes : int
@@ -78,7 +77,6 @@ def make_trace(
     dependencies : tuple of ndarray of int64, optional
         The members ``first`` and ``dependent``; if omitted, no message waits for another.
     whole : bool
-        Whether these are all messages of the file.
 
     Raises
     ------
