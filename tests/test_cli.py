@@ -7,7 +7,9 @@ import shlex
 from fractions import Fraction
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from hdnhw.cli import main
 from hdnhw.spec import parse
@@ -29,6 +31,7 @@ KEYS = {
     "routing 'torus(4, 4)' --lanes 2": "lanes num_vcs cdg_acyclic",
     "simulate 'cube(3)' --cycles 200 --packet-length 1": "offered_rate accepted_rate injected delivered packet_latency "
     "mean_hops cycles router_cycles_per_second network_latency saturated steady warmup fairness confidence_95",
+    "simulate 'cube(3)' --cycles 200 --lengths 'mix(1, 0.8, 9, 0.2)'": "lengths packets payload_share injected",
     "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width crossbar",
 }
 COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing", "simulate", "sweep", "synth"]
@@ -65,12 +68,18 @@ WRONG = {
     "pattern of another network": "simulate 'cube(3)' --pattern cluster",
     "pattern of another node": "simulate 'cube(3)' --pattern 'hotspot(0.1, 8)'",
     "unknown injection": "simulate 'cube(3)' --injection poisson",
+    "unknown lengths": "simulate 'cube(3)' --lengths many",
+    "no lengths": "simulate 'cube(3)' --lengths ''",
     "rate above 1": "simulate 'cube(3)' --rate 1.5",
     "no rate": "simulate 'cube(3)' --rate 0",
     "not a rate": "simulate 'cube(3)' --rate nan",
     "too few cycles": "simulate 'cube(3)' --cycles 5",
     "negative warm-up": "simulate 'cube(3)' --warmup -1",
     "negative seed": "simulate 'cube(3)' --seed -1",
+    "no such trace": "simulate 'cube(3)' --trace nowhere",
+    "folder as trace": "simulate 'cube(3)' --trace .",
+    "trace and a rate": "simulate 'cube(3)' --trace here --rate 0.1",
+    "not a trace": "simulate 'cube(3)' --trace here",
     "no specs": "sweep",
     "not rates": "sweep 'cube(3)' --rates 0.1;0.2",
     "rates above 1": "sweep 'cube(3)' --rates 0.1,2",
@@ -147,6 +156,21 @@ def test_json_has_the_promised_keys_and_text_the_same(run, line):
     for key, value in result.items():
         if key not in {"seconds", "router_cycles_per_second"}:
             assert shown[key].strip() == (value if isinstance(value, str) else json.dumps(value))
+
+
+def test_a_trace_is_the_same_in_text_and_parquet(run):
+    columns = {"cycle": [0, 3, 3], "source": [0, 7, 7], "destination": [7, 0, 1], "flits": [1, 20, 3]}
+    Path("trace.txt").write_text("".join(f"{' '.join(map(str, row))}\n" for row in zip(*columns.values(), strict=True)))
+    parquet.write_table(pyarrow.table(columns), "trace.parquet")
+    text, table = (result_of(run, f"simulate 'cube(3)' --trace trace.{form}") for form in ("txt", "parquet"))
+    assert (text["format"], table["format"]) == ("text", "parquet")
+    assert (text["injected"], text["packets"], text["delivered"], text["complete"]) == (3, 5, 3, True)
+    differing = {"trace", "format", "seconds", "router_cycles_per_second"}
+    assert {key for key in text if text[key] != table[key]} <= differing
+    assert set(text) == set(table)
+    status, out, err = run("simulate 'cube(3)' --trace trace.txt --seed 3")
+    assert (status, out) == (2, "")
+    assert err == "hdnhw: messages are those of the trace: give --trace or --seed, not both\n"
 
 
 def test_sweep(run):

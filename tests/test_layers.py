@@ -35,7 +35,7 @@ PLACES = {
     "jinja2": ("hdnhw/report/",),
     "matplotlib": ("hdnhw/report/",),
     "numba": ("hdnhw/",),
-    "pyarrow": ("hdnhw/model/",),
+    "pyarrow": ("hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
     "yaml": ("tests/",),

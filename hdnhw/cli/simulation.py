@@ -19,9 +19,11 @@ __all__ = ["add_simulation_commands"]
 
 
 def simulate(options: argparse.Namespace) -> tuple[Result, int]:
-    """Measure latency and accepted rate of a fabric under a load, on the cycle-accurate model."""
+    """Measure latency and accepted rate of a fabric under a load or a trace, on the cycle-accurate model."""
     from hdnhw.model.sweep import Point, measure_point
 
+    if options.trace is not None:
+        return _replay(options), DONE
     with ProgressBar() as progress:
         row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)), progress.show)
     if not row["steady"]:
@@ -29,10 +31,22 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     return row, DONE
 
 
+def _replay(options: argparse.Namespace) -> Result:
+    from hdnhw.model.replay import measure_trace
+
+    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed"):
+        if getattr(options, name) is not None:
+            raise SpecError(f"messages are those of the trace: give --trace or --{name}, not both")
+    with ProgressBar() as progress:
+        return measure_trace(fabric_spec(options), Path(options.trace), cycles=options.cycles, progress=progress.show)
+
+
 def _load_spec(options: argparse.Namespace) -> Any:
     from hdnhw.model.measure import LoadSpec
 
-    given = {name: getattr(options, name) for name in ("pattern", "injection", "rate", "cycles", "warmup", "seed")}
+    given = {
+        name: getattr(options, name) for name in ("pattern", "injection", "lengths", "rate", "cycles", "warmup", "seed")
+    }
     return LoadSpec(**{name: value for name, value in given.items() if value is not None})
 
 
@@ -107,11 +121,19 @@ def add_simulation_commands(commands: Any) -> None:
         commands,
         "simulate",
         simulate,
-        summary="measure latency and accepted rate under a load, on the cycle-accurate model",
+        summary="measure latency and accepted rate under a load or a trace, on the cycle-accurate model",
         example="hdnhw simulate 'rdn(cube(3), 1)' --pattern uniform --rate 0.2",
     )
     parser.add_argument("--rate", type=float, metavar="R", help="flits a node and cycle that are offered (default 0.1)")
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="send the messages of a text, Parquet or Netrace file instead, until all have arrived or for --cycles N",
+    )
     _add_load_options(parser)
+    parser.add_argument(
+        "--flit-width", type=int, metavar="W", help="bits a flit (default 32), for traces whose messages have bytes"
+    )
     parser = add_command(
         commands,
         "sweep",
@@ -137,6 +159,11 @@ def _add_load_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that a load curve has in common, and those of the machine."""
     parser.add_argument("--pattern", help="where packets go, for example 'hotspot(0.2, 5)' (default uniform)")
     parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
+    parser.add_argument(
+        "--lengths",
+        help="of messages in flits: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...), for example "
+        "'mix(1, 0.8, 9, 0.2)'; default: one packet",
+    )
     parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
     parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
     parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")

@@ -1,4 +1,7 @@
-"""Open-loop measurement: warm up, mark the packets of an interval, and go on at the same load until they have left.
+"""Open-loop measurement: warm up, mark the messages of an interval, and go on at the same load until they have left.
+
+A message becomes the packets that hold its flits, given to its source at once; as routing is deterministic and queues
+are in order, the last of them arrives last. Without lengths a message is a packet.
 
 The method is that of Dally and Towles, Principles and Practices of Interconnection Networks, chapter 24: an infinite
 queue at every source, latency from the creation of a packet, accepted rate at the terminals.
@@ -9,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +21,7 @@ from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.router import CREATED, HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.spec import SpecError
 from hdnhw.traffic.injection import parse_injection
+from hdnhw.traffic.lengths import packets_of, parse_lengths
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.patterns import parse_pattern
 
@@ -34,6 +39,9 @@ BLOCK_SLOTS, LEAST_BLOCK = 40, 200
 
 LEAST_BLOCKS, MOST_BLOCKS = 10, 60
 
+_LAST, _FIRST, _SOURCE = 1, 2, 2
+"""Of a packet's tag: whether it is the last or the first of its message, and how far to the left its source stands."""
+
 Integers = npt.NDArray[np.int64]
 
 Progress = Callable[[str, float], None]
@@ -49,8 +57,10 @@ class LoadSpec:
         See :func:`hdnhw.traffic.patterns.parse_pattern`.
     injection : str
         See :func:`hdnhw.traffic.injection.parse_injection`.
+    lengths : str or None
+        Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
     rate : float
-        Flits a node and cycle, 0 to 1, above 0.
+        Flits of packets a node and cycle, 0 to 1, above 0.
     cycles : int
         Cycles of the interval that is measured.
     warmup : int or None
@@ -65,6 +75,7 @@ class LoadSpec:
 
     pattern: str = "uniform"
     injection: str = "bernoulli"
+    lengths: str | None = None
     rate: float = 0.1
     cycles: int = 10_000
     warmup: int | None = None
@@ -83,7 +94,7 @@ class LoadSpec:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What was measured. Latencies are in cycles, rates in flits a node and cycle.
+    """What was measured. Latencies are in cycles, rates in flits of packets a node and cycle.
 
     Attributes
     ----------
@@ -94,20 +105,26 @@ class Measurement:
     cycles : int
         Cycles simulated in all.
     created, delivered : int
-        Packets created in the interval, and how many of them have come out by the end.
+        Messages created in the interval, and how many of them have come out by the end.
+    packets : int
+        Packets of the created.
+    payload_share : float
+        Of the flits of these packets, how many are flits of messages; the others are padding.
     offered_rate, accepted_rate : float
         Flits created, and taken by terminals, in the interval.
     packet_latency, network_latency : ndarray of int64
-        Histograms of the delivered: index c counts packets that took c cycles from creation, and from the acceptance of
-        the head flit, to the cycle in which the tail was taken.
+        Histograms of the delivered: index c counts messages that took c cycles from creation, and from the acceptance
+        of the first head flit, to the cycle in which the last tail was taken.
     half_width : float
-        Of the 95 % confidence interval of the mean packet latency, from the means of 20 batches.
+        Of the 95 % confidence interval of the mean latency from creation, from the means of 20 batches.
     mean_hops : float
         Channels that the delivered have crossed.
     flit_hops : int
         Flits sent over channels between routers in all the cycles.
     fairness : float
         Jain's index of the packets that came from each sender and were taken in the interval: 1 if all had the same.
+    deviation : float
+        Standard deviation of a load that is offered in so few messages, relative to the load.
     seconds : float
     """
 
@@ -116,6 +133,8 @@ class Measurement:
     cycles: int
     created: int
     delivered: int
+    packets: int
+    payload_share: float
     offered_rate: float
     accepted_rate: float
     packet_latency: Integers
@@ -124,12 +143,13 @@ class Measurement:
     mean_hops: float
     flit_hops: int
     fairness: float
+    deviation: float
     seconds: float
 
     @property
     def saturated(self) -> bool:
-        """Whether less than 95 % of what was offered was accepted, by more than chance makes of so many packets."""
-        return self.accepted_rate < self.offered_rate * (0.95 - 3 / math.sqrt(max(1, self.created)))
+        """Whether less than 95 % of what was offered was accepted, by more than chance makes of so many messages."""
+        return self.accepted_rate < self.offered_rate * (0.95 - 3 * self.deviation)
 
 
 def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *_: None) -> Measurement:
@@ -137,8 +157,8 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *
 
     Without a prescribed warm-up, blocks of cycles are simulated until the truncation point of their mean latencies that
     leaves the smallest standard error (MSER, White 1997) lies in their first half. A network beyond saturation does not
-    get there: its warm-up ends after 60 blocks. The packets of the interval have as many cycles to leave as warm-up and
-    interval took.
+    get there: its warm-up ends after 60 blocks. The messages of the interval have as many cycles to leave as warm-up
+    and interval took.
 
     Parameters
     ----------
@@ -151,7 +171,7 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *
     Raises
     ------
     SpecError
-        If the pattern or the injection process cannot be.
+        If the pattern, the injection process or the lengths cannot be.
     """
     started = time.perf_counter()
     run = _Run(model, load, progress)
@@ -170,10 +190,45 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *
 
 @dataclass(frozen=True, eq=False)
 class _Window:
-    """Some cycles of a run: when packets were created, sorted; and those that left, tagged with their source."""
+    """Some cycles of a run.
+
+    Of the messages created, in the order of cycles: when, and how many packets and flits. Of the packets that left:
+    their source and the cycle of the tail. Of the messages that left: the cycles in which they were created, their head
+    was accepted and their last tail taken, and the channels that they crossed.
+    """
 
     created: Integers
-    left: npt.NDArray[np.int32]
+    packets: Integers
+    flits: Integers
+    source: Integers
+    taken: Integers
+    born: Integers
+    head: Integers
+    tail: Integers
+    hops: Integers
+
+
+class _Heads:
+    """When the first packets of messages were accepted whose last ones are under way.
+
+    A source creates one message a cycle at most: source and cycle name it.
+    """
+
+    def __init__(self) -> None:
+        self._message, self._cycle = np.empty(0, np.int64), np.empty(0, np.int64)
+
+    def add(self, message: Integers, cycle: Integers) -> None:
+        """Keep the cycles in which messages began."""
+        message, cycle = np.append(self._message, message), np.append(self._cycle, cycle)
+        order = np.argsort(message)
+        self._message, self._cycle = message[order], cycle[order]
+
+    def take(self, message: Integers) -> Integers:
+        """Return the cycles in which messages began, and forget them."""
+        place = np.searchsorted(self._message, message)
+        cycle = self._cycle[place]
+        self._message, self._cycle = np.delete(self._message, place), np.delete(self._cycle, place)
+        return cycle
 
 
 class _Run:
@@ -183,19 +238,20 @@ class _Run:
         self._model, self._progress, self.cycle = model, progress, 0
         network = model.plan.network
         self._pattern = parse_pattern(load.pattern, network)
-        seeds = np.random.SeedSequence(load.seed).spawn(2)
-        arrivals, self._rng = (np.random.default_rng(seed) for seed in seeds)
+        seeds = np.random.SeedSequence(load.seed).spawn(3)
+        arrivals, self._rng, self._length_rng = (np.random.default_rng(seed) for seed in seeds)
+        self._lengths = parse_lengths(str(self.packet_length) if load.lengths is None else load.lengths)
         self.senders = self._pattern.senders
         self._injection = parse_injection(
             load.injection,
             senders=len(self.senders),
             rate=load.rate,
-            packet_length=model.timing.packet_length,
+            message_flits=self._lengths.mean_packets(self.packet_length) * self.packet_length,
             rng=arrivals,
         )
-        per_cycle = load.rate / model.timing.packet_length * len(self.senders)
+        per_cycle = load.rate / self.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
-        self._course = Course(model, Terminals(), room=max(1024, network.num_nodes))
+        self._course, self._heads = Course(model, Terminals(), room=max(1024, network.num_nodes)), _Heads()
 
     @property
     def packet_length(self) -> int:
@@ -228,24 +284,51 @@ class _Run:
         stop += (timing.sample_phase - stop) % timing.packet_length
         created, sender = self._injection.window(stop - self.cycle)
         created += self.cycle
-        source = self.senders[sender]
-        destination = self._model.address[self._pattern.draw(source, self._rng)].astype(np.int32)
-        tag = source.astype(np.int32)
-        left = self._course.advance((created, tag, destination, tag), packets=1 << 62, limit=stop)
+        flits = self._lengths.draw(len(created), self._length_rng)
+        packets = packets_of(flits, self.packet_length)
+        arrivals = self._offer(created, self.senders[sender], packets)
+        left = self._course.advance(arrivals, packets=1 << 62, limit=stop)
         self.cycle = stop
-        return _Window(created, left)
+        tag = left[:, TAG]
+        messages = left[tag & _LAST != 0]
+        head = self._head_cycles(left[(tag & _FIRST != 0) & (tag & _LAST == 0)], messages)
+        born, tail, hops = messages.T[[CREATED, TAIL_CYCLE, HOPS]].astype(np.int64)
+        source, taken = tag >> _SOURCE, left[:, TAIL_CYCLE].astype(np.int64)
+        return _Window(created, packets, flits, source.astype(np.int64), taken, born, head, tail, hops)
+
+    def _offer(self, created: Integers, source: Integers, packets: Integers) -> tuple[npt.NDArray[Any], ...]:
+        """Return the packets of messages as arrivals, see :meth:`Course.advance`."""
+        destination = self._model.address[self._pattern.draw(source, self._rng)]
+        ends = np.cumsum(packets) - 1
+        created, source, destination = (np.repeat(column, packets) for column in (created, source, destination))
+        tag = source << _SOURCE
+        tag[ends] |= _LAST
+        tag[ends - packets + 1] |= _FIRST
+        return created, *(column.astype(np.int32) for column in (source, destination, tag))
+
+    def _head_cycles(self, firsts: npt.NDArray[np.int32], lasts: npt.NDArray[np.int32]) -> Integers:
+        """Return when messages began whose last packets have left, given also first packets that are no last ones."""
+        head = lasts[:, HEAD_CYCLE].astype(np.int64)
+        several = lasts[:, TAG] & _FIRST == 0
+        if len(firsts) or several.any():
+            self._heads.add(self._message(firsts), firsts[:, HEAD_CYCLE].astype(np.int64))
+            head[several] = self._heads.take(self._message(lasts[several]))
+        return head
+
+    def _message(self, packets: npt.NDArray[np.int32]) -> Integers:
+        return packets[:, CREATED] * np.int64(len(self._model.address)) + (packets[:, TAG] >> _SOURCE)
 
 
 def _warm_up(run: _Run) -> tuple[list[_Window], bool]:
     """Simulate until the mean latency of blocks of cycles is steady; return (the last block, whether it is).
 
-    Some of the last block's packets are taken behind its end.
+    Some of the last block's messages are taken behind its end.
     """
     run.begin("warm-up", MOST_BLOCKS * run.block)
     means: list[float] = []
     while len(means) < MOST_BLOCKS:
         windows = list(run.windows(run.cycle + run.block))
-        latencies = np.concatenate([window.left[:, TAIL_CYCLE] - window.left[:, CREATED] for window in windows])
+        latencies = np.concatenate([window.tail - window.born for window in windows])
         means.append(float(latencies.mean()) if len(latencies) else 0.0)
         if len(means) >= LEAST_BLOCKS and truncation_point(means) < len(means) // 2:
             return windows, True
@@ -266,10 +349,11 @@ def truncation_point(means: Sequence[float]) -> int:
 
 
 class _Tally:
-    """Statistics of the packets created in an interval, and of those taken in it."""
+    """Statistics of the messages created in an interval, and of packets taken in it."""
 
     def __init__(self, nodes: int, start: int, stop: int) -> None:
         self.start, self.stop, self.created, self.delivered = start, stop, 0, 0
+        self._packets, self._squares, self._flits = 0, 0, 0
         self._taken = np.zeros(nodes, np.int64)
         self._hops = 0
         self._histograms = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
@@ -277,21 +361,27 @@ class _Tally:
 
     def take(self, window: _Window) -> None:
         """Count a window."""
-        first, last = np.searchsorted(window.created, [self.start, self.stop])
-        self.created += int(last - first)
-        cycle = window.left[:, TAIL_CYCLE]
-        taken = window.left[(cycle >= self.start) & (cycle < self.stop), TAG]
-        self._taken += np.bincount(taken, minlength=len(self._taken))
-        created = window.left[:, CREATED]
-        marked = (created >= self.start) & (created < self.stop)
-        packets, created, cycle = window.left[marked], created[marked], cycle[marked]
-        self.delivered += len(packets)
-        self._hops += int(packets[:, HOPS].sum())
-        for index, column in enumerate((CREATED, HEAD_CYCLE)):
-            self._histograms[index] = _added(self._histograms[index], np.bincount(cycle - packets[:, column]))
-        batch = (created - self.start).astype(np.int64) * BATCHES // (self.stop - self.start)
+        marked = slice(*np.searchsorted(window.created, [self.start, self.stop]))
+        packets = window.packets[marked]
+        self.created += len(packets)
+        self._packets += int(packets.sum())
+        self._squares += int((packets**2).sum())
+        self._flits += int(window.flits[marked].sum())
+        in_interval = (window.taken >= self.start) & (window.taken < self.stop)
+        self._taken += np.bincount(window.source[in_interval], minlength=len(self._taken))
+        self._finish(window)
+
+    def _finish(self, window: _Window) -> None:
+        """Count the messages that left."""
+        marked = (window.born >= self.start) & (window.born < self.stop)
+        born, tail = window.born[marked], window.tail[marked]
+        self.delivered += len(born)
+        self._hops += int(window.hops[marked].sum())
+        for index, since in enumerate((born, window.head[marked])):
+            self._histograms[index] = _added(self._histograms[index], np.bincount(tail - since))
+        batch = (born - self.start) * BATCHES // (self.stop - self.start)
         self._batches[0] += np.bincount(batch, minlength=BATCHES)
-        self._batches[1] += np.bincount(batch, weights=cycle - created, minlength=BATCHES)
+        self._batches[1] += np.bincount(batch, weights=tail - born, minlength=BATCHES)
 
     def result(self, run: _Run, steady: bool, seconds: float) -> Measurement:
         """Sum up."""
@@ -306,7 +396,9 @@ class _Tally:
             cycles=run.cycle,
             created=self.created,
             delivered=self.delivered,
-            offered_rate=self.created * flits,
+            packets=self._packets,
+            payload_share=self._flits / (self._packets * run.packet_length) if self._packets else math.nan,
+            offered_rate=self._packets * flits,
             accepted_rate=int(self._taken.sum()) * flits,
             packet_latency=self._histograms[0],
             network_latency=self._histograms[1],
@@ -314,6 +406,7 @@ class _Tally:
             mean_hops=self._hops / self.delivered if self.delivered else math.nan,
             flit_hops=run.flit_hops,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
+            deviation=math.sqrt(self._squares) / max(1, self._packets),
             seconds=seconds,
         )
 

@@ -17,7 +17,7 @@ from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
 
-__all__ = ["Point", "ResultsFile", "Sweep", "measure_point"]
+__all__ = ["Point", "ResultsFile", "Row", "Sweep", "machine_row", "measure_point", "model_of"]
 
 Row = dict[str, Any]
 
@@ -49,19 +49,15 @@ class Point:
 
 
 @lru_cache(maxsize=2)
-def _model(fabric: FabricSpec) -> FabricModel:
+def model_of(fabric: FabricSpec) -> FabricModel:
+    """Return the model of a machine."""
     routing = plan(fabric.network, fabric.modes, fabric.lanes)
     return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers)
 
 
-def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
-    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`.
-
-    `progress` is that of :func:`hdnhw.model.measure.measure`.
-    """
-    model = _model(point.fabric)
+def machine_row(model: FabricModel) -> Row:
+    """Return the columns of a result that say which machine it is of."""
     network = model.plan.network
-    measured = measure(model, point.load, progress=progress)
     return {
         "spec": str(network.spec),
         "nodes": network.num_nodes,
@@ -69,6 +65,18 @@ def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
         "lanes": model.plan.lanes,
         "packet_length": model.timing.packet_length,
         "buffers": model.buffers,
+    }
+
+
+def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
+    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`.
+
+    `progress` is that of :func:`hdnhw.model.measure.measure`.
+    """
+    model = model_of(point.fabric)
+    measured = measure(model, point.load, progress=progress)
+    return {
+        **machine_row(model),
         **asdict(point.load),
         "warmup": measured.warmup,
         "steady": measured.steady,
@@ -76,6 +84,8 @@ def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
         "accepted_rate": round(measured.accepted_rate, 6),
         "saturated": measured.saturated,
         "injected": measured.created,
+        "packets": measured.packets,
+        "payload_share": round(measured.payload_share, 6) if measured.packets else None,
         "delivered": measured.delivered,
         "packet_latency": summarise(measured.packet_latency),
         "network_latency": summarise(measured.network_latency),
@@ -84,7 +94,7 @@ def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
         "fairness": round(measured.fairness, 4) if measured.accepted_rate else None,
         "cycles": measured.cycles,
         "seconds": round(measured.seconds, 3),
-        "router_cycles_per_second": round(network.num_nodes * measured.cycles / measured.seconds),
+        "router_cycles_per_second": round(model.plan.network.num_nodes * measured.cycles / measured.seconds),
     }
 
 
@@ -99,7 +109,7 @@ class ResultsFile:
     Raises
     ------
     SpecError
-        If the file is there and is none of these.
+        If the file is there and is none of these, or of a time when messages had no lengths.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -131,9 +141,12 @@ def _read(path: Path) -> dict[str, Row]:
 
     try:
         rows = parquet.read_table(path).to_pylist()
-        return {row.pop("key"): row for row in rows}
+        kept = {row.pop("key"): row for row in rows}
     except (pyarrow.ArrowException, OSError, KeyError) as error:
         raise SpecError(f"results must be a Parquet file of a sweep, not {path}: {error}") from None
+    if not all("lengths" in row for row in kept.values()):
+        raise SpecError(f"results of {path} are of an older version, without lengths: give another file")
+    return kept
 
 
 class _Curve:
@@ -143,7 +156,7 @@ class _Curve:
         self.fabric, self._load, self._rates = fabric, load, rates
         self.rows: dict[float, Row] = {}
         self._asked: set[float] = set()
-        bound = None if rates is not None else routing_statistics(_model(fabric).plan).saturation_bound
+        bound = None if rates is not None else routing_statistics(model_of(fabric).plan).saturation_bound
         self._step, self._low, self._high = min(1.0, bound or 1.0) / STEPS, 0, STEPS + 1
 
     def points(self) -> list[Point]:

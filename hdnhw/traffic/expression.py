@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
+from itertools import chain, repeat
 from typing import Any
 
 from hdnhw.spec import SpecError
@@ -13,8 +14,8 @@ __all__ = ["read_expression"]
 def read_expression(text: str, makers: Mapping[str, Callable[..., Any]], what: str) -> tuple[str, list[Any]]:
     """Return the name of the maker that an expression such as ``hotspot(0.2, 5)`` calls, and the arguments.
 
-    Arguments stand for the parameters of the maker that may be given by position and have a default or are of type int
-    or float; others are the caller's.
+    Arguments stand for the parameters of the maker that are given by position and are of type int or float; ``*name``
+    takes any number of them. Others are the caller's.
 
     Raises
     ------
@@ -27,13 +28,15 @@ def read_expression(text: str, makers: Mapping[str, Callable[..., Any]], what: s
     parameters = [
         parameter
         for parameter in signature(makers[name]).parameters.values()
-        if parameter.annotation in (int, float) and parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
+        if parameter.annotation in (int, float)
+        and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
     ]
-    least = sum(parameter.default is Parameter.empty for parameter in parameters)
-    if not least <= len(arguments) <= len(parameters):
+    rest = [parameter for parameter in parameters if parameter.kind is Parameter.VAR_POSITIONAL]
+    least = sum(parameter.default is Parameter.empty for parameter in parameters) - len(rest)
+    if len(arguments) < least or (len(arguments) > len(parameters) and not rest):
         shown = ", ".join(parameter.name for parameter in parameters)
         raise SpecError(f"{what} {name} takes ({shown}), at least {least} of them, not {len(arguments)} arguments")
-    for parameter, argument in zip(parameters, arguments, strict=False):
+    for parameter, argument in zip(chain(parameters, *map(repeat, rest)), arguments, strict=False):
         allowed = (int, float) if parameter.annotation is float else (int,)
         if type(argument) not in allowed:
             raise SpecError(

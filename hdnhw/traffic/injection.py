@@ -1,6 +1,6 @@
-"""Injection processes: in which cycles which nodes get a packet to send, a window of cycles at a time.
+"""Injection processes: in which cycles which nodes get a message to send, a window of cycles at a time.
 
-A process draws as much as there are packets or bursts, not as there are nodes and cycles.
+A process draws as much as there are messages or bursts, not as there are nodes and cycles.
 """
 
 from collections.abc import Callable
@@ -18,10 +18,10 @@ Integers = npt.NDArray[np.int64]
 
 
 class Injection(Protocol):
-    """A process that creates packets."""
+    """A process that creates messages."""
 
     def window(self, cycles: int) -> tuple[Integers, Integers]:
-        """Return (cycle, sender) of the packets created in the next `cycles` cycles, in the order of cycles.
+        """Return (cycle, sender) of the messages created in the next `cycles` cycles, in the order of cycles.
 
         Cycles count from the beginning of the window, senders from 0. No sender appears twice in a cycle.
         """
@@ -45,13 +45,13 @@ def _successes(trials: int, probability: float, rng: np.random.Generator) -> Int
 
 
 class Bernoulli:
-    """A packet with the same probability in every cycle, whatever happened before.
+    """A message with the same probability in every cycle, whatever happened before.
 
     Parameters
     ----------
     senders : int
     probability : float
-        Of a packet, a sender and cycle.
+        Of a message, a sender and cycle.
     rng : numpy.random.Generator
     """
 
@@ -74,9 +74,9 @@ class OnOff:
     ----------
     senders : int
     probability : float
-        Mean of packets, a sender and cycle.
+        Mean of messages, a sender and cycle.
     peak : float
-        Of a packet in a cycle of a burst.
+        Of a message in a cycle of a burst.
     burst : float
         Mean length of a burst, cycles, at least 1.
     rng : numpy.random.Generator
@@ -134,25 +134,27 @@ class OnOff:
 
 
 def _on_off(
-    burst: float, peak: float = 1.0, *, senders: int, rate: float, packet_length: int, rng: np.random.Generator
+    burst: float, peak: float = 1.0, *, senders: int, rate: float, message_flits: float, rng: np.random.Generator
 ) -> Injection:
     """Make bursts of a mean of `burst` cycles with `peak` flits a cycle."""
     if not 1 <= burst < np.inf:
         raise SpecError(f"on_off burst must be at least 1 cycle, not {burst}")
     if not rate <= peak <= 1:
         raise SpecError(f"on_off peak must be at least the rate {rate} and at most 1 flit a cycle, not {peak}")
-    return OnOff(senders, rate / packet_length, peak=peak / packet_length, burst=burst, rng=rng)
+    return OnOff(senders, rate / message_flits, peak=peak / message_flits, burst=burst, rng=rng)
 
 
-def _bernoulli(*, senders: int, rate: float, packet_length: int, rng: np.random.Generator) -> Injection:
-    return Bernoulli(senders, rate / packet_length, rng)
+def _bernoulli(*, senders: int, rate: float, message_flits: float, rng: np.random.Generator) -> Injection:
+    return Bernoulli(senders, rate / message_flits, rng)
 
 
 PROCESSES: dict[str, Callable[..., Injection]] = {"bernoulli": _bernoulli, "on_off": _on_off}
 """What makes each process, by its name."""
 
 
-def parse_injection(text: str, *, senders: int, rate: float, packet_length: int, rng: np.random.Generator) -> Injection:
+def parse_injection(
+    text: str, *, senders: int, rate: float, message_flits: float, rng: np.random.Generator
+) -> Injection:
     """Read a process: ``bernoulli``, or ``on_off(BURST, PEAK)`` with a mean burst in cycles and flits a cycle in it.
 
     Parameters
@@ -161,8 +163,8 @@ def parse_injection(text: str, *, senders: int, rate: float, packet_length: int,
     senders : int
     rate : float
         Flits a sender and cycle, 0 to 1.
-    packet_length : int
-        Flits a packet.
+    message_flits : float
+        Flits that a message has in the mean as packets.
     rng : numpy.random.Generator
 
     Raises
@@ -173,4 +175,4 @@ def parse_injection(text: str, *, senders: int, rate: float, packet_length: int,
     if not 0 <= rate <= 1:
         raise SpecError(f"rate must be 0 to 1 flits a node and cycle, not {rate}")
     name, arguments = read_expression(text, PROCESSES, "injection")
-    return PROCESSES[name](*arguments, senders=senders, rate=rate, packet_length=packet_length, rng=rng)
+    return PROCESSES[name](*arguments, senders=senders, rate=rate, message_flits=message_flits, rng=rng)

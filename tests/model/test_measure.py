@@ -61,6 +61,62 @@ def test_no_more_is_accepted_than_channels_carry(text):
     assert 0.4 * bound < measured.accepted_rate <= bound * 1.02
 
 
+@pytest.mark.parametrize(("lengths", "length"), [("9", 4), ("mix(1, 3, 9, 1)", 4), ("uniform(1, 5)", 1), ("3", 8)])
+def test_messages_are_their_packets(monkeypatch, lengths, length):
+    """All packets that were offered are run again from reset; a source gets one message a cycle."""
+    model, load = model_of("rdn(cube(2), 1)", length), LoadSpec(rate=0.1, cycles=600, warmup=100, lengths=lengths)
+    offered, advance = [], Course.advance
+
+    def watched(course, arrivals, **options):
+        offered.extend(zip(*(column.tolist() for column in arrivals[:3]), strict=True))
+        return advance(course, arrivals, **options)
+
+    monkeypatch.setattr(Course, "advance", watched)
+    measured = measure(model, load)
+    monkeypatch.undo()
+    own = [[] for _ in range(32)]
+    for cycle, source, destination in offered:
+        own[source].append((destination, cycle))
+    traffic = Traffic.from_lists(own)
+    result = model.run(traffic, max_cycles=100_000)
+    tail = dict(zip(result.packet.tolist(), result.cycle.tolist(), strict=True))
+    messages = {}
+    for packet, key in enumerate((source, cycle) for source in range(32) for _, cycle in own[source]):
+        messages.setdefault(key, []).append(packet)
+    marked = {key: packets for key, packets in messages.items() if 100 <= key[1] < 700}
+    assert all(len({int(traffic.destination[packet]) for packet in packets}) == 1 for packets in marked.values())
+    created = [tail[packets[-1]] - cycle for (_, cycle), packets in marked.items()]
+    network = [tail[packets[-1]] - int(result.head_cycle[packets[0]]) for packets in marked.values()]
+    assert measured.packet_latency.tolist() == np.bincount(created).tolist()
+    assert measured.network_latency.tolist() == np.bincount(network).tolist()
+    assert (measured.created, measured.delivered) == (len(marked), len(marked))
+    sizes = np.array([len(packets) for packets in marked.values()])
+    assert measured.packets == sizes.sum()
+    assert measured.deviation == pytest.approx(np.linalg.norm(sizes) / sizes.sum())
+    assert measured.offered_rate == pytest.approx(measured.packets * length / 32 / 600)
+    taken = sum(100 <= cycle < 700 for cycle in tail.values())
+    assert measured.accepted_rate == pytest.approx(taken * length / 32 / 600)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "packets", "share"), [("9", 3, 9 / 12), ("3", 1, 3 / 4), ("mix(1, 1, 9, 1)", 2, 10 / 16)]
+)
+def test_rate_is_of_packets_and_payload_has_its_share(lengths, packets, share):
+    load = LoadSpec(rate=0.2, cycles=20_000, warmup=1000, lengths=lengths)
+    measured = measure(model_of("torus(4, 4)", 4), load)
+    assert measured.offered_rate == pytest.approx(0.2, rel=0.05)
+    assert measured.packets / measured.created == pytest.approx(packets, rel=0.05)
+    assert measured.payload_share == pytest.approx(share, rel=0.02)
+
+
+def test_messages_of_one_packet_are_packets():
+    one, other = (
+        measure(model_of("torus(4, 4)", 4), LoadSpec(cycles=1000, lengths=lengths)) for lengths in (None, "4")
+    )
+    assert np.array_equal(one.packet_latency, other.packet_latency)
+    assert (one.packets, one.payload_share) == (one.created, 1)
+
+
 def test_silent_nodes_of_a_permutation_are_not_unfair():
     measured = measure(model_of("torus(4, 4)", 1), LoadSpec(pattern="transpose", rate=0.1, cycles=50_000))
     assert measured.offered_rate == pytest.approx(0.1 * 12 / 16, rel=0.05)

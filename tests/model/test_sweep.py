@@ -93,6 +93,7 @@ def test_what_has_no_part_in_the_model_has_none_in_the_key(option):
         {"load": replace(LOAD, seed=2)},
         {"load": replace(LOAD, warmup=None)},
         {"load": replace(LOAD, pattern="complement")},
+        {"load": replace(LOAD, lengths="9")},
     ],
 )
 def test_what_has_a_part_is_in_the_key(other):
@@ -152,6 +153,27 @@ def test_files_that_are_no_results(tmp_path, content):
     with pytest.raises(SpecError, match="results must be a Parquet file of a sweep"):
         ResultsFile(path)
     assert path.read_bytes() == content
+
+
+def test_results_without_lengths_are_refused(tmp_path):
+    path, point = tmp_path / "results.parquet", Point(fabric=FABRICS[0], load=LOAD)
+    ResultsFile(path).add(point, {"spec": "cube(2)", "rate": 0.1})
+    with pytest.raises(
+        SpecError, match=r"^results of .*results.parquet are of an older version, without lengths: give"
+    ):
+        ResultsFile(path)
+
+
+def test_lengths_are_measured_and_kept(tmp_path):
+    path = tmp_path / "results.parquet"
+    curves = [
+        Sweep(FABRICS[:1], replace(LOAD, lengths=lengths), rates=[0.2], results=ResultsFile(path)).run(Inline)
+        for lengths in (None, "3", None, "3")
+    ]
+    assert curves[:2] == curves[2:]
+    assert [curve["points"][0]["lengths"] for (curve,) in curves[:2]] == [None, "3"]
+    points = [curve["points"][0] for (curve,) in curves[:2]]
+    assert [point["packets"] // point["injected"] for point in points] == [1, 3]
 
 
 def test_rows_are_json_after_the_file(tmp_path):

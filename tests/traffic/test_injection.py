@@ -9,10 +9,10 @@ from hdnhw.traffic.injection import parse_injection
 SENDERS = 200
 
 
-def created(text, *, rate, packet_length=1, windows=(4000, 1, 7, 4000), seed=1):
+def created(text, *, rate, message_flits=1, windows=(4000, 1, 7, 4000), seed=1):
     """Return whether each sender got a packet in each cycle, shape (cycles, senders)."""
     rng = np.random.default_rng(seed)
-    process = parse_injection(text, senders=SENDERS, rate=rate, packet_length=packet_length, rng=rng)
+    process = parse_injection(text, senders=SENDERS, rate=rate, message_flits=message_flits, rng=rng)
     parts = []
     for cycles in windows:
         cycle, sender = process.window(cycles)
@@ -26,11 +26,11 @@ def created(text, *, rate, packet_length=1, windows=(4000, 1, 7, 4000), seed=1):
 
 
 @pytest.mark.parametrize("text", ["bernoulli", "on_off(10)", "on_off(1)", "on_off(40, 0.9)"])
-@pytest.mark.parametrize(("rate", "packet_length"), [(0.02, 1), (0.3, 1), (0.8, 8)])
-def test_rate_in_flits(text, rate, packet_length):
-    table = created(text, rate=rate, packet_length=packet_length)
+@pytest.mark.parametrize(("rate", "message_flits"), [(0.02, 1), (0.3, 1), (0.8, 8)])
+def test_rate_in_flits(text, rate, message_flits):
+    table = created(text, rate=rate, message_flits=message_flits)
     # A burst of 40 cycles leaves 1.6 million node-cycles with some 20 thousand independent ones at least.
-    assert table.mean() * packet_length == pytest.approx(rate, rel=0.12 if "on_off" in text else 0.05)
+    assert table.mean() * message_flits == pytest.approx(rate, rel=0.12 if "on_off" in text else 0.05)
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_the_same_seed_gives_the_same_packets():
 )
 def test_processes_that_cannot_be(text, rate, said):
     with pytest.raises(SpecError, match=said):
-        parse_injection(text, senders=1, rate=rate, packet_length=1, rng=np.random.default_rng(1))
+        parse_injection(text, senders=1, rate=rate, message_flits=1, rng=np.random.default_rng(1))

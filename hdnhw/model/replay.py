@@ -1,0 +1,270 @@
+"""Replay of a trace: its messages are offered in their cycles, or when those that they wait for have arrived.
+
+The run goes on in windows so short that no message that arrives in one could have been waited for in it: the order of
+events is that of a run in one piece.
+"""
+
+import heapq
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel
+from hdnhw.model.measure import Progress, summarise
+from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
+from hdnhw.model.sweep import Row, machine_row, model_of
+from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.traffic.lengths import packets_of
+from hdnhw.traffic.packets import Terminals
+from hdnhw.traffic.trace import Trace
+from hdnhw.traffic.tracefile import read_trace
+
+__all__ = ["Replay", "measure_trace", "replay"]
+
+MOST_PACKETS = 1 << 27
+"""Of a trace."""
+
+WINDOW_SLOTS = 1 << 14
+"""Slots of a window if no message waits for another."""
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What became of the messages of a trace. Arrays have the shape (messages,), -1 where there is no such cycle.
+
+    Attributes
+    ----------
+    created : ndarray of int64
+        Cycle from which on the message was offered: its own, or the one behind that in which the last tail of those
+        arrived that it waits for.
+    head : ndarray of int64
+        Cycle in which its first head flit was accepted.
+    tail : ndarray of int64
+        Cycle in which its last tail was taken.
+    hops : ndarray of int64
+        Channels that it crossed.
+    packets : ndarray of int64
+        Packets that it is made of.
+    taken : int
+        Packets that terminals have taken.
+    cycles : int
+        Cycles simulated.
+    seconds : float
+    """
+
+    created: Integers
+    head: Integers
+    tail: Integers
+    hops: Integers
+    packets: Integers
+    taken: int
+    cycles: int
+    seconds: float
+
+
+def replay(
+    model: FabricModel,
+    trace: Trace,
+    *,
+    limit: int | None = None,
+    progress: Progress = lambda *_: None,
+) -> Replay:
+    """Send the messages of a trace until all have arrived, or up to cycle `limit`.
+
+    Parameters
+    ----------
+    model : FabricModel
+    trace : Trace
+    limit : int, optional
+    progress : callable
+        Is told a stage and the share of the packets that have arrived.
+
+    Raises
+    ------
+    SpecError
+        If the limit is out of range, or the messages have too many packets.
+    """
+    if limit is not None and not 1 <= limit <= MAX_CYCLE:
+        raise SpecError(f"cycles must be 1 to {MAX_CYCLE}, not {limit}")
+    started = time.perf_counter()
+    run = _Run(model, trace, MAX_CYCLE if limit is None else limit)
+    while run.goes_on:
+        run.advance()
+        progress("trace", run.share)
+    return run.result(started)
+
+
+class _Calendar:
+    """Which messages are offered when.
+
+    Attributes
+    ----------
+    cycle : ndarray of int64, shape (messages,)
+        From which on each is offered, as far as is known.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self.cycle = trace.cycle.copy()
+        self._first, self._dependent = trace.first, trace.dependent
+        self._waits = np.bincount(trace.dependent, minlength=len(trace))
+        free = np.flatnonzero(self._waits == 0)
+        self._free = free[np.argsort(trace.cycle[free], kind="stable")]
+        self._free_cycle, self._at = trace.cycle[self._free], 0
+        self._freed: list[tuple[int, int]] = []
+
+    @property
+    def next_cycle(self) -> int:
+        """Cycle of the next message that waits for no other, or one that is never reached."""
+        freed = self._freed[0][0] if self._freed else MAX_CYCLE
+        free = int(self._free_cycle[self._at]) if self._at < len(self._free) else MAX_CYCLE
+        return min(free, freed)
+
+    def take(self, stop: int) -> Integers:
+        """Return the messages that are offered before a cycle, in the order of cycles and of the trace."""
+        end = self._at + int(np.searchsorted(self._free_cycle[self._at :], stop))
+        due, self._at = self._free[self._at : end], end
+        freed = []
+        while self._freed and self._freed[0][0] < stop:
+            freed.append(heapq.heappop(self._freed)[1])
+        if freed:
+            due = np.append(due, freed)
+            due = due[np.lexsort((due, self.cycle[due]))]
+        return due
+
+    def arrive(self, messages: Integers, tail: Integers) -> None:
+        """Free the messages that have waited for these alone, whose last tails are taken in these cycles."""
+        for message, cycle in zip(messages.tolist(), tail.tolist(), strict=True):
+            for dependent in self._dependent[self._first[message] : self._first[message + 1]].tolist():
+                self.cycle[dependent] = max(self.cycle[dependent], cycle + 1)
+                self._waits[dependent] -= 1
+                if not self._waits[dependent]:
+                    heapq.heappush(self._freed, (int(self.cycle[dependent]), dependent))
+
+
+class _Run:
+    """A fabric and the messages of a trace; packets are numbered message after message, and tagged so."""
+
+    def __init__(self, model: FabricModel, trace: Trace, limit: int) -> None:
+        length, phase = model.timing.packet_length, model.timing.sample_phase
+        self._model, self._trace, self._limit, self.cycle = model, trace, limit, 0
+        self._packets = packets_of(trace.flits, length)
+        self._first = np.append(0, np.cumsum(self._packets))
+        self._total, self._offered, self._taken = int(self._first[-1]), 0, 0
+        if self._total > MOST_PACKETS:
+            raise SpecError(f"a trace must have at most {MOST_PACKETS} packets, not {self._total}")
+        self._message = np.repeat(np.arange(len(trace)), self._packets)
+        self._course, self._calendar = Course(model, Terminals(), room=1024), _Calendar(trace)
+        self._destination = model.address[trace.destination].astype(np.int32)
+        self._created, self._head, self._tail, self._hops = np.full((4, len(trace)), -1)
+        # A packet that is allocated when a window begins leaves so many cycles later, and frees others in the next one.
+        notice = model.timing.zero_load_latency(0, phase) - length
+        self._slots = (notice + 1) // length if len(trace.dependent) else WINDOW_SLOTS
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a packet is to be delivered before the limit."""
+        return self._course.packets_gone < self._total and self.cycle < self._limit
+
+    @property
+    def share(self) -> float:
+        """Share of the packets that have arrived."""
+        return self._course.packets_gone / self._total
+
+    def advance(self) -> None:
+        """Simulate a window; if nothing is under way, from the next message on."""
+        length, begin = self._model.timing.packet_length, self.cycle
+        if self._course.packets_gone == self._offered:
+            begin = max(begin, self._calendar.next_cycle)
+        begin -= (begin - self._model.timing.sample_phase) % length
+        stop = min(begin + self._slots * length, self._limit)
+        arrivals = self._offer(self._calendar.take(stop))
+        left = self._course.advance(arrivals, packets=self._total, limit=stop)
+        self.cycle = stop
+        self._note_heads(left)
+        left = left[left[:, TAIL_CYCLE] < self._limit]
+        self._taken += len(left)
+        message = self._message[left[:, TAG]]
+        ends = left[:, TAG] == self._first[message + 1] - 1
+        message, left = message[ends], left[ends]
+        self._tail[message], self._hops[message] = left[:, TAIL_CYCLE], left[:, HOPS]
+        self._calendar.arrive(message, left[:, TAIL_CYCLE])
+
+    def _note_heads(self, packets: npt.NDArray[np.int32]) -> None:
+        message = self._message[packets[:, TAG]]
+        firsts = packets[:, TAG] == self._first[message]
+        self._head[message[firsts]] = packets[firsts, HEAD_CYCLE]
+
+    def _offer(self, messages: Integers) -> tuple[npt.NDArray[Any], ...]:
+        """Return the packets of messages as arrivals, see :meth:`Course.advance`."""
+        created, packets = self._calendar.cycle[messages], self._packets[messages]
+        self._created[messages] = created
+        before = np.cumsum(packets) - packets
+        number = np.repeat(self._first[messages] - before, packets) + np.arange(packets.sum())
+        self._offered += len(number)
+        source, destination = self._trace.source[messages], self._destination[messages]
+        columns = [np.repeat(column, packets).astype(np.int32) for column in (source, destination)]
+        return np.repeat(created, packets), *columns, number.astype(np.int32)
+
+    def result(self, started: float) -> Replay:
+        """Sum up."""
+        self._note_heads(self._course.packets)
+        return Replay(
+            created=self._created,
+            head=self._head,
+            tail=self._tail,
+            hops=self._hops,
+            packets=self._packets,
+            taken=self._taken,
+            cycles=min(self._course.cycles, self._limit) if self._course.packets_gone == self._total else self._limit,
+            seconds=time.perf_counter() - started,
+        )
+
+
+def measure_trace(fabric: FabricSpec, path: Path, *, cycles: int | None, progress: Progress = lambda *_: None) -> Row:
+    """Replay a trace file and return what the command ``simulate --trace`` prints.
+
+    Parameters
+    ----------
+    fabric : FabricSpec
+    path : Path
+        See :func:`hdnhw.traffic.tracefile.read_trace`.
+    cycles : int or None
+        At which the run ends, if not all messages have arrived before.
+    progress : callable
+        Is told a stage and the share of the packets that have arrived.
+    """
+    model = model_of(fabric)
+    nodes, length = model.plan.network.num_nodes, model.timing.packet_length
+    trace = read_trace(path, nodes=nodes, packet_length=length, flit_width=fabric.flit_width, limit=cycles)
+    run = replay(model, trace, limit=cycles, progress=progress)
+    head = {"flit_width": fabric.flit_width, "trace": str(path), "format": trace.form}
+    return machine_row(model) | head | _row(model, trace, run)
+
+
+def _row(model: FabricModel, trace: Trace, run: Replay) -> Row:
+    nodes, length = model.plan.network.num_nodes, model.timing.packet_length
+    created, arrived = run.created >= 0, run.tail >= 0
+    packets, tail = int(run.packets[created].sum()), run.tail[arrived]
+    flits = length / (nodes * max(1, run.cycles - int(trace.cycle.min())))
+    return {
+        "dependencies": "honoured" if len(trace.dependent) else "none",
+        "complete": bool(arrived.all()) and trace.whole,
+        "offered_rate": round(packets * flits, 6),
+        "accepted_rate": round(run.taken * flits, 6),
+        "injected": int(created.sum()),
+        "packets": packets,
+        "payload_share": round(int(trace.flits[created].sum()) / (packets * length), 6) if packets else None,
+        "delivered": len(tail),
+        "packet_latency": summarise(np.bincount(tail - run.created[arrived])),
+        "network_latency": summarise(np.bincount(tail - run.head[arrived])),
+        "mean_hops": round(float(run.hops[arrived].mean()), 4) if len(tail) else None,
+        "cycles": run.cycles,
+        "seconds": round(run.seconds, 3),
+        "router_cycles_per_second": round(nodes * run.cycles / run.seconds),
+    }

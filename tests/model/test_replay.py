@@ -1,0 +1,126 @@
+"""Replays against runs in one piece of the packets that the messages became, offered when they say they were."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from hdnhw.model.fabric import FabricModel
+from hdnhw.model.replay import measure_trace, replay
+from hdnhw.routing.plan import plan
+from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.traffic.packets import Traffic
+from hdnhw.traffic.trace import Trace
+
+NODES = 32
+
+
+@cache
+def model_of(length):
+    return FabricModel(plan(parse("rdn(cube(2), 1)")), packet_length=length)
+
+
+def trace_of(messages, dependencies=()):
+    """Make a trace of (cycle, source, destination, flits) and pairs of messages, the later of which waits."""
+    cycle, source, destination, flits = np.array(messages).T
+    pairs = sorted(dependencies)
+    first = np.searchsorted([earlier for earlier, _ in pairs], np.arange(len(messages) + 1))
+    return Trace("text", cycle, source, destination, flits, first, np.array([later for _, later in pairs], dtype=int))
+
+
+def run_at_once(model, messages, created):
+    """Return (head, tail) of messages created in these cycles: their packets run from reset without a pause."""
+    own = [[] for _ in range(NODES)]
+    for message in sorted(range(len(messages)), key=lambda message: (created[message], message)):
+        _, source, destination, flits = messages[message]
+        for _ in range(0, flits, model.timing.packet_length):
+            own[source].append((message, (int(model.plan.address.of_node(destination)), created[message])))
+    result = model.run(Traffic.from_lists([[packet for _, packet in packets] for packets in own]), max_cycles=1 << 20)
+    message_of = [message for packets in own for message, _ in packets]
+    head, tail = {}, {}
+    for packet, message in enumerate(message_of):
+        head.setdefault(message, int(result.head_cycle[packet]))
+    for packet, cycle in zip(result.packet.tolist(), result.cycle.tolist(), strict=True):
+        tail[message_of[packet]] = cycle
+    return [head[message] for message in range(len(messages))], [tail[message] for message in range(len(messages))]
+
+
+def random_messages(count, spread, seed):
+    rng = np.random.default_rng(seed)
+    columns = (rng.integers(0, high, count) for high in (spread, NODES, NODES, 20))
+    return [(cycle, source, destination, flits + 1) for cycle, source, destination, flits in zip(*columns, strict=True)]
+
+
+@pytest.mark.parametrize("length", [1, 4, 8])
+@pytest.mark.parametrize("spread", [1, 60, 100_000])
+def test_messages_without_dependencies(length, spread):
+    model, messages = model_of(length), random_messages(150, spread, seed=length)
+    run = replay(model, trace_of(messages))
+    created = [cycle for cycle, *_ in messages]
+    assert run.created.tolist() == created
+    head, tail = run_at_once(model, messages, created)
+    assert (run.head.tolist(), run.tail.tolist()) == (head, tail)
+    assert run.packets.tolist() == [-(-flits // length) for *_, flits in messages]
+    assert run.cycles == max(tail) + 1
+    assert run.taken == run.packets.sum()
+    assert run.hops.tolist() == [len(model.plan.rule.route(int(src), int(dst))) for _, src, dst, _ in messages]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 9, 16])
+@pytest.mark.parametrize("spread", [30, 3000])
+def test_messages_wait_for_others_to_the_cycle(length, spread):
+    model, rng = model_of(length), np.random.default_rng(length)
+    messages = random_messages(200, spread, seed=spread)
+    pairs = {tuple(sorted(pair)) for pair in rng.integers(0, 200, (300, 2)).tolist() if pair[0] != pair[1]}
+    run = replay(model, trace_of(messages, pairs))
+    expected = [cycle for cycle, *_ in messages]
+    for earlier, later in pairs:
+        expected[later] = max(expected[later], int(run.tail[earlier]) + 1)
+    assert run.created.tolist() == expected
+    assert sum(created > cycle for created, (cycle, *_) in zip(expected, messages, strict=True)) > 50
+    assert (run.head.tolist(), run.tail.tolist()) == run_at_once(model, messages, expected)
+
+
+@pytest.mark.parametrize("length", [1, 4, 8])
+def test_an_answer_to_an_empty_fabric(length):
+    """A request of a flit, sent in cycle 5, and an answer of 9 flits that may not be sent before cycle 1."""
+    timing = model_of(length).timing
+    run = replay(model_of(length), trace_of([(5, 0, 1, 1), (1, 1, 0, 9)], [(0, 1)]))
+    tail = 5 + timing.zero_load_latency(1, 5 % length)
+    assert (run.tail[0], run.created[1], run.head[1]) == (tail, tail + 1, tail + 1)
+
+
+@pytest.mark.parametrize("pairs", [(), [(index, index + 40) for index in range(40)]])
+def test_a_limit_ends_a_run(pairs):
+    messages = random_messages(80, 400, seed=2)
+    whole = replay(model_of(4), trace_of(messages, pairs))
+    for limit in (1, 150, 399, whole.cycles - 1, whole.cycles, whole.cycles + 50):
+        run = replay(model_of(4), trace_of(messages, pairs), limit=limit)
+        assert run.created.tolist() == np.where(whole.created < limit, whole.created, -1).tolist()
+        assert run.tail.tolist() == np.where(whole.tail < limit, whole.tail, -1).tolist()
+        assert run.cycles == min(limit, whole.cycles)
+
+
+def test_what_is_reported(tmp_path):
+    path = tmp_path / "two.txt"
+    path.write_text("10 0 1 9\n10 0 0 1 # to itself\n")
+    row = measure_trace(FabricSpec(network=parse("complete(2)"), packet_length=4), path, cycles=None)
+    assert (row["format"], row["dependencies"], row["complete"]) == ("text", "none", True)
+    assert (row["injected"], row["packets"], row["delivered"], row["mean_hops"]) == (2, 4, 2, 0.5)
+    assert row["payload_share"] == 10 / 16
+    assert row["offered_rate"] == row["accepted_rate"] == round(16 / 2 / (row["cycles"] - 10), 6)
+    assert row["packet_latency"]["max"] == row["cycles"] - 1 - 10
+    cut = measure_trace(FabricSpec(network=parse("complete(2)"), packet_length=4), path, cycles=5)
+    assert (cut["cycles"], cut["complete"], cut["injected"], cut["packets"], cut["delivered"]) == (5, False, 0, 0, 0)
+    assert cut["payload_share"] is cut["packet_latency"] is cut["mean_hops"] is None
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1 << 31])
+def test_limits_that_cannot_be(limit):
+    with pytest.raises(SpecError, match=f"^cycles must be 1 to 2147483647, not {limit}$"):
+        replay(model_of(4), trace_of([(0, 0, 1, 1)]), limit=limit)
+
+
+def test_too_many_packets():
+    with pytest.raises(SpecError, match=r"^a trace must have at most 134217728 packets, not 135266304$"):
+        replay(model_of(1), trace_of([(0, 0, 1, 1 << 20)] * 129))
