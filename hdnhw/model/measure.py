@@ -43,6 +43,8 @@ _LAST, _FIRST, _SOURCE = 1, 2, 2
 """Of a packet's tag: whether it is the last or the first of its message, and how far to the left its source stands."""
 
 Integers = npt.NDArray[np.int64]
+Packets = npt.NDArray[np.int32]
+"""Rows of packets that have left, or columns of them."""
 
 Progress = Callable[[str, float], None]
 
@@ -200,12 +202,12 @@ class _Window:
     created: Integers
     packets: Integers
     flits: Integers
-    source: Integers
-    taken: Integers
-    born: Integers
-    head: Integers
-    tail: Integers
-    hops: Integers
+    source: Packets
+    taken: Packets
+    born: Packets
+    head: Packets
+    tail: Packets
+    hops: Packets
 
 
 class _Heads:
@@ -215,15 +217,15 @@ class _Heads:
     """
 
     def __init__(self) -> None:
-        self._message, self._cycle = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._message, self._cycle = np.empty(0, np.int64), np.empty(0, np.int32)
 
-    def add(self, message: Integers, cycle: Integers) -> None:
+    def add(self, message: Integers, cycle: Packets) -> None:
         """Keep the cycles in which messages began."""
         message, cycle = np.append(self._message, message), np.append(self._cycle, cycle)
         order = np.argsort(message)
         self._message, self._cycle = message[order], cycle[order]
 
-    def take(self, message: Integers) -> Integers:
+    def take(self, message: Integers) -> Packets:
         """Return the cycles in which messages began, and forget them."""
         place = np.searchsorted(self._message, message)
         cycle = self._cycle[place]
@@ -241,6 +243,7 @@ class _Run:
         seeds = np.random.SeedSequence(load.seed).spawn(3)
         arrivals, self._rng, self._length_rng = (np.random.default_rng(seed) for seed in seeds)
         self._lengths = parse_lengths(str(self.packet_length) if load.lengths is None else load.lengths)
+        self._one_packet = self._lengths.mean_packets(self.packet_length) == 1
         self.senders = self._pattern.senders
         self._injection = parse_injection(
             load.injection,
@@ -289,33 +292,38 @@ class _Run:
         arrivals = self._offer(created, self.senders[sender], packets)
         left = self._course.advance(arrivals, packets=1 << 62, limit=stop)
         self.cycle = stop
-        tag = left[:, TAG]
-        messages = left[tag & _LAST != 0]
-        head = self._head_cycles(left[(tag & _FIRST != 0) & (tag & _LAST == 0)], messages)
-        born, tail, hops = messages.T[[CREATED, TAIL_CYCLE, HOPS]].astype(np.int64)
-        source, taken = tag >> _SOURCE, left[:, TAIL_CYCLE].astype(np.int64)
-        return _Window(created, packets, flits, source.astype(np.int64), taken, born, head, tail, hops)
+        messages, head = self._messages(left)
+        source, taken = left[:, TAG] >> _SOURCE, left[:, TAIL_CYCLE]
+        born, tail, hops = (messages[:, column] for column in (CREATED, TAIL_CYCLE, HOPS))
+        return _Window(created, packets, flits, source, taken, born, head, tail, hops)
 
     def _offer(self, created: Integers, source: Integers, packets: Integers) -> tuple[npt.NDArray[Any], ...]:
         """Return the packets of messages as arrivals, see :meth:`Course.advance`."""
         destination = self._model.address[self._pattern.draw(source, self._rng)]
-        ends = np.cumsum(packets) - 1
-        created, source, destination = (np.repeat(column, packets) for column in (created, source, destination))
-        tag = source << _SOURCE
-        tag[ends] |= _LAST
-        tag[ends - packets + 1] |= _FIRST
+        tag = source << _SOURCE | _FIRST | _LAST
+        if not self._one_packet:
+            created, source, destination, tag = (
+                np.repeat(column, packets) for column in (created, source, destination, tag)
+            )
+            ends = np.cumsum(packets)
+            last, first = np.zeros((2, len(tag)), np.bool_)
+            last[ends - 1], first[ends - packets] = True, True
+            tag &= ~np.where(last, 0, _LAST) & ~np.where(first, 0, _FIRST)
         return created, *(column.astype(np.int32) for column in (source, destination, tag))
 
-    def _head_cycles(self, firsts: npt.NDArray[np.int32], lasts: npt.NDArray[np.int32]) -> Integers:
-        """Return when messages began whose last packets have left, given also first packets that are no last ones."""
-        head = lasts[:, HEAD_CYCLE].astype(np.int64)
-        several = lasts[:, TAG] & _FIRST == 0
-        if len(firsts) or several.any():
-            self._heads.add(self._message(firsts), firsts[:, HEAD_CYCLE].astype(np.int64))
-            head[several] = self._heads.take(self._message(lasts[several]))
-        return head
+    def _messages(self, left: Packets) -> tuple[Packets, Packets]:
+        """Return the last packets of messages among those that have left, and when these messages were accepted."""
+        if self._one_packet:
+            return left, left[:, HEAD_CYCLE]
+        first, last = left[:, TAG] & _FIRST != 0, left[:, TAG] & _LAST != 0
+        begun, messages = left[first & ~last], left[last]
+        head, several = messages[:, HEAD_CYCLE].copy(), ~first[last]
+        self._heads.add(self._names(begun), begun[:, HEAD_CYCLE])
+        head[several] = self._heads.take(self._names(messages[several]))
+        return messages, head
 
-    def _message(self, packets: npt.NDArray[np.int32]) -> Integers:
+    def _names(self, packets: Packets) -> Integers:
+        """Return a number for the message of each packet."""
         return packets[:, CREATED] * np.int64(len(self._model.address)) + (packets[:, TAG] >> _SOURCE)
 
 
@@ -379,7 +387,7 @@ class _Tally:
         self._hops += int(window.hops[marked].sum())
         for index, since in enumerate((born, window.head[marked])):
             self._histograms[index] = _added(self._histograms[index], np.bincount(tail - since))
-        batch = (born - self.start) * BATCHES // (self.stop - self.start)
+        batch = (born - self.start).astype(np.int64) * BATCHES // (self.stop - self.start)
         self._batches[0] += np.bincount(batch, minlength=BATCHES)
         self._batches[1] += np.bincount(batch, weights=tail - born, minlength=BATCHES)
 
