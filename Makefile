@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-emission bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
+.PHONY: bench-boards bench-booksim bench-emission bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -41,6 +41,10 @@ bench-booksim: $(READY)
 
 bench-emission: $(READY)
 	$(BIN)/python bench/emission.py
+
+# Networks of up to three million nodes on the model; about 15 minutes and 8 GiB of memory.
+bench-scale: $(READY)
+	$(BIN)/python bench/scale.py
 
 bench-simulation: $(READY)
 	$(BIN)/python bench/simulation.py

@@ -107,6 +107,7 @@ def _options(row: dict[str, Any], load: LoadSpec) -> dict[str, str]:
         "buffers": f"{row['buffers']} packet slots a port",
         "lanes": str(row["lanes"]),
         "pattern": load.pattern,
+        "messages": "a packet each" if load.lengths is None else f"{load.lengths} flits",
         "injection": load.injection,
         "cycles measured": str(load.cycles),
         "warm-up": "until it is steady" if load.warmup is None else f"{load.warmup} cycles",

@@ -22,7 +22,7 @@ MAX_PORTS = 254
 """Most network ports of a router; a compiled rule gives the port in eight bits."""
 
 DATELINE_RING = 5
-"""Smallest ring that needs a dateline: shorter ones route at most two hops, never around a whole ring."""
+"""Smallest ring that needs datelines: shorter ones route at most two hops, never around a whole ring."""
 
 
 @dataclass(frozen=True)
@@ -197,15 +197,15 @@ class _Builder:
             x, t = self.cur[position], target[position]
             chosen = free & care[factor] & ~x.eq(t)
             free &= ~care[factor] | x.eq(t)
-            directions, dateline = self.directions(self.network.factors[factor], x, t)
+            directions, half = self.directions(self.network.factors[factor], x, t)
             for port, description in enumerate(self.network.ports):
                 if description.level == 0 and description.factor == factor:
                     take[port] = chosen & directions[description.step]
-                    bits[port] = dateline
+                    bits[port] = half
         return _Step(free, take, bits)
 
     def directions(self, factor: Factor, x: Term, t: Term) -> tuple[dict[int, Term], list[Term]]:
-        """Return step -> whether it is the one to take from digit x to another digit t, and the dateline bit if any."""
+        """Return step -> whether it is the one to take from digit x to another digit t, and the class bit of a ring."""
         n, circuit = factor.size, self.circuit
         if factor.is_edge:
             return {1: circuit.constant(1)}, []
@@ -217,9 +217,9 @@ class _Builder:
         plus = ahead.lt(circuit.constant((n + 1) // 2))
         if n % 2 == 0:
             plus |= ahead.eq(circuit.constant(n // 2)) & ~x.odd()
-        # A packet that has passed the wrap-around edge, or never will, is in the upper class.
-        dateline = [plus.mux(x.lt(t), ~x.lt(t))] if n >= DATELINE_RING else []
-        return {1: plus, -1: ~plus}, dateline
+        # No shortest way to one half of a ring leaves that half for the other one: there each class has its dateline.
+        half = [~t.lt(circuit.constant(n // 2))] if n >= DATELINE_RING else []
+        return {1: plus, -1: ~plus}, half
 
 
 def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopRule:

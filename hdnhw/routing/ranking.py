@@ -42,7 +42,7 @@ def channel_rank(circuit: Circuit, network: Network, modes: str, port: Port) -> 
         elif level == port.level:
             step = _crossing_rank(circuit, mode_of[level], in_1, bits[-1] if own else None)
         rank = _append(circuit, rank, step, 5)
-    position, span = circuit.constant(0), 2 * max((factor.size for factor in network.factors), default=1)
+    position, span = circuit.constant(0), max((factor.size for factor in network.factors), default=1)
     if port.level == 0:
         digit = circuit.input(f"cur{network.base_digits[port.factor]}", network.factors[port.factor].size)
         position = _ring_position(circuit, network, port, digit, bits[-1] if own else None)
@@ -51,7 +51,7 @@ def channel_rank(circuit: Circuit, network: Network, modes: str, port: Port) -> 
 
 
 def _own_bits(network: Network, mode_of: dict[int, str], port: Port) -> int:
-    """Return how many class bits the port has of its own: a crossing's phase or a ring's dateline."""
+    """Return how many class bits the port has of its own: a crossing's phase or the half of a ring."""
     if port.level:
         return 1 if mode_of[port.level] == "f" or network.levels[port.level - 1].cluster else 0
     factor = network.factors[port.factor]
@@ -75,7 +75,8 @@ def _crossing_rank(circuit: Circuit, mode: str, in_1: Term, bit: Term | None) ->
     return in_1.mux(bit.mux(four, zero) if bit else four, two)
 
 
-def _ring_position(circuit: Circuit, network: Network, port: Port, digit: Term, dateline: Term | None) -> Term:
+def _ring_position(circuit: Circuit, network: Network, port: Port, digit: Term, half: Term | None) -> Term:
+    """Return where a channel stands along its ring, counted from behind the one that leaves the half."""
     factor = network.factors[port.factor]
     n = factor.size
     if factor.kind == "complete" or (n < 4 and factor.kind == "cycle") or n == 2:
@@ -83,8 +84,12 @@ def _ring_position(circuit: Circuit, network: Network, port: Port, digit: Term, 
     if factor.kind == "cycle" and n == 4:
         odd = digit.eq(circuit.constant(1)) | digit.eq(circuit.constant(3))
         return odd if port.step == 1 else ~odd
-    along = digit if port.step == 1 else circuit.constant(n - 1) - digit
-    return along + dateline.mux(circuit.constant(n), circuit.constant(0)) if dateline else along
+    up, down, middle = digit, circuit.constant(n - 1) - digit, n // 2
+    if half is None:
+        return up if port.step == 1 else down
+    if port.step == 1:
+        return half.mux(up, digit.submod(circuit.constant(middle), n))
+    return half.mux(circuit.constant(middle - 1).submod(digit, n), down)
 
 
 def _truth(value: Any) -> Any:

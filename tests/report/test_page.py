@@ -189,13 +189,16 @@ def test_the_bound_is_one_of_uniform_traffic():
 
 
 def test_options_and_what_is_special_in_html():
-    load = LoadSpec(pattern=HOSTILE, injection="on_off(8, 0.5)", cycles=777, warmup=55, seed=9)
+    load = LoadSpec(
+        pattern=HOSTILE, injection="on_off(8, 0.5)", lengths="mix(1, 1, 9, 1)", cycles=777, warmup=55, seed=9
+    )
     page = Page(page_of(load=load, command=f"hdnhw sweep {HOSTILE}"))
     assert dict(page.tables["options"]) == {
         "packet length": "8 flits",
         "buffers": "2 packet slots a port",
         "lanes": "1",
         "pattern": HOSTILE,
+        "messages": "mix(1, 1, 9, 1) flits",
         "injection": "on_off(8, 0.5)",
         "cycles measured": "777",
         "warm-up": "55 cycles",

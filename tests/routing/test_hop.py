@@ -1,7 +1,8 @@
 """The hop-by-hop rule against the design's pseudo-code, the reference figures, Algorithm 1 and networkx."""
 
 import json
-from itertools import product
+from collections import defaultdict
+from itertools import permutations, product
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,7 +125,7 @@ class PseudoCode:
         return None
 
     def base_hop(self, f, x, t):
-        """Return the port name of the hop from digit x towards t, and the dateline bit where the ring has one."""
+        """Return the port name of the hop from digit x towards t, and the class bit where the ring has one."""
         kind, n = self.factors[f]
         if n == 2:
             return f"dim{f}", []
@@ -135,9 +136,7 @@ class PseudoCode:
         name = f"dim{f}_{'plus' if forward else 'minus'}"
         if kind == "path" or n < 5:
             return name, []
-        step, hops = (1, plus) if forward else (-1, minus)
-        wraps = any({(x + step * hop) % n, (x + step * (hop + 1)) % n} == {0, n - 1} for hop in range(hops))
-        return name, [0 if wraps else 1]
+        return name, [int(t >= n // 2)]
 
     def decide(self, x, t):
         """Return (port name, class) of the hop, or None."""
@@ -148,8 +147,8 @@ class PseudoCode:
         m = found[1] if found[0] == "cross" else 0
         bits = [ph[j] for j in range(len(self.super_nodes), m, -1) if self.mode[j] == "f"]
         if m == 0:
-            port, dateline = self.base_hop(*found)
-            bits += dateline
+            port, half = self.base_hop(*found)
+            bits += half
         else:
             port = f"cross{m}"
             # Where a class is one cluster, the rule leaves out the bit of a level in mode O: class 1 is left only once.
@@ -321,16 +320,30 @@ def test_route_tells_its_hops():
     rule = hop_rule(network)
     src, dst = network.parse_node("0.0/0"), network.parse_node("0.3/3")
     hops = [(network.format_node(node), network.ports[port].name, vc) for node, port, vc in rule.route(src, dst)]
-    # Class 2 phase + dateline on the ring: 0 -> 3 goes down past the wrap; the crossings are the first and the last.
+    # Class 2 phase + half on the ring: 3 is in the upper one; the crossings are the first and the last.
     assert hops == [
         ("0.0/0", "cross1", 0),
-        ("1.0/0", "dim0_minus", 0),
+        ("1.0/0", "dim0_minus", 1),
         ("1.0/4", "dim0_minus", 1),
         ("1.0/3", "cross1", 1),
-        ("0.3/0", "dim0_minus", 2),
+        ("0.3/0", "dim0_minus", 3),
         ("0.3/4", "dim0_minus", 3),
     ]
     assert rule.route(7, 7) == []
+
+
+@pytest.mark.parametrize("n", range(5, 14))
+def test_each_class_of_a_ring_leaves_out_a_channel_and_most_channels_carry_both(n):
+    rule, used = hop_rule(build(parse(f"torus({n})"))), defaultdict(set)
+    for src, dst in permutations(range(n), 2):
+        hops = rule.route(src, dst)
+        assert len(hops) == min((dst - src) % n, (src - dst) % n)
+        assert len({vc for _, _, vc in hops}) == 1
+        for node, port, vc in hops:
+            used[port, vc].add(node)
+    assert all(len(nodes) < n for nodes in used.values())
+    for port in range(2):
+        assert len(used[port, 0] & used[port, 1]) >= n - 3
 
 
 @pytest.mark.parametrize("r", [2, 4])

@@ -146,6 +146,7 @@ def ranks(rule, every_hop):
         "eq": lambda a, b: np.equal(a, b) * 1,
         "add": np.add,
         "sub": np.subtract,
+        "submod": lambda a, b, n: (a - b) % n,
         "mux": lambda condition, one, zero: np.where(condition, one, zero),
     }
     for index, description in enumerate(network.ports):
