@@ -225,7 +225,7 @@ def ends_row(binary: Path, spec: str) -> str:
     zero = [program(Load(spec, ZERO_LOAD, 50_000)).latency for program in programs]
     most = [saturation(program, spec) for program in programs]
     beyond = [program(Load(spec, BEYOND, 5_000)).accepted for program in programs]
-    cells = [f"{zero[0]:.2f}, {zero[1]:.2f}", f"{most[0]}, {most[1]}", f"{beyond[0]:.3f}, {beyond[1]:.3f}"]
+    cells = [f"{zero[0]:.2f}, {zero[1]:.2f}", f"{most[0]:.2f}, {most[1]:.2f}", f"{beyond[0]:.3f}, {beyond[1]:.3f}"]
     return table_row([f"`{spec}`", *cells])
 
 
