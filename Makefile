@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-emission bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
+.PHONY: bench-boards bench-counting bench-emission bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -33,6 +33,9 @@ check-axi: $(READY)
 # Three bitstreams; about half an hour.
 bench-boards: $(READY)
 	$(BIN)/python bench/bitstreams.py
+
+bench-counting: $(READY)
+	$(BIN)/python bench/counting.py
 
 bench-emission: $(READY)
 	$(BIN)/python bench/emission.py

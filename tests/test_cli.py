@@ -71,6 +71,10 @@ WRONG = {
     "too few cycles": "simulate 'cube(3)' --cycles 5",
     "negative warm-up": "simulate 'cube(3)' --warmup -1",
     "negative seed": "simulate 'cube(3)' --seed -1",
+    "channels in no table": "simulate 'cube(3)' --channels channels.txt",
+    "channels in no folder": "simulate 'cube(3)' --channels none/channels.csv",
+    "channels of a sweep": "sweep 'cube(3)' --rates 0.1 --channels",
+    "no slot to count": "simulate 'cube(3)' --cycles 30 --packet-length 32 --channels",
     "no specs": "sweep",
     "not rates": "sweep 'cube(3)' --rates 0.1;0.2",
     "rates above 1": "sweep 'cube(3)' --rates 0.1,2",
@@ -164,6 +168,26 @@ def test_sweep(run):
     status, out, err = run(line)
     assert (status, err) == (0, "")
     assert len(out.splitlines()) == 1 + 3 + 1 + 5
+
+
+@pytest.mark.parametrize("file", ["", "c.csv", "c.parquet"])
+def test_channels(run, tmp_path, file):
+    line = "simulate 'mesh(2, 3)' --rate 0.2 --cycles 2000 --packet-length 1"
+    plain, result = result_of(run, line), result_of(run, f"{line} --channels {file}")
+    assert {path.name for path in tmp_path.iterdir()} == ({file} - {""})
+    assert list(result) == [*plain, "channels", "queues"]
+    assert [row["type"] for row in result["channels"]] == ["dim0", "dim1_plus", "dim1_minus", "ejection", "injection"]
+    assert [row["channels"] for row in result["channels"]] == [6, 4, 4, 6, 6]
+    assert [row["type"] for row in result["queues"]] == ["dim0", "dim1_plus", "dim1_minus", "injection"]
+    *between, ejected, injected = (row["channels"] * row["load"]["mean"] for row in result["channels"])
+    assert ejected / 6 == pytest.approx(result["accepted_rate"], abs=0.001)
+    assert sum(between) / injected == pytest.approx(result["mean_hops"], abs=0.05)
+    status, out, err = run(f"{line} --channels")
+    assert (status, err) == (0, "")
+    assert [row.split()[0] for row in out.splitlines()[len(plain) :]] == [
+        *("channels", "type", *(row["type"] for row in result["channels"])),
+        *("queues", "type", *(row["type"] for row in result["queues"])),
+    ]
 
 
 def test_the_page_of_a_sweep_makes_itself_again(run, tmp_path):

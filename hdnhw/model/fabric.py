@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.model.counts import Counts
 from hdnhw.model.router import (
     ENDED,
     FIELDS,
@@ -16,6 +17,7 @@ from hdnhw.model.router import (
     NODE,
     PROGRESS,
     SENT,
+    SLOT,
     TAG,
     TAIL_CYCLE,
     make_counts,
@@ -157,9 +159,11 @@ class Course:
     terminals : Terminals
     room : int
         Packets that there is room for.
+    counting : bool
+        Whether there is something in :meth:`counts`.
     """
 
-    def __init__(self, model: FabricModel, terminals: Terminals, *, room: int) -> None:
+    def __init__(self, model: FabricModel, terminals: Terminals, *, room: int, counting: bool = False) -> None:
         nodes, ports = len(model.address), model.shape[-1]
         num_vcs = model.plan.max_vcs
         self._model = model
@@ -170,7 +174,7 @@ class Course:
         self._flows = make_flows(nodes, ports, room, model.timing)
         self._terminals = make_terminals(nodes, model.buffers, terminal_seeds(nodes, terminals.seed))
         self._pauses = (terminals.source_gap, terminals.sink_stall, terminals.sink_hold)
-        self._counts = make_counts(0, ports + 1, num_vcs)
+        self._counts = make_counts(nodes if counting else 0, ports, num_vcs)
         self._progress = np.zeros(PROGRESS, np.int64)
         self._out = np.empty(room * FIELDS, np.int32)
 
@@ -190,6 +194,11 @@ class Course:
         return int(self._progress[SENT])
 
     @property
+    def slots(self) -> int:
+        """Slots allocated since reset."""
+        return int(self._progress[SLOT])
+
+    @property
     def dropped(self) -> npt.NDArray[np.int64]:
         """Packets with an impossible destination dropped at each node since reset, shape (nodes,)."""
         dropped: npt.NDArray[np.int64] = self._terminals[0][-1]
@@ -202,6 +211,18 @@ class Course:
         there = np.ones(len(rows), np.bool_)
         there[rows[: count[0]]] = False
         return self._pool.reshape(-1, FIELDS)[there]
+
+    def counts(self) -> Counts:
+        """Return what channels and queues have done since reset; that of no nodes without `counting`."""
+        ports, stride = self._model.shape[-1], 1 << self._model.vc_bits
+        num_vcs = self._model.plan.max_vcs
+        sent, stalled, held, level = self._counts
+        return Counts(
+            self.slots,
+            sent.reshape(-1, ports + 2, stride)[..., :num_vcs].copy(),
+            stalled.reshape(-1, ports + 2).copy(),
+            (held + level * self.slots).reshape(-1, ports + 1, stride)[..., :num_vcs],
+        )
 
     def _make_room(self, packets: int) -> None:
         """See that so many more packets can be offered, by doubling the pool if need be."""

@@ -13,6 +13,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.router import CREATED, HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.spec import SpecError
@@ -107,6 +108,9 @@ class Measurement:
     fairness : float
         Jain's index of the packets that came from each sender and were taken in the interval: 1 if all had the same.
     seconds : float
+    counts : Counts or None
+        What channels and queues did in the slots that are allocated in a cycle of the interval; None if nothing was
+        counted.
     """
 
     warmup: int
@@ -122,6 +126,7 @@ class Measurement:
     mean_hops: float
     fairness: float
     seconds: float
+    counts: Counts | None
 
     @property
     def saturated(self) -> bool:
@@ -129,7 +134,9 @@ class Measurement:
         return self.accepted_rate < self.offered_rate * (0.95 - 3 / math.sqrt(max(1, self.created)))
 
 
-def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *_: None) -> Measurement:
+def measure(
+    model: FabricModel, load: LoadSpec, *, counting: bool = False, progress: Progress = lambda *_: None
+) -> Measurement:
     """Measure a fabric under a load.
 
     Without a prescribed warm-up, blocks of cycles are simulated until the truncation point of their mean latencies that
@@ -141,6 +148,8 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *
     ----------
     model : FabricModel
     load : LoadSpec
+    counting : bool
+        Whether to count what channels and queues do; the rest is the same without.
     progress : callable
         Is told a stage and the share of it that is done; of the warm-up and of the last packets, which end when they
         can, the share of the longest there is.
@@ -148,21 +157,27 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *
     Raises
     ------
     SpecError
-        If the pattern or the injection process cannot be.
+        If the pattern or the injection process cannot be, or the interval is too short to count anything in it.
     """
+    if counting and load.cycles < model.timing.packet_length:
+        raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
     started = time.perf_counter()
-    run = _Run(model, load, progress)
+    run = _Run(model, load, counting, progress)
     windows, steady = ([], True) if load.warmup is not None else _warm_up(run)
     start = run.cycle if load.warmup is None else load.warmup
     tally = _Tally(len(model.address), start, start + load.cycles)
     run.begin("measurement", tally.stop)
-    for window in chain(windows, run.windows(tally.stop)):
+    for window in chain(windows, run.windows(tally.start)):
         tally.take(window)
+    before = run.course.counts()
+    for window in run.windows(tally.stop):
+        tally.take(window)
+    counts = run.course.counts().since(before) if counting else None
     run.begin("last packets", 2 * tally.stop)
     while tally.delivered < tally.created and run.cycle < 2 * tally.stop:
         for window in run.windows(run.cycle + run.block):
             tally.take(window)
-    return tally.result(run, steady, time.perf_counter() - started)
+    return tally.result(run, steady, counts, time.perf_counter() - started)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +191,7 @@ class _Window:
 class _Run:
     """A fabric under a load, a window of cycles at a time."""
 
-    def __init__(self, model: FabricModel, load: LoadSpec, progress: Progress) -> None:
+    def __init__(self, model: FabricModel, load: LoadSpec, counting: bool, progress: Progress) -> None:
         self._model, self._progress, self.cycle = model, progress, 0
         network = model.plan.network
         self._pattern = parse_pattern(load.pattern, network)
@@ -192,7 +207,7 @@ class _Run:
         )
         per_cycle = load.rate / model.timing.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
-        self._course = Course(model, Terminals(), room=max(1024, network.num_nodes))
+        self.course = Course(model, Terminals(), room=max(1024, network.num_nodes), counting=counting)
 
     @property
     def packet_length(self) -> int:
@@ -223,7 +238,7 @@ class _Run:
         source = self.senders[sender]
         destination = self._model.address[self._pattern.draw(source, self._rng)].astype(np.int32)
         tag = source.astype(np.int32)
-        left = self._course.advance((created, tag, destination, tag), packets=1 << 62, limit=stop)
+        left = self.course.advance((created, tag, destination, tag), packets=1 << 62, limit=stop)
         self.cycle = stop
         return _Window(created, left)
 
@@ -285,11 +300,11 @@ class _Tally:
         self._batches[0] += np.bincount(batch, minlength=BATCHES)
         self._batches[1] += np.bincount(batch, weights=cycle - created, minlength=BATCHES)
 
-    def result(self, run: _Run, steady: bool, seconds: float) -> Measurement:
+    def result(self, run: _Run, steady: bool, counts: Counts | None, seconds: float) -> Measurement:
         """Sum up."""
         flits = run.packet_length / (len(self._taken) * (self.stop - self.start))
-        counts, sums = self._batches
-        spread = np.std(sums / counts, ddof=1) if counts.all() else math.inf
+        packets, sums = self._batches
+        spread = np.std(sums / packets, ddof=1) if packets.all() else math.inf
         taken = self._taken[run.senders].astype(np.float64)
         squares = len(taken) * (taken**2).sum()
         return Measurement(
@@ -306,6 +321,7 @@ class _Tally:
             mean_hops=self._hops / self.delivered if self.delivered else math.nan,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
             seconds=seconds,
+            counts=counts,
         )
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from hdnhw.files import replacing
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.measure import LoadSpec, Progress, measure, summarise
+from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summarise
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
 
-__all__ = ["Point", "ResultsFile", "Sweep", "measure_point"]
+__all__ = ["Point", "ResultsFile", "Sweep", "measure_point", "measurement_row", "model_of"]
 
 Row = dict[str, Any]
 
@@ -49,19 +49,21 @@ class Point:
 
 
 @lru_cache(maxsize=2)
-def _model(fabric: FabricSpec) -> FabricModel:
+def model_of(fabric: FabricSpec) -> FabricModel:
+    """Return the model of a machine."""
     routing = plan(fabric.network, fabric.modes, fabric.lanes)
     return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers)
 
 
 def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
-    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`.
+    """Measure a point and return its :func:`measurement_row`; `progress` is that of the measurement."""
+    model = model_of(point.fabric)
+    return measurement_row(model, point.load, measure(model, point.load, progress=progress))
 
-    `progress` is that of :func:`hdnhw.model.measure.measure`.
-    """
-    model = _model(point.fabric)
+
+def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -> Row:
+    """Return what the command ``simulate`` prints."""
     network = model.plan.network
-    measured = measure(model, point.load, progress=progress)
     return {
         "spec": str(network.spec),
         "nodes": network.num_nodes,
@@ -69,7 +71,7 @@ def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
         "lanes": model.plan.lanes,
         "packet_length": model.timing.packet_length,
         "buffers": model.buffers,
-        **asdict(point.load),
+        **asdict(load),
         "warmup": measured.warmup,
         "steady": measured.steady,
         "offered_rate": round(measured.offered_rate, 6),
@@ -143,7 +145,7 @@ class _Curve:
         self.fabric, self._load, self._rates = fabric, load, rates
         self.rows: dict[float, Row] = {}
         self._asked: set[float] = set()
-        bound = None if rates is not None else routing_statistics(_model(fabric).plan).saturation_bound
+        bound = None if rates is not None else routing_statistics(model_of(fabric).plan).saturation_bound
         self._step, self._low, self._high = min(1.0, bound or 1.0) / STEPS, 0, STEPS + 1
 
     def points(self) -> list[Point]:
