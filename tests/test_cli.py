@@ -4,12 +4,15 @@ import html
 import json
 import re
 import shlex
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.model.fabric import FabricModel
+from hdnhw.routing.plan import plan
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
@@ -188,6 +191,24 @@ def test_channels(run, tmp_path, file):
         *("channels", "type", *(row["type"] for row in result["channels"])),
         *("queues", "type", *(row["type"] for row in result["queues"])),
     ]
+
+
+@pytest.mark.parametrize("option", ["", "--json", "--channels c.csv"])
+def test_a_fabric_that_hangs_is_told_line_by_line(run, tmp_path, monkeypatch, option):
+    """Negative control: a ring of five without the dateline, beyond saturation."""
+    made = plan(parse("torus(5)"))
+    rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1, 1))
+    broken = FabricModel(replace(made, rule=rule, num_vcs=(1, 1)), packet_length=1, buffers=1)
+    monkeypatch.setattr("hdnhw.model.sweep.model_of", lambda _: broken)
+    status, out, err = run(f"simulate 'torus(5)' --rate 1 {option}")
+    assert (status, out) == (1, "")
+    first, *lines, end = err.split("\n")
+    assert re.fullmatch(r"hdnhw: torus\(5\) has a deadlock: 5 packets wait for each other in cycle \d+ \(.*\):", first)
+    assert [line.split(":")[0] for line in lines] in (
+        [f"  {node}.dim0_minus.0" for node in range(5)],
+        [f"  {node}.dim0_plus.0" for node in (0, 4, 3, 2, 1)],
+    )
+    assert (end, [*tmp_path.iterdir()]) == ("", [])
 
 
 def test_the_page_of_a_sweep_makes_itself_again(run, tmp_path):

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.router import CREATED, HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
+from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import SpecError
 from hdnhw.traffic.injection import parse_injection
 from hdnhw.traffic.packets import Terminals
@@ -158,6 +159,8 @@ def measure(
     ------
     SpecError
         If the pattern or the injection process cannot be, or the interval is too short to count anything in it.
+    HangError
+        If there are packets that will never arrive, see :class:`hdnhw.model.watchdog.Watchdog`.
     """
     if counting and load.cycles < model.timing.packet_length:
         raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
@@ -177,6 +180,7 @@ def measure(
     while tally.delivered < tally.created and run.cycle < 2 * tally.stop:
         for window in run.windows(run.cycle + run.block):
             tally.take(window)
+    run.watchdog.look(last=True)
     return tally.result(run, steady, counts, time.perf_counter() - started)
 
 
@@ -208,6 +212,7 @@ class _Run:
         per_cycle = load.rate / model.timing.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         self.course = Course(model, Terminals(), room=max(1024, network.num_nodes), counting=counting)
+        self.watchdog = Watchdog(model, self.course)
 
     @property
     def packet_length(self) -> int:
@@ -240,6 +245,7 @@ class _Run:
         tag = source.astype(np.int32)
         left = self.course.advance((created, tag, destination, tag), packets=1 << 62, limit=stop)
         self.cycle = stop
+        self.watchdog.look()
         return _Window(created, left)
 
 
