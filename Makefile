@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-emission bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
+.PHONY: bench-boards bench-booksim bench-counting bench-emission bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -38,6 +38,9 @@ bench-boards: $(READY)
 BOOKSIM ?=
 bench-booksim: $(READY)
 	$(BIN)/python bench/booksim.py "$(BOOKSIM)"
+
+bench-counting: $(READY)
+	$(BIN)/python bench/counting.py
 
 bench-emission: $(READY)
 	$(BIN)/python bench/emission.py

@@ -4,6 +4,7 @@ import html
 import json
 import re
 import shlex
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from pyarrow import parquet
 
 from hdnhw.cli import main
+from hdnhw.model.fabric import FabricModel
+from hdnhw.routing.plan import plan
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
@@ -80,6 +83,10 @@ WRONG = {
     "folder as trace": "simulate 'cube(3)' --trace .",
     "trace and a rate": "simulate 'cube(3)' --trace here --rate 0.1",
     "not a trace": "simulate 'cube(3)' --trace here",
+    "channels in no table": "simulate 'cube(3)' --channels channels.txt",
+    "channels in no folder": "simulate 'cube(3)' --channels none/channels.csv",
+    "channels of a sweep": "sweep 'cube(3)' --rates 0.1 --channels",
+    "no slot to count": "simulate 'cube(3)' --cycles 30 --packet-length 32 --channels",
     "no specs": "sweep",
     "not rates": "sweep 'cube(3)' --rates 0.1;0.2",
     "rates above 1": "sweep 'cube(3)' --rates 0.1,2",
@@ -188,6 +195,44 @@ def test_sweep(run):
     status, out, err = run(line)
     assert (status, err) == (0, "")
     assert len(out.splitlines()) == 1 + 3 + 1 + 5
+
+
+@pytest.mark.parametrize("file", ["", "c.csv", "c.parquet"])
+def test_channels(run, tmp_path, file):
+    line = "simulate 'mesh(2, 3)' --rate 0.2 --cycles 2000 --packet-length 1"
+    plain, result = result_of(run, line), result_of(run, f"{line} --channels {file}")
+    assert {path.name for path in tmp_path.iterdir()} == ({file} - {""})
+    assert list(result) == [*plain, "channels", "queues"]
+    assert [row["type"] for row in result["channels"]] == ["dim0", "dim1_plus", "dim1_minus", "ejection", "injection"]
+    assert [row["channels"] for row in result["channels"]] == [6, 4, 4, 6, 6]
+    assert [row["type"] for row in result["queues"]] == ["dim0", "dim1_plus", "dim1_minus", "injection"]
+    *between, ejected, injected = (row["channels"] * row["load"]["mean"] for row in result["channels"])
+    assert ejected / 6 == pytest.approx(result["accepted_rate"], abs=0.001)
+    assert sum(between) / injected == pytest.approx(result["mean_hops"], abs=0.05)
+    status, out, err = run(f"{line} --channels")
+    assert (status, err) == (0, "")
+    assert [row.split()[0] for row in out.splitlines()[len(plain) :]] == [
+        *("channels", "type", *(row["type"] for row in result["channels"])),
+        *("queues", "type", *(row["type"] for row in result["queues"])),
+    ]
+
+
+@pytest.mark.parametrize("option", ["", "--json", "--channels c.csv"])
+def test_a_fabric_that_hangs_is_told_line_by_line(run, tmp_path, monkeypatch, option):
+    """Negative control: a ring of five without the dateline, beyond saturation."""
+    made = plan(parse("torus(5)"))
+    rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1, 1))
+    broken = FabricModel(replace(made, rule=rule, num_vcs=(1, 1)), packet_length=1, buffers=1)
+    monkeypatch.setattr("hdnhw.model.sweep.model_of", lambda _: broken)
+    status, out, err = run(f"simulate 'torus(5)' --rate 1 {option}")
+    assert (status, out) == (1, "")
+    first, *lines, end = err.split("\n")
+    assert re.fullmatch(r"hdnhw: torus\(5\) has a deadlock: 5 packets wait for each other in cycle \d+ \(.*\):", first)
+    assert [line.split(":")[0] for line in lines] in (
+        [f"  {node}.dim0_minus.0" for node in range(5)],
+        [f"  {node}.dim0_plus.0" for node in (0, 4, 3, 2, 1)],
+    )
+    assert (end, [*tmp_path.iterdir()]) == ("", [])
 
 
 def test_the_page_of_a_sweep_makes_itself_again(run, tmp_path):

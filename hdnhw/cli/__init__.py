@@ -13,6 +13,7 @@ from hdnhw.cli.network import add_network_commands, add_routing_commands
 from hdnhw.cli.options import (
     BAD_INPUT,
     DONE,
+    FAILED,
     Parser,
     Result,
     add_command,
@@ -22,6 +23,7 @@ from hdnhw.cli.options import (
     say,
 )
 from hdnhw.cli.simulation import add_simulation_commands
+from hdnhw.model.hang import HangError
 from hdnhw.routing.cdg import RuleError
 from hdnhw.spec import SpecError
 
@@ -99,6 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         say(f"hdnhw: {error}")
         return BAD_INPUT
+    except HangError as error:
+        say(f"hdnhw: {error}")
+        return FAILED
     except KeyboardInterrupt:
         say("hdnhw: interrupted")
         return 130

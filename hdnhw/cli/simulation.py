@@ -20,12 +20,24 @@ __all__ = ["add_simulation_commands"]
 
 def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure latency and accepted rate of a fabric under a load or a trace, on the cycle-accurate model."""
-    from hdnhw.model.sweep import Point, measure_point
+    from hdnhw.model.counts import buffer_classes, channel_types, check_channels, write_channels
+    from hdnhw.model.measure import measure
+    from hdnhw.model.sweep import measurement_row, model_of
 
     if options.trace is not None:
         return _replay(options), DONE
+    if options.channels:
+        check_channels(Path(options.channels))
+    fabric, load = fabric_spec(options), _load_spec(options)
+    model = model_of(fabric)
     with ProgressBar() as progress:
-        row = measure_point(Point(fabric=fabric_spec(options), load=_load_spec(options)), progress.show)
+        measured = measure(model, load, counting=options.channels is not None, progress=progress.show)
+    row = measurement_row(model, load, measured)
+    if measured.counts is not None:
+        row["channels"] = channel_types(model.plan, measured.counts)
+        row["queues"] = buffer_classes(model.plan, measured.counts, buffers=model.buffers)
+    if options.channels:
+        write_channels(model.plan, measured.counts, Path(options.channels))
     if not row["steady"]:
         say(f"no steady state in {row['warmup']} cycles: latencies grow with the cycles that are measured")
     return row, DONE
@@ -129,6 +141,14 @@ def add_simulation_commands(commands: Any) -> None:
         "--trace",
         metavar="FILE",
         help="send the messages of a text, Parquet or Netrace file instead, until all have arrived or for --cycles N",
+    )
+    parser.add_argument(
+        "--channels",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="count what each type of channel carries, how often it stalls and how many packets its queues hold; "
+        "FILE, .parquet or .csv, has a row for each channel",
     )
     _add_load_options(parser)
     parser.add_argument(

@@ -7,15 +7,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.model.counts import Counts
 from hdnhw.model.router import (
     ENDED,
     FIELDS,
+    FIRST,
     HEAD_CYCLE,
+    HEAD_WAY,
+    HOPS,
     LEFT,
+    LINKS,
     LOST,
     NODE,
     PROGRESS,
     SENT,
+    SLOT,
     TAG,
     TAIL_CYCLE,
     make_counts,
@@ -32,7 +38,7 @@ from hdnhw.timing import SlotTiming, slots_per_vc
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
-__all__ = ["Course", "Ejections", "FabricModel"]
+__all__ = ["Course", "Ejections", "FabricModel", "Heads"]
 
 ADDRESS_BITS = 31
 """Most bits of a packed address: packets are rows of 32-bit words."""
@@ -69,6 +75,31 @@ class Ejections:
     dropped: npt.NDArray[np.int64]
     cycles: int
     flit_hops: int
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """The packets at the heads of the input queues of all routers, and what they wait for.
+
+    The queue of a virtual channel of an input has the number ``(node * (ports + 1) << vc_bits) + (input << vc_bits) +
+    vc``, `vc_bits` being those of the model; the last input is injection.
+
+    Attributes
+    ----------
+    queue : ndarray of int64, shape (heads,)
+        Queues that hold a packet, ascending.
+    packet : ndarray of int32, shape (heads, FIELDS)
+        See :data:`hdnhw.model.router.FIELDS`.
+    wanted : ndarray of int64, shape (heads,)
+        The queue to which the packet goes next, -1 if that is the terminal.
+    free : ndarray of int64, shape (heads,)
+        Slots there that no packet has or is on its way to; the news of them may be on its way.
+    """
+
+    queue: npt.NDArray[np.int64]
+    packet: npt.NDArray[np.int32]
+    wanted: npt.NDArray[np.int64]
+    free: npt.NDArray[np.int64]
 
 
 class FabricModel:
@@ -157,9 +188,11 @@ class Course:
     terminals : Terminals
     room : int
         Packets that there is room for.
+    counting : bool
+        Whether there is something in :meth:`counts`.
     """
 
-    def __init__(self, model: FabricModel, terminals: Terminals, *, room: int) -> None:
+    def __init__(self, model: FabricModel, terminals: Terminals, *, room: int, counting: bool = False) -> None:
         nodes, ports = len(model.address), model.shape[-1]
         num_vcs = model.plan.max_vcs
         self._model = model
@@ -170,7 +203,7 @@ class Course:
         self._flows = make_flows(nodes, ports, room, model.timing)
         self._terminals = make_terminals(nodes, model.buffers, terminal_seeds(nodes, terminals.seed))
         self._pauses = (terminals.source_gap, terminals.sink_stall, terminals.sink_hold)
-        self._counts = make_counts(0, ports + 1, num_vcs)
+        self._counts = make_counts(nodes if counting else 0, ports, num_vcs)
         self._progress = np.zeros(PROGRESS, np.int64)
         self._out = np.empty(room * FIELDS, np.int32)
 
@@ -190,6 +223,11 @@ class Course:
         return int(self._progress[SENT])
 
     @property
+    def slots(self) -> int:
+        """Slots allocated since reset."""
+        return int(self._progress[SLOT])
+
+    @property
     def dropped(self) -> npt.NDArray[np.int64]:
         """Packets with an impossible destination dropped at each node since reset, shape (nodes,)."""
         dropped: npt.NDArray[np.int64] = self._terminals[0][-1]
@@ -202,6 +240,49 @@ class Course:
         there = np.ones(len(rows), np.bool_)
         there[rows[: count[0]]] = False
         return self._pool.reshape(-1, FIELDS)[there]
+
+    def counts(self) -> Counts:
+        """Return what channels and queues have done since reset; that of no nodes without `counting`."""
+        ports, stride = self._model.shape[-1], 1 << self._model.vc_bits
+        num_vcs = self._model.plan.max_vcs
+        sent, stalled, held, level = self._counts
+        return Counts(
+            self.slots,
+            sent.reshape(-1, ports + 2, stride)[..., :num_vcs].copy(),
+            stalled.reshape(-1, ports + 2).copy(),
+            (held + level * self.slots).reshape(-1, ports + 1, stride)[..., :num_vcs],
+        )
+
+    @property
+    def holds_packets(self) -> bool:
+        """Whether an input queue of a router holds a packet."""
+        (_, count), *_ = self._flows
+        return bool(count[0])
+
+    def heads(self) -> Heads:
+        """Return the packets at the heads of the queues."""
+        neighbors, mirror, _, ports = self._model.shape
+        vc_bits, nodes = self._model.vc_bits, len(self._model.address)
+        links, present, entries, _ = self._queues
+        held = np.unpackbits(present.astype("<i8").view(np.uint8), bitorder="little").reshape(nodes, -1)
+        node, entry = np.nonzero(held[:, :entries])
+        first, way = links.reshape(nodes, entries, LINKS)[node, entry][:, [FIRST, HEAD_WAY]].astype(np.int64).T
+        free = self._credits.astype(np.int64)
+        for places, count in (self._flows[2], self._flows[5]):
+            for row, given in zip(places, count, strict=True):
+                np.add.at(free, row[:given], 1)
+        onward, port = way < ports << vc_bits, way >> vc_bits
+        wanted = np.full(len(node), -1)
+        wanted[onward] = neighbors[(node * ports + port)[onward]] * np.int64(entries) + mirror[way[onward]]
+        packet = self._pool.reshape(-1, FIELDS)[first]
+        return Heads(node * entries + entry, packet, wanted, free[node * entries + way])
+
+    def farthest(self) -> npt.NDArray[np.int32] | None:
+        """Return one of :attr:`packets` that has crossed most channels, shape (FIELDS,); None if there are none."""
+        rows, count = self._free
+        hops = self._pool.reshape(-1, FIELDS)[:, HOPS].copy()
+        hops[rows[: count[0]]] = -1
+        return self._pool.reshape(-1, FIELDS)[hops.argmax()] if hops.max(initial=-1) >= 0 else None
 
     def _make_room(self, packets: int) -> None:
         """See that so many more packets can be offered, by doubling the pool if need be."""

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.router import CREATED, HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
+from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import SpecError
 from hdnhw.traffic.injection import parse_injection
 from hdnhw.traffic.lengths import packets_of, parse_lengths
@@ -128,6 +130,9 @@ class Measurement:
     deviation : float
         Standard deviation of a load that is offered in so few messages, relative to the load.
     seconds : float
+    counts : Counts or None
+        What channels and queues did in the slots that are allocated in a cycle of the interval; None if nothing was
+        counted.
     """
 
     warmup: int
@@ -147,6 +152,7 @@ class Measurement:
     fairness: float
     deviation: float
     seconds: float
+    counts: Counts | None
 
     @property
     def saturated(self) -> bool:
@@ -154,7 +160,9 @@ class Measurement:
         return self.accepted_rate < self.offered_rate * (0.95 - 3 * self.deviation)
 
 
-def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *_: None) -> Measurement:
+def measure(
+    model: FabricModel, load: LoadSpec, *, counting: bool = False, progress: Progress = lambda *_: None
+) -> Measurement:
     """Measure a fabric under a load.
 
     Without a prescribed warm-up, blocks of cycles are simulated until the truncation point of their mean latencies that
@@ -166,6 +174,8 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *
     ----------
     model : FabricModel
     load : LoadSpec
+    counting : bool
+        Whether to count what channels and queues do; the rest is the same without.
     progress : callable
         Is told a stage and the share of it that is done; of the warm-up and of the last packets, which end when they
         can, the share of the longest there is.
@@ -173,21 +183,30 @@ def measure(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *
     Raises
     ------
     SpecError
-        If the pattern, the injection process or the lengths cannot be.
+        If the pattern, the injection process or the lengths cannot be, or the interval is too short for counts.
+    HangError
+        If there are packets that will never arrive, see :class:`hdnhw.model.watchdog.Watchdog`.
     """
+    if counting and load.cycles < model.timing.packet_length:
+        raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
     started = time.perf_counter()
-    run = _Run(model, load, progress)
+    run = _Run(model, load, counting, progress)
     windows, steady = ([], True) if load.warmup is not None else _warm_up(run)
     start = run.cycle if load.warmup is None else load.warmup
     tally = _Tally(len(model.address), start, start + load.cycles)
     run.begin("measurement", tally.stop)
-    for window in chain(windows, run.windows(tally.stop)):
+    for window in chain(windows, run.windows(tally.start)):
         tally.take(window)
+    before = run.course.counts()
+    for window in run.windows(tally.stop):
+        tally.take(window)
+    counts = run.course.counts().since(before) if counting else None
     run.begin("last packets", 2 * tally.stop)
     while tally.delivered < tally.created and run.cycle < 2 * tally.stop:
         for window in run.windows(run.cycle + run.block):
             tally.take(window)
-    return tally.result(run, steady, time.perf_counter() - started)
+    run.watchdog.look(last=True)
+    return tally.result(run, steady, counts, time.perf_counter() - started)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +255,7 @@ class _Heads:
 class _Run:
     """A fabric under a load, a window of cycles at a time."""
 
-    def __init__(self, model: FabricModel, load: LoadSpec, progress: Progress) -> None:
+    def __init__(self, model: FabricModel, load: LoadSpec, counting: bool, progress: Progress) -> None:
         self._model, self._progress, self.cycle = model, progress, 0
         network = model.plan.network
         self._pattern = parse_pattern(load.pattern, network)
@@ -254,7 +273,8 @@ class _Run:
         )
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
-        self._course, self._heads = Course(model, Terminals(), room=max(1024, network.num_nodes)), _Heads()
+        self.course = Course(model, Terminals(), room=max(1024, network.num_nodes), counting=counting)
+        self._heads, self.watchdog = _Heads(), Watchdog(model, self.course, source_of=lambda tag: tag >> _SOURCE)
 
     @property
     def packet_length(self) -> int:
@@ -264,7 +284,7 @@ class _Run:
     @property
     def flit_hops(self) -> int:
         """Flits sent over channels between routers."""
-        return self._course.packets_sent * self.packet_length
+        return self.course.packets_sent * self.packet_length
 
     @property
     def block(self) -> int:
@@ -290,8 +310,9 @@ class _Run:
         flits = self._lengths.draw(len(created), self._length_rng)
         packets = packets_of(flits, self.packet_length)
         arrivals = self._offer(created, self.senders[sender], packets)
-        left = self._course.advance(arrivals, packets=1 << 62, limit=stop)
+        left = self.course.advance(arrivals, packets=1 << 62, limit=stop)
         self.cycle = stop
+        self.watchdog.look()
         messages, head = self._messages(left)
         source, taken = left[:, TAG] >> _SOURCE, left[:, TAIL_CYCLE]
         born, tail, hops = (messages[:, column] for column in (CREATED, TAIL_CYCLE, HOPS))
@@ -391,11 +412,11 @@ class _Tally:
         self._batches[0] += np.bincount(batch, minlength=BATCHES)
         self._batches[1] += np.bincount(batch, weights=tail - born, minlength=BATCHES)
 
-    def result(self, run: _Run, steady: bool, seconds: float) -> Measurement:
+    def result(self, run: _Run, steady: bool, counts: Counts | None, seconds: float) -> Measurement:
         """Sum up."""
         flits = run.packet_length / (len(self._taken) * (self.stop - self.start))
-        counts, sums = self._batches
-        spread = np.std(sums / counts, ddof=1) if counts.all() else math.inf
+        packets, sums = self._batches
+        spread = np.std(sums / packets, ddof=1) if packets.all() else math.inf
         taken = self._taken[run.senders].astype(np.float64)
         squares = len(taken) * (taken**2).sum()
         return Measurement(
@@ -416,6 +437,7 @@ class _Tally:
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
             deviation=math.sqrt(self._squares) / max(1, self._packets),
             seconds=seconds,
+            counts=counts,
         )
 
 

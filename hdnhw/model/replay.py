@@ -17,6 +17,7 @@ from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel
 from hdnhw.model.measure import Progress, summarise
 from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.model.sweep import Row, machine_row, model_of
+from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.traffic.lengths import packets_of
 from hdnhw.traffic.packets import Terminals
@@ -89,6 +90,8 @@ def replay(
     ------
     SpecError
         If the limit is out of range, or the messages have too many packets.
+    HangError
+        See :class:`hdnhw.model.watchdog.Watchdog`.
     """
     if limit is not None and not 1 <= limit <= MAX_CYCLE:
         raise SpecError(f"cycles must be 1 to {MAX_CYCLE}, not {limit}")
@@ -160,6 +163,9 @@ class _Run:
             raise SpecError(f"a trace must have at most {MOST_PACKETS} packets, not {self._total}")
         self._message = np.repeat(np.arange(len(trace)), self._packets)
         self._course, self._calendar = Course(model, Terminals(), room=1024), _Calendar(trace)
+        self._watchdog = Watchdog(
+            model, self._course, source_of=lambda number: int(trace.source[self._message[number]])
+        )
         self._destination = model.address[trace.destination].astype(np.int32)
         self._created, self._head, self._tail, self._hops = np.full((4, len(trace)), -1)
         # A packet that is allocated when a window begins leaves so many cycles later, and frees others in the next one.
@@ -186,6 +192,7 @@ class _Run:
         arrivals = self._offer(self._calendar.take(stop))
         left = self._course.advance(arrivals, packets=self._total, limit=stop)
         self.cycle = stop
+        self._watchdog.look()
         self._note_heads(left)
         left = left[left[:, TAIL_CYCLE] < self._limit]
         self._taken += len(left)

@@ -25,13 +25,17 @@ __all__ = [
     "DESTINATION",
     "ENDED",
     "FIELDS",
+    "FIRST",
     "HEAD_CYCLE",
+    "HEAD_WAY",
     "HOPS",
     "LEFT",
+    "LINKS",
     "LOST",
     "NODE",
     "PROGRESS",
     "SENT",
+    "SLOT",
     "TAG",
     "TAIL_CYCLE",
     "allocate_node",
@@ -263,13 +267,6 @@ def _advance(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _count_held(counts, place, slot, change):  # type: ignore[no-untyped-def]
-    """Count a packet that enters (1) or leaves (-1) a queue, and the slots that it spends there."""
-    counts[3][_at(place)] -= change * slot
-    counts[4][_at(place)] += change
-
-
-@njit(cache=True, inline="always")
 def _enter(route, layout, pool, routers, slot, node, entry, packet):  # type: ignore[no-untyped-def]
     """Route computation: put a packet into a queue of a router, and list the router among those that hold one."""
     address, vc_bits = layout
@@ -281,7 +278,9 @@ def _enter(route, layout, pool, routers, slot, node, entry, packet):  # type: ig
     way = (decision & PORT_MASK) << vc_bits | decision >> VC_SHIFT
     push_packet(pool, queue, node, entry, packet, way)
     if len(counts[0]):
-        _count_held(counts, node * queue[2] + entry, slot, 1)
+        place = _at(node * queue[2] + entry)
+        counts[2][place] -= slot
+        counts[3][place] += 1
 
 
 @njit(cache=True, inline="always")
@@ -320,26 +319,29 @@ def _return_credits(credits, returning, slot):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, inline="always")
 def _count_slot(queue, vc_bits, slot, node, granted, work, counts):  # type: ignore[no-untyped-def]
-    """Count what a router's channels carry in a slot, and those that carry nothing though a head packet is for them.
+    """Count what a router's channels carry in a slot, which of them stall, and the packets that leave its queues.
 
-    `counts` are from :func:`make_counts`; the packets granted are still at the heads of their queues.
+    A channel stalls if it carries nothing though a head packet is for it. The packets granted are still heads.
     """
     links, present, entries, words = queue
-    carried, stalled, seen, _, _ = counts
-    base = node * entries
+    winner, offer_entry, offer_way = work
+    sent, stalled, held, level = counts
+    base, channel = node * entries, node * (len(winner) + 1)
     for grant in range(granted):
-        way = work[2][_at(grant)]
-        carried[_at(base + way)] += 1
-        seen[_at((base + way) >> vc_bits)] = slot
+        entry, way = offer_entry[_at(grant)], offer_way[_at(grant)]
+        sent[_at((channel << vc_bits) + way)] += 1
+        held[_at(base + entry)] += slot + 1
+        level[_at(base + entry)] -= 1
+        winner[_at(way >> vc_bits)] = 0
     for word in range(words):
         bits = present[_at(node * words + word)]
         while bits:
             entry = (word << 6) + trailing_zeros(bits)
             bits &= bits - 1
-            output = _at((base + links[_at((base + entry) * LINKS + HEAD_WAY)]) >> vc_bits)
-            if seen[output] != slot:
-                seen[output] = slot
-                stalled[output] += 1
+            output = np.int64(links[_at((base + entry) * LINKS + HEAD_WAY)]) >> vc_bits
+            stalled[_at(channel + output)] += winner[_at(output)] < 0
+            winner[_at(output)] = 0
+    winner[:] = -1
 
 
 @njit(cache=True, inline="always")
@@ -371,8 +373,6 @@ def _allocate(pool, routers, credits, orders, vc_bits, slot, shape, crossing, re
         for grant in range(granted):
             entry, way = work[1][_at(grant)], work[2][_at(grant)]
             packet = pop_packet(pool, queue, node, entry)
-            if counting:
-                _count_held(counts, node * entries + entry, slot, -1)
             if entry < local:
                 behind = np.int64(neighbors[_at(node * ports + (entry >> vc_bits))])
                 returned[_at(given)] = behind * entries + mirror[_at(entry)]
@@ -444,19 +444,29 @@ def _offer(pool, free, source, arrivals, number):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, inline="always")
+def _injection(queue, vc_bits, node):  # type: ignore[no-untyped-def]
+    """Return the number of a node's injection channel among those that are counted."""
+    ports = queue[2] >> vc_bits
+    return node * (ports + 1) + ports
+
+
+@njit(cache=True, inline="always")
 def _accept(route, layout, pool, routers, slot, source, node):  # type: ignore[no-untyped-def]
     """Take the tail of a source's packet: it enters the injection queue, or is dropped; return 1 if it is dropped.
 
     One that is dropped keeps its row of the pool, as a record.
     """
     backlog, position, occupied, _, _, dropped = source
+    queue, _, counts = routers
+    if len(counts[0]):
+        counts[0][_at(_injection(queue, layout[1], node) << layout[1])] += 1
     packet = pop_packet(pool, backlog, node, 0)
     position[_at(node)] = 0
     if pool[_at(packet * FIELDS + DESTINATION)] < 0:
         dropped[_at(node)] += 1
         return 1
     occupied[_at(node)] += 1
-    _enter(route, layout, pool, routers, slot, node, routers[0][2] - (1 << layout[1]), packet)
+    _enter(route, layout, pool, routers, slot, node, queue[2] - (1 << layout[1]), packet)
     return 0
 
 
@@ -486,6 +496,8 @@ def _inject_slot(route, layout, pool, routers, slot, source, buffers, begin, tai
                 complete = start == begin
             if complete and tails:
                 drops += _accept(route, layout, pool, routers, slot, source, node)
+        elif tails and len(routers[2][0]):
+            routers[2][1][_at(_injection(routers[0], layout[1], node))] += 1
         if waiting[_at(node)]:
             nodes[_at(kept)] = node
             kept += 1
@@ -506,6 +518,8 @@ def _inject_cycle(route, layout, pool, routers, slot, source, buffers, cycle, ta
         if not held[node] and (state[node] & np.uint32(255)) < gap:
             continue
         if occupied[node] == buffers or (position[node] == length - 1 and not tails):
+            if tails and len(routers[2][0]):
+                routers[2][1][_at(_injection(routers[0], layout[1], node))] += 1
             held[node] = 1
             continue
         held[node] = 0
@@ -608,16 +622,16 @@ def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tupl
 
 
 def make_counts(nodes: int, ports: int, num_vcs: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """Return counters at nought, flat, those of the terminal's side included; of no nodes: nothing is counted.
+    """Return counters at nought, flat; of no nodes: nothing is counted.
 
-    Packets sent to each virtual channel of an output; slots in which a channel carried none though the head packet of a
-    queue was to go there; the slot in which that was counted last; and the sum of the slots that packets have spent in
-    each queue, less the slot of its entry for each one that is there, and how many are there.
+    Of channels, those of the outputs, then ejection, then injection: packets sent to each virtual channel, axes (node,
+    channel, virtual channel); and slots in which a channel carried none though one waited for it, axes (node, channel).
+    Of queues, as those of :func:`make_queues`: the sum of the slots in which packets were there when it was allocated,
+    less the number of the first one for each packet that still is; and how many are.
     """
-    entries = ports << (num_vcs - 1).bit_length()
-    channels, seen = np.zeros(nodes * ports, np.int64), np.full(nodes * ports, -1, np.int64)
-    queues = [np.zeros(nodes * entries, np.int64) for _ in range(3)]
-    return queues[0], channels, seen, queues[1], queues[2]
+    vc_bits = (num_vcs - 1).bit_length()
+    channels, queues = nodes * (ports + 2), nodes * (ports + 1) << vc_bits
+    return tuple(np.zeros(size, np.int64) for size in (channels << vc_bits, channels, queues, queues))
 
 
 def make_terminals(nodes: int, buffers: int, seeds: npt.NDArray[np.uint32]) -> tuple[Any, ...]:

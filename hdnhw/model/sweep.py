@@ -12,16 +12,16 @@ from typing import Any
 
 from hdnhw.files import replacing
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.measure import LoadSpec, Progress, measure, summarise
+from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summarise
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
 
-__all__ = ["Point", "ResultsFile", "Row", "Sweep", "machine_row", "measure_point", "model_of"]
+__all__ = ["Point", "ResultsFile", "Row", "Sweep", "machine_row", "measure_point", "measurement_row", "model_of"]
 
 Row = dict[str, Any]
 
-REVISION = 1
+REVISION = 2
 """Of what a row means: rows of another one are measured anew."""
 
 STEPS = 64
@@ -69,15 +69,16 @@ def machine_row(model: FabricModel) -> Row:
 
 
 def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
-    """Measure a point and return what the command ``simulate`` prints, see :class:`hdnhw.model.measure.Measurement`.
-
-    `progress` is that of :func:`hdnhw.model.measure.measure`.
-    """
+    """Measure a point and return its :func:`measurement_row`; `progress` is that of the measurement."""
     model = model_of(point.fabric)
-    measured = measure(model, point.load, progress=progress)
+    return measurement_row(model, point.load, measure(model, point.load, progress=progress))
+
+
+def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -> Row:
+    """Return what the command ``simulate`` prints."""
     return {
         **machine_row(model),
-        **asdict(point.load),
+        **asdict(load),
         "warmup": measured.warmup,
         "steady": measured.steady,
         "offered_rate": round(measured.offered_rate, 6),
@@ -275,7 +276,8 @@ class Sweep:
                 if not running:
                     continue
                 self._tell({str(curve.fabric.network): None for curve, _ in running.values()})
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done = wait(running, return_when=FIRST_COMPLETED).done
+                for future in sorted(done, key=lambda future: future.exception() is not None):  # keep what there is
                     curve, point = running.pop(future)
                     self._take(curve, point, future.result())
                     waiting += [(curve, new) for new in curve.points()]

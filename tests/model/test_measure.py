@@ -28,7 +28,7 @@ def mean(histogram):
 @pytest.mark.parametrize("text", ["torus(4, 4)", "rdn(cube(2), 1)"])
 def test_a_network_that_is_nearly_empty(text, length):
     model = model_of(text, length)
-    measured = measure(model, LoadSpec(rate=0.002, cycles=200_000, warmup=100))
+    measured = measure(model, LoadSpec(rate=0.002, cycles=400_000, warmup=100))
     distance = float(summarise_distances(model.plan.network).average_distance)
     assert measured.delivered == measured.created
     assert measured.mean_hops == pytest.approx(distance, rel=0.02)
