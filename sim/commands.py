@@ -22,8 +22,8 @@ DEMO_FOLDER = Path("build") / "demo"
 
 
 def _sum(runs: list[Run]) -> Result:
-    keys = ("packets", "lost", "misrouted", "payload_mismatches", "hop_mismatches", "cycles", "cycle_mismatches")
-    return {key: sum(asdict(run.verdict)[key] for run in runs) for key in keys}
+    verdicts = [asdict(run.verdict) for run in runs]
+    return {key: sum(verdict[key] for verdict in verdicts) for key in verdicts[0]}
 
 
 def _row(run: Run) -> Result:
@@ -48,7 +48,8 @@ def _run(benches: dict[FabricSpec, Bench], spec: FabricSpec, test: str, simulato
     verdict = run.verdict
     say(
         f"  {verdict.packets} packets in {verdict.cycles} cycles: {verdict.lost} lost, {verdict.misrouted} misrouted, "
-        f"{verdict.cycle_mismatches} cycle mismatches{' - passed' if verdict.passed else ' - FAILED'}"
+        f"{verdict.cycle_mismatches} cycle mismatches, {verdict.head_mismatches} head mismatches"
+        f"{' - passed' if verdict.passed else ' - FAILED'}"
     )
     return run
 

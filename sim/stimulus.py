@@ -149,6 +149,8 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
         node=expected.node,
         cycle=expected.cycle,
         dropped=expected.dropped,
+        head_cycle=expected.head_cycle,
+        cycles=expected.cycles,
         flits=case.flits,
         destination=case.destination,
     )
