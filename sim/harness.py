@@ -9,11 +9,14 @@ from typing import Any
 
 from hdnhw.timing import SlotTiming
 
-__all__ = ["harness_text"]
+__all__ = ["CAPACITY", "harness_text"]
+
+CAPACITY = 1 << 18
+"""Most packets of a case."""
 
 _BENCH = """// Bench of {top}: {nodes} nodes, packets of {length} flits of {width} bits.
 module bench #(
-  parameter integer CAPACITY = 1 << 18
+  parameter integer CAPACITY = {capacity}
 ) (
   input wire clk /* verilator public_flat_rw */,
   input wire rst /* verilator public_flat_rw */,
@@ -82,7 +85,6 @@ module bench #(
     if (!$value$plusargs("stall=%d", stall)) $finish;
     if (!$value$plusargs("hold=%d", hold)) $finish;
     if (!$value$plusargs("watch=%d", watch)) $finish;
-    if (packets > CAPACITY) $finish;
     $readmemh({{folder, "/flits.hex"}}, flits, 0, packets * LENGTH - 1);
     $readmemh({{folder, "/earliest.hex"}}, earliest, 0, packets - 1);
     $readmemh({{folder, "/first.hex"}}, first, 0, NODES);
@@ -204,6 +206,7 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         ]
     return _BENCH.format(
         top=manifest["top"],
+        capacity=CAPACITY,
         nodes=manifest["routers"],
         channels=len(channels),
         length=manifest["packet_length"],

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import Terminals, Traffic
 from sim.runner import Bench, Run
-from sim.stimulus import case_of_traffic
+from sim.stimulus import case_of_traffic, load_case
 
 BUILDS = Path("build") / "sim"
 
@@ -60,6 +61,21 @@ def test_packets_of_every_length_with_two_classes(packet_length: int) -> None:
     fabric = bench("rdn(cube(1), 1)", packet_length=packet_length)
     assert fabric.plan.max_vcs == 2
     assert_passed(fabric.run("random", packets=2000, seed=packet_length), 2000)
+
+
+@pytest.mark.parametrize(
+    ("load", "pauses"),
+    [
+        (LoadSpec(pattern="inter_class", rate=0.05, cycles=6000), Terminals()),
+        (LoadSpec(pattern="hotspot(0.2, 3)", injection="on_off(60)", rate=0.3, cycles=2000), Terminals()),
+        (LoadSpec(lengths="mix(1, 0.8, 9, 0.2)", rate=0.9, cycles=600), Terminals(source_gap=64, sink_stall=32)),
+    ],
+    ids=["low", "bursts", "saturated"],
+)
+def test_loads(load: LoadSpec, pauses: Terminals) -> None:
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=4)
+    case = load_case(fabric.plan, fabric.flits, load, pauses, buffers=fabric.buffers)
+    assert_passed(fabric.run_case(case), 1000)
 
 
 def test_all_fast_modes_need_and_use_more_classes() -> None:
