@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-counting bench-emission bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy clean demo docs test
+.PHONY: bench-boards bench-booksim bench-counting bench-emission bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -25,6 +25,12 @@ check-cosim: $(READY)
 # The tests that `make test` leaves out, as they take minutes each.
 check-heavy: $(READY)
 	$(BIN)/python -m pytest -m heavy
+
+# Fabrics drawn at random, each under six kinds of traffic: the Verilog equal to the model; about an hour.
+SEED ?= 1
+COUNT ?= 20
+check-lockstep: $(READY)
+	$(BIN)/python -m sim.lockstep --seed $(SEED) --count $(COUNT)
 
 # 10,000 random frames between random nodes through cocotbext-axi with random pauses.
 check-axi: $(READY)

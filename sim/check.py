@@ -30,6 +30,8 @@ class Verdict:
         Packets whose flits are not those sent.
     cycle_mismatches : int
         Ejections that differ from the model's in node, cycle or packet, position by position, and drop counts that do.
+    head_mismatches : int
+        Packets whose head flit was accepted in another cycle than the model says, or in one of the two alone.
     hop_mismatches : int
         Pairs whose path is not the plan's or whose hop count contradicts breadth-first search (hops test).
     cycles : int
@@ -41,15 +43,20 @@ class Verdict:
     misrouted: int
     payload_mismatches: int
     cycle_mismatches: int
+    head_mismatches: int
     hop_mismatches: int
     cycles: int
 
     @property
     def passed(self) -> bool:
         """Whether nothing differs."""
-        return not (
-            self.lost or self.misrouted or self.payload_mismatches or self.cycle_mismatches or self.hop_mismatches
-        )
+        return not self.faults
+
+    @property
+    def faults(self) -> int:
+        """How much differs: the sum of all counts of losses and mismatches."""
+        mismatches = self.payload_mismatches + self.cycle_mismatches + self.head_mismatches + self.hop_mismatches
+        return self.lost + self.misrouted + mismatches
 
 
 def _log_rows(path: Path) -> list[list[str]]:
@@ -59,8 +66,17 @@ def _log_rows(path: Path) -> list[list[str]]:
     return [line.split() for line in lines[start + 1 :]]
 
 
+def _count_head_mismatches(folder: Path, expected: npt.NDArray[np.int64], cycles: int) -> int:
+    """Compare the cycles in which head flits were accepted with the model's, -1 if not within its `cycles`."""
+    accepted = np.full(len(expected), -1, np.int64)
+    for packet, cycle in _log_rows(folder / "heads.log"):
+        if int(cycle) < cycles:
+            accepted[int(packet)] = int(cycle)
+    return int((accepted != expected).sum())
+
+
 def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches: int = 0) -> Verdict:
-    """Compare the ejection log in `folder` with the case beside it.
+    """Compare the logs of ejections and of head flits in `folder` with the case beside them.
 
     Parameters
     ----------
@@ -75,6 +91,7 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
     with np.load(folder / "case.npz") as case:
         destination, flits, dropped_expected = case["destination"], case["flits"], int(case["dropped"].sum())
         expected = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
+        head_mismatches = _count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
     words = [sum(flit << flit_width * i for i, flit in enumerate(packet)) for packet in flits.tolist()]
     wrong_payload = wrong_cycle = misrouted = 0
     address_of = dict(zip(words, destination.tolist(), strict=True))
@@ -94,6 +111,7 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
         misrouted=misrouted,
         payload_mismatches=wrong_payload,
         cycle_mismatches=wrong_cycle + abs(len(rows) - len(expected)) + (dropped != dropped_expected),
+        head_mismatches=head_mismatches,
         hop_mismatches=hop_mismatches,
         cycles=int(rows[-1][1]) + 1 if rows else 0,
     )

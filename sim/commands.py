@@ -5,25 +5,46 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from hdnhw.cli import Result, add_command, add_endpoint_options, add_fabric_options, fabric_spec, say
+from hdnhw.cli import (
+    Result,
+    add_command,
+    add_endpoint_options,
+    add_fabric_options,
+    add_load_options,
+    fabric_spec,
+    load_spec,
+    say,
+)
 from hdnhw.emit.fabric import write_fabric
 from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.traffic.packets import Terminals
 from sim.axi import AxiBench
 from sim.runner import SIMULATORS, Bench, Run, SimulatorError
-from sim.stimulus import TESTS
+from sim.stimulus import TESTS, Case, load_case, make_case
 
 __all__ = ["add_cosim", "add_demo"]
 
 RANDOM_LENGTHS = (1, 4, 8)
 """Packet lengths of the random test unless one is asked for."""
 
+LOAD_OPTIONS = ("pattern", "injection", "lengths", "rate", "cycles", "source_gap", "sink_stall")
+
+MOST_PAUSES = 192
+"""Of 256: a terminal that pauses more often is not waited for."""
+
+PAUSES = ("source_gap", "sink_stall")
+LOAD_OPTIONS = ("pattern", "injection", "lengths", "rate", "cycles", *PAUSES)
+
+MOST_PAUSES = 192
+"""Of 256: with more, a run may take longer than the bench waits."""
+
 DEMO_SPEC = "rdn(cube(2), 1)"
 DEMO_FOLDER = Path("build") / "demo"
 
 
 def _sum(runs: list[Run]) -> Result:
-    keys = ("packets", "lost", "misrouted", "payload_mismatches", "hop_mismatches", "cycles", "cycle_mismatches")
-    return {key: sum(asdict(run.verdict)[key] for run in runs) for key in keys}
+    verdicts = [asdict(run.verdict) for run in runs]
+    return {key: sum(verdict[key] for verdict in verdicts) for key in verdicts[0]}
 
 
 def _row(run: Run) -> Result:
@@ -39,18 +60,38 @@ def _row(run: Run) -> Result:
     }
 
 
-def _run(benches: dict[FabricSpec, Bench], spec: FabricSpec, test: str, simulator: str, packets: int, seed: int) -> Run:
-    if spec not in benches:
-        benches[spec] = Bench(spec, simulator=simulator)
-    bench = benches[spec]
-    say(f"{test}: {bench.plan.network.num_nodes} routers, packets of {spec.packet_length} flits, {simulator} ...")
-    run = bench.run(test, packets=packets, seed=seed)
+def _run(bench: Bench, case: Case) -> Run:
+    nodes, length = bench.plan.network.num_nodes, bench.flits.packet_length
+    say(f"{case.test}: {nodes} routers, packets of {length} flits, {bench.simulator} ...")
+    run = bench.run_case(case)
     verdict = run.verdict
     say(
         f"  {verdict.packets} packets in {verdict.cycles} cycles: {verdict.lost} lost, {verdict.misrouted} misrouted, "
-        f"{verdict.cycle_mismatches} cycle mismatches{' - passed' if verdict.passed else ' - FAILED'}"
+        f"{verdict.cycle_mismatches} cycle mismatches, {verdict.head_mismatches} head mismatches"
+        f"{' - passed' if verdict.passed else ' - FAILED'}"
     )
     return run
+
+
+def _case(bench: Bench, test: str, options: argparse.Namespace) -> Case:
+    machine = (bench.plan, bench.flits)
+    if test != "load":
+        return make_case(test, *machine, buffers=bench.buffers, packets=options.packets, seed=options.seed)
+    terminals = Terminals(source_gap=options.source_gap or 0, sink_stall=options.sink_stall or 0, seed=options.seed)
+    return load_case(*machine, load_spec(options), terminals, buffers=bench.buffers)
+
+
+def _check_counts(options: argparse.Namespace) -> None:
+    """Refuse counts that are out of range and options of the load test for another one."""
+    for name in ("packets", "frames"):
+        if getattr(options, name) < 1:
+            raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
+    for name in LOAD_OPTIONS:
+        value, option = getattr(options, name), "--" + name.replace("_", "-")
+        if value is not None and options.test != "load":
+            raise SpecError(f"{option} is for the load test, see --test")
+        if name in PAUSES and value is not None and not 0 <= value <= MOST_PAUSES:
+            raise SpecError(f"{option} must be 0 to {MOST_PAUSES}, not {value}")
 
 
 def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
@@ -83,9 +124,7 @@ def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
 
 def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
-    for name in ("packets", "frames"):
-        if getattr(options, name) < 1:
-            raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
+    _check_counts(options)
     options.endpoints = "axi-stream" if options.test == "axi" else None
     if options.test == "axi":
         return cosim_axi(options)
@@ -97,7 +136,9 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
             for length in lengths:
                 spec = fabric_spec(options)
                 spec = spec if length is None else replace(spec, packet_length=length)
-                runs.append(_run(benches, spec, test, options.simulator, options.packets, options.seed))
+                if spec not in benches:
+                    benches[spec] = Bench(spec, simulator=options.simulator)
+                runs.append(_run(benches[spec], _case(benches[spec], test, options)))
     except SimulatorError as error:
         say(f"hdnhw: {error}")
         return {"test": options.test or "all", "passed": False, "error": str(error)}, 1
@@ -116,9 +157,9 @@ def demo(_options: argparse.Namespace) -> tuple[Result, int]:
     files = write_fabric(bench.fabric, DEMO_FOLDER)
     say(f"2. emitted {', '.join(map(str, files))}")
     say("3. building that Verilog with Verilator and running it against the model, cycle by cycle ...")
-    benches = {spec: bench}
+    cases = [make_case(test, bench.plan, bench.flits, buffers=bench.buffers, packets=10_000) for test in TESTS]
     try:
-        runs = [_run(benches, spec, test, "verilator", 10_000, 1) for test in TESTS]
+        runs = [_run(bench, case) for case in cases]
     except SimulatorError as error:
         say(f"hdnhw: {error}")
         return {"spec": str(spec.network), "passed": False, "error": str(error)}, 1
@@ -145,13 +186,24 @@ def add_cosim(commands: Any) -> None:
         summary="simulate the emitted Verilog under cocotb and compare it with the model",
         example="hdnhw cosim 'rdn(cube(3), 1)' --test random --packets 100000",
     )
-    parser.add_argument("--test", choices=(*TESTS, "axi"), help="one test; the first three if omitted")
+    parser.add_argument("--test", choices=(*TESTS, "load", "axi"), help="one test; the first three if omitted")
     parser.add_argument("--simulator", choices=SIMULATORS, default="verilator")
     parser.add_argument("--packets", type=int, default=10_000, metavar="N", help="packets of the random test")
     parser.add_argument("--frames", type=int, default=2000, metavar="N", help="frames of the axi test")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the random and axi tests")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the random, load and axi tests")
+    _add_load(parser)
     add_fabric_options(parser)
     add_endpoint_options(parser)
+
+
+def _add_load(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the load test, which begins at reset and needs no warm-up."""
+    add_load_options(parser)
+    parser.add_argument("--rate", type=float, metavar="R", help="flits a node and cycle of the load test (default 0.1)")
+    parser.add_argument("--cycles", type=int, metavar="N", help="cycles in which it creates packets (default 10000)")
+    for option, who in (("--source-gap", "a source before a flit"), ("--sink-stall", "a sink in a cycle")):
+        parser.add_argument(option, type=int, metavar="P", help=f"how often {who} pauses in it, of 256 (default 0)")
+    parser.set_defaults(warmup=None)
 
 
 def add_demo(commands: Any) -> None:

@@ -1,19 +1,22 @@
 """The test bench around a fabric, in SystemVerilog: sources, sinks and recorders; no Python runs in a cycle.
 
-Sources read their packets from files and sinks pause as :class:`hdnhw.traffic.packets.Terminals` says; every packet
-that comes out is written to a log, and every packet that enters a channel if asked. Cocotb resets, waits and reads
-counters.
+Sources read their packets from files and sinks pause as :class:`hdnhw.traffic.packets.Terminals` says; every head flit
+that is accepted and every packet that comes out is written to a log, and every packet that enters a channel if asked.
+Cocotb resets, waits and reads counters.
 """
 
 from typing import Any
 
 from hdnhw.timing import SlotTiming
 
-__all__ = ["harness_text"]
+__all__ = ["CAPACITY", "harness_text"]
+
+CAPACITY = 1 << 18
+"""Most packets of a case."""
 
 _BENCH = """// Bench of {top}: {nodes} nodes, packets of {length} flits of {width} bits.
 module bench #(
-  parameter integer CAPACITY = 1 << 18
+  parameter integer CAPACITY = {capacity}
 ) (
   input wire clk /* verilator public_flat_rw */,
   input wire rst /* verilator public_flat_rw */,
@@ -33,7 +36,7 @@ module bench #(
   reg [31:0] first [0:NODES];
   reg [31:0] seeds [0:NODES-1];
   reg [1023:0] folder;
-  integer packets, expected, wrong, limit, gap, stall, hold, watch, log, hops;
+  integer packets, expected, wrong, limit, gap, stall, hold, watch, log, heads, hops;
 
   reg [WIDTH-1:0] inject_data [0:NODES-1];
   reg inject_valid [0:NODES-1];
@@ -82,12 +85,12 @@ module bench #(
     if (!$value$plusargs("stall=%d", stall)) $finish;
     if (!$value$plusargs("hold=%d", hold)) $finish;
     if (!$value$plusargs("watch=%d", watch)) $finish;
-    if (packets > CAPACITY) $finish;
     $readmemh({{folder, "/flits.hex"}}, flits, 0, packets * LENGTH - 1);
     $readmemh({{folder, "/earliest.hex"}}, earliest, 0, packets - 1);
     $readmemh({{folder, "/first.hex"}}, first, 0, NODES);
     $readmemh({{folder, "/seeds.hex"}}, seeds, 0, NODES - 1);
     log = $fopen({{folder, "/ejections.log"}}, "w");
+    heads = $fopen({{folder, "/heads.log"}}, "w");
     hops = $fopen({{folder, "/hops.log"}}, "w");
     finished = 0;
   end
@@ -99,6 +102,7 @@ module bench #(
       finished <= 0;
       dropped_total <= 0;
       $fwrite(log, "reset\\n");
+      $fwrite(heads, "reset\\n");
       if (watch != 0) $fwrite(hops, "reset\\n");
     end else begin
       cycle <= cycle + 1;
@@ -120,6 +124,7 @@ module bench #(
       if (!finished && ((count >= expected && drops >= wrong) || cycle + 1 >= limit)) begin
         finished <= 1;
         $fflush(log);
+        $fflush(heads);
         $fflush(hops);
       end
       if (watch != 0 && cycle % LENGTH == HEAD_PHASE)
@@ -144,6 +149,7 @@ module bench #(
         state[n] = advance(state[n]);
         if (inject_valid[n]) begin
           if (inject_ready[n]) begin
+            if (position[n] == 0) $fwrite(heads, "%0d %0d\\n", pointer[n], cycle);
             position[n] = position[n] + 1;
             if (position[n] == LENGTH) begin
               position[n] = 0;
@@ -200,6 +206,7 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         ]
     return _BENCH.format(
         top=manifest["top"],
+        capacity=CAPACITY,
         nodes=manifest["routers"],
         channels=len(channels),
         length=manifest["packet_length"],

@@ -9,11 +9,16 @@ import numpy.typing as npt
 
 from hdnhw.flit import FlitFormat
 from hdnhw.model.fabric import Ejections, FabricModel
+from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
+from hdnhw.traffic.injection import parse_injection
+from hdnhw.traffic.lengths import packets_of, parse_lengths
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
+from hdnhw.traffic.patterns import parse_pattern
+from sim.harness import CAPACITY
 
-__all__ = ["TESTS", "Case", "case_of_traffic", "make_case", "write_case"]
+__all__ = ["TESTS", "Case", "case_of_traffic", "load_case", "make_case", "write_case"]
 
 TESTS = ("hops", "random", "exchange")
 HOTSPOT_SHARE = 0.05
@@ -115,17 +120,58 @@ def make_case(
     return case
 
 
+def load_case(plan: RoutingPlan, flits: FlitFormat, load: LoadSpec, terminals: Terminals, *, buffers: int) -> Case:
+    """Make the packets that a load creates in its cycles, which begin at reset, and run the model on them.
+
+    Raises
+    ------
+    SpecError
+        If the pattern, the injection process or the lengths cannot be, or no packet or too many are created.
+    """
+    pattern = parse_pattern(load.pattern, plan.network)
+    lengths = parse_lengths(str(flits.packet_length) if load.lengths is None else load.lengths)
+    seeds = np.random.SeedSequence(load.seed).spawn(3)
+    arrivals, destinations, sizes = (np.random.default_rng(seed) for seed in seeds)
+    injection = parse_injection(
+        load.injection,
+        senders=len(pattern.senders),
+        rate=load.rate,
+        message_flits=lengths.mean_packets(flits.packet_length) * flits.packet_length,
+        rng=arrivals,
+    )
+    cycle, sender = injection.window(load.cycles)
+    if not len(cycle):
+        raise SpecError(f"load must create a message in its cycles; at rate {load.rate} it has none in {load.cycles}")
+    source = pattern.senders[sender]
+    address = np.asarray(plan.address.of_node(pattern.draw(source, destinations)))
+    packets = packets_of(lengths.draw(len(cycle), sizes), flits.packet_length)
+    order = np.argsort(source, kind="stable")
+    order = np.repeat(order, packets[order])
+    first = np.searchsorted(source[order], np.arange(plan.network.num_nodes + 1))
+    traffic = Traffic(first, address[order], cycle[order])
+    return case_of_traffic("load", plan, flits, traffic, terminals, buffers=buffers)
+
+
 def case_of_traffic(
     test: str, plan: RoutingPlan, flits: FlitFormat, traffic: Traffic, terminals: Terminals, *, buffers: int
 ) -> Case:
-    """Give packets random payload and run the model on any traffic; `test` names the case."""
+    """Give packets random payload and run the model on any traffic; `test` names the case.
+
+    Raises
+    ------
+    SpecError
+        If the bench has no room for so many packets.
+    """
+    if traffic.num_packets > CAPACITY:
+        raise SpecError(f"a case must have at most {CAPACITY} packets, not {traffic.num_packets}")
     shape = (traffic.num_packets, flits.packet_length)
     words = np.random.default_rng(terminals.seed).integers(0, 1 << 62, size=shape, dtype=np.uint64)
     words &= np.uint64((1 << min(flits.flit_width, 62)) - 1)
     mask = np.uint64((1 << flits.address_width) - 1)
     words[:, 0] = (words[:, 0] & ~mask) | traffic.destination.astype(np.uint64)
     model = FabricModel(plan, packet_length=flits.packet_length, buffers=buffers)
-    patience = 1000 + terminals.sink_hold + 20 * flits.packet_length * traffic.num_packets
+    work = 20 * flits.packet_length * (traffic.num_packets + plan.network.num_nodes)
+    patience = 1000 + terminals.sink_hold + int(traffic.earliest.max()) + work
     expected = model.run(traffic, terminals, max_cycles=patience)
     limit = expected.cycles + 200 * flits.packet_length + 1000
     return Case(test, traffic, terminals, words, _node_of_address(plan, traffic.destination), expected, limit)
@@ -149,6 +195,8 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
         node=expected.node,
         cycle=expected.cycle,
         dropped=expected.dropped,
+        head_cycle=expected.head_cycle,
+        cycles=expected.cycles,
         flits=case.flits,
         destination=case.destination,
     )

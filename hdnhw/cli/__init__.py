@@ -19,7 +19,9 @@ from hdnhw.cli.options import (
     add_command,
     add_endpoint_options,
     add_fabric_options,
+    add_load_options,
     fabric_spec,
+    load_spec,
     say,
 )
 from hdnhw.cli.simulation import add_simulation_commands
@@ -32,7 +34,9 @@ __all__ = [
     "add_command",
     "add_endpoint_options",
     "add_fabric_options",
+    "add_load_options",
     "fabric_spec",
+    "load_spec",
     "main",
     "say",
 ]

@@ -18,9 +18,11 @@ __all__ = [
     "add_command",
     "add_endpoint_options",
     "add_fabric_options",
+    "add_load_options",
     "add_rule_options",
     "add_timed_options",
     "fabric_spec",
+    "load_spec",
     "say",
 ]
 
@@ -106,6 +108,26 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how large AXI4-Stream endpoints are."""
     parser.add_argument("--max-frame", type=int, metavar="BYTES", help="longest frame of the endpoints (default 1024)")
     parser.add_argument("--tuser-width", type=int, metavar="BITS", help="user bits a frame (default 1)")
+
+
+def add_load_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which messages are created, but for how many."""
+    parser.add_argument("--pattern", help="where packets go, for example 'hotspot(0.2, 5)' (default uniform)")
+    parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
+    parser.add_argument(
+        "--lengths",
+        help="of messages in flits: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...), for example "
+        "'mix(1, 0.8, 9, 0.2)'; default: one packet",
+    )
+
+
+def load_spec(options: argparse.Namespace) -> Any:
+    """Return the load that the options describe."""
+    from hdnhw.model.measure import LoadSpec
+
+    names = ("pattern", "injection", "lengths", "rate", "cycles", "warmup", "seed")
+    given = {name: getattr(options, name) for name in names}
+    return LoadSpec(**{name: value for name, value in given.items() if value is not None})
 
 
 def _endpoints(options: argparse.Namespace) -> AxiStreamSpec | None:

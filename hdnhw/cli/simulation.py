@@ -10,7 +10,16 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from hdnhw.cli.options import DONE, Result, add_command, add_timed_options, fabric_spec, say
+from hdnhw.cli.options import (
+    DONE,
+    Result,
+    add_command,
+    add_load_options,
+    add_timed_options,
+    fabric_spec,
+    load_spec,
+    say,
+)
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.files import replacing
 from hdnhw.spec import SpecError
@@ -28,7 +37,7 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
         return _replay(options), DONE
     if options.channels:
         check_channels(Path(options.channels))
-    fabric, load = fabric_spec(options), _load_spec(options)
+    fabric, load = fabric_spec(options), load_spec(options)
     model = model_of(fabric)
     with ProgressBar() as progress:
         measured = measure(model, load, counting=options.channels is not None, progress=progress.show)
@@ -53,22 +62,13 @@ def _replay(options: argparse.Namespace) -> Result:
         return measure_trace(fabric_spec(options), Path(options.trace), cycles=options.cycles, progress=progress.show)
 
 
-def _load_spec(options: argparse.Namespace) -> Any:
-    from hdnhw.model.measure import LoadSpec
-
-    given = {
-        name: getattr(options, name) for name in ("pattern", "injection", "lengths", "rate", "cycles", "warmup", "seed")
-    }
-    return LoadSpec(**{name: value for name, value in given.items() if value is not None})
-
-
 def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure load curves of one or more fabrics and their saturation."""
     from hdnhw.model.sweep import ResultsFile, Sweep
     from hdnhw.report.curves import check_plot, plot_curves
     from hdnhw.report.page import check_page, sweep_page
 
-    load, fabrics = _load_spec(options), []
+    load, fabrics = load_spec(options), []
     for spec in options.specs:
         options.spec = spec
         fabrics.append(fabric_spec(options))
@@ -150,7 +150,7 @@ def add_simulation_commands(commands: Any) -> None:
         help="count what each type of channel carries, how often it stalls and how many packets its queues hold; "
         "FILE, .parquet or .csv, has a row for each channel",
     )
-    _add_load_options(parser)
+    _add_curve_options(parser)
     parser.add_argument(
         "--flit-width", type=int, metavar="W", help="bits a flit (default 32), for traces whose messages have bytes"
     )
@@ -172,18 +172,12 @@ def add_simulation_commands(commands: Any) -> None:
     parser.add_argument("--results", metavar="FILE", help="Parquet file that is kept up to date, and gone on from")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers to use instead")
-    _add_load_options(parser)
+    _add_curve_options(parser)
 
 
-def _add_load_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that a load curve has in common, and those of the machine."""
-    parser.add_argument("--pattern", help="where packets go, for example 'hotspot(0.2, 5)' (default uniform)")
-    parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
-    parser.add_argument(
-        "--lengths",
-        help="of messages in flits: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...), for example "
-        "'mix(1, 0.8, 9, 0.2)'; default: one packet",
-    )
+def _add_curve_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a measurement, and those of the machine."""
+    add_load_options(parser)
     parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
     parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
     parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")

@@ -1,0 +1,224 @@
+"""Fabrics and cases drawn at random, for the check that the model is the Verilog (:mod:`sim.lockstep`)."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hdnhw.model.measure import LoadSpec
+from hdnhw.spec import (
+    CROSSBARS,
+    FabricSpec,
+    NetworkSpec,
+    Product,
+    SpecError,
+    complete,
+    cube,
+    dualcube,
+    ghc,
+    hdn,
+    mesh,
+    product,
+    rdn,
+    torus,
+)
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.network import Network, build
+from hdnhw.traffic.packets import Terminals
+from hdnhw.traffic.patterns import parse_pattern
+
+__all__ = ["BUFFERS", "KINDS", "LENGTHS", "RATES", "DrawnCase", "command", "draw_cases", "draw_fabric"]
+
+LENGTHS, BUFFERS = (1, 2, 3, 4, 5, 8, 9), (1, 2, 4, 8)
+SPARE_BITS = (0, 1, 7, 24)
+"""Of a flit, beyond the address of the destination."""
+
+RATES = ((0.01, 0.03), (0.03, 0.15), (0.15, 0.5), (0.5, 1.0))
+"""Least and most flits a node and cycle of each load of a fabric: from nearly idle to above saturation."""
+
+PACKETS = 2000
+"""Packets of a case, about."""
+
+PAUSES = (0, 32, 64, 128)
+"""Of 256: how often terminals pause, where they do."""
+
+LEAST_NODES, MOST_NODES = 4, 64
+
+Generator = np.random.Generator
+
+
+def _sizes(most: int, rng: Generator) -> list[int]:
+    """Draw the sizes of one to three factors."""
+    return rng.integers(2, most + 1, rng.integers(1, 4)).tolist()
+
+
+def _cube(rng: Generator) -> Product:
+    return cube(int(rng.integers(2, 7)))
+
+
+def _complete(rng: Generator) -> Product:
+    return complete(int(rng.integers(2, 13)))
+
+
+def _product(rng: Generator) -> Product:
+    makers = (torus, mesh, ghc)
+    return product(*(makers[rng.integers(3)](*_sizes(4, rng)) for _ in range(rng.integers(1, 4))))
+
+
+def _base(rng: Generator) -> Product:
+    """Draw the base of a dual-net."""
+    sizes = _sizes(4, rng)
+    makers = (torus, ghc, lambda *_: cube(len(sizes)), lambda *_: product(torus(sizes[0]), ghc(*sizes)))
+    return makers[rng.integers(len(makers))](*sizes)
+
+
+def _hdn(levels: int) -> Callable[[Generator], NetworkSpec]:
+    def draw(rng: Generator) -> NetworkSpec:
+        base = _base(rng)
+        return hdn(base, [np.flatnonzero(rng.integers(2, size=len(base.factors))).tolist() for _ in range(levels)])
+
+    return draw
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of network.
+
+    Attributes
+    ----------
+    draw : callable
+        Makes one from a generator, of any size.
+    most_nodes : int
+    nested : bool
+        Whether its super-nodes are nested.
+    """
+
+    draw: Callable[[Generator], NetworkSpec]
+    most_nodes: int = MOST_NODES
+    nested: bool = True
+
+
+KINDS = (
+    Kind(lambda rng: rdn(_base(rng), int(rng.integers(1, 3)))),
+    Kind(_hdn(1)),
+    Kind(_hdn(2)),
+    Kind(_hdn(2), most_nodes=128, nested=False),
+    Kind(lambda rng: dualcube(int(rng.integers(2, 5)))),
+    Kind(lambda rng: torus(*_sizes(8, rng))),
+    Kind(lambda rng: mesh(*_sizes(8, rng))),
+    Kind(_product),
+    Kind(lambda rng: ghc(*_sizes(8, rng))),
+    Kind(_cube),
+    Kind(_complete),
+    Kind(_hdn(3), most_nodes=256),
+)
+"""Fabrics take turns at them. No dual-net of three levels has fewer than 256 nodes."""
+
+
+def _network(kind: Kind, rng: Generator) -> Network:
+    while True:
+        network = build(kind.draw(rng))
+        if LEAST_NODES <= network.num_nodes <= kind.most_nodes and network.is_nested == kind.nested:
+            return network
+
+
+def draw_fabric(number: int, rng: Generator) -> FabricSpec:
+    """Draw a fabric; kinds of networks and packet lengths take turns by its number, all else is left to chance."""
+    network = _network(KINDS[number % len(KINDS)], rng)
+    return FabricSpec(
+        network=network.spec,
+        modes="".join(rng.choice(["f", "O"], len(network.levels))) if network.levels else None,
+        lanes=int(rng.integers(1, 3)),
+        packet_length=LENGTHS[number % len(LENGTHS)],
+        flit_width=AddressLayout(network).width + int(rng.choice(SPARE_BITS)),
+        buffers=int(rng.choice(BUFFERS)),
+        crossbar=str(rng.choice(CROSSBARS)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnCase:
+    """What to send through a fabric.
+
+    Attributes
+    ----------
+    test : str
+        ``random``, ``exchange`` or ``load``.
+    seed : int
+    load : LoadSpec or None
+        Of a load, with the same seed.
+    terminals : Terminals
+        Of a load, with the same seed.
+    """
+
+    test: str
+    seed: int
+    load: LoadSpec | None = None
+    terminals: Terminals = field(default_factory=Terminals)
+
+
+def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
+    """Draw what to send through a fabric: the random test, the exchange, and a load of each of :data:`RATES`."""
+    network, seeds = build(fabric.network), rng.integers(1, 1 << 16, 1 + len(RATES)).tolist()
+    cases = [DrawnCase(test="random", seed=seeds[0]), DrawnCase(test="exchange", seed=1)]
+    for number, (seed, (least, most)) in enumerate(zip(seeds[1:], RATES, strict=True)):
+        rate = round(least * (most / least) ** rng.random(), 4)
+        load = LoadSpec(
+            pattern=_pattern(network, of_levels=number % 2 == 1, rng=rng),
+            injection=_injection(rate, rng),
+            lengths=f"mix(1, 0.7, {2 * fabric.packet_length + 1}, 0.3)" if rng.random() < 0.25 else None,
+            rate=rate,
+            cycles=int(PACKETS * fabric.packet_length / (rate * network.num_nodes)) + 100,
+            seed=seed,
+        )
+        gap, stall = rng.choice(PAUSES, 2).tolist() if rng.random() < 0.5 else (0, 0)
+        terminals = Terminals(source_gap=gap, sink_stall=stall, seed=seed)
+        cases.append(DrawnCase(test="load", seed=seed, load=load, terminals=terminals))
+    return cases
+
+
+def _pattern(network: Network, *, of_levels: bool, rng: Generator) -> str:
+    """Draw a pattern that the network can carry; of a dual-net, one of classes and clusters if asked."""
+    levels = range(1, len(network.levels) + 1)
+    texts = [f"{name}({level})" for name in ("cluster", "inter_class") for level in levels]
+    if not (of_levels and levels):
+        texts += ["uniform", "transpose", "complement", "reverse", "shuffle", "tornado", "neighbour"]
+        texts += [f"hotspot({rng.uniform(0.05, 0.5):.2f}, {rng.integers(network.num_nodes)})"]
+        texts += [f"permutation({rng.integers(1, 100)})"]
+    return str(rng.choice([text for text in texts if _carries(network, text)]))
+
+
+def _carries(network: Network, pattern: str) -> bool:
+    try:
+        parse_pattern(pattern, network)
+    except SpecError:
+        return False
+    return True
+
+
+def _injection(rate: float, rng: Generator) -> str:
+    if rng.random() < 0.5:
+        return "bernoulli"
+    return f"on_off({rng.integers(1, 200)}, {max(rate, round(rng.random(), 2))})"
+
+
+def command(fabric: FabricSpec, case: DrawnCase) -> str:
+    """Return the command that runs a case by itself."""
+    options = {
+        "modes": fabric.modes,
+        "lanes": fabric.lanes,
+        "packet-length": fabric.packet_length,
+        "flit-width": fabric.flit_width,
+        "buffers": fabric.buffers,
+        "crossbar": fabric.crossbar,
+        "test": case.test,
+        "seed": case.seed,
+        "packets": PACKETS if case.test == "random" else None,
+    }
+    if case.load is not None:
+        names = ("pattern", "injection", "lengths", "rate", "cycles")
+        options |= {name: getattr(case.load, name) for name in names}
+        options |= {"source-gap": case.terminals.source_gap, "sink-stall": case.terminals.sink_stall}
+    words = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
+    return shlex.join(["hdnhw", "cosim", str(fabric.network), *words])

@@ -1,0 +1,157 @@
+"""Fabrics drawn at random: what is drawn, and that the check of them can fail."""
+
+import argparse
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hdnhw.cli import fabric_spec, load_spec
+from hdnhw.routing.plan import plan
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.network import build
+from sim import lockstep
+from sim.commands import add_cosim
+from sim.draw import BUFFERS, KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
+from sim.runner import Bench
+
+SMALL = FabricSpec(network=parse("complete(2)"), packet_length=2, buffers=2, flit_width=20)
+
+
+def drawn(number, seed=1):
+    rng = np.random.default_rng([seed, number])
+    fabric = draw_fabric(number, rng)
+    return fabric, draw_cases(fabric, rng)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_twenty_fabrics_are_of_all_kinds_and_sizes(seed):
+    fabrics = [drawn(number, seed)[0] for number in range(20)]
+    networks = [build(fabric.network) for fabric in fabrics]
+    names = {str(network.spec).split("(")[0] for network in networks}
+    assert names >= {"rdn", "hdn", "dualcube", "mesh", "product", "cube", "complete"}
+    assert {len(network.levels) for network in networks} == {0, 1, 2, 3}
+    assert {network.is_nested for network in networks} == {True, False}
+    assert all(4 <= network.num_nodes <= (256 if len(network.levels) == 3 else 128) for network in networks)
+    assert sum(network.num_nodes > 64 for network in networks) <= 3
+    assert {fabric.packet_length for fabric in fabrics} == set(LENGTHS)
+    assert {fabric.buffers for fabric in fabrics} == set(BUFFERS)
+    assert {fabric.lanes for fabric in fabrics} == {1, 2}
+    assert {fabric.crossbar for fabric in fabrics} == {"crosspoint", "output"}
+    assert set("".join(fabric.modes or "" for fabric in fabrics)) == {"f", "O"}
+
+
+def test_flits_of_drawn_fabrics_hold_an_address_and_some_no_more():
+    fabrics = [drawn(number)[0] for number in range(20)]
+    spare = [fabric.flit_width - AddressLayout(build(fabric.network)).width for fabric in fabrics]
+    assert min(spare) == 0 < max(spare)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_drawn_modes_and_lanes_fit_the_levels(number):
+    fabric, _ = drawn(number, seed=3)
+    made = plan(fabric.network, fabric.modes, fabric.lanes)
+    assert (made.modes, made.lanes) == (fabric.modes, fabric.lanes)
+
+
+def test_what_is_drawn_depends_on_the_seed_and_the_number_alone():
+    assert drawn(5) == drawn(5)
+    assert drawn(5) != drawn(5, seed=2)
+    assert drawn(5) != drawn(5 + len(KINDS))
+
+
+def test_cases_range_from_nearly_idle_to_saturated_with_and_without_pauses():
+    of_levels, paused = set(), set()
+    for number in range(20):
+        fabric, cases = drawn(number)
+        assert [case.test for case in cases] == ["random", "exchange", *["load"] * len(RATES)]
+        loads = [case.load for case in cases[2:]]
+        assert [least <= load.rate <= most for load, (least, most) in zip(loads, RATES, strict=True)] == [True] * 4
+        if build(fabric.network).levels:
+            of_levels |= {load.pattern.split("(")[0] for load in loads[1::2]}
+        paused |= {(case.terminals.source_gap > 0, case.terminals.sink_stall > 0) for case in cases[2:]}
+    assert of_levels == {"cluster", "inter_class"}
+    assert paused == {(False, False), (True, False), (False, True), (True, True)}
+
+
+@pytest.mark.parametrize("number", [3, 5])
+def test_the_command_of_a_case_means_the_same(number):
+    commands = argparse.ArgumentParser()
+    add_cosim(commands.add_subparsers())
+    fabric, cases = drawn(number)
+    for case in cases:
+        options = commands.parse_args(shlex.split(command(fabric, case))[1:])
+        options.endpoints = None
+        assert fabric_spec(options) == fabric
+        assert (options.test, options.seed) == (case.test, case.seed)
+        if case.load is not None:
+            assert load_spec(options) == case.load
+            pauses = (options.source_gap, options.sink_stall, options.seed)
+            assert pauses == (case.terminals.source_gap, case.terminals.sink_stall, case.terminals.seed)
+
+
+@pytest.fixture
+def check(monkeypatch, capsys):
+    """Return a function that runs the check on one fabric whose Verilog does what the model does, `late` cycles later.
+
+    The first packet that comes out in a run is the one that is late.
+    """
+
+    def check(late):
+        def simulate(_bench: Bench, folder: Path, _plusargs: object, _reset: int) -> None:
+            with np.load(folder / "case.npz") as case:
+                words = [
+                    sum(flit << 20 * place for place, flit in enumerate(packet)) for packet in case["flits"].tolist()
+                ]
+                cycles = case["cycle"]
+                cycles[0] += late
+                came_out = zip(case["node"].tolist(), cycles.tolist(), case["packet"].tolist(), strict=True)
+                log = "".join(f"{node} {cycle} {words[packet]:x}\n" for node, cycle, packet in came_out)
+                (folder / "ejections.log").write_text(log)
+                heads = "".join(f"{packet} {cycle}\n" for packet, cycle in enumerate(case["head_cycle"].tolist()))
+                (folder / "heads.log").write_text(heads)
+                (folder / "dropped").write_text(str(case["dropped"].sum()))
+
+        monkeypatch.setattr(lockstep, "draw_fabric", lambda *_: SMALL)
+        monkeypatch.setattr(Bench, "build", lambda _: 0.0)
+        monkeypatch.setattr(Bench, "_simulate", simulate)
+        status = lockstep.main(["--count", "1"])
+        return status, capsys.readouterr().out.splitlines()
+
+    return check
+
+
+def test_a_model_that_agrees_passes(check):
+    status, lines = check(0)
+    assert status == 0
+    assert lines[2].split()[-3:-1] != ["0", "0"]
+    assert lines[-2].startswith("1 fabrics, 6 cases, ")
+    assert lines[-2].endswith(" cycles, 0 mismatches")
+    assert lines[-1] == "passed true"
+
+
+def test_one_packet_a_cycle_late_fails_and_the_command_that_repeats_it_is_shown(check):
+    status, lines = check(1)
+    assert status == 1
+    assert sum("hdnhw cosim 'complete(2)'" in line for line in lines) == 6
+    assert lines[-2].endswith(" cycles, 6 mismatches")
+    assert lines[-1] == "passed false"
+
+
+def test_a_case_in_which_nothing_comes_out_is_no_proof():
+    class Nothing:
+        faults = packets = 0
+
+    assert lockstep.count_faults(Nothing()) == 1
+
+
+@pytest.mark.parametrize("arguments", [["--count", "0"], ["--seed", "-1"], ["--seed", "x"]])
+def test_bad_options_are_refused_in_one_line(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        lockstep.main(arguments)
+    assert end.value.code == 2
+    error = capsys.readouterr().err
+    assert arguments[0].strip("-") in error
+    assert error.count("\n") == 1
