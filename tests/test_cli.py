@@ -82,6 +82,10 @@ WRONG = {
     "no such trace": "simulate 'cube(3)' --trace nowhere",
     "folder as trace": "simulate 'cube(3)' --trace .",
     "trace and a rate": "simulate 'cube(3)' --trace here --rate 0.1",
+    "trace and a pattern": "simulate 'cube(3)' --trace here --pattern exchange",
+    "exchange and a rate": "simulate 'cube(3)' --pattern exchange --rate 0.1",
+    "exchange of one": "simulate 'mesh(1)' --pattern exchange",
+    "exchange in a sweep": "sweep 'cube(3)' --pattern exchange",
     "not a trace": "simulate 'cube(3)' --trace here",
     "channels in no table": "simulate 'cube(3)' --channels channels.txt",
     "channels in no folder": "simulate 'cube(3)' --channels none/channels.csv",
@@ -182,7 +186,7 @@ def test_a_trace_is_the_same_in_text_and_parquet(run):
     assert set(text) == set(table)
     status, out, err = run("simulate 'cube(3)' --trace trace.txt --seed 3")
     assert (status, out) == (2, "")
-    assert err == "hdnhw: messages are those of the trace: give --trace or --seed, not both\n"
+    assert err == "hdnhw: --trace says which messages there are: it does not go with --seed\n"
 
 
 def test_sweep(run):

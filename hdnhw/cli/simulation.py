@@ -30,10 +30,10 @@ __all__ = ["add_simulation_commands"]
 def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure latency and accepted rate of a fabric under a load or a trace, on the cycle-accurate model."""
     from hdnhw.model.counts import buffer_classes, channel_types, check_channels, write_channels
-    from hdnhw.model.measure import measure
+    from hdnhw.model.measure import bins, measure
     from hdnhw.model.sweep import measurement_row, model_of
 
-    if options.trace is not None:
+    if options.trace is not None or options.pattern == "exchange":
         return _replay(options), DONE
     if options.channels:
         check_channels(Path(options.channels))
@@ -42,6 +42,8 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     with ProgressBar() as progress:
         measured = measure(model, load, counting=options.channels is not None, progress=progress.show)
     row = measurement_row(model, load, measured)
+    if options.histogram:
+        row["histogram"] = bins(measured.packet_latency)
     if measured.counts is not None:
         row["channels"] = channel_types(model.plan, measured.counts)
         row["queues"] = buffer_classes(model.plan, measured.counts, buffers=model.buffers)
@@ -53,13 +55,18 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
 
 
 def _replay(options: argparse.Namespace) -> Result:
-    from hdnhw.model.replay import measure_trace
+    """Send messages that are known before: those of a trace, or of a total exchange."""
+    from hdnhw.model.replay import measure_exchange, measure_trace
 
-    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed"):
-        if getattr(options, name) is not None:
-            raise SpecError(f"messages are those of the trace: give --trace or --{name}, not both")
+    given = "--pattern exchange" if options.trace is None else "--trace"
+    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed", "channels"):
+        if getattr(options, name) is not None and not (name == "pattern" and options.trace is None):
+            raise SpecError(f"{given} says which messages there are: it does not go with --{name}")
     with ProgressBar() as progress:
-        return measure_trace(fabric_spec(options), Path(options.trace), cycles=options.cycles, progress=progress.show)
+        run = {"cycles": options.cycles, "histogram": options.histogram, "progress": progress.show}
+        if options.trace is None:
+            return measure_exchange(fabric_spec(options), **run)
+        return measure_trace(fabric_spec(options), Path(options.trace), **run)
 
 
 def sweep(options: argparse.Namespace) -> tuple[Result, int]:
@@ -142,6 +149,7 @@ def add_simulation_commands(commands: Any) -> None:
         metavar="FILE",
         help="send the messages of a text, Parquet or Netrace file instead, until all have arrived or for --cycles N",
     )
+    parser.add_argument("--histogram", action="store_true", help="show how many messages took how long")
     parser.add_argument(
         "--channels",
         nargs="?",

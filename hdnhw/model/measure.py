@@ -27,7 +27,7 @@ from hdnhw.traffic.lengths import packets_of, parse_lengths
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.patterns import parse_pattern
 
-__all__ = ["LoadSpec", "Measurement", "Progress", "measure", "summarise", "truncation_point"]
+__all__ = ["LoadSpec", "Measurement", "Progress", "bins", "measure", "summarise", "truncation_point"]
 
 BATCHES = 20
 STUDENT = 2.093
@@ -40,6 +40,9 @@ BLOCK_SLOTS, LEAST_BLOCK = 40, 200
 """Of a block of the warm-up: slots, and cycles at least."""
 
 LEAST_BLOCKS, MOST_BLOCKS = 10, 60
+
+MOST_BINS = 40
+"""Of a histogram that is shown."""
 
 _LAST, _FIRST, _SOURCE = 1, 2, 2
 """Of a packet's tag: whether it is the last or the first of its message, and how far to the left its source stands."""
@@ -456,6 +459,28 @@ def summarise(histogram: Integers) -> dict[str, float] | None:
     rank = {f"p{percent}": int(np.searchsorted(below, -(-total * percent // 100))) for percent in (50, 95, 99)}
     mean = round(float(histogram @ np.arange(len(histogram))) / total, 4)
     return {"mean": mean, **rank, "max": int(np.flatnonzero(histogram)[-1])}
+
+
+def bins(histogram: Integers) -> list[dict[str, int]]:
+    """Return a histogram in at most :data:`MOST_BINS` bins of one width, which is 1, 2 or 5 times a power of ten.
+
+    Examples
+    --------
+    >>> bins(np.array([0, 2, 0, 1]))
+    [{'from': 1, 'to': 1, 'messages': 2}, {'from': 2, 'to': 2, 'messages': 0}, {'from': 3, 'to': 3, 'messages': 1}]
+    """
+    there = np.flatnonzero(histogram)
+    if not len(there):
+        return []
+    least, most = int(there[0]), int(there[-1])
+    widths = (step * 10**power for power in range(20) for step in (1, 2, 5))
+    width = next(width for width in widths if most // width - least // width < MOST_BINS)
+    first = least // width * width
+    counts = np.add.reduceat(histogram[: most + 1], np.arange(first, most + 1, width))
+    return [
+        {"from": low, "to": low + width - 1, "messages": int(count)}
+        for low, count in zip(range(first, most + 1, width), counts, strict=True)
+    ]
 
 
 def _added(one: Integers, other: Integers) -> Integers:

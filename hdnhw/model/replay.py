@@ -14,20 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel
-from hdnhw.model.measure import Progress, summarise
+from hdnhw.model.measure import Progress, bins, summarise
 from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.model.sweep import Row, machine_row, model_of
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.traffic.lengths import packets_of
 from hdnhw.traffic.packets import Terminals
-from hdnhw.traffic.trace import Trace
+from hdnhw.traffic.trace import Trace, exchange_trace
 from hdnhw.traffic.tracefile import read_trace
 
-__all__ = ["Replay", "measure_trace", "replay"]
+__all__ = ["Replay", "measure_exchange", "measure_trace", "replay"]
 
 MOST_PACKETS = 1 << 27
 """Of a trace."""
+
+MOST_EXCHANGED = 8192
+"""Nodes of a total exchange."""
 
 WINDOW_SLOTS = 1 << 14
 """Slots of a window if no message waits for another."""
@@ -233,7 +236,9 @@ class _Run:
         )
 
 
-def measure_trace(fabric: FabricSpec, path: Path, *, cycles: int | None, progress: Progress = lambda *_: None) -> Row:
+def measure_trace(
+    fabric: FabricSpec, path: Path, *, cycles: int | None, histogram: bool = False, progress: Progress = lambda *_: None
+) -> Row:
     """Replay a trace file and return what the command ``simulate --trace`` prints.
 
     Parameters
@@ -243,21 +248,39 @@ def measure_trace(fabric: FabricSpec, path: Path, *, cycles: int | None, progres
         See :func:`hdnhw.traffic.tracefile.read_trace`.
     cycles : int or None
         At which the run ends, if not all messages have arrived before.
+    histogram : bool
+        Whether that of the latencies is in the row.
     progress : callable
         Is told a stage and the share of the packets that have arrived.
     """
     model = model_of(fabric)
     nodes, length = model.plan.network.num_nodes, model.timing.packet_length
     trace = read_trace(path, nodes=nodes, packet_length=length, flit_width=fabric.flit_width, limit=cycles)
-    run = replay(model, trace, limit=cycles, progress=progress)
     head = {"flit_width": fabric.flit_width, "trace": str(path), "format": trace.form}
-    return machine_row(model) | head | _row(model, trace, run)
+    return machine_row(model) | head | _row(model, trace, cycles, histogram, progress)
 
 
-def _row(model: FabricModel, trace: Trace, run: Replay) -> Row:
+def measure_exchange(
+    fabric: FabricSpec, *, cycles: int | None, histogram: bool = False, progress: Progress = lambda *_: None
+) -> Row:
+    """Run a total exchange of one packet each; return what ``simulate --pattern exchange`` prints.
+
+    The parameters are those of :func:`measure_trace`.
+    """
+    model = model_of(fabric)
+    nodes = model.plan.network.num_nodes
+    if not 2 <= nodes <= MOST_EXCHANGED:
+        raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {fabric.network} has {nodes}")
+    trace = exchange_trace(nodes, model.timing.packet_length)
+    return machine_row(model) | {"pattern": trace.form} | _row(model, trace, cycles, histogram, progress)
+
+
+def _row(model: FabricModel, trace: Trace, cycles: int | None, histogram: bool, progress: Progress) -> Row:
+    run = replay(model, trace, limit=cycles, progress=progress)
     nodes, length = model.plan.network.num_nodes, model.timing.packet_length
     created, arrived = run.created >= 0, run.tail >= 0
     packets, tail = int(run.packets[created].sum()), run.tail[arrived]
+    latency = np.bincount(tail - run.created[arrived])
     flits = length / (nodes * max(1, run.cycles - int(trace.cycle.min())))
     return {
         "dependencies": "honoured" if len(trace.dependent) else "none",
@@ -268,10 +291,10 @@ def _row(model: FabricModel, trace: Trace, run: Replay) -> Row:
         "packets": packets,
         "payload_share": round(int(trace.flits[created].sum()) / (packets * length), 6) if packets else None,
         "delivered": len(tail),
-        "packet_latency": summarise(np.bincount(tail - run.created[arrived])),
+        "packet_latency": summarise(latency),
         "network_latency": summarise(np.bincount(tail - run.head[arrived])),
         "mean_hops": round(float(run.hops[arrived].mean()), 4) if len(tail) else None,
         "cycles": run.cycles,
         "seconds": round(run.seconds, 3),
         "router_cycles_per_second": round(nodes * run.cycles / run.seconds),
-    }
+    } | ({"histogram": bins(latency)} if histogram else {})

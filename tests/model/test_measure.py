@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.measure import LoadSpec, measure, summarise, truncation_point
+from hdnhw.model.measure import MOST_BINS, LoadSpec, bins, measure, summarise, truncation_point
 from hdnhw.model.router import NODE, TAG, TAIL_CYCLE
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
@@ -178,6 +178,21 @@ def test_summary_of_a_histogram(seed):
     for percent in (50, 95, 99):
         assert shown[f"p{percent}"] == np.percentile(values, percent, method="inverted_cdf")
     assert summarise(np.zeros(3, np.int64)) is None
+
+
+@pytest.mark.parametrize(("least", "spread"), [(0, 1), (7, 40), (7, 41), (93, 500), (12_345, 60_000)])
+def test_bins_of_a_histogram(least, spread):
+    values = least + np.random.default_rng(spread).integers(0, spread, 3000)
+    rows = bins(np.bincount(values))
+    assert len(rows) <= MOST_BINS
+    assert {row["to"] - row["from"] + 1 for row in rows} < {
+        step * 10**power for power in range(5) for step in (1, 2, 5)
+    }
+    assert [row["from"] for row in rows[1:]] == [row["to"] + 1 for row in rows[:-1]]
+    for row in rows:
+        assert row["messages"] == sum(row["from"] <= value <= row["to"] for value in values)
+    assert all(rows[end]["messages"] for end in (0, -1))
+    assert bins(np.zeros(5, np.int64)) == []
 
 
 def test_truncation_leaves_out_a_transient_and_nothing_else():

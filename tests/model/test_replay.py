@@ -1,16 +1,17 @@
 """Replays against runs in one piece of the packets that the messages became, offered when they say they were."""
 
 from functools import cache
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.replay import measure_trace, replay
+from hdnhw.model.replay import measure_exchange, measure_trace, replay
 from hdnhw.routing.plan import plan
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.traffic.packets import Traffic
-from hdnhw.traffic.trace import Trace
+from hdnhw.traffic.trace import Trace, exchange_trace
 
 NODES = 32
 
@@ -124,3 +125,22 @@ def test_limits_that_cannot_be(limit):
 def test_too_many_packets():
     with pytest.raises(SpecError, match=r"^a trace must have at most 134217728 packets, not 135266304$"):
         replay(model_of(1), trace_of([(0, 0, 1, 1 << 20)] * 129))
+
+
+@pytest.mark.parametrize("length", [1, 8])
+def test_a_total_exchange(length):
+    trace = exchange_trace(NODES, length)
+    pairs = list(zip(trace.source.tolist(), trace.destination.tolist(), strict=True))
+    assert sorted(pairs) == list(permutations(range(NODES), 2))
+    assert [(target - source) % NODES for source, target in pairs] == [*range(1, NODES)] * NODES
+    messages = [(0, source, target, length) for source, target in pairs]
+    model = model_of(length)
+    _, tail = run_at_once(model, messages, [0] * len(messages))
+    row = measure_exchange(FabricSpec(network=parse("rdn(cube(2), 1)"), packet_length=length), cycles=None)
+    assert (row["complete"], row["delivered"], row["cycles"]) == (True, len(pairs), max(tail) + 1)
+    assert row["packet_latency"]["mean"] == pytest.approx(np.mean(tail), abs=1e-4)
+
+
+def test_a_total_exchange_of_too_many():
+    with pytest.raises(SpecError, match=r"^a total exchange is among 2 to 8192 nodes; cube\(14\) has 16384$"):
+        measure_exchange(FabricSpec(network=parse("cube(14)")), cycles=None)
