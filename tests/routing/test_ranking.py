@@ -19,6 +19,7 @@ PROVED = [
     ("torus(4, 2)", ""),
     ("torus(5, 6)", ""),
     ("torus(7)", ""),
+    ("torus(8)", ""),
     ("ghc(3, 4)", ""),
     ("dualcube(3)", "f"),
     ("rdn(torus(4), 1)", "O"),
@@ -166,6 +167,7 @@ def ranks(rule, every_hop):
     [
         ("mesh(3, 3)", ""),
         ("torus(6, 4)", ""),
+        ("torus(8)", ""),
         ("rdn(torus(5), 1)", "f"),
         ("rdn(torus(4), 1)", "O"),
         ("hdn(cube(2), [[0], [0, 1]])", "Of"),
