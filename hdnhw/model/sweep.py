@@ -157,7 +157,9 @@ class _Curve:
         self.fabric, self._load, self._rates = fabric, load, rates
         self.rows: dict[float, Row] = {}
         self._asked: set[float] = set()
-        bound = None if rates is not None else routing_statistics(model_of(fabric).plan).saturation_bound
+        bound = None
+        if rates is None and load.pattern == "uniform":  # the load of the channels is known for that alone
+            bound = routing_statistics(model_of(fabric).plan).saturation_bound
         self._step, self._low, self._high = min(1.0, bound or 1.0) / STEPS, 0, STEPS + 1
 
     def points(self) -> list[Point]:
@@ -217,7 +219,7 @@ class Sweep:
         Its rate is not used.
     rates : sequence of float or None
         Rates of the curves, flits a node and cycle. If None, saturation is searched by bisection among 64 rates up to
-        the bound of the channels, and the curve has shares of it.
+        1, or of uniform traffic up to the bound that the channels set to it, and the curve has shares of it.
     results : ResultsFile
     say : callable
         Is told what goes on.

@@ -34,8 +34,8 @@ class Inline(Executor):
         return future
 
 
-def sweep_of(results, rates=(0.1, 0.3), fabrics=FABRICS):
-    return Sweep(fabrics, LOAD, rates=rates, results=results)
+def sweep_of(results, rates=(0.1, 0.3), fabrics=FABRICS, load=LOAD):
+    return Sweep(fabrics, load, rates=rates, results=results)
 
 
 def timeless(curves):
@@ -127,16 +127,19 @@ def test_workers_that_always_die_end_the_sweep():
         sweep_of(ResultsFile(None)).run(lambda: Inline(0, BrokenExecutor()))
 
 
+@pytest.mark.parametrize("pattern", ["uniform", "neighbour"])
 @pytest.mark.parametrize("limit", [0.0, 0.137, 0.5, 2.0])
-def test_saturation_is_searched(monkeypatch, limit):
+def test_saturation_is_searched(monkeypatch, limit, pattern):
     def fake(point):
         row = {"spec": str(point.fabric.network), "nodes": 1, "offered_rate": point.load.rate, "accepted_rate": 0.0}
         return row | {"saturated": point.load.rate > limit, "packet_latency": {"mean": 1.0}}
 
     monkeypatch.setattr(sweep_module, "measure_point", fake)
     fabric = FABRICS[1]
-    bound = min(1.0, routing_statistics(plan(fabric.network)).saturation_bound)
-    (curve,) = sweep_of(ResultsFile(None), rates=None, fabrics=[fabric]).run(Inline)
+    bound = routing_statistics(plan(fabric.network)).saturation_bound if pattern == "uniform" else 1.0
+    assert bound < 1 or pattern != "uniform"
+    load = replace(LOAD, pattern=pattern)
+    (curve,) = sweep_of(ResultsFile(None), rates=None, fabrics=[fabric], load=load).run(Inline)
     found = curve["saturation_rate"]
     if limit == 0:
         assert found is None
