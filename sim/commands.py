@@ -27,11 +27,6 @@ __all__ = ["add_cosim", "add_demo"]
 RANDOM_LENGTHS = (1, 4, 8)
 """Packet lengths of the random test unless one is asked for."""
 
-LOAD_OPTIONS = ("pattern", "injection", "lengths", "rate", "cycles", "source_gap", "sink_stall")
-
-MOST_PAUSES = 192
-"""Of 256: a terminal that pauses more often is not waited for."""
-
 PAUSES = ("source_gap", "sink_stall")
 LOAD_OPTIONS = ("pattern", "injection", "lengths", "rate", "cycles", *PAUSES)
 

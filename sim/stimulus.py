@@ -12,10 +12,7 @@ from hdnhw.model.fabric import Ejections, FabricModel
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
-from hdnhw.traffic.injection import parse_injection
-from hdnhw.traffic.lengths import packets_of, parse_lengths
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
-from hdnhw.traffic.patterns import parse_pattern
 from sim.harness import CAPACITY
 
 __all__ = ["TESTS", "Case", "case_of_traffic", "load_case", "make_case", "write_case"]
@@ -128,27 +125,14 @@ def load_case(plan: RoutingPlan, flits: FlitFormat, load: LoadSpec, terminals: T
     SpecError
         If the pattern, the injection process or the lengths cannot be, or no packet or too many are created.
     """
-    pattern = parse_pattern(load.pattern, plan.network)
-    lengths = parse_lengths(str(flits.packet_length) if load.lengths is None else load.lengths)
-    seeds = np.random.SeedSequence(load.seed).spawn(3)
-    arrivals, destinations, sizes = (np.random.default_rng(seed) for seed in seeds)
-    injection = parse_injection(
-        load.injection,
-        senders=len(pattern.senders),
-        rate=load.rate,
-        message_flits=lengths.mean_packets(flits.packet_length) * flits.packet_length,
-        rng=arrivals,
-    )
-    cycle, sender = injection.window(load.cycles)
-    if not len(cycle):
+    messages = load.on(plan.network, flits.packet_length).window(load.cycles)
+    if not len(messages.cycle):
         raise SpecError(f"load must create a message in its cycles; at rate {load.rate} it has none in {load.cycles}")
-    source = pattern.senders[sender]
-    address = np.asarray(plan.address.of_node(pattern.draw(source, destinations)))
-    packets = packets_of(lengths.draw(len(cycle), sizes), flits.packet_length)
-    order = np.argsort(source, kind="stable")
-    order = np.repeat(order, packets[order])
-    first = np.searchsorted(source[order], np.arange(plan.network.num_nodes + 1))
-    traffic = Traffic(first, address[order], cycle[order])
+    order = np.argsort(messages.source, kind="stable")
+    order = np.repeat(order, messages.packets[order])
+    first = np.searchsorted(messages.source[order], np.arange(plan.network.num_nodes + 1))
+    address = np.asarray(plan.address.of_node(messages.destination))
+    traffic = Traffic(first, address[order], messages.cycle[order])
     return case_of_traffic("load", plan, flits, traffic, terminals, buffers=buffers)
 
 

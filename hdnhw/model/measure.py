@@ -22,10 +22,9 @@ from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.router import CREATED, HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import SpecError
-from hdnhw.traffic.injection import parse_injection
-from hdnhw.traffic.lengths import packets_of, parse_lengths
+from hdnhw.topology.network import Network
+from hdnhw.traffic.load import Load, Messages
 from hdnhw.traffic.packets import Terminals
-from hdnhw.traffic.patterns import parse_pattern
 
 __all__ = ["LoadSpec", "Measurement", "Progress", "bins", "measure", "summarise", "truncation_point"]
 
@@ -97,6 +96,18 @@ class LoadSpec:
             raise SpecError(f"warmup must be at least 0 cycles, not {self.warmup}")
         if self.seed < 0:
             raise SpecError(f"seed must be at least 0, not {self.seed}")
+
+    def on(self, network: Network, packet_length: int) -> Load:
+        """Return what is created on a network with packets of so many flits."""
+        return Load(
+            network,
+            packet_length,
+            pattern=self.pattern,
+            injection=self.injection,
+            lengths=self.lengths,
+            rate=self.rate,
+            seed=self.seed,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +243,7 @@ class _Window:
     hops: Packets
 
 
-class _Heads:
+class _Beginnings:
     """When the first packets of messages were accepted whose last ones are under way.
 
     A source creates one message a cycle at most: source and cycle name it.
@@ -260,24 +271,15 @@ class _Run:
 
     def __init__(self, model: FabricModel, load: LoadSpec, counting: bool, progress: Progress) -> None:
         self._model, self._progress, self.cycle = model, progress, 0
-        network = model.plan.network
-        self._pattern = parse_pattern(load.pattern, network)
-        seeds = np.random.SeedSequence(load.seed).spawn(3)
-        arrivals, self._rng, self._length_rng = (np.random.default_rng(seed) for seed in seeds)
-        self._lengths = parse_lengths(str(self.packet_length) if load.lengths is None else load.lengths)
-        self._one_packet = self._lengths.mean_packets(self.packet_length) == 1
-        self.senders = self._pattern.senders
-        self._injection = parse_injection(
-            load.injection,
-            senders=len(self.senders),
-            rate=load.rate,
-            message_flits=self._lengths.mean_packets(self.packet_length) * self.packet_length,
-            rng=arrivals,
-        )
+        self._load = load.on(model.plan.network, self.packet_length)
+        self.senders = self._load.senders
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
-        self.course = Course(model, Terminals(), room=max(1024, network.num_nodes), counting=counting)
-        self._heads, self.watchdog = _Heads(), Watchdog(model, self.course, source_of=lambda tag: tag >> _SOURCE)
+        self.course = Course(model, Terminals(), room=max(1024, len(model.address)), counting=counting)
+        self._beginnings, self.watchdog = (
+            _Beginnings(),
+            Watchdog(model, self.course, source_of=lambda tag: tag >> _SOURCE),
+        )
 
     @property
     def packet_length(self) -> int:
@@ -308,24 +310,22 @@ class _Run:
     def _window(self, stop: int) -> _Window:
         timing = self._model.timing
         stop += (timing.sample_phase - stop) % timing.packet_length
-        created, sender = self._injection.window(stop - self.cycle)
-        created += self.cycle
-        flits = self._lengths.draw(len(created), self._length_rng)
-        packets = packets_of(flits, self.packet_length)
-        arrivals = self._offer(created, self.senders[sender], packets)
-        left = self.course.advance(arrivals, packets=1 << 62, limit=stop)
+        messages = self._load.window(stop - self.cycle)
+        created = messages.cycle + self.cycle
+        left = self.course.advance(self._offer(created, messages), packets=1 << 62, limit=stop)
         self.cycle = stop
         self.watchdog.look()
-        messages, head = self._messages(left)
+        ended, head = self._ended(left)
         source, taken = left[:, TAG] >> _SOURCE, left[:, TAIL_CYCLE]
-        born, tail, hops = (messages[:, column] for column in (CREATED, TAIL_CYCLE, HOPS))
-        return _Window(created, packets, flits, source, taken, born, head, tail, hops)
+        born, tail, hops = (ended[:, column] for column in (CREATED, TAIL_CYCLE, HOPS))
+        return _Window(created, messages.packets, messages.flits, source, taken, born, head, tail, hops)
 
-    def _offer(self, created: Integers, source: Integers, packets: Integers) -> tuple[npt.NDArray[Any], ...]:
+    def _offer(self, created: Integers, messages: Messages) -> tuple[npt.NDArray[Any], ...]:
         """Return the packets of messages as arrivals, see :meth:`Course.advance`."""
-        destination = self._model.address[self._pattern.draw(source, self._rng)]
+        source, destination = messages.source, self._model.address[messages.destination]
         tag = source << _SOURCE | _FIRST | _LAST
-        if not self._one_packet:
+        if not self._load.one_packet:
+            packets = messages.packets
             created, source, destination, tag = (
                 np.repeat(column, packets) for column in (created, source, destination, tag)
             )
@@ -335,15 +335,15 @@ class _Run:
             tag &= ~np.where(last, 0, _LAST) & ~np.where(first, 0, _FIRST)
         return created, *(column.astype(np.int32) for column in (source, destination, tag))
 
-    def _messages(self, left: Packets) -> tuple[Packets, Packets]:
+    def _ended(self, left: Packets) -> tuple[Packets, Packets]:
         """Return the last packets of messages among those that have left, and when these messages were accepted."""
-        if self._one_packet:
+        if self._load.one_packet:
             return left, left[:, HEAD_CYCLE]
         first, last = left[:, TAG] & _FIRST != 0, left[:, TAG] & _LAST != 0
         begun, messages = left[first & ~last], left[last]
         head, several = messages[:, HEAD_CYCLE].copy(), ~first[last]
-        self._heads.add(self._names(begun), begun[:, HEAD_CYCLE])
-        head[several] = self._heads.take(self._names(messages[several]))
+        self._beginnings.add(self._names(begun), begun[:, HEAD_CYCLE])
+        head[several] = self._beginnings.take(self._names(messages[several]))
         return messages, head
 
     def _names(self, packets: Packets) -> Integers:

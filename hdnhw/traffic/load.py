@@ -1,0 +1,97 @@
+"""A load: which messages the terminals create, some cycles at a time, from one seed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.topology.network import Network
+from hdnhw.traffic.injection import parse_injection
+from hdnhw.traffic.lengths import packets_of, parse_lengths
+from hdnhw.traffic.patterns import parse_pattern
+
+__all__ = ["Load", "Messages"]
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """Messages in the order of cycles; arrays of int64, shape (messages,).
+
+    Attributes
+    ----------
+    cycle : ndarray
+        In which each is created, from 0.
+    source, destination : ndarray
+        Nodes.
+    flits, packets : ndarray
+        Of each.
+    """
+
+    cycle: Integers
+    source: Integers
+    destination: Integers
+    flits: Integers
+    packets: Integers
+
+
+class Load:
+    """What the terminals of a network create.
+
+    Parameters
+    ----------
+    network : Network
+    packet_length : int
+        Flits a packet.
+    pattern, injection : str
+        See :func:`hdnhw.traffic.patterns.parse_pattern` and :func:`hdnhw.traffic.injection.parse_injection`.
+    lengths : str or None
+        Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
+    rate : float
+        Flits of packets a node and cycle, 0 to 1.
+    seed : int
+
+    Attributes
+    ----------
+    senders : ndarray of int64, shape (senders,)
+        Nodes that send, sorted.
+    one_packet : bool
+        Whether every message is one packet.
+
+    Raises
+    ------
+    SpecError
+        If the pattern, the injection process or the lengths cannot be.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        packet_length: int,
+        *,
+        pattern: str,
+        injection: str,
+        lengths: str | None,
+        rate: float,
+        seed: int,
+    ) -> None:
+        self._packet_length, self._pattern = packet_length, parse_pattern(pattern, network)
+        arrivals, self._destinations, self._sizes = (
+            np.random.default_rng(own) for own in np.random.SeedSequence(seed).spawn(3)
+        )
+        self._lengths = parse_lengths(str(packet_length) if lengths is None else lengths)
+        mean_packets = self._lengths.mean_packets(packet_length)
+        self.senders, self.one_packet = self._pattern.senders, mean_packets == 1
+        message_flits = mean_packets * packet_length
+        self._injection = parse_injection(
+            injection, senders=len(self.senders), rate=rate, message_flits=message_flits, rng=arrivals
+        )
+
+    def window(self, cycles: int) -> Messages:
+        """Return the messages of the next so many cycles."""
+        cycle, sender = self._injection.window(cycles)
+        source = self.senders[sender]
+        flits = self._lengths.draw(len(cycle), self._sizes)
+        destination = self._pattern.draw(source, self._destinations)
+        return Messages(cycle, source, destination, flits, packets_of(flits, self._packet_length))
