@@ -3,7 +3,6 @@
 import time
 from pathlib import Path
 
-from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec, parse
 from sim.runner import Bench
 from sim.stimulus import make_case
@@ -19,10 +18,9 @@ def main() -> None:
     for length in (1, 4, 8):
         bench = Bench(FabricSpec(network=parse(SPEC), packet_length=length), root=Path("build/sim"))
         run = bench.run("random", packets=PACKETS)
-        case = make_case("random", bench.plan, bench.flits, buffers=bench.buffers, packets=PACKETS)
-        model = FabricModel(bench.plan, packet_length=length, buffers=bench.buffers)
+        case = make_case("random", bench.model, bench.flits, packets=PACKETS)
         started = time.monotonic()
-        model.run(case.traffic, case.terminals, max_cycles=case.limit)
+        bench.model.run(case.traffic, case.terminals, max_cycles=case.limit)
         model_seconds = time.monotonic() - started
         verdict = run.verdict
         print(

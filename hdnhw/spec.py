@@ -15,6 +15,7 @@ from typing import SupportsIndex
 
 __all__ = [
     "CROSSBARS",
+    "QUEUEINGS",
     "AxiStreamSpec",
     "DualCube",
     "DualNet",
@@ -40,6 +41,9 @@ MAX_ADDRESS_BITS = 60
 
 CROSSBARS = ("crosspoint", "output")
 """Where the registers of a router's switch traversal stand; the first is the default."""
+
+QUEUEINGS = ("fifo", "voq")
+"""In which order packets leave a virtual channel of a router's input; the first is the default."""
 
 
 class SpecError(ValueError):
@@ -195,6 +199,9 @@ class FabricSpec:
         least with which a port of one virtual channel sustains one flit a cycle.
     crossbar : str
         One of :data:`CROSSBARS`: where the registers of switch traversal stand. Cycles do not depend on it.
+    queueing : str
+        One of :data:`QUEUEINGS`: whether packets leave a virtual channel first in, first out, or so only among those
+        that go the same way, as virtual output queues.
     endpoints : AxiStreamSpec or None
         What stands at the terminals; None for bare streams of flits.
 
@@ -213,6 +220,7 @@ class FabricSpec:
     flit_width: int = 32
     buffers: int | None = None
     crossbar: str = CROSSBARS[0]
+    queueing: str = QUEUEINGS[0]
     endpoints: AxiStreamSpec | None = None
 
     def __post_init__(self) -> None:
@@ -220,8 +228,12 @@ class FabricSpec:
             raise TypeError(f"network must be a network spec such as parse(...) returns, not {self.network!r}")
         if self.modes is not None and not isinstance(self.modes, str):
             raise TypeError(f"modes must be a string or None, not {self.modes!r}")
-        if self.crossbar not in CROSSBARS:
-            raise SpecError(f"crossbar must be {' or '.join(CROSSBARS)}, not {self.crossbar!r}")
+        for what, choice, allowed in (
+            ("crossbar", self.crossbar, CROSSBARS),
+            ("queueing", self.queueing, QUEUEINGS),
+        ):
+            if choice not in allowed:
+                raise SpecError(f"{what} must be {' or '.join(allowed)}, not {choice!r}")
         if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec):
             raise TypeError(f"endpoints must be an AxiStreamSpec or None, not {self.endpoints!r}")
         length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)

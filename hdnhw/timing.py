@@ -9,10 +9,13 @@ sample phase on, and its grants take effect when the slot ends.
 from dataclasses import dataclass
 from operator import index
 
-__all__ = ["SlotTiming", "slots_per_vc"]
+__all__ = ["TURN_SLOTS", "SlotTiming", "slots_per_vc"]
 
 LONG_SLOT = 8
 """Flits from which a slot has time for a register behind the buffer and one in route computation."""
+
+TURN_SLOTS = 256
+"""Slots, a power of two, in which injection comes first once by each way in a router of virtual output queues."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,20 @@ class SlotTiming:
             return frozenset(("grant",) if time else ())
         cuts = {0: (), 1: ("credit",), 2: ("credit", "want"), 3: ("credit", "want", "grant")}
         return frozenset(cuts.get(time, ("credit", "choice", "want", "grant")))
+
+    @property
+    def matching_rounds(self) -> int:
+        """Rounds of matching in a router of virtual output queues: two where the slot has time for them."""
+        return 2 if len(self.matching_cuts) >= 3 else 1
+
+    @property
+    def matching_cuts(self) -> tuple[str, ...]:
+        """Where registers cut the logic of matching, from the sample phase on: where the slot has time for them.
+
+        ``request``: behind the look at the credits; ``grant``: behind what outputs grant in the first round;
+        ``accept``: behind what inputs accept of it, and the grants of the second round.
+        """
+        return ("request", "grant", "accept")[: self.packet_length - 1 - self.sample_phase]
 
     @property
     def commit_phase(self) -> int:

@@ -69,11 +69,11 @@ def _run(bench: Bench, case: Case) -> Run:
 
 
 def _case(bench: Bench, test: str, options: argparse.Namespace) -> Case:
-    machine = (bench.plan, bench.flits)
+    machine = (bench.model, bench.flits)
     if test != "load":
-        return make_case(test, *machine, buffers=bench.buffers, packets=options.packets, seed=options.seed)
+        return make_case(test, *machine, packets=options.packets, seed=options.seed)
     terminals = Terminals(source_gap=options.source_gap or 0, sink_stall=options.sink_stall or 0, seed=options.seed)
-    return load_case(*machine, load_spec(options), terminals, buffers=bench.buffers)
+    return load_case(*machine, load_spec(options), terminals)
 
 
 def _check_counts(options: argparse.Namespace) -> None:
@@ -152,7 +152,7 @@ def demo(_options: argparse.Namespace) -> tuple[Result, int]:
     files = write_fabric(bench.fabric, DEMO_FOLDER)
     say(f"2. emitted {', '.join(map(str, files))}")
     say("3. building that Verilog with Verilator and running it against the model, cycle by cycle ...")
-    cases = [make_case(test, bench.plan, bench.flits, buffers=bench.buffers, packets=10_000) for test in TESTS]
+    cases = [make_case(test, bench.model, bench.flits, packets=10_000) for test in TESTS]
     try:
         runs = [_run(bench, case) for case in cases]
     except SimulatorError as error:

@@ -9,6 +9,7 @@ import numpy as np
 from hdnhw.model.measure import LoadSpec
 from hdnhw.spec import (
     CROSSBARS,
+    QUEUEINGS,
     FabricSpec,
     NetworkSpec,
     Product,
@@ -134,6 +135,7 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
         flit_width=AddressLayout(network).width + int(rng.choice(SPARE_BITS)),
         buffers=int(rng.choice(BUFFERS)),
         crossbar=str(rng.choice(CROSSBARS)),
+        queueing=str(rng.choice(QUEUEINGS)),
     )
 
 
@@ -212,6 +214,7 @@ def command(fabric: FabricSpec, case: DrawnCase) -> str:
         "flit-width": fabric.flit_width,
         "buffers": fabric.buffers,
         "crossbar": fabric.crossbar,
+        "queueing": fabric.queueing,
         "test": case.test,
         "seed": case.seed,
         "packets": PACKETS if case.test == "random" else None,

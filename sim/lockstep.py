@@ -15,17 +15,17 @@ from sim.stimulus import Case, load_case, make_case
 
 __all__ = ["count_faults", "main"]
 
-COLUMNS = "{:>3} {:34} {:5} {:>5} {:>2} {:>7} {:>5} {:10} {:>7} {:>5} {:>7} {:>8} {:>10} {:>7}"
-HEADINGS = ("no.", "network", "modes", "lanes", "L", "buffers", "width", "crossbar")
+COLUMNS = "{:>3} {:34} {:5} {:>5} {:>2} {:>7} {:>5} {:6} {:10} {:>7} {:>5} {:>7} {:>8} {:>10} {:>7}"
+HEADINGS = ("no.", "network", "modes", "lanes", "L", "buffers", "width", "queues", "crossbar")
 HEADINGS += ("routers", "cases", "packets", "cycles", "mismatches", "seconds")
 
 
 def make_drawn_case(bench: Bench, drawn: DrawnCase) -> Case:
     """Make the packets of a case, and let the model say what comes out."""
-    machine = (bench.plan, bench.flits)
+    machine = (bench.model, bench.flits)
     if drawn.load is None:
-        return make_case(drawn.test, *machine, buffers=bench.buffers, packets=PACKETS, seed=drawn.seed)
-    return load_case(*machine, drawn.load, drawn.terminals, buffers=bench.buffers)
+        return make_case(drawn.test, *machine, packets=PACKETS, seed=drawn.seed)
+    return load_case(*machine, drawn.load, drawn.terminals)
 
 
 def count_faults(verdict: Verdict) -> int:
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         routers, total = check_fabric(fabric, draw_cases(fabric, rng))
         totals += total
         machine = (fabric.modes or "-", fabric.lanes, fabric.packet_length, fabric.buffers, fabric.flit_width)
-        row = (number, str(fabric.network), *machine, fabric.crossbar, routers, *total)
+        row = (number, str(fabric.network), *machine, fabric.queueing, fabric.crossbar, routers, *total)
         print(COLUMNS.format(*row, round(time.monotonic() - started)), flush=True)
     cases, packets, cycles, faults = totals
     print(f"{options.count} fabrics, {cases} cases, {packets} packets, {cycles} cycles, {faults} mismatches")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric, write_fabric
 from hdnhw.flit import FlitFormat
+from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec
 from sim.check import Verdict, check_ejections, count_hop_mismatches
 from sim.harness import harness_text
@@ -71,7 +72,9 @@ class Bench:
         self.plan = self.fabric.plan
         manifest = self.fabric.manifest
         self.flits = FlitFormat(spec.flit_width, self.plan.address.width, spec.packet_length)
-        self.buffers: int = manifest["buffers"]
+        self.model = FabricModel(
+            self.plan, packet_length=spec.packet_length, buffers=spec.buffers, queueing=spec.queueing
+        )
         network = self.plan.network
         self._channels = [
             (node, port, network.ports[port].name)
@@ -136,7 +139,7 @@ class Bench:
         SimulatorError
             If the bench cannot be built or does not end.
         """
-        case = make_case(test, self.plan, self.flits, buffers=self.buffers, packets=packets, seed=seed)
+        case = make_case(test, self.model, self.flits, packets=packets, seed=seed)
         return self.run_case(case, reset_after=reset_after, keep=keep)
 
     def run_case(self, case: Case, *, reset_after: int = 0, keep: bool = False) -> Run:

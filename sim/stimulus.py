@@ -77,9 +77,7 @@ def _node_of_address(plan: RoutingPlan, address: npt.NDArray[np.int64]) -> npt.N
     return np.where(plan.address.is_node(address), plan.network.encode(plan.address.unpack(address)), -1)
 
 
-def make_case(
-    test: str, plan: RoutingPlan, flits: FlitFormat, *, buffers: int, packets: int = 0, seed: int = 1
-) -> Case:
+def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int = 0, seed: int = 1) -> Case:
     """Make the traffic of `test` and run the model on it.
 
     Parameters
@@ -87,9 +85,8 @@ def make_case(
     test : str
         ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
         pausing, some destinations impossible where the address has holes. ``exchange``: every node sends to every node.
-    plan : RoutingPlan
+    model : FabricModel
     flits : FlitFormat
-    buffers : int
     packets : int
         Packets of the random test, rounded up to a multiple of the nodes.
     seed : int
@@ -99,25 +96,25 @@ def make_case(
     SpecError
         If the head flit has no room for the source address, by which ``hops`` tells packets apart.
     """
-    nodes = plan.network.num_nodes
+    nodes = model.plan.network.num_nodes
     if test == "hops" and flits.head_payload_width < flits.address_width:
         raise SpecError(
             f"flit width must be at least {2 * flits.address_width} for the hops test, not {flits.flit_width}"
         )
-    own = _destinations(test, plan, packets, np.random.default_rng(seed))
+    own = _destinations(test, model.plan, packets, np.random.default_rng(seed))
     destination = np.concatenate(own)
     first = np.cumsum([0, *(len(part) for part in own)], dtype=np.int64)
     traffic = Traffic(first, destination, np.zeros(len(destination), np.int64))
     pauses = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed) if test == "random" else Terminals()
-    case = case_of_traffic(test, plan, flits, traffic, pauses, buffers=buffers)
+    case = case_of_traffic(test, model, flits, traffic, pauses)
     if test == "hops":
         sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(first))
-        tags = np.asarray(plan.address.of_node(sources)) << flits.address_width | destination
+        tags = np.asarray(model.plan.address.of_node(sources)) << flits.address_width | destination
         case.flits[:, 0] = tags.astype(np.uint64)
     return case
 
 
-def load_case(plan: RoutingPlan, flits: FlitFormat, load: LoadSpec, terminals: Terminals, *, buffers: int) -> Case:
+def load_case(model: FabricModel, flits: FlitFormat, load: LoadSpec, terminals: Terminals) -> Case:
     """Make the packets that a load creates in its cycles, which begin at reset, and run the model on them.
 
     Raises
@@ -125,6 +122,7 @@ def load_case(plan: RoutingPlan, flits: FlitFormat, load: LoadSpec, terminals: T
     SpecError
         If the pattern, the injection process or the lengths cannot be, or no packet or too many are created.
     """
+    plan = model.plan
     messages = load.on(plan.network, flits.packet_length).window(load.cycles)
     if not len(messages.cycle):
         raise SpecError(f"load must create a message in its cycles; at rate {load.rate} it has none in {load.cycles}")
@@ -133,12 +131,10 @@ def load_case(plan: RoutingPlan, flits: FlitFormat, load: LoadSpec, terminals: T
     first = np.searchsorted(messages.source[order], np.arange(plan.network.num_nodes + 1))
     address = np.asarray(plan.address.of_node(messages.destination))
     traffic = Traffic(first, address[order], messages.cycle[order])
-    return case_of_traffic("load", plan, flits, traffic, terminals, buffers=buffers)
+    return case_of_traffic("load", model, flits, traffic, terminals)
 
 
-def case_of_traffic(
-    test: str, plan: RoutingPlan, flits: FlitFormat, traffic: Traffic, terminals: Terminals, *, buffers: int
-) -> Case:
+def case_of_traffic(test: str, model: FabricModel, flits: FlitFormat, traffic: Traffic, terminals: Terminals) -> Case:
     """Give packets random payload and run the model on any traffic; `test` names the case.
 
     Raises
@@ -153,7 +149,7 @@ def case_of_traffic(
     words &= np.uint64((1 << min(flits.flit_width, 62)) - 1)
     mask = np.uint64((1 << flits.address_width) - 1)
     words[:, 0] = (words[:, 0] & ~mask) | traffic.destination.astype(np.uint64)
-    model = FabricModel(plan, packet_length=flits.packet_length, buffers=buffers)
+    plan = model.plan
     work = 20 * flits.packet_length * (traffic.num_packets + plan.network.num_nodes)
     patience = 1000 + terminals.sink_hold + int(traffic.earliest.max()) + work
     expected = model.run(traffic, terminals, max_cycles=patience)

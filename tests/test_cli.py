@@ -63,6 +63,7 @@ WRONG = {
     "lanes for the paper": "route 'rdn(cube(2), 1)' 0 1 --algorithm paper --lanes 2",
     "three lanes": "routing 'cube(3)' --lanes 3",
     "unknown crossbar": "emit 'complete(2)' -o out --crossbar input",
+    "unknown queueing": "simulate 'complete(2)' --queueing lifo",
     "no lanes": "emit 'complete(2)' -o out --lanes 0",
     "unknown mode": "route 'rdn(cube(2), 1)' 0 1 --modes x",
     "too many modes": "routing 'rdn(cube(2), 1)' --modes ff",

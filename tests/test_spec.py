@@ -266,6 +266,7 @@ REFUSED_CALLS = [
     (lambda: fabric(buffers=6), "buffers must be a power of two from 1 to 256 packets a port, not 6"),
     (lambda: fabric(buffers=512), "buffers must be a power of two from 1 to 256 packets a port, not 512"),
     (lambda: fabric(crossbar="input"), "crossbar must be crosspoint or output, not 'input'"),
+    (lambda: fabric(queueing="lifo"), "queueing must be fifo or voq, not 'lifo'"),
     (lambda: AxiStreamSpec(max_frame=8), "max frame must be a power of two from 16 to 1048576 bytes, not 8"),
     (lambda: AxiStreamSpec(max_frame=1500), "max frame must be a power of two from 16 to 1048576 bytes, not 1500"),
     (

@@ -39,7 +39,7 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
             key: manifest[key]
             for key in ("spec", "modes", "lanes", "routers", "router_modules", "num_vcs", "flit_width")
         },
-        **{key: manifest[key] for key in ("packet_length", "buffers", "crossbar", "digest")},
+        **{key: manifest[key] for key in ("packet_length", "buffers", "queueing", "crossbar", "digest")},
         "proof": manifest["proof"]["summary"],
         "zero_load_latency": manifest["latency"]["zero_load"],
     }, DONE

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from hdnhw.spec import CROSSBARS, AxiStreamSpec, FabricSpec, SpecError, parse
+from hdnhw.spec import CROSSBARS, QUEUEINGS, AxiStreamSpec, FabricSpec, SpecError, parse
 
 __all__ = [
     "BAD_INPUT",
@@ -89,6 +89,12 @@ def add_timed_options(parser: argparse.ArgumentParser, *, length: str = "8") -> 
     parser.add_argument(
         "--buffers", type=int, metavar="B", help="packet slots a port, shared by its virtual channels, a power of two"
     )
+    parser.add_argument(
+        "--queueing",
+        choices=QUEUEINGS,
+        help="how packets leave a virtual channel: first in, first out, for the least logic (default), or as virtual "
+        "output queues, for the most throughput; worth it from four packet slots a virtual channel",
+    )
     parser.set_defaults(flit_width=None, crossbar=None, endpoints=None, max_frame=None, tuser_width=None)
 
 
@@ -146,7 +152,7 @@ def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> 
 
     ``options.endpoints`` says what stands at its terminals.
     """
-    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "crossbar")
+    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "queueing", "crossbar")
     asked = {name: getattr(options, name) for name in names}
     asked["endpoints"] = _endpoints(options)
     asked["network"] = None if options.spec is None else parse(options.spec)

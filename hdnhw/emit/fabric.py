@@ -79,8 +79,9 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         flit_width=spec.flit_width,
         buffers=buffers,
         crossbar=spec.crossbar,
+        queueing=spec.queueing,
     )
-    manifest = _manifest(routing, timing, flits, buffers, spec.crossbar, top, text)
+    manifest = _manifest(routing, timing, flits, spec, top, text)
     files = {f"{top}.sv": text}
     if frames is not None:
         around = axi_verilog(frames, routing.address, top=top)
@@ -103,9 +104,9 @@ def _core(manifest: dict[str, Any], sources: list[str]) -> str:
 
 
 def _manifest(
-    routing: RoutingPlan, timing: SlotTiming, flits: FlitFormat, buffers: int, crossbar: str, top: str, text: str
+    routing: RoutingPlan, timing: SlotTiming, flits: FlitFormat, spec: FabricSpec, top: str, text: str
 ) -> dict[str, Any]:
-    network = routing.network
+    network, buffers = routing.network, timing.buffers_of(spec.buffers)
     names = router_names(routing, top)
     manifest: dict[str, Any] = {
         "spec": str(network.spec),
@@ -123,7 +124,8 @@ def _manifest(
         "packet_length": timing.packet_length,
         "flit_width": flits.flit_width,
         "buffers": buffers,
-        "crossbar": crossbar,
+        "crossbar": spec.crossbar,
+        "queueing": spec.queueing,
         "slots_per_vc_of_port": {
             port.name: slots_per_vc(buffers, routing.num_vcs[i]) for i, port in enumerate(network.ports)
         },

@@ -44,13 +44,14 @@ def router_names(plan: RoutingPlan, top: str) -> tuple[str, ...]:
 
 
 def fabric_verilog(
-    plan: RoutingPlan, *, top: str, packet_length: int, flit_width: int, buffers: int, crossbar: str
+    plan: RoutingPlan, *, top: str, packet_length: int, flit_width: int, buffers: int, crossbar: str, queueing: str
 ) -> str:
     """Return the text of all modules of a fabric; the top level is module `top` and comes last."""
     sizes = {"packet_length": packet_length, "flit_width": flit_width}
     names = router_names(plan, top)
+    options: Any = {"buffers": buffers, "crossbar": crossbar, "queueing": queueing}
     texts = [
-        module_text(Router(plan, shape, buffers=buffers, crossbar=crossbar, **sizes), name, flatten=True)
+        module_text(Router(plan, shape, **options, **sizes), name, flatten=True)
         for shape, name in zip(plan.shapes, names, strict=True)
     ]
     ejection = top + EJECTION_SUFFIX

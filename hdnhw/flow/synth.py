@@ -313,15 +313,16 @@ def _about(spec: SynthSpec, routing: RoutingPlan, family: Family, node: int | No
         "lanes": routing.lanes,
         "packet_length": spec.fabric.packet_length,
         "flit_width": spec.fabric.flit_width,
-        "buffers": _buffers(spec.fabric),
-        "crossbar": spec.fabric.crossbar,
+        **_options(spec.fabric),
         "num_vcs": routing.max_vcs,
         "ports": len(shape.ports) + 1,
     }
 
 
-def _buffers(fabric: FabricSpec) -> int:
-    return SlotTiming(fabric.packet_length).buffers_of(fabric.buffers)
+def _options(fabric: FabricSpec) -> Result:
+    """Return the options of a router beside its sizes."""
+    buffers = SlotTiming(fabric.packet_length).buffers_of(fabric.buffers)
+    return {"buffers": buffers, "crossbar": fabric.crossbar, "queueing": fabric.queueing}
 
 
 def _middle(routing: RoutingPlan) -> int:
@@ -339,11 +340,11 @@ def _router(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
     elif spec.address != ADDRESS_PINS:
         node = routing.network.parse_node(spec.address)
     shape = routing.shapes[0] if node is None else routing.shape_of(node)
-    sizes = {"packet_length": spec.fabric.packet_length, "flit_width": spec.fabric.flit_width}
+    sizes: Any = {"packet_length": spec.fabric.packet_length, "flit_width": spec.fabric.flit_width}
     FlitFormat(
         address_width=routing.address.width, **sizes
     )  # refuse before there is a component that nobody elaborates
-    router = Router(routing, shape, **sizes, buffers=_buffers(spec.fabric), crossbar=spec.fabric.crossbar)
+    router = Router(routing, shape, **sizes, **_options(spec.fabric))
     return routing, node, "router", module_text(router, "router", flatten=True)
 
 

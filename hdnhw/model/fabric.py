@@ -33,7 +33,7 @@ from hdnhw.model.router import (
     simulate,
 )
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.spec import SpecError
+from hdnhw.spec import QUEUEINGS, SpecError
 from hdnhw.timing import SlotTiming, slots_per_vc
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
@@ -113,9 +113,13 @@ class FabricModel:
     buffers : int, optional
         Packet slots a port, shared evenly by its virtual channels; if omitted, the least with which a port that has
         one virtual channel sustains one flit a cycle.
+    queueing : str
+        One of :data:`hdnhw.spec.QUEUEINGS`.
     """
 
-    def __init__(self, plan: RoutingPlan, *, packet_length: int, buffers: int | None = None) -> None:
+    def __init__(
+        self, plan: RoutingPlan, *, packet_length: int, buffers: int | None = None, queueing: str = QUEUEINGS[0]
+    ) -> None:
         self.plan = plan
         self.timing = SlotTiming(packet_length)
         self.buffers = index(self.timing.buffers_of(buffers))
@@ -130,7 +134,10 @@ class FabricModel:
         stride = 1 << (plan.max_vcs - 1).bit_length()
         self.vc_bits = stride.bit_length() - 1
         mirror = np.array([port.opposite * stride + vc for port in network.ports for vc in range(stride)], np.int32)
-        self.shape = (neighbor_table(network).reshape(-1), mirror, _several(plan), len(network.ports))
+        if queueing not in QUEUEINGS:
+            raise ValueError(f"queueing must be {' or '.join(QUEUEINGS)}, not {queueing!r}")
+        self.queueing, self.rounds = queueing, self.timing.matching_rounds if queueing == "voq" else 0
+        self.shape = (neighbor_table(network).reshape(-1), mirror, _several(plan), self.rounds, len(network.ports))
         slots = [slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)]
         self.slots = np.repeat(np.array(slots, np.int16), stride)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
@@ -199,8 +206,8 @@ class Course:
         self._pool, self._free = make_pool(room), (np.arange(room, dtype=np.int32), np.array([room]))
         self._queues = make_queues(nodes, ports + 1, num_vcs)
         self._credits = np.tile(model.slots, nodes)
-        self._orders = make_orders(nodes, ports + 1, num_vcs)
-        self._flows = make_flows(nodes, ports, room, model.timing)
+        self._orders = make_orders(nodes, ports + 1, num_vcs, model.rounds)
+        self._flows = self._make_flows(room)
         self._terminals = make_terminals(nodes, model.buffers, terminal_seeds(nodes, terminals.seed))
         self._pauses = (terminals.source_gap, terminals.sink_stall, terminals.sink_hold)
         self._counts = make_counts(nodes if counting else 0, ports, num_vcs)
@@ -261,7 +268,7 @@ class Course:
 
     def heads(self) -> Heads:
         """Return the packets at the heads of the queues."""
-        neighbors, mirror, _, ports = self._model.shape
+        neighbors, mirror, _, _, ports = self._model.shape
         vc_bits, nodes = self._model.vc_bits, len(self._model.address)
         links, present, entries, _ = self._queues
         held = np.unpackbits(present.astype("<i8").view(np.uint8), bitorder="little").reshape(nodes, -1)
@@ -284,6 +291,10 @@ class Course:
         hops[rows[: count[0]]] = -1
         return self._pool.reshape(-1, FIELDS)[hops.argmax()] if hops.max(initial=-1) >= 0 else None
 
+    def _make_flows(self, room: int) -> tuple[Any, ...]:
+        model = self._model
+        return make_flows(len(model.address), model.shape[-1], room, int(model.slots.sum()), model.timing)
+
     def _make_room(self, packets: int) -> None:
         """See that so many more packets can be offered, by doubling the pool if need be."""
         rows, count = self._free
@@ -296,7 +307,7 @@ class Course:
         self._pool, self._out = pool, np.empty(room * FIELDS, np.int32)
         free = np.concatenate([rows[: count[0]], np.arange(old, room, dtype=np.int32)])
         self._free = (np.concatenate([free, np.empty(room - len(free), np.int32)]), np.array([len(free)]))
-        grown = make_flows(len(self._model.address), self._model.shape[-1], room, self._model.timing)
+        grown = self._make_flows(room)
         for before, after in zip(self._flows, grown, strict=True):
             for source, target in zip(before, after, strict=True):
                 target[tuple(slice(size) for size in source.shape)] = source

@@ -18,7 +18,7 @@ from numba.cpython.unsafe import numbers
 
 from hdnhw.model.memory import borrow, prefetch
 from hdnhw.routing.compiled import VC_SHIFT
-from hdnhw.timing import SlotTiming
+from hdnhw.timing import TURN_SLOTS, SlotTiming
 
 __all__ = [
     "CREATED",
@@ -46,9 +46,9 @@ __all__ = [
     "make_queues",
     "make_terminals",
     "make_work",
-    "pop_packet",
     "push_packet",
     "simulate",
+    "take_packet",
 ]
 
 PORT_MASK = (1 << VC_SHIFT) - 1
@@ -113,17 +113,26 @@ def push_packet(pool, queue, node, entry, packet, way):  # type: ignore[no-untyp
 
 
 @njit(cache=True, inline="always")
-def pop_packet(pool, queue, node, entry):  # type: ignore[no-untyped-def]
-    """Take the packet at the head of a queue and return it."""
+def take_packet(pool, queue, node, entry, way):  # type: ignore[no-untyped-def]
+    """Take the first packet of a queue that goes a way, and return it."""
     links, present, entries, words = queue
     row = (node * entries + entry) * LINKS
-    packet = np.int64(links[_at(row + FIRST)])
-    if packet == links[_at(row + LAST)]:
-        present[_at(node * words + (entry >> 6))] ^= np.int64(1) << (entry & 63)
+    packet, last = np.int64(links[_at(row + FIRST)]), np.int64(links[_at(row + LAST)])
+    if links[_at(row + HEAD_WAY)] == way:
+        if packet == last:
+            present[_at(node * words + (entry >> 6))] ^= np.int64(1) << (entry & 63)
+        else:
+            following = np.int64(pool[_at(packet * FIELDS + NEXT)])
+            links[_at(row + FIRST)] = following
+            links[_at(row + HEAD_WAY)] = pool[_at(following * FIELDS + WAY)]
+        return packet
+    before, packet = packet, np.int64(pool[_at(packet * FIELDS + NEXT)])
+    while pool[_at(packet * FIELDS + WAY)] != way:
+        before, packet = packet, np.int64(pool[_at(packet * FIELDS + NEXT)])
+    if packet == last:
+        links[_at(row + LAST)] = before
     else:
-        following = np.int64(pool[_at(packet * FIELDS + NEXT)])
-        links[_at(row + FIRST)] = following
-        links[_at(row + HEAD_WAY)] = pool[_at(following * FIELDS + WAY)]
+        pool[_at(before * FIELDS + NEXT)] = pool[_at(packet * FIELDS + NEXT)]
     return packet
 
 
@@ -132,7 +141,7 @@ def _precedes(links, orders, vc_bits, several, base, entry, way, rival, their_wa
     """Tell whether one offer comes before a rival at the output that both want."""
     if not several:
         return links[_at((base + entry) * LINKS + SENT_LAST)] < links[_at((base + rival) * LINKS + SENT_LAST)]
-    by_vc, by_input, ports = orders
+    by_vc, by_input, _, _, ports = orders
     if way != their_way:
         return by_vc[_at(base + way)] < by_vc[_at(base + their_way)]
     row = (base + way) * ports
@@ -157,7 +166,7 @@ def _offer_of_port(links, credits, base, bits, first):  # type: ignore[no-untype
 def _make_offers(queue, credits, orders, vc_bits, several, node, work):  # type: ignore[no-untyped-def]
     """List what the inputs of a router offer and which offer leads at each output; return how many there are."""
     links, present, entries, words = queue
-    winner, offer_entry, offer_way = work
+    winner, offer_entry, offer_way, _, _ = work
     base, offered = node * entries, 0
     for word in range(words):
         bits, first = present[_at(node * words + word)], np.int64(word << 6)
@@ -189,19 +198,108 @@ def _make_offers(queue, credits, orders, vc_bits, several, node, work):  # type:
 
 
 @njit(cache=True, inline="always")
-def allocate_node(queue, credits, orders, vc_bits, slot, several, node, work):  # type: ignore[no-untyped-def]
+def _make_requests(pool, queue, credits, node, work):  # type: ignore[no-untyped-def]
+    """List the packets of a router that may be sent, as queue and way; return how many there are."""
+    links, present, entries, words = queue
+    _, offer_entry, offer_way, _, _ = work
+    base, offered = node * entries, 0
+    for word in range(words):
+        bits = present[_at(node * words + word)]
+        while bits:
+            entry = np.int64(word << 6) + trailing_zeros(bits)
+            bits &= bits - 1
+            row = (base + entry) * LINKS
+            packet, last = np.int64(links[_at(row + FIRST)]), np.int64(links[_at(row + LAST)])
+            way = np.int64(links[_at(row + HEAD_WAY)])
+            while True:
+                if credits[_at(base + way)]:
+                    offer_entry[_at(offered)] = entry
+                    offer_way[_at(offered)] = way
+                    offered += 1
+                if packet == last:
+                    break
+                packet = np.int64(pool[_at(packet * FIELDS + NEXT)])
+                way = np.int64(pool[_at(packet * FIELDS + WAY)])
+    return offered
+
+
+@njit(cache=True, inline="always")
+def _sent_by_input(by_queue, row, port, vc_bits):  # type: ignore[no-untyped-def]
+    """Return the slot in which an input has sent to a way last, by any of its queues."""
+    last = by_queue[_at(row + (port << vc_bits))]
+    for vc in range(1, 1 << vc_bits):
+        last = max(last, by_queue[_at(row + (port << vc_bits | vc))])
+    return last
+
+
+@njit(cache=True, inline="always")
+def _goes_first(orders, vc_bits, slot, node, entry, way, rival, their_way):  # type: ignore[no-untyped-def]
+    """Tell whether one request comes before a rival at the output that both want, among virtual output queues."""
+    by_vc, by_queue, _, turn, ports = orders
+    entries = ports << vc_bits
+    base = node * entries
+    if way != their_way:
+        return by_vc[_at(base + way)] < by_vc[_at(base + their_way)]
+    port, other, injection, row = entry >> vc_bits, rival >> vc_bits, ports - 1, (base + way) * entries
+    if port == other:
+        return by_queue[_at(row + entry)] < by_queue[_at(row + rival)]
+    if port == injection or other == injection:
+        had_its_turn = by_queue[_at(row + (injection << vc_bits))] >= slot - slot % turn
+        return (other if had_its_turn else port) == injection
+    return _sent_by_input(by_queue, row, port, vc_bits) < _sent_by_input(by_queue, row, other, vc_bits)
+
+
+@njit(cache=True, inline="always")
+def _match(pool, queue, credits, orders, vc_bits, slot, rounds, node, work):  # type: ignore[no-untyped-def]
+    """Match inputs and outputs in rounds: outputs grant, inputs accept; leave the winner of each output."""
+    _, _, by_output, _, ports = orders
+    winner, offer_entry, offer_way, leader, partner = work
+    offers = _make_requests(pool, queue, credits, node, work)
+    for _ in range(rounds):
+        for offer in range(offers):
+            entry, way = offer_entry[_at(offer)], offer_way[_at(offer)]
+            output = _at(way >> vc_bits)
+            if winner[output] >= 0 or partner[_at(entry >> vc_bits)] >= 0:
+                continue
+            best = leader[output]
+            if best < 0 or _goes_first(
+                orders, vc_bits, slot, node, entry, way, offer_entry[_at(best)], offer_way[_at(best)]
+            ):
+                leader[output] = offer
+        for output in range(ports):
+            if leader[_at(output)] >= 0:
+                port = offer_entry[_at(leader[_at(output)])] >> vc_bits
+                row, other = (node * ports + port) * ports, partner[_at(port)]
+                if other < 0 or by_output[_at(row + output)] < by_output[_at(row + other)]:
+                    partner[_at(port)] = output
+        for output in range(ports):
+            offer = leader[_at(output)]
+            if offer >= 0 and partner[_at(offer_entry[_at(offer)] >> vc_bits)] == output:
+                winner[_at(output)] = offer
+            leader[_at(output)] = -1
+    partner[:] = -1
+    return offers
+
+
+@njit(cache=True, inline="always")
+def allocate_node(pool, queue, credits, orders, vc_bits, slot, several, rounds, node, work):  # type: ignore[no-untyped-def]
     """Match inputs and outputs of one router for the next slot; return how many packets are sent.
 
     The order is kept in the slots in which packets were sent last, see :func:`make_orders`; `slot` is the number of
-    this one, and `several` tells whether any input of the router has two virtual channels. `work` is from
-    :func:`make_work`: on return, the first of its offers are those granted, one an output. Credits are spent; the
-    packets stay at the heads of their queues.
+    this one, and `several` tells whether any input of the router has two virtual channels. With `rounds`, a queue is
+    a virtual output queue for each way; without, it is first in, first out. `work` is from :func:`make_work`: on
+    return, the first of its offers are those granted, one an output. Credits are spent; the packets stay in their
+    queues, each the first that goes its way.
     """
     links, _, entries, _ = queue
-    by_vc, by_input, ports = orders
-    winner, offer_entry, offer_way = work
+    by_vc, by_input, by_output, _, ports = orders
+    winner, offer_entry, offer_way, _, _ = work
     base, granted = node * entries, 0
-    for offer in range(_make_offers(queue, credits, orders, vc_bits, several, node, work)):
+    if rounds:
+        offers = _match(pool, queue, credits, orders, vc_bits, slot, rounds, node, work)
+    else:
+        offers = _make_offers(queue, credits, orders, vc_bits, several, node, work)
+    for offer in range(offers):
         entry, way = offer_entry[_at(offer)], offer_way[_at(offer)]
         output = _at(way >> vc_bits)
         if winner[output] != offer:
@@ -209,27 +307,40 @@ def allocate_node(queue, credits, orders, vc_bits, slot, several, node, work):  
         winner[output] = -1
         credits[_at(base + way)] -= 1
         links[_at((base + entry) * LINKS + SENT_LAST)] = slot
-        if several:
+        port = entry >> vc_bits
+        if several or rounds:
             by_vc[_at(base + way)] = slot
-            by_input[_at((base + way) * ports + (entry >> vc_bits))] = slot
+        if rounds:
+            by_input[_at((base + way) * entries + entry)] = slot
+            by_output[_at((node * ports + port) * ports + (way >> vc_bits))] = slot
+        elif several:
+            by_input[_at((base + way) * ports + port)] = slot
         offer_entry[_at(granted)] = entry
         offer_way[_at(granted)] = way
         granted += 1
     return granted
 
 
-def make_orders(nodes: int, ports: int, num_vcs: int) -> tuple[Any, ...]:
+def make_orders(nodes: int, ports: int, num_vcs: int, rounds: int) -> tuple[Any, ...]:
     """Return the slots in which packets were sent last, as if in the order of numbers before the first slot.
 
     To each virtual channel of each output, axes (node, port, virtual channel); there from each input, axes (node, port,
-    virtual channel, input); both flat; and the number of ports. A router whose inputs have one virtual channel each is
-    content with when they sent.
+    virtual channel, input), or with `rounds` from each queue, axes (node, port, virtual channel, queue); with `rounds`,
+    of each input, by each output, axes (node, input, port); all flat; :data:`hdnhw.timing.TURN_SLOTS`, which the kernel
+    is told as its compiled code is kept; and the number of ports. First in, first out, a router whose inputs have one
+    virtual channel each is content with when they sent.
     """
     slots = 1 << (num_vcs - 1).bit_length()
-    if num_vcs == 1:
-        nodes = 0
+    many, matched = nodes * (num_vcs > 1 or rounds > 0), nodes * (rounds > 0)
     vcs, inputs = np.arange(-slots, 0, dtype=np.int32), np.arange(-ports, 0, dtype=np.int32)
-    return np.tile(vcs, nodes * ports), np.tile(inputs, nodes * ports * slots), ports
+    senders = np.arange(-ports * slots, 0, dtype=np.int32) if rounds else inputs
+    return (
+        np.tile(vcs, many * ports),
+        np.tile(senders, many * ports * slots),
+        np.tile(inputs, matched * ports),
+        TURN_SLOTS,
+        ports,
+    )
 
 
 def make_queues(nodes: int, ports: int, num_vcs: int) -> tuple[Any, ...]:
@@ -252,9 +363,14 @@ def make_pool(rows: int) -> npt.NDArray[np.int32]:
     return words[start : start + rows * FIELDS]
 
 
-def make_work(ports: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """Return work space of :func:`allocate_node`: which offer leads at each output; each offer's queue and way."""
-    return np.full(ports, -1, np.int64), np.empty(ports, np.int64), np.empty(ports, np.int64)
+def make_work(ports: int, packets: int) -> tuple[npt.NDArray[np.int64], ...]:
+    """Return work space of :func:`allocate_node` for a router with so many packets at most.
+
+    Which offer wins at each output; each offer's queue and way; and, of virtual output queues, which offer leads at
+    each output, and the output that each input accepts.
+    """
+    none = np.full(ports, -1, np.int64)
+    return none, np.empty(packets, np.int64), np.empty(packets, np.int64), none.copy(), none.copy()
 
 
 @njit(cache=True, inline="always")
@@ -318,13 +434,14 @@ def _return_credits(credits, returning, slot):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _count_slot(queue, vc_bits, slot, node, granted, work, counts):  # type: ignore[no-untyped-def]
+def _count_slot(pool, queue, vc_bits, slot, rounds, node, granted, work, counts):  # type: ignore[no-untyped-def]
     """Count what a router's channels carry in a slot, which of them stall, and the packets that leave its queues.
 
-    A channel stalls if it carries nothing though a head packet is for it. The packets granted are still heads.
+    A channel stalls if it carries nothing though a packet is for it that stands at the head of a queue. The packets
+    granted are still there.
     """
     links, present, entries, words = queue
-    winner, offer_entry, offer_way = work
+    winner, offer_entry, offer_way, _, _ = work
     sent, stalled, held, level = counts
     base, channel = node * entries, node * (len(winner) + 1)
     for grant in range(granted):
@@ -338,9 +455,16 @@ def _count_slot(queue, vc_bits, slot, node, granted, work, counts):  # type: ign
         while bits:
             entry = (word << 6) + trailing_zeros(bits)
             bits &= bits - 1
-            output = np.int64(links[_at((base + entry) * LINKS + HEAD_WAY)]) >> vc_bits
-            stalled[_at(channel + output)] += winner[_at(output)] < 0
-            winner[_at(output)] = 0
+            row = (base + entry) * LINKS
+            packet, last = np.int64(links[_at(row + FIRST)]), np.int64(links[_at(row + LAST)])
+            output = np.int64(links[_at(row + HEAD_WAY)]) >> vc_bits
+            while True:
+                stalled[_at(channel + output)] += winner[_at(output)] < 0
+                winner[_at(output)] = 0
+                if not rounds or packet == last:
+                    break
+                packet = np.int64(pool[_at(packet * FIELDS + NEXT)])
+                output = np.int64(pool[_at(packet * FIELDS + WAY)]) >> vc_bits
     winner[:] = -1
 
 
@@ -350,7 +474,7 @@ def _allocate(pool, routers, credits, orders, vc_bits, slot, shape, crossing, re
 
     What has crossed, come back or left is listed: `crossing`, `returning`, `freed` (injection), `leaving` (ejection).
     """
-    neighbors, mirror, several, ports = shape
+    neighbors, mirror, several, rounds, ports = shape
     queue, busy, counts = routers
     nodes, busy_count = busy
     _, present, entries, words = queue
@@ -367,12 +491,12 @@ def _allocate(pool, routers, credits, orders, vc_bits, slot, shape, crossing, re
             prefetch(present, nodes[_at(place + 2 * AHEAD)] * words)
             _ask_ahead(queue, credits, neighbors, ports, np.int64(nodes[_at(place + AHEAD)]))
         node = np.int64(nodes[_at(place)])
-        granted = allocate_node(queue, credits, orders, vc_bits, slot, several[_at(node)], node, work)
+        granted = allocate_node(pool, queue, credits, orders, vc_bits, slot, several[_at(node)], rounds, node, work)
         if counting:
-            _count_slot(queue, vc_bits, slot, node, granted, work, counts)
+            _count_slot(pool, queue, vc_bits, slot, rounds, node, granted, work, counts)
         for grant in range(granted):
             entry, way = work[1][_at(grant)], work[2][_at(grant)]
-            packet = pop_packet(pool, queue, node, entry)
+            packet = take_packet(pool, queue, node, entry, way)
             if entry < local:
                 behind = np.int64(neighbors[_at(node * ports + (entry >> vc_bits))])
                 returned[_at(given)] = behind * entries + mirror[_at(entry)]
@@ -460,7 +584,7 @@ def _accept(route, layout, pool, routers, slot, source, node):  # type: ignore[n
     queue, _, counts = routers
     if len(counts[0]):
         counts[0][_at(_injection(queue, layout[1], node) << layout[1])] += 1
-    packet = pop_packet(pool, backlog, node, 0)
+    packet = take_packet(pool, backlog, node, 0, 0)
     position[_at(node)] = 0
     if pool[_at(packet * FIELDS + DESTINATION)] < 0:
         dropped[_at(node)] += 1
@@ -593,8 +717,8 @@ def _eject_cycle(pool, free, length, cycle, entries, local, credits, ejection, t
     return left
 
 
-def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tuple[Any, ...]:
-    """Return what is under way, empty: lists of at most as many items as there are packets.
+def make_flows(nodes: int, ports: int, packets: int, held: int, timing: SlotTiming) -> tuple[Any, ...]:
+    """Return what is under way, empty: lists of at most as many items as there are packets, `held` in a router.
 
     Routers that hold a packet, and their number; packets on channels (the next router, its queue, the packet) and
     credits on their way back, each a list for every slot that they take; nodes whose injection queue has lost a packet;
@@ -617,7 +741,7 @@ def make_flows(nodes: int, ports: int, packets: int, timing: SlotTiming) -> tupl
         (np.empty(once, np.int32), one.copy()),
         (np.empty(once, np.int32), np.empty(once, np.int32), one.copy()),
         (np.empty((ejection_slots, once), np.int64), np.zeros(ejection_slots, np.int64)),
-        make_work(ports + 1),
+        make_work(ports + 1, held),
     )
 
 
@@ -708,7 +832,7 @@ def simulate(  # type: ignore[no-untyped-def]
     busy, crossing, returning, freed, leaving, credits_back, work = borrow(flows)
     source, held, ejection, taken, state = borrow(terminals)
     layout, routers, occupied, release = (borrow(address), vc_bits), (queue, busy, counts), source[2], arrivals[0]
-    nodes, entries, local, total = len(address), queue[2], shape[3] << vc_bits, len(release)
+    nodes, entries, local, total = len(address), queue[2], shape[4] << vc_bits, len(release)
     arrived, left = 0, 0
     cycle, slot, ended = progress[CYCLE], progress[SLOT], progress[ENDED]
     sent, lost, before = progress[SENT], progress[LOST], progress[LEFT]

@@ -52,7 +52,7 @@ class Point:
 def model_of(fabric: FabricSpec) -> FabricModel:
     """Return the model of a machine."""
     routing = plan(fabric.network, fabric.modes, fabric.lanes)
-    return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers)
+    return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers, queueing=fabric.queueing)
 
 
 def machine_row(model: FabricModel) -> Row:
@@ -65,6 +65,7 @@ def machine_row(model: FabricModel) -> Row:
         "lanes": model.plan.lanes,
         "packet_length": model.timing.packet_length,
         "buffers": model.buffers,
+        "queueing": model.queueing,
     }
 
 

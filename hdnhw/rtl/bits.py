@@ -1,8 +1,12 @@
 """Expressions that come out as Verilog without width warnings: no zero-width signals, operands of equal width."""
 
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
+
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["below", "equals", "index_width", "next_flit", "subtract_modulo"]
+__all__ = ["any_of", "below", "equals", "index_width", "next_flit", "number_of", "subtract_modulo"]
 
 
 def index_width(count: int) -> int:
@@ -13,6 +17,16 @@ def index_width(count: int) -> int:
 def equals(value: Value, constant: int) -> Value:
     """Return whether `value` is `constant`."""
     return Cat(bit if constant >> position & 1 else ~bit for position, bit in enumerate(value)).all()
+
+
+def number_of(chosen: Mapping[int, Value], width: int) -> Value:
+    """Return the number of the bit that is set, 0 if none is."""
+    return Cat(any_of(each for number, each in chosen.items() if number >> bit & 1) for bit in range(width))
+
+
+def any_of(bits: Iterable[Value]) -> Value:
+    """Return whether any of some bits is set."""
+    return reduce(or_, bits, Const(0))
 
 
 def below(value: Value, constant: int) -> Value:

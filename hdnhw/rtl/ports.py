@@ -1,111 +1,23 @@
-"""The input side of a router: buffers of network ports and of injection."""
+"""The input side of a router: network ports and injection."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Signal, Value
-from amaranth.lib import memory, wiring
+from amaranth.hdl import Cat, Const, Module, Signal, Value
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.rtl.bits import equals, index_width, next_flit
+from hdnhw.rtl.buffer import Ways, input_buffer, queue_signature
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
-from hdnhw.rtl.queue import DecisionQueue
 from hdnhw.rtl.route_unit import RouteUnit
 from hdnhw.timing import SlotTiming
 
-__all__ = ["DROPPED_WIDTH", "InjectionPort", "InputPort", "QueueSignature", "Ways"]
+__all__ = ["DROPPED_WIDTH", "InjectionPort", "InputPort"]
 
 DROPPED_WIDTH = 16
 """Bits of the saturating counter of dropped packets."""
-
-
-Ways = tuple[tuple[int, int], ...]
-"""The (output port, virtual channel there) that packets of one queue can take."""
-
-
-class QueueSignature(wiring.Signature):
-    """The queues of one input as allocation sees them.
-
-    Parameters
-    ----------
-    ways : sequence of int
-        For each queue, one a virtual channel, how many output virtual channels its packets can take.
-
-    Members
-    -------
-    way_Q : Out
-        Output virtual channel of the packet at the head of queue Q, one-hot; 0 if there is none.
-    pop : In(queues)
-        The head of a queue has been granted: it leaves the queue at the end of the update phase.
-    read_vc : In
-        In the last cycle of a slot, the queue that is read in the next one; absent if there is one.
-    """
-
-    def __init__(self, ways: Sequence[int]) -> None:
-        members = {f"way_{queue}": Out(count) for queue, count in enumerate(ways)} | {"pop": In(len(ways))}
-        if len(ways) > 1:
-            members["read_vc"] = In(index_width(len(ways)))
-        super().__init__(members)
-
-
-class _InputBuffer:
-    """What network and injection ports have in common: packet slots in distributed RAM and a queue a virtual channel.
-
-    Parameters
-    ----------
-    m : Module
-    port : Component
-        Has `queues`, `at`, `reads` and `flit`.
-    timing : SlotTiming
-    slots : int
-        Packet slots of each virtual channel.
-    ways : sequence of Ways
-        Of each virtual channel.
-    """
-
-    def __init__(self, m: Module, port: Any, *, timing: SlotTiming, slots: int, ways: Sequence[Ways]) -> None:
-        self._m, self._slots, self._queues = m, slots, []
-        length, num_vcs = timing.packet_length, len(ways)
-        depth = num_vcs << (index_width(length) + (slots - 1).bit_length())
-        m.submodules.flits = flits = memory.Memory(shape=len(port.flit), depth=depth, init=[])
-        self._write, read = flits.write_port(), flits.read_port(domain="comb")
-        update = port.at[timing.update_phase]
-        for vc in range(num_vcs):
-            queue = DecisionQueue(ways=len(ways[vc]), slots=slots)
-            m.submodules[f"decisions_{vc}"] = queue
-            self._queues.append(queue)
-            m.d.comb += [
-                queue.pop.eq(port.queues.pop[vc] & update),
-                getattr(port.queues, f"way_{vc}").eq(queue.out),
-            ]
-        read_vc = port.queues.read_vc if num_vcs > 1 else Const(0)
-        reading_vc = Signal(index_width(num_vcs), reset_less=True)
-        reading_slot = Signal(index_width(slots), reset_less=True)
-        with m.If(port.at[length - 1]):
-            m.d.sync += [
-                reading_vc.eq(read_vc),
-                reading_slot.eq(Array(queue.read_slot for queue in self._queues)[read_vc]),
-            ]
-        m.d.comb += read.addr.eq(self._address(reading_vc, reading_slot, port.reads))
-        m.d["sync" if timing.registers_flits else "comb"] += port.flit.eq(read.data)
-
-    @property
-    def queues(self) -> list[DecisionQueue]:
-        """The queues, one a virtual channel."""
-        return self._queues
-
-    def _address(self, vc: Any, slot: Any, flit: Any) -> Any:
-        return Cat(flit, *([slot] if self._slots > 1 else []), *([vc] if len(self._queues) > 1 else []))
-
-    def write(self, *, vc: Any, flit: Any, data: Any, enable: Any) -> None:
-        """Write a flit of the packet that is coming in."""
-        slot = Array(queue.write_slot for queue in self._queues)[vc]
-        self._m.d.comb += [
-            self._write.addr.eq(self._address(vc, slot, flit)),
-            self._write.data.eq(data),
-            self._write.en.eq(enable),
-        ]
 
 
 def _decision(route: RouteUnit, ways: Ways) -> Value:
@@ -128,6 +40,8 @@ class InputPort(wiring.Component):
         Bits a flit; packet slots a virtual channel.
     ways : sequence of Ways
         Of each virtual channel.
+    queueing : str
+        One of :data:`hdnhw.spec.QUEUEINGS`.
 
     Members
     -------
@@ -138,7 +52,8 @@ class InputPort(wiring.Component):
         Phase of the slot, one-hot.
     reads : In
         Code of the flit read in this phase, see :func:`next_flit`.
-    queues : Out(QueueSignature)
+    queues : Out
+        See :func:`hdnhw.rtl.buffer.queue_signature`.
     flit : Out(flit_width)
         Flit p of the packet granted when the slot before ended, in phase p, or one cycle later in long slots.
     """
@@ -151,15 +66,17 @@ class InputPort(wiring.Component):
         flit_width: int,
         slots: int,
         ways: Sequence[Ways],
+        queueing: str,
     ) -> None:
         self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
+        self._queueing = queueing
         super().__init__(
             {
                 "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=len(ways))),
                 "address": In(plan.address.width),
                 "at": In(timing.packet_length),
                 "reads": In(index_width(timing.packet_length)),
-                "queues": Out(QueueSignature([len(way) for way in ways])),
+                "queues": Out(queue_signature(ways, queueing)),
                 "flit": Out(flit_width),
             }
         )
@@ -169,7 +86,7 @@ class InputPort(wiring.Component):
         channel, length = self.channel, self._timing.packet_length
         m.submodules.route = route = RouteUnit(self._plan, registered=self._timing.registers_routes)
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(channel.data)]
-        buffer = _InputBuffer(m, self, timing=self._timing, slots=self._slots, ways=self._ways)
+        buffer = input_buffer(self._queueing, m, self, timing=self._timing, slots=self._slots, ways=self._ways)
         incoming = self.reads  # in the end, the flit on the channel: what the sender has read some cycles ago
         for stage in range(self._timing.channel_cycles):
             before, incoming = incoming, Signal(index_width(length), name=f"incoming_{stage}")
@@ -185,13 +102,13 @@ class InputPort(wiring.Component):
             here = equals(vc, number) if len(self._ways) > 1 else Const(1)
             m.d["sync" if self._timing.registers_routes else "comb"] += queue.push.eq(head & here)
             m.d.comb += [
-                queue.close.eq(tail & here),
+                queue.close.eq(tail & here if self._queueing == "fifo" else self.at[self._timing.tail_phase]),
                 queue.i.eq(_decision(route, self._ways[number])),
             ]
         if length == 1:
-            m.d.sync += channel.credit.eq(self.queues.pop)
+            m.d.sync += channel.credit.eq(buffer.pops)
         else:
-            m.d.comb += channel.credit.eq(self.queues.pop)
+            m.d.comb += channel.credit.eq(buffer.pops)
         return m
 
 
@@ -206,6 +123,7 @@ class InjectionPort(wiring.Component):
     timing : SlotTiming
     flit_width, slots : int
     ways : Ways
+    queueing : str
 
     Members
     -------
@@ -214,7 +132,8 @@ class InjectionPort(wiring.Component):
     address : In
     at : In(L)
     reads : In
-    queues : Out(QueueSignature)
+    queues : Out
+        See :func:`hdnhw.rtl.buffer.queue_signature`.
     flit : Out(flit_width)
         Flit p of the packet granted when the slot before ended, in phase p, or one cycle later in long slots.
     dropped : Out(16)
@@ -229,15 +148,17 @@ class InjectionPort(wiring.Component):
         flit_width: int,
         slots: int,
         ways: Ways,
+        queueing: str,
     ) -> None:
         self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
+        self._queueing = queueing
         super().__init__(
             {
                 "inject": In(injection_signature(flit_width=flit_width)),
                 "address": In(plan.address.width),
                 "at": In(timing.packet_length),
                 "reads": In(index_width(timing.packet_length)),
-                "queues": Out(QueueSignature([len(ways)])),
+                "queues": Out(queue_signature([ways], queueing)),
                 "flit": Out(flit_width),
                 "dropped": Out(DROPPED_WIDTH),
             }
@@ -248,7 +169,7 @@ class InjectionPort(wiring.Component):
         length = self._timing.packet_length
         m.submodules.route = route = RouteUnit(self._plan, registered=self._timing.registers_routes)
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(self.inject.payload)]
-        buffer = _InputBuffer(m, self, timing=self._timing, slots=self._slots, ways=[self._ways])
+        buffer = input_buffer(self._queueing, m, self, timing=self._timing, slots=self._slots, ways=[self._ways])
         queue = buffer.queues[0]
         position = Signal(index_width(length))
         head, tail, do_take = Signal(init=1), Signal(init=length == 1), Signal()
@@ -274,7 +195,7 @@ class InjectionPort(wiring.Component):
         m.d.comb += [
             complete.eq(self.inject.valid & tail & update & good & (~queue.full if length == 1 else 1)),
             queue.push.eq(complete),
-            queue.close.eq(complete),
+            queue.close.eq(complete if self._queueing == "fifo" else complete | queue.full),
             queue.i.eq(decision[:-1]),
         ]
         if self._plan.address.has_holes:

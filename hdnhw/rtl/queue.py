@@ -1,14 +1,16 @@
 """The queue of routing decisions at an input, and the packet slots that go with them."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import equals, index_width
+from hdnhw.rtl.bits import equals, index_width, number_of
 
-__all__ = ["DecisionQueue"]
+__all__ = ["DecisionQueue", "VirtualOutputQueues"]
 
 
 class DecisionQueue(wiring.Component):
@@ -101,3 +103,90 @@ class DecisionQueue(wiring.Component):
             self.full.eq(equals(level, self._slots)),
             self.out.eq(Mux(self.valid, read.data, 0)),
         ]
+
+
+class VirtualOutputQueues(wiring.Component):
+    """Routing decisions of the packets in one virtual channel, in whose slots they stay: a queue for each way.
+
+    A packet waits for those before it that go the same way, and for no other: each slot has a bit for every other slot,
+    set when a packet comes in if that one holds a packet of its way, and cleared when that leaves.
+
+    Parameters
+    ----------
+    ways : int
+        Bits of a decision, one-hot: the output virtual channels that packets can take.
+    slots : int
+        Packet slots. The user never pushes into a full queue.
+
+    Members
+    -------
+    push : In(1)
+    i : In(ways)
+        Decision of the packet that comes in; seen in the next cycle.
+    close : In(1)
+        No packet is coming in from the next cycle on, or a new one: choose `write_slot`, among those without a packet
+        by then.
+    out : Out(ways)
+        The ways that packets take.
+    slot_W : Out
+        Slot of the first packet that goes the way W; 0 if there is none.
+    pop : In(1)
+    pop_slot : In
+        Forget the packet in this slot.
+    full : Out(1)
+    write_slot : Out
+        Slot of the packet that comes in.
+    """
+
+    def __init__(self, *, ways: int, slots: int) -> None:
+        self._ways, self._slots = ways, slots
+        slot = index_width(slots)
+        super().__init__(
+            {
+                "push": In(1),
+                "i": In(ways),
+                "close": In(1),
+                "out": Out(ways),
+                "pop": In(1),
+                "pop_slot": In(slot),
+                "full": Out(1),
+                "write_slot": Out(slot),
+            }
+            | {f"slot_{way}": Out(slot) for way in range(ways)}
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        slots, valid = range(self._slots), Signal(self._slots)
+        ways = [Signal(self._ways, name=f"way_{slot}", reset_less=True) for slot in slots]
+        pushes = [self.push & equals(self.write_slot, slot) for slot in slots]
+        pops = [self.pop & equals(self.pop_slot, slot) for slot in slots]
+        stays = [valid[slot] & ~pops[slot] for slot in slots]
+        m.d.sync += valid.eq(Cat(stays) | Cat(pushes))
+        firsts = self._elaborate_waits(m, ways, pushes, pops, stays)
+        for way in range(self._ways):
+            here = {slot: valid[slot] & firsts[slot] & ways[slot][way] for slot in slots}
+            m.d.comb += getattr(self, f"slot_{way}").eq(number_of(here, len(self.write_slot)))
+        for slot in slots:
+            with m.If(pushes[slot]):
+                m.d.sync += ways[slot].eq(self.i)
+        m.d.comb += [
+            self.full.eq(valid.all()),
+            self.out.eq(reduce(or_, (Mux(valid[slot], ways[slot], 0) for slot in slots))),
+        ]
+        free = [~(stays[slot] | pushes[slot]) for slot in slots]
+        lowest = {slot: free[slot] & ~Cat(free[:slot]).any() if slot else free[0] for slot in slots}
+        with m.If(self.close):
+            m.d.sync += self.write_slot.eq(number_of(lowest, len(self.write_slot)))
+        return m
+
+    def _elaborate_waits(self, m: Module, ways: list[Any], pushes: list[Any], pops: list[Any], stays: list[Any]) -> Any:
+        """Keep for each slot those whose packets go first; return whether there are none."""
+        alike = [stay & (way & self.i).any() for stay, way in zip(stays, ways, strict=True)]
+        firsts = []
+        for slot, push in enumerate(pushes):
+            waits = Signal(self._slots, name=f"waits_{slot}", reset_less=True)
+            for other in set(range(self._slots)) - {slot}:
+                m.d.sync += waits[other].eq(Mux(push, alike[other], waits[other] & ~pops[other]))
+            firsts.append(~waits.any())
+        return firsts

@@ -10,10 +10,13 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.flit import FlitFormat
 from hdnhw.routing.plan import RouterShape, RoutingPlan
-from hdnhw.rtl.allocator import SwitchAllocator
+from hdnhw.rtl.allocator import Allocator
 from hdnhw.rtl.bits import index_width, next_flit
+from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
-from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort, Ways
+from hdnhw.rtl.matching import MatchingAllocator
+from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
+from hdnhw.rtl.separable import SeparableAllocator
 from hdnhw.timing import SlotTiming, slots_per_vc
 
 __all__ = ["Router"]
@@ -41,6 +44,8 @@ class Router(wiring.Component):
         Packet slots a port, a power of two, shared evenly by its virtual channels.
     crossbar : str
         One of :data:`hdnhw.spec.CROSSBARS`: where the registers of switch traversal stand.
+    queueing : str
+        One of :data:`hdnhw.spec.QUEUEINGS`: how packets leave a virtual channel, and are matched with outputs.
 
     Members
     -------
@@ -71,11 +76,12 @@ class Router(wiring.Component):
         flit_width: int,
         buffers: int,
         crossbar: str,
+        queueing: str,
     ) -> None:
         FlitFormat(flit_width, plan.address.width, packet_length)
         if buffers < 1 or buffers & (buffers - 1):
             raise ValueError(f"buffers must be a power of two of packet slots, not {buffers}")
-        self._plan, self._shape, self._crossbar = plan, shape, crossbar
+        self._plan, self._shape, self._crossbar, self._queueing = plan, shape, crossbar, queueing
         self._timing, self._flit_width, self._buffers = SlotTiming(packet_length), flit_width, buffers
         ports = plan.network.ports
         members: dict[str, Any] = {
@@ -97,7 +103,8 @@ class Router(wiring.Component):
         outputs = (*self._shape.ports, len(self._plan.network.ports))
         inputs, ways = self._elaborate_inputs(m, at, reads)
         num_vcs = [self._plan.num_vcs[port] for port in self._shape.ports] + [1]
-        m.submodules.allocator = allocator = SwitchAllocator(
+        kind = SeparableAllocator if self._queueing == "fifo" else MatchingAllocator
+        m.submodules.allocator = allocator = kind(
             inputs=[[[(outputs.index(port), vc) for port, vc in queue] for queue in queues] for queues in ways],
             outputs=[(count, slots_per_vc(self._buffers, count)) for count in num_vcs],
             timing=self._timing,
@@ -132,6 +139,7 @@ class Router(wiring.Component):
                 "timing": self._timing,
                 "flit_width": self._flit_width,
                 "slots": slots_per_vc(self._buffers, num_vcs),
+                "queueing": self._queueing,
             }
             if port == local:
                 unit: Any = InjectionPort(self._plan, ways=ways[-1][0], **options)
@@ -147,9 +155,7 @@ class Router(wiring.Component):
             units.append(unit)
         return units, ways
 
-    def _elaborate_output(
-        self, m: Module, output: int, number: int, allocator: SwitchAllocator, flits: list[Signal]
-    ) -> None:
+    def _elaborate_output(self, m: Module, output: int, number: int, allocator: Allocator, flits: list[Signal]) -> None:
         """Switch traversal: the selected flit is registered, at the output or at the crosspoints of the crossbar.
 
         At a crosspoint the register's reset is the gate, and an OR behind it joins the inputs, which takes a third of

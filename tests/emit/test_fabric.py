@@ -107,6 +107,13 @@ def test_registers_stand_where_the_crossbar_says(crossbar, registers):
     assert made.manifest["crossbar"] == crossbar
 
 
+def test_queues_are_those_asked_for():
+    for queueing, there in (("fifo", False), ("voq", True)):
+        made = emit_fabric(FabricSpec(network=parse("cube(2)"), buffers=4, queueing=queueing))
+        assert made.manifest["queueing"] == queueing
+        assert ("turn_slot" in made.files["fabric.sv"]) == there
+
+
 def test_latency_formula(machine, fabric):
     latency, timing = fabric.manifest["latency"], SlotTiming(machine.packet_length)
     assert latency["hop_cycles"] == timing.hop_cycles

@@ -112,7 +112,13 @@ def test_wrapper_has_a_register_a_port_bit(measured):
     spec, result = measured
     routing = plan(SMALLEST.network)
     router = Router(
-        routing, routing.shapes[0], packet_length=2, flit_width=8, buffers=result["buffers"], crossbar="crosspoint"
+        routing,
+        routing.shapes[0],
+        packet_length=2,
+        flit_width=8,
+        buffers=result["buffers"],
+        crossbar="crosspoint",
+        queueing="fifo",
     )
     bits = Counter()
     for port in ports_of(module_text(router, "r", flatten=True), "r"):
@@ -342,7 +348,9 @@ def test_stage_of_names(name, signal, stage):
 
 def test_every_register_of_a_router_has_a_stage():
     routing = plan(parse("rdn(torus(5), 1)"))
-    router = Router(routing, routing.shapes[0], packet_length=8, flit_width=32, buffers=4, crossbar="crosspoint")
+    router = Router(
+        routing, routing.shapes[0], packet_length=8, flit_width=32, buffers=4, crossbar="crosspoint", queueing="fifo"
+    )
     text = module_text(router, "r", flatten=True)
     clocked = re.findall(r"always_ff @\(posedge [^)]*\)\s*(?:if [^;]*?else\s*)?(\\?[\w.]+)\s*<=", text)
     assert len(set(clocked)) > 50

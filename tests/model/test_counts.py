@@ -14,7 +14,7 @@ from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.measure import LoadSpec, measure
 from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.routing.plan import plan
-from hdnhw.spec import SpecError, parse
+from hdnhw.spec import QUEUEINGS, SpecError, parse
 from hdnhw.timing import slots_per_vc
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
@@ -237,6 +237,18 @@ def test_a_packet_that_waits_for_another_stalls_no_channel():
     counts = run.course.counts()
     assert counts.held.sum() == 2 * 3 - 1 + 1
     assert not counts.stalled.any()
+
+
+def test_a_packet_behind_one_of_another_way_stalls_its_channel_in_virtual_output_queues():
+    """Node 1 of three in a row has packets for both ends in turn, and no sink takes any: channels have no credit."""
+    stalled = {}
+    for queueing in QUEUEINGS:
+        model = FabricModel(plan_of("mesh(3)"), packet_length=1, buffers=2, queueing=queueing)
+        run = Run(model, [(1, 0, 0), (1, 2, 0)] * 6, Terminals(sink_hold=100))
+        run.advance()
+        stalled[queueing] = sorted(run.course.counts().stalled[1, :2].tolist())
+    assert stalled["fifo"][0] < 10 < 80 < stalled["fifo"][1]
+    assert stalled["voq"][0] > 80
 
 
 @pytest.mark.parametrize("hold", [20, 41])

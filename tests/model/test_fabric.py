@@ -8,7 +8,7 @@ import pytest
 
 from hdnhw.model.fabric import FabricModel
 from hdnhw.routing.plan import plan
-from hdnhw.spec import parse
+from hdnhw.spec import QUEUEINGS, parse
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
@@ -87,14 +87,15 @@ CROWDED = [
 ]
 
 
+@pytest.mark.parametrize("queueing", QUEUEINGS)
 @pytest.mark.parametrize(("text", "modes", "length", "buffers"), CROWDED)
 @pytest.mark.parametrize(
     "terminals", [Terminals(), Terminals(source_gap=60, sink_stall=140, seed=5)], ids=["", "stalls"]
 )
-def test_conservation(text, modes, length, buffers, terminals):
+def test_conservation(text, modes, length, buffers, terminals, queueing):
     made = plan_of(text, modes)
     traffic, src, dst = uniform(made, 8, spread=20)
-    model = FabricModel(made, packet_length=length, buffers=buffers)
+    model = FabricModel(made, packet_length=length, buffers=buffers, queueing=queueing)
     check_delivery(made, length, model.run(traffic, terminals, max_cycles=100_000), src, dst)
 
 
@@ -268,22 +269,24 @@ def test_no_packets_no_cycles():
     assert (result.cycles, len(result.packet), result.dropped.tolist()) == (0, 0, [0, 0, 0, 0])
 
 
+@pytest.mark.parametrize(("queueing", "each", "limit"), [("fifo", 30, 4000), ("voq", 300, 60_000)])
 @pytest.mark.parametrize("length", [1, 4])
-def test_a_broken_class_rule_hangs_and_the_proved_one_does_not(length):
+def test_a_broken_class_rule_hangs_and_the_proved_one_does_not(length, queueing, each, limit):
     """Negative control: one class on every channel. The proof refuses it (tests/routing/test_plan.py); it must hang."""
     made = plan_of("rdn(cube(3), 1)")
     rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1, 1, 1, 1))
     broken = replace(made, rule=rule, num_vcs=rule.num_vcs)
-    traffic, src, dst = uniform(made, 30)
-    stalls, limit = Terminals(sink_stall=128), 4000
+    traffic, src, dst = uniform(made, each)
+    stalls = Terminals(sink_stall=128)
     hung, later = (
-        FabricModel(broken, packet_length=length, buffers=2).run(traffic, stalls, max_cycles=cycles)
+        FabricModel(broken, packet_length=length, buffers=2, queueing=queueing).run(traffic, stalls, max_cycles=cycles)
         for cycles in (limit, 2 * limit)
     )
     assert len(hung.packet) < len(src)
     assert np.array_equal(hung.packet, later.packet)
     assert (hung.cycles, later.cycles) == (limit, 2 * limit)
-    proved = FabricModel(made, packet_length=length, buffers=2).run(traffic, stalls, max_cycles=limit)
+    model = FabricModel(made, packet_length=length, buffers=2, queueing=queueing)
+    proved = model.run(traffic, stalls, max_cycles=limit)
     assert sorted(proved.packet) == list(range(len(src)))
     assert np.array_equal(proved.node, dst[proved.packet])
     assert proved.cycles < limit // 4
@@ -315,3 +318,33 @@ def test_no_generator_starts_at_0():
         states = terminal_seeds(5000, seed)
         assert (states > 0).all()
     assert len(set(terminal_seeds(100, 1).tolist())) == 100
+
+
+def test_unknown_queueing():
+    with pytest.raises(ValueError, match="queueing must be fifo or voq, not 'lifo'"):
+        FabricModel(plan_of("mesh(2)"), packet_length=1, queueing="lifo")
+
+
+@pytest.mark.parametrize("length", [1, 8])
+def test_with_virtual_output_queues_more_comes_out_of_a_crowd_in_less_time(length):
+    made = plan_of("rdn(cube(3), 1)")
+    traffic, src, dst = uniform(made, 60)
+    cycles = {}
+    for queueing in QUEUEINGS:
+        model = FabricModel(made, packet_length=length, buffers=8, queueing=queueing)
+        result = model.run(traffic, max_cycles=100_000)
+        check_delivery(made, length, result, src, dst)
+        cycles[queueing] = result.cycles
+    assert cycles["voq"] < cycles["fifo"] * (0.92 if length == 8 else 1)
+
+
+def test_packets_between_two_nodes_keep_their_order_in_virtual_output_queues():
+    made = plan_of("rdn(cube(2), 1)")
+    traffic, src, dst = uniform(made, 400)
+    model = FabricModel(made, packet_length=1, buffers=16, queueing="voq")
+    came = model.run(traffic, max_cycles=100_000).packet
+    assert len(came) == len(src)
+    place = np.argsort(came)
+    for pair in set(zip(src.tolist(), dst.tolist(), strict=True)):
+        own = place[(src == pair[0]) & (dst == pair[1])]
+        assert (np.diff(own) > 0).all()

@@ -1,28 +1,32 @@
 """Allocation of one router: credits, the order of the scan, and what it means for those who wait."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
-from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, pop_packet, push_packet
+from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, push_packet, take_packet
+from hdnhw.timing import TURN_SLOTS
 
 PORTS = 4
 
 
 class Router:
-    """Node 1 of two, with inputs and outputs of `num_vcs` classes, and packets numbered as they are pushed."""
+    """Node 1 of two, with inputs and outputs of `num_vcs` classes, and packets numbered as they are pushed.
 
-    def __init__(self, num_vcs, credits=100, *, ports=PORTS):
+    With `rounds` its queues are virtual output queues.
+    """
+
+    def __init__(self, num_vcs, credits=100, *, ports=PORTS, rounds=0):
         self.vc_bits, self.pushed, self.slots = (num_vcs - 1).bit_length(), 0, 0
         self.queue, self.level = make_queues(2, ports, num_vcs), np.zeros((ports, num_vcs), int)
         self.pool = make_pool(100_000)
         self.all_credits = np.full((2, ports, 1 << self.vc_bits), credits, np.int16)
         self.credits = self.all_credits[1]
-        self.orders = make_orders(2, ports, num_vcs)
-        self.several, self.work = num_vcs > 1, make_work(ports)
+        self.orders, self.rounds = make_orders(2, ports, num_vcs, rounds), rounds
+        self.several, self.work = num_vcs > 1, make_work(ports, 100_000)
 
     def push(self, port, vc, output, output_vc=0):
         entry, way = port << self.vc_bits | vc, output << self.vc_bits | output_vc
@@ -33,12 +37,13 @@ class Router:
     def slot(self):
         """Allocate once and return {output: (input, class of the queue, packet)}, taking the packets out."""
         credits = self.all_credits.reshape(-1)
-        granted = allocate_node(self.queue, credits, self.orders, self.vc_bits, self.slots, self.several, 1, self.work)
+        machine = (self.vc_bits, self.slots, self.several, self.rounds)
+        granted = allocate_node(self.pool, self.queue, credits, self.orders, *machine, 1, self.work)
         self.slots += 1
         taken = {}
-        for entry, way in zip(*(offers[:granted].tolist() for offers in self.work[1:]), strict=True):
+        for entry, way in zip(*(offers[:granted].tolist() for offers in self.work[1:3]), strict=True):
             port, vc = entry >> self.vc_bits, entry & (1 << self.vc_bits) - 1
-            taken[way >> self.vc_bits] = (port, vc, int(pop_packet(self.pool, self.queue, 1, entry)))
+            taken[way >> self.vc_bits] = (port, vc, int(take_packet(self.pool, self.queue, 1, entry, way)))
             self.level[port, vc] -= 1
         assert granted == len(taken)
         return taken
@@ -183,3 +188,130 @@ def test_a_class_without_credit_lets_the_other_go_first():
     router.push(0, 1, 2)
     assert router.slot() == {2: (0, 1, 1)}
     assert router.slot() == {}
+
+
+def test_a_packet_goes_past_those_that_go_another_way_and_past_no_other():
+    router = Router(1, rounds=1)
+    router.credits[1] = 0
+    for output in (1, 2, 1, 2):
+        router.push(0, 0, output)
+    assert [router.slot() for _ in range(3)] == [{2: (0, 0, 1)}, {2: (0, 0, 3)}, {}]
+    router.credits[1] = 2
+    assert [router.slot() for _ in range(3)] == [{1: (0, 0, 0)}, {1: (0, 0, 2)}, {}]
+
+
+def test_the_second_round_matches_what_the_first_leaves():
+    for rounds, taken in ((1, {1: (0, 0, 0)}), (2, {1: (0, 0, 0), 2: (1, 0, 2)})):
+        router = Router(1, rounds=rounds)
+        for port, output in ((0, 1), (0, 2), (1, 2)):  # both outputs take input 0, which accepts the first
+            router.push(port, 0, output)
+        assert router.slot() == taken
+
+
+def test_injection_comes_last_but_first_once_by_each_way_in_so_many_slots():
+    router, injection = Router(1, rounds=2, credits=1000), PORTS - 1
+    came = defaultdict(list)
+    for slot in range(2 * TURN_SLOTS + 10):
+        for port, output in ((0, 1), (1, 2), (injection, 1), (injection, 2)):
+            router.push(port, 0, output)
+        for output, (port, _, _) in router.slot().items():
+            came[port].append((slot, output))
+    turns = (0, TURN_SLOTS, 2 * TURN_SLOTS)
+    assert came[injection] == [(turn + after, 1 + after) for turn in turns for after in (0, 1)]
+
+
+class Matched:
+    """What the docstring of the RTL's allocator says, on lists: who stands first in an order comes first."""
+
+    def __init__(self, ports, num_vcs, rounds):
+        self.rounds, self.injection, self.turns = rounds, ports - 1, set()
+        self.packets = {(port, vc): [] for port in range(ports) for vc in range(num_vcs)}
+        self.inputs = defaultdict(lambda: list(range(ports)))
+        self.vcs = defaultdict(lambda: list(range(num_vcs)))
+        self.outputs = defaultdict(lambda: list(range(ports)))
+        self.queues = defaultdict(lambda: list(range(num_vcs)))
+
+    def _rank(self, way, port):
+        if port == self.injection:
+            return -1 if way in self.turns else len(self.inputs[way])
+        return self.inputs[way].index(port)
+
+    def slot(self, number, credits):
+        if number % TURN_SLOTS == 0:
+            self.turns = set(credits)
+        wanted = {(port, way) for (port, _), own in self.packets.items() for way, _ in own if credits[way] > 0}
+        matched = {}
+        for _ in range(self.rounds):
+            grants = defaultdict(list)
+            free = {(port, way) for port, way in wanted if port not in matched}
+            for output in {way[0] for _, way in free} - {way[0] for way in matched.values()}:
+                vc = min({way[1] for _, way in free if way[0] == output}, key=self.vcs[output].index)
+                way = output, vc
+                grants[min((port for port, one in free if one == way), key=lambda p: self._rank(way, p))].append(way)
+            for port, ways in grants.items():
+                matched[port] = min(ways, key=lambda way: self.outputs[port].index(way[0]))
+        self.turns.discard(matched.get(self.injection))
+        return {way[0]: self._send(port, way) for port, way in matched.items()}
+
+    def _send(self, port, way):
+        queues = self.queues[port, way]
+        vc = next(vc for vc in queues if any(one == way for one, _ in self.packets[port, vc]))
+        packet = next(packet for one, packet in self.packets[port, vc] if one == way)
+        self.packets[port, vc].remove((way, packet))
+        orders = ((self.inputs[way], port), (self.vcs[way[0]], way[1]), (self.outputs[port], way[0]))
+        for order, served in (*orders, (queues, vc)):
+            order.remove(served)
+            order.append(served)
+        return port, vc, packet
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("num_vcs", [1, 2, 4])
+def test_matching_does_what_its_description_says(rounds, num_vcs):
+    rng, ports = random.Random(f"{rounds} {num_vcs}"), 5
+    router, twin = Router(num_vcs, ports=ports, credits=2, rounds=rounds), Matched(ports, num_vcs, rounds)
+    sent = Counter()
+    for slot in range(3000):
+        for port, vc in twin.packets:
+            if (
+                rng.random() < (0.2, 0.9)[slot // 50 % 2]
+                and router.level[port, vc] < 4
+                and (port < ports - 1 or not vc)
+            ):
+                way = rng.randrange(ports), rng.randrange(num_vcs)
+                twin.packets[port, vc].append((way, router.pushed))
+                router.push(port, vc, *way)
+        for output, vc in product(range(ports), range(num_vcs)):
+            router.credits[output, vc] = min(2, router.credits[output, vc] + (rng.random() < 0.4))
+        credits = {way: int(router.credits[way]) for way in product(range(ports), range(num_vcs))}
+        expected = twin.slot(slot, credits)
+        assert router.slot() == expected
+        sent[len(expected)] += 1
+    assert max(sent) == ports
+    assert len(sent) > 3
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 7])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_packet_that_is_first_of_its_way_starves(every, seed):
+    """Each class of each output gets a credit every n-th slot: so many slots a queue, and a turn."""
+    rng = random.Random(f"{every} {seed}")
+    ports, num_vcs, rounds = rng.choice((3, 5, 6)), rng.choice((1, 2, 4)), 1 + seed % 2
+    router, ways = Router(num_vcs, ports=ports, credits=1, rounds=rounds), list(product(range(ports), range(num_vcs)))
+    queues = [(port, vc) for port, vc in ways if port < ports - 1 or vc == 0]
+    waiting = {(port, vc, way): [0] for port, vc in queues for way in rng.sample(ways, max(2, len(ways) // 2))}
+    numbers = {}
+    for port, vc, way in waiting:
+        numbers[router.pushed] = port, vc, way
+        router.push(port, vc, *way)
+    longest = TURN_SLOTS + len(waiting) * max(every, num_vcs)
+    for slot in range(6 * longest):
+        if slot % every == 0:
+            router.credits[:] = np.minimum(router.credits + 1, 1)
+        for _, _, packet in router.slot().values():
+            port, vc, way = flow = numbers.pop(packet)
+            waiting[flow].append(slot)
+            numbers[router.pushed] = flow
+            router.push(port, vc, *way)
+    gaps = {flow: max(np.diff([*slots, 6 * longest])) for flow, slots in waiting.items()}
+    assert max(gaps.values()) <= longest

@@ -89,6 +89,7 @@ def test_what_has_no_part_in_the_model_has_none_in_the_key(option):
     [
         {"fabric": replace(FABRICS[0], packet_length=2)},
         {"fabric": replace(FABRICS[0], buffers=16)},
+        {"fabric": replace(FABRICS[0], queueing="voq")},
         {"fabric": FABRICS[1]},
         {"load": replace(LOAD, seed=2)},
         {"load": replace(LOAD, warmup=None)},

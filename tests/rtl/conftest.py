@@ -33,12 +33,15 @@ class _Rig:
     channels that are not valid, and credits between routers in all phases but the update phase.
     """
 
-    def __init__(self, *, length, buffers=None, text="rdn(cube(2), 1)", modes=None, node=22, terminal=False):
+    def __init__(
+        self, *, length, buffers=None, text="rdn(cube(2), 1)", modes=None, node=22, terminal=False, queueing="fifo"
+    ):
         self.plan, self.node, self.length, self.timing = _plan_of(text, modes), node, length, SlotTiming(length)
         self.network, self.buffers = self.plan.network, buffers or self.timing.full_rate_buffers
         sizes = {"packet_length": length, "flit_width": FLIT_WIDTH, "buffers": self.buffers}
         shape = self.plan.shape_of(node)
-        self.router, self.dut = Router(self.plan, shape, crossbar="crosspoint", **sizes), Module()
+        self.queueing = queueing
+        self.router, self.dut = Router(self.plan, shape, crossbar="crosspoint", queueing=queueing, **sizes), Module()
         self.dut.submodules.router = self.router
         self.local = len(self.network.ports)
         ports = {index: self.network.ports[index].name for index in self.plan.shape_of(node).ports}

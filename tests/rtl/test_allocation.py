@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, pop_packet, push_packet
+from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, push_packet, take_packet
+from hdnhw.spec import QUEUEINGS
 from hdnhw.timing import slots_per_vc
 
 
@@ -17,12 +18,13 @@ class Replay:
         self.rig, self.length, self.timing, self.local = rig, rig.length, rig.timing, rig.local
         num_vcs, ports = rig.plan.num_vcs, rig.network.ports
         self.several = any(num_vcs[ports[port].opposite] > 1 for port in rig.inputs)
-        self.work = make_work(self.local + 1)
+        self.work = make_work(self.local + 1, 10_000)
         self.vc_bits = (rig.plan.max_vcs - 1).bit_length()
         slots = [slots_per_vc(rig.buffers, count) for count in (*num_vcs, 1)]
         self.credits = np.repeat(np.array(slots, np.int16), 1 << self.vc_bits)
         self.queue, self.pool = make_queues(1, len(ports) + 1, rig.plan.max_vcs), make_pool(10_000)
-        self.orders, self.slots = make_orders(1, len(ports) + 1, rig.plan.max_vcs), 0
+        self.rounds, self.slots = self.timing.matching_rounds if rig.queueing == "voq" else 0, 0
+        self.orders = make_orders(1, len(ports) + 1, rig.plan.max_vcs, self.rounds)
         self.packets = []
 
     def arrivals(self):
@@ -36,12 +38,11 @@ class Replay:
 
     def slot(self):
         """Allocate once; yield (output, virtual channel there, input, virtual channel, packet)."""
-        granted = allocate_node(
-            self.queue, self.credits, self.orders, self.vc_bits, self.slots, self.several, 0, self.work
-        )
+        machine = (self.vc_bits, self.slots, self.several, self.rounds)
+        granted = allocate_node(self.pool, self.queue, self.credits, self.orders, *machine, 0, self.work)
         self.slots += 1
-        for entry, way in zip(*(offers[:granted].tolist() for offers in self.work[1:]), strict=True):
-            packet = pop_packet(self.pool, self.queue, 0, entry)
+        for entry, way in zip(*(offers[:granted].tolist() for offers in self.work[1:3]), strict=True):
+            packet = take_packet(self.pool, self.queue, 0, entry, way)
             yield *divmod(way, 1 << self.vc_bits), *divmod(entry, 1 << self.vc_bits), self.packets[packet]
 
     def run(self):
@@ -120,8 +121,10 @@ MORE = (3, 4, 5, 6, 7, 9, 10, 16)
         )
     ],
 )
-def test_the_router_is_the_model_slot_by_slot(simulate, make_rig, name, length, buffers):
-    rig, rng = make_rig(length=length, buffers=buffers, **FABRICS[name]), random.Random(f"{name} {length}")
+@pytest.mark.parametrize("queueing", QUEUEINGS)
+def test_the_router_is_the_model_slot_by_slot(simulate, make_rig, name, length, buffers, queueing):
+    options = {"length": length, "buffers": buffers, "queueing": queueing}
+    rig, rng = make_rig(**options, **FABRICS[name]), random.Random(f"{name} {length}")
     slots = 60 + 200 // length
     fill(rig, rng, 40)
     level = [0]

@@ -1,4 +1,4 @@
-"""The queue of decisions against Python's deque, and the packet slots that go with it."""
+"""The queues of decisions against Python's deque, and the packet slots that go with them."""
 
 import random
 from collections import deque
@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from hdnhw.rtl.queue import DecisionQueue
+from hdnhw.rtl.queue import DecisionQueue, VirtualOutputQueues
 
 WAYS = 5
 
@@ -41,3 +41,43 @@ def test_queue_is_a_deque_and_slots_are_used_in_turn(simulate, slots):
     for level in range(slots + 1):
         pushes, pops = {False, level < slots}, {False, level > 0}
         assert {(push, pop) for at, push, pop in seen if at == level} == set(product(pushes, pops))
+
+
+@pytest.mark.parametrize("slots", [1, 2, 4, 8])
+def test_virtual_output_queues_are_a_deque_a_way_and_slots_are_free_when_filled(simulate, slots):
+    dut = VirtualOutputQueues(ways=WAYS, slots=slots)
+    rng, seen = random.Random(slots), set()
+
+    async def bench(ctx):
+        queues, held, closed, fills = [deque() for _ in range(WAYS)], set(), True, 0
+        for cycle in range(4000):
+            assert ctx.get(dut.full) == (len(held) == slots)
+            assert ctx.get(dut.out) == sum(bool(queue) << way for way, queue in enumerate(queues))
+            for way, queue in enumerate(queues):
+                assert ctx.get(getattr(dut, f"slot_{way}")) == (queue[0] if queue else 0)
+            free = ctx.get(dut.write_slot) not in held
+            assert free or not closed or len(held) == slots
+            filling = 0.8 if cycle // (8 * slots) % 2 else 0.3
+            push, way = free and closed and rng.random() < filling, rng.randrange(WAYS)
+            close = rng.random() < 0.5 or len(held) == slots
+            leaves = rng.choice([number for number, queue in enumerate(queues) if queue] or [None])
+            pop = leaves is not None and rng.random() > filling
+            slot, gone = ctx.get(dut.write_slot), queues[leaves][0] if pop else rng.randrange(slots)
+            seen.add((len(held), push, pop))
+            word = 1 << way if push else rng.getrandbits(WAYS)
+            signals = (dut.push, push), (dut.i, word), (dut.close, close), (dut.pop, pop), (dut.pop_slot, gone)
+            for signal, value in signals:
+                ctx.set(signal, value)
+            await ctx.tick()
+            if pop:
+                held.discard(queues[leaves].popleft())
+            if push:
+                queues[way].append(slot)
+                held.add(slot)
+                fills += 1
+            closed = close or (closed and not push)
+        assert fills > 500
+
+    simulate(dut, bench, cycles=5000)
+    assert {level for level, _, _ in seen} == set(range(slots + 1))
+    assert {(push, pop) for _, push, pop in seen} >= {(True, False), (False, True), (False, False)}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hdnhw.flit import FlitFormat
+from hdnhw.model.fabric import FabricModel
 from hdnhw.routing.plan import plan
 from hdnhw.spec import parse
 from sim.check import Verdict, check_ejections
@@ -22,7 +23,8 @@ Rows = list[tuple[int, int, int]]
 def verdict_of(tmp_path: Path) -> Callable[..., Verdict]:
     """Return a function of changes to (node, cycle, word) rows and (packet, cycle) rows of a good run."""
     made = plan(parse("cube(2)"))
-    case = make_case("random", made, FLITS, buffers=2, packets=200)
+    model = FabricModel(made, packet_length=FLITS.packet_length, buffers=2)
+    case = make_case("random", model, FLITS, packets=200)
     write_case(case, tmp_path, made)
     expected = case.expected
     words = [sum(int(flit) << 32 * place for place, flit in enumerate(packet)) for packet in case.flits]

@@ -32,7 +32,7 @@ def assert_passed(run: Run, packets: int) -> None:
     [
         ("dualcube(3)", {"packet_length": 4}),
         ("hdn(cube(2), [[0], [0, 1]])", {}),
-        ("hdn(cube(2), [[0]])", {"crossbar": "output"}),
+        ("hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}),
         ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"}),
         ("rdn(torus(5), 1)", {"packet_length": 3}),
         ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2}),
@@ -74,7 +74,7 @@ def test_packets_of_every_length_with_two_classes(packet_length: int) -> None:
 )
 def test_loads(load: LoadSpec, pauses: Terminals) -> None:
     fabric = bench("hdn(cube(2), [[0]])", packet_length=4)
-    case = load_case(fabric.plan, fabric.flits, load, pauses, buffers=fabric.buffers)
+    case = load_case(fabric.model, fabric.flits, load, pauses)
     assert_passed(fabric.run_case(case), 1000)
 
 
@@ -96,7 +96,7 @@ def test_sinks_that_stall_stop_the_fabric_and_lose_nothing() -> None:
     own = [[(fabric.plan.address.of_node((node * 7 + i) % 16), 0) for i in range(100)] for node in range(16)]
     traffic = Traffic.from_lists(own)
     pauses = Terminals(sink_hold=5000)
-    case = case_of_traffic("held", fabric.plan, fabric.flits, traffic, pauses, buffers=fabric.buffers)
+    case = case_of_traffic("held", fabric.model, fabric.flits, traffic, pauses)
     assert (case.expected.head_cycle > 5000).any(), "sources were held up too"
     assert not ((case.expected.head_cycle > 1000) & (case.expected.head_cycle < 5000)).any(), "the fabric was stuck"
     assert_passed(fabric.run_case(case), 1600)
@@ -113,7 +113,7 @@ def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_len
     network = fabric.plan.network
     across = [fabric.plan.address.of_node(network.neighbors(node)["cross1"]) for node in range(16)]
     traffic = Traffic.from_lists([[(address, 0)] * 200 for address in across])
-    case = case_of_traffic("stream", fabric.plan, fabric.flits, traffic, Terminals(), buffers=fabric.buffers)
+    case = case_of_traffic("stream", fabric.model, fabric.flits, traffic, Terminals())
     run = fabric.run_case(case)
     assert_passed(run, 3200)
     assert run.verdict.cycles == timing.zero_load_latency(1, 0) + 199 * packet_length + 1

@@ -39,6 +39,7 @@ def test_twenty_fabrics_are_of_all_kinds_and_sizes(seed):
     assert {fabric.packet_length for fabric in fabrics} == set(LENGTHS)
     assert {fabric.buffers for fabric in fabrics} == set(BUFFERS)
     assert {fabric.lanes for fabric in fabrics} == {1, 2}
+    assert {fabric.queueing for fabric in fabrics} == {"fifo", "voq"}
     assert {fabric.crossbar for fabric in fabrics} == {"crosspoint", "output"}
     assert set("".join(fabric.modes or "" for fabric in fabrics)) == {"f", "O"}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hdnhw.flit import FlitFormat
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.spec import SpecError, parse
@@ -22,7 +23,8 @@ def made() -> RoutingPlan:
 
 
 def case_of(made: RoutingPlan, load: LoadSpec, length: int = 4, **pauses: int) -> Case:
-    return load_case(made, FlitFormat(16, made.address.width, length), load, Terminals(**pauses), buffers=2)
+    model = FabricModel(made, packet_length=length, buffers=2)
+    return load_case(model, FlitFormat(16, made.address.width, length), load, Terminals(**pauses))
 
 
 def test_packets_are_those_of_the_load(made):

@@ -1,0 +1,202 @@
+"""What network and injection ports have in common: packet slots in RAM, and queues of routing decisions."""
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.rtl.arbiter import first_in_order, service_order
+from hdnhw.rtl.bits import any_of, equals, index_width, number_of
+from hdnhw.rtl.queue import DecisionQueue, VirtualOutputQueues
+from hdnhw.timing import SlotTiming
+
+__all__ = ["Ways", "input_buffer", "queue_signature", "ways_of_input"]
+
+Ways = tuple[tuple[int, int], ...]
+"""The (output port, virtual channel there) that packets of one queue can take."""
+
+
+def ways_of_input(ways: Sequence[Ways]) -> list[tuple[int, int]]:
+    """Return the ways that packets of any queue of an input can take, in the order of their bits."""
+    return list(dict.fromkeys(way for own in ways for way in own))
+
+
+def queue_signature(ways: Sequence[Ways], queueing: str) -> wiring.Signature:
+    """Return the queues of one input as allocation sees them.
+
+    Parameters
+    ----------
+    ways : sequence of Ways
+        Of each queue, one a virtual channel.
+    queueing : str
+        One of :data:`hdnhw.spec.QUEUEINGS`.
+
+    Notes
+    -----
+    The members of ``fifo`` are:
+
+    - way_Q : Out, output virtual channel of the packet at the head of queue Q, one-hot; 0 if there is none.
+    - pop : In(queues), the head of a queue has been granted: it leaves the queue at the end of the update phase.
+    - read_vc : In, in the last cycle of a slot, the queue that is read in the next one; absent if there is one.
+
+    The members of ``voq`` are:
+
+    - ways : Out, the output virtual channels that the packets of the input take, see :func:`ways_of_input`.
+    - take : In, in the last cycle of a slot, that of the packet that leaves in the next one, one-hot; 0 if none does.
+    """
+    if queueing == "voq":
+        count = len(ways_of_input(ways))
+        return wiring.Signature({"ways": Out(count), "take": In(count)})
+    members = {f"way_{queue}": Out(len(own)) for queue, own in enumerate(ways)} | {"pop": In(len(ways))}
+    if len(ways) > 1:
+        members["read_vc"] = In(index_width(len(ways)))
+    return wiring.Signature(members)
+
+
+class _InputBuffer:
+    """Packet slots in RAM and a queue a virtual channel.
+
+    Parameters
+    ----------
+    m : Module
+    port : Component
+        Has `queues`, `at`, `reads` and `flit`.
+    timing : SlotTiming
+    slots : int
+        Packet slots of each virtual channel.
+    ways : sequence of Ways
+        Of each virtual channel.
+
+    Attributes
+    ----------
+    queues : list
+        One a virtual channel.
+    pops : Value
+        A bit a virtual channel: whether a packet leaves it at the end of the update phase.
+    """
+
+    pops: Value
+
+    def __init__(self, m: Module, port: Any, *, timing: SlotTiming, slots: int, ways: Sequence[Ways]) -> None:
+        self._m, self._port, self._timing, self._slots, self._ways = m, port, timing, slots, ways
+        self.queues: list[Any] = []
+        length, num_vcs = timing.packet_length, len(ways)
+        depth = num_vcs << (index_width(length) + (slots - 1).bit_length())
+        m.submodules.flits = flits = memory.Memory(shape=len(port.flit), depth=depth, init=[])
+        self._write, read = flits.write_port(), flits.read_port(domain="comb")
+        self._elaborate_queues()
+        reading_vc = Signal(index_width(num_vcs), reset_less=True)
+        reading_slot = Signal(index_width(slots), reset_less=True)
+        read_vc, read_slot = self._elaborate_reading(reading_vc, reading_slot)
+        with m.If(port.at[length - 1]):
+            m.d.sync += [reading_vc.eq(read_vc), reading_slot.eq(read_slot)]
+        m.d.comb += read.addr.eq(self._address(reading_vc, reading_slot, port.reads))
+        m.d["sync" if timing.registers_flits else "comb"] += port.flit.eq(read.data)
+
+    def _elaborate_queues(self) -> None:
+        raise NotImplementedError
+
+    def _elaborate_reading(self, reading_vc: Signal, reading_slot: Signal) -> tuple[Value, Value]:
+        """Return, valid in the last phase, the virtual channel and the slot of the packet that is read next."""
+        raise NotImplementedError
+
+    def _address(self, vc: Any, slot: Any, flit: Any) -> Any:
+        return Cat(flit, *([slot] if self._slots > 1 else []), *([vc] if len(self.queues) > 1 else []))
+
+    def write(self, *, vc: Any, flit: Any, data: Any, enable: Any) -> None:
+        """Write a flit of the packet that is coming in."""
+        slot = Array(queue.write_slot for queue in self.queues)[vc]
+        self._m.d.comb += [
+            self._write.addr.eq(self._address(vc, slot, flit)),
+            self._write.data.eq(data),
+            self._write.en.eq(enable),
+        ]
+
+
+class _FifoBuffer(_InputBuffer):
+    """Packets leave a virtual channel first in, first out."""
+
+    def _elaborate_queues(self) -> None:
+        m, port = self._m, self._port
+        self.pops = port.queues.pop
+        update = port.at[self._timing.update_phase]
+        for vc, ways in enumerate(self._ways):
+            queue = DecisionQueue(ways=len(ways), slots=self._slots)
+            m.submodules[f"decisions_{vc}"] = queue
+            self.queues.append(queue)
+            m.d.comb += [
+                queue.pop.eq(port.queues.pop[vc] & update),
+                getattr(port.queues, f"way_{vc}").eq(queue.out),
+            ]
+
+    def _elaborate_reading(self, reading_vc: Signal, reading_slot: Signal) -> tuple[Value, Value]:
+        read_vc = self._port.queues.read_vc if len(self.queues) > 1 else Const(0)
+        return read_vc, Array(queue.read_slot for queue in self.queues)[read_vc]
+
+
+class _VoqBuffer(_InputBuffer):
+    """Packets leave in order only among those of a virtual channel that go the same way.
+
+    Of several virtual channels with packets of a way, the one comes first that has sent there longest ago.
+    """
+
+    def _elaborate_queues(self) -> None:
+        for vc, ways in enumerate(self._ways):
+            queue = VirtualOutputQueues(ways=len(ways), slots=self._slots)
+            self._m.submodules[f"decisions_{vc}"] = queue
+            self.queues.append(queue)
+
+    def _elaborate_first(self, number: int, asked: dict[int, Value], update: Value) -> dict[int, Value]:
+        """Choose one of the virtual channels with packets of a way, in the order of service there."""
+        vcs, served = list(asked), Signal(len(asked), name=f"first_{number}")
+        order = service_order(self._m, served, update=update, name=f"queue_order_{number}")
+        first = first_in_order(asked, {(vcs[i], vcs[j]): before for (i, j), before in order.items()})
+        self._m.d.comb += served.eq(Cat(first.values()))
+        return dict(zip(vcs, served, strict=True))
+
+    def _elaborate_reading(self, reading_vc: Signal, reading_slot: Signal) -> tuple[Value, Value]:
+        m, port, timing = self._m, self._port, self._timing
+        update, last = port.at[timing.update_phase], port.at[timing.packet_length - 1]
+        self.pops = pops = Signal(len(self.queues), name="pops")
+        wanted, vcs, slots = [], [], []
+        for number, way in enumerate(ways_of_input(self._ways)):
+            place = {vc: own.index(way) for vc, own in enumerate(self._ways) if way in own}
+            asked = {vc: self.queues[vc].out[index] for vc, index in place.items()}
+            first = self._elaborate_first(number, asked, port.queues.take[number] & last)
+            slot = reduce(or_, (Mux(first[vc], getattr(self.queues[vc], f"slot_{place[vc]}"), 0) for vc in place))
+            kept = Signal(len(reading_vc) + len(reading_slot), name=f"place_{number}", reset_less=True)
+            m.d["sync" if timing.matching_rounds > 1 else "comb"] += kept.eq(
+                Cat(number_of(first, len(reading_vc)), slot)
+            )
+            wanted.append(any_of(asked.values()))
+            vcs.append(Mux(port.queues.take[number], kept[: len(reading_vc)], 0))
+            slots.append(Mux(port.queues.take[number], kept[len(reading_vc) :], 0))
+        read_vc, read_slot, sends = reduce(or_, vcs), reduce(or_, slots), port.queues.take.any()
+        m.d.comb += port.queues.ways.eq(Cat(wanted))
+        leaving = Signal(name="leaving")
+        leaving_vc, leaving_slot = (read_vc, read_slot) if timing.packet_length == 1 else (reading_vc, reading_slot)
+        if timing.packet_length == 1:
+            m.d.comb += leaving.eq(sends)
+        else:
+            with m.If(last):
+                m.d.sync += leaving.eq(sends)
+        for vc, queue in enumerate(self.queues):
+            here = equals(leaving_vc, vc) if len(self.queues) > 1 else Const(1)
+            m.d.comb += [
+                pops[vc].eq(leaving & here),
+                queue.pop.eq(pops[vc] & update),
+                queue.pop_slot.eq(leaving_slot),
+            ]
+        return read_vc, read_slot
+
+
+def input_buffer(
+    queueing: str, m: Module, port: Any, *, timing: SlotTiming, slots: int, ways: Sequence[Ways]
+) -> _InputBuffer:
+    """Return the buffer of a port, see :class:`_InputBuffer`."""
+    kind = _FifoBuffer if queueing == "fifo" else _VoqBuffer
+    return kind(m, port, timing=timing, slots=slots, ways=ways)

@@ -1,0 +1,210 @@
+"""Iterative matching, output first: of packets in virtual output queues."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amaranth.hdl import Cat, Const, Module, Signal, Value
+
+from hdnhw.rtl.allocator import Allocator, Grant, Way
+from hdnhw.rtl.arbiter import Order, first_in_order
+from hdnhw.rtl.bits import any_of, equals, number_of
+from hdnhw.rtl.buffer import ways_of_input
+from hdnhw.timing import TURN_SLOTS
+
+__all__ = ["MatchingAllocator"]
+
+Pairs = Mapping[tuple[int, int], Value]
+"""A bit for each (input, output)."""
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What is granted in a round.
+
+    Attributes
+    ----------
+    grant : Pairs
+        Whether an output takes an input.
+    vc : dict of Way to Value
+        Whether an output sends to a virtual channel; nothing of outputs that have one.
+    """
+
+    grant: Pairs
+    vc: Mapping[Way, Value]
+
+
+@dataclass(frozen=True)
+class _Orders:
+    """Who comes first: inputs at each way, virtual channels at each output, outputs at each input."""
+
+    inputs: Mapping[Way, Order]
+    vcs: Mapping[int, Order]
+    outputs: Mapping[int, Order]
+
+
+class MatchingAllocator(Allocator):
+    """Outputs grant and inputs accept, in rounds: what is left unmatched by the first goes into the second.
+
+    An input requests each way that any of its packets takes and that has a credit. Among the inputs that request the
+    same way, an output takes the one that has sent there longest ago, and among its ways the one that it has sent to
+    longest ago; injection comes last, but first once by each way in :data:`hdnhw.timing.TURN_SLOTS`
+    slots. Among the outputs that take it, an input accepts the one by which it has sent longest ago.
+
+    As an input that is taken by any output accepts one, the second round is among the others, whatever they accept: it
+    needs not wait for that. References: N. McKeown, The iSLIP Scheduling Algorithm for Input-Queued Switches, IEEE/ACM
+    Transactions on Networking 7(2), 1999, for matching in rounds.
+    """
+
+    _queueing = "voq"
+
+    def _elaborate_grants(
+        self, m: Module, available: list[list[Value]], following: list[Grant], held: list[Grant]
+    ) -> None:
+        orders = self._elaborate_orders(m, following)
+        requests: dict[tuple[int, Way], Value] = {}
+        for number in range(len(self._inputs)):
+            requests |= self._elaborate_requests(m, number, available)
+        first = self._elaborate_round(m, requests, orders, "grant", "granted")
+        accepts = self._elaborate_accept(m, first.grant, orders)
+        accepted = self._stage(m, "accept", "accepted", Cat(accepts.values()))
+        rounds = [(first, dict(zip(accepts, accepted, strict=True)))]
+        if self._timing.matching_rounds == 2:
+            rounds.append(self._elaborate_second_round(m, requests, first, accepts, orders))
+        ways = {
+            (number, way): any_of(match[number, way[0]] & round_.vc.get(way, Const(1)) for round_, match in rounds)
+            for number, way in requests
+        }
+        for output, grant in enumerate(following):
+            self._elaborate_following(m, output, ways, grant)
+            self._elaborate_commit(m, held[output], grant)
+        for number, queues in enumerate(self._inputs):
+            own = ways_of_input([tuple(own) for own in queues])
+            m.d.comb += getattr(self, f"queues_{number}").take.eq(Cat(ways[number, way] for way in own))
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        return [(number, output) for output in range(len(self._outputs)) for number in self.inputs_of(output)]
+
+    def _elaborate_orders(self, m: Module, following: list[Grant]) -> _Orders:
+        pairs = self._pairs()
+        sent = {pair: ~following[pair[1]].idle[self.inputs_of(pair[1]).index(pair[0])] for pair in pairs}
+        inputs, vcs, outputs, renew = {}, {}, {}, self._elaborate_turns(m)
+        for way in sorted({way for own in self._inputs for queue in own for way in queue}):
+            grant = following[way[0]]
+            served = {n: sent[n, way[0]] for n, own in enumerate(self._inputs) if any(way in queue for queue in own)}
+            inputs[way] = self._elaborate_input_order(m, way, served, grant, renew)
+        for output, grant in enumerate(following):
+            ways = sorted(way for way in inputs if way[0] == output)
+            if len(ways) > 1:
+                served = {vc: grant.valid & equals(grant.vc, vc) for _, vc in ways}
+                vcs[output] = self._elaborate_order(m, f"vc_order_{output}", served, Const(1))
+        for number in range(len(self._inputs)):
+            served = {output: sent[number, output] for one, output in pairs if one == number}
+            outputs[number] = self._elaborate_order(m, f"output_order_{number}", served, Const(1))
+        return _Orders(inputs, vcs, outputs)
+
+    def _elaborate_turns(self, m: Module) -> Value:
+        """Count slots; return, valid when a slot is committed, whether injection has its turns anew behind it."""
+        # Where what is granted is committed in the first phase, that of the first slot is the first to count.
+        slot = Signal(range(TURN_SLOTS), name="turn_slot", init=TURN_SLOTS - 1 if self._timing.registers_flits else 0)
+        with m.If(self.at[self._timing.commit_phase]):
+            m.d.sync += slot.eq(slot + 1)
+        return slot.all()
+
+    def _elaborate_input_order(
+        self, m: Module, way: Way, served: Mapping[int, Value], grant: Grant, renew: Value
+    ) -> Order:
+        """Return the order of inputs at a way: by service, but injection first if it has its turn, else last."""
+        injection, (output, vc) = len(self._inputs) - 1, way
+        network = {number: each for number, each in served.items() if number != injection}
+        update = Const(1) if grant.vc is None else equals(grant.vc, vc)
+        order: dict[tuple[int, int], Value] = {}
+        if network:
+            order |= self._elaborate_order(m, f"order_{output}_{vc}", network, update)
+        if injection in served:
+            turn = Signal(name=f"turn_{output}_{vc}", init=1)
+            with m.If(self.at[self._timing.commit_phase]):
+                m.d.sync += turn.eq(renew | (turn & ~(served[injection] & update)))
+            order |= {(injection, number): turn for number in network}
+            order |= {(number, injection): ~turn for number in network}
+        return order
+
+    def _elaborate_requests(self, m: Module, number: int, available: list[list[Value]]) -> dict[tuple[int, Way], Value]:
+        """Return which ways an input requests."""
+        ways = ways_of_input([tuple(own) for own in self._inputs[number]])
+        wanted = {
+            (number, (output, vc)): bit & available[output][vc]
+            for bit, (output, vc) in zip(getattr(self, f"queues_{number}").ways, ways, strict=True)
+        }
+        request = self._stage(m, "request", f"request_{number}", Cat(wanted.values()))
+        return dict(zip(wanted, request, strict=True))
+
+    def _stage(self, m: Module, cut: str, name: str, value: Value) -> Signal:
+        """Return the value behind a register if the slot has time for one at that cut, else as a wire."""
+        signal = Signal(len(value), name=name)
+        m.d["sync" if cut in self._timing.matching_cuts else "comb"] += signal.eq(value)
+        return signal
+
+    def _elaborate_round(
+        self, m: Module, requests: Mapping[tuple[int, Way], Value], orders: _Orders, cut: str, name: str
+    ) -> _Round:
+        """Let each output take an input, and a virtual channel where it has several."""
+        grants: dict[tuple[int, int], Value] = {}
+        vcs: dict[Way, Value] = {}
+        for output in range(len(self._outputs)):
+            asked: dict[Way, dict[int, Value]] = {}
+            for (number, way), request in requests.items():
+                if way[0] == output:
+                    asked.setdefault(way, {})[number] = request
+            firsts = {way: first_in_order(requesters, orders.inputs[way]) for way, requesters in asked.items()}
+            chosen: dict[Way, Value] = {way: Const(1) for way in firsts}
+            if len(firsts) > 1:
+                some = {way[1]: Cat(asked[way].values()).any() for way in firsts}
+                chosen = {(output, vc): each for vc, each in first_in_order(some, orders.vcs[output]).items()}
+                vcs |= dict(zip(chosen, self._stage(m, cut, f"{name}_vc_{output}", Cat(chosen.values())), strict=True))
+            inputs = self.inputs_of(output)
+            grant = Cat(
+                any_of(chosen[way] & first[number] for way, first in firsts.items() if number in first)
+                for number in inputs
+            )
+            staged = self._stage(m, cut, f"{name}_{output}", grant)
+            grants |= {(number, output): bit for number, bit in zip(inputs, staged, strict=True)}
+        return _Round(grants, vcs)
+
+    def _elaborate_accept(self, m: Module, grants: Pairs, orders: _Orders) -> Pairs:
+        """Let each input accept one of the outputs that take it."""
+        match: dict[tuple[int, int], Value] = {}
+        for number in range(len(self._inputs)):
+            own = {output: grant for (one, output), grant in grants.items() if one == number}
+            match |= {(number, output): each for output, each in first_in_order(own, orders.outputs[number]).items()}
+        return match
+
+    def _elaborate_second_round(
+        self,
+        m: Module,
+        requests: Mapping[tuple[int, Way], Value],
+        first: _Round,
+        accepts: Pairs,
+        orders: _Orders,
+    ) -> tuple[_Round, Pairs]:
+        """Match the inputs that no output takes in the first round with the outputs that none accepts."""
+        numbers, outputs = range(len(self._inputs)), range(len(self._outputs))
+        taken = [any_of(each for (one, _), each in first.grant.items() if one == number) for number in numbers]
+        left = {(number, way): request & ~taken[number] for (number, way), request in requests.items()}
+        second = self._elaborate_round(m, left, orders, "accept", "next_granted")
+        matches = Cat(any_of(each for (_, one), each in accepts.items() if one == output) for output in outputs)
+        matched = self._stage(m, "accept", "matched", matches)
+        grants = {pair: grant & ~matched[pair[1]] for pair, grant in second.grant.items()}
+        return second, self._elaborate_accept(m, grants, orders)
+
+    def _elaborate_following(self, m: Module, output: int, ways: Mapping[tuple[int, Way], Value], grant: Grant) -> None:
+        domain = m.d["sync" if self._timing.registers_flits else "comb"]
+        wins = [
+            any_of(each for (one, way), each in ways.items() if (one, way[0]) == (number, output))
+            for number in self.inputs_of(output)
+        ]
+        domain += grant.idle.eq(~Cat(wins))
+        m.d.comb += grant.valid.eq(~grant.idle.all())
+        if grant.vc is not None:
+            vcs = sorted({way[1] for _, way in ways if way[0] == output})
+            chosen = {vc: any_of(each for (_, way), each in ways.items() if way == (output, vc)) for vc in vcs}
+            domain += grant.vc.eq(number_of(chosen, len(grant.vc)))

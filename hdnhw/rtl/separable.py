@@ -1,0 +1,167 @@
+"""Separable allocation, input first: of packets that leave their queues first in, first out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+
+from hdnhw.rtl.allocator import Allocator, Grant, Way
+from hdnhw.rtl.arbiter import Order, first_in_order, service_order
+from hdnhw.rtl.bits import any_of, number_of
+
+__all__ = ["SeparableAllocator"]
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """What one input offers.
+
+    Attributes
+    ----------
+    choice : Value
+        The queue whose packet it is, one-hot.
+    want : dict of Way to Value
+        For each way that packets of the input take, whether this one takes it.
+    """
+
+    choice: Value
+    want: dict[Way, Value]
+
+
+class SeparableAllocator(Allocator):
+    """Each input chooses one of its packets, each output one of the inputs.
+
+    Among its virtual channels whose packet has a credit, an input offers the one that has sent longest ago. Among the
+    inputs that offer a packet for the same virtual channel, the one comes first from which it was sent to longest ago;
+    among these, an output takes the one whose virtual channel it has sent to longest ago. So a packet that waits moves
+    up whenever another is served, and one without a credit delays only what stands behind it in its queue. Where no
+    input has two virtual channels, one order for the whole router does: the input that has sent longest ago is first.
+    """
+
+    _queueing = "fifo"
+
+    @property
+    def _chooses(self) -> bool:
+        return any(len(queues) > 1 for queues in self._inputs)
+
+    @property
+    def _cuts(self) -> frozenset[str]:
+        return self._timing.allocation_cuts(chooses=self._chooses)
+
+    def _elaborate_grants(
+        self, m: Module, available: list[list[Value]], following: list[Grant], held: list[Grant]
+    ) -> None:
+        numbers = range(len(self._inputs))
+        offers = [self._elaborate_input(m, number, available) for number in numbers]
+        sends = [self._sends(number, following) for number in numbers]
+        order = None if self._chooses else self._elaborate_order(m, "order", dict(enumerate(sends)), Const(1))
+        for output, grant in enumerate(following):
+            self._elaborate_output(m, output, offers, available[output], order, grant)
+            self._elaborate_commit(m, held[output], grant)
+        for number, offer in enumerate(offers):
+            self._elaborate_pops(m, number, offer.choice, sends[number], self._sends(number, held))
+
+    def _stage(self, m: Module, cut: str, name: str, value: Value, **options: Any) -> Signal:
+        """Return the value behind a register if the slot has time for one at that cut, else as a wire."""
+        signal = Signal(len(value), name=name, **options)
+        m.d["sync" if cut in self._cuts else "comb"] += signal.eq(value)
+        return signal
+
+    def _elaborate_input(self, m: Module, number: int, available: list[list[Value]]) -> _Offer:
+        """Virtual-channel allocation: choose the queue whose packet the input offers."""
+        ways, queues = self._inputs[number], getattr(self, f"queues_{number}")
+        heads = [getattr(queues, f"way_{queue}") for queue in range(len(ways))]
+        if not self._chooses:  # credits are looked at when the outputs choose
+            return _Offer(Const(1), dict(zip(ways[0], heads[0], strict=True)))
+        ready = [
+            any_of(bit & available[output][vc] for bit, (output, vc) in zip(head, own, strict=True))
+            for head, own in zip(heads, ways, strict=True)
+        ]
+        choice = self._stage(m, "credit", f"ready_{number}", Cat(ready), reset_less=True)
+        if len(ways) > 1:
+            update = self.at[self._timing.update_phase]
+            order = service_order(m, queues.pop, update=update, name=f"queue_order_{number}")
+            first = first_in_order(dict(enumerate(choice)), order)
+            choice = self._stage(m, "choice", f"choice_{number}", Cat(first.values()), reset_less=True)
+            m.d.comb += queues.read_vc.eq(number_of(dict(enumerate(choice)), len(queues.read_vc)))
+        wanted = {
+            way: any_of(choice[queue] & heads[queue][own.index(way)] for queue, own in enumerate(ways) if way in own)
+            for way in sorted({way for own in ways for way in own})
+        }
+        want = self._stage(m, "want", f"want_{number}", Cat(wanted.values()), reset_less=True)
+        return _Offer(choice, dict(zip(wanted, want, strict=True)))
+
+    def _elaborate_output(
+        self,
+        m: Module,
+        output: int,
+        offers: Sequence[_Offer],
+        available: list[Value],
+        order: Order | None,
+        following: Grant,
+    ) -> None:
+        """Switch allocation: choose one of the inputs that want an output, in `order` or in orders of its own.
+
+        What is behind the register is reset, as long slots commit in the first phase too.
+        """
+        wanted = sorted({way for offer in offers for way in offer.want if way[0] == output})
+        requests = {
+            vc: {number: offer.want[output, vc] for number, offer in enumerate(offers) if (output, vc) in offer.want}
+            for _, vc in wanted
+        }
+        if len(requests) > 1:
+            self._elaborate_choice(m, output, requests, following)
+            return
+        ((vc, request),) = requests.items()
+        if order is None:
+            order = self._elaborate_order(
+                m, f"order_{output}", dict(zip(request, ~following.idle, strict=True)), Const(1)
+            )
+        lost = ~Cat(first_in_order(request, order).values())
+        if not self._chooses:
+            lost = Mux(available[0], lost, -1)[: len(request)]
+        m.d["sync" if "grant" in self._cuts else "comb"] += following.idle.eq(lost)
+        m.d.comb += following.valid.eq(~following.idle.all())
+        if following.vc is not None:
+            m.d.comb += following.vc.eq(vc)
+
+    def _elaborate_choice(
+        self, m: Module, output: int, requests: Mapping[int, Mapping[int, Value]], following: Grant
+    ) -> None:
+        """Choose the first of the inputs for each virtual channel, and one of the virtual channels."""
+        numbers = {vc: f"{output}_{vc}" for vc in requests}
+        firsts = {vc: Signal(len(requests[vc]), name=f"first_{name}") for vc, name in numbers.items()}
+        chosen = {vc: Signal(name=f"chosen_{name}") for vc, name in numbers.items()}
+        domain = m.d["sync" if "grant" in self._cuts else "comb"]
+        for vc, name in numbers.items():
+            order = self._elaborate_order(
+                m, f"order_{name}", dict(zip(requests[vc], firsts[vc], strict=True)), chosen[vc]
+            )
+            domain += firsts[vc].eq(Cat(first_in_order(requests[vc], order).values()))
+        order = self._elaborate_order(m, f"vc_order_{output}", chosen, Const(1))
+        asked = {vc: Cat(request.values()).any() for vc, request in requests.items()}
+        domain += [chosen[vc].eq(first) for vc, first in first_in_order(asked, order).items()]
+        wins = [
+            any_of(
+                chosen[vc] & firsts[vc][list(request).index(number)]
+                for vc, request in requests.items()
+                if number in request
+            )
+            for number in self.inputs_of(output)
+        ]
+        m.d.comb += [
+            following.idle.eq(~Cat(wins)),
+            following.valid.eq(any_of(chosen.values())),
+            following.vc.eq(number_of(chosen, len(following.vc))),
+        ]
+
+    def _elaborate_pops(self, m: Module, number: int, choice: Value, following: Value, held: Value) -> None:
+        """Tell an input which of its packets leaves, from what is granted or, if there is time, a phase later."""
+        pop, length = getattr(self, f"queues_{number}").pop, self._timing.packet_length
+        if length == 1:
+            m.d.comb += pop.eq(Mux(following, choice, 0))
+            return
+        late = self._chooses and length > 2
+        with m.If(self.at[(self._timing.commit_phase + late) % length]):
+            m.d.sync += pop.eq(Mux(held if late else following, choice, 0))
