@@ -5,6 +5,7 @@ nothing but its own two addresses and the node that it is at, so the order of so
 are kept of all sources: one a send and node.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +17,9 @@ from hdnhw.collective.schedule import Schedule
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.network import Network
 
-__all__ = ["MOST_NODES", "Execution", "ScheduleError", "execute"]
+__all__ = ["MOST_NODES", "Execution", "ScheduleError", "check_size", "execute"]
 
 MOST_NODES = 1 << 15
 """Of an operation of all nodes: 2^30 messages."""
@@ -50,6 +52,8 @@ class Execution:
     ----------
     sent : ndarray of int64, shape (steps, nodes, ports)
         Messages that each node sends over each of its ports in each step.
+    neighbors : ndarray of int32, shape (nodes, ports)
+        Node behind each port, -1 where there is none.
     messages : int
         Messages moved, the own ones included; of a broadcast or all-gather, copies that came to be.
     repeats : int
@@ -59,6 +63,7 @@ class Execution:
     """
 
     sent: Integers
+    neighbors: npt.NDArray[np.int32]
     messages: int
     repeats: int
     all_port: bool
@@ -90,9 +95,16 @@ class Execution:
         return int(self.sent.sum())
 
     @property
-    def channels_used(self) -> int:
-        """Directed channels over which something is sent."""
-        return int(self.sent.any(axis=0).sum())
+    def links_used(self) -> int:
+        """Edges over which something is sent, in either direction."""
+        node, port = np.nonzero(self.sent.any(axis=0))
+        other = self.neighbors[node, port]
+        return len(np.unique(np.minimum(node, other) * len(self.neighbors) + np.maximum(node, other)))
+
+    @property
+    def links(self) -> int:
+        """Edges of the network."""
+        return int((self.neighbors >= 0).sum()) // 2
 
 
 @njit(_FAULT(*_SHAPE), cache=True)
@@ -143,7 +155,17 @@ def _copy(sends, address, neighbors, numbers, source, counts, ports):  # type: i
     return FINE, 0, 0, repeats
 
 
-def execute(schedule: Schedule, *, all_port: bool = False) -> Execution:
+def check_size(network: Network) -> None:
+    """Raise SpecError if a network is too large."""
+    if not 2 <= network.num_nodes <= MOST_NODES:
+        raise SpecError(
+            f"a collective operation is among 2 to {MOST_NODES} nodes; {network.spec} has {network.num_nodes}"
+        )
+
+
+def execute(
+    schedule: Schedule, *, all_port: bool = False, progress: Callable[[str, float], None] = lambda *_: None
+) -> Execution:
     """Move the messages of a schedule.
 
     Parameters
@@ -151,6 +173,8 @@ def execute(schedule: Schedule, *, all_port: bool = False) -> Execution:
     schedule : Schedule
     all_port : bool
         Whether a node may use all its ports in a step; otherwise it sends over one at most and receives over one.
+    progress : callable
+        Is told a stage and the share of the sources whose messages have been moved.
 
     Raises
     ------
@@ -162,8 +186,7 @@ def execute(schedule: Schedule, *, all_port: bool = False) -> Execution:
     """
     network = schedule.network
     nodes = network.num_nodes
-    if nodes > MOST_NODES:
-        raise SpecError(f"a collective operation is among at most {MOST_NODES} nodes; {network.spec} has {nodes}")
+    check_size(network)
     sizes = np.array([0, *(len(step.sends) for step in schedule.steps)], np.int64).cumsum()
     numbers = np.ascontiguousarray(np.stack([sizes[:-1], sizes[1:]], axis=1))
     ports = np.array([send.port for step in schedule.steps for send in step.sends], np.int64)
@@ -176,12 +199,13 @@ def execute(schedule: Schedule, *, all_port: bool = False) -> Execution:
         if fault:
             raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
         repeats += again
+        progress("sources", (source + 1) / nodes)
     sent = np.zeros((len(schedule.steps), nodes, len(network.ports)), np.int64)
     for number, port in enumerate(ports):
         sent[np.searchsorted(sizes, number, side="right") - 1, :, port] = counts[number]
     if not all_port:
         _check_one_port(schedule, sent, table)
-    return Execution(sent, len(sources) * nodes, repeats, all_port)
+    return Execution(sent, table, len(sources) * nodes, repeats, all_port)
 
 
 def _check_one_port(schedule: Schedule, sent: Integers, table: npt.NDArray[np.int32]) -> None:
