@@ -61,15 +61,14 @@ class _Spread(Builder):
     """Conditions on the own digits and the source's, `source` being the node that stands for it in the own cluster."""
 
     def broadcast(self, level: int, source: Target, free: frozenset[int], active: Term) -> list[Step]:
-        """Return the steps that bring a message to all nodes of the clusters of a level that are `active`."""
+        """Return the steps that bring a message to all nodes of the `active` parts of a level, from one of each."""
         if level == 0:
             return self._base(source, free, active, self._broadcast_factor)
         layout = self.network.levels[level - 1]
         same = self.own[layout.class_digit].eq(source[layout.class_digit])
-        first = same & self.equal(self.own, source, layout.cluster)
-        first = first | ~same & self.equal(self.own, source, layout.cluster, layout.super_node)
-        inner = self.inner(level, same, source)
         here = same & self.equal(self.own, source, layout.cluster)
+        first = here | ~same & self.equal(self.own, source, layout.cluster, layout.super_node)
+        inner = self.inner(level, same, source)
         start = self.equal(self.own, inner, [place for place in inner if place not in free])
         away = ~self.equal(self.own, inner, layout.super_node) & self._sender(level, inner)
         return self._real(
