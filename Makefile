@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-counting bench-emission bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
+.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -45,6 +45,10 @@ BOOKSIM ?=
 bench-booksim: $(READY)
 	$(BIN)/python bench/booksim.py "$(BOOKSIM)"
 
+# Collective operations on six dual-nets, and hypercubes and tori of as many nodes; about 10 minutes.
+bench-collectives: $(READY)
+	$(BIN)/python bench/collectives.py
+
 bench-counting: $(READY)
 	$(BIN)/python bench/counting.py
 
@@ -65,6 +69,7 @@ bench-synth: $(READY)
 # The pictures in docs/, from the networks and from simulations of the emitted Verilog.
 docs: $(READY)
 	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg
+	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg
 	$(BIN)/python bench/waves.py
 
 # The environment alone.

@@ -35,9 +35,30 @@ KEYS = {
     "simulate 'cube(3)' --cycles 200 --packet-length 1": "offered_rate accepted_rate injected delivered packet_latency "
     "mean_hops cycles router_cycles_per_second network_latency saturated steady warmup fairness confidence_95",
     "simulate 'cube(3)' --cycles 200 --lengths 'mix(1, 0.8, 9, 0.2)'": "lengths packets payload_share injected",
+    "exchange 'rdn(cube(2), 1)'": "delivered startups words lower_bound_words words_per_step paper_formula_words",
+    "exchange 'rdn(cube(2), 1)' --schedule paper --on model": "delivered startups words cycles cycles_per_step",
+    "exchange 'cube(3)' --schedule network": "delivered startups words lower_bound_words words_per_step "
+    "paper_formula_words cycles lower_bound_cycles",
+    "collective 'mesh(3, 2)' --op broadcast --root 4": "delivered startups words lower_bound_words words_per_step "
+    "paper_formula_words root",
+    "collective 'dualcube(3)' --op scatter --ports all": "delivered startups words lower_bound_words words_per_step",
+    "collective 'ghc(3, 4)' --op allgather --words 3 --startup-time 2": "delivered startups words words_per_step time",
     "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width crossbar",
 }
-COMMANDS = ["cosim", "demo", "emit", "info", "neighbors", "route", "routing", "simulate", "sweep", "synth"]
+COMMANDS = [
+    "collective",
+    "cosim",
+    "demo",
+    "emit",
+    "exchange",
+    "info",
+    "neighbors",
+    "route",
+    "routing",
+    "simulate",
+    "sweep",
+    "synth",
+]
 WRONG = {
     "no command": "",
     "unknown command": "draw 'cube(3)'",

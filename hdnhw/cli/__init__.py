@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 
+from hdnhw.cli.collective import add_collective_commands
 from hdnhw.cli.hardware import add_hardware_commands
 from hdnhw.cli.network import add_network_commands, add_routing_commands
 from hdnhw.cli.options import (
@@ -47,7 +48,13 @@ def _parser() -> Parser:
         prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (add_network_commands, add_routing_commands, add_simulation_commands, add_hardware_commands):
+    for add in (
+        add_network_commands,
+        add_routing_commands,
+        add_collective_commands,
+        add_simulation_commands,
+        add_hardware_commands,
+    ):
         add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):
         point.load()(commands)

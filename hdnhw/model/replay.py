@@ -19,9 +19,10 @@ from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.model.sweep import Row, machine_row, model_of
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.traffic.exchange import exchange_order, exchange_trace
 from hdnhw.traffic.lengths import packets_of
 from hdnhw.traffic.packets import Terminals
-from hdnhw.traffic.trace import Trace, exchange_trace
+from hdnhw.traffic.trace import Trace
 from hdnhw.traffic.tracefile import read_trace
 
 __all__ = ["Replay", "measure_exchange", "measure_trace", "replay"]
@@ -271,7 +272,7 @@ def measure_exchange(
     nodes = model.plan.network.num_nodes
     if not 2 <= nodes <= MOST_EXCHANGED:
         raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {fabric.network} has {nodes}")
-    trace = exchange_trace(nodes, model.timing.packet_length)
+    trace = exchange_trace(exchange_order(model.plan.network), model.timing.packet_length)
     return machine_row(model) | {"pattern": trace.form} | _row(model, trace, cycles, histogram, progress)
 
 

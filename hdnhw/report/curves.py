@@ -7,7 +7,7 @@ from typing import Any
 
 from hdnhw.files import check_output, replacing
 
-__all__ = ["check_plot", "curves_svg", "plot_curves"]
+__all__ = ["STYLE", "SUFFIXES", "check_plot", "curves_svg", "plot_curves"]
 
 SUFFIXES = (".svg", ".png", ".pdf")
 

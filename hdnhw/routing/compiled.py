@@ -8,7 +8,7 @@ from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.routing.hop import HopRule
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["VC_SHIFT", "compile_rule"]
+__all__ = ["VC_SHIFT", "compile_rule", "statements"]
 
 VC_SHIFT = 8
 """A compiled rule returns ``port | vc << VC_SHIFT``; the port number of an arrival is the number of ports."""
@@ -25,7 +25,11 @@ _FORMATS = {
 }
 
 
-def _statements(circuit: Circuit, outputs: list[Term], layout: AddressLayout) -> list[str]:
+def statements(circuit: Circuit, outputs: list[Term], layout: AddressLayout) -> list[str]:
+    """Return Python statements that compute `outputs`, gate n as ``gn``; inputs are fields of packed addresses.
+
+    The input ``cur3`` is field 3 of the variable ``cur``: names of addresses have three letters.
+    """
     lines = []
     for index in circuit.needed(outputs):
         gate = circuit.gates[index]
@@ -48,7 +52,7 @@ def compile_rule(rule: HopRule) -> Callable[[int, int], int]:
     Numba C function: kernels that call it are compiled once for every network.
     """
     outputs = [*rule.take, *rule.vc, rule.arrived]
-    body = _statements(rule.circuit, outputs, AddressLayout(rule.network))
+    body = statements(rule.circuit, outputs, AddressLayout(rule.network))
     parts = [f"(g{term.index} * {port})" for port, term in enumerate(rule.take)]
     parts += [f"(g{term.index} << {VC_SHIFT + weight})" for weight, term in enumerate(rule.vc)]
     lines = [

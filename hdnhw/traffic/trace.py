@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hdnhw.spec import SpecError
 from hdnhw.traffic.lengths import MOST_FLITS
 
-__all__ = ["COLUMNS", "LAST_CYCLE", "Trace", "exchange_trace", "make_trace"]
+__all__ = ["COLUMNS", "LAST_CYCLE", "Trace", "make_trace"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -93,17 +93,3 @@ def make_trace(
     cycle, source, destination, flits = (columns[name].astype(np.int64) for name in COLUMNS)
     first, dependent = dependencies or (np.zeros(len(cycle) + 1, np.int64), np.zeros(0, np.int64))
     return Trace(form, cycle, source, destination, flits, first, dependent, whole)
-
-
-def exchange_trace(nodes: int, flits: int) -> Trace:
-    """Return a total exchange: in cycle 0, node n has a message for n + 1, n + 2, ... modulo the nodes, in this order.
-
-    Parameters
-    ----------
-    nodes, flits : int
-        Of the network, and of each message.
-    """
-    source, step = np.divmod(np.arange(nodes * (nodes - 1)), max(1, nodes - 1))
-    cycle, none = np.zeros(len(source), np.int64), np.zeros(0, np.int64)
-    first = np.zeros(len(source) + 1, np.int64)
-    return Trace("exchange", cycle, source, (source + step + 1) % nodes, np.full_like(cycle, flits), first, none)

@@ -1,0 +1,1 @@
+"""Collective operations: schedules as circuits, an executor that moves their messages, and what they cost."""

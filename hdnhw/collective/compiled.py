@@ -1,0 +1,36 @@
+"""Compile the conditions of a schedule to machine code: one function of the send and three packed addresses."""
+
+from collections.abc import Callable
+
+from numba import cfunc, types
+
+from hdnhw.collective.schedule import Schedule
+from hdnhw.routing.circuit import Term
+from hdnhw.routing.compiled import statements
+from hdnhw.topology.address import AddressLayout
+
+__all__ = ["SENDS_TYPE", "compile_sends"]
+
+SENDS_TYPE = types.FunctionType(types.int64(types.int64, types.int64, types.int64, types.int64))
+
+
+def compile_sends(schedule: Schedule) -> Callable[[int, int, int, int], int]:
+    """Return a compiled ``sends(number, own, src, dst)``: whether a node sends a message, all addresses packed.
+
+    The sends of all steps are numbered one after the other. It is a Numba C function: kernels that call it are compiled
+    once for every schedule.
+    """
+    layout = AddressLayout(schedule.network)
+    conditions: dict[int, list[int]] = {}
+    for number, send in enumerate(send for step in schedule.steps for send in step.sends):
+        conditions.setdefault(send.when.index, []).append(number)
+    lines = ["def sends(number, own, src, dst):"]
+    for index, numbers in conditions.items():
+        term: Term = schedule.circuit.term(index)
+        lines.append(f"    if {' or '.join(f'number == {number}' for number in numbers)}:")
+        lines += [f"        {line}" for line in statements(schedule.circuit, [term], layout)]
+        lines.append(f"        return g{index}")
+    lines.append("    return 0")
+    namespace: dict[str, Callable[[int, int, int, int], int]] = {}
+    exec("\n".join(lines), namespace)
+    return cfunc("int64(int64, int64, int64, int64)")(namespace["sends"])

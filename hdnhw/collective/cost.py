@@ -1,0 +1,154 @@
+"""What a collective operation costs: start-ups and words in the model t_s + m t_w, lower bounds, the papers' formulas.
+
+A step in which a node sends m words takes ``t_s + m t_w``; an operation takes the sum over its steps of the most words
+that a node (with all ports, a port) sends.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+
+from hdnhw.collective.exchange import exchange_schedule
+from hdnhw.collective.executor import execute
+from hdnhw.collective.scatter import scatter_schedule
+from hdnhw.collective.schedule import Schedule
+from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
+from hdnhw.spec import NetworkSpec, Product
+from hdnhw.topology.metrics import distances_from, neighbor_table, num_edges, pair_histogram
+from hdnhw.topology.network import Network, build
+
+__all__ = ["OPERATIONS", "Cost", "corrected_formula", "lower_bound", "paper_formula"]
+
+OPERATIONS = ("broadcast", "scatter", "allgather", "exchange")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Start-ups and words.
+
+    Examples
+    --------
+    >>> cost = Cost(8, 560)
+    >>> str(cost), str(cost * 4), cost.time(100, 2.5)
+    ('8 t_s + 560 t_w', '8 t_s + 2240 t_w', 2200.0)
+    """
+
+    startups: int
+    words: int | Fraction
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.startups + other.startups, self.words + other.words)
+
+    def __mul__(self, words: int | Fraction) -> "Cost":
+        """Return the cost with messages of so many words in place of one."""
+        return Cost(self.startups, self.words * words)
+
+    def times(self, count: int) -> "Cost":
+        """Return the cost of the same thing done so often."""
+        return Cost(self.startups * count, self.words * count)
+
+    def time(self, startup: float, word: float) -> float:
+        """Return the time with these values of t_s and t_w."""
+        return self.startups * startup + float(self.words) * word
+
+    def __str__(self) -> str:
+        return f"{self.startups} t_s + {self.words} t_w"
+
+
+def lower_bound(network: Network, operation: str, *, root: int = 0, all_port: bool = False) -> Cost:
+    """Return a bound on start-ups, and one on words, of messages of one word that are not split.
+
+    Parameters
+    ----------
+    network : Network
+    operation : str
+        One of :data:`OPERATIONS`.
+    root : int
+        Of a broadcast or scatter.
+    all_port : bool
+
+    Returns
+    -------
+    Cost
+        One port: a total exchange, the sum of a node's distances, on average; a broadcast, the distance of the farthest
+        node, or the times that the informed can double; the others, N - 1 words to send or to receive. All ports: the
+        same words shared by the channels there are, of all nodes, of the root, or of the node that has the fewest.
+    """
+    last = network.num_nodes - 1
+    if operation in ("broadcast", "scatter"):
+        reach = int(distances_from(network, root).max())
+        startups = reach if all_port else max(reach, last.bit_length())
+        if operation == "broadcast":
+            return Cost(startups, startups)
+        ports = len(network.neighbors(root)) if all_port else 1
+        return Cost(startups, max(reach, ceil(last / ports)))
+    histogram = pair_histogram(network)
+    reach = len(histogram) - 1
+    startups = reach if all_port else max(reach, last.bit_length())
+    if operation == "allgather":
+        ports = int((neighbor_table(network) >= 0).sum(axis=1).min()) if all_port else 1
+        return Cost(startups, max(reach, ceil(Fraction(last, ports))))
+    total = sum(hops * pairs for hops, pairs in enumerate(histogram))
+    return Cost(startups, Fraction(total, 2 * num_edges(network) if all_port else network.num_nodes))
+
+
+def paper_formula(network: Network, operation: str) -> Cost | None:
+    """Return the papers' closed form as printed, or None where they give none.
+
+    Of the base network's cost, T_0, the papers say that it is known: it is what the executor counts there.
+
+    References
+    ----------
+    .. [1] HDN paper, Theorem 3 (total exchange); RDN paper, Theorems 3 to 5, and section VI for hypercubes. Some are
+       too low or too high (papers/README.md, E4, E12).
+    """
+    levels, nodes = len(network.levels), network.num_nodes
+    if not levels:
+        cube = all(factor.is_edge for factor in network.factors)
+        return _base_cost(network.spec, operation) if cube else None
+    if operation != "exchange" and any(level.super_node_factors for level in network.levels):
+        return None
+    base = _base(network)
+    once, size = _base_cost(base, operation), build(base).num_nodes
+    crossings = 2 ** (levels + 1) - 2
+    if operation == "exchange":
+        return Cost(crossings, Fraction(crossings * nodes, 2)) + (once * Fraction(nodes, size)).times(2**levels)
+    if operation == "broadcast":
+        return Cost(crossings, crossings) + once.times(2**levels)
+    ratio = Fraction(nodes, 2**levels * size)
+    return Cost(crossings, nodes) + once * ratio + once * (ratio / size) + once.times(2**levels - 2)
+
+
+def corrected_formula(network: Network) -> Cost | None:
+    """Return ``(2^k - 1)(2 t_s + 3/2 n_k t_w) + 2^k T_0(n_k / n_0)``, Theorem 3 as Algorithm 2 is executed, or None.
+
+    It is what is counted if the load is uniform: with the split ``sum``, or where super-nodes are single nodes
+    (papers/README.md, E4).
+    """
+    levels, nodes = len(network.levels), network.num_nodes
+    if not levels:
+        return None
+    base = _base(network)
+    once = _base_cost(base, "exchange") * Fraction(nodes, build(base).num_nodes)
+    return Cost(2, Fraction(3 * nodes, 2)).times(2**levels - 1) + once.times(2**levels)
+
+
+def _base(network: Network) -> Product:
+    text = ", ".join(str(factor) for factor in network.factors)
+    return Product(network.factors, f"product({text})")
+
+
+@lru_cache(maxsize=64)
+def _base_cost(spec: NetworkSpec, operation: str) -> Cost:
+    """Return what the executor counts on a base network, with one port and node 0 as the root."""
+    network = build(spec)
+    makers: dict[str, Callable[[Network], Schedule]] = {
+        "broadcast": broadcast_schedule,
+        "scatter": scatter_schedule,
+        "allgather": allgather_schedule,
+        "exchange": exchange_schedule,
+    }
+    counted = execute(makers[operation](network))
+    return Cost(counted.startups, counted.words)

@@ -1,0 +1,217 @@
+"""The executor: moves the messages of a schedule and counts what every node sends in every step.
+
+Every message is moved, one source's at a time, from its source through all steps. That a message moves depends on
+nothing but its own two addresses and the node that it is at, so the order of sources does not matter; and only counters
+are kept of all sources: one a send and node.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, types
+
+from hdnhw.collective.compiled import SENDS_TYPE, compile_sends
+from hdnhw.collective.schedule import Schedule
+from hdnhw.spec import SpecError
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.network import Network
+
+__all__ = ["MOST_NODES", "Execution", "ScheduleError", "check_size", "execute"]
+
+MOST_NODES = 1 << 15
+"""Of an operation of all nodes: 2^30 messages."""
+
+FINE, NO_PORT, TWO_PORTS, NOT_HELD, ELSEWHERE = range(5)
+FAULTS = {
+    NO_PORT: "sends over a port that it does not have",
+    TWO_PORTS: "sends one message over two ports",
+    NOT_HELD: "has to send a message that it does not hold",
+    ELSEWHERE: "holds a message in the end that is for another node, or lacks one",
+}
+
+Integers = npt.NDArray[np.int64]
+_WORDS = types.Array(types.int64, 1, "C")
+_TABLE = types.Array(types.int32, 2, "C")
+_COUNTS = types.Array(types.int64, 2, "C")
+_FAULT = types.UniTuple(types.int64, 4)  # type: ignore[no-untyped-call]
+_SHAPE = (SENDS_TYPE, _WORDS, _TABLE, _COUNTS, types.int64, _COUNTS, _WORDS)
+
+
+class ScheduleError(ValueError):
+    """A schedule that breaks the rules of its model, or does not bring every message to where it belongs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """What was counted.
+
+    Attributes
+    ----------
+    sent : ndarray of int64, shape (steps, nodes, ports)
+        Messages that each node sends over each of its ports in each step.
+    neighbors : ndarray of int32, shape (nodes, ports)
+        Node behind each port, -1 where there is none.
+    messages : int
+        Messages moved, the own ones included; of a broadcast or all-gather, copies that came to be.
+    repeats : int
+        Copies sent to nodes that had one.
+    all_port : bool
+        Whether nodes may use all ports in a step.
+    """
+
+    sent: Integers
+    neighbors: npt.NDArray[np.int32]
+    messages: int
+    repeats: int
+    all_port: bool
+
+    @property
+    def startups(self) -> int:
+        """Steps of the schedule."""
+        return len(self.sent)
+
+    @property
+    def nonempty_startups(self) -> int:
+        """Steps in which something is sent."""
+        return sum(words > 0 for words in self.words_per_step)
+
+    @property
+    def words_per_step(self) -> tuple[int, ...]:
+        """Most messages that any node, or with all ports any port, sends in each step; a message is a word."""
+        most = self.sent.max(axis=(1, 2), initial=0) if self.all_port else self.sent.sum(axis=2).max(axis=1, initial=0)
+        return tuple(int(words) for words in most)
+
+    @property
+    def words(self) -> int:
+        """Sum of these."""
+        return sum(self.words_per_step)
+
+    @property
+    def total_words(self) -> int:
+        """Messages times the channels that each crosses."""
+        return int(self.sent.sum())
+
+    @property
+    def links_used(self) -> int:
+        """Edges over which something is sent, in either direction."""
+        node, port = np.nonzero(self.sent.any(axis=0))
+        other = self.neighbors[node, port]
+        return len(np.unique(np.minimum(node, other) * len(self.neighbors) + np.maximum(node, other)))
+
+    @property
+    def links(self) -> int:
+        """Edges of the network."""
+        return int((self.neighbors >= 0).sum()) // 2
+
+
+@njit(_FAULT(*_SHAPE), cache=True)
+def _hand_on(sends, address, neighbors, numbers, source, counts, ports):  # type: ignore[no-untyped-def]
+    """Move the messages of one source to their destinations; return (fault, step, node, 0)."""
+    nodes = len(address)
+    for dst in range(nodes):
+        node = source
+        for step in range(len(numbers)):
+            here, port = node, -1
+            for number in range(numbers[step, 0], numbers[step, 1]):
+                if sends(number, address[here], address[source], address[dst]):
+                    if port >= 0:
+                        return TWO_PORTS, step, here, 0
+                    port = ports[number]
+                    node = neighbors[here, port]
+                    if node < 0:
+                        return NO_PORT, step, here, 0
+                    counts[number, here] += 1
+        if node != dst:
+            return ELSEWHERE, len(numbers) - 1, node, 0
+    return FINE, 0, 0, 0
+
+
+@njit(_FAULT(*_SHAPE), cache=True)
+def _copy(sends, address, neighbors, numbers, source, counts, ports):  # type: ignore[no-untyped-def]
+    """Spread the message of one source to all nodes; return (fault, step, node, copies sent to nodes that had one)."""
+    nodes, repeats = len(address), 0
+    since = np.full(nodes, len(numbers), np.int64)
+    since[source] = -1
+    for step in range(len(numbers)):
+        for number in range(numbers[step, 0], numbers[step, 1]):
+            for node in range(nodes):
+                if sends(number, address[node], address[source], 0):
+                    if since[node] >= step:
+                        return NOT_HELD, step, node, 0
+                    other = neighbors[node, ports[number]]
+                    if other < 0:
+                        return NO_PORT, step, node, 0
+                    counts[number, node] += 1
+                    if since[other] <= step:
+                        repeats += 1
+                    else:
+                        since[other] = step
+    for node in range(nodes):
+        if since[node] == len(numbers):
+            return ELSEWHERE, len(numbers) - 1, node, 0
+    return FINE, 0, 0, repeats
+
+
+def check_size(network: Network) -> None:
+    """Raise SpecError if a network is too large."""
+    if not 2 <= network.num_nodes <= MOST_NODES:
+        raise SpecError(
+            f"a collective operation is among 2 to {MOST_NODES} nodes; {network.spec} has {network.num_nodes}"
+        )
+
+
+def execute(
+    schedule: Schedule, *, all_port: bool = False, progress: Callable[[str, float], None] = lambda *_: None
+) -> Execution:
+    """Move the messages of a schedule.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    all_port : bool
+        Whether a node may use all its ports in a step; otherwise it sends over one at most and receives over one.
+    progress : callable
+        Is told a stage and the share of the sources whose messages have been moved.
+
+    Raises
+    ------
+    SpecError
+        If the network is too large.
+    ScheduleError
+        If a node has to send what it does not hold or over a port that it lacks, uses more ports than it may, or does
+        not end with exactly its messages: one from every source, whose identity the executor keeps.
+    """
+    network = schedule.network
+    nodes = network.num_nodes
+    check_size(network)
+    sizes = np.array([0, *(len(step.sends) for step in schedule.steps)], np.int64).cumsum()
+    numbers = np.ascontiguousarray(np.stack([sizes[:-1], sizes[1:]], axis=1))
+    ports = np.array([send.port for step in schedule.steps for send in step.sends], np.int64)
+    address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
+    table, counts, repeats = neighbor_table(network), np.zeros((len(ports), nodes), np.int64), 0
+    kernel, sends = _copy if schedule.copies else _hand_on, compile_sends(schedule)
+    sources = range(nodes) if schedule.root is None else [schedule.root]
+    for source in sources:
+        fault, step, node, again = kernel(sends, address, table, numbers, source, counts, ports)
+        if fault:
+            raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
+        repeats += again
+        progress("sources", (source + 1) / nodes)
+    sent = np.zeros((len(schedule.steps), nodes, len(network.ports)), np.int64)
+    for number, port in enumerate(ports):
+        sent[np.searchsorted(sizes, number, side="right") - 1, :, port] = counts[number]
+    if not all_port:
+        _check_one_port(schedule, sent, table)
+    return Execution(sent, table, len(sources) * nodes, repeats, all_port)
+
+
+def _check_one_port(schedule: Schedule, sent: Integers, table: npt.NDArray[np.int32]) -> None:
+    for number, used in enumerate(sent > 0):
+        received = np.bincount(table[used], minlength=len(table))
+        for what, count in (("sends", used.sum(axis=1)), ("receives", received)):
+            if count.max(initial=0) > 1:
+                where = f"step {number} of {schedule.name} on {schedule.network.spec}"
+                raise ScheduleError(f"{where}: node {int(count.argmax())} {what} over {int(count.max())} ports")

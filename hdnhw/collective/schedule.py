@@ -1,0 +1,204 @@
+"""Schedules: which node sends which messages over which port, step by step, as one circuit of addresses.
+
+All nodes go through the same steps at once. A step has one send or several, each a port and a condition; in a step, a
+node sends over that port the messages that it holds and for which the condition is true. The condition is arithmetic on
+digits alone: those of the node, of the message's source and of its destination. So a node knows
+
+- the step, by counting: there is no other control;
+- the port, from the step;
+- the messages, from its own address and the two in the header of each; of these it needs only what
+  :attr:`Schedule.reads` names.
+
+Conditions are terms of one :class:`hdnhw.routing.circuit.Circuit`, as the hop rule is: the executor compiles them, and
+hardware can elaborate them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hdnhw.routing.circuit import Circuit, Term
+from hdnhw.spec import Factor
+from hdnhw.topology.network import Network
+
+__all__ = ["Builder", "Schedule", "Send", "Sends", "Step", "Target"]
+
+Target = Mapping[int, Term]
+"""The digits of a node of some level, by their positions in a node of the whole network."""
+
+Sends = list[tuple[int, Term]]
+"""Of one step in a factor: (what is added to its digit, condition)."""
+
+
+@dataclass(frozen=True)
+class Send:
+    """What all nodes may do in a step.
+
+    Attributes
+    ----------
+    port : int
+        Index of the network port.
+    when : Term
+        1 for the messages that a node sends, with inputs ``own0``, ... (digits of the node), ``src0``, ... and
+        ``dst0``, ... (digits of the message's source and destination).
+    """
+
+    port: int
+    when: Term
+
+
+@dataclass(frozen=True)
+class Step:
+    """One start-up of every node that sends.
+
+    Attributes
+    ----------
+    stage : str
+        What it belongs to: ``cross2``, or ``dim0`` for factor 0 of the base network.
+    sends : tuple of Send
+        Of distinct ports.
+    """
+
+    stage: str
+    sends: tuple[Send, ...]
+
+    def __post_init__(self) -> None:
+        if len({send.port for send in self.sends}) != len(self.sends):
+            raise ValueError(f"ports of a step must be distinct, not {[send.port for send in self.sends]}")
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """A collective operation on a network.
+
+    Attributes
+    ----------
+    network : Network
+    name : str
+        For example ``cluster-first``.
+    circuit : Circuit
+        Of all conditions.
+    steps : tuple of Step
+    copies : bool
+        Whether a node keeps what it sends (broadcast, all-gather) or hands it on (scatter, total exchange).
+    root : int or None
+        The only source; None if every node is one.
+    """
+
+    network: Network
+    name: str
+    circuit: Circuit
+    steps: tuple[Step, ...]
+    copies: bool
+    root: int | None = None
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """Addresses that some condition depends on, of ``own``, ``src`` and ``dst``."""
+        conditions = [send.when for step in self.steps for send in step.sends]
+        gates = [self.circuit.gates[index] for index in self.circuit.needed(conditions)]
+        names = {str(gate.value)[:3] for gate in gates if gate.op == "input"}
+        return tuple(name for name in ("own", "src", "dst") if name in names)
+
+    def ports_of(self, step: int, node: int, src: int, dst: int) -> tuple[int, ...]:
+        """Return the ports over which `node` sends the message of `src` for `dst` in a step, if it holds it."""
+        sends = self.steps[step].sends
+        inputs: dict[str, int] = {}
+        for name, number in (("own", node), ("src", src), ("dst", dst)):
+            digits = self.network.decode(self.network.check_node(number))
+            inputs |= {f"{name}{position}": digit for position, digit in enumerate(digits)}
+        values = self.circuit.run([send.when for send in sends], inputs.__getitem__)
+        return tuple(send.port for send, value in zip(sends, values, strict=True) if value)
+
+
+class Builder:
+    """What the makers of schedules share: digits, levels and ports.
+
+    Parameters
+    ----------
+    network : Network
+    all_port : bool
+        Whether a node may use all its ports in a step, or one to send and one to receive.
+
+    Attributes
+    ----------
+    own, src, dst : dict of int to Term
+        Digits by position.
+    """
+
+    def __init__(self, network: Network, *, all_port: bool) -> None:
+        self.network, self.all_port, self.circuit = network, all_port, Circuit()
+        self.own, self.src, self.dst = (
+            {place: self.circuit.input(f"{name}{place}", radix) for place, radix in enumerate(network.radices)}
+            for name in ("own", "src", "dst")
+        )
+        self._ports = {port.name: index for index, port in enumerate(network.ports)}
+
+    def constants(self, node: int) -> dict[int, Term]:
+        """Return the digits of a node that is known."""
+        return {place: self.circuit.constant(digit) for place, digit in enumerate(self.network.decode(node))}
+
+    def schedule(self, name: str, steps: Sequence[Step], *, copies: bool, root: int | None = None) -> Schedule:
+        """Return the schedule of these steps."""
+        return Schedule(self.network, name, self.circuit, tuple(steps), copies, root)
+
+    def equal(self, one: Target, other: Target, places: Sequence[int], others: Sequence[int] | None = None) -> Term:
+        """Return whether `one` at `places` equals `other` at the same places, or at `others`."""
+        pairs = zip(places, places if others is None else others, strict=True)
+        return self.circuit.all_of(one[place].eq(other[there]) for place, there in pairs)
+
+    def inner(self, level: int, same: Term, target: Target) -> dict[int, Term]:
+        """Return the node of a level's clusters that stands for `target` in the own cluster.
+
+        Where `same` is 1 that is its own inner part (c, U, I): I; elsewhere join(U, N(I)), whose cross-edge leads to
+        the target's cluster, or comes from it.
+        """
+        layout = self.network.levels[level - 1]
+        result = {place: term for place, term in target.items() if place > layout.class_digit}
+        for cluster, place in zip(layout.cluster, layout.super_node, strict=True):
+            del result[cluster]
+            result[place] = same.mux(target[place], target[cluster])
+        return result
+
+    def cross(self, level: int, when: Term) -> Step:
+        """Return the step over the cross-edges of a level."""
+        return Step(f"cross{level}", (Send(self._ports[f"cross{level}"], when),))
+
+    def inside(self, level: int) -> tuple[int, ...]:
+        """Return the places of the base digits in SN^level."""
+        first = self.network.base_digits[0]
+        return tuple(first + factor for factor in self.network.levels[level - 1].super_node_factors)
+
+    def shared(self, level: int) -> frozenset[int]:
+        """Return the places of the base digits that are in SN^j of every level j up to `level`."""
+        return frozenset.intersection(*(frozenset(self.inside(lower)) for lower in range(1, level + 1)))
+
+    def port(self, factor: int, step: int) -> int:
+        """Return the port that adds `step` to the digit of a factor."""
+        kind = self.network.factors[factor]
+        if kind.is_edge:
+            return self._ports[f"dim{factor}"]
+        if kind.kind == "complete":
+            return self._ports[f"dim{factor}_by{step}"]
+        return self._ports[f"dim{factor}_{'plus' if step == 1 else 'minus'}"]
+
+    def base_steps(self, rule: Callable[[Factor, int], list[Sends]]) -> list[Step]:
+        """Return the steps of all factors in their order.
+
+        Parameters
+        ----------
+        rule : callable
+            Takes a factor and the place of its digit; returns for each step the (digit step,
+            condition) of its sends. A send whose condition is never true is left out, and so is a step of such sends.
+        """
+        steps = []
+        for factor, kind in enumerate(self.network.factors):
+            for sends in rule(kind, self.network.base_digits[factor]):
+                real = tuple(Send(self.port(factor, by), when) for by, when in sends if when.constant != 0)
+                if real:
+                    steps.append(Step(f"dim{factor}", real))
+        return steps
+
+    def among(self, term: Term, values: Sequence[int]) -> Term:
+        """Return whether a term has one of the values."""
+        return self.circuit.any_of(term.eq(self.circuit.constant(value)) for value in values)

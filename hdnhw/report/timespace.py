@@ -1,0 +1,65 @@
+"""Time-space pictures of schedules: which port each node sends over in each step."""
+
+from pathlib import Path
+
+import numpy as np
+
+from hdnhw.collective.executor import Execution
+from hdnhw.collective.schedule import Schedule
+from hdnhw.files import check_output, replacing
+from hdnhw.report.curves import STYLE, SUFFIXES
+from hdnhw.spec import SpecError
+
+__all__ = ["MOST_DRAWN", "check_picture", "plot_timespace"]
+
+MOST_DRAWN = 2048
+"""Nodes of a picture."""
+
+
+def check_picture(path: Path, nodes: int) -> None:
+    """Raise SpecError unless a picture of so many nodes can be drawn to a file of this name."""
+    check_output("plot", path, SUFFIXES)
+    if nodes > MOST_DRAWN:
+        raise SpecError(f"plot must be of at most {MOST_DRAWN} nodes, not {nodes}")
+
+
+def plot_timespace(schedule: Schedule, execution: Execution, path: Path) -> None:
+    """Draw a row for each node and a column for each step, as wide as the words that the step takes.
+
+    A cell has the colour of the port over which the node sends, is striped in those of several, and white where it
+    sends nothing. Steps in which nothing is sent have no width.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    execution : Execution
+        Of this schedule.
+    path : Path
+        A file whose suffix :func:`check_picture` accepts.
+    """
+    from matplotlib import colormaps, rc_context
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    steps, nodes, ports = execution.sent.shape
+    check_picture(path, nodes)
+    colors = colormaps["tab20"](np.arange(ports) % 20)
+    ends = np.cumsum([0, *execution.words_per_step])
+    with rc_context(STYLE), replacing(path) as new:
+        figure = Figure(figsize=(8, 5), layout="constrained")
+        axes = figure.add_subplot()
+        for step in range(steps):
+            used = execution.sent[step] > 0
+            several = np.maximum(used.sum(axis=1), 1)
+            width = (ends[step + 1] - ends[step]) / several
+            for port in np.flatnonzero(used.any(axis=0)):
+                node = np.flatnonzero(used[:, port])
+                left = ends[step] + used[node, :port].sum(axis=1) * width[node]
+                axes.bar(left, 1, width[node], node - 0.5, align="edge", color=colors[port], linewidth=0)
+        axes.set_xticks(ends, labels=[str(end) for end in ends], fontsize=7, rotation=90)
+        axes.set(xlim=(0, max(1, ends[-1])), ylim=(nodes - 0.5, -0.5), xlabel="words", ylabel="node")
+        axes.set_title(f"{schedule.name} on {schedule.network.spec}: {steps} start-ups, {ends[-1]} words", fontsize=10)
+        names = [port.name for port in schedule.network.ports]
+        patches = [Patch(color=color, label=name) for color, name in zip(colors, names, strict=True)]
+        figure.legend(handles=patches, loc="outside right upper", fontsize=8, title="port", title_fontsize=8)
+        figure.savefig(new, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -1,0 +1,187 @@
+"""A total exchange packet by packet: every node sends to all others in the same relative order.
+
+A node and an offset give a destination, so that where routes do not depend on where they start the packets of one
+offset take the same ports from all nodes: if these send theirs at once, no channel has two of them to carry. A
+timetable goes on from there: it gives each packet a slot in which it starts, so that it never waits for another one.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, types
+
+from hdnhw.routing.cdg import ROUTE_TYPE
+from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.routing.plan import RoutingPlan
+from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.network import Network
+from hdnhw.traffic.trace import Trace
+
+__all__ = ["MOST_TIMED", "exchange_order", "exchange_trace", "timetable"]
+
+MOST_TIMED = 1024
+"""Nodes of a timetable: it takes half a minute."""
+
+CHUNK = 1 << 20
+"""Messages whose destinations are computed at once."""
+
+MOST_ATTEMPTS, ATTEMPTED_MESSAGES = 64, 1 << 20
+"""Orders of offsets that are tried for a timetable, and messages of all of them."""
+
+Integers = npt.NDArray[np.int64]
+_WORDS = types.Array(types.int64, 1, "C")
+_TABLE = types.Array(types.int32, 2, "C")
+_SLOTS = types.Array(types.int64, 2, "C")
+
+
+def exchange_order(network: Network) -> Integers:
+    """Return to whom every node sends.
+
+    Returns
+    -------
+    ndarray of int64, shape (nodes, nodes - 1)
+        Of node n in the order of offsets 1, 2, ...: the node that n and the offset give. Base digits are added. Where
+        the offset's class bit of a level is 1, the node's is flipped and its cluster and super-node change places, as
+        over a cross-edge; then both have the offset's added, level by level.
+    """
+    nodes = network.num_nodes
+    result = np.empty((nodes, nodes - 1), np.int64)
+    offset = [np.asarray(digit)[None, :] for digit in network.decode(np.arange(1, nodes, dtype=np.int64))]
+    rows = max(1, CHUNK // nodes)
+    for first in range(0, nodes, rows):
+        some = np.arange(first, min(first + rows, nodes), dtype=np.int64)
+        shape = (len(some), nodes - 1)
+        digits = {place: np.broadcast_to(digit[:, None], shape) for place, digit in enumerate(network.decode(some))}
+        _combine(network, len(network.levels), {place: place for place in digits}, digits, offset)
+        moved = ((digits[place] + offset[place]) % radix for place, radix in enumerate(network.radices))
+        result[first : first + len(some)] = network.encode(tuple(moved))
+    return result
+
+
+def _combine(
+    network: Network, level: int, places: Mapping[int, int], digits: dict[int, Any], offset: list[Any]
+) -> None:
+    """Let cluster and super-node change places, in a node of a level and then in both; it stands at `places`."""
+    if not level:
+        return
+    layout = network.levels[level - 1]
+    pairs = zip(layout.cluster, layout.super_node, strict=True)
+    there = {cluster: inner for cluster, inner in pairs if cluster in places and inner in places}
+    crosses = offset[places[layout.class_digit]] == 1
+    for cluster, inner in there.items():
+        one, other = places[cluster], places[inner]
+        digits[one], digits[other] = (
+            np.where(crosses, digits[other], digits[one]),
+            np.where(crosses, digits[one], digits[other]),
+        )
+    within = {place for place in places if place > layout.class_digit} - set(layout.cluster)
+    _combine(network, level - 1, {place: places[place] for place in within}, digits, offset)
+    _combine(network, level - 1, {inner: places[cluster] for cluster, inner in there.items()}, digits, offset)
+
+
+def exchange_trace(destination: Integers, flits: int, start: Integers | None = None) -> Trace:
+    """Return the messages of a total exchange.
+
+    Parameters
+    ----------
+    destination : ndarray of int64, shape (nodes, nodes - 1)
+        Of every node, see :func:`exchange_order`.
+    flits : int
+        Of each message.
+    start : ndarray of int64, optional, of the same shape
+        Cycle of each message; if omitted, 0: each is offered when the one before has been accepted.
+    """
+    nodes, others = destination.shape
+    cycle = np.zeros(destination.shape, np.int64) if start is None else start
+    order = np.argsort(cycle, axis=1, kind="stable")
+    cycle, target = (np.take_along_axis(array, order, axis=1).ravel() for array in (cycle, destination))
+    source, none = np.repeat(np.arange(nodes), others), np.zeros(0, np.int64)
+    return Trace(
+        "exchange", cycle, source, target, np.full(len(cycle), flits), np.zeros(len(cycle) + 1, np.int64), none
+    )
+
+
+@njit(types.void(ROUTE_TYPE, _WORDS, _TABLE, _SLOTS, _SLOTS), cache=True)
+def _count_hops(route, address, neighbors, destination, hops):  # type: ignore[no-untyped-def]
+    for src in range(destination.shape[0]):
+        for item in range(destination.shape[1]):
+            node, count = src, 0
+            while node != destination[src, item]:
+                node = neighbors[node, route(address[node], address[destination[src, item]]) & ((1 << VC_SHIFT) - 1)]
+                count += 1
+            hops[src, item] = count
+
+
+@njit(
+    types.boolean(ROUTE_TYPE, _WORDS, _TABLE, _SLOTS, _WORDS, types.int64, types.Array(types.boolean, 2, "C"), _SLOTS),
+    cache=True,
+)
+def _place(route, address, neighbors, destination, order, hop_slots, busy, start):  # type: ignore[no-untyped-def]
+    """Give every message the first slot in which its way is free, in an order; return whether there are enough."""
+    nodes, ports = neighbors.shape
+    way = np.empty(nodes + 1, np.int64)
+    for number in order:
+        src, item = divmod(number, nodes - 1)
+        node, dst, length = src, destination[src, item], 0
+        while node != dst:
+            port = route(address[node], address[dst]) & ((1 << VC_SHIFT) - 1)
+            way[length] = node * (ports + 2) + port
+            node = neighbors[node, port]
+            length += 1
+        way[length] = dst * (ports + 2) + ports
+        way[length + 1] = src * (ports + 2) + ports + 1
+        slot, last, hop = 0, busy.shape[1] - length * hop_slots, 0
+        while hop < length + 2 and slot < last:
+            if busy[way[hop], slot + (hop * hop_slots if hop <= length else 0)]:
+                slot, hop = slot + 1, 0
+            else:
+                hop += 1
+        if slot >= last:
+            return False
+        busy[way[length + 1], slot] = True
+        for hop in range(length + 1):
+            busy[way[hop], slot + hop * hop_slots] = True
+        start[src, item] = slot
+    return True
+
+
+def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tuple[Integers, int]:
+    """Return the slot in which each message of one packet starts, so that no two want a channel or terminal at once.
+
+    The longest routes are placed first, those of one offset one after the other, each in the first slot that is free
+    all along it. If routes do not depend on where they start, the packets of one offset get the same slot at all nodes.
+    Of several orders of the offsets of one length, drawn with a fixed seed, the one is taken that ends first.
+
+    Parameters
+    ----------
+    plan : RoutingPlan
+    destination : ndarray of int64, shape (nodes, nodes - 1)
+        See :func:`exchange_order`.
+    hop_slots : int
+        Slots that a hop takes.
+
+    Returns
+    -------
+    start : ndarray of int64, shape (nodes, nodes - 1)
+    slots : int
+        From the first start to the last arrival: those after which it can begin again.
+    """
+    address = np.ascontiguousarray(plan.address.of_node(np.arange(len(destination), dtype=np.int64)))
+    table, hops = neighbor_table(plan.network), np.empty_like(destination)
+    _count_hops(plan.route, address, table, destination, hops)
+    source, offset = np.indices(destination.shape)
+    rng, best, slots = np.random.default_rng(1), (hops, 0), 2 * len(destination)
+    for attempt in range(max(1, min(MOST_ATTEMPTS, ATTEMPTED_MESSAGES // destination.size))):
+        rank = rng.permutation(destination.shape[1])[offset]
+        order = np.lexsort((source.ravel(), rank.ravel(), -hops.ravel()))
+        start, placed = np.empty_like(destination), False
+        while not placed:
+            busy = np.zeros((table.shape[0] * (table.shape[1] + 2), slots), np.bool_)
+            placed = _place(plan.route, address, table, destination, order, hop_slots, busy, start)
+            slots *= 1 if placed else 2
+        end = int((start + hops * hop_slots).max()) + 1
+        if not attempt or end < best[1]:
+            best = start, end
+    return best

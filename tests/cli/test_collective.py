@@ -1,0 +1,107 @@
+"""The commands of collective operations: what their figures have to do with each other."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hdnhw.cli import main
+
+WRONG = {
+    "no operation": "collective 'cube(3)'",
+    "unknown operation": "collective 'cube(3)' --op reduce",
+    "root out of range": "collective 'cube(3)' --op scatter --root 8",
+    "root of an allgather": "collective 'cube(3)' --op allgather --root 0",
+    "broadcast as printed": "collective 'cube(3)' --op broadcast --as-printed",
+    "too many for a collective": "collective 'cube(16)' --op broadcast",
+    "no words": "exchange 'cube(3)' --words 0",
+    "unknown schedule": "exchange 'cube(3)' --schedule fast",
+    "split of cluster-first": "exchange 'rdn(cube(2), 1)' --split sum",
+    "steps at once": "exchange 'cube(3)' --at-once",
+    "packets in steps": "exchange 'cube(3)' --schedule network --steps",
+    "too many for a timetable": "exchange 'cube(11)' --schedule network",
+    "no such picture": "exchange 'cube(3)' --plot steps.doc",
+    "picture of too many": "collective 'cube(12)' --op scatter --plot steps.svg",
+}
+
+
+@pytest.fixture
+def result_of(capsys, tmp_path, monkeypatch):
+    """Return a function of a command line that returns its JSON object; it runs in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(line, status=0):
+        assert main(shlex.split(f"{line} --json")) == status
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_words_multiply_and_the_time_is_that_of_the_cost_model(result_of):
+    once = result_of("exchange 'hdn(cube(2), [[], [0]])' --schedule paper")
+    many = result_of("exchange 'hdn(cube(2), [[], [0]])' --schedule paper --words 5 --startup-time 100 --word-time 0.5")
+    assert many["startups"] == once["startups"] == 14
+    for name in ("words", "lower_bound_words", "total_words", "paper_formula_words", "corrected_formula_words"):
+        assert many[name] == 5 * once[name]
+    assert many["time"] == 100 * many["startups"] + many["words"] / 2
+    assert many["cost"] == f"14 t_s + {many['words']} t_w"
+
+
+def test_a_row_for_each_step(result_of):
+    result = result_of("exchange 'rdn(cube(2), 1)' --steps --on model --words 16 --buffers 4")
+    assert [row["stage"] for row in result["steps"]] == ["dim0", "dim1", "cross1"] * 2
+    assert [row["words"] for row in result["steps"]] == result["words_per_step"]
+    assert [row["cycles"] for row in result["steps"]] == result["cycles_per_step"]
+    assert sum(row["total_words"] for row in result["steps"]) == result["total_words"]
+    (startup,) = {row["cycles"] - row["words"] for row in result["steps"]}
+    assert result["cycles"] == startup * result["startups"] + result["words"]
+
+
+def test_with_all_ports_fewer_words_are_needed(result_of):
+    one, every = (result_of(f"exchange 'torus(5, 5)' --ports {ports}") for ports in ("one", "all"))
+    assert one["total_words"] == every["total_words"]
+    assert every["lower_bound_words"] <= every["words"] < one["words"]
+    assert every["startups"] < one["startups"]
+
+
+def test_links_of_a_broadcast_are_a_tree(result_of):
+    result = result_of("collective 'rdn(cube(2), 1)' --op broadcast --root 1.3/0.1")
+    assert (result["root"], result["links_used"], result["links"], result["messages"]) == (29, 31, 48, 32)
+
+
+def test_all_gather_as_printed_sends_more(result_of):
+    least, printed = (result_of(f"collective 'rdn(cube(3), 1)' --op allgather {how}") for how in ("", "--as-printed"))
+    assert (least["words"], printed["words"]) == (127, 135)
+
+
+def test_network_beside_its_order_at_once(result_of):
+    timed, at_once = (
+        result_of(f"exchange 'cube(4)' --schedule network --buffers 8 {how}") for how in ("", "--at-once")
+    )
+    assert timed["delivered"]
+    assert at_once["delivered"]
+    assert timed["lower_bound_cycles"] == at_once["lower_bound_cycles"] == 8 * 15
+    assert timed["lower_bound_cycles"] < timed["cycles"] <= at_once["cycles"]
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_a_picture_is_the_same_twice(result_of, suffix):
+    for name in ("one", "other"):
+        result_of(f"collective 'torus(5)' --op broadcast --plot {name}.{suffix}")
+    one, other = (Path(f"{name}.{suffix}").read_bytes() for name in ("one", "other"))
+    assert one == other
+    if suffix == "svg":
+        assert b"broadcast on torus(5): 3 start-ups, 3 words" in one
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_bad_input_is_one_line(capsys, tmp_path, monkeypatch, what):
+    monkeypatch.chdir(tmp_path)
+    try:
+        status = main(shlex.split(WRONG[what]))
+    except SystemExit as end:
+        status = end.code
+    captured = capsys.readouterr()
+    assert (status, captured.out, captured.err.count("\n")) == (2, "", 1)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,64 @@
+"""Collective operations on the model."""
+
+import pytest
+
+from hdnhw.collective.exchange import exchange_schedule
+from hdnhw.collective.executor import execute
+from hdnhw.collective.spread import broadcast_schedule
+from hdnhw.model.collective import measure_network_exchange, measure_steps
+from hdnhw.model.sweep import model_of
+from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.topology.network import build
+
+
+def fabric_of(text, **machine):
+    return FabricSpec(network=parse(text), **machine)
+
+
+def network_of(text):
+    return build(parse(text))
+
+
+def test_network_order_is_within_six_percent_of_the_channel_load():
+    row = measure_network_exchange(fabric_of("rdn(cube(3), 1)", buffers=4), words=1)
+    assert (row["delivered"], row["max_channel_load"], row["lower_bound_cycles"]) == (True, 176, 1408)
+    assert 1408 <= row["cycles"] <= 1.06 * 1408
+
+
+@pytest.mark.parametrize("length", [1, 2, 8])
+@pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "torus(4, 4)", "hdn(cube(2), [[0, 1]])"])
+def test_a_timetable_ends_when_it_says_so_and_two_packets_take_it_twice(text, length):
+    fabric = fabric_of(text, packet_length=length, buffers=16)
+    once, twice = (measure_network_exchange(fabric, words=words)["cycles"] for words in (length, 2 * length))
+    at_once = measure_network_exchange(fabric, words=length, at_once=True)
+    assert at_once["delivered"]
+    assert once <= at_once["cycles"]
+    timing = model_of(fabric).timing
+    assert once < twice <= 2 * once + timing.zero_load_latency(0)
+
+
+def test_steps_take_what_their_longest_message_does():
+    fabric = fabric_of("cube(3)", packet_length=8)
+    row = measure_steps(fabric, execute(broadcast_schedule(network_of("cube(3)"))), words=20)
+    timing = model_of(fabric).timing
+    first = timing.zero_load_latency(1) + 1
+    assert row["cycles_per_step"] == [first + 2 * 8] * 3
+    assert row["cycles"] == sum(row["cycles_per_step"])
+
+
+def test_a_step_in_which_nothing_is_sent_takes_no_cycle():
+    counted = execute(exchange_schedule(network_of("hdn(cube(2), [[0]])")))
+    row = measure_steps(fabric_of("hdn(cube(2), [[0]])"), counted, words=1)
+    assert [cycles > 0 for cycles in row["cycles_per_step"]] == [words > 0 for words in counted.words_per_step]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cube(11)", r"a timetable is for at most 1024 nodes; cube\(11\) has 2048: use --at-once"),
+        ("cube(14)", r"a total exchange is among 2 to 8192 nodes; cube\(14\) has 16384"),
+    ],
+)
+def test_too_many_nodes(text, message):
+    with pytest.raises(SpecError, match=f"^{message}$"):
+        measure_network_exchange(fabric_of(text), words=1)
