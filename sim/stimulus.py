@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.flit import FlitFormat
+from hdnhw.model.collective import exchange_on
 from hdnhw.model.fabric import Ejections, FabricModel
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
+from hdnhw.traffic.exchange import MOST_TIMED
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 from sim.harness import CAPACITY
 
@@ -56,8 +58,8 @@ def _destinations(test: str, plan: RoutingPlan, packets: int, rng: np.random.Gen
     """Return the packed destinations that each node sends to, in order."""
     nodes = plan.network.num_nodes
     address = np.asarray(plan.address.of_node(np.arange(nodes, dtype=np.int64)))
-    if test != "random":
-        offsets = np.arange(1 if test == "hops" else 0, nodes)
+    if test == "hops":
+        offsets = np.arange(1, nodes)
         return [address[(node + offsets) % nodes] for node in range(nodes)]
     each = -(-packets // nodes)
     hotspot = int(rng.integers(nodes))
@@ -73,6 +75,13 @@ def _destinations(test: str, plan: RoutingPlan, packets: int, rng: np.random.Gen
     return result
 
 
+def _exchange(model: FabricModel) -> Traffic:
+    nodes = model.plan.network.num_nodes
+    trace = exchange_on(model, words=model.timing.packet_length, at_once=nodes > MOST_TIMED)
+    first = np.arange(nodes + 1, dtype=np.int64) * (nodes - 1)
+    return Traffic(first, np.asarray(model.plan.address.of_node(trace.destination)), trace.cycle)
+
+
 def _node_of_address(plan: RoutingPlan, address: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.where(plan.address.is_node(address), plan.network.encode(plan.address.unpack(address)), -1)
 
@@ -84,7 +93,8 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
     ----------
     test : str
         ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
-        pausing, some destinations impossible where the address has holes. ``exchange``: every node sends to every node.
+        pausing, some destinations impossible where the address has holes. ``exchange``: a total exchange by its
+        timetable, see :func:`hdnhw.model.collective.exchange_on`.
     model : FabricModel
     flits : FlitFormat
     packets : int
@@ -101,6 +111,8 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
         raise SpecError(
             f"flit width must be at least {2 * flits.address_width} for the hops test, not {flits.flit_width}"
         )
+    if test == "exchange":
+        return case_of_traffic(test, model, flits, _exchange(model), Terminals())
     own = _destinations(test, model.plan, packets, np.random.default_rng(seed))
     destination = np.concatenate(own)
     first = np.cumsum([0, *(len(part) for part in own)], dtype=np.int64)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hdnhw.model.collective import measure_network_exchange
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError, parse
@@ -38,7 +39,7 @@ def assert_passed(run: Run, packets: int) -> None:
         ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2}),
     ],
 )
-def test_every_pair_and_random_traffic(text: str, sizes: dict[str, int]) -> None:
+def test_every_pair_and_random_traffic(text: str, sizes: dict[str, int | str]) -> None:
     fabric = bench(text, **sizes)
     nodes = fabric.plan.network.num_nodes
     assert_passed(fabric.run("hops"), nodes * (nodes - 1))
@@ -49,7 +50,10 @@ def test_every_pair_and_random_traffic(text: str, sizes: dict[str, int]) -> None
 def test_random_and_exchange_for_each_packet_length(packet_length: int) -> None:
     fabric = bench("hdn(cube(2), [[0]])", packet_length=packet_length)
     assert_passed(fabric.run("random", packets=5000, seed=7), 5000)
-    assert_passed(fabric.run("exchange"), 16 * 16)
+    run = fabric.run("exchange")
+    assert_passed(run, 16 * 15)
+    spec = FabricSpec(network=fabric.plan.network.spec, packet_length=packet_length)
+    assert run.verdict.cycles == measure_network_exchange(spec, words=packet_length)["cycles"]
     assert_passed(fabric.run("hops"), 16 * 15)
 
 
