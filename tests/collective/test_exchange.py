@@ -98,7 +98,7 @@ def test_the_executor_counts_what_messages_moved_one_by_one_do(text, order):
     assert execute(schedule).words_per_step == tuple(words)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(dual_nets(), st.sampled_from(sorted(KEYS.values())), st.booleans())
 def test_every_spec_delivers_and_no_order_is_below_the_bound(spec, key, all_port):
     network, (order, split) = build(spec), key

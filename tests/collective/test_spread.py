@@ -101,7 +101,7 @@ def test_conditions_read_node_by_node_bring_the_message_to_every_node_once(spec,
         assert len(informed) == network.num_nodes
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.sampled_from(SPECS) | DUAL_NETS, st.floats(0, 1), st.booleans())
 def test_one_to_all_delivers_and_is_not_below_the_bounds(spec, share, all_port):
     network = build(spec)
@@ -116,7 +116,7 @@ def test_one_to_all_delivers_and_is_not_below_the_bounds(spec, share, all_port):
         assert scatter.words == last if network.is_nested else scatter.words >= last
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.sampled_from(SPECS) | DUAL_NETS, st.booleans())
 def test_all_gather_delivers_and_is_not_below_the_bound(spec, all_port):
     network = build(spec)
