@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.flit import FlitFormat
-from hdnhw.model.collective import exchange_on
 from hdnhw.model.fabric import Ejections, FabricModel
 from hdnhw.model.measure import LoadSpec
+from hdnhw.model.replay import exchange_on
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.traffic.exchange import MOST_TIMED
@@ -94,7 +94,7 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
     test : str
         ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
         pausing, some destinations impossible where the address has holes. ``exchange``: a total exchange by its
-        timetable, see :func:`hdnhw.model.collective.exchange_on`.
+        timetable, see :func:`hdnhw.model.replay.exchange_on`.
     model : FabricModel
     flits : FlitFormat
     packets : int

@@ -6,17 +6,15 @@ A word is a flit. Messages that a node sends over one port in one step go as one
 import numpy as np
 
 from hdnhw.collective.executor import Execution
-from hdnhw.model.fabric import FabricModel
 from hdnhw.model.measure import Progress
-from hdnhw.model.replay import MOST_EXCHANGED, replay
+from hdnhw.model.replay import exchange_on, replay
 from hdnhw.model.sweep import Row, machine_row, model_of
 from hdnhw.routing.statistics import routing_statistics
-from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec import FabricSpec
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.traffic.exchange import MOST_TIMED, exchange_order, exchange_trace, timetable
-from hdnhw.traffic.trace import Trace, make_trace
+from hdnhw.traffic.trace import make_trace
 
-__all__ = ["exchange_on", "measure_network_exchange", "measure_steps"]
+__all__ = ["measure_network_exchange", "measure_steps"]
 
 
 def measure_steps(fabric: FabricSpec, execution: Execution, *, words: int, progress: Progress = lambda *_: None) -> Row:
@@ -53,37 +51,6 @@ def measure_steps(fabric: FabricSpec, execution: Execution, *, words: int, progr
     return machine_row(model) | {"cycles": sum(cycles), "cycles_per_step": cycles}
 
 
-def exchange_on(model: FabricModel, *, words: int, at_once: bool = False) -> Trace:
-    """Return the messages of a total exchange that is simply routed, in the same relative order at every node.
-
-    Parameters
-    ----------
-    model : FabricModel
-    words : int
-        Flits of a message.
-    at_once : bool
-        Whether every node offers all its messages in cycle 0; otherwise their packets start by a timetable, see
-        :func:`hdnhw.traffic.exchange.timetable`, once for each packet of a message.
-
-    Raises
-    ------
-    SpecError
-        If there are too many nodes for a timetable.
-    """
-    nodes, length = model.plan.network.num_nodes, model.timing.packet_length
-    order = exchange_order(model.plan.network)
-    if at_once:
-        return exchange_trace(order, words)
-    if nodes > MOST_TIMED:
-        raise SpecError(
-            f"a timetable is for at most {MOST_TIMED} nodes; {model.plan.network.spec} has {nodes}: use --at-once"
-        )
-    packets = -(-words // length)
-    once, slots = timetable(model.plan, order, hop_slots=model.timing.hop_slots)
-    start = np.concatenate([(once + turn * slots) * length for turn in range(packets)], axis=1)
-    return exchange_trace(np.tile(order, (1, packets)), length, start)
-
-
 def measure_network_exchange(
     fabric: FabricSpec, *, words: int, at_once: bool = False, progress: Progress = lambda *_: None
 ) -> Row:
@@ -95,8 +62,8 @@ def measure_network_exchange(
     words : int
         Flits of a message.
     at_once : bool
-        See :func:`exchange_on`. For none to wait for another by the timetable, ports need packet slots for the full
-        rate of each class.
+        See :func:`hdnhw.model.replay.exchange_on`. For none to wait for another by the timetable, ports need packet
+        slots for the full rate of each class.
     progress : callable
         Is told a stage and the share of the packets that have arrived.
 
@@ -109,9 +76,8 @@ def measure_network_exchange(
     model = model_of(fabric)
     network, length = model.plan.network, model.timing.packet_length
     nodes, packets = network.num_nodes, -(-words // length)
-    if not 2 <= nodes <= MOST_EXCHANGED:
-        raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {network.spec} has {nodes}")
-    progress("timetable", 0.0)
+    if not at_once:
+        progress("timetable", 0.0)
     run = replay(model, exchange_on(model, words=words, at_once=at_once), progress=progress)
     load = routing_statistics(model.plan).max_channel_load
     assert load is not None, "all pairs of so few nodes are routed"

@@ -19,13 +19,13 @@ from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.model.sweep import Row, machine_row, model_of
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.traffic.exchange import exchange_order, exchange_trace
+from hdnhw.traffic.exchange import MOST_TIMED, exchange_order, exchange_trace, timetable
 from hdnhw.traffic.lengths import packets_of
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.trace import Trace
 from hdnhw.traffic.tracefile import read_trace
 
-__all__ = ["Replay", "measure_exchange", "measure_trace", "replay"]
+__all__ = ["Replay", "exchange_on", "measure_exchange", "measure_trace", "replay"]
 
 MOST_PACKETS = 1 << 27
 """Of a trace."""
@@ -261,6 +261,38 @@ def measure_trace(
     return machine_row(model) | head | _row(model, trace, cycles, histogram, progress)
 
 
+def exchange_on(model: FabricModel, *, words: int, at_once: bool = False) -> Trace:
+    """Return the messages of a total exchange that is simply routed, in the same relative order at every node.
+
+    Parameters
+    ----------
+    model : FabricModel
+    words : int
+        Flits of a message.
+    at_once : bool
+        Whether every node offers all its messages in cycle 0; otherwise their packets start by a timetable, see
+        :func:`hdnhw.traffic.exchange.timetable`, once for each packet of a message.
+
+    Raises
+    ------
+    SpecError
+        If there are too many nodes, or too many for a timetable.
+    """
+    network, length = model.plan.network, model.timing.packet_length
+    nodes = network.num_nodes
+    if not 2 <= nodes <= MOST_EXCHANGED:
+        raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {network.spec} has {nodes}")
+    order = exchange_order(network)
+    if at_once:
+        return exchange_trace(order, words)
+    if nodes > MOST_TIMED:
+        raise SpecError(f"a timetable is for at most {MOST_TIMED} nodes; {network.spec} has {nodes}: use --at-once")
+    packets = -(-words // length)
+    once, slots = timetable(model.plan, order, hop_slots=model.timing.hop_slots)
+    start = np.concatenate([(once + turn * slots) * length for turn in range(packets)], axis=1)
+    return exchange_trace(np.tile(order, (1, packets)), length, start)
+
+
 def measure_exchange(
     fabric: FabricSpec, *, cycles: int | None, histogram: bool = False, progress: Progress = lambda *_: None
 ) -> Row:
@@ -269,10 +301,7 @@ def measure_exchange(
     The parameters are those of :func:`measure_trace`.
     """
     model = model_of(fabric)
-    nodes = model.plan.network.num_nodes
-    if not 2 <= nodes <= MOST_EXCHANGED:
-        raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {fabric.network} has {nodes}")
-    trace = exchange_trace(exchange_order(model.plan.network), model.timing.packet_length)
+    trace = exchange_on(model, words=model.timing.packet_length, at_once=True)
     return machine_row(model) | {"pattern": trace.form} | _row(model, trace, cycles, histogram, progress)
 
 

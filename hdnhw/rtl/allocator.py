@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.arbiter import Order, service_order
 from hdnhw.rtl.bits import any_of, equals
-from hdnhw.rtl.buffer import queue_signature
+from hdnhw.rtl.buffer import Ways, queue_signature
 from hdnhw.timing import SlotTiming
 
 __all__ = ["Allocator", "CreditCounter", "Grant", "Way"]
@@ -104,10 +104,11 @@ class Allocator(wiring.Component):
     def __init__(
         self, *, inputs: Sequence[Sequence[Sequence[Way]]], outputs: Sequence[tuple[int, int]], timing: SlotTiming
     ) -> None:
-        self._inputs, self._outputs, self._timing = inputs, tuple(outputs), timing
+        self._inputs: list[list[Ways]] = [[tuple(ways) for ways in queues] for queues in inputs]
+        self._outputs, self._timing = tuple(outputs), timing
         members: dict[str, Any] = {"at": In(timing.packet_length)}
-        for number, queues in enumerate(inputs):
-            members[f"queues_{number}"] = In(queue_signature([tuple(ways) for ways in queues], self._queueing))
+        for number, queues in enumerate(self._inputs):
+            members[f"queues_{number}"] = In(queue_signature(queues, self._queueing))
         for number, (num_vcs, _) in enumerate(self._outputs):
             members[f"credit_{number}"] = In(num_vcs)
             members[f"idle_{number}"] = Out(len(self.inputs_of(number)), init=-1)

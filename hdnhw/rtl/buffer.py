@@ -178,12 +178,13 @@ class _VoqBuffer(_InputBuffer):
         read_vc, read_slot, sends = reduce(or_, vcs), reduce(or_, slots), port.queues.take.any()
         m.d.comb += port.queues.ways.eq(Cat(wanted))
         leaving = Signal(name="leaving")
-        leaving_vc, leaving_slot = (read_vc, read_slot) if timing.packet_length == 1 else (reading_vc, reading_slot)
         if timing.packet_length == 1:
             m.d.comb += leaving.eq(sends)
+            leaving_vc, leaving_slot = read_vc, read_slot
         else:
             with m.If(last):
                 m.d.sync += leaving.eq(sends)
+            leaving_vc, leaving_slot = reading_vc, reading_slot
         for vc, queue in enumerate(self.queues):
             here = equals(leaving_vc, vc) if len(self.queues) > 1 else Const(1)
             m.d.comb += [

@@ -78,8 +78,8 @@ class MatchingAllocator(Allocator):
             self._elaborate_following(m, output, ways, grant)
             self._elaborate_commit(m, held[output], grant)
         for number, queues in enumerate(self._inputs):
-            own = ways_of_input([tuple(own) for own in queues])
-            m.d.comb += getattr(self, f"queues_{number}").take.eq(Cat(ways[number, way] for way in own))
+            take = Cat(ways[number, way] for way in ways_of_input(queues))
+            m.d.comb += getattr(self, f"queues_{number}").take.eq(take)
 
     def _pairs(self) -> list[tuple[int, int]]:
         return [(number, output) for output in range(len(self._outputs)) for number in self.inputs_of(output)]
@@ -130,7 +130,7 @@ class MatchingAllocator(Allocator):
 
     def _elaborate_requests(self, m: Module, number: int, available: list[list[Value]]) -> dict[tuple[int, Way], Value]:
         """Return which ways an input requests."""
-        ways = ways_of_input([tuple(own) for own in self._inputs[number]])
+        ways = ways_of_input(self._inputs[number])
         wanted = {
             (number, (output, vc)): bit & available[output][vc]
             for bit, (output, vc) in zip(getattr(self, f"queues_{number}").ways, ways, strict=True)
