@@ -9,6 +9,7 @@ True
 
 from hdnhw.spec import (
     AxiStreamSpec,
+    CollectiveSpec,
     FabricSpec,
     SpecError,
     complete,
@@ -25,6 +26,7 @@ from hdnhw.spec import (
 
 __all__ = [
     "AxiStreamSpec",
+    "CollectiveSpec",
     "FabricSpec",
     "SpecError",
     "complete",

@@ -5,6 +5,7 @@ significant bits and payload above it, every other flit is payload. Behind AXI4-
 the header of :class:`FrameFormat`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -12,7 +13,7 @@ from operator import index
 
 from hdnhw.spec import AxiStreamSpec, SpecError
 
-__all__ = ["FlitFormat", "FrameFormat", "PacketKind"]
+__all__ = ["FlitFormat", "FrameFormat", "HeaderFormat", "MessageFormat", "PacketKind"]
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,37 @@ class PacketKind(IntEnum):
     """The destination has room for the frame it was asked for."""
 
 
+class HeaderFormat:
+    """What formats with a header share; it fills whole flits and begins with the destination in the head flit.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    header_fields : dict of str to int
+        Width of each field in bits, the least significant first, from bit 0 of the head flit.
+    """
+
+    flits: FlitFormat
+    header_fields: Mapping[str, int]
+
+    @property
+    def header_width(self) -> int:
+        """Bits of the header."""
+        return sum(self.header_fields.values())
+
+    @property
+    def header_flits(self) -> int:
+        """Flits that the header fills."""
+        return -(-self.header_width // self.flits.flit_width)
+
+    @property
+    def payload_flits(self) -> int:
+        """Data flits a packet."""
+        return self.flits.packet_length - self.header_flits
+
+
 @dataclass(frozen=True)
-class FrameFormat:
+class FrameFormat(HeaderFormat):
     """How frames travel as packets: header flits, then data flits, one a transfer.
 
     Attributes
@@ -131,8 +161,8 @@ class FrameFormat:
         return self.flits.flit_width // 8
 
     @cached_property
-    def header_fields(self) -> dict[str, int]:
-        """Width of each field of the header in bits, the least significant first, from bit 0 of the head flit.
+    def header_fields(self) -> dict[str, int]:  # type: ignore[override]
+        """See :class:`HeaderFormat`.
 
         ``dst`` and ``src`` are packed addresses; ``kind`` is a :class:`PacketKind`; ``last`` says that the packet ends
         its frame, ``end`` is the position of the packet's last data flit, from 0; ``keep`` is that flit's tkeep;
@@ -149,21 +179,50 @@ class FrameFormat:
         }
 
     @property
-    def header_width(self) -> int:
-        """Bits of the header."""
-        return sum(self.header_fields.values())
-
-    @property
-    def header_flits(self) -> int:
-        """Flits that the header fills."""
-        return -(-self.header_width // self.flits.flit_width)
-
-    @property
-    def payload_flits(self) -> int:
-        """Data flits a packet."""
-        return self.flits.packet_length - self.header_flits
-
-    @property
     def max_transfers(self) -> int:
         """Transfers of the longest frame: those that hold ``max_frame`` bytes."""
         return -(-self.endpoints.max_frame // self.keep_width)
+
+
+@dataclass(frozen=True)
+class MessageFormat(HeaderFormat):
+    """How collective engines send messages: header flits, then data flits, one message a packet.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    num_sends : int
+        Sends of the program.
+    has_target : bool
+        Whether the header says for whom a message is.
+
+    Raises
+    ------
+    SpecError
+        If a packet has no room for data behind the header.
+    """
+
+    flits: FlitFormat
+    num_sends: int
+    has_target: bool
+
+    def __post_init__(self) -> None:
+        if self.payload_flits < 1:
+            raise SpecError(
+                f"packet length must be more than the {self.header_flits} header flits of collective engines, "
+                f"not {self.flits.packet_length}"
+            )
+
+    @cached_property
+    def header_fields(self) -> dict[str, int]:  # type: ignore[override]
+        """See :class:`HeaderFormat`.
+
+        ``dst`` is the neighbor that the packet goes to, ``source`` and ``target`` are those of the message, packed
+        addresses; ``send`` is the number of the send; ``parity`` that of the operations that the sender has ended;
+        ``ready`` says that the sender has begun the step and takes all that is for it; ``last`` that nothing more comes
+        by this send; ``holds`` that there is a message.
+        """
+        width = self.flits.address_width
+        fields = {"dst": width, "source": width, "target": width if self.has_target else 0}
+        fields |= {"send": max(1, (self.num_sends - 1).bit_length()), "parity": 1, "ready": 1, "last": 1, "holds": 1}
+        return {name: bits for name, bits in fields.items() if bits}

@@ -15,8 +15,11 @@ from typing import SupportsIndex
 
 __all__ = [
     "CROSSBARS",
+    "EXCHANGE_ORDERS",
+    "OPERATIONS",
     "QUEUEINGS",
     "AxiStreamSpec",
+    "CollectiveSpec",
     "DualCube",
     "DualNet",
     "FabricSpec",
@@ -44,6 +47,13 @@ CROSSBARS = ("crosspoint", "output")
 
 QUEUEINGS = ("fifo", "voq")
 """In which order packets leave a virtual channel of a router's input; the first is the default."""
+
+
+OPERATIONS = ("broadcast", "scatter", "allgather", "exchange")
+"""Collective operations."""
+
+EXCHANGE_ORDERS = ("paper", "cluster-first")
+"""Schedules of a total exchange: the papers' and the one of fewest words, see :mod:`hdnhw.collective.exchange`."""
 
 
 class SpecError(ValueError):
@@ -180,6 +190,43 @@ class AxiStreamSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CollectiveSpec:
+    """Collective engines: the terminals of a fabric that runs collective operations by itself.
+
+    Attributes
+    ----------
+    operations : tuple of str
+        Those of :data:`OPERATIONS` that an engine can run, in their order there.
+    root : int
+        Node number of the only source of a broadcast or scatter.
+    order : str
+        One of :data:`EXCHANGE_ORDERS`.
+
+    Raises
+    ------
+    TypeError
+        If a member is of another type.
+    SpecError
+        If there is no such operation or order, or a root is negative.
+    """
+
+    operations: tuple[str, ...] = OPERATIONS
+    root: int = 0
+    order: str = EXCHANGE_ORDERS[1]
+
+    def __post_init__(self) -> None:
+        asked, root = tuple(self.operations), _size("root", self.root)
+        if not asked or set(asked) - set(OPERATIONS):
+            raise SpecError(f"operations must be some of {', '.join(OPERATIONS)}, not {', '.join(map(repr, asked))}")
+        if self.order not in EXCHANGE_ORDERS:
+            raise SpecError(f"order must be {' or '.join(EXCHANGE_ORDERS)}, not {self.order!r}")
+        if root < 0:
+            raise SpecError(f"root must be at least 0, not {root}")
+        object.__setattr__(self, "operations", tuple(name for name in OPERATIONS if name in asked))
+        object.__setattr__(self, "root", root)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FabricSpec:
     """One machine on a network.
 
@@ -202,7 +249,7 @@ class FabricSpec:
     queueing : str
         One of :data:`QUEUEINGS`: whether packets leave a virtual channel first in, first out, or so only among those
         that go the same way, as virtual output queues.
-    endpoints : AxiStreamSpec or None
+    endpoints : AxiStreamSpec, CollectiveSpec or None
         What stands at the terminals; None for bare streams of flits.
 
     Raises
@@ -221,7 +268,7 @@ class FabricSpec:
     buffers: int | None = None
     crossbar: str = CROSSBARS[0]
     queueing: str = QUEUEINGS[0]
-    endpoints: AxiStreamSpec | None = None
+    endpoints: AxiStreamSpec | CollectiveSpec | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, NetworkSpec):
@@ -234,8 +281,8 @@ class FabricSpec:
         ):
             if choice not in allowed:
                 raise SpecError(f"{what} must be {' or '.join(allowed)}, not {choice!r}")
-        if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec):
-            raise TypeError(f"endpoints must be an AxiStreamSpec or None, not {self.endpoints!r}")
+        if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec):
+            raise TypeError(f"endpoints must be an AxiStreamSpec, a CollectiveSpec or None, not {self.endpoints!r}")
         length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)
         if not 1 <= length <= 256:
             raise SpecError(f"packet length must be 1 to 256 flits, not {length}")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdnhw.flit import FlitFormat, FrameFormat, PacketKind
+from hdnhw.flit import FlitFormat, FrameFormat, MessageFormat, PacketKind
 from hdnhw.spec import AxiStreamSpec, SpecError
 
 
@@ -81,3 +81,22 @@ def test_flits_of_frames_are_whole_bytes():
 
 def test_bit_1_of_a_kind_says_that_there_is_no_data():
     assert [kind for kind in PacketKind if not kind & 2] == [PacketKind.SINGLE, PacketKind.BODY]
+
+
+@given(st.integers(1, 64), st.integers(0, 20), st.integers(1, 40), st.integers(1, 300), st.booleans())
+def test_messages_fit_their_packets(flit_width, address, length, num_sends, has_target):
+    if flit_width < address:
+        return
+    width = (3 if has_target else 2) * address + max(1, (num_sends - 1).bit_length()) + 4
+    headers = -(-width // flit_width)
+    flits = FlitFormat(flit_width, address, length)
+    if length <= headers:
+        message = f"^packet length must be more than the {headers} header flits of collective engines, not {length}$"
+        with pytest.raises(SpecError, match=message):
+            MessageFormat(flits, num_sends, has_target)
+        return
+    messages = MessageFormat(flits, num_sends, has_target)
+    assert (messages.header_width, messages.header_flits) == (width, headers)
+    assert messages.payload_flits == length - headers >= 1
+    assert ("target" in messages.header_fields) == (has_target and address > 0)
+    assert num_sends - 1 < 1 << messages.header_fields["send"]

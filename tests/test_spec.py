@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import hdnhw.spec as spec_module
 from hdnhw.spec import (
     AxiStreamSpec,
+    CollectiveSpec,
     DualCube,
     DualNet,
     FabricSpec,
@@ -273,6 +274,13 @@ REFUSED_CALLS = [
         lambda: AxiStreamSpec(max_frame=1 << 21),
         "max frame must be a power of two from 16 to 1048576 bytes, not 2097152",
     ),
+    (
+        lambda: CollectiveSpec(operations=("scatter", "reduce")),
+        "operations must be some of broadcast, scatter, allgather, exchange, not 'scatter', 'reduce'",
+    ),
+    (lambda: CollectiveSpec(operations=()), "operations must be some of broadcast, scatter, allgather, exchange, not "),
+    (lambda: CollectiveSpec(order="fast"), "order must be paper or cluster-first, not 'fast'"),
+    (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),
     (lambda: AxiStreamSpec(tuser_width=0), "tuser width must be 1 to 1024 bits, not 0"),
     (lambda: AxiStreamSpec(tuser_width=1025), "tuser width must be 1 to 1024 bits, not 1025"),
 ]
@@ -338,7 +346,7 @@ def test_fabric_limits():
         ({"network": None}, "network must be a network spec such as parse(...) returns, not None"),
         ({"modes": 1}, "modes must be a string or None, not 1"),
         ({"modes": ["f"]}, "modes must be a string or None, not ['f']"),
-        ({"endpoints": "axi-stream"}, "endpoints must be an AxiStreamSpec or None, not 'axi-stream'"),
+        ({"endpoints": "axi-stream"}, "endpoints must be an AxiStreamSpec, a CollectiveSpec or None, not 'axi-stream'"),
     ],
 )
 def test_fabric_of_other_types(options, message):

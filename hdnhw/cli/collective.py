@@ -2,7 +2,9 @@
 
 import argparse
 import time
+from dataclasses import replace
 from fractions import Fraction
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from hdnhw.cli.options import (
     say,
 )
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.spec import SpecError, parse
+from hdnhw.spec import CollectiveSpec, SpecError, parse
 from hdnhw.topology.network import Network, build
 
 __all__ = ["add_collective_commands"]
@@ -61,6 +63,10 @@ def _network(options: argparse.Namespace) -> Network:
     from hdnhw.collective.executor import check_size
     from hdnhw.report.timespace import check_picture
 
+    if options.on == "rtl":
+        _check_rtl(options)
+    if options.words is None:
+        options.words = 1
     if not 1 <= options.words <= MOST_WORDS:
         raise SpecError(f"words must be 1 to {MOST_WORDS}, not {options.words}")
     network = build(parse(options.spec))
@@ -87,12 +93,14 @@ def _run(options: argparse.Namespace, schedule: Any, operation: str, head: Resul
     result |= _costs(options, schedule, operation, counted)
     if options.on == "model":
         result |= _on_model(options, counted)
+    if options.on == "rtl":
+        result |= _on_rtl(options, schedule, operation)
     result["seconds"] = round(time.monotonic() - started, 3)
     if options.steps:
         result["steps"] = _steps(schedule, counted, options.words, result.get("cycles_per_step"))
     if options.plot is not None:
         plot_timespace(schedule, counted, Path(options.plot))
-    return result, DONE
+    return result, DONE if result["delivered"] else FAILED
 
 
 def _costs(options: argparse.Namespace, schedule: Any, operation: str, counted: Any) -> Result:
@@ -133,6 +141,29 @@ def _on_model(options: argparse.Namespace, counted: Any) -> Result:
 
     with ProgressBar() as progress:
         return measure_steps(fabric_spec(options), counted, words=options.words, progress=progress.show)
+
+
+def _on_rtl(options: argparse.Namespace, schedule: Any, operation: str) -> Result:
+    order = options.schedule if operation == "exchange" else None
+    engines = CollectiveSpec(operations=(operation,), root=schedule.root or 0, **({"order": order} if order else {}))
+    say(f"{operation}: {schedule.network.num_nodes} engines in the emitted Verilog ...")
+    (point,) = entry_points(group="hdnhw.machines", name="rtl")
+    result: Result = point.load()(replace(fabric_spec(options), endpoints=engines), operation)
+    return result
+
+
+def _check_rtl(options: argparse.Namespace) -> None:
+    """Refuse what engines cannot do, and let a message be what they send: a packet."""
+    length = fabric_spec(options).packet_length
+    if options.words not in (None, length):
+        raise SpecError(f"words must be those of a packet on rtl, {length}, not {options.words}")
+    if options.ports == "all":
+        raise SpecError("--ports all is for the schedule and the model; engines use one port a step")
+    if getattr(options, "split", "destination") != "destination":
+        raise SpecError(f"split must be destination on rtl, not {options.split}")
+    if getattr(options, "as_printed", False):
+        raise SpecError("--as-printed is for the schedule and the model")
+    options.words = length
 
 
 def _steps(schedule: Any, counted: Any, words: int, cycles: list[int] | None) -> list[Result]:
@@ -177,14 +208,17 @@ def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Re
 
 
 def _add_options(parser: Parser) -> None:
-    parser.add_argument("--words", type=int, default=1, metavar="M", help="words, or flits, of a message (default 1)")
+    parser.add_argument(
+        "--words", type=int, metavar="M", help="words, or flits, of a message (default 1; on rtl those of a packet)"
+    )
     parser.add_argument(
         "--ports", choices=("one", "all"), default="one", help="ports that a node uses in a step (default one)"
     )
     parser.add_argument(
         "--on",
-        choices=("schedule", "model"),
-        help="count what the schedule sends (default), or run its steps on the cycle-accurate model as well",
+        choices=("schedule", "model", "rtl"),
+        help="count what the schedule sends (default), or run its steps on the cycle-accurate model as well, or the "
+        "operation on engines in the emitted Verilog",
     )
     parser.add_argument("--steps", action="store_true", help="show a table of the steps")
     parser.add_argument(

@@ -6,7 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from hdnhw.spec import CROSSBARS, QUEUEINGS, AxiStreamSpec, FabricSpec, SpecError, parse
+from hdnhw.spec import (
+    CROSSBARS,
+    EXCHANGE_ORDERS,
+    OPERATIONS,
+    QUEUEINGS,
+    AxiStreamSpec,
+    CollectiveSpec,
+    FabricSpec,
+    NetworkSpec,
+    SpecError,
+    parse,
+)
 
 __all__ = [
     "BAD_INPUT",
@@ -27,6 +38,10 @@ __all__ = [
 ]
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
+
+AXI_OPTIONS = {"max_frame": "--max-frame", "tuser_width": "--tuser-width"}
+ENGINE_OPTIONS = {"operations": "--operations", "engine_root": "--root", "order": "--order"}
+"""Options of endpoints by the names under which they are kept."""
 
 Result = dict[str, Any]
 Command = Callable[[argparse.Namespace], tuple[Result, int]]
@@ -95,7 +110,8 @@ def add_timed_options(parser: argparse.ArgumentParser, *, length: str = "8") -> 
         help="how packets leave a virtual channel: first in, first out, for the least logic (default), or as virtual "
         "output queues, for the most throughput; worth it from four packet slots a virtual channel",
     )
-    parser.set_defaults(flit_width=None, crossbar=None, endpoints=None, max_frame=None, tuser_width=None)
+    parser.set_defaults(flit_width=None, crossbar=None, endpoints=None)
+    parser.set_defaults(**dict.fromkeys([*AXI_OPTIONS, *ENGINE_OPTIONS]))
 
 
 def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", width: str = "32") -> None:
@@ -111,7 +127,18 @@ def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", wi
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how large AXI4-Stream endpoints are."""
+    """Add the options that say how large AXI4-Stream endpoints are, and what collective engines can do."""
+    parser.add_argument(
+        "--operations",
+        metavar="OP,...",
+        help=f"what collective engines can do (default {','.join(OPERATIONS)})",
+    )
+    parser.add_argument(
+        "--root", dest="engine_root", metavar="NODE", help="root of their broadcast and scatter (default 0)"
+    )
+    parser.add_argument(
+        "--order", choices=EXCHANGE_ORDERS, help=f"of their total exchange (default {EXCHANGE_ORDERS[1]})"
+    )
     parser.add_argument("--max-frame", type=int, metavar="BYTES", help="longest frame of the endpoints (default 1024)")
     parser.add_argument("--tuser-width", type=int, metavar="BITS", help="user bits a frame (default 1)")
 
@@ -136,15 +163,26 @@ def load_spec(options: argparse.Namespace) -> Any:
     return LoadSpec(**{name: value for name, value in given.items() if value is not None})
 
 
-def _endpoints(options: argparse.Namespace) -> AxiStreamSpec | None:
-    sizes = {name: getattr(options, name) for name in ("max_frame", "tuser_width")}
-    given = {name: value for name, value in sizes.items() if value is not None}
-    if options.endpoints is None:
-        for name in given:
-            option = "--" + name.replace("_", "-")
-            raise SpecError(f"{option} is for AXI4-Stream endpoints; this fabric has none")
-        return None
-    return AxiStreamSpec(**given)
+def _endpoints(options: argparse.Namespace, network: NetworkSpec | None) -> AxiStreamSpec | CollectiveSpec | None:
+    kinds = {"axi-stream": AXI_OPTIONS, "collective": ENGINE_OPTIONS}
+    for kind, names in kinds.items():
+        for name, option in names.items():
+            if kind != options.endpoints and getattr(options, name) is not None:
+                what = "AXI4-Stream endpoints" if kind == "axi-stream" else "collective engines"
+                raise SpecError(f"{option} is for {what}; this fabric has none")
+    if options.endpoints == "axi-stream":
+        given = {name: getattr(options, name) for name in AXI_OPTIONS}
+        return AxiStreamSpec(**{name: value for name, value in given.items() if value is not None})
+    if options.endpoints == "collective":
+        from hdnhw.topology.network import build
+
+        given = {"order": options.order} if options.order else {}
+        if options.operations is not None:
+            given["operations"] = tuple(options.operations.split(","))
+        if options.engine_root is not None and network is not None:
+            given["root"] = build(network).parse_node(options.engine_root)
+        return CollectiveSpec(**given)
+    return None
 
 
 def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> FabricSpec:
@@ -154,7 +192,7 @@ def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> 
     """
     names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "queueing", "crossbar")
     asked = {name: getattr(options, name) for name in names}
-    asked["endpoints"] = _endpoints(options)
     asked["network"] = None if options.spec is None else parse(options.spec)
+    asked["endpoints"] = _endpoints(options, asked["network"])
     given = {name: value for name, value in asked.items() if value is not None}
     return FabricSpec(**given) if base is None else replace(base, **given)

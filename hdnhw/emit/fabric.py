@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.emit.axi import AXI_SUFFIX, axi_manifest, axi_verilog
+from hdnhw.emit.collective import collective_text
 from hdnhw.emit.core import core_name, core_text
 from hdnhw.emit.verilog import EJECTION_SUFFIX, fabric_verilog, router_names
 from hdnhw.flit import FlitFormat, FrameFormat
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, SpecError
 from hdnhw.timing import SlotTiming, slots_per_vc
 from hdnhw.topology.network import build
 
@@ -70,7 +71,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     routing = plan(spec.network, spec.modes, spec.lanes)
     timing = SlotTiming(spec.packet_length)
     flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
-    frames = None if spec.endpoints is None else FrameFormat(flits, spec.endpoints)
+    frames = FrameFormat(flits, spec.endpoints) if isinstance(spec.endpoints, AxiStreamSpec) else None
     buffers = timing.buffers_of(spec.buffers)
     text = fabric_verilog(
         routing,
@@ -87,6 +88,10 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         around = axi_verilog(frames, routing.address, top=top)
         files[f"{top}{AXI_SUFFIX}.sv"] = around
         manifest["endpoints"] = axi_manifest(frames, top=top, text=around)
+    if isinstance(spec.endpoints, CollectiveSpec):
+        engines = collective_text(routing.network, spec.endpoints, flits, top=top)
+        files[f"{engines.top}.sv"] = engines.text
+        manifest["endpoints"] = engines.manifest
     files[f"{top}.core"] = _core(manifest, list(files))
     manifest["files"] = list(files)
     files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"

@@ -104,6 +104,10 @@ class Term:
 
     def submod(self, other: "Term", n: int) -> "Term":
         """Return this value minus the other, modulo `n`; both must be below `n`."""
+        if other.constant == 0:
+            return self
+        if self.constant is not None and other.constant is not None:
+            return self.circuit.constant((self.constant - other.constant) % n)
         return self.circuit.gate("submod", (self, other, self.circuit.constant(n)), 0, n - 1)
 
     def odd(self) -> "Term":

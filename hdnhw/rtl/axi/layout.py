@@ -1,10 +1,10 @@
-"""Layouts that the parts of an endpoint share: the two streams of a user, and the header of a packet."""
+"""Layouts of the two streams of a user of an endpoint."""
 
 from amaranth.lib import data
 
 from hdnhw.flit import FrameFormat
 
-__all__ = ["header_layout", "receive_layout", "send_layout"]
+__all__ = ["receive_layout", "send_layout"]
 
 
 def send_layout(frames: FrameFormat) -> data.StructLayout:
@@ -33,8 +33,3 @@ def receive_layout(frames: FrameFormat) -> data.StructLayout:
             "user": fields["user"],
         }
     )
-
-
-def header_layout(frames: FrameFormat) -> data.StructLayout:
-    """Return the header of a packet, see :attr:`hdnhw.flit.FrameFormat.header_fields`."""
-    return data.StructLayout(dict(frames.header_fields))

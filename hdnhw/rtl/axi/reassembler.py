@@ -8,9 +8,10 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import FrameFormat, PacketKind
-from hdnhw.rtl.axi.layout import header_layout, receive_layout
+from hdnhw.rtl.axi.layout import receive_layout
 from hdnhw.rtl.bits import below, equals, index_width
 from hdnhw.rtl.channel import ejection_signature
+from hdnhw.rtl.header import header_layout
 
 __all__ = ["FrameOutput", "PacketReceiver"]
 

@@ -8,9 +8,10 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import FrameFormat, PacketKind
-from hdnhw.rtl.axi.layout import header_layout, send_layout
+from hdnhw.rtl.axi.layout import send_layout
 from hdnhw.rtl.bits import below, equals, index_width
 from hdnhw.rtl.channel import injection_signature
+from hdnhw.rtl.header import header_layout
 from hdnhw.rtl.route_unit import is_node
 from hdnhw.topology.address import AddressLayout
 

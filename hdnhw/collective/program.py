@@ -1,0 +1,160 @@
+"""Programs: the collective operations that one engine can run, their sends in one numbering, and the memory they take.
+
+An engine (:mod:`hdnhw.rtl.collective`) knows a schedule as the circuits of its conditions and a few constants a send.
+It holds messages in slots; how many it needs is counted here, by moving the messages.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.collective.exchange import exchange_schedule
+from hdnhw.collective.executor import Execution, execute
+from hdnhw.collective.scatter import scatter_schedule
+from hdnhw.collective.schedule import Schedule
+from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
+from hdnhw.routing.circuit import Term
+from hdnhw.spec import CollectiveSpec, SpecError
+from hdnhw.topology.network import Network
+
+__all__ = ["NumberedSend", "Program", "make_program", "messages_of"]
+
+
+@dataclass(frozen=True)
+class NumberedSend:
+    """A send of a program.
+
+    Attributes
+    ----------
+    operation : int
+        Index of the operation that it belongs to.
+    step : int
+        Step of the program: those of all operations, one after the other.
+    port : int
+        Index of the network port.
+    schedule : Schedule
+        The operation's.
+    when : Term
+        See :class:`hdnhw.collective.schedule.Send`.
+    """
+
+    operation: int
+    step: int
+    port: int
+    schedule: Schedule
+    when: Term
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Schedules of one network for one port a step.
+
+    Attributes
+    ----------
+    network : Network
+    schedules : dict of str to Schedule
+        By the name of the operation; one that the executor has run.
+    executions : dict of str to Execution
+        What the executor counted.
+    """
+
+    network: Network
+    schedules: Mapping[str, Schedule]
+    executions: Mapping[str, Execution]
+
+    @cached_property
+    def sends(self) -> tuple[NumberedSend, ...]:
+        """The sends of all steps of all operations; their places here are their numbers."""
+        result, step = [], 0
+        for operation, schedule in enumerate(self.schedules.values()):
+            for one in schedule.steps:
+                result += [NumberedSend(operation, step, send.port, schedule, send.when) for send in one.sends]
+                step += 1
+        return tuple(result)
+
+    @property
+    def reads_target(self) -> bool:
+        """Whether some condition depends on a message's destination."""
+        return any("dst" in schedule.reads for schedule in self.schedules.values())
+
+    @cached_property
+    def ports(self) -> tuple[int, ...]:
+        """The ports over which something is sent, ascending."""
+        return tuple(sorted({send.port for send in self.sends}))
+
+    def is_paired(self, port: int) -> bool:
+        """Whether the node that receives by a port is the one that sends by it, as over an edge of two nodes."""
+        return self.network.ports[port].opposite == port
+
+    def slots(self, window: int) -> int:
+        """Return the message slots that a node needs at most.
+
+        Parameters
+        ----------
+        window : int
+            Messages that a neighbor may send over a port before it knows that the node has begun the step.
+
+        Notes
+        -----
+        Two nodes that send to each other do so in place: either has at most what it holds before or after the step.
+        Where a node receives from another than it sends to, nothing says which is faster: it must hold what it has
+        before the step and all that it gets in it.
+        """
+        return max(map(self._held, self.schedules)) + window * len(self.ports)
+
+    def _held(self, operation: str) -> int:
+        """Return the most messages that a node holds while an operation runs."""
+        schedule, execution = self.schedules[operation], self.executions[operation]
+        held = _first_messages(schedule, operation)
+        most = held.max()
+        for sent in execution.sent:
+            before, paired = held, np.ones(len(held), bool)
+            for port in np.flatnonzero(sent.any(axis=0)):
+                arrivals = np.zeros_like(held)
+                nodes = np.flatnonzero(sent[:, port])
+                np.add.at(arrivals, execution.neighbors[nodes, port], sent[nodes, port])
+                held = held + arrivals
+                if not self.is_paired(int(port)):
+                    paired &= arrivals == 0
+            most = max(most, np.where(paired, before, held).max())
+            if not schedule.copies:
+                held = held - sent.sum(axis=1)
+            most = max(most, held.max())
+        return int(most)
+
+
+def messages_of(operation: str, nodes: int) -> int:
+    """Return how many messages a node, or the root, has of its own: one for each node, or one for all."""
+    return nodes if operation in ("scatter", "exchange") else 1
+
+
+def _first_messages(schedule: Schedule, operation: str) -> npt.NDArray[np.int64]:
+    """Return how many messages each node has before the first step."""
+    nodes = schedule.network.num_nodes
+    held = np.full(nodes, messages_of(operation, nodes), np.int64)
+    if schedule.root is not None:
+        held[np.arange(nodes) != schedule.root] = 0
+    return held
+
+
+def make_program(network: Network, spec: CollectiveSpec) -> Program:
+    """Make the schedules that a spec names and move their messages.
+
+    Raises
+    ------
+    SpecError
+        If the network is too large, or has no node of the root's number.
+    """
+    if not spec.root < network.num_nodes:
+        raise SpecError(f"root must be 0 to {network.num_nodes - 1} on {network.spec}, not {spec.root}")
+    makers = {
+        "broadcast": lambda: broadcast_schedule(network, spec.root),
+        "scatter": lambda: scatter_schedule(network, spec.root),
+        "allgather": lambda: allgather_schedule(network),
+        "exchange": lambda: exchange_schedule(network, spec.order),
+    }
+    schedules = {operation: makers[operation]() for operation in spec.operations}
+    return Program(network, schedules, {name: execute(schedule) for name, schedule in schedules.items()})

@@ -1,0 +1,78 @@
+"""Circuits of addresses (:mod:`hdnhw.routing.circuit`) as logic."""
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import and_, invert, or_
+
+from amaranth.hdl import Const, Module, Mux, Signal, Value
+
+from hdnhw.routing.circuit import Circuit, Term
+from hdnhw.rtl.bits import below, equals, subtract_modulo
+from hdnhw.topology.address import AddressLayout
+
+__all__ = ["OPERATIONS", "elaborate_circuit"]
+
+
+def _equal(a: Value, b: Value) -> Value:
+    if isinstance(a, Const):
+        a, b = b, a
+    return equals(a, b.value) if isinstance(b, Const) else a == b
+
+
+def _less(a: Value, b: Value) -> Value:
+    if isinstance(a, Const):
+        return ~below(b, a.value + 1)
+    return below(a, b.value) if isinstance(b, Const) else a < b
+
+
+def _difference(a: Value, b: Value, n: Const) -> Value:
+    if not isinstance(a, Const) and not isinstance(b, Const):
+        return subtract_modulo(a, b, n.value)
+    width = (n.value - 1).bit_length()
+    difference = a - b if n.value == 1 << width else Mux(_less(a, b), a - b + n.value, a - b)
+    return difference[:width]
+
+
+OPERATIONS: Mapping[str, Callable[..., Value]] = {
+    "and": and_,
+    "or": or_,
+    "not": invert,
+    "eq": _equal,
+    "lt": _less,
+    "submod": _difference,
+    "odd": lambda a: a[0],
+    "mux": Mux,
+}
+"""What each gate is, of values of equal width."""
+
+
+def elaborate_circuit(
+    m: Module, circuit: Circuit, outputs: Sequence[Term], addresses: Mapping[str, Value], layout: AddressLayout
+) -> list[Value]:
+    """Add the gates that `outputs` need to a module and return their values.
+
+    Parameters
+    ----------
+    m : Module
+    circuit : Circuit
+        With inputs such as ``own0``: a name of `addresses` and the position of a digit.
+    outputs : sequence of Term
+    addresses : dict of str to Value
+        Packed addresses by names of three letters.
+    layout : AddressLayout
+    """
+
+    def digit(name: str) -> Value:
+        field = layout.fields[int(name[3:])]
+        return addresses[name[:3]][field.offset : field.offset + field.width]
+
+    def gate(operation: Callable[..., Value]) -> Callable[..., Value]:
+        def add(*args: Value) -> Value:
+            value = operation(*args)
+            wire = Signal(value.shape(), name="gate")
+            m.d.comb += wire.eq(value)
+            return wire
+
+        return add
+
+    operations = {name: gate(operation) for name, operation in OPERATIONS.items()}
+    return circuit.run(outputs, digit, operations, Const)

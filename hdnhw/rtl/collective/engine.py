@@ -1,0 +1,150 @@
+"""The collective engine of a node: lists of messages, and what moves them."""
+
+from typing import Any
+
+from amaranth.hdl import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from hdnhw.collective.program import Program
+from hdnhw.flit import MessageFormat
+from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.collective.lists import SlotLists, SlotPool
+from hdnhw.rtl.collective.receiver import Receiver
+from hdnhw.rtl.collective.sender import Sender, result_layout
+from hdnhw.rtl.collective.sequencer import Sequencer, used_ports
+from hdnhw.rtl.collective.sorter import Sorter, num_lists
+from hdnhw.rtl.collective.store import MessageStore
+from hdnhw.timing import SlotTiming
+from hdnhw.topology.address import AddressLayout
+
+__all__ = ["CollectiveEngine", "startup_cycles", "window_of"]
+
+REACTION = 6
+"""Cycles from the one in which a step's last tail is delivered to the one in which the next step's head is offered."""
+
+
+def startup_cycles(timing: SlotTiming) -> int:
+    """Return t_s: the cycles of a step beyond those of its words, where all ports are paired; t_w is 1.
+
+    From the last head to the first one of the next step it is a hop and the reaction, in whole slots; the words count
+    the last packet's own slot.
+
+    Examples
+    --------
+    >>> [startup_cycles(SlotTiming(length)) for length in (2, 4, 8, 16)]
+    [14, 20, 32, 64]
+    """
+    slots = -(-(timing.zero_load_latency(1, timing.sample_phase) + REACTION) // timing.packet_length)
+    return (slots - 1) * timing.packet_length
+
+
+def window_of(timing: SlotTiming) -> int:
+    """Return the messages that go out before a neighbor that began at the same time is known to have begun."""
+    return startup_cycles(timing) // timing.packet_length + 1
+
+
+class CollectiveEngine(wiring.Component):
+    """Runs the operations of a program for a node, and needs nobody to tell it when.
+
+    All nodes must be given the same operations in the same order, but not at the same time. A message is one packet:
+    :attr:`MessageFormat.payload_flits` data flits.
+
+    Parameters
+    ----------
+    program : Program
+    messages : MessageFormat
+
+    Members
+    -------
+    address, P_neighbor, P_present : In
+        See :class:`Sequencer`.
+    operation : In(stream of operation indices)
+    i : In(stream of flits)
+        The node's own messages, taken after the operation, data flits one after the other. In a total exchange, and of
+        the root in a scatter, one for each node in ascending order of packed addresses; in an all-gather, and of the
+        root in a broadcast, one; of other nodes none.
+    o : Out(stream of result_layout)
+        The messages that the operation brings to the node, with the packed addresses of their sources, in any order.
+    done : Out(1)
+        High from the end of the operation until its results have been taken.
+    inject, eject
+        The router's.
+    """
+
+    def __init__(self, program: Program, messages: MessageFormat) -> None:
+        self._program, self._messages = program, messages
+        self.window = window_of(SlotTiming(messages.flits.packet_length))
+        self.slots = program.slots(self.window)
+        width, address = messages.flits.flit_width, AddressLayout(program.network).width
+        members: dict[str, Any] = {
+            "address": In(address),
+            "operation": In(stream.Signature(index_width(len(program.schedules)))),
+            "i": In(stream.Signature(width)),
+            "o": Out(stream.Signature(result_layout(messages))),
+            "done": Out(1),
+            "inject": Out(injection_signature(flit_width=width)),
+            "eject": In(ejection_signature(flit_width=width)),
+        }
+        self._pins = [
+            f"{program.network.ports[port].name}_{what}"
+            for port in used_ports(program)
+            for what in ("neighbor", "present")
+        ]
+        members |= {pin: In(address if pin.endswith("_neighbor") else 1) for pin in self._pins}
+        super().__init__(members)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        program, messages, slots = self._program, self._messages, self.slots
+        m.submodules.lists = lists = SlotLists(num_lists(program), slots)
+        m.submodules.pool = pool = SlotPool(slots)
+        m.submodules.store = store = MessageStore(messages, slots)
+        m.submodules.sorter = sorter = Sorter(program, slots)
+        m.submodules.receiver = receiver = Receiver(program, messages, slots)
+        m.submodules.sender = sender = Sender(program, messages, slots, self.window)
+        m.submodules.sequencer = sequencer = Sequencer(program, messages)
+        connect(m, flipped(self.eject), receiver.eject)
+        connect(m, flipped(self.i), receiver.i)
+        connect(m, pool.take, receiver.slot)
+        connect(m, receiver.write, store.write)
+        connect(m, sorter.append, lists.append)
+        connect(m, flipped(self.operation), sequencer.operation)
+        connect(m, sequencer.job, sender.job)
+        connect(m, sender.pop, lists.pop)
+        connect(m, sender.read, store.read)
+        connect(m, sender.free, pool.give)
+        connect(m, sender.inject, flipped(self.inject))
+        connect(m, sender.o, flipped(self.o))
+        self._elaborate_sorting(m, sorter, receiver, sender)
+        m.d.comb += [
+            *(part.address.eq(self.address) for part in (sorter, receiver, sequencer)),
+            *(getattr(sequencer, pin).eq(getattr(self, pin)) for pin in self._pins),
+            receiver.loads.eq(sequencer.loads),
+            receiver.send.eq(sequencer.send),
+            receiver.parity.eq(sequencer.parity),
+            sender.parity.eq(sequencer.parity),
+            sender.open.eq(sequencer.open),
+            sender.filled.eq(lists.filled),
+            sequencer.loaded.eq(receiver.loaded),
+            sequencer.sorted.eq(sorter.done),
+            sequencer.sorted_send.eq(sorter.send),
+            sequencer.sorted_ready.eq(sorter.ready),
+            sequencer.sorted_last.eq(sorter.last),
+            sequencer.sorting.eq(sorter.busy | receiver.sort.valid),
+            sequencer.giving.eq(sender.giving),
+            self.done.eq(sequencer.done),
+        ]
+        return m
+
+    def _elaborate_sorting(self, m: Module, sorter: Any, receiver: Any, sender: Any) -> None:
+        """Sort what comes in first, then what has been copied."""
+        with m.If(receiver.sort.valid):
+            m.d.comb += [sorter.i.valid.eq(1), sorter.i.payload.eq(receiver.sort.payload)]
+        with m.Else():
+            m.d.comb += [sorter.i.valid.eq(sender.sort.valid), sorter.i.payload.eq(sender.sort.payload)]
+        m.d.comb += [
+            receiver.sort.ready.eq(sorter.i.ready),
+            sender.sort.ready.eq(sorter.i.ready & ~receiver.sort.valid),
+        ]

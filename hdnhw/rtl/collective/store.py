@@ -1,0 +1,109 @@
+"""The memory of an engine: data of messages by slot and flit, and whose they are by slot."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import data, memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.flit import MessageFormat
+from hdnhw.rtl.bits import index_width
+
+__all__ = ["MessageStore", "StoreReadSignature", "StoreWriteSignature", "label_layout"]
+
+
+def label_layout(messages: MessageFormat) -> data.StructLayout:
+    """Return whose a message is: packed addresses of its source and, if the header has it, its target."""
+    fields = messages.header_fields
+    return data.StructLayout({name: fields[name] for name in ("source", "target") if name in fields})
+
+
+class StoreWriteSignature(wiring.Signature):
+    """Writing, one data flit a cycle.
+
+    Members
+    -------
+    enable, slot, flit, data : Out
+        Write flit number `flit` of a slot.
+    labels : Out(1)
+        Write `label` too.
+    label : Out(label_layout)
+    """
+
+    def __init__(self, messages: MessageFormat, slots: int) -> None:
+        super().__init__(
+            {
+                "enable": Out(1),
+                "slot": Out(index_width(slots)),
+                "flit": Out(index_width(messages.payload_flits)),
+                "data": Out(messages.flits.flit_width),
+                "labels": Out(1),
+                "label": Out(label_layout(messages)),
+            }
+        )
+
+
+class StoreReadSignature(wiring.Signature):
+    """Reading: what is there comes in the next cycle. Labels and data are read apart.
+
+    Members
+    -------
+    label_slot : Out
+    label : In(label_layout)
+    slot, flit : Out
+    data : In(flit width)
+    """
+
+    def __init__(self, messages: MessageFormat, slots: int) -> None:
+        super().__init__(
+            {
+                "label_slot": Out(index_width(slots)),
+                "label": In(label_layout(messages)),
+                "slot": Out(index_width(slots)),
+                "flit": Out(index_width(messages.payload_flits)),
+                "data": In(messages.flits.flit_width),
+            }
+        )
+
+
+class MessageStore(wiring.Component):
+    """All slots of a node.
+
+    Parameters
+    ----------
+    messages : MessageFormat
+    slots : int
+
+    Members
+    -------
+    write : In(StoreWriteSignature)
+    read : In(StoreReadSignature)
+    """
+
+    def __init__(self, messages: MessageFormat, slots: int) -> None:
+        self._messages, self._slots = messages, slots
+        super().__init__(
+            {"write": In(StoreWriteSignature(messages, slots)), "read": In(StoreReadSignature(messages, slots))}
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        layout, write, read = label_layout(self._messages), self.write, self.read
+        depth = self._slots << len(write.flit)
+        m.submodules.data = flits = memory.Memory(shape=self._messages.flits.flit_width, depth=depth, init=[])
+        m.submodules.labels = labels = memory.Memory(shape=layout.size, depth=self._slots, init=[])
+        to_data, from_data = flits.write_port(), flits.read_port()
+        to_label, from_label = labels.write_port(), labels.read_port()
+        m.d.comb += [
+            to_data.en.eq(write.enable),
+            to_data.addr.eq(Cat(write.flit, write.slot)),
+            to_data.data.eq(write.data),
+            to_label.en.eq(write.labels),
+            to_label.addr.eq(write.slot),
+            to_label.data.eq(write.label),
+            from_data.addr.eq(Cat(read.flit, read.slot)),
+            read.data.eq(from_data.data),
+            from_label.addr.eq(read.label_slot),
+            read.label.eq(from_label.data),
+        ]
+        return m

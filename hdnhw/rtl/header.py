@@ -1,0 +1,12 @@
+"""The header of a packet as a struct."""
+
+from amaranth.lib import data
+
+from hdnhw.flit import HeaderFormat
+
+__all__ = ["header_layout"]
+
+
+def header_layout(packets: HeaderFormat) -> data.StructLayout:
+    """Return the header of a packet, see :class:`hdnhw.flit.HeaderFormat`."""
+    return data.StructLayout(dict(packets.header_fields))

@@ -1,0 +1,213 @@
+"""The test bench around a fabric with collective engines, in SystemVerilog: a host at every node, and logs.
+
+A host offers its node the operations of a case one after the other, each after a pause of its own, and then its
+messages; it takes results, and may stall. All that is accepted is written to logs; no Python runs in a cycle.
+"""
+
+from typing import Any
+
+__all__ = ["FLITS", "MOST_OPERATIONS", "collective_harness_text"]
+
+FLITS, MOST_OPERATIONS = 1 << 23, 64
+"""Most data flits of all messages of a case, and most operations."""
+
+_BENCH = """// Bench of {top}: {nodes} nodes, packets of {length} flits of {width} bits.
+module bench (
+  input wire clk /* verilator public_flat_rw */,
+  input wire rst /* verilator public_flat_rw */,
+  output reg finished /* verilator public_flat_rw */
+);
+  localparam integer NODES = {nodes};
+  localparam integer LENGTH = {length};
+  localparam integer HEADERS = {headers};
+  localparam integer DATA = LENGTH - HEADERS;
+  localparam integer WIDTH = {width};
+  localparam integer ADDRESS = {address};
+  localparam integer OPERATION = {operation};
+  localparam integer FLITS = {flits};
+  localparam integer MOST = {most};
+
+  reg [WIDTH-1:0] flits [0:FLITS-1];
+  reg [31:0] operations [0:MOST-1];
+  reg [31:0] first [0:MOST*NODES];
+  reg [31:0] pause [0:MOST*NODES-1];
+  reg [31:0] seeds [0:NODES-1];
+  reg [1023:0] folder;
+  integer count, limit, stall, total, results, sends, events;
+
+  reg operation_valid [0:NODES-1];
+  wire operation_ready [0:NODES-1];
+  reg [31:0] operation_payload [0:NODES-1];
+  reg message_valid [0:NODES-1];
+  wire message_ready [0:NODES-1];
+  reg [WIDTH-1:0] message_payload [0:NODES-1];
+  wire result_valid [0:NODES-1];
+  reg result_ready [0:NODES-1];
+  wire [WIDTH+ADDRESS:0] result_payload [0:NODES-1];
+  wire done [0:NODES-1];
+  wire [15:0] dropped [0:NODES-1];
+  wire inject_valid [0:NODES-1];
+  wire inject_ready [0:NODES-1];
+  wire [WIDTH-1:0] inject_payload [0:NODES-1];
+
+  {top} dut (
+    .clk(clk),
+    .rst(rst){connections}
+  );
+{probes}
+
+  reg [31:0] cycle, left;
+  reg [31:0] current [0:NODES-1];
+  reg [31:0] waits [0:NODES-1];
+  reg [31:0] pointer [0:NODES-1];
+  reg [31:0] position [0:NODES-1];
+  reg [31:0] state [0:NODES-1];
+  reg was_done [0:NODES-1];
+  reg asked [0:NODES-1];
+  reg [LENGTH*WIDTH-1:0] header [0:NODES-1];
+  reg [DATA*WIDTH-1:0] collected [0:NODES-1];
+  integer n;
+  reg [31:0] word;
+
+  function [31:0] advance(input [31:0] value);
+    reg [31:0] a, b;
+    begin
+      a = value ^ (value << 13);
+      b = a ^ (a >> 17);
+      advance = b ^ (b << 5);
+    end
+  endfunction
+
+  initial begin
+    if (!$value$plusargs("folder=%s", folder)) $finish;
+    if (!$value$plusargs("count=%d", count)) $finish;
+    if (!$value$plusargs("limit=%d", limit)) $finish;
+    if (!$value$plusargs("stall=%d", stall)) $finish;
+    if (!$value$plusargs("total=%d", total)) $finish;
+    $readmemh({{folder, "/flits.hex"}}, flits, 0, total - 1);
+    $readmemh({{folder, "/operations.hex"}}, operations, 0, count - 1);
+    $readmemh({{folder, "/first.hex"}}, first, 0, count * NODES);
+    $readmemh({{folder, "/pause.hex"}}, pause, 0, count * NODES - 1);
+    $readmemh({{folder, "/seeds.hex"}}, seeds, 0, NODES - 1);
+    results = $fopen({{folder, "/results.log"}}, "w");
+    sends = $fopen({{folder, "/sends.log"}}, "w");
+    events = $fopen({{folder, "/events.log"}}, "w");
+    finished = 0;
+  end
+
+  always @(posedge clk) begin
+    if (rst) begin
+      cycle <= 0;
+      left <= NODES;
+      for (n = 0; n < NODES; n = n + 1) begin
+        current[n] = 0;
+        waits[n] = pause[n];
+        pointer[n] = first[n];
+        position[n] = 0;
+        state[n] = seeds[n];
+        was_done[n] = 0;
+        asked[n] = 0;
+        operation_valid[n] <= 0;
+        message_valid[n] <= 0;
+        result_ready[n] <= 0;
+      end
+    end else begin
+      cycle <= cycle + 1;
+      word = left;
+      for (n = 0; n < NODES; n = n + 1) begin
+        state[n] = advance(state[n]);
+        if (operation_valid[n] && operation_ready[n]) begin
+          asked[n] = 1;
+          $fwrite(events, "asked %0d %0d %0d\\n", current[n], n, cycle);
+        end
+        if (message_valid[n] && message_ready[n]) begin
+          pointer[n] = pointer[n] + 1;
+          if (pointer[n] == first[current[n] * NODES + n + 1])
+            $fwrite(events, "loaded %0d %0d %0d\\n", current[n], n, cycle);
+        end
+        if (result_valid[n] && result_ready[n]) begin
+          if (DATA == 1) collected[n] = result_payload[n][WIDTH-1:0];
+          else collected[n] = {{result_payload[n][WIDTH-1:0], collected[n][DATA*WIDTH-1:WIDTH % (DATA*WIDTH)]}};
+          if (result_payload[n][WIDTH+ADDRESS])
+            $fwrite(results, "%0d %0d %0d %h\\n", current[n], n,
+              result_payload[n][WIDTH +: ADDRESS], collected[n]);
+        end
+        if (inject_valid[n] && inject_ready[n]) begin
+          header[n][position[n] * WIDTH +: WIDTH] = inject_payload[n];
+          position[n] = position[n] + 1;
+          if (position[n] == HEADERS)
+            $fwrite(sends, "%0d %0d %0d %h\\n", current[n], n, cycle, header[n][HEADERS*WIDTH-1:0]);
+          if (position[n] == LENGTH) position[n] = 0;
+        end
+        if (done[n] && !was_done[n]) $fwrite(events, "done %0d %0d %0d\\n", current[n], n, cycle);
+        if (!done[n] && was_done[n]) begin
+          current[n] = current[n] + 1;
+          asked[n] = 0;
+          if (current[n] == count) word = word - 1;
+          else begin
+            waits[n] = pause[current[n] * NODES + n];
+            pointer[n] = first[current[n] * NODES + n];
+          end
+        end
+        was_done[n] = done[n];
+        if (!asked[n] && waits[n] != 0) waits[n] = waits[n] - 1;
+        operation_valid[n] <= current[n] < count && !asked[n] && waits[n] == 0;
+        operation_payload[n] <= operations[current[n]];
+        message_valid[n] <= current[n] < count && asked[n] && pointer[n] < first[current[n] * NODES + n + 1]
+          && ((message_valid[n] && !message_ready[n]) || {{24'b0, state[n][7:0]}} >= stall);
+        message_payload[n] <= flits[pointer[n]];
+        result_ready[n] <= {{24'b0, state[n][15:8]}} >= stall;
+      end
+      left <= word;
+      if (!finished && (word == 0 || cycle + 1 >= limit)) begin
+        finished <= 1;
+        $fwrite(events, "end %0d 0 %0d\\n", word, cycle);
+        $fflush(results);
+        $fflush(sends);
+        $fflush(events);
+      end
+    end
+  end
+endmodule
+"""
+
+
+def _connections(nodes: int) -> str:
+    sides = (
+        ("operation", "payload valid ready"),
+        ("message", "payload valid ready"),
+        ("result", "payload valid ready"),
+    )
+    lines = [
+        f".{side}__{node}__{name}({side}_{name}[{node}]"
+        + ("[OPERATION-1:0])" if (side, name) == ("operation", "payload") else ")")
+        for node in range(nodes)
+        for side, names in sides
+        for name in names.split()
+    ]
+    lines += [f".{name}__{node}({name}[{node}])" for node in range(nodes) for name in ("done", "dropped")]
+    return "".join(f",\n    {line}" for line in lines)
+
+
+def collective_harness_text(manifest: dict[str, Any]) -> str:
+    """Return the bench of an emitted fabric with collective engines, by the fabric's manifest."""
+    endpoints, nodes = manifest["endpoints"], manifest["routers"]
+    packet = endpoints["packet"]
+    probes = [
+        f"  assign inject_{name}[{node}] = dut.inject_{node}_{name};"
+        for node in range(nodes)
+        for name in ("valid", "ready", "payload")
+    ]
+    return _BENCH.format(
+        top=endpoints["top"],
+        nodes=nodes,
+        length=manifest["packet_length"],
+        headers=packet["header_flits"],
+        width=manifest["flit_width"],
+        address=manifest["address"]["width"],
+        operation=endpoints["ports"]["operation__N__payload"]["width"],
+        flits=FLITS,
+        most=MOST_OPERATIONS,
+        connections=_connections(nodes),
+        probes="\n".join(probes),
+    )

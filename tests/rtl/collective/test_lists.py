@@ -1,0 +1,69 @@
+"""Lists of slots against deques, and the pool of free slots."""
+
+import random
+from collections import deque
+
+import pytest
+
+from hdnhw.rtl.collective.lists import SlotLists, SlotPool
+
+
+@pytest.mark.parametrize(("num_lists", "slots"), [(1, 2), (3, 5), (6, 16)])
+def test_lists_are_deques(simulate, num_lists, slots):
+    dut, rng, most = SlotLists(num_lists, slots), random.Random(slots), []
+
+    async def bench(ctx):
+        expected, free = [deque() for _ in range(num_lists)], list(range(slots))
+        append = pop = None
+        for cycle in range(1500):
+            assert ctx.get(dut.filled) == sum(bool(queue) << number for number, queue in enumerate(expected))
+            filling = 0.9 if cycle // (4 * slots) % 2 else 0.2
+            if append is None and free and rng.random() < filling:
+                append = rng.randrange(num_lists), free.pop(rng.randrange(len(free)))
+            some = [number for number, queue in enumerate(expected) if queue]
+            if pop is None and some and rng.random() > filling:
+                pop = rng.choice(some)
+            ctx.set(dut.append.valid, append is not None)
+            ctx.set(dut.pop.valid, pop is not None)
+            number, slot = append or (rng.randrange(num_lists), rng.randrange(slots))
+            ctx.set(dut.append.payload.list, number)
+            ctx.set(dut.append.payload.slot, slot)
+            ctx.set(dut.pop.list, rng.randrange(num_lists) if pop is None else pop)
+            _, _, appended, popped, first, only = await ctx.tick().sample(
+                dut.append.ready, dut.pop.ready, dut.pop.slot, dut.pop.only
+            )
+            if pop is not None and popped:
+                assert (first, only) == (expected[pop][0], len(expected[pop]) == 1)
+                free.append(expected[pop].popleft())
+                pop = None
+            if append is not None and appended:
+                expected[append[0]].append(append[1])
+                append = None
+            most.append(len(free))
+
+    simulate(dut, bench)
+    assert min(most) == 0
+
+
+@pytest.mark.parametrize("slots", [2, 5, 16])
+def test_pool_gives_each_slot_to_one_at_a_time(simulate, slots):
+    dut, rng, seen = SlotPool(slots), random.Random(slots), set()
+
+    async def bench(ctx):
+        held = []
+        for cycle in range(1500):
+            filling = 0.9 if cycle // (4 * slots) % 2 else 0.2
+            ready, give = rng.random() < filling, held and rng.random() > filling
+            slot = held.pop(rng.randrange(len(held))) if give else rng.randrange(slots)
+            # What is given in this cycle is not free before the next.
+            ctx.set(dut.take.ready, ready)
+            ctx.set(dut.give.valid, bool(give))
+            ctx.set(dut.give.payload, slot)
+            _, _, valid, taken = await ctx.tick().sample(dut.take.valid, dut.take.payload)
+            assert not (valid and taken in [*held, *([slot] if give else [])])
+            if valid and ready:
+                held.append(taken)
+            seen.add(len(held))
+
+    simulate(dut, bench)
+    assert seen >= {1, slots}

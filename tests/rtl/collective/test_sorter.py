@@ -1,0 +1,70 @@
+"""The sorter against the schedules' conditions, read one message at a time by plain arithmetic."""
+
+import random
+
+import pytest
+
+from hdnhw.collective.program import make_program
+from hdnhw.rtl.collective.sorter import Sorter
+from hdnhw.spec import OPERATIONS, CollectiveSpec, parse
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.network import build
+
+SLOTS = 11
+
+
+def expected_list(program, node, source, target, send, begins, parity):
+    """Return the number of the first send of a later step of the operation that takes a message, or of the results."""
+    sends = program.sends
+    for number, one in enumerate(sends):
+        if one.operation != sends[send].operation or not (begins or one.step > sends[send].step):
+            continue
+        first = min(other.step for other in sends if other.operation == one.operation)
+        if one.port in one.schedule.ports_of(one.step - first, node, source, target):
+            return number
+    return len(sends) + parity
+
+
+@pytest.mark.parametrize("text", ["hdn(torus(3), [[0]])", "product(mesh(3), complete(4))"])
+def test_messages_come_into_the_list_of_their_next_send(simulate, text):
+    network = build(parse(text))
+    program, layout, rng = make_program(network, CollectiveSpec(root=1)), AddressLayout(network), random.Random(text)
+    dut, node, lists = Sorter(program, SLOTS), rng.randrange(network.num_nodes), set()
+    starts = [min(n for n, send in enumerate(program.sends) if send.operation == place) for place in range(4)]
+
+    async def bench(ctx):
+        ctx.set(dut.address, layout.of_node(node))
+        due, item, count = [], None, 0
+        while count < 200:
+            if item is None and rng.random() < 0.7:
+                begins = rng.random() < 0.3
+                send = rng.choice(starts) if begins else rng.randrange(len(program.sends))
+                item = {"source": rng.randrange(network.num_nodes), "target": rng.randrange(network.num_nodes)}
+                item |= {"send": send, "begins": begins, "parity": rng.randrange(2), "holds": rng.random() < 0.8}
+                item |= {"slot": rng.randrange(SLOTS), "ready": rng.randrange(2), "last": rng.randrange(2)}
+            ctx.set(dut.i.valid, item is not None)
+            for name, value in (item or {}).items():
+                ctx.set(dut.i.payload[name], layout.of_node(value) if name in ("source", "target") else int(value))
+            ctx.set(dut.append.ready, rng.random() < 0.6)
+            ready, append = dut.append.ready, dut.append
+            _, _, taken, valid, able, number, slot, done, *event = await ctx.tick().sample(
+                dut.i.ready, append.valid, ready, append.payload.list, append.payload.slot, dut.done,
+                dut.send, dut.ready, dut.last,
+            )  # fmt: skip
+            if done:
+                came = due.pop(0)
+                assert event == [came["send"], came["ready"], came["last"]]
+                assert valid == came["holds"]
+                if valid:
+                    asked = (came["source"], came["target"], came["send"], came["begins"], came["parity"])
+                    assert (number, slot) == (expected_list(program, node, *asked), came["slot"])
+                    lists.add(number)
+                count += 1
+            else:
+                assert not (valid and able)
+            if item is not None and taken:
+                due.append(item)
+                item = None
+
+    simulate(dut, bench)
+    assert len(lists) > len(OPERATIONS)

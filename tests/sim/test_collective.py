@@ -1,0 +1,89 @@
+"""Collective operations on engines in the emitted Verilog: what they bring and send, and each kind of fault seen."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hdnhw.rtl.collective.engine import startup_cycles
+from hdnhw.spec import OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.timing import SlotTiming
+from sim.collective import CollectiveBench
+
+BUILDS = Path("build") / "sim"
+
+
+def bench(text: str, *, operations: tuple[str, ...] = OPERATIONS, root: int = 0, **machine: int) -> CollectiveBench:
+    """Return the bench of a fabric; builds are kept between test runs."""
+    engines = CollectiveSpec(operations=operations, root=root)
+    return CollectiveBench(FabricSpec(network=parse(text), endpoints=engines, **machine), root=BUILDS)
+
+
+@pytest.fixture(scope="module")
+def small() -> CollectiveBench:
+    """Return a bench of six nodes: rings, on which a node sends to one and receives from another, and cross-edges."""
+    return bench("hdn(torus(3), [[0]])", root=1, packet_length=4, flit_width=16)
+
+
+def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveBench) -> None:
+    operations = ["exchange", "broadcast", "exchange", "scatter", "allgather", "allgather", "exchange", "broadcast"]
+    for pauses in ({}, {"stall": 120, "pause": 300, "seed": 2}, {"stall": 20, "pause": 40, "seed": 3}):
+        for verdict in small.run(operations, **pauses):
+            assert verdict.passed, (pauses, verdict)
+            due = {"broadcast": 6, "scatter": 6, "allgather": 36, "exchange": 36}
+            assert verdict.messages == due[verdict.operation]
+
+
+def test_each_fault_is_seen(small: CollectiveBench) -> None:
+    (verdict,) = small.run(["exchange"], keep=True)
+    assert verdict.passed
+    folder, data = small.folder / f"run-{os.getpid()}", [small.data_of(0, "exchange")]
+    results, sends = ((folder / name).read_text().splitlines() for name in ("results.log", "sends.log"))
+
+    def faults(results: list[str], sends: list[str]) -> tuple[int, int, bool]:
+        (folder / "results.log").write_text("\n".join(results))
+        (folder / "sends.log").write_text("\n".join(sends))
+        (verdict,) = small.check(folder, ["exchange"], data)
+        return verdict.lost, verdict.wrong, verdict.send_mismatches > 0
+
+    place, node, source, word = results[-1].split()
+    assert faults(results, sends) == (0, 0, False)
+    assert faults(results[:-1], sends) == (1, 0, False)
+    assert faults([*results, results[-1]], sends) == (0, 1, False)
+    assert faults([*results[:-1], f"{place} {node} {source} {int(word, 16) ^ 1:x}"], sends) == (0, 1, False)
+    held = next(
+        row
+        for row in sends
+        if int(row.split()[3], 16) >> small.manifest["endpoints"]["packet"]["header"]["holds"]["offset"] & 1
+    )
+    assert faults(results, [row for row in sends if row != held]) == (0, 0, True)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("text", ["hdn(cube(2), [[0]])", "hdn(cube(2), [[0], [0]])", "rdn(cube(3), 1)"])
+def test_cycles_are_those_of_the_cost_model(text: str) -> None:
+    large, length = bench(text, buffers=8), 8
+    for operation in OPERATIONS:
+        (verdict,) = large.run([operation])
+        assert verdict.passed
+        execution = large.program.executions[operation]
+        cost = execution.startups * startup_cycles(SlotTiming(length)) + execution.words * length
+        if operation == "exchange":
+            assert 0.95 * cost <= verdict.cycles <= 1.05 * cost
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("text", "machine"),
+    [
+        ("product(mesh(3), complete(4))", {"packet_length": 2, "flit_width": 48}),
+        ("torus(5)", {"packet_length": 5, "flit_width": 8}),
+        ("dualcube(3)", {"queueing": "voq", "buffers": 4, "lanes": 2}),
+        ("hdn(cube(2), [[], [0]])", {"packet_length": 16}),
+    ],
+)
+def test_on_other_networks_and_machines(text: str, machine: dict[str, int]) -> None:
+    other = bench(text, root=1, **machine)
+    for seed in range(1, 4):
+        verdicts = other.run([*OPERATIONS, "exchange"], stall=100 * (seed % 2), pause=500, seed=seed)
+        assert all(verdict.passed for verdict in verdicts), verdicts
