@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from hdnhw.collective.cost import corrected_formula, lower_bound, paper_formula
 from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import Execution, execute
-from hdnhw.collective.flow import flow_bound
 from hdnhw.collective.scatter import scatter_schedule
 from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
 from hdnhw.model.collective import measure_network_exchange, measure_steps
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import degree_bounds, neighbor_table
 from hdnhw.topology.network import build
 

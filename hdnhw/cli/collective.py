@@ -98,7 +98,7 @@ def _run(options: argparse.Namespace, schedule: Any, operation: str, head: Resul
 def _costs(options: argparse.Namespace, schedule: Any, operation: str, counted: Any) -> Result:
     """Return what was counted, its bound and the papers' formulas, for messages of so many words."""
     from hdnhw.collective.cost import Cost, corrected_formula, lower_bound, paper_formula
-    from hdnhw.collective.flow import flow_bound
+    from hdnhw.topology.flow import flow_bound
     from hdnhw.topology.metrics import neighbor_table
 
     network, words = schedule.network, options.words

@@ -8,12 +8,12 @@ from math import ceil
 import numpy as np
 
 from hdnhw.collective.executor import Execution
-from hdnhw.collective.flow import flow_bound
 from hdnhw.model.measure import Progress
 from hdnhw.model.replay import exchange_on, replay
 from hdnhw.model.sweep import Row, machine_row, model_of
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
+from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.trace import make_trace
 
@@ -75,7 +75,7 @@ def measure_network_exchange(
     dict
         ``words``: most flits of messages over any channel, in packets as they are; ``lower_bound_cycles``: for these
         routes, the cycles of the packets over the channel or terminal that has most; ``flow_bound_words`` and
-        ``flow_bound_cycles``: the least of both for any routes, None where :func:`hdnhw.collective.flow.flow_bound` has
+        ``flow_bound_cycles``: the least of both for any routes, None where :func:`hdnhw.topology.flow.flow_bound` has
         none.
     """
     model = model_of(fabric)

@@ -69,7 +69,7 @@ def test_with_all_ports_fewer_words_are_needed(result_of):
 
 def test_the_flow_bound_is_null_where_the_program_is_too_large(result_of, monkeypatch):
     assert result_of("exchange 'mesh(2, 3)' --ports all --words 2")["flow_bound_words"] == 8
-    monkeypatch.setattr("hdnhw.collective.flow.MOST_FLOWS", 20)
+    monkeypatch.setattr("hdnhw.topology.flow.MOST_FLOWS", 20)
     assert result_of("exchange 'mesh(2, 3)' --ports all --words 2")["flow_bound_words"] is None
     result = result_of("exchange 'mesh(2, 3)' --schedule network")
     assert (result["flow_bound_words"], result["flow_bound_cycles"]) == (None, None)

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from hdnhw.collective import flow
-from hdnhw.collective.flow import flow_bound
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import parse
+from hdnhw.topology import flow
+from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
 
