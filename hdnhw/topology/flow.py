@@ -35,13 +35,15 @@ UNIT = 720_720
 Table = npt.NDArray[np.int32]
 
 
-def flow_bound(table: Table) -> Fraction | None:
+def flow_bound(table: Table, *, most_flows: int | None = None) -> Fraction | None:
     """Return the least possible largest channel load of a total exchange with all ports, messages a channel.
 
     Parameters
     ----------
     table : ndarray of int32, shape (num_nodes, ports)
         As :func:`hdnhw.topology.metrics.neighbor_table` makes it, of a simple graph.
+    most_flows : int, optional
+        In place of :data:`MOST_FLOWS`.
 
     Returns
     -------
@@ -60,14 +62,14 @@ def flow_bound(table: Table) -> Fraction | None:
     >>> [int(flow_bound(neighbor_table(build(parse(spec))))) for spec in specs]
     [8, 8, 32, 1, 176]
     """
-    nodes, channels = len(table), int((table >= 0).sum())
+    nodes, channels, most = len(table), int((table >= 0).sum()), most_flows or MOST_FLOWS
     whole = symmetry(table) if nodes <= MOST_NODES else None
-    if whole is None or nodes * channels > MOST_FLOWS * whole.order:
+    if whole is None or nodes * channels > most * whole.order:
         return None
     sources, sizes = np.unique(whole.node_orbit, return_index=True, return_counts=True)[1:]
     around = [symmetry(table, fixed=int(source)) for source in sources]
     known = [found for found in around if found is not None]
-    if len(known) < len(around) or sum(int(found.channel_orbit.max()) + 1 for found in known) > MOST_FLOWS:
+    if len(known) < len(around) or sum(int(found.channel_orbit.max()) + 1 for found in known) > most:
         return None
     weights = np.rint(_prices(table, whole, sources, sizes, known) * UNIT)
     return _distance_share(table, weights[whole.channel_orbit], sources, sizes)

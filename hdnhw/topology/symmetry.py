@@ -9,7 +9,7 @@ References
 .. [1] B. D. McKay and A. Piperno, Practical graph isomorphism, II, J. Symbolic Computation 60 (2014), section 2.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +17,13 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["Symmetry", "symmetry"]
+__all__ = ["Symmetry", "differ", "symmetry"]
 
 WORK = 1 << 30
 """Channels looked at in all refinements together; a search that needs more is given up."""
 
 Nodes = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
 Table = npt.NDArray[np.int32]
 
 
@@ -92,6 +93,40 @@ def symmetry(table: Table, *, fixed: int | None = None, work: int = WORK) -> Sym
     channel_orbit = _components(channels.count, moved)
     edge_orbit = _components(channels.count, [*moved, channels.reverse])
     return Symmetry(search.orbit, channels.spread(channel_orbit), channels.spread(edge_orbit), order)
+
+
+def differ(table: Table, sets: Iterable[Sequence[int]], *, rounds: int = 16) -> bool:
+    """Return whether some of these sets of nodes are known not to be images of one another, from what is around them.
+
+    Colours are split a few times only, so it is for networks of any size; False says nothing.
+
+    Examples
+    --------
+    Of a dual-cube, cross-edges are unlike the others.
+
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.metrics import neighbor_table
+    >>> from hdnhw.topology.network import build
+    >>> table = neighbor_table(build(parse("dualcube(5)")))
+    >>> differ(table, [(0, 1), (0, 2)]), differ(table, [(0, other) for other in table[0]])
+    (False, True)
+    """
+    colours = [np.isin(np.arange(len(table)), some).astype(np.int64) for some in sets]
+    for _ in range(rounds):
+        split = [_split_once(table, colour) for colour in colours]
+        marks = [np.concatenate([mark, np.bincount(colour).astype(np.uint64)]) for colour, mark in split]
+        if not all(np.array_equal(mark, marks[0]) for mark in marks):
+            return True
+        colours = [colour for colour, _ in split]
+    return False
+
+
+def _split_once(table: Table, colour: Nodes) -> tuple[Nodes, Keys]:
+    """Return new colours from each node's and its neighbours', numbered alike in networks that are alike, and keys."""
+    value = np.append(_mix(colour), np.uint64(0))
+    keys = _mix(colour + len(colour) + 1) + value[table].sum(axis=1)
+    mark, result = np.unique(keys, return_inverse=True)
+    return result, mark
 
 
 def _components(count: int, maps: list[Nodes]) -> Nodes:
@@ -207,12 +242,12 @@ class _Search:
         split, mark = self._split(colour, node)
         return split if np.array_equal(mark, self._marks[depth + 1]) else None
 
-    def _split(self, colour: Nodes, node: int) -> tuple[Nodes, Nodes]:
+    def _split(self, colour: Nodes, node: int) -> tuple[Nodes, Keys]:
         own = colour.copy()
         own[node] = len(own)
         return self._refine(own)
 
-    def _refine(self, colour: Nodes) -> tuple[Nodes, Nodes]:
+    def _refine(self, colour: Nodes) -> tuple[Nodes, Keys]:
         """Split colours by those of neighbours until none splits.
 
         Returns
@@ -227,15 +262,13 @@ class _Search:
             self._work -= self._table.size
             if self._work < 0:
                 raise _WorkError
-            value = np.append(_mix(colour), np.uint64(0))
-            keys = _mix(colour + len(colour) + 1) + value[self._table].sum(axis=1)
-            mark, colour = np.unique(keys, return_inverse=True)
+            colour, mark = _split_once(self._table, colour)
             if len(mark) == count:
                 return colour, mark
             count = len(mark)
 
 
-def _mix(colour: Nodes) -> npt.NDArray[np.uint64]:
+def _mix(colour: Nodes) -> Keys:
     """Return a number of 64 bits a colour, whose sums tell colours apart; where not, colours split less."""
     value = (colour.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -7,13 +7,13 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdnhw.spec import parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
-from hdnhw.topology.symmetry import symmetry
+from hdnhw.topology.symmetry import differ, symmetry
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 INSTANCES = [
@@ -66,6 +66,7 @@ def test_groups_of_known_order(text, order):
 
 
 @given(st.integers(2, 7).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, 2 ** (n * (n - 1) // 2) - 1))))
+@settings(max_examples=50)
 def test_random_graphs_against_all_isomorphisms(drawn):
     nodes, bits = drawn
     graph = nx.empty_graph(nodes)
@@ -111,3 +112,19 @@ def test_given_up_after_too_much_work():
     table = table_of("rdn(cube(2), 1)")
     assert symmetry(table, work=20 * table.size) is None
     assert symmetry(table, work=1000 * table.size) is not None
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda instance: instance["spec"])
+def test_what_differs_is_not_alike(instance):
+    table = table_of(instance["spec"])
+    edges = [(0, int(other)) for other in table[0] if other >= 0]
+    nodes = [(node,) for node in range(0, len(table), 1 + len(table) // 16)]
+    assert differ(table, edges) <= (instance["edge_orbits"] > 1)
+    assert differ(table, nodes) <= (instance["node_orbits"] > 1)
+
+
+def test_nodes_and_edges_that_differ():
+    table = table_of("hdn(cube(2), [[0], [0, 1]])")
+    assert differ(table, [(0,), (1,)])
+    assert not differ(table, [(0,), (1,)], rounds=1)
+    assert differ(table_of("rdn(cube(3), 2)"), [(0, 1), (0, 16384)])
