@@ -14,7 +14,7 @@ from hdnhw.topology.symmetry import Symmetry, symmetry
 
 __all__ = ["WORK", "disjoint_paths", "node_connectivity"]
 
-WORK = 1 << 25
+WORK = 1 << 24
 """Channels of a network times flows through it, at most."""
 
 Table = npt.NDArray[np.int32]

@@ -11,7 +11,6 @@ References
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil
 from typing import Any
 
@@ -23,7 +22,7 @@ from scipy.sparse import coo_array, diags_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from hdnhw.topology.flow import flow_bound
+from hdnhw.topology.flow import least_load
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
@@ -49,6 +48,9 @@ PATIENCE = 1000
 
 EIGENVECTORS, RESTARTS = 4, 100
 """Eigenvectors that cuts begin with, and attempts to make them better; long thin networks may have fewer."""
+
+TOLERANCE = 1e-6
+"""By which the solver's flow may be too small."""
 
 OPTIMAL, INFEASIBLE = 0, 2
 """Status of a program that has been solved, of :func:`scipy.optimize.milp`."""
@@ -129,8 +131,8 @@ def cut_edges(table: Table, inside: Half) -> int:
 
 def _flow_cut(table: Table, quick: bool) -> int:
     """Return the least number of edges over which half the messages of a total exchange can be sent."""
-    nodes, flow = len(table), flow_bound(table, most_flows=QUICK_FLOWS if quick else None)
-    return 0 if flow is None else ceil(Fraction((nodes // 2) * ((nodes + 1) // 2)) / flow)
+    nodes, flow = len(table), least_load(table, most_flows=QUICK_FLOWS if quick else None)
+    return 0 if flow is None else ceil((nodes // 2) * ((nodes + 1) // 2) / flow.reached * (1 - TOLERANCE))
 
 
 def _parity(table: Table) -> int | None:

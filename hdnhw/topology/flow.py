@@ -10,6 +10,7 @@ References
 .. [1] F. Shahrokhi and D. W. Matula, The maximum concurrent flow problem, J. ACM 37 (1990).
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from hdnhw.topology.symmetry import Symmetry, symmetry
 
-__all__ = ["MOST_FLOWS", "MOST_NODES", "flow_bound"]
+__all__ = ["MOST_FLOWS", "MOST_NODES", "Flow", "flow_bound", "least_load"]
 
 MOST_NODES = 1 << 15
 """Of a network whose symmetry is searched for."""
@@ -35,23 +36,26 @@ UNIT = 720_720
 Table = npt.NDArray[np.int32]
 
 
-def flow_bound(table: Table, *, most_flows: int | None = None) -> Fraction | None:
-    """Return the least possible largest channel load of a total exchange with all ports, messages a channel.
+@dataclass(frozen=True)
+class Flow:
+    """The load of the fullest channel in a total exchange, messages, from below and from above.
 
-    Parameters
+    Attributes
     ----------
-    table : ndarray of int32, shape (num_nodes, ports)
-        As :func:`hdnhw.topology.metrics.neighbor_table` makes it, of a simple graph.
-    most_flows : int, optional
-        In place of :data:`MOST_FLOWS`.
+    at_least : Fraction
+        What it is with any routes. Weights of the channels prove it: it is the sum of all distances, in weights, over
+        the sum of weights. They are the program's prices, as integers; so it is the optimum where these are simple
+        fractions of one another, and next to it elsewhere.
+    reached : float
+        What it is in the program's own flow, to the solver's tolerance.
+    """
 
-    Returns
-    -------
-    Fraction or None
-        A lower bound, proved by weights of the channels: the sum of all distances, in weights, over the sum of weights.
-        They are the program's prices, as integers: where these are simple fractions of one another the bound is the
-        program's optimum, elsewhere it is within a millionth. None if the network has more than :data:`MOST_NODES`
-        nodes, the program more than :data:`MOST_FLOWS` variables, or the search for symmetry was given up.
+    at_least: Fraction
+    reached: float
+
+
+def flow_bound(table: Table) -> Fraction | None:
+    """Return the least possible largest channel load of a total exchange with all ports: :attr:`Flow.at_least`.
 
     Examples
     --------
@@ -62,6 +66,26 @@ def flow_bound(table: Table, *, most_flows: int | None = None) -> Fraction | Non
     >>> [int(flow_bound(neighbor_table(build(parse(spec))))) for spec in specs]
     [8, 8, 32, 1, 176]
     """
+    flow = least_load(table)
+    return None if flow is None else flow.at_least
+
+
+def least_load(table: Table, *, most_flows: int | None = None) -> Flow | None:
+    """Route a total exchange so that the fullest channel carries as little as can be.
+
+    Parameters
+    ----------
+    table : ndarray of int32, shape (num_nodes, ports)
+        As :func:`hdnhw.topology.metrics.neighbor_table` makes it, of a connected simple graph.
+    most_flows : int, optional
+        In place of :data:`MOST_FLOWS`.
+
+    Returns
+    -------
+    Flow or None
+        None if the network has more than :data:`MOST_NODES` nodes, the program more than :data:`MOST_FLOWS` variables,
+        or the search for symmetry or the solver gave up.
+    """
     nodes, channels, most = len(table), int((table >= 0).sum()), most_flows or MOST_FLOWS
     whole = symmetry(table) if nodes <= MOST_NODES else None
     if whole is None or nodes * channels > most * whole.order:
@@ -71,14 +95,18 @@ def flow_bound(table: Table, *, most_flows: int | None = None) -> Fraction | Non
     known = [found for found in around if found is not None]
     if len(known) < len(around) or sum(int(found.channel_orbit.max()) + 1 for found in known) > most:
         return None
-    weights = np.rint(_prices(table, whole, sources, sizes, known) * UNIT)
-    return _distance_share(table, weights[whole.channel_orbit], sources, sizes)
+    solved = _solve(table, whole, sources, sizes, known)
+    if solved is None:
+        return None
+    prices, reached = solved
+    weights = np.rint(prices * UNIT)
+    return Flow(_distance_share(table, weights[whole.channel_orbit], sources, sizes), reached)
 
 
-def _prices(
+def _solve(
     table: Table, whole: Symmetry, sources: npt.NDArray[Any], sizes: npt.NDArray[Any], around: list[Symmetry]
-) -> npt.NDArray[np.float64]:
-    """Solve the program; return the price of load on the channels of each orbit, 1 for the highest."""
+) -> tuple[npt.NDArray[np.float64], float] | None:
+    """Solve the program; return the price of load on the channels of each orbit, 1 for the highest, and the load."""
     src, port = np.nonzero(table >= 0)
     balances, supplies, loads = [], [], []
     channels = np.bincount(whole.channel_orbit[src, port])
@@ -104,8 +132,10 @@ def _prices(
         b_eq=np.concatenate(supplies),
         method="highs-ipm",
     )
+    if not solved.success:
+        return None
     prices = -solved.ineqlin.marginals
-    return prices / prices.max()  # type: ignore[no-any-return]
+    return prices / prices.max(), float(solved.fun)
 
 
 def _distance_share(

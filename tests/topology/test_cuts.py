@@ -35,7 +35,7 @@ def graph_of(table):
 
 
 @given(st.integers(2, 9), st.integers(0, 10**6))
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_random_graphs_against_all_halves(nodes, seed):
     graph = nx.random_labeled_tree(nodes, seed=seed)
     graph.add_edges_from(nx.gnp_random_graph(nodes, 0.4, seed=seed).edges)
