@@ -19,7 +19,7 @@ REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 INSTANCES = [
     instance
     for instance in json.loads(REFERENCE.read_text())["instances"]
-    if "node_connectivity" in instance and not instance["spec"].startswith("hsn") and instance["n"] <= 512
+    if "node_connectivity" in instance and not instance["spec"].startswith("hsn") and instance["n"] <= 256
 ]
 
 

@@ -110,10 +110,7 @@ def test_against_the_program_of_all_paths(text):
     "text",
     [
         "hdn(cube(2), [[0]])",
-        "hdn(cube(1), [[], [0]])",
         "mesh(4, 4)",
-        "torus(3, 5)",
-        "dualcube(3)",
     ],
 )
 def test_no_less_than_any_cut_and_no_more_than_the_routing(text):
@@ -132,7 +129,6 @@ def test_no_less_than_any_cut_and_no_more_than_the_routing(text):
     ("text", "bound", "routed"),
     [
         ("rdn(cube(3), 1)", 176, 176),
-        ("hdn(cube(2), [[0], [0]])", 512, 512),
         ("hdn(cube(2), [[0], [0, 1]])", 256, 256),
         ("mesh(5, 6)", 45, 45),
         ("torus(4, 6)", 18, 20),

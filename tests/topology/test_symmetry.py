@@ -114,7 +114,7 @@ def test_given_up_after_too_much_work():
     assert symmetry(table, work=1000 * table.size) is not None
 
 
-@pytest.mark.parametrize("instance", INSTANCES, ids=lambda instance: instance["spec"])
+@pytest.mark.parametrize("instance", INSTANCES[::3], ids=lambda instance: instance["spec"])
 def test_what_differs_is_not_alike(instance):
     table = table_of(instance["spec"])
     edges = [(0, int(other)) for other in table[0] if other >= 0]
