@@ -24,7 +24,8 @@ INSTANCES = [
 ]
 KEYS = {
     "info 'rdn(cube(2), 1)'": "spec nodes edges degree_min degree_max degree_paper diameter diameter_formula "
-    "average_distance distance_histogram node_symmetric num_vcs deadlock_free",
+    "average_distance distance_histogram node_symmetric num_vcs deadlock_free "
+    "edge_symmetric connectivity bisection cr cr_w",
     "neighbors 'rdn(cube(2), 1)' 3": "node neighbors ports",
     "route 'rdn(cube(2), 1)' 0 31": "hops nodes ports vcs",
     "route 'rdn(cube(2), 1)' 0 31 --algorithm paper": "hops nodes ports vcs",
@@ -38,7 +39,7 @@ KEYS = {
     "exchange 'rdn(cube(2), 1)'": "delivered startups words lower_bound_words words_per_step paper_formula_words",
     "exchange 'rdn(cube(2), 1)' --schedule paper --on model": "delivered startups words cycles cycles_per_step",
     "exchange 'cube(3)' --schedule network": "delivered startups words lower_bound_words words_per_step "
-    "paper_formula_words cycles lower_bound_cycles",
+    "paper_formula_words cycles lower_bound_cycles flow_bound_words flow_bound_cycles",
     "collective 'mesh(3, 2)' --op broadcast --root 4": "delivered startups words lower_bound_words words_per_step "
     "paper_formula_words root",
     "collective 'dualcube(3)' --op scatter --ports all": "delivered startups words lower_bound_words words_per_step",
@@ -327,6 +328,17 @@ def test_a_route_to_itself_is_empty(run):
     assert (result["hops"], result["nodes"], result["ports"], result["vcs"]) == (0, [5], [], [])
 
 
+def test_what_info_leaves_out_of_large_networks(run, monkeypatch):
+    assert result_of(run, "info 'cube(5)'")["bisection"] == {"edges": 16, "at_least": 16, "exact": True}
+    monkeypatch.setattr("hdnhw.cli.network.STRUCTURE_LIMIT", 31)
+    for spec, known in (("cube(5)", None), ("dualcube(3)", False)):
+        result = result_of(run, f"info '{spec}'")
+        assert (result["edge_symmetric"], result["connectivity"], result["bisection"]) == (known, None, None)
+    monkeypatch.setattr("hdnhw.cli.network.PROFILE_LIMIT", 31)
+    result = result_of(run, "info 'dualcube(3)'")
+    assert (result["edge_symmetric"], result["cr_w"]) == (None, 0.9)
+
+
 @pytest.mark.parametrize("instance", [one for one in INSTANCES if one["n"] <= 2048], ids=lambda one: one["spec"])
 def test_info_reproduces_the_reference(run, instance):
     result = result_of(run, f'info "{instance["spec"]}"')
@@ -347,6 +359,9 @@ def test_info_reproduces_the_reference(run, instance):
     average = Fraction(instance["avg_distance_excl_self"])
     assert Fraction(result["average_distance_exact"]) == average
     assert result["average_distance"] == float(average)
+    assert result["connectivity"] == instance["node_connectivity"]
+    assert result["edge_symmetric"] == (instance["edge_orbits"] == 1)
+    assert result["cr"] == 2 * result["cr_w"]
     if "node_orbits" in instance:
         assert result["node_symmetric"] == (instance["node_orbits"] == 1)
     if "nested_S" in instance:

@@ -19,7 +19,7 @@ from hdnhw.cli.options import (
     say,
 )
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.spec import CollectiveSpec, SpecError, parse
+from hdnhw.spec import CollectiveSpec, FabricSpec, SpecError, parse
 from hdnhw.topology.network import Network, build
 
 __all__ = ["add_collective_commands"]
@@ -106,6 +106,8 @@ def _run(options: argparse.Namespace, schedule: Any, operation: str, head: Resul
 def _costs(options: argparse.Namespace, schedule: Any, operation: str, counted: Any) -> Result:
     """Return what was counted, its bound and the papers' formulas, for messages of so many words."""
     from hdnhw.collective.cost import Cost, corrected_formula, lower_bound, paper_formula
+    from hdnhw.topology.flow import flow_bound
+    from hdnhw.topology.metrics import neighbor_table
 
     network, words = schedule.network, options.words
     bound = lower_bound(network, operation, root=schedule.root or 0, all_port=counted.all_port) * words
@@ -126,13 +128,16 @@ def _costs(options: argparse.Namespace, schedule: Any, operation: str, counted: 
     if operation == "exchange":
         right = corrected_formula(network)
         result["corrected_formula_words"] = None if right is None else _number(right.words * words)
+        if counted.all_port:
+            least = flow_bound(neighbor_table(network))
+            result["flow_bound_words"] = None if least is None else _number(least * words)
     result |= {"links_used": counted.links_used, "links": counted.links, "cost": str(cost)}
     if options.startup_time is not None or options.word_time is not None:
         result["time"] = cost.time(options.startup_time or 0.0, options.word_time or 0.0)
     return result
 
 
-def _number(words: int | Fraction) -> int | float:
+def _number(words: float | Fraction) -> int | float:
     return int(words) if words == int(words) else float(words)
 
 
@@ -154,7 +159,7 @@ def _on_rtl(options: argparse.Namespace, schedule: Any, operation: str) -> Resul
 
 def _check_rtl(options: argparse.Namespace) -> None:
     """Refuse what engines cannot do, and let a message be what they send: a packet."""
-    length = fabric_spec(options).packet_length
+    length = FabricSpec(network=parse(options.spec)).packet_length if options.packet_length is None else options.packet_length
     if options.words not in (None, length):
         raise SpecError(f"words must be those of a packet on rtl, {length}, not {options.words}")
     if options.ports == "all":
@@ -202,7 +207,11 @@ def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Re
     head: Result = {"spec": str(network.spec), "nodes": network.num_nodes, "schedule": "network", "on": "model"}
     nothing = dict.fromkeys(("startups", "words_per_step", "paper_formula_words"))
     result = head | {"message_words": options.words} | row
-    result |= {"lower_bound_words": row["words"]} | nothing
+    least = row["flow_bound_words"]
+    result |= {
+        "lower_bound_words": row["words"],
+        "flow_bound_words": None if least is None else _number(least),
+    } | nothing
     result["seconds"] = round(time.monotonic() - started, 3)
     return result, DONE if row["delivered"] else FAILED
 

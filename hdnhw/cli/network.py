@@ -9,7 +9,7 @@ from typing import Any
 from hdnhw.cli.options import DONE, Result, add_command, add_rule_options, say
 from hdnhw.routing.plan import plan
 from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.topology.network import Network, build
 
 __all__ = ["add_network_commands", "add_routing_commands"]
 
@@ -18,6 +18,9 @@ PICTURE_LIMIT = 1024
 
 SEARCH_LIMIT = 20_000_000
 """Most nodes that ``info`` searches."""
+
+STRUCTURE_LIMIT, PROFILE_LIMIT = 4096, 1 << 20
+"""Most nodes of which ``info`` finds automorphisms, a bisection and the connectivity; of which it compares edges."""
 
 
 def info(options: argparse.Namespace) -> tuple[Result, int]:
@@ -41,6 +44,11 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "distance_histogram": None,
         "node_symmetric": network.node_symmetric,
         "nested": network.is_nested,
+        "edge_symmetric": None,
+        "connectivity": None,
+        "bisection": None,
+        "cr": None,
+        "cr_w": None,
     }
     if network.num_nodes <= SEARCH_LIMIT:
         found = metrics.summarise_distances(network)
@@ -49,10 +57,36 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         result["average_distance"] = None if average is None else float(average)
         result["average_distance_exact"] = None if average is None else str(average)
         result["distance_histogram"] = list(found.histogram)
+        result |= _structure(network, found.diameter)
     else:
         say(f"{network.spec} has more than {SEARCH_LIMIT} nodes: not searched")
     routing = plan(network.spec)
     return result | {"num_vcs": routing.max_vcs, "deadlock_free": routing.proof.acyclic}, DONE
+
+
+def _structure(network: Network, diameter: int | None) -> Result:
+    """Return what needs the whole graph, as far as its size allows."""
+    from hdnhw.topology import metrics
+    from hdnhw.topology.connectivity import node_connectivity
+    from hdnhw.topology.cuts import bisection, known_halves
+    from hdnhw.topology.symmetry import differ, symmetry
+
+    result: Result = {}
+    if diameter is not None:
+        sizes = network.num_nodes, metrics.degree_bounds(network)[1], diameter
+        result |= {"cr": metrics.cost_ratio(*sizes), "cr_w": metrics.weighted_cost_ratio(*sizes)}
+    if network.num_nodes > PROFILE_LIMIT:
+        return result
+    table = metrics.neighbor_table(network)
+    if network.num_nodes > STRUCTURE_LIMIT:
+        known = differ(table, [(0, int(other)) for other in table[0] if other >= 0])
+        return result | {"edge_symmetric": False if known else None}
+    found, cut = symmetry(table), bisection(table, known_halves(network), quick=True)
+    return result | {
+        "edge_symmetric": None if found is None else found.edge_symmetric,
+        "connectivity": node_connectivity(table, found),
+        "bisection": {"edges": cut.edges, "at_least": cut.at_least, "exact": cut.exact},
+    }
 
 
 def neighbors(options: argparse.Namespace) -> tuple[Result, int]:

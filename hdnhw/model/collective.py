@@ -3,6 +3,8 @@
 A word is a flit. Messages that a node sends over one port in one step go as one, in as many packets as hold its words.
 """
 
+from math import ceil
+
 import numpy as np
 
 from hdnhw.collective.executor import Execution
@@ -11,6 +13,7 @@ from hdnhw.model.replay import exchange_on, replay
 from hdnhw.model.sweep import Row, machine_row, model_of
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
+from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.trace import make_trace
 
@@ -71,7 +74,9 @@ def measure_network_exchange(
     -------
     dict
         ``words``: most flits of messages over any channel, in packets as they are; ``lower_bound_cycles``: for these
-        routes, the cycles of the packets over the channel or terminal that has most.
+        routes, the cycles of the packets over the channel or terminal that has most; ``flow_bound_words`` and
+        ``flow_bound_cycles``: the least of both for any routes, None where :func:`hdnhw.topology.flow.flow_bound` has
+        none.
     """
     model = model_of(fabric)
     network, length = model.plan.network, model.timing.packet_length
@@ -81,10 +86,14 @@ def measure_network_exchange(
     run = replay(model, exchange_on(model, words=words, at_once=at_once), progress=progress)
     load = routing_statistics(model.plan).max_channel_load
     assert load is not None, "all pairs of so few nodes are routed"
+    progress("flow bound", 0.0)
+    least = flow_bound(neighbor_table(network))
     return machine_row(model) | {
         "delivered": bool((run.tail >= 0).all()),
         "max_channel_load": load,
         "words": load * words,
         "cycles": run.cycles,
         "lower_bound_cycles": max(load, nodes - 1) * packets * length,
+        "flow_bound_words": None if least is None else float(least * words),
+        "flow_bound_cycles": None if least is None else max(ceil(least * packets), (nodes - 1) * packets) * length,
     }

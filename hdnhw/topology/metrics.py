@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hdnhw.topology.network import Network
 
 __all__ = [
     "DistanceSummary",
+    "cost_ratio",
     "degree_bounds",
     "degree_paper",
     "diameter_corrected",
@@ -23,6 +25,7 @@ __all__ = [
     "num_edges",
     "pair_histogram",
     "summarise_distances",
+    "weighted_cost_ratio",
 ]
 
 CHUNK = 1 << 20
@@ -172,6 +175,30 @@ def degree_paper(network: Network) -> int:
     """Return the degree as the HDN paper counts it: a cycle of two nodes has two edges (papers/README.md, E10)."""
     doubled = sum(factor.kind == "cycle" and factor.size == 2 for factor in network.factors)
     return degree_bounds(network)[1] + doubled
+
+
+def cost_ratio(nodes: int, degree: int, diameter: int) -> float:
+    """Return CR = (d + D) / log2 n, 2 for a hypercube (RDN paper, section II).
+
+    Examples
+    --------
+    >>> f"{cost_ratio(1250, 5, 10):.2f}"
+    '1.46'
+    """
+    return (degree + diameter) / log2(nodes)
+
+
+def weighted_cost_ratio(nodes: int, degree: int, diameter: int, degree_weight: float = 0.5) -> float:
+    """Return CR_w = (w1 d + w2 D) / log2 n, w1 + w2 = 1, 1 for a hypercube (HDN paper, section 2).
+
+    The paper counts a cycle of two nodes as two edges (see :func:`degree_paper`).
+
+    Examples
+    --------
+    >>> f"{weighted_cost_ratio(1800, 7, 10):.2f}"
+    '0.79'
+    """
+    return (degree_weight * degree + (1 - degree_weight) * diameter) / log2(nodes)
 
 
 def num_edges(network: Network) -> int:

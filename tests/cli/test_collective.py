@@ -63,6 +63,16 @@ def test_with_all_ports_fewer_words_are_needed(result_of):
     assert one["total_words"] == every["total_words"]
     assert every["lower_bound_words"] <= every["words"] < one["words"]
     assert every["startups"] < one["startups"]
+    assert "flow_bound_words" not in one
+    assert every["lower_bound_words"] <= every["flow_bound_words"] <= every["words"]
+
+
+def test_the_flow_bound_is_null_where_the_program_is_too_large(result_of, monkeypatch):
+    assert result_of("exchange 'mesh(2, 3)' --ports all --words 2")["flow_bound_words"] == 8
+    monkeypatch.setattr("hdnhw.topology.flow.MOST_FLOWS", 20)
+    assert result_of("exchange 'mesh(2, 3)' --ports all --words 2")["flow_bound_words"] is None
+    result = result_of("exchange 'mesh(2, 3)' --schedule network")
+    assert (result["flow_bound_words"], result["flow_bound_cycles"]) == (None, None)
 
 
 def test_links_of_a_broadcast_are_a_tree(result_of):
@@ -81,7 +91,7 @@ def test_network_beside_its_order_at_once(result_of):
     )
     assert timed["delivered"]
     assert at_once["delivered"]
-    assert timed["lower_bound_cycles"] == at_once["lower_bound_cycles"] == 8 * 15
+    assert timed["lower_bound_cycles"] == at_once["lower_bound_cycles"] == timed["flow_bound_cycles"] == 8 * 15
     assert timed["lower_bound_cycles"] < timed["cycles"] <= at_once["cycles"]
 
 

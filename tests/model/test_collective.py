@@ -23,6 +23,14 @@ def test_network_order_is_within_six_percent_of_the_channel_load():
     row = measure_network_exchange(fabric_of("rdn(cube(3), 1)", buffers=4), words=1)
     assert (row["delivered"], row["max_channel_load"], row["lower_bound_cycles"]) == (True, 176, 1408)
     assert 1408 <= row["cycles"] <= 1.06 * 1408
+    assert (row["flow_bound_words"], row["flow_bound_cycles"]) == (176, 1408)
+
+
+def test_the_flow_bound_counts_whole_packets_and_what_the_terminal_takes():
+    row = measure_network_exchange(fabric_of("torus(5)", buffers=4), words=9)
+    assert (row["flow_bound_words"], row["flow_bound_cycles"]) == (3 * 9, 4 * 2 * 8)
+    row = measure_network_exchange(fabric_of("mesh(4, 3)", buffers=4), words=9)
+    assert (row["flow_bound_words"], row["flow_bound_cycles"]) == (12 * 9, 12 * 2 * 8)
 
 
 @pytest.mark.parametrize("length", [1, 2, 8])

@@ -165,6 +165,50 @@ def test_one_cluster_a_class_costs_one_hop():
     assert metrics.summarise_distances(network).diameter == 9
 
 
+def paper_sizes(text, diameter):
+    network = build(parse(text))
+    assert metrics.diameter_corrected(network) == diameter
+    return network.num_nodes, metrics.degree_paper(network), diameter
+
+
+@pytest.mark.parametrize(
+    ("text", "diameter", "ratio"),
+    [
+        ("cube(10)", 10, "2.00"),
+        ("rdn(torus(5, 5), 1)", 10, "1.46"),
+        ("rdn(torus(3, 3, 3), 1)", 8, "1.43"),
+        ("torus(10, 10, 10)", 15, "2.11"),
+        ("rdn(torus(5, 5), 2)", 22, "1.30"),
+        ("rdn(torus(3, 3, 3), 2)", 18, "1.18"),
+        ("torus(160, 160, 160)", 240, "11.20"),
+    ],
+)
+def test_cost_ratios_are_those_of_the_paper(text, diameter, ratio):
+    """RDN paper, Table I."""
+    assert f"{metrics.cost_ratio(*paper_sizes(text, diameter)):.2f}" == ratio
+
+
+@pytest.mark.parametrize(
+    ("text", "diameter", "ratio"),
+    [
+        ("cube(10)", 10, "1.00"),
+        ("torus(10, 10, 10)", 15, "1.05"),
+        ("hdn(torus(2, 3, 5), [[]])", 10, "0.79"),
+        ("hdn(torus(2, 3, 5), [[0]])", 9, "0.82"),
+        ("hdn(torus(2, 3, 5), [[1]])", 9, "0.87"),
+        ("torus(80, 80, 80)", 120, "3.32"),
+        ("hdn(torus(2, 3, 5), [[0], [0]])", 19, "0.69"),
+        ("hdn(torus(2, 3, 5), [[0], [2]])", 18, "0.71"),
+        ("hdn(torus(2, 3, 5), [[2], [0]])", 17, "0.74"),
+    ],
+)
+def test_weighted_cost_ratios_are_those_of_the_paper(text, diameter, ratio):
+    """HDN paper, Table 3; with the simple degree they are less (papers/README.md, E10)."""
+    sizes = paper_sizes(text, diameter)
+    assert f"{metrics.weighted_cost_ratio(*sizes):.2f}" == ratio
+    assert metrics.weighted_cost_ratio(*sizes, degree_weight=1) == sizes[1] / np.log2(sizes[0])
+
+
 def test_large_networks_are_searched_from_one_source_or_not_at_all():
     nested, other = (build(parse(text)) for text in ("rdn(torus(3), 2)", "hdn(cube(2), [[0], [0, 1]])"))
     assert metrics.summarise_distances(nested, budget=0) == metrics.summarise_distances(nested)

@@ -158,3 +158,5 @@ class Receiver(wiring.Component):
         with m.If(~self.loads):
             m.d.sync += target.eq(0)
         return target
+
+

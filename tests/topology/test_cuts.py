@@ -1,0 +1,155 @@
+"""Bisections against all halves of small graphs, closed forms, networkx, and the RDN paper's claim."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hdnhw.spec import parse
+from hdnhw.topology import cuts
+from hdnhw.topology.cuts import bisection, cut_edges, known_halves
+from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.network import build
+
+
+def network_of(text):
+    return build(parse(text))
+
+
+def cut_of(text, **how):
+    network = network_of(text)
+    return bisection(neighbor_table(network), known_halves(network), **how)
+
+
+def table_of(graph):
+    rows = [sorted(graph[node]) for node in sorted(graph)]
+    width = max(map(len, rows))
+    return np.array([row + [-1] * (width - len(row)) for row in rows], np.int32)
+
+
+def graph_of(table):
+    return nx.Graph((node, int(other)) for node, row in enumerate(table) for other in row if other >= 0)
+
+
+@given(st.integers(2, 9), st.integers(0, 10**6))
+@settings(max_examples=20)
+def test_random_graphs_against_all_halves(nodes, seed):
+    graph = nx.random_labeled_tree(nodes, seed=seed)
+    graph.add_edges_from(nx.gnp_random_graph(nodes, 0.4, seed=seed).edges)
+    found = bisection(table_of(graph))
+    inside = set(np.flatnonzero(found.inside).tolist())
+    assert len(inside) in (nodes // 2, (nodes + 1) // 2)
+    assert found.edges == nx.cut_size(graph, inside)
+    assert found.edges == min(nx.cut_size(graph, half) for half in combinations(graph, nodes // 2))
+    assert found.exact
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("torus(2)", 1),
+        ("cube(7)", 64),
+        ("torus(12)", 2),
+        ("torus(8, 16)", 16),
+        ("torus(4, 4, 6)", 32),
+        ("mesh(4, 5)", 5),
+        ("mesh(6, 10)", 6),
+        ("complete(9)", 20),
+        ("ghc(4, 4)", 16),
+        ("hdn(cube(3), [[0, 1, 2]])", 8),
+    ],
+)
+def test_closed_forms(text, edges):
+    found = cut_of(text, quick=True)
+    assert (found.edges, found.exact) == (edges, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "edges", "claimed"),
+    [
+        ("rdn(cube(1), 1)", 2, 2),
+        ("rdn(torus(3), 1)", 5, 5),
+        ("rdn(torus(4), 1)", 8, 8),
+        ("rdn(complete(4), 1)", 8, 8),
+        ("dualcube(3)", 8, 8),
+        ("rdn(torus(6), 1)", 12, 18),
+        ("rdn(torus(8), 1)", 16, 32),
+        ("rdn(torus(10), 1)", 20, 50),
+        ("rdn(cube(1), 2)", 16, 32),
+    ],
+)
+def test_the_bisection_of_recursive_dual_nets_as_claimed_or_less(text, edges, claimed):
+    """RDN paper, Theorem 1: a quarter of the nodes."""
+    found = cut_of(text, quick=True)
+    assert -(-network_of(text).num_nodes // 4) == claimed
+    assert (found.edges, found.exact) == (edges, True)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("text", "edges"), [("rdn(torus(5), 1)", 13), ("rdn(complete(5), 1)", 13), ("hdn(cube(3), [[2]])", 16)]
+)
+def test_proved_by_the_search(text, edges):
+    assert not cut_of(text, quick=True).exact
+    found = cut_of(text)
+    assert (found.edges, found.exact) == (edges, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "claimed"),
+    [
+        ("rdn(torus(2, 5), 1)", 48, 50),
+        ("rdn(torus(2, 3, 5), 1)", 432, 450),
+        ("rdn(torus(5, 5), 1)", 309, 313),
+        ("rdn(torus(3), 2)", 90, 162),
+    ],
+)
+def test_cuts_smaller_than_claimed(text, most, claimed):
+    network = network_of(text)
+    table, found = neighbor_table(network), cut_of(text, quick=True)
+    assert found.at_least <= found.edges <= most < claimed == -(-network.num_nodes // 4)
+    assert nx.cut_size(graph_of(table), set(np.flatnonzero(found.inside).tolist())) == found.edges
+    assert 2 * found.inside.sum() == network.num_nodes
+
+
+@pytest.mark.parametrize(
+    "text", ["rdn(cube(3), 1)", "hdn(torus(3, 4), [[0]])", "hdn(cube(2), [[0], [0, 1]])", "mesh(5, 7)"]
+)
+def test_no_worse_than_networkx(text):
+    graph, found = graph_of(neighbor_table(network_of(text))), cut_of(text, quick=True)
+    for seed in range(5):
+        half, _ = nx.algorithms.community.kernighan_lin_bisection(graph, seed=seed)
+        assert found.at_least <= found.edges <= nx.cut_size(graph, half)
+
+
+@pytest.mark.parametrize(
+    "text", ["rdn(cube(2), 1)", "hdn(cube(2), [[0], [0]])", "hdn(torus(4, 3), [[1]])", "dualcube(4)"]
+)
+def test_the_known_half_cuts_no_cross_edge_of_the_highest_level(text):
+    network = network_of(text)
+    table, (half,) = neighbor_table(network), known_halves(network)
+    assert np.array_equal(half[table[:, -1]], half)
+    assert 2 * half.sum() == network.num_nodes
+    clusters = len(half) // 2 // (1 if network.levels[-1].cluster else len(half))
+    assert cut_edges(table, half) <= clusters * cut_edges(table[:, :-1], half)
+    assert known_halves(network_of("cube(3)")) == []
+
+
+def test_the_same_cut_twice():
+    one, other = (cut_of("hdn(torus(2, 5), [[0]])", quick=True) for _ in range(2))
+    assert np.array_equal(one.inside, other.inside)
+
+
+def test_a_search_that_is_given_up_proves_nothing(monkeypatch):
+    monkeypatch.setattr(cuts, "SEARCH_TREE", 0)
+    found = cut_of("hdn(cube(3), [[2]])")
+    assert (found.edges, found.at_least, found.exact) == (16, 14, False)
+
+
+def test_without_the_flow_bound_nothing_is_proved_either(monkeypatch):
+    monkeypatch.setattr("hdnhw.topology.flow.MOST_NODES", 8)
+    found = cut_of("cube(6)", quick=True)
+    assert (found.edges, found.at_least, found.exact) == (32, 0, False)
