@@ -1,36 +1,24 @@
 """Table-free route computation, elaborated from the plan's circuit."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from operator import and_, invert, or_
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.bits import below, equals, subtract_modulo
+from hdnhw.rtl.bits import below
+from hdnhw.rtl.gates import OPERATIONS
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["RouteUnit", "is_node"]
 
-_OPERATIONS: Mapping[str, Callable[..., Value]] = {
-    "and": and_,
-    "or": or_,
-    "not": invert,
-    "eq": lambda a, b: equals(a, b.value) if isinstance(b, Const) else a == b,
-    "lt": lambda a, b: below(a, b.value) if isinstance(b, Const) else a < b,
-    "submod": lambda a, b, n: subtract_modulo(a, b, n.value),
-    "odd": lambda a: a[0],
-    "mux": Mux,
-}
-
-
 _DEPTH = {"eq": 2, "lt": 2, "submod": 3, "mux": 2, "and": 1, "or": 1}
 """Roughly, the depth of the logic of an operation; 0 for the others."""
 
-_DEPTHS = {name: partial(lambda depth, *args: max(args) + depth, _DEPTH.get(name, 0)) for name in _OPERATIONS}
+_DEPTHS = {name: partial(lambda depth, *args: max(args) + depth, _DEPTH.get(name, 0)) for name in OPERATIONS}
 
 
 class RouteUnit(wiring.Component):
@@ -82,7 +70,7 @@ class RouteUnit(wiring.Component):
         outputs = [*rule.take, rule.arrived, *rule.vc]
         deepest = max(rule.circuit.run(outputs, lambda _: 0, _DEPTHS, lambda _: 0))
         middle = deepest // 2 if self._registered else deepest
-        operations = {name: _gate(m, name, middle) for name in _OPERATIONS}
+        operations = {name: _gate(m, name, middle) for name in OPERATIONS}
         wires = rule.circuit.run(outputs, digit, operations, lambda value: _Wire(Const(value), 0, False))
         values = [wire.behind(m) if self._registered and wire.depth <= middle else wire.value for wire in wires]
         ports = len(rule.take) + 1
@@ -133,7 +121,7 @@ def _gate(m: Module, name: str, middle: int) -> Callable[..., _Wire]:
     def gate(*args: _Wire) -> _Wire:
         depth = max(wire.depth for wire in args) + _DEPTH.get(name, 0)
         late = depth > middle
-        value = _OPERATIONS[name](*(arg.behind(m) if late and arg.depth <= middle else arg.value for arg in args))
+        value = OPERATIONS[name](*(arg.behind(m) if late and arg.depth <= middle else arg.value for arg in args))
         wire = Signal(value.shape(), name="gate")
         m.d.comb += wire.eq(value)
         return _Wire(wire, depth, any(arg.moves for arg in args))

@@ -1,0 +1,166 @@
+"""The terminal of one node in a total exchange."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.flit import FlitFormat
+from hdnhw.rtl.bits import equals, index_width, next_flit
+from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.gates import OPERATIONS
+from hdnhw.topology.address import AddressLayout
+from hdnhw.traffic.exchange import exchange_circuit
+
+__all__ = ["COUNT_CYCLES", "ExchangeGenerator", "count_width", "next_word"]
+
+COUNT_CYCLES = 2
+"""Cycles from the one in which a tail flit is taken to the first in which it has been counted."""
+
+
+def count_width(num_nodes: int) -> int:
+    """Return the bits of a count of the packets that a node receives."""
+    return num_nodes.bit_length()
+
+
+def next_word(flit: Value) -> Value:
+    """Return the flit that follows another one in a packet: rotated to the left by one bit, and inverted."""
+    return ~flit.rotate_left(1)
+
+
+class ExchangeGenerator(wiring.Component):
+    """Send one packet to each other node, and check those that come: one of each, for this node and intact.
+
+    The destination is computed from the node's own address and an offset, see
+    :func:`hdnhw.traffic.exchange.exchange_circuit`. A packet's head flit holds the destination's address and above it
+    the source's, the others see :func:`next_word`. One flit a cycle in both directions.
+
+    Parameters
+    ----------
+    layout : AddressLayout
+    flits : FlitFormat
+    at_once : bool
+        Whether packets are sent in the order of offsets as fast as they are accepted; otherwise one each time that an
+        offset comes.
+
+    Members
+    -------
+    address : In(address width)
+        The node's packed address; constant.
+    clear : In(1)
+        High for one cycle before a run: all counts become 0.
+    start : In(1)
+        High for one cycle: `offset` is there, or, at once, the run begins. A head flit is offered in the next cycle, or
+        when the packet before has been accepted; there is room for one that waits.
+    offset : In(address width)
+        Packed like an address, not 0; absent at once.
+    inject : Out(injection_signature)
+    eject : In(ejection_signature)
+        Always ready.
+    received : Out
+        Packets received in this run, good or not; two cycles late.
+    wrong : Out
+        Of these, packets for another node, from this one or with other flits than were sent; and offsets that came
+        while there was no room.
+    done : Out(1)
+        Whether a packet of each other node has been received.
+    """
+
+    def __init__(self, layout: AddressLayout, flits: FlitFormat, *, at_once: bool) -> None:
+        self._layout, self._flits, self._at_once = layout, flits, at_once
+        width, count = layout.width, count_width(layout.network.num_nodes)
+        members: dict[str, Any] = {} if at_once else {"offset": In(width)}
+        super().__init__(
+            {
+                "address": In(width),
+                "clear": In(1),
+                "start": In(1),
+                "inject": Out(injection_signature(flit_width=flits.flit_width)),
+                "eject": In(ejection_signature(flit_width=flits.flit_width)),
+                "received": Out(count),
+                "wrong": Out(count),
+                "done": Out(1),
+                **members,
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        late = self._elaborate_source(m)
+        tail, bad = self._elaborate_sink(m)
+        with m.If(self.clear):
+            m.d.sync += [self.received.eq(0), self.wrong.eq(0)]
+        with m.Else():
+            m.d.sync += [self.received.eq(self.received + tail), self.wrong.eq(self.wrong + (bad | late))]
+        m.d.comb += self.done.eq(equals(self.received, self._layout.network.num_nodes - 1))
+        return m
+
+    def _elaborate_source(self, m: Module) -> Value:
+        """Send packets; return whether an offset comes for which there is no room."""
+        pending, flit = Signal(), Signal(index_width(self._flits.packet_length))
+        destination = Signal(self._layout.width, reset_less=True)
+        word = Signal(self._flits.flit_width, reset_less=True)
+        is_head, do_flit, do_head = Signal(), Signal(), Signal()
+        m.d.comb += [
+            is_head.eq(equals(flit, 0)),
+            self.inject.valid.eq(pending | ~is_head),
+            self.inject.payload.eq(Mux(is_head, Cat(destination, self.address), word)),
+            do_flit.eq(self.inject.valid & self.inject.ready),
+            do_head.eq(do_flit & is_head),
+        ]
+        with m.If(do_flit):
+            m.d.sync += [flit.eq(next_flit(flit, self._flits.packet_length)), word.eq(next_word(self.inject.payload))]
+        start, offset = self._elaborate_walk(m, self.start | do_head) if self._at_once else (self.start, self.offset)
+        late = pending & ~do_head
+        with m.If(start & ~late):
+            m.d.sync += [pending.eq(1), destination.eq(self._destination(offset))]
+        with m.Elif(do_head):
+            m.d.sync += pending.eq(0)
+        return start & late
+
+    def _destination(self, offset: Value) -> Value:
+        """Return the packed address that the own one and an offset give."""
+        circuit, digits = exchange_circuit(self._layout.network)
+        sides = {"own": self.address, "off": offset}
+
+        def digit(name: str) -> Value:
+            field = self._layout.fields[int(name[3:])]
+            return sides[name[:3]][field.offset : field.offset + field.width]
+
+        return Cat(reversed(circuit.run(digits, digit, OPERATIONS, Const)))
+
+    def _elaborate_walk(self, m: Module, step: Value) -> tuple[Value, Value]:
+        """Go from offset to offset; return whether one is there in a `step`, and it. The first is there after reset."""
+        offset = Signal(self._layout.width, init=1)
+        carry, following = step & offset.any(), []
+        for field in reversed(self._layout.fields):
+            digit = offset[field.offset : field.offset + field.width]
+            is_last = equals(digit, field.radix - 1)
+            following.append(Mux(carry, Mux(is_last, 0, digit + 1), digit)[: field.width])
+            carry = carry & is_last
+        m.d.sync += offset.eq(Cat(following))
+        with m.If(self.clear):
+            m.d.sync += offset.eq(1)
+        return step & offset.any(), offset
+
+    def _elaborate_sink(self, m: Module) -> tuple[Value, Value]:
+        """Take packets; return whether one has ended the cycle before, and whether it was a wrong one."""
+        width, payload = self._layout.width, self.eject.payload
+        is_head, expected = Signal(init=1), Signal(self._flits.flit_width, reset_less=True)
+        for_me, intact, good = Signal(), Signal(), Signal()
+        m.d.comb += [
+            self.eject.ready.eq(1),
+            for_me.eq(~Cat(payload.data[:width] ^ self.address, payload.data[2 * width :]).any()),
+            intact.eq(payload.data == expected),
+            good.eq(Mux(is_head, for_me & (payload.data[width : 2 * width] != self.address), intact)),
+        ]
+        tail, fault, faulty = Signal(), Signal(), Signal()
+        with m.If(self.eject.valid):
+            m.d.sync += [is_head.eq(payload.last), expected.eq(next_word(payload.data))]
+        m.d.sync += [
+            tail.eq(self.eject.valid & payload.last),
+            fault.eq(self.eject.valid & ~good),
+            faulty.eq(~tail & (faulty | fault)),
+        ]
+        return tail, tail & (faulty | fault)
