@@ -54,23 +54,18 @@ class Timetable(wiring.Component):
         word = words.read_port()
         phase = Signal(index_width(self._length))
         m.d.sync += phase.eq(Mux(equals(phase, self._length - 1), 0, phase + 1))
-        active, step, slot, following = (
-            Signal(),
-            Signal(),
-            Signal(index_width(len(self._slots))),
-            Signal.like(word.addr),
-        )
+        active, step, stepped, began = Signal(), Signal(), Signal(), Signal()
+        slot = Signal(index_width(len(self._slots)))
         is_last = equals(slot, len(self._slots) - 1)
-        m.d.comb += [
-            step.eq(active & equals(phase, (self._length - 2) % self._length)),
-            following.eq(Mux(step, Mux(is_last, 0, slot + 1), slot)),
-            word.addr.eq(following),
-        ]
+        m.d.comb += [step.eq(active & equals(phase, (self._length - 3) % self._length)), word.addr.eq(slot)]
+        with m.If(step):
+            m.d.sync += slot.eq(Mux(is_last, 0, slot + 1))
         m.d.sync += [
             active.eq(self.start | (active & ~(step & is_last))),
-            slot.eq(following),
-            self.valid.eq(step & word.data.any()),
-            self.first.eq(step & equals(slot, 0)),
+            stepped.eq(step),
+            began.eq(step & equals(slot, 0)),
+            self.valid.eq(stepped & word.data.any()),
+            self.first.eq(began),
             self.offset.eq(word.data),
         ]
         return m

@@ -15,8 +15,11 @@ from hdnhw.traffic.exchange import exchange_circuit
 
 __all__ = ["COUNT_CYCLES", "ExchangeGenerator", "count_width", "next_word"]
 
-COUNT_CYCLES = 2
+COUNT_CYCLES = 3
 """Cycles from the one in which a tail flit is taken to the first in which it has been counted."""
+
+FAULT_BITS = 4
+"""Bits of a flit that are compared in front of a register."""
 
 
 def count_width(num_nodes: int) -> int:
@@ -59,7 +62,7 @@ class ExchangeGenerator(wiring.Component):
     eject : In(ejection_signature)
         Always ready.
     received : Out
-        Packets received in this run, good or not; two cycles late.
+        Packets received in this run, good or not; three cycles late.
     wrong : Out
         Of these, packets for another node, from this one or with other flits than were sent; and offsets that came
         while there was no room.
@@ -146,21 +149,28 @@ class ExchangeGenerator(wiring.Component):
 
     def _elaborate_sink(self, m: Module) -> tuple[Value, Value]:
         """Take packets; return whether one has ended the cycle before, and whether it was a wrong one."""
-        width, payload = self._layout.width, self.eject.payload
+        width, data, do_flit = self._layout.width, self.eject.payload.data, self.eject.valid
         is_head, expected = Signal(init=1), Signal(self._flits.flit_width, reset_less=True)
-        for_me, intact, good = Signal(), Signal(), Signal()
-        m.d.comb += [
-            self.eject.ready.eq(1),
-            for_me.eq(~Cat(payload.data[:width] ^ self.address, payload.data[2 * width :]).any()),
-            intact.eq(payload.data == expected),
-            good.eq(Mux(is_head, for_me & (payload.data[width : 2 * width] != self.address), intact)),
-        ]
-        tail, fault, faulty = Signal(), Signal(), Signal()
-        with m.If(self.eject.valid):
-            m.d.sync += [is_head.eq(payload.last), expected.eq(next_word(payload.data))]
+        source = data[width : 2 * width]
+        body = data ^ expected
+        head = Cat(data[:width] ^ self.address, Const(0, width), data[2 * width :])
+        differs = Mux(is_head, head, body)
+        faults = Signal(-(-len(differs) // FAULT_BITS) + 1)
+        came, ended, tail, fault, faulty = (Signal(name=name) for name in ("came", "ended", "tail", "fault", "faulty"))
+        m.d.comb += self.eject.ready.eq(1)
+        with m.If(do_flit):
+            m.d.sync += [is_head.eq(self.eject.payload.last), expected.eq(next_word(data))]
         m.d.sync += [
-            tail.eq(self.eject.valid & payload.last),
-            fault.eq(self.eject.valid & ~good),
+            faults.eq(Cat(*_groups(differs), is_head & (source == self.address))),
+            came.eq(do_flit),
+            ended.eq(do_flit & self.eject.payload.last),
+            fault.eq(came & faults.any()),
+            tail.eq(ended),
             faulty.eq(~tail & (faulty | fault)),
         ]
         return tail, tail & (faulty | fault)
+
+
+def _groups(bits: Value) -> list[Value]:
+    """Return for each few bits whether one is set: what fits in front of a register."""
+    return [bits[place : place + FAULT_BITS].any() for place in range(0, len(bits), FAULT_BITS)]

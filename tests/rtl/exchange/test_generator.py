@@ -160,7 +160,8 @@ def test_what_comes_is_counted(simulate, send, name):
             assert await rig.counts(ctx) == (0, 0, 0)
             for before, src in enumerate(rng.sample(rig.others, len(rig.others))):
                 await send(ctx, rig.dut.eject, rig.eject(rig.packet(src, rig.node)), lambda: rng.random() < 0.3)
-                assert (ctx.get(rig.dut.received), ctx.get(rig.dut.done)) == (before, 0)
+                assert before - ctx.get(rig.dut.received) in (0, 1)
+                assert not ctx.get(rig.dut.done)
             assert await rig.counts(ctx) == (len(rig.others), 0, 1)
 
     simulate(rig.dut, bench, cycles=5000)
