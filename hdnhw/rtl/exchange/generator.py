@@ -90,17 +90,17 @@ class ExchangeGenerator(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        late = self._elaborate_source(m)
+        missed = self._elaborate_source(m)
         tail, bad = self._elaborate_sink(m)
         with m.If(self.clear):
             m.d.sync += [self.received.eq(0), self.wrong.eq(0)]
         with m.Else():
-            m.d.sync += [self.received.eq(self.received + tail), self.wrong.eq(self.wrong + (bad | late))]
+            m.d.sync += [self.received.eq(self.received + tail), self.wrong.eq(self.wrong + (bad | missed))]
         m.d.comb += self.done.eq(equals(self.received, self._layout.network.num_nodes - 1))
         return m
 
     def _elaborate_source(self, m: Module) -> Value:
-        """Send packets; return whether an offset comes for which there is no room."""
+        """Send packets; return whether an offset has come for which there was no room."""
         pending, flit = Signal(), Signal(index_width(self._flits.packet_length))
         destination = Signal(self._layout.width, reset_less=True)
         word = Signal(self._flits.flit_width, reset_less=True)
@@ -120,7 +120,9 @@ class ExchangeGenerator(wiring.Component):
             m.d.sync += [pending.eq(1), destination.eq(self._destination(offset))]
         with m.Elif(do_head):
             m.d.sync += pending.eq(0)
-        return start & late
+        missed = Signal()
+        m.d.sync += missed.eq(start & late)
+        return missed
 
     def _destination(self, offset: Value) -> Value:
         """Return the packed address that the own one and an offset give."""
