@@ -15,18 +15,17 @@ from typing import Any
 from hdnhw.emit.fabric import emit_fabric, write_fabric
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.address import AddressLayout
-from sim.simulator import BUILD_ROOT, SimulatorError, build_once, build_verilog, run_test
+from sim.simulator import (
+    BUILD_ARGUMENTS,
+    BUILD_ROOT,
+    SimulatorError,
+    build_once,
+    build_verilog,
+    control_text,
+    run_test,
+)
 
 __all__ = ["AxiBench", "AxiRun", "AxiVerdict", "check_frames", "make_frames"]
-
-CONTROL = """`verilator_config
-lint_off -rule UNOPTFLAT
-public_flat_rw -module "{top}" -var "*"
-{blocks}
-"""
-"""Verilator control file: each module is compiled once; cocotb sees the ports of the top level and nothing else."""
-
-BUILD_ARGUMENTS = ["--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0"]
 
 IMPOSSIBLE_SHARE, OVERLONG_SHARE, HOTSPOT_SHARE = 0.02, 0.01, 0.05
 AFTER_RESET = 3
@@ -172,7 +171,7 @@ class AxiBench:
     def _control(self) -> str:
         endpoints = self.manifest["endpoints"]
         modules = [*self.manifest["router_modules"], self.manifest["ejection_module"], endpoints["endpoint_module"]]
-        return CONTROL.format(top=self._top, blocks="\n".join(f'hier_block -module "{name}"' for name in modules))
+        return control_text(modules, f'public_flat_rw -module "{self._top}" -var "*"')
 
     @cached_property
     def folder(self) -> Path:

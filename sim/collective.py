@@ -4,7 +4,6 @@ import hashlib
 import os
 import random
 import shutil
-import time
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +19,17 @@ from hdnhw.spec import CollectiveSpec, FabricSpec
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import terminal_seeds
 from sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
-from sim.runner import CONTROL
-from sim.simulator import BUILD_ROOT, SimulatorError, build_once, build_verilog, run_test
+from sim.simulator import (
+    BUILD_ARGUMENTS,
+    BUILD_ROOT,
+    SimulatorError,
+    build_once,
+    build_verilog,
+    control_text,
+    run_test,
+)
 
 __all__ = ["CollectiveBench", "CollectiveVerdict", "run_operation"]
-
-BUILD_ARGUMENTS = ["--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class CollectiveBench:
     def _control(self) -> str:
         endpoints = self.manifest["endpoints"]
         modules = [*self.manifest["router_modules"], self.manifest["ejection_module"], endpoints["engine_module"]]
-        return CONTROL.format(blocks="\n".join(f'hier_block -module "{name}"' for name in modules))
+        return control_text(modules)
 
     @cached_property
     def folder(self) -> Path:

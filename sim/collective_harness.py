@@ -1,7 +1,7 @@
 """The test bench around a fabric with collective engines, in SystemVerilog: a host at every node, and logs.
 
-A host offers its node the operations of a case one after the other, each after a pause of its own, and then its messages;
-it takes results, and may stall. All that is accepted is written to logs; no Python runs in a cycle.
+A host offers its node the operations of a case one after the other, each after a pause of its own, and then its
+messages; it takes results, and may stall. All that is accepted is written to logs; no Python runs in a cycle.
 """
 
 from typing import Any
@@ -173,9 +173,14 @@ endmodule
 
 
 def _connections(nodes: int) -> str:
-    sides = (("operation", "payload valid ready"), ("message", "payload valid ready"), ("result", "payload valid ready"))
+    sides = (
+        ("operation", "payload valid ready"),
+        ("message", "payload valid ready"),
+        ("result", "payload valid ready"),
+    )
     lines = [
-        f".{side}__{node}__{name}({side}_{name}[{node}]" + ("[OPERATION-1:0])" if (side, name) == ("operation", "payload") else ")")
+        f".{side}__{node}__{name}({side}_{name}[{node}]"
+        + ("[OPERATION-1:0])" if (side, name) == ("operation", "payload") else ")")
         for node in range(nodes)
         for side, names in sides
         for name in names.split()

@@ -14,19 +14,19 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec
 from sim.check import Verdict, check_ejections, count_hop_mismatches
 from sim.harness import harness_text
-from sim.simulator import BUILD_ROOT, SIMULATORS, SimulatorError, build_once, build_verilog, run_test
+from sim.simulator import (
+    BUILD_ARGUMENTS,
+    BUILD_ROOT,
+    SIMULATORS,
+    SimulatorError,
+    build_once,
+    build_verilog,
+    control_text,
+    run_test,
+)
 from sim.stimulus import Case, make_case, write_case
 
 __all__ = ["SIMULATORS", "Bench", "Run", "SimulatorError"]
-
-
-CONTROL = """`verilator_config
-lint_off -file "*bench.sv"
-lint_off -rule UNOPTFLAT
-{blocks}
-"""
-"""Verilator control file: each router module is compiled once, not once an instance. The wrappers it makes for them
-look like combinational loops to Verilator, which then warns of what it made itself."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,13 @@ class Bench:
     @property
     def _control(self) -> str:
         modules = [*self.fabric.manifest["router_modules"], self.fabric.manifest["ejection_module"]]
-        return CONTROL.format(blocks="\n".join(f'hier_block -module "{name}"' for name in modules))
+        return control_text(modules)
 
     @property
     def _build_args(self) -> list[str]:
         if self.simulator == "icarus":
             return ["-g2012"]
-        # The bench marks what cocotb touches; all signals public would cost most of the speed.
-        return ["--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0"]
+        return list(BUILD_ARGUMENTS)
 
     def build(self) -> float:
         """Build the bench unless it has been; return the seconds it took. Other processes wait for the same build."""

@@ -12,11 +12,13 @@ from typing import Any
 from cocotb_tools.runner import get_runner
 
 __all__ = [
+    "BUILD_ARGUMENTS",
     "BUILD_ROOT",
     "SIMULATORS",
     "SimulatorError",
     "build_once",
     "build_verilog",
+    "control_text",
     "run_test",
     "verilator_home",
 ]
@@ -39,6 +41,19 @@ MAKE_VARIABLES = {
 
 class SimulatorError(RuntimeError):
     """A simulator that is missing, or that failed to build or run the bench."""
+
+
+BUILD_ARGUMENTS = ("--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0")
+"""Of Verilator. Benches mark what cocotb touches: all signals public would cost most of the speed."""
+
+
+def control_text(modules: Sequence[str], *lines: str) -> str:
+    """Return a Verilator control file: each of `modules` is compiled once, not once an instance.
+
+    The wrappers that Verilator makes for them look like combinational loops to it, and it warns of what it made itself.
+    """
+    rules = ['lint_off -file "*bench.sv"', "lint_off -rule UNOPTFLAT", *lines]
+    return "\n".join(["`verilator_config", *rules, *(f'hier_block -module "{name}"' for name in modules), ""])
 
 
 def verilator_home() -> Path:

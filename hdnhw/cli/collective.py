@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import entry_points
@@ -19,7 +20,7 @@ from hdnhw.cli.options import (
     say,
 )
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.spec import CollectiveSpec, FabricSpec, SpecError, parse
+from hdnhw.spec import CollectiveSpec, SpecError, parse
 from hdnhw.topology.network import Network, build
 
 __all__ = ["add_collective_commands"]
@@ -148,18 +149,23 @@ def _on_model(options: argparse.Namespace, counted: Any) -> Result:
         return measure_steps(fabric_spec(options), counted, words=options.words, progress=progress.show)
 
 
+def _rtl(name: str) -> Callable[..., Result]:
+    """Return what runs an operation in the emitted Verilog; it lies outside the package."""
+    (point,) = entry_points(group="hdnhw.rtl", name=name)
+    run: Callable[..., Result] = point.load()
+    return run
+
+
 def _on_rtl(options: argparse.Namespace, schedule: Any, operation: str) -> Result:
-    order = options.schedule if operation == "exchange" else None
-    engines = CollectiveSpec(operations=(operation,), root=schedule.root or 0, **({"order": order} if order else {}))
+    order = {"order": options.schedule} if operation == "exchange" else {}
+    engines = CollectiveSpec(operations=(operation,), root=schedule.root or 0, **order)
     say(f"{operation}: {schedule.network.num_nodes} engines in the emitted Verilog ...")
-    (point,) = entry_points(group="hdnhw.machines", name="rtl")
-    result: Result = point.load()(replace(fabric_spec(options), endpoints=engines), operation)
-    return result
+    return _rtl("steps")(replace(fabric_spec(options), endpoints=engines), operation)
 
 
 def _check_rtl(options: argparse.Namespace) -> None:
     """Refuse what engines cannot do, and let a message be what they send: a packet."""
-    length = FabricSpec(network=parse(options.spec)).packet_length if options.packet_length is None else options.packet_length
+    length = fabric_spec(options).packet_length
     if options.words not in (None, length):
         raise SpecError(f"words must be those of a packet on rtl, {length}, not {options.words}")
     if options.ports == "all":
@@ -184,7 +190,7 @@ def _steps(schedule: Any, counted: Any, words: int, cycles: list[int] | None) ->
 
 
 def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Result, int]:
-    """Route the packets of a total exchange on the model."""
+    """Route the packets of a total exchange on the model, and let the emitted Verilog do it as well."""
     from hdnhw.model.collective import measure_network_exchange
 
     given = {
@@ -204,7 +210,12 @@ def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Re
         row = measure_network_exchange(
             fabric_spec(options), words=options.words, at_once=options.at_once, progress=progress.show
         )
-    head: Result = {"spec": str(network.spec), "nodes": network.num_nodes, "schedule": "network", "on": "model"}
+    head: Result = {
+        "spec": str(network.spec),
+        "nodes": network.num_nodes,
+        "schedule": "network",
+        "on": options.on or "model",
+    }
     nothing = dict.fromkeys(("startups", "words_per_step", "paper_formula_words"))
     result = head | {"message_words": options.words} | row
     least = row["flow_bound_words"]
@@ -212,8 +223,11 @@ def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Re
         "lower_bound_words": row["words"],
         "flow_bound_words": None if least is None else _number(least),
     } | nothing
+    if options.on == "rtl":
+        say(f"exchange: {network.num_nodes} generators in the emitted Verilog ...")
+        result |= _rtl("network")(fabric_spec(options), at_once=options.at_once)
     result["seconds"] = round(time.monotonic() - started, 3)
-    return result, DONE if row["delivered"] else FAILED
+    return result, DONE if result["delivered"] else FAILED
 
 
 def _add_options(parser: Parser) -> None:

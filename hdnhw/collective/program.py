@@ -1,7 +1,7 @@
 """Programs: the collective operations that one engine can run, their sends in one numbering, and the memory they take.
 
-An engine (:mod:`hdnhw.rtl.collective`) knows a schedule as the circuits of its conditions and a few constants a send. It
-holds messages in slots; how many it needs is counted here, by moving the messages.
+An engine (:mod:`hdnhw.rtl.collective`) knows a schedule as the circuits of its conditions and a few constants a send.
+It holds messages in slots; how many it needs is counted here, by moving the messages.
 """
 
 from collections.abc import Mapping
@@ -99,9 +99,9 @@ class Program:
 
         Notes
         -----
-        Two nodes that send to each other do so in place: either has at most what it holds before or after the step. Where
-        a node receives from another than it sends to, nothing says which is faster: it must hold what it has before the
-        step and all that it gets in it.
+        Two nodes that send to each other do so in place: either has at most what it holds before or after the step.
+        Where a node receives from another than it sends to, nothing says which is faster: it must hold what it has
+        before the step and all that it gets in it.
         """
         return max(map(self._held, self.schedules)) + window * len(self.ports)
 

@@ -106,6 +106,10 @@ def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:
         ports[f"{name}__N__valid"] = {"direction": one, "width": 1}
         ports[f"{name}__N__ready"] = {"direction": other, "width": 1}
         ports[f"{name}__N__payload"] = {"direction": one, **payload}
-    ports["done__N"] = {"direction": "output", "width": 1, "meaning": "high from the end of the operation until its results have been taken"}
+    ports["done__N"] = {
+        "direction": "output",
+        "width": 1,
+        "meaning": "high from the end of the operation until its results have been taken",
+    }
     ports["dropped__N"] = {"direction": "output", "width": DROPPED_WIDTH, "meaning": "see the fabric's; stays 0"}
     return ports

@@ -19,7 +19,7 @@ from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.model.sweep import Row, machine_row, model_of
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.traffic.exchange import MOST_TIMED, exchange_order, exchange_trace, timetable
+from hdnhw.traffic.exchange import check_size, exchange_order, exchange_trace, timetable
 from hdnhw.traffic.lengths import packets_of
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.trace import Trace
@@ -29,9 +29,6 @@ __all__ = ["Replay", "exchange_on", "measure_exchange", "measure_trace", "replay
 
 MOST_PACKETS = 1 << 27
 """Of a trace."""
-
-MOST_EXCHANGED = 8192
-"""Nodes of a total exchange."""
 
 WINDOW_SLOTS = 1 << 14
 """Slots of a window if no message waits for another."""
@@ -279,14 +276,10 @@ def exchange_on(model: FabricModel, *, words: int, at_once: bool = False) -> Tra
         If there are too many nodes, or too many for a timetable.
     """
     network, length = model.plan.network, model.timing.packet_length
-    nodes = network.num_nodes
-    if not 2 <= nodes <= MOST_EXCHANGED:
-        raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {network.spec} has {nodes}")
+    check_size(network, timed=not at_once)
     order = exchange_order(network)
     if at_once:
         return exchange_trace(order, words)
-    if nodes > MOST_TIMED:
-        raise SpecError(f"a timetable is for at most {MOST_TIMED} nodes; {network.spec} has {nodes}: use --at-once")
     packets = -(-words // length)
     once, slots = timetable(model.plan, order, hop_slots=model.timing.hop_slots)
     start = np.concatenate([(once + turn * slots) * length for turn in range(packets)], axis=1)

@@ -12,7 +12,6 @@ from hdnhw.topology.address import AddressLayout
 __all__ = ["OPERATIONS", "elaborate_circuit"]
 
 
-
 def _equal(a: Value, b: Value) -> Value:
     if isinstance(a, Const):
         a, b = b, a
@@ -28,7 +27,9 @@ def _less(a: Value, b: Value) -> Value:
 def _difference(a: Value, b: Value, n: Const) -> Value:
     if not isinstance(a, Const) and not isinstance(b, Const):
         return subtract_modulo(a, b, n.value)
-    return Mux(_less(a, b), a - b + n.value, a - b)[: (n.value - 1).bit_length()]
+    width = (n.value - 1).bit_length()
+    difference = a - b if n.value == 1 << width else Mux(_less(a, b), a - b + n.value, a - b)
+    return difference[:width]
 
 
 OPERATIONS: Mapping[str, Callable[..., Value]] = {

@@ -5,7 +5,7 @@ offset take the same ports from all nodes: if these send theirs at once, no chan
 timetable goes on from there: it gives each packet a slot in which it starts, so that it never waits for another one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,26 @@ import numpy.typing as npt
 from numba import njit, types
 
 from hdnhw.routing.cdg import ROUTE_TYPE
+from hdnhw.routing.circuit import INTEGER_OPERATIONS, Circuit, Term
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
+from hdnhw.spec import SpecError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 from hdnhw.traffic.trace import Trace
 
-__all__ = ["MOST_TIMED", "exchange_order", "exchange_trace", "timetable"]
+__all__ = [
+    "MOST_TIMED",
+    "broadcast_slots",
+    "check_size",
+    "exchange_circuit",
+    "exchange_order",
+    "exchange_trace",
+    "timetable",
+]
+
+MOST_EXCHANGED = 8192
+"""Nodes of a total exchange."""
 
 MOST_TIMED = 1024
 """Nodes of a timetable: it takes half a minute."""
@@ -30,10 +43,60 @@ CHUNK = 1 << 20
 MOST_ATTEMPTS, ATTEMPTED_MESSAGES = 64, 1 << 20
 """Orders of offsets that are tried for a timetable, and messages of all of them."""
 
+_ON_ARRAYS: Mapping[str, Callable[..., Any]] = {**INTEGER_OPERATIONS, "mux": np.where}
+
 Integers = npt.NDArray[np.int64]
 _WORDS = types.Array(types.int64, 1, "C")
 _TABLE = types.Array(types.int32, 2, "C")
 _SLOTS = types.Array(types.int64, 2, "C")
+
+
+def check_size(network: Network, *, timed: bool) -> None:
+    """Raise SpecError if a total exchange is among too few or too many nodes, or too many for a timetable."""
+    nodes = network.num_nodes
+    if not 2 <= nodes <= MOST_EXCHANGED:
+        raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {network.spec} has {nodes}")
+    if timed and nodes > MOST_TIMED:
+        raise SpecError(f"a timetable is for at most {MOST_TIMED} nodes; {network.spec} has {nodes}: use --at-once")
+
+
+def exchange_circuit(network: Network) -> tuple[Circuit, list[Term]]:
+    """Return the arithmetic by which a node and an offset give a destination.
+
+    Its inputs are the digits of both, ``own0`` and ``off0`` the most significant; its outputs are those of the
+    destination. An offset has digits like a node; 0 gives the node itself. Base digits are added. Where the offset's
+    class bit of a level is 1, the node's is flipped and its cluster and super-node change places, as over a cross-edge;
+    then both have the offset's added, level by level.
+    """
+    circuit = Circuit()
+    digits = {place: circuit.input(f"own{place}", radix) for place, radix in enumerate(network.radices)}
+    offset = [circuit.input(f"off{place}", radix) for place, radix in enumerate(network.radices)]
+    _combine(network, len(network.levels), {place: place for place in digits}, digits, offset)
+    none = circuit.constant(0)
+    return circuit, [
+        digits[place].submod(none.submod(offset[place], radix), radix) for place, radix in enumerate(network.radices)
+    ]
+
+
+def _combine(
+    network: Network, level: int, places: Mapping[int, int], digits: dict[int, Term], offset: list[Term]
+) -> None:
+    """Let cluster and super-node change places, in a node of a level and then in both; it stands at `places`."""
+    if not level:
+        return
+    layout = network.levels[level - 1]
+    pairs = zip(layout.cluster, layout.super_node, strict=True)
+    there = {cluster: inner for cluster, inner in pairs if cluster in places and inner in places}
+    crosses = offset[places[layout.class_digit]]
+    for cluster, inner in there.items():
+        one, other = places[cluster], places[inner]
+        digits[one], digits[other] = (
+            crosses.mux(digits[other], digits[one]),
+            crosses.mux(digits[one], digits[other]),
+        )
+    within = {place for place in places if place > layout.class_digit} - set(layout.cluster)
+    _combine(network, level - 1, {place: places[place] for place in within}, digits, offset)
+    _combine(network, level - 1, {inner: places[cluster] for cluster, inner in there.items()}, digits, offset)
 
 
 def exchange_order(network: Network) -> Integers:
@@ -42,43 +105,23 @@ def exchange_order(network: Network) -> Integers:
     Returns
     -------
     ndarray of int64, shape (nodes, nodes - 1)
-        Of node n in the order of offsets 1, 2, ...: the node that n and the offset give. Base digits are added. Where
-        the offset's class bit of a level is 1, the node's is flipped and its cluster and super-node change places, as
-        over a cross-edge; then both have the offset's added, level by level.
+        Of node n in the order of offsets 1, 2, ..., mixed-radix numbers: the node that n and the offset give, see
+        :func:`exchange_circuit`.
     """
     nodes = network.num_nodes
+    circuit, digits = exchange_circuit(network)
+    offset = np.unravel_index(np.arange(1, nodes), network.radices)
     result = np.empty((nodes, nodes - 1), np.int64)
-    offset = [np.asarray(digit)[None, :] for digit in network.decode(np.arange(1, nodes, dtype=np.int64))]
     rows = max(1, CHUNK // nodes)
+
+    def destinations(own: Integers) -> Integers:
+        inputs = {"own": network.decode(own[:, None]), "off": offset}
+        values = circuit.run(digits, lambda name: inputs[name[:3]][int(name[3:])], _ON_ARRAYS)
+        return np.asarray(network.encode(tuple(values)))
+
     for first in range(0, nodes, rows):
-        some = np.arange(first, min(first + rows, nodes), dtype=np.int64)
-        shape = (len(some), nodes - 1)
-        digits = {place: np.broadcast_to(digit[:, None], shape) for place, digit in enumerate(network.decode(some))}
-        _combine(network, len(network.levels), {place: place for place in digits}, digits, offset)
-        moved = ((digits[place] + offset[place]) % radix for place, radix in enumerate(network.radices))
-        result[first : first + len(some)] = network.encode(tuple(moved))
+        result[first : first + rows] = destinations(np.arange(first, min(first + rows, nodes), dtype=np.int64))
     return result
-
-
-def _combine(
-    network: Network, level: int, places: Mapping[int, int], digits: dict[int, Any], offset: list[Any]
-) -> None:
-    """Let cluster and super-node change places, in a node of a level and then in both; it stands at `places`."""
-    if not level:
-        return
-    layout = network.levels[level - 1]
-    pairs = zip(layout.cluster, layout.super_node, strict=True)
-    there = {cluster: inner for cluster, inner in pairs if cluster in places and inner in places}
-    crosses = offset[places[layout.class_digit]] == 1
-    for cluster, inner in there.items():
-        one, other = places[cluster], places[inner]
-        digits[one], digits[other] = (
-            np.where(crosses, digits[other], digits[one]),
-            np.where(crosses, digits[one], digits[other]),
-        )
-    within = {place for place in places if place > layout.class_digit} - set(layout.cluster)
-    _combine(network, level - 1, {place: places[place] for place in within}, digits, offset)
-    _combine(network, level - 1, {inner: places[cluster] for cluster, inner in there.items()}, digits, offset)
 
 
 def exchange_trace(destination: Integers, flits: int, start: Integers | None = None) -> Trace:
@@ -185,3 +228,25 @@ def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tu
         if not attempt or end < best[1]:
             best = start, end
     return best
+
+
+def broadcast_slots(plan: RoutingPlan, *, hop_slots: int) -> list[int]:
+    """Return the timetable as one that all nodes share: of each slot the packed offset of the packets that start, or 0.
+
+    Raises
+    ------
+    SpecError
+        If packets of one offset start in different slots at different nodes, or there are too many nodes.
+    """
+    network = plan.network
+    check_size(network, timed=True)
+    start, _ = timetable(plan, exchange_order(network), hop_slots=hop_slots)
+    if (start != start[0]).any():
+        raise SpecError(
+            f"no timetable is the same at all nodes of {network.spec}, where routes depend on where they start: "
+            "use --at-once"
+        )
+    slots = [0] * (int(start.max()) + 1)
+    for number, slot in enumerate(start[0].tolist(), start=1):
+        slots[slot] = plan.address.pack([int(digit) for digit in np.unravel_index(number, network.radices)])
+    return slots

@@ -1,4 +1,4 @@
-"""Collective operations on engines in the emitted Verilog: what they bring, what they send, and each kind of fault seen."""
+"""Collective operations on engines in the emitted Verilog: what they bring and send, and each kind of fault seen."""
 
 import os
 from pathlib import Path
@@ -51,7 +51,11 @@ def test_each_fault_is_seen(small: CollectiveBench) -> None:
     assert faults(results[:-1], sends) == (1, 0, False)
     assert faults([*results, results[-1]], sends) == (0, 1, False)
     assert faults([*results[:-1], f"{place} {node} {source} {int(word, 16) ^ 1:x}"], sends) == (0, 1, False)
-    held = next(row for row in sends if int(row.split()[3], 16) >> small.manifest["endpoints"]["packet"]["header"]["holds"]["offset"] & 1)
+    held = next(
+        row
+        for row in sends
+        if int(row.split()[3], 16) >> small.manifest["endpoints"]["packet"]["header"]["holds"]["offset"] & 1
+    )
     assert faults(results, [row for row in sends if row != held]) == (0, 0, True)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hdnhw.routing.plan import plan
-from hdnhw.spec import parse
+from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
-from hdnhw.traffic.exchange import exchange_order, exchange_trace, timetable
+from hdnhw.traffic.exchange import broadcast_slots, exchange_circuit, exchange_order, exchange_trace, timetable
 
 SYMMETRIC = ["rdn(cube(2), 1)", "hdn(cube(3), [[2]])", "cube(4)", "ghc(3, 4)", "rdn(complete(3), 1)", "dualcube(3)"]
 OTHERS = [
@@ -27,6 +27,34 @@ def test_every_node_sends_to_every_other_and_one_offset_is_a_permutation(text):
     pairs = {(source, target) for source, row in enumerate(order.tolist()) for target in row}
     assert pairs == set(permutations(range(nodes), 2))
     assert all(len(set(column)) == nodes for column in order.T.tolist())
+
+
+@pytest.mark.parametrize("text", [*SYMMETRIC, "hdn(cube(2), [[0], [0]])", "hdn(torus(3, 4), [[0]])"])
+def test_nodes_and_offsets_are_a_group(text):
+    """The offset x, then y, is one offset for all nodes: that to which x leads if y begins there."""
+    network = build(parse(text))
+    nodes = network.num_nodes
+    number = np.ravel_multi_index(network.decode(np.arange(nodes)), network.radices)  # of a node, its digits in order
+    then = np.column_stack([np.arange(nodes), exchange_order(network)])
+    as_offset = then[0]  # node 0 and an offset give the node with its digits
+    assert number[as_offset].tolist() == list(range(nodes))
+    for x in range(nodes):
+        for y in range(nodes):
+            assert (then[then[:, x], y] == then[:, number[then[as_offset[x], y]]]).all()
+
+
+def test_a_destination_digit_by_digit():
+    network = build(parse("hdn(torus(3, 4), [[0]])"))
+    circuit, outputs = exchange_circuit(network)
+    for node in range(network.num_nodes):
+        c, u, b0, b1 = network.decode(node)
+        for offset in range(network.num_nodes):
+            oc, ou, ob0, ob1 = network.decode(offset)
+            inputs = {f"own{place}": digit for place, digit in enumerate((c, u, b0, b1))}
+            inputs |= {f"off{place}": digit for place, digit in enumerate((oc, ou, ob0, ob1))}
+            cluster, inner = (b1, u) if oc else (u, b1)
+            due = [(c + oc) % 2, (cluster + ou) % 4, (b0 + ob0) % 3, (inner + ob1) % 4]
+            assert circuit.run(outputs, inputs.__getitem__) == due
 
 
 @pytest.mark.parametrize("text", SYMMETRIC)
@@ -67,3 +95,27 @@ def test_a_trace_has_the_messages_of_a_node_in_the_order_of_their_starts():
     assert trace.cycle.tolist() == [0, 4, 0, 4, 0, 0]
     assert (trace.form, trace.flits.tolist(), len(trace.dependent)) == ("exchange", [5] * 6, 0)
     assert exchange_trace(order, 5).cycle.tolist() == [0] * 6
+
+
+@pytest.mark.parametrize("text", SYMMETRIC)
+def test_a_timetable_that_all_nodes_share(text):
+    routing = plan(parse(text))
+    network, address = routing.network, routing.address
+    start, _ = timetable(routing, exchange_order(network), hop_slots=1)
+    slots = broadcast_slots(routing, hop_slots=1)
+    digits = [address.unpack(offset) for offset in slots]
+    numbers = [int(np.ravel_multi_index(digit, network.radices)) for digit in digits]
+    assert {number: slot for slot, number in enumerate(numbers) if number} == dict(enumerate(start[0].tolist(), 1))
+    assert slots[0]
+    assert slots[-1]
+
+
+@pytest.mark.parametrize("text", ["torus(4, 5)", "mesh(3, 4)", "hdn(cube(1), [[], [0]])"])
+def test_no_timetable_is_the_same_at_all_nodes(text):
+    with pytest.raises(SpecError, match=r"^no timetable is the same at all nodes of .*, where routes depend on where"):
+        broadcast_slots(plan(parse(text)), hop_slots=1)
+
+
+def test_a_timetable_for_too_many():
+    with pytest.raises(SpecError, match=r"^a timetable is for at most 1024 nodes; cube\(11\) has 2048: use --at-once$"):
+        broadcast_slots(plan(parse("cube(11)")), hop_slots=1)

@@ -22,7 +22,7 @@ from hdnhw.topology.address import AddressLayout
 __all__ = ["CollectiveEngine", "startup_cycles", "window_of"]
 
 REACTION = 6
-"""Cycles from the one in which the last tail of a step is delivered to the one in which the next step's head is offered."""
+"""Cycles from the one in which a step's last tail is delivered to the one in which the next step's head is offered."""
 
 
 def startup_cycles(timing: SlotTiming) -> int:
@@ -62,9 +62,9 @@ class CollectiveEngine(wiring.Component):
         See :class:`Sequencer`.
     operation : In(stream of operation indices)
     i : In(stream of flits)
-        The node's own messages, taken after the operation, data flits one after the other. In a total exchange, and of the
-        root in a scatter, one for each node in ascending order of packed addresses; in an all-gather, and of the root in a
-        broadcast, one; of other nodes none.
+        The node's own messages, taken after the operation, data flits one after the other. In a total exchange, and of
+        the root in a scatter, one for each node in ascending order of packed addresses; in an all-gather, and of the
+        root in a broadcast, one; of other nodes none.
     o : Out(stream of result_layout)
         The messages that the operation brings to the node, with the packed addresses of their sources, in any order.
     done : Out(1)
@@ -88,7 +88,9 @@ class CollectiveEngine(wiring.Component):
             "eject": In(ejection_signature(flit_width=width)),
         }
         self._pins = [
-            f"{program.network.ports[port].name}_{what}" for port in used_ports(program) for what in ("neighbor", "present")
+            f"{program.network.ports[port].name}_{what}"
+            for port in used_ports(program)
+            for what in ("neighbor", "present")
         ]
         members |= {pin: In(address if pin.endswith("_neighbor") else 1) for pin in self._pins}
         super().__init__(members)

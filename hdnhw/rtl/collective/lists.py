@@ -47,7 +47,7 @@ class PopSignature(wiring.Signature):
 class SlotLists(wiring.Component):
     """Lists of slots, each first in, first out; a slot is in one list at most.
 
-    An append takes one cycle and is always taken unless a pop came the cycle before; a pop takes two and waits for appends.
+    An append takes one cycle, and waits if a pop came the cycle before; a pop takes two, and waits for appends.
 
     Parameters
     ----------
@@ -77,7 +77,11 @@ class SlotLists(wiring.Component):
         m.submodules.heads = heads = memory.Memory(shape=slot, depth=self._num_lists, init=[])
         m.submodules.tails = tails = memory.Memory(shape=slot, depth=self._num_lists, init=[])
         m.submodules.following = following = memory.Memory(shape=slot, depth=self._slots, init=[])
-        head, tail, last = heads.read_port(domain="comb"), tails.read_port(domain="comb"), tails.read_port(domain="comb")
+        head, tail, last = (
+            heads.read_port(domain="comb"),
+            tails.read_port(domain="comb"),
+            tails.read_port(domain="comb"),
+        )
         to_head, to_tail = heads.write_port(), tails.write_port()
         link, linked = following.write_port(), following.read_port()
         popping, popped, do_append, do_pop = Signal(), Signal.like(pop.list), Signal(), Signal()

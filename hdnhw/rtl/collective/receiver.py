@@ -158,5 +158,3 @@ class Receiver(wiring.Component):
         with m.If(~self.loads):
             m.d.sync += target.eq(0)
         return target
-
-

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -38,9 +38,7 @@ def job_layout(program: Program, messages: MessageFormat) -> data.StructLayout:
 
 def result_layout(messages: MessageFormat) -> data.StructLayout:
     """Return a flit of a result: data, the packed address of its source, and whether it is the message's last."""
-    return data.StructLayout(
-        {"data": messages.flits.flit_width, "source": messages.flits.address_width, "last": 1}
-    )
+    return data.StructLayout({"data": messages.flits.flit_width, "source": messages.flits.address_width, "last": 1})
 
 
 class Sender(wiring.Component):
@@ -96,7 +94,9 @@ class Sender(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         packet = Signal(
-            data.StructLayout({"slot": len(self.pop.slot), "header": header_layout(self._messages), "results": 1, "frees": 1})
+            data.StructLayout(
+                {"slot": len(self.pop.slot), "header": header_layout(self._messages), "results": 1, "frees": 1}
+            )
         )
         fetched, load = Signal(), Signal()
         self._elaborate_fetch(m, packet, fetched, load)
@@ -120,7 +120,9 @@ class Sender(wiring.Component):
         ]
         if self._messages.has_target:
             m.d.comb += self.sort.payload.target.eq(self.read.label.target)
-        pop, label, sort, wait = (Signal(init=name == "pop", name=f"at_{name}") for name in ("pop", "label", "sort", "wait"))
+        pop, label, sort, wait = (
+            Signal(init=name == "pop", name=f"at_{name}") for name in ("pop", "label", "sort", "wait")
+        )
         empty, popped, goes_on = Signal(), Signal(), Signal()
         m.d.comb += [
             self.pop.valid.eq(pop & self.job.valid & filled & ~job.announce),
@@ -164,7 +166,11 @@ class Sender(wiring.Component):
         width, length, headers = messages.flits.flit_width, messages.flits.packet_length, messages.header_flits
         active, results, frees, source = Signal(), Signal(), Signal(), Signal.like(packet.header.source)
         slot, shift = Signal.like(packet.slot), Signal(messages.header_width)
-        position, following, sent = Signal(index_width(length)), Signal(index_width(length)), Signal(range(self._window + 1))
+        position, following, sent = (
+            Signal(index_width(length)),
+            Signal(index_width(length)),
+            Signal(range(self._window + 1)),
+        )
         advance, tail, in_header, room, may = Signal(), Signal(), Signal(), Signal(), Signal()
         free = ~self.inject.valid | self.inject.ready, ~self.o.valid | self.o.ready
         m.d.comb += [

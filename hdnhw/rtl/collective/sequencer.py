@@ -146,7 +146,7 @@ class Sequencer(wiring.Component):
             m.d.sync += [self.parity.eq(~self.parity), *go(idle)]
 
     def _elaborate_partners(self, m: Module, event: Value, consume: Value, complete: Signal) -> None:
-        """Count, for each port, the steps whose last message has come, and those in which the neighbor is known to be."""
+        """Count, for each port, steps whose last message has come, and those in which the neighbor is known to be."""
         waits = []
         for port in self._program.ports:
             name = self._program.network.ports[port].name

@@ -120,7 +120,7 @@ class Sorter(wiring.Component):
         return Cat(value[0] for value in values)
 
     def _later(self, payload: Any) -> Value:
-        """Return for each send whether it is of the same operation and of a later step, or of any if the message begins."""
+        """Return for each send whether it is of the same operation and a later step, or any if the message begins."""
         sends, result = self._program.sends, []
         for send in sends:
             operation = min(n for n, other in enumerate(sends) if other.operation == send.operation)

@@ -14,7 +14,7 @@ SLOTS = 11
 
 
 def expected_list(program, node, source, target, send, begins, parity):
-    """Return the number of the first send, of a later step of the operation, that takes the message, or of the results."""
+    """Return the number of the first send of a later step of the operation that takes a message, or of the results."""
     sends = program.sends
     for number, one in enumerate(sends):
         if one.operation != sends[send].operation or not (begins or one.step > sends[send].step):

@@ -1,0 +1,1 @@
+"""Hardware that sends a total exchange through a fabric, packet by packet, and checks what comes out."""

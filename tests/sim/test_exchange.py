@@ -1,0 +1,103 @@
+"""A total exchange by the generators of the emitted Verilog: packets and cycles of the model, and each fault seen."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hdnhw.flit import FlitFormat
+from hdnhw.model.collective import measure_network_exchange
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.topology.network import build
+from sim.exchange import ExchangeBench, ExchangeVerdict, packet_word, run_network_exchange
+
+BUILDS = Path("build") / "sim"
+
+
+def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int, int]:
+    """Run an exchange twice; return the cycles of the first, and those of the model from reset."""
+    spec = FabricSpec(network=parse(text), **sizes)
+    verdict = run_network_exchange(spec, at_once=at_once, root=BUILDS).verdict
+    assert verdict.passed, verdict
+    nodes = build(spec.network).num_nodes
+    assert verdict.packets == 2 * nodes * (nodes - 1)
+    return verdict.cycles[0], measure_network_exchange(spec, words=spec.packet_length, at_once=at_once)["cycles"]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("text", "at_once", "sizes"),
+    [
+        ("hdn(cube(2), [[0]])", True, {"packet_length": 3}),
+        ("torus(3, 5)", False, {"packet_length": 1, "buffers": 16}),
+        ("rdn(complete(3), 1)", False, {"packet_length": 4, "buffers": 4, "queueing": "voq"}),
+        ("mesh(2, 3)", True, {"packet_length": 1, "flit_width": 9}),
+        ("dualcube(3)", True, {"packet_length": 2}),
+        ("rdn(cube(3), 1)", True, {"buffers": 4}),
+    ],
+)
+def test_cycles_are_those_of_the_model(text: str, at_once: bool, sizes: dict[str, int | str]) -> None:
+    cycles, due = run_of(text, at_once=at_once, **sizes)
+    assert cycles == due
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("text", "due"), [("hdn(cube(3), [[2]])", 699), ("rdn(cube(3), 1)", 1475)])
+def test_cycles_by_the_timetable(text: str, due: int) -> None:
+    """The bounds are 640 and 1408."""
+    assert run_of(text, buffers=4) == (due, due)
+
+
+@pytest.fixture(scope="module")
+def small() -> ExchangeBench:
+    """Return a bench that has run and keeps its files."""
+    bench = ExchangeBench(FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4), root=BUILDS)
+    assert bench.run(keep=True).verdict.passed
+    return bench
+
+
+def verdict_of(bench: ExchangeBench, folder: Path, change: Callable[[Any], Any], name: str) -> ExchangeVerdict:
+    """Return the verdict of the kept run with one of its files changed."""
+    shutil.copytree(bench.run_folder, folder, dirs_exist_ok=True)
+    (folder / name).write_text(change((folder / name).read_text()))
+    return bench.check(folder, lower_bound_cycles=0)
+
+
+def test_a_small_exchange(small: ExchangeBench, tmp_path: Path) -> None:
+    verdict = verdict_of(small, tmp_path, str, "result.json")
+    row = measure_network_exchange(FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4), words=2)
+    assert verdict.passed
+    assert (verdict.packets, verdict.cycles) == (12, (row["cycles"],) * 2)
+
+
+def test_each_fault_is_seen(small: ExchangeBench, tmp_path: Path) -> None:
+    def other(log: str, column: int, change: Callable[[int], int], base: int = 10) -> str:
+        *lines, last = log.splitlines()
+        fields = last.split()
+        fields[column] = f"{change(int(fields[column], base)):{'d' if base == 10 else 'x'}}"
+        return "\n".join([*lines, " ".join(fields)])
+
+    for name, fault in (("heads.log", "head_mismatches"), ("tails.log", "cycle_mismatches")):
+        for change in (
+            lambda log: other(log, 0, lambda node: (node + 1) % 3),
+            lambda log: other(log, 1, lambda cycle: cycle + 1),
+            lambda log: other(log, 2, lambda word: word ^ 1, base=16),
+        ):
+            verdict = verdict_of(small, tmp_path, change, name)
+            assert (getattr(verdict, fault), verdict.passed) == (2, False)
+    flipped = verdict_of(small, tmp_path, lambda log: other(log, 2, lambda word: word ^ 1 << 7, base=16), "tails.log")
+    assert flipped.wrong == 1
+    short = verdict_of(small, tmp_path, lambda log: "\n".join(log.splitlines()[:-1]), "tails.log")
+    assert (short.lost, short.cycle_mismatches, short.passed) == (1, 1, False)
+    for name, fault in (("wrong", "wrong"), ("received", "cycle_mismatches"), ("cycles", "")):
+        counts = json.loads((small.run_folder / "result.json").read_text())
+        counts[1][name] += 1
+        verdict = verdict_of(small, tmp_path, lambda _, counts=counts: json.dumps(counts), "result.json")
+        assert (getattr(verdict, fault, 1), verdict.passed) == (1, False)
+
+
+def test_a_packet_bit_by_bit() -> None:
+    assert packet_word(FlitFormat(4, 2, 3), 0b01, 0b10) == 0b1001_0011_0110
