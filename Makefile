@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
+.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -48,6 +48,10 @@ bench-booksim: $(READY)
 # Collective operations on six dual-nets, and hypercubes and tori of as many nodes; about 10 minutes.
 bench-collectives: $(READY)
 	$(BIN)/python bench/collectives.py
+
+# Total exchanges on engines in the emitted Verilog, up to 256 nodes; about half an hour.
+bench-engines: $(READY)
+	$(BIN)/python -m bench.engines
 
 bench-counting: $(READY)
 	$(BIN)/python bench/counting.py

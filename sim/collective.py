@@ -4,6 +4,7 @@ import hashlib
 import os
 import random
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -255,7 +256,7 @@ class CollectiveBench:
         return int((sent != self.program.executions[operation].sent).sum())
 
 
-def run_operation(spec: FabricSpec, operation: str) -> dict[str, Any]:
+def run_operation(spec: FabricSpec, operation: str, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Run one operation on the engines of a fabric, all nodes at once.
 
     Returns
@@ -265,6 +266,7 @@ def run_operation(spec: FabricSpec, operation: str) -> dict[str, Any]:
         a word is a flit), and ``cost_cycles``, which the executor's counts make of them.
     """
     bench = CollectiveBench(spec)
+    say(f"{operation}: {bench.network.num_nodes} engines in the emitted Verilog ...")
     try:
         (verdict,) = bench.run([operation])
     except SimulatorError as error:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -323,7 +324,7 @@ def run_network_exchange(spec: FabricSpec, *, at_once: bool = False, root: Path 
     return ExchangeBench(spec, at_once=at_once, root=root).run()
 
 
-def run_network(spec: FabricSpec, *, at_once: bool) -> dict[str, Any]:
+def run_network(spec: FabricSpec, *, at_once: bool, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Run a total exchange simply routed on generators in the emitted Verilog, twice.
 
     Returns
@@ -331,8 +332,10 @@ def run_network(spec: FabricSpec, *, at_once: bool) -> dict[str, Any]:
     dict
         ``delivered``, and the verdict: ``cycles`` of the first run, ``cycles_again`` of the second, beside the model's.
     """
+    bench = ExchangeBench(spec, at_once=at_once)
+    say(f"exchange: {bench.plan.network.num_nodes} generators in the emitted Verilog ...")
     try:
-        verdict = run_network_exchange(spec, at_once=at_once).verdict
+        verdict = bench.run().verdict
     except SimulatorError as error:
         return {"delivered": False, "error": str(error)}
     row = asdict(verdict)

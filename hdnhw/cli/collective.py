@@ -159,8 +159,7 @@ def _rtl(name: str) -> Callable[..., Result]:
 def _on_rtl(options: argparse.Namespace, schedule: Any, operation: str) -> Result:
     order = {"order": options.schedule} if operation == "exchange" else {}
     engines = CollectiveSpec(operations=(operation,), root=schedule.root or 0, **order)
-    say(f"{operation}: {schedule.network.num_nodes} engines in the emitted Verilog ...")
-    return _rtl("steps")(replace(fabric_spec(options), endpoints=engines), operation)
+    return _rtl("steps")(replace(fabric_spec(options), endpoints=engines), operation, say=say)
 
 
 def _check_rtl(options: argparse.Namespace) -> None:
@@ -224,8 +223,7 @@ def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Re
         "flow_bound_words": None if least is None else _number(least),
     } | nothing
     if options.on == "rtl":
-        say(f"exchange: {network.num_nodes} generators in the emitted Verilog ...")
-        result |= _rtl("network")(fabric_spec(options), at_once=options.at_once)
+        result |= _rtl("network")(fabric_spec(options), at_once=options.at_once, say=say)
     result["seconds"] = round(time.monotonic() - started, 3)
     return result, DONE if result["delivered"] else FAILED
 

@@ -6,7 +6,7 @@ from operator import and_, invert, or_
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 
 from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.rtl.bits import below, equals, subtract_modulo
+from hdnhw.rtl.bits import below, equals, number_of, subtract_modulo
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["OPERATIONS", "elaborate_circuit"]
@@ -27,9 +27,12 @@ def _less(a: Value, b: Value) -> Value:
 def _difference(a: Value, b: Value, n: Const) -> Value:
     if not isinstance(a, Const) and not isinstance(b, Const):
         return subtract_modulo(a, b, n.value)
-    width = (n.value - 1).bit_length()
-    difference = a - b if n.value == 1 << width else Mux(_less(a, b), a - b + n.value, a - b)
-    return difference[:width]
+    digits = range(n.value)
+    if isinstance(a, Const):
+        results = {(a.value - digit) % n.value: equals(b, digit) for digit in digits}
+    else:
+        results = {(digit - b.value) % n.value: equals(a, digit) for digit in digits}
+    return number_of(results, (n.value - 1).bit_length())
 
 
 OPERATIONS: Mapping[str, Callable[..., Value]] = {

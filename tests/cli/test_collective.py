@@ -21,6 +21,12 @@ WRONG = {
     "steps at once": "exchange 'cube(3)' --at-once",
     "packets in steps": "exchange 'cube(3)' --schedule network --steps",
     "too many for a timetable": "exchange 'cube(11)' --schedule network",
+    "half a packet on rtl": "exchange 'cube(1)' --on rtl --words 4",
+    "all ports on rtl": "exchange 'cube(1)' --on rtl --ports all",
+    "another split on rtl": "exchange 'rdn(cube(1), 1)' --schedule paper --split sum --on rtl",
+    "as printed on rtl": "collective 'cube(1)' --op allgather --as-printed --on rtl",
+    "no room for data on rtl": "exchange 'cube(1)' --on rtl --packet-length 1",
+    "no common timetable on rtl": "exchange 'torus(4, 4)' --schedule network --on rtl --buffers 8",
     "no such picture": "exchange 'cube(3)' --plot steps.doc",
     "picture of too many": "collective 'cube(12)' --op scatter --plot steps.svg",
 }
@@ -115,3 +121,14 @@ def test_bad_input_is_one_line(capsys, tmp_path, monkeypatch, what):
     captured = capsys.readouterr()
     assert (status, captured.out, captured.err.count("\n")) == (2, "", 1)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.heavy
+def test_engines_and_generators_in_the_verilog(result_of):
+    steps = result_of("exchange 'hdn(cube(1), [[0]])' --on rtl")
+    assert (steps["delivered"], steps["message_words"]) == (True, 8)
+    assert steps["cost_cycles"] == steps["startups"] * steps["startup_cycles"] + steps["words"]
+    assert not steps["lost"] + steps["wrong"] + steps["send_mismatches"]
+    routed = result_of("exchange 'complete(3)' --schedule network --on rtl")
+    assert routed["delivered"]
+    assert routed["cycles"] == routed["cycles_again"] == routed["model_cycles"]

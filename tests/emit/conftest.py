@@ -1,11 +1,15 @@
 """Fabrics that several tests look at, each emitted once."""
 
+import os
+import subprocess
+import sys
 from functools import cache
 
 import pytest
 
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import FabricSpec, parse
+from sim.simulator import verilator_home
 
 FABRICS = {
     "two classes": FabricSpec(network=parse("rdn(cube(1), 1)"), packet_length=4),
@@ -35,3 +39,22 @@ def machine(request):
 def fabric(machine):
     """Return each fabric in turn, emitted."""
     return _emitted(machine)
+
+
+@pytest.fixture
+def complaints():
+    """Return a function that returns what Verilator's lint and Yosys say of some sources and a top level."""
+
+    def read(sources, top):
+        home, folder = verilator_home(), sources[0].parent
+        lint = [str(home / "bin" / "verilator_bin"), "--lint-only", "--top-module", top, *map(str, sources)]
+        files = " ".join(path.name for path in sources)
+        script = f"read_verilog -sv {files}; hierarchy -check -top {top}; proc; check -assert"
+        environment, said = os.environ | {"VERILATOR_ROOT": str(home)}, []
+        for command in (lint, [sys.executable, "-m", "hdnhw.flow.yosys", "-q", "-p", script]):
+            done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, cwd=folder)
+            said += [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("- ")]
+            said += [f"status {done.returncode}"] if done.returncode else []
+        return said
+
+    return read

@@ -1,31 +1,40 @@
-"""Operations of circuits on Amaranth values, against those on integers."""
+"""Circuits as logic, against the same circuits on integers."""
 
 from itertools import product
 
 import pytest
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Module, Signal
 
 from hdnhw.routing.circuit import INTEGER_OPERATIONS, Circuit
 from hdnhw.rtl.bits import index_width
-from hdnhw.rtl.circuit import OPERATIONS
+from hdnhw.rtl.circuit import OPERATIONS, elaborate_circuit
+from hdnhw.spec import parse
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.network import build
 
 
 @pytest.mark.parametrize("radix", range(2, 9))
-def test_sums_and_differences(simulate, radix):
+def test_values_are_those_of_integers(simulate, radix):
+    """With constants on either side, and differences of differences, which are sums."""
+    layout = AddressLayout(build(parse(f"torus({radix})")))
     circuit = Circuit()
-    a, b = (circuit.input(name, radix) for name in "ab")
-    negative = circuit.constant(0).submod(b, radix)
-    outputs = [a.submod(b, radix), negative, a.submod(negative, radix)]
-    m, sides = Module(), {name: Signal(index_width(radix), name=name) for name in "ab"}
+    a, b = (circuit.input(f"{name}0", radix) for name in ("own", "dst"))
+    constants = [circuit.constant(value) for value in range(radix)]
+    negative = constants[0].submod(b, radix)
+    outputs = [a.submod(b, radix), a.submod(negative, radix), a.lt(b).mux(a, b), a.eq(b) | ~a.lt(b), negative]
+    for constant in constants:
+        outputs += [constant.submod(a, radix), a.submod(constant, radix), a.eq(constant), constant.eq(b)]
+        outputs += [a.lt(constant), constant.lt(b)]
+    m, sides = Module(), {name: Signal(index_width(radix), name=name) for name in ("own", "dst")}
     results = [Signal(index_width(radix), name="result") for _ in outputs]
-    values = circuit.run(outputs, sides.__getitem__, OPERATIONS, Const)
+    values = elaborate_circuit(m, circuit, outputs, sides, layout)
     m.d.comb += [result.eq(value) for result, value in zip(results, values, strict=True)]
 
     async def bench(ctx):
         for one, other in product(range(radix), repeat=2):
-            ctx.set(sides["a"], one)
-            ctx.set(sides["b"], other)
-            due = [(one - other) % radix, -other % radix, (one + other) % radix]
+            ctx.set(sides["own"], one)
+            ctx.set(sides["dst"], other)
+            due = circuit.run(outputs, {"own0": one, "dst0": other}.__getitem__)
             assert [ctx.get(result) for result in results] == due
 
     simulate(m, bench)

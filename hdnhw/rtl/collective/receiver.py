@@ -123,7 +123,7 @@ class Receiver(wiring.Component):
         m.d.comb += [
             write.enable.eq(take & ~below(here, self._messages.header_flits) & (own | header.holds)),
             write.slot.eq(Mux(names, self.slot.payload, slot)),
-            write.flit.eq((here - self._messages.header_flits)[: len(write.flit)]),
+            write.flit.eq(here[: len(write.flit)]),
             write.data.eq(Mux(own, self.i.payload, self.eject.payload.data)),
             write.labels.eq(take & names),
             write.label.source.eq(Mux(own, self.address, header.source)),

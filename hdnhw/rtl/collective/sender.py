@@ -182,7 +182,7 @@ class Sender(wiring.Component):
             load.eq(fetched & may & (~active | tail)),
             following.eq(Mux(load, Mux(packet.results, headers, 0), position + advance)),
             read.slot.eq(Mux(load, packet.slot, slot)),
-            read.flit.eq(Mux(below(following, headers), 0, following - headers)[: len(read.flit)]),
+            read.flit.eq(Mux(below(following, headers), headers, following)[: len(read.flit)]),
             self.free.valid.eq(tail & frees),
             self.free.payload.eq(slot),
             self.giving.eq((active & results) | self.o.valid),

@@ -24,7 +24,7 @@ class StoreWriteSignature(wiring.Signature):
     Members
     -------
     enable, slot, flit, data : Out
-        Write flit number `flit` of a slot.
+        Write a flit of a slot; `flit` is its position in the packet, modulo a power of two that holds the data flits.
     labels : Out(1)
         Write `label` too.
     label : Out(label_layout)

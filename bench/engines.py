@@ -1,0 +1,34 @@
+"""``make bench-engines``: total exchanges on engines in the emitted Verilog, beside the cost model; links used."""
+
+from bench.collectives import BUFFERS, NETWORKS, table
+from hdnhw.collective.exchange import exchange_schedule
+from hdnhw.collective.executor import execute
+from hdnhw.spec import CollectiveSpec, FabricSpec, parse
+from hdnhw.topology.network import build
+from sim.collective import run_operation
+
+MOST_NODES = 256
+"""Of a network that is built: larger ones take more than half an hour each."""
+
+ENGINES = CollectiveSpec(operations=("exchange",))
+
+
+def row(text: str) -> list[str]:
+    """Return the cells of a network."""
+    fabric = FabricSpec(network=parse(text), buffers=BUFFERS, endpoints=ENGINES)
+    counted, ran = execute(exchange_schedule(build(fabric.network))), run_operation(fabric, "exchange")
+    assert ran["delivered"], ran
+    return [
+        f"`{text}`",
+        *map(str, (counted.startups, counted.words * fabric.packet_length, counted.links_used, ran["message_slots"])),
+        str(ran["cycles"]),
+        str(ran["cost_cycles"]),
+        f"{ran['cycles'] / ran['cost_cycles']:.3f}",
+    ]
+
+
+if __name__ == "__main__":
+    table(
+        "network | start-ups | words | links used | message slots a node | cycles, Verilog | cost model | ratio",
+        (row(text) for group in NETWORKS for text in group if build(parse(text)).num_nodes <= MOST_NODES),
+    )

@@ -1,0 +1,61 @@
+"""The Verilog with collective engines, as other tools read it, and the manifest against it."""
+
+import re
+
+import pytest
+
+from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.spec import CollectiveSpec, FabricSpec, SpecError, parse
+
+
+def spec_of(text, *, operations=("broadcast", "exchange"), root=0, **sizes):
+    return FabricSpec(network=parse(text), endpoints=CollectiveSpec(operations=operations, root=root), **sizes)
+
+
+@pytest.fixture(scope="module")
+def fabric():
+    """Return a fabric with holes in its addresses and headers of three flits."""
+    return emit_fabric(spec_of("hdn(torus(3), [[0]])", root=4, packet_length=5, flit_width=6, buffers=4))
+
+
+def test_verilator_and_yosys_have_nothing_to_say(fabric, complaints, tmp_path):
+    sources = [path for path in write_fabric(fabric, tmp_path) if path.suffix == ".sv"]
+    assert [path.name for path in sources] == ["fabric.sv", "fabric_collective.sv"]
+    assert complaints(sources, "fabric_collective") == []
+
+
+def test_manifest_is_the_file(fabric):
+    endpoints, text = fabric.manifest["endpoints"], fabric.files["fabric_collective.sv"]
+    assert re.findall(r"^module ([^\s(]+)", text, re.MULTILINE) == ["fabric_collective_engine", "fabric_collective"]
+    top = text[text.index("module fabric_collective(") :]
+    declared = dict.fromkeys(["clk", "rst"], 1)
+    for width, name in re.findall(r"^  (?:input|output) (?:wire|reg)? ?(?:\[(\d+):0\])? ?\\?(\w+)", top, re.MULTILINE):
+        declared[name] = int(width or 0) + 1
+    due = {}
+    for name, port in endpoints["ports"].items():
+        due |= {re.sub("__N", f"__{node}", name): port["width"] for node in range(6)}
+    assert declared == due
+    assert endpoints["operations"] == ["broadcast", "exchange"]
+    assert endpoints["roots"] == {"broadcast": 4, "exchange": None}
+    header = endpoints["packet"]["header"]
+    assert header["dst"] == {"offset": 0, "width": 3}
+    assert endpoints["packet"]["header_flits"] == 3
+    # Of six messages two come in each step on a ring, perhaps before two have gone.
+    assert endpoints["message_slots"] == 6 + 2 + 3 * endpoints["window"]
+
+
+def test_engines_are_one_module_for_all_nodes(fabric):
+    text = fabric.files["fabric_collective.sv"]
+    assert len(re.findall(r"^  fabric_collective_engine ", text, re.MULTILINE)) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("cube(2)", {"root": 4}, "root must be 0 to 3 on cube(2), not 4"),
+        ("cube(2)", {"flit_width": 4, "packet_length": 3}, "packet length must be more than the 3 header flits of"),
+    ],
+)
+def test_what_cannot_be(text, options, message):
+    with pytest.raises(SpecError, match=f"^{re.escape(message)}"):
+        emit_fabric(spec_of(text, **options))
