@@ -9,6 +9,7 @@ from typing import Any
 from hdnhw.cli.options import DONE, Result, add_command, add_rule_options, say
 from hdnhw.routing.plan import plan
 from hdnhw.spec import SpecError, parse
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
 
 __all__ = ["add_network_commands", "add_routing_commands"]
@@ -39,8 +40,8 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "average_distance": None,
         "average_distance_exact": None,
         "distance_histogram": None,
-        "node_symmetric": network.node_symmetric,
-        "nested": network.is_nested,
+        "node_symmetric": metrics.node_symmetric(network),
+        "nested": network.is_nested if isinstance(network, DualNetwork) else None,
     }
     if network.num_nodes <= SEARCH_LIMIT:
         found = metrics.summarise_distances(network)
@@ -51,7 +52,11 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         result["distance_histogram"] = list(found.histogram)
     else:
         say(f"{network.spec} has more than {SEARCH_LIMIT} nodes: not searched")
-    routing = plan(network.spec)
+    try:
+        routing = plan(network.spec)
+    except SpecError as error:
+        say(str(error))
+        return result | {"num_vcs": None, "deadlock_free": None}, DONE
     return result | {"num_vcs": routing.max_vcs, "deadlock_free": routing.proof.acyclic}, DONE
 
 

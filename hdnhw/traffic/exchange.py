@@ -15,6 +15,7 @@ from numba import njit, types
 from hdnhw.routing.cdg import ROUTE_TYPE
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 from hdnhw.traffic.trace import Trace
@@ -42,9 +43,9 @@ def exchange_order(network: Network) -> Integers:
     Returns
     -------
     ndarray of int64, shape (nodes, nodes - 1)
-        Of node n in the order of offsets 1, 2, ...: the node that n and the offset give. Base digits are added. Where
-        the offset's class bit of a level is 1, the node's is flipped and its cluster and super-node change places, as
-        over a cross-edge; then both have the offset's added, level by level.
+        Of node n in the order of offsets 1, 2, ...: the node that n and the offset give. Digits are added. In a
+        dual-net, where the offset's class bit of a level is 1, the node's is flipped and its cluster and super-node
+        change places, as over a cross-edge; then both have the offset's added, level by level.
     """
     nodes = network.num_nodes
     result = np.empty((nodes, nodes - 1), np.int64)
@@ -54,14 +55,15 @@ def exchange_order(network: Network) -> Integers:
         some = np.arange(first, min(first + rows, nodes), dtype=np.int64)
         shape = (len(some), nodes - 1)
         digits = {place: np.broadcast_to(digit[:, None], shape) for place, digit in enumerate(network.decode(some))}
-        _combine(network, len(network.levels), {place: place for place in digits}, digits, offset)
+        if isinstance(network, DualNetwork):
+            _combine(network, len(network.levels), {place: place for place in digits}, digits, offset)
         moved = ((digits[place] + offset[place]) % radix for place, radix in enumerate(network.radices))
         result[first : first + len(some)] = network.encode(tuple(moved))
     return result
 
 
 def _combine(
-    network: Network, level: int, places: Mapping[int, int], digits: dict[int, Any], offset: list[Any]
+    network: DualNetwork, level: int, places: Mapping[int, int], digits: dict[int, Any], offset: list[Any]
 ) -> None:
     """Let cluster and super-node change places, in a node of a level and then in both; it stands at `places`."""
     if not level:
