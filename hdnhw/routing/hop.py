@@ -8,15 +8,22 @@ destination all the way (Dally, "Virtual-channel flow control", 1992, has the wo
 lanes never wait for each other, so the dependencies of each lane are among those of the rule without lanes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hdnhw.routing.circuit import Circuit, Term
+from hdnhw.routing.cube_rules import crossed_step, cycles_step, folded_step, reduced_step
 from hdnhw.routing.dual_rule import default_modes, dual_step
+from hdnhw.routing.graph_rules import petersen_step, star_step
 from hdnhw.routing.step import Step
+from hdnhw.routing.swapped_rule import swapped_step
 from hdnhw.spec import SpecError
+from hdnhw.topology.cubes import CrossedCubeNetwork, CubeCyclesNetwork, FoldedCubeNetwork, ReducedCubeNetwork
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network
+from hdnhw.topology.petersen import PetersenNetwork
+from hdnhw.topology.star import StarNetwork
+from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["HopRule", "check_modes", "default_modes", "hop_rule"]
 
@@ -86,9 +93,13 @@ def check_modes(network: Network, modes: str | None) -> str:
     SpecError
         If there is not one letter f or O a level.
     """
-    levels = len(network.levels) if isinstance(network, DualNetwork) else 0
+    if not isinstance(network, DualNetwork):
+        if modes:
+            raise SpecError(f"modes are for dual-nets; {network.spec} has no levels")
+        return ""
     if modes is None:
-        return default_modes(network) if isinstance(network, DualNetwork) else ""
+        return default_modes(network)
+    levels = len(network.levels)
     if len(modes) != levels or set(modes) - set("fO"):
         raise SpecError(f"modes of {network.spec} must be {levels} letters f or O, level {levels} first, not {modes!r}")
     return modes
@@ -133,12 +144,27 @@ def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopR
     return HopRule(network, letters, circuit, take, step.matched, tuple(vc), num_vcs, lanes, is_shortest)
 
 
+_RULES: tuple[tuple[type[Network], Callable[..., Step], bool], ...] = (
+    (SwappedNetwork, swapped_step, False),
+    (FoldedCubeNetwork, folded_step, True),
+    (CrossedCubeNetwork, crossed_step, True),
+    (CubeCyclesNetwork, cycles_step, False),
+    (ReducedCubeNetwork, reduced_step, False),
+    (StarNetwork, star_step, True),
+    (PetersenNetwork, petersen_step, True),
+)
+"""The rule of each kind of network, and whether all its routes are shortest."""
+
+
 def _step(
     circuit: Circuit, network: Network, cur: Sequence[Term], dst: Sequence[Term], modes: str
 ) -> tuple[Step, bool]:
     """Return the step of a network, and whether all routes are shortest."""
     if isinstance(network, DualNetwork):
         return dual_step(circuit, network, cur, dst, modes), network.is_nested and "O" not in modes
+    for kind, rule, is_shortest in _RULES:
+        if isinstance(network, kind):
+            return rule(circuit, network, cur, dst), is_shortest
     raise SpecError(f"no table-free routing rule is known for {network.spec}")
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["DATELINE_RING", "Step", "product_step"]
+__all__ = ["DATELINE_RING", "Step", "bits_of_number", "class_of", "count", "exclusive", "first_of", "product_step"]
 
 DATELINE_RING = 5
 """Smallest ring that needs datelines: shorter ones route at most two hops, never around a whole ring."""
@@ -75,3 +77,35 @@ def _directions(circuit: Circuit, factor: Factor, x: Term, t: Term) -> tuple[dic
     # No shortest way to one half of a ring leaves that half for the other one: there each class has its dateline.
     half = [~t.lt(circuit.constant(n // 2))] if n >= DATELINE_RING else []
     return {1: plus, -1: ~plus}, half
+
+
+def first_of(circuit: Circuit, wanted: Sequence[Term]) -> list[Term]:
+    """Return for each term whether it is the first one that is 1."""
+    result, free = [], circuit.constant(1)
+    for term in wanted:
+        result.append(free & term)
+        free &= ~term
+    return result
+
+
+def count(circuit: Circuit, terms: Sequence[Term]) -> Term:
+    """Return how many truth values are 1."""
+    return reduce(add, terms, circuit.constant(0))
+
+
+def exclusive(one: Term, other: Term) -> Term:
+    """Return whether two truth values differ."""
+    return one.mux(~other, other)
+
+
+def bits_of_number(circuit: Circuit, cases: Mapping[int, Term]) -> list[Term]:
+    """Return the bits, most significant first, of the number whose case is 1; exactly one is."""
+    return [
+        circuit.any_of(term for number, term in cases.items() if number >> weight & 1)
+        for weight in reversed(range(max(cases).bit_length()))
+    ]
+
+
+def class_of(circuit: Circuit, term: Term, most: int) -> list[Term]:
+    """Return the bits of ``term - 1``, most significant first, for a term from 1 to `most`."""
+    return bits_of_number(circuit, {value - 1: term.eq(circuit.constant(value)) for value in range(1, most + 1)})

@@ -6,7 +6,7 @@ from operator import or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["any_of", "below", "equals", "index_width", "next_flit", "number_of", "subtract_modulo"]
+__all__ = ["any_of", "below", "equals", "index_width", "next_flit", "number_of", "subtract_modulo", "widened"]
 
 
 def index_width(count: int) -> int:
@@ -44,6 +44,14 @@ def subtract_modulo(one: Value, other: Value, modulus: int) -> Value:
     if modulus != 1 << width:
         difference = Mux(one < other, one - other + modulus, difference)
     return difference[:width]
+
+
+def widened(one: Value, other: Value) -> tuple[Value, Value]:
+    """Return two unsigned values with as many bits as the wider one has."""
+    width = max(len(one), len(other))
+    if len(one) < width:
+        return Cat(one, Const(0, width - len(one))), other
+    return one, other if len(other) == width else Cat(other, Const(0, width - len(other)))
 
 
 def next_flit(flit: Value, packet_length: int) -> Value:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from operator import and_, invert, or_
+from operator import add, and_, eq, invert, lt, or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.bits import below, equals, subtract_modulo
+from hdnhw.rtl.bits import below, equals, subtract_modulo, widened
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["RouteUnit", "is_node"]
@@ -19,15 +19,16 @@ _OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "and": and_,
     "or": or_,
     "not": invert,
-    "eq": lambda a, b: equals(a, b.value) if isinstance(b, Const) else a == b,
-    "lt": lambda a, b: below(a, b.value) if isinstance(b, Const) else a < b,
+    "eq": lambda a, b: equals(a, b.value) if isinstance(b, Const) else eq(*widened(a, b)),
+    "lt": lambda a, b: below(a, b.value) if isinstance(b, Const) else lt(*widened(a, b)),
+    "add": lambda a, b: add(*widened(a, b)),
     "submod": lambda a, b, n: subtract_modulo(a, b, n.value),
     "odd": lambda a: a[0],
     "mux": Mux,
 }
 
 
-_DEPTH = {"eq": 2, "lt": 2, "submod": 3, "mux": 2, "and": 1, "or": 1}
+_DEPTH = {"eq": 2, "lt": 2, "add": 2, "submod": 3, "mux": 2, "and": 1, "or": 1}
 """Roughly, the depth of the logic of an operation; 0 for the others."""
 
 _DEPTHS = {name: partial(lambda depth, *args: max(args) + depth, _DEPTH.get(name, 0)) for name in _OPERATIONS}

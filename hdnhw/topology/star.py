@@ -1,6 +1,6 @@
 """The star graph: permutations, numbered in lexicographic order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hdnhw.spec import Star
@@ -9,7 +9,7 @@ from hdnhw.topology.graph import Digits, Network, Port
 __all__ = ["StarNetwork", "permutation"]
 
 
-def permutation(digits: Sequence[Any], below: Any) -> list[Any]:
+def permutation(digits: Sequence[Any], reaches: Callable[[Any, Any], Any]) -> list[Any]:
     """Return the symbols 0, 1, ... of the permutation whose rank has these digits in the factorial base.
 
     Digit i tells which of the symbols that are left stands in place i.
@@ -17,23 +17,23 @@ def permutation(digits: Sequence[Any], below: Any) -> list[Any]:
     Parameters
     ----------
     digits : sequence
-        Most significant first; that of the last place, which is 0, may be left out or not.
-    below : callable
-        Takes two values and returns 1 where the first is smaller, else 0.
+        Most significant first; that of the last place is 0.
+    reaches : callable
+        Takes two values and returns 0 where the first is smaller, else 1.
 
     Examples
     --------
-    >>> permutation([2, 0, 1, 0], lambda a, b: int(a < b))
+    >>> permutation([2, 0, 1, 0], lambda a, b: int(a >= b))
     [2, 0, 3, 1]
     """
     symbols: list[Any] = []
     for digit in reversed(digits):
-        symbols = [digit, *(symbol + 1 - below(symbol, digit) for symbol in symbols)]
+        symbols = [digit, *(symbol + reaches(symbol, digit) for symbol in symbols)]
     return symbols
 
 
-def _below(one: Any, other: Any) -> Any:
-    return (one < other) * 1
+def _reaches(one: Any, other: Any) -> Any:
+    return (one >= other) * 1
 
 
 class StarNetwork(Network):
@@ -70,7 +70,7 @@ class StarNetwork(Network):
 
     def symbols(self, digits: Digits) -> list[Any]:
         """Return the symbols of a node, place by place."""
-        return permutation([*digits, digits[0] * 0], _below)
+        return permutation([*digits, digits[0] * 0], _reaches)
 
     def move(self, digits: Digits, port: int) -> Digits:
         """Return the digits of the neighbour behind `port`."""
@@ -84,7 +84,7 @@ class StarNetwork(Network):
         while len(rest) > 1:
             first = rest.pop(0)
             digits.append(first)
-            rest = [symbol - _below(first, symbol) for symbol in rest]
+            rest = [symbol - _reaches(symbol, first) for symbol in rest]
         return tuple(digits)
 
     @property
