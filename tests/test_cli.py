@@ -395,7 +395,7 @@ def test_routing_in_fast_modes_reproduces_the_reference(run, instance):
 
 
 def test_the_reference_is_whole():
-    assert sum(one["n"] <= 2048 for one in INSTANCES) == 28
+    assert sum(one["n"] <= 2048 for one in INSTANCES) == 40
     assert sum(one["n"] <= 1024 and "routing_memoryless" in one for one in INSTANCES) == 23
 
 

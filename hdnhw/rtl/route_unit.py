@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from operator import add, and_, eq, invert, lt, or_
+from operator import and_, invert, or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.bits import below, equals, subtract_modulo, widened
+from hdnhw.rtl.bits import add, below, equal, equals, less, subtract_modulo
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["RouteUnit", "is_node"]
@@ -19,9 +19,9 @@ _OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "and": and_,
     "or": or_,
     "not": invert,
-    "eq": lambda a, b: equals(a, b.value) if isinstance(b, Const) else eq(*widened(a, b)),
-    "lt": lambda a, b: below(a, b.value) if isinstance(b, Const) else lt(*widened(a, b)),
-    "add": lambda a, b: add(*widened(a, b)),
+    "eq": lambda a, b: equals(a, b.value) if isinstance(b, Const) else equal(a, b),
+    "lt": lambda a, b: _less(a, b),
+    "add": add,
     "submod": lambda a, b, n: subtract_modulo(a, b, n.value),
     "odd": lambda a: a[0],
     "mux": Mux,
@@ -90,6 +90,12 @@ class RouteUnit(wiring.Component):
         m.d.comb += [self.take.eq(Cat(values[:ports])), self.vc.eq(Cat(values[ports:]))]
         m.d["sync" if self._registered else "comb"] += self.possible.eq(is_node(layout, self.dst))
         return m
+
+
+def _less(one: Value, other: Value) -> Value:
+    if isinstance(one, Const):
+        return ~below(other, one.value + 1)
+    return below(one, other.value) if isinstance(other, Const) else less(one, other)
 
 
 def is_node(layout: AddressLayout, address: Value) -> Value:
