@@ -135,7 +135,7 @@ def count_hop_mismatches(folder: Path, plan: RoutingPlan) -> int:
     """Return how many ordered pairs took a path that is not the plan's, or not as long as it must be.
 
     The hop count must be at least the breadth-first distance, and equal to it where the rule is known to be shortest
-    (products, and mode f on every level with nested super-nodes).
+    (see ``is_shortest`` of :class:`hdnhw.routing.hop.HopRule`).
     """
     network = plan.network
     nodes = network.num_nodes
@@ -143,7 +143,7 @@ def count_hop_mismatches(folder: Path, plan: RoutingPlan) -> int:
     paths: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for source, destination, _, node, port, vc in _hop_table(folder, plan).tolist():
         paths.setdefault((source, destination), []).append((node, port, vc))
-    shortest = set(plan.modes) <= {"f"} and network.is_nested
+    shortest = plan.rule.is_shortest
     address: list[Any] = [plan.address.of_node(node) for node in range(nodes)]
     wrong = len(set(paths) - {(u, v) for u in range(nodes) for v in range(nodes) if u != v})
     for source in range(nodes):

@@ -25,6 +25,7 @@ from hdnhw.spec import (
     torus,
 )
 from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network, build
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.patterns import parse_pattern
@@ -117,9 +118,9 @@ KINDS = (
 """Fabrics take turns at them. No dual-net of three levels has fewer than 256 nodes."""
 
 
-def _network(kind: Kind, rng: Generator) -> Network:
+def _network(kind: Kind, rng: Generator) -> DualNetwork:
     while True:
-        network = build(kind.draw(rng))
+        network = dual_network(build(kind.draw(rng)), "a drawn fabric")
         if LEAST_NODES <= network.num_nodes <= kind.most_nodes and network.is_nested == kind.nested:
             return network
 
@@ -182,7 +183,7 @@ def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
 
 def _pattern(network: Network, *, of_levels: bool, rng: Generator) -> str:
     """Draw a pattern that the network can carry; of a dual-net, one of classes and clusters if asked."""
-    levels = range(1, len(network.levels) + 1)
+    levels = range(1, len(dual_network(network, "a drawn fabric").levels) + 1)
     texts = [f"{name}({level})" for name in ("cluster", "inter_class") for level in levels]
     if not (of_levels and levels):
         texts += ["uniform", "transpose", "complement", "reverse", "shuffle", "tornado", "neighbour"]

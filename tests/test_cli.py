@@ -19,9 +19,7 @@ from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
 REFERENCE = Path(__file__).parent / "reference" / "networks.json"
-INSTANCES = [
-    instance for instance in json.loads(REFERENCE.read_text())["instances"] if not instance["spec"].startswith("hsn")
-]
+INSTANCES = json.loads(REFERENCE.read_text())["instances"]
 KEYS = {
     "info 'rdn(cube(2), 1)'": "spec nodes edges degree_min degree_max degree_paper diameter diameter_formula "
     "average_distance distance_histogram node_symmetric num_vcs deadlock_free "
@@ -44,6 +42,12 @@ KEYS = {
     "paper_formula_words root",
     "collective 'dualcube(3)' --op scatter --ports all": "delivered startups words lower_bound_words words_per_step",
     "collective 'ghc(3, 4)' --op allgather --words 3 --startup-time 2": "delivered startups words words_per_step time",
+    "info 'hsn(2, cube(2))'": "spec nodes edges diameter diameter_formula nested num_vcs deadlock_free",
+    "route 'hsn(3, cube(2))' 0 1.1/0.1/1.0": "hops nodes ports vcs",
+    "routing 'ccc(3)'": "pairs max_hops mean_stretch worst_stretch cdg_acyclic num_vcs saturation_bound",
+    "simulate 'star(3)' --cycles 200 --packet-length 1": "accepted_rate injected delivered mean_hops",
+    "simulate 'petersen()' --pattern exchange --packet-length 1": "injected delivered complete",
+    "exchange 'hcn(1)' --schedule network": "delivered words lower_bound_words cycles lower_bound_cycles",
     "emit 'complete(2)' -o out --packet-length 1": "files routers router_modules num_vcs flit_width crossbar",
 }
 COMMANDS = [
@@ -153,6 +157,14 @@ WRONG = {
     "a sink that never takes": "cosim 'complete(2)' --test load --sink-stall 256",
     "a load without packets": "cosim 'complete(2)' --test load --rate 0.000001 --cycles 20",
     "a load of a dual-net": "cosim 'complete(2)' --test load --pattern cluster",
+    "modes without levels": "routing 'hsn(2, cube(2))' --modes f",
+    "Algorithm 1 without levels": "route 'hsn(2, cube(2))' 0 3 --algorithm paper",
+    "schedule of no dual-net": "exchange 'hsn(2, cube(2))'",
+    "collective of no dual-net": "collective 'star(3)' --op broadcast",
+    "classes of no dual-net": "simulate 'ccc(3)' --pattern inter_class",
+    "picture of no dual-net": "picture 'petersen()' -o petersen.svg",
+    "no table-free rule": "routing 'hsn(2, mesh(2, 6), top=4)'",
+    "no proof": "emit 'hsn(4, cube(4))' -o out",
     "no seeds": "synth 'complete(2)' --seeds 0",
     "unknown family": "synth 'complete(2)' --family xc7",
     "address not in the network": "synth 'complete(2)' --address 2",
@@ -351,6 +363,7 @@ def test_info_reproduces_the_reference(run, instance):
         "degree_paper_convention": "degree_paper",
         "diameter": "diameter",
         "diameter_formula_thm1": "diameter_formula",
+        "diameter_formula_thm2_1": "diameter_formula",
         "hist_from_node0": "distance_histogram",
     }
     present = {ours: instance[theirs] for theirs, ours in names.items() if theirs in instance}
@@ -367,6 +380,8 @@ def test_info_reproduces_the_reference(run, instance):
     if "nested_S" in instance:
         assert result["nested"] == instance["nested_S"]
     assert result["deadlock_free"] is True
+    for node, neighbors in instance["sample_adjacency"].items():
+        assert result_of(run, f'neighbors "{instance["spec"]}" {node}')["neighbors"] == neighbors
 
 
 @pytest.mark.parametrize(
@@ -395,7 +410,7 @@ def test_routing_in_fast_modes_reproduces_the_reference(run, instance):
 
 
 def test_the_reference_is_whole():
-    assert sum(one["n"] <= 2048 for one in INSTANCES) == 28
+    assert sum(one["n"] <= 2048 for one in INSTANCES) == 40
     assert sum(one["n"] <= 1024 and "routing_memoryless" in one for one in INSTANCES) == 23
 
 

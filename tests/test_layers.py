@@ -118,7 +118,7 @@ def test_no_star_imports_in_tests(path):
 @pytest.mark.parametrize(
     ("path", "source", "fault"),
     [
-        ("hdnhw/spec.py", "import hdnhw.topology.network", "spec imports topology"),
+        ("hdnhw/spec/parse.py", "import hdnhw.topology.network", "spec imports topology"),
         ("hdnhw/topology/x.py", "from hdnhw.routing import plan", "topology imports routing"),
         ("hdnhw/topology/x.py", "from ..routing.plan import plan", "topology imports routing"),
         ("hdnhw/flit.py", "from hdnhw.topology.network import build", "flit imports topology"),

@@ -3,6 +3,7 @@
 import builtins
 import re
 import sys
+from math import prod
 
 import numpy as np
 import pytest
@@ -20,19 +21,33 @@ from hdnhw.spec import (
     NetworkSpec,
     Product,
     SpecError,
+    ccc,
     complete,
+    crossed_cube,
     cube,
     dualcube,
+    folded_cube,
+    folded_hsn,
     ghc,
+    hcn,
+    hcn3,
     hdn,
+    hfn,
+    hsn,
     mesh,
     parse,
+    petersen,
     product,
     rdn,
+    reduced_cube,
+    star,
     torus,
 )
 
-ALL_NAMES = "complete, cube, dualcube, ghc, hdn, mesh, product, rdn, torus"
+ALL_NAMES = (
+    "ccc, complete, crossed_cube, cube, dualcube, folded_cube, folded_hsn, ghc, hcn, hcn3, hdn, hfn, hsn, mesh, "
+    "petersen, product, rdn, reduced_cube, star, torus"
+)
 CONSTRUCTORS = {name: getattr(spec_module, name) for name in ALL_NAMES.split(", ")}
 
 
@@ -60,7 +75,25 @@ def dual_nets(draw: st.DrawFn) -> NetworkSpec:
     return hdn(base, draw(st.lists(indices, min_size=1, max_size=2)))
 
 
-SPECS = st.one_of(products(paths=True), dual_nets(), st.integers(2, 30).map(dualcube))
+@st.composite
+def swapped_nets(draw: st.DrawFn) -> NetworkSpec:
+    others = st.one_of(st.integers(2, 4).map(folded_cube), st.integers(2, 4).map(star), st.builds(petersen))
+    nucleus = draw(st.one_of(products(paths=True).filter(lambda made: len(made.factors) <= 3), others))
+    levels, size = draw(st.integers(2, 4)), prod(nucleus.radices)
+    if draw(st.booleans()):
+        return hsn(levels, nucleus, diameter_links=draw(st.booleans()))
+    return hsn(levels, nucleus, top=draw(st.sampled_from([top for top in range(2, size + 1) if size % top == 0])))
+
+
+SPECS = st.one_of(
+    products(paths=True),
+    dual_nets(),
+    swapped_nets(),
+    st.integers(2, 30).map(dualcube),
+    st.sampled_from(
+        [ccc(5), crossed_cube(4), folded_hsn(3, 2), hcn(3), hcn3(2), hfn(3), reduced_cube(3, 2), star(5), petersen()]
+    ),
+)
 
 
 @given(SPECS)

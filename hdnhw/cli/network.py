@@ -9,6 +9,7 @@ from typing import Any
 from hdnhw.cli.options import DONE, Result, add_command, add_rule_options, say
 from hdnhw.routing.plan import plan
 from hdnhw.spec import SpecError, parse
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
 __all__ = ["add_network_commands", "add_routing_commands"]
@@ -42,8 +43,8 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "average_distance": None,
         "average_distance_exact": None,
         "distance_histogram": None,
-        "node_symmetric": network.node_symmetric,
-        "nested": network.is_nested,
+        "node_symmetric": metrics.node_symmetric(network),
+        "nested": network.is_nested if isinstance(network, DualNetwork) else None,
         "edge_symmetric": None,
         "connectivity": None,
         "bisection": None,
@@ -60,7 +61,11 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         result |= _structure(network, found.diameter)
     else:
         say(f"{network.spec} has more than {SEARCH_LIMIT} nodes: not searched")
-    routing = plan(network.spec)
+    try:
+        routing = plan(network.spec)
+    except SpecError as error:
+        say(str(error))
+        return result | {"num_vcs": None, "deadlock_free": None}, DONE
     return result | {"num_vcs": routing.max_vcs, "deadlock_free": routing.proof.acyclic}, DONE
 
 
@@ -82,6 +87,8 @@ def _structure(network: Network, diameter: int | None) -> Result:
         known = differ(table, [(0, int(other)) for other in table[0] if other >= 0])
         return result | {"edge_symmetric": False if known else None}
     found, cut = symmetry(table), bisection(table, known_halves(network), quick=True)
+    if found is not None:
+        result["node_symmetric"] = found.node_symmetric
     return result | {
         "edge_symmetric": None if found is None else found.edge_symmetric,
         "connectivity": node_connectivity(table, found),

@@ -16,6 +16,7 @@ from hdnhw.collective.scatter import scatter_schedule
 from hdnhw.collective.schedule import Schedule
 from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
 from hdnhw.spec import NetworkSpec, Product
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distances_from, neighbor_table, num_edges, pair_histogram
 from hdnhw.topology.network import Network, build
 
@@ -104,6 +105,8 @@ def paper_formula(network: Network, operation: str) -> Cost | None:
     .. [1] HDN paper, Theorem 3 (total exchange); RDN paper, Theorems 3 to 5, and section VI for hypercubes. Some are
        too low or too high (papers/README.md, E4, E12).
     """
+    if not isinstance(network, DualNetwork):
+        return None
     levels, nodes = len(network.levels), network.num_nodes
     if not levels:
         cube = all(factor.is_edge for factor in network.factors)
@@ -127,15 +130,15 @@ def corrected_formula(network: Network) -> Cost | None:
     It is what is counted if the load is uniform: with the split ``sum``, or where super-nodes are single nodes
     (papers/README.md, E4).
     """
-    levels, nodes = len(network.levels), network.num_nodes
-    if not levels:
+    if not isinstance(network, DualNetwork) or not network.levels:
         return None
+    levels, nodes = len(network.levels), network.num_nodes
     base = _base(network)
     once = _base_cost(base, "exchange") * Fraction(nodes, build(base).num_nodes)
     return Cost(2, Fraction(3 * nodes, 2)).times(2**levels - 1) + once.times(2**levels)
 
 
-def _base(network: Network) -> Product:
+def _base(network: DualNetwork) -> Product:
     text = ", ".join(str(factor) for factor in network.factors)
     return Product(network.factors, f"product({text})")
 

@@ -61,7 +61,7 @@ def exchange_schedule(
     if order != "paper" and split != "destination":
         raise SpecError(f"split must be destination in the order {order}, not {split!r}")
     maker = _Exchange(network, split, all_port)
-    top = len(network.levels)
+    top = len(maker.network.levels)
     steps = maker.paper(top, maker.dst, maker.src) if order == "paper" else maker.cluster_first(top, maker.dst)
     return maker.schedule(order, steps, copies=False)
 

@@ -28,7 +28,7 @@ def scatter_schedule(network: Network, root: int = 0, *, all_port: bool = False)
     """
     maker = _Scatter(network, all_port=all_port)
     source = maker.constants(network.check_node(root))
-    steps = maker.steps(len(network.levels), maker.dst, source, maker.circuit.constant(1))
+    steps = maker.steps(len(maker.network.levels), maker.dst, source, maker.circuit.constant(1))
     return maker.schedule("scatter", steps, copies=False, root=root)
 
 

@@ -19,6 +19,7 @@ from functools import cached_property
 
 from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.spec import Factor
+from hdnhw.topology.dualnet import dual_network
 from hdnhw.topology.network import Network
 
 __all__ = ["Builder", "Schedule", "Send", "Sends", "Step", "Target"]
@@ -127,7 +128,8 @@ class Builder:
     """
 
     def __init__(self, network: Network, *, all_port: bool) -> None:
-        self.network, self.all_port, self.circuit = network, all_port, Circuit()
+        self.network = network = dual_network(network, "a schedule in steps")
+        self.all_port, self.circuit = all_port, Circuit()
         self.own, self.src, self.dst = (
             {place: self.circuit.input(f"{name}{place}", radix) for place, radix in enumerate(network.radices)}
             for name in ("own", "src", "dst")

@@ -32,7 +32,7 @@ def broadcast_schedule(network: Network, root: int = 0, *, all_port: bool = Fals
     """
     maker = _Spread(network, all_port=all_port)
     source = maker.constants(network.check_node(root))
-    steps = maker.broadcast(len(network.levels), source, frozenset(), maker.circuit.constant(1))
+    steps = maker.broadcast(len(maker.network.levels), source, frozenset(), maker.circuit.constant(1))
     return maker.schedule("broadcast", steps, copies=True, root=root)
 
 
@@ -53,7 +53,7 @@ def allgather_schedule(network: Network, *, as_printed: bool = False, all_port: 
     """
     maker = _Spread(network, all_port=all_port)
     one = maker.circuit.constant(1)
-    steps = maker.gather(len(network.levels), maker.src, frozenset(), one, as_printed=as_printed)
+    steps = maker.gather(len(maker.network.levels), maker.src, frozenset(), one, as_printed=as_printed)
     return maker.schedule("allgather", steps, copies=True)
 
 

@@ -2,6 +2,7 @@
 
 from math import cos, pi, sin
 
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network
 
 __all__ = ["network_svg"]
@@ -15,7 +16,7 @@ TILT = 0.3
 CLASS_COLORS = ("#1f6f8b", "#b5533c")
 
 
-def _inner_place(network: Network, inner: int, size: int) -> tuple[float, float]:
+def _inner_place(network: DualNetwork, inner: int, size: int) -> tuple[float, float]:
     """Place a node of a cluster on a circle, in Gray-code order where it is a cube, so that most edges are short."""
     order = inner if any(factor.size != 2 for factor in network.factors) else _gray_rank(inner)
     angle = 2 * pi * (order + 0.5) / size - pi / 2 + TILT
@@ -39,8 +40,8 @@ def network_svg(network: Network) -> str:
     ValueError
         If the network does not have exactly one level.
     """
-    if len(network.levels) != 1:
-        raise ValueError(f"picture must be of a network with one level, not {len(network.levels)}")
+    if not isinstance(network, DualNetwork) or len(network.levels) != 1:
+        raise ValueError(f"picture must be of a dual-net with one level, not of {network.spec}")
     (level,) = network.levels
     size = 1
     for factor in network.factors:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import prod
 
 from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec, cube
+from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network
 
 __all__ = ["algorithm1_route"]
@@ -53,7 +54,7 @@ class _Shape:
 
 
 @lru_cache(maxsize=16)
-def _shape(network: Network) -> _Shape:
+def _shape(network: DualNetwork) -> _Shape:
     spec = network.spec
     super_nodes: tuple[tuple[int, ...], ...] = ()
     if isinstance(spec, DualNet):
@@ -206,6 +207,8 @@ def algorithm1_route(network: Network, src: int, dst: int) -> list[int]:
 
     Raises
     ------
+    SpecError
+        If the network is none of these.
     ValueError
         If `src` or `dst` is not a node number.
 
@@ -237,6 +240,6 @@ def algorithm1_route(network: Network, src: int, dst: int) -> list[int]:
     >>> [network.format_node(node) for node in algorithm1_route(network, 0, 77)]
     ['0.0/0.0.0', '0.0/0.0.1', '1.1/0.0.0', '1.1/0.0.1', '1.1/1.0.1']
     """
-    shape = _shape(network)
+    shape = _shape(dual_network(network, "Algorithm 1"))
     u, v = _relabel(network.spec, [network.check_node(src), network.check_node(dst)])
     return _relabel(network.spec, _hdn_routing(shape, len(shape.levels), u, v))

@@ -97,6 +97,10 @@ class Term:
         return self.circuit.gate("lt", (self, other), 0, 1)
 
     def __add__(self, other: "Term") -> "Term":
+        if self.constant == 0:
+            return other
+        if other.constant == 0:
+            return self
         return self.circuit.gate("add", (self, other), self.low + other.low, self.high + other.high)
 
     def __sub__(self, other: "Term") -> "Term":

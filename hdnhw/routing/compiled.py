@@ -1,6 +1,7 @@
 """Compile a hop rule to machine code: one function of two packed addresses."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from numba import cfunc
 
@@ -19,6 +20,7 @@ _FORMATS = {
     "not": "1 - {}",
     "eq": "1 if {} == {} else 0",
     "lt": "1 if {} < {} else 0",
+    "add": "{} + {}",
     "submod": "{0} - {1} if {0} >= {1} else {0} - {1} + {2}",
     "odd": "{} & 1",
     "mux": "{1} if {0} else {2}",
@@ -45,6 +47,7 @@ def statements(circuit: Circuit, outputs: list[Term], layout: AddressLayout) -> 
     return lines
 
 
+@lru_cache(maxsize=16)
 def compile_rule(rule: HopRule) -> Callable[[int, int], int]:
     """Return a compiled ``route(cur, dst)`` of packed addresses.
 

@@ -1,6 +1,6 @@
 """The routing plan: a hop rule together with the proof that it cannot deadlock. Model and RTL accept nothing else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -10,8 +10,9 @@ import numpy as np
 from hdnhw.routing.cdg import RuleError, build_dependency_graph
 from hdnhw.routing.compiled import compile_rule
 from hdnhw.routing.hop import HopRule, hop_rule
-from hdnhw.spec import NetworkSpec
+from hdnhw.spec import NetworkSpec, SpecError
 from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
 __all__ = ["EXHAUSTIVE_NODES", "Proof", "RouterShape", "RoutingPlan", "plan", "prove"]
@@ -139,6 +140,11 @@ def prove(rule: HopRule) -> RoutingPlan:
     """
     if rule.network.num_nodes <= EXHAUSTIVE_NODES:
         return _prove_exhaustively(rule)
+    if not isinstance(rule.network, DualNetwork):
+        raise SpecError(
+            f"routing of {rule.network.spec} is not proved deadlock-free: it has {rule.network.num_nodes} nodes, and "
+            f"dependencies are enumerated up to {EXHAUSTIVE_NODES}"
+        )
     from hdnhw.routing.ranking import prove_ranks_grow
 
     refutation = prove_ranks_grow(rule)
@@ -172,31 +178,21 @@ def _prove_exhaustively(rule: HopRule) -> RoutingPlan:
     return RoutingPlan(rule, proof, num_vcs, tuple(shapes))
 
 
-def _fullest_first(shapes: set[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _fullest_first(shapes: Set[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Order the port sets of routers, so that modules are numbered the same every time."""
     return sorted(shapes, key=lambda ports: (-len(ports), ports))
 
 
 def _ranked_plan(rule: HopRule) -> RoutingPlan:
     """Make the plan of a network too large to enumerate; every turn between the ports of a router counts as taken."""
-    network = rule.network
-    local = len(network.ports)
-    ends = [(0, 1, factor.size - 1) if factor.kind == "path" else (0,) for factor in network.factors]
-    upper = (0,) * (len(network.radices) - len(network.factors))
-    present = {
-        tuple(port for port in range(local) if network.has_port((*upper, *digits), port)) for digits in product(*ends)
-    }
+    network, local = rule.network, len(rule.network.ports)
     shapes = []
-    for ports in _fullest_first(present):
+    for ports in _fullest_first(network.port_sets):
         arrivals = [(a, vc) for a in ports for vc in range(rule.num_vcs[network.ports[a].opposite])]
         departures = [(b, vc) for b in ports for vc in range(rule.num_vcs[b])]
         pairs = product([*arrivals, (local, 0)], [*departures, (local, 0)])
         shapes.append(RouterShape(ports, frozenset((*a, *b) for a, b in pairs)))
-    channels = 0
-    for port, vcs in zip(network.ports, rule.num_vcs, strict=True):
-        size = network.factors[port.factor].size
-        is_path = port.level == 0 and network.factors[port.factor].kind == "path" and size > 2
-        channels += vcs * (network.num_nodes // size * (size - 1) if is_path else network.num_nodes)
+    channels = sum(vcs * network.port_count(port) for port, vcs in enumerate(rule.num_vcs))
     return RoutingPlan(rule, Proof("ranking", channels, None, True), rule.num_vcs, tuple(shapes))
 
 

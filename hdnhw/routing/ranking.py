@@ -14,8 +14,9 @@ from typing import Any
 import z3
 
 from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.routing.hop import DATELINE_RING, HopRule
-from hdnhw.topology.network import Network, Port
+from hdnhw.routing.hop import HopRule
+from hdnhw.routing.step import DATELINE_RING
+from hdnhw.topology.dualnet import DualNetwork, DualPort, dual_network
 
 __all__ = ["channel_rank", "prove_ranks_grow"]
 
@@ -23,7 +24,7 @@ WORD = 40
 """Bits of the solver's integers: enough for any digit and any rank."""
 
 
-def channel_rank(circuit: Circuit, network: Network, modes: str, port: Port) -> Term:
+def channel_rank(circuit: Circuit, network: DualNetwork, modes: str, port: DualPort) -> Term:
     """Return the rank of the class ``vc`` of `port` at the node ``cur``.
 
     The circuit's inputs are the digits ``cur0``, ... and the class's bits ``vc0``, ..., least significant first.
@@ -50,7 +51,7 @@ def channel_rank(circuit: Circuit, network: Network, modes: str, port: Port) -> 
     return _append(circuit, rank, position, span * len(network.factors))
 
 
-def _own_bits(network: Network, mode_of: dict[int, str], port: Port) -> int:
+def _own_bits(network: DualNetwork, mode_of: dict[int, str], port: DualPort) -> int:
     """Return how many class bits the port has of its own: a crossing's phase or the half of a ring."""
     if port.level:
         return 1 if mode_of[port.level] == "f" or network.levels[port.level - 1].cluster else 0
@@ -75,7 +76,7 @@ def _crossing_rank(circuit: Circuit, mode: str, in_1: Term, bit: Term | None) ->
     return in_1.mux(bit.mux(four, zero) if bit else four, two)
 
 
-def _ring_position(circuit: Circuit, network: Network, port: Port, digit: Term, half: Term | None) -> Term:
+def _ring_position(circuit: Circuit, network: DualNetwork, port: DualPort, digit: Term, half: Term | None) -> Term:
     """Return where a channel stands along its ring, counted from behind the one that leaves the half."""
     factor = network.factors[port.factor]
     n = factor.size
@@ -118,7 +119,7 @@ def _run(circuit: Circuit, outputs: Sequence[Term], inputs: dict[str, Any]) -> l
     return circuit.run(outputs, inputs.__getitem__, _Z3_OPERATIONS, lambda value: z3.BitVecVal(value, WORD))
 
 
-def _decide(rule: HopRule, cur: Sequence[Any], dst: Sequence[Any]) -> tuple[Any, list[Any], Any]:
+def _decide(rule: HopRule, network: DualNetwork, cur: Sequence[Any], dst: Sequence[Any]) -> tuple[Any, list[Any], Any]:
     """Return (arrived, one truth value a port, rank) of the hop from `cur` towards `dst`."""
     digits = {f"cur{i}": value for i, value in enumerate(cur)} | {f"dst{i}": value for i, value in enumerate(dst)}
     values = [_truth(value) for value in _run(rule.circuit, [rule.arrived, *rule.take, *rule.vc], digits)]
@@ -126,15 +127,13 @@ def _decide(rule: HopRule, cur: Sequence[Any], dst: Sequence[Any]) -> tuple[Any,
     classes = vc[(rule.lanes - 1).bit_length() :]  # a route keeps to one lane
     known = digits | {f"vc{weight}": bit for weight, bit in enumerate(classes)}
     rank: Any = z3.BitVecVal(0, WORD)
-    for taken, port in zip(take, rule.network.ports, strict=True):
+    for taken, port in zip(take, network.ports, strict=True):
         circuit = Circuit()
-        rank = z3.If(
-            taken, _number(_run(circuit, [channel_rank(circuit, rule.network, rule.modes, port)], known)[0]), rank
-        )
+        rank = z3.If(taken, _number(_run(circuit, [channel_rank(circuit, network, rule.modes, port)], known)[0]), rank)
     return values[0], take, rank
 
 
-def _moved(network: Network, cur: Sequence[Any], take: Sequence[Any]) -> list[Any]:
+def _moved(network: DualNetwork, cur: Sequence[Any], take: Sequence[Any]) -> list[Any]:
     """Return the digits after the hop that `take` selects."""
     result = list(cur)
     for taken, port in zip(take, network.ports, strict=True):
@@ -152,7 +151,7 @@ def _moved(network: Network, cur: Sequence[Any], take: Sequence[Any]) -> list[An
     return result
 
 
-def _missing_port(network: Network, cur: Sequence[Any], take: Sequence[Any]) -> Any:
+def _missing_port(network: DualNetwork, cur: Sequence[Any], take: Sequence[Any]) -> Any:
     """Return whether the hop runs off the end of a path."""
     off = []
     for taken, port in zip(take, network.ports, strict=True):
@@ -170,15 +169,15 @@ def prove_ranks_grow(rule: HopRule) -> str | None:
     str or None
         None if proved; else a counterexample in words.
     """
-    network = rule.network
+    network = dual_network(rule.network, "a proof by ranks")
     cur = [z3.BitVec(f"cur{i}", WORD) for i in range(len(network.radices))]
     dst = [z3.BitVec(f"dst{i}", WORD) for i in range(len(network.radices))]
     solver = z3.Solver()
     for side in (cur, dst):
         for digit, radix in zip(side, network.radices, strict=True):
             solver.add(z3.ULT(digit, radix))
-    arrived, take, rank = _decide(rule, cur, dst)
-    arrived_next, _, rank_next = _decide(rule, _moved(network, cur, take), dst)
+    arrived, take, rank = _decide(rule, network, cur, dst)
+    arrived_next, _, rank_next = _decide(rule, network, _moved(network, cur, take), dst)
     equal = z3.And(*(one == other for one, other in zip(cur, dst, strict=True)))
     one_port = z3.PbEq([(value, 1) for value in (arrived, *take)], 1)
     grows = z3.Or(arrived, arrived_next, rank < rank_next)

@@ -1,12 +1,24 @@
 """Expressions that come out as Verilog without width warnings: no zero-width signals, operands of equal width."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from operator import or_
+from operator import or_, xor
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["any_of", "below", "equals", "index_width", "next_flit", "number_of", "subtract_modulo"]
+__all__ = [
+    "add",
+    "any_of",
+    "below",
+    "equal",
+    "equals",
+    "filled",
+    "index_width",
+    "less",
+    "next_flit",
+    "number_of",
+    "subtract_modulo",
+]
 
 
 def index_width(count: int) -> int:
@@ -24,6 +36,11 @@ def number_of(chosen: Mapping[int, Value], width: int) -> Value:
     return Cat(any_of(each for number, each in chosen.items() if number >> bit & 1) for bit in range(width))
 
 
+def filled(values: Sequence[Value]) -> list[Value]:
+    """Return `values`, the last one repeated up to a power of two: an array of them has a case for every index."""
+    return [*values, *[values[-1]] * ((1 << (len(values) - 1).bit_length()) - len(values))]
+
+
 def any_of(bits: Iterable[Value]) -> Value:
     """Return whether any of some bits is set."""
     return reduce(or_, bits, Const(0))
@@ -35,6 +52,33 @@ def below(value: Value, constant: int) -> Value:
     for position, bit in enumerate(value):
         less = ~bit | less if constant >> position & 1 else ~bit & less
     return less if constant >> len(value) == 0 else Const(1)
+
+
+def equal(one: Value, other: Value) -> Value:
+    """Return whether two values are equal, whatever their widths."""
+    width = min(len(one), len(other))
+    same = one[:width] == other[:width]
+    return same if len(one) == len(other) else same & ~Cat(one[width:], other[width:]).any()
+
+
+def less(one: Value, other: Value) -> Value:
+    """Return whether `one` is less than `other`, whatever their widths."""
+    width = min(len(one), len(other))
+    smaller = one[:width] < other[:width]
+    if len(one) == len(other):
+        return smaller
+    return smaller | other[width:].any() if len(one) == width else smaller & ~one[width:].any()
+
+
+def add(one: Value, other: Value) -> Value:
+    """Return the sum of two values, one bit wider than the wider one."""
+    carry: Value = Const(0)
+    total = []
+    for position in range(max(len(one), len(other))):
+        bits = [value[position] for value in (one, other) if position < len(value)]
+        total.append(reduce(xor, bits, carry))
+        carry = carry & reduce(or_, bits) | (bits[0] & bits[1] if len(bits) == 2 else Const(0))
+    return Cat(*total, carry)
 
 
 def subtract_modulo(one: Value, other: Value, modulus: int) -> Value:

@@ -10,7 +10,7 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.arbiter import first_in_order, service_order
-from hdnhw.rtl.bits import any_of, equals, index_width, number_of
+from hdnhw.rtl.bits import any_of, equals, filled, index_width, number_of
 from hdnhw.rtl.queue import DecisionQueue, VirtualOutputQueues
 from hdnhw.timing import SlotTiming
 
@@ -109,7 +109,7 @@ class _InputBuffer:
 
     def write(self, *, vc: Any, flit: Any, data: Any, enable: Any) -> None:
         """Write a flit of the packet that is coming in."""
-        slot = Array(queue.write_slot for queue in self.queues)[vc]
+        slot = Array(filled([queue.write_slot for queue in self.queues]))[vc]
         self._m.d.comb += [
             self._write.addr.eq(self._address(vc, slot, flit)),
             self._write.data.eq(data),
@@ -135,7 +135,7 @@ class _FifoBuffer(_InputBuffer):
 
     def _elaborate_reading(self, reading_vc: Signal, reading_slot: Signal) -> tuple[Value, Value]:
         read_vc = self._port.queues.read_vc if len(self.queues) > 1 else Const(0)
-        return read_vc, Array(queue.read_slot for queue in self.queues)[read_vc]
+        return read_vc, Array(filled([queue.read_slot for queue in self.queues]))[read_vc]
 
 
 class _VoqBuffer(_InputBuffer):

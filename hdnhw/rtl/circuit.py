@@ -6,7 +6,7 @@ from operator import and_, invert, or_
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 
 from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.rtl.bits import below, equals, number_of, subtract_modulo
+from hdnhw.rtl.bits import add, below, equal, equals, less, number_of, subtract_modulo
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["OPERATIONS", "elaborate_circuit"]
@@ -15,13 +15,13 @@ __all__ = ["OPERATIONS", "elaborate_circuit"]
 def _equal(a: Value, b: Value) -> Value:
     if isinstance(a, Const):
         a, b = b, a
-    return equals(a, b.value) if isinstance(b, Const) else a == b
+    return equals(a, b.value) if isinstance(b, Const) else equal(a, b)
 
 
 def _less(a: Value, b: Value) -> Value:
     if isinstance(a, Const):
         return ~below(b, a.value + 1)
-    return below(a, b.value) if isinstance(b, Const) else a < b
+    return below(a, b.value) if isinstance(b, Const) else less(a, b)
 
 
 def _difference(a: Value, b: Value, n: Const) -> Value:
@@ -41,11 +41,12 @@ OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "not": invert,
     "eq": _equal,
     "lt": _less,
+    "add": add,
     "submod": _difference,
     "odd": lambda a: a[0],
     "mux": Mux,
 }
-"""What each gate is, of values of equal width."""
+"""What each gate is."""
 
 
 def elaborate_circuit(

@@ -15,7 +15,7 @@ from hdnhw.topology.address import AddressLayout
 
 __all__ = ["RouteUnit", "is_node"]
 
-_DEPTH = {"eq": 2, "lt": 2, "submod": 3, "mux": 2, "and": 1, "or": 1}
+_DEPTH = {"eq": 2, "lt": 2, "add": 2, "submod": 3, "mux": 2, "and": 1, "or": 1}
 """Roughly, the depth of the logic of an operation; 0 for the others."""
 
 _DEPTHS = {name: partial(lambda depth, *args: max(args) + depth, _DEPTH.get(name, 0)) for name in OPERATIONS}

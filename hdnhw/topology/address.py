@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hdnhw.topology.network import Network
+from hdnhw.topology.graph import Network
 
 __all__ = ["AddressLayout", "Field"]
 

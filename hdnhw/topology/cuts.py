@@ -22,6 +22,7 @@ from scipy.sparse import coo_array, diags_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.flow import least_load
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
@@ -245,7 +246,9 @@ def known_halves(network: Network) -> list[Half]:
     Half of the clusters of class 1 are inside, and so are the nodes of class 0 from which cross-edges lead to them. So
     what is cut are the clusters of class 0, all along the best cut of their super-nodes (papers/README.md, E5).
     """
-    return [_crossless_half(neighbor_table(network), len(network.ports) - 1)] if network.levels else []
+    if not isinstance(network, DualNetwork) or not network.levels:
+        return []
+    return [_crossless_half(neighbor_table(network), len(network.ports) - 1)]
 
 
 def _crossless_half(table: Table, port: int) -> Half:

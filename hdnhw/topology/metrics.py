@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.topology.network import Network
+from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.graph import Network
 
 __all__ = [
     "DistanceSummary",
@@ -22,6 +23,7 @@ __all__ = [
     "distances_from",
     "neighbor_table",
     "nested_average_distance",
+    "node_symmetric",
     "num_edges",
     "pair_histogram",
     "summarise_distances",
@@ -162,8 +164,24 @@ def summarise_distances(
     return DistanceSummary(len(histogram) - 1, Fraction(total, sources * (n - 1)), tuple(own))
 
 
+def node_symmetric(network: Network, *, budget: int = 1 << 24) -> bool | None:
+    """Return whether the network is node-symmetric, or None where that is not known.
+
+    Where no theorem says, networks of at most `budget` ordered pairs are searched until two nodes have distances
+    that differ.
+    """
+    if network.node_symmetric is not None or network.num_nodes**2 > budget:
+        return network.node_symmetric
+    own = distance_histogram(network, 0)
+    differs = any(distance_histogram(network, node) != own for node in range(1, network.num_nodes))
+    return False if differs else None
+
+
 def degree_bounds(network: Network) -> tuple[int, int]:
     """Return the least and the largest degree of a node of the simple graph."""
+    if not isinstance(network, DualNetwork):
+        degrees = [len(ports) for ports in network.port_sets]
+        return min(degrees), max(degrees)
     least = most = len(network.levels)
     for factor in network.factors:
         least += 1 if factor.kind == "path" else factor.degree
@@ -173,8 +191,10 @@ def degree_bounds(network: Network) -> tuple[int, int]:
 
 def degree_paper(network: Network) -> int:
     """Return the degree as the HDN paper counts it: a cycle of two nodes has two edges (papers/README.md, E10)."""
-    doubled = sum(factor.kind == "cycle" and factor.size == 2 for factor in network.factors)
-    return degree_bounds(network)[1] + doubled
+    most = degree_bounds(network)[1]
+    if not isinstance(network, DualNetwork):
+        return most
+    return most + sum(factor.kind == "cycle" and factor.size == 2 for factor in network.factors)
 
 
 def cost_ratio(nodes: int, degree: int, diameter: int) -> float:
@@ -203,31 +223,24 @@ def weighted_cost_ratio(nodes: int, degree: int, diameter: int, degree_weight: f
 
 def num_edges(network: Network) -> int:
     """Return the number of edges of the simple graph."""
-    edges = network.num_nodes * len(network.levels) // 2
-    for factor in network.factors:
-        n = factor.size
-        own = {"cycle": n if n > 2 else 1, "path": n - 1, "complete": n * (n - 1) // 2}[factor.kind]
-        edges += network.num_nodes // n * own
-    return edges
+    return sum(network.port_count(port) for port in range(len(network.ports))) // 2
 
 
-def diameter_formula(network: Network) -> int:
-    """Return the papers' closed-form diameter, hops: ``D_j = 2 D_(j-1) - D(SN^j) + 2`` (HDN paper, Theorem 1).
+def diameter_formula(network: Network) -> int | None:
+    """Return the diameter in hops by the closed form of the literature, or None where there is none.
 
-    It is the true diameter unless a level has one cluster a class (``SN^1 = B``); see :func:`diameter_corrected`.
+    See ``diameter_formula`` of the network's class for what it is and where it holds.
     """
-    return _diameter(network, one_cluster_costs_one_hop=False)
+    return network.diameter_formula
 
 
-def diameter_corrected(network: Network) -> int:
-    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (papers/README.md, E8)."""
-    return _diameter(network, one_cluster_costs_one_hop=True)
-
-
-def _diameter(network: Network, *, one_cluster_costs_one_hop: bool) -> int:
+def diameter_corrected(network: Network) -> int | None:
+    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (papers/README.md, E8); else None."""
+    if not isinstance(network, DualNetwork):
+        return None
     diameter = sum(factor.diameter for factor in network.factors)
     for level in network.levels:
-        if one_cluster_costs_one_hop and not level.cluster:
+        if not level.cluster:
             diameter += 1
         else:
             inside = sum(network.factors[factor].diameter for factor in level.super_node_factors)
@@ -252,7 +265,7 @@ def nested_average_distance(network: Network) -> Fraction | None:
     ``a_j = 2 a_(j-1) - a(SN^j) + 3/2 - 1/m_j`` over all pairs, for nested S with more than one cluster a class
     (papers/README.md section 0).
     """
-    if not network.is_nested:
+    if not isinstance(network, DualNetwork) or not network.is_nested:
         return None
     averages = [_factor_average(factor.size, factor.kind) for factor in network.factors]
     average = sum(averages, Fraction(0))

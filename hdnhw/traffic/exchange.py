@@ -17,6 +17,7 @@ from hdnhw.routing.circuit import INTEGER_OPERATIONS, Circuit, Term
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 from hdnhw.traffic.trace import Trace
@@ -64,14 +65,15 @@ def exchange_circuit(network: Network) -> tuple[Circuit, list[Term]]:
     """Return the arithmetic by which a node and an offset give a destination.
 
     Its inputs are the digits of both, ``own0`` and ``off0`` the most significant; its outputs are those of the
-    destination. An offset has digits like a node; 0 gives the node itself. Base digits are added. Where the offset's
-    class bit of a level is 1, the node's is flipped and its cluster and super-node change places, as over a cross-edge;
-    then both have the offset's added, level by level.
+    destination. An offset has digits like a node; 0 gives the node itself. Digits are added. In a dual-net, where the
+    offset's class bit of a level is 1, the node's is flipped and its cluster and super-node change places, as over a
+    cross-edge; then both have the offset's added, level by level.
     """
     circuit = Circuit()
     digits = {place: circuit.input(f"own{place}", radix) for place, radix in enumerate(network.radices)}
     offset = [circuit.input(f"off{place}", radix) for place, radix in enumerate(network.radices)]
-    _combine(network, len(network.levels), {place: place for place in digits}, digits, offset)
+    if isinstance(network, DualNetwork):
+        _combine(network, len(network.levels), {place: place for place in digits}, digits, offset)
     none = circuit.constant(0)
     return circuit, [
         digits[place].submod(none.submod(offset[place], radix), radix) for place, radix in enumerate(network.radices)
@@ -79,7 +81,7 @@ def exchange_circuit(network: Network) -> tuple[Circuit, list[Term]]:
 
 
 def _combine(
-    network: Network, level: int, places: Mapping[int, int], digits: dict[int, Term], offset: list[Term]
+    network: DualNetwork, level: int, places: Mapping[int, int], digits: dict[int, Term], offset: list[Term]
 ) -> None:
     """Let cluster and super-node change places, in a node of a level and then in both; it stands at `places`."""
     if not level:

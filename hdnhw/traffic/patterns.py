@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.spec import SpecError
+from hdnhw.topology.dualnet import Level, dual_network
 from hdnhw.topology.network import Network
 from hdnhw.traffic.expression import read_expression
 
@@ -127,17 +128,23 @@ def _make_permutation(network: Network, seed: int = 1) -> Pattern:
     return _permutation(f"permutation({seed})", np.random.default_rng(seed).permutation(network.num_nodes))
 
 
-def _level(network: Network, name: str, level: int) -> int:
-    if not network.levels:
+def _levels(network: Network, name: str) -> tuple[Level, ...]:
+    levels = dual_network(network, f"pattern {name}").levels
+    if not levels:
         raise SpecError(f"pattern {name} is for dual-nets; {network.spec} has no levels")
-    if not 1 <= level <= len(network.levels):
-        raise SpecError(f"{name} level must be 1 to {len(network.levels)}, not {level}")
-    return level
+    return levels
+
+
+def _level(network: Network, name: str, level: int) -> Level:
+    levels = _levels(network, name)
+    if not 1 <= level <= len(levels):
+        raise SpecError(f"{name} level must be 1 to {len(levels)}, not {level}")
+    return levels[level - 1]
 
 
 def _make_cluster(network: Network, level: int = 1) -> Pattern:
     """Send within a cluster of a level, uniformly: those of level 1 are the copies of the base network."""
-    layout = network.levels[_level(network, "cluster", level) - 1]
+    layout = _level(network, "cluster", level)
     inner = slice(layout.class_digit + 1 + len(layout.cluster), None)
     radices = network.radices[inner]
 
@@ -152,8 +159,8 @@ def _make_cluster(network: Network, level: int = 1) -> Pattern:
 
 def _make_inter_class(network: Network, level: int = 0) -> Pattern:
     """Send to the other class of a level, uniformly; 0 stands for the highest."""
-    chosen = _level(network, "inter_class", level or len(network.levels))
-    place = network.levels[chosen - 1].class_digit
+    chosen = level or len(_levels(network, "inter_class"))
+    place = _level(network, "inter_class", chosen).class_digit
 
     def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
         digits = [rng.integers(0, radix, len(sources)) for radix in network.radices]

@@ -17,6 +17,7 @@ FABRICS = {
     "several shapes": FabricSpec(network=parse("mesh(2, 3)"), flit_width=8),
     "holes": FabricSpec(network=parse("torus(5)"), packet_length=2, flit_width=3),
     "one flit, one slot": FabricSpec(network=parse("hdn(cube(1), [[0]])"), packet_length=1, buffers=1),
+    "three classes": FabricSpec(network=parse("hsn(3, cube(1))"), packet_length=2),
     "two nodes": FabricSpec(network=parse("complete(2)"), packet_length=1, flit_width=1),
 }
 

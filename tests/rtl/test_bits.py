@@ -1,9 +1,9 @@
 """Expressions of bits against Python, on all small values."""
 
 import pytest
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 
-from hdnhw.rtl.bits import below, equals, index_width, next_flit, subtract_modulo
+from hdnhw.rtl.bits import add, below, equal, equals, filled, index_width, less, next_flit, subtract_modulo
 
 WIDTHS = [1, 2, 3, 4]
 
@@ -37,6 +37,22 @@ def test_below(simulate, width):
     constants = range((1 << width) + 3)
     table = tabulate(simulate, [width], lambda value: [below(value, constant) for constant in constants])
     assert table == {(value,): [value < constant for constant in constants] for value in range(1 << width)}
+
+
+@pytest.mark.parametrize("widths", [(1, 1), (1, 3), (3, 2), (2, 4)])
+def test_values_of_any_widths(simulate, widths):
+    table = tabulate(
+        simulate, widths, lambda one, other: [equal(one, other), less(one, other), add(one, other), add(one, Const(2))]
+    )
+    for (one, other), found in table.items():
+        assert found == [one == other, one < other, one + other, one + 2]
+
+
+def test_filled_up_to_a_power_of_two():
+    values = [Signal(name=f"value_{number}") for number in range(5)]
+    assert filled(values[:1]) == values[:1]
+    assert filled(values[:4]) == values[:4]
+    assert [value.name for value in filled(values)] == [f"value_{min(number, 4)}" for number in range(8)]
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -41,4 +41,4 @@ def test_values_are_those_of_integers(simulate, radix):
 
 
 def test_what_is_there():
-    assert set(OPERATIONS) == set(INTEGER_OPERATIONS) - {"add", "sub"}
+    assert set(OPERATIONS) == set(INTEGER_OPERATIONS) - {"sub"}

@@ -24,6 +24,15 @@ SPECS = [
     ("ghc(3, 4)", None),
     ("torus(2, 3, 5)", None),
     ("hdn(torus(2, 3, 5), [[0, 1, 2]])", None),
+    ("hsn(2, cube(2))", None),
+    ("hsn(2, mesh(6), top=2)", None),
+    ("folded_hsn(2, 1)", None),
+    ("folded_cube(3)", None),
+    ("crossed_cube(3)", None),
+    ("ccc(3)", None),
+    ("reduced_cube(2, 1)", None),
+    ("star(4)", None),
+    ("petersen()", None),
 ]
 
 
@@ -53,7 +62,7 @@ def test_route_unit_follows_the_rule(simulate, text, modes):
     assert len(checked) == len(nodes) ** 2
 
 
-@pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "hdn(torus(2, 3), [[0]])", "mesh(2, 3)", "complete(2)"])
+@pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "hdn(torus(2, 3), [[0]])", "mesh(2, 3)", "complete(2)", "star(3)"])
 def test_with_a_register_every_output_is_that_of_the_cycle_before(simulate, text):
     made = plan(parse(text))
     dut, plain, top = RouteUnit(made, registered=True), RouteUnit(made), Module()

@@ -10,14 +10,11 @@ import pytest
 
 from hdnhw.spec import parse
 from hdnhw.topology import metrics
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
-INSTANCES = {
-    instance["spec"]: instance
-    for instance in json.loads(REFERENCE.read_text())["instances"]
-    if not instance["spec"].startswith("hsn")
-}
+INSTANCES = {instance["spec"]: instance for instance in json.loads(REFERENCE.read_text())["instances"]}
 OTHERS = [
     "mesh(2)",
     "mesh(5)",
@@ -51,7 +48,7 @@ def graph_of(network):
 
 
 def test_the_reference_is_whole():
-    assert len(INSTANCES) == 31
+    assert len(INSTANCES) == 43
     assert max(instance["n"] for instance in INSTANCES.values()) == 32768
 
 
@@ -86,12 +83,16 @@ def test_nested(instance):
 
 @pytest.mark.parametrize("instance", instances(given="node_orbits"))
 def test_node_symmetric(instance):
-    assert network_of(instance).node_symmetric == (instance["node_orbits"] == 1)
+    assert metrics.node_symmetric(network_of(instance)) == (instance["node_orbits"] == 1)
 
 
 @pytest.mark.parametrize("instance", instances(given="diameter"))
 def test_diameter_closed_forms(instance):
     network = network_of(instance)
+    if instance["spec"].startswith("hsn"):
+        assert metrics.diameter_corrected(network) is None
+        assert metrics.diameter_formula(network) == instance["diameter_formula_thm2_1"]
+        return
     assert metrics.diameter_corrected(network) == instance["diameter"]
     if "diameter_formula_thm1" in instance:
         assert metrics.diameter_formula(network) == instance["diameter_formula_thm1"]
@@ -105,7 +106,8 @@ def test_all_pairs(instance):
     summary = metrics.summarise_distances(network)
     average = Fraction(instance["avg_distance_excl_self"])
     assert summary == metrics.DistanceSummary(instance["diameter"], average, tuple(instance["hist_from_node0"]))
-    assert metrics.nested_average_distance(network) == (average if network.is_nested else None)
+    nested = isinstance(network, DualNetwork) and network.is_nested
+    assert metrics.nested_average_distance(network) == (average if nested else None)
 
 
 @pytest.mark.parametrize("text", OTHERS)
@@ -230,3 +232,12 @@ def test_progress_is_told():
 def test_source_out_of_range():
     with pytest.raises(ValueError, match=r"node of cube\(3\) must be 0 to 7, not 8"):
         metrics.distances_from(build(parse("cube(3)")), 8)
+
+
+def test_symmetry_that_no_theorem_tells():
+    plain, linked, ring = (build(parse(text)) for text in ("hcn(2)", "hsn(2, cube(2))", "hcn(1)"))
+    assert (plain.node_symmetric, metrics.node_symmetric(plain)) == (None, False)
+    assert metrics.node_symmetric(plain, budget=255) is None
+    assert linked.node_symmetric is False
+    assert metrics.node_symmetric(ring) is None
+    assert metrics.degree_paper(linked) == 3

@@ -17,6 +17,9 @@ OTHERS = [
     "torus(4, 5)",
     "mesh(3, 4)",
     "hdn(cube(1), [[], [0]])",
+    "hsn(2, cube(2))",
+    "star(4)",
+    "ccc(3)",
 ]
 
 

@@ -1,0 +1,40 @@
+"""What the makers of specs share: their error, and checks of sizes."""
+
+from collections.abc import Iterable
+
+__all__ = ["MAX_ADDRESS_BITS", "SpecError", "call_text", "check_address", "check_level_count", "integer"]
+
+MAX_ADDRESS_BITS = 60
+"""Widest packed address, bits: addresses are handled as signed 64-bit integers by the model."""
+
+
+class SpecError(ValueError):
+    """A spec that names no network; the message says where and what is allowed."""
+
+
+def integer(value: object, what: str, least: int) -> int:
+    """Return `value` if it is an integer of at most 64 bits and not below `least`."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise SpecError(f"{what} must be an integer, not {value!r}")
+    if value.bit_length() > 64:
+        raise SpecError(f"{what} must be an integer of at most 64 bits, not of {value.bit_length()}")
+    if value < least:
+        raise SpecError(f"{what} must be at least {least}, not {value}")
+    return value
+
+
+def call_text(name: str, arguments: Iterable[object]) -> str:
+    """Return the canonical text of a constructor call."""
+    return f"{name}({', '.join(str(argument) for argument in arguments)})"
+
+
+def check_address(text: str, bits: int) -> None:
+    """Raise SpecError if an address has too many bits."""
+    if bits > MAX_ADDRESS_BITS:
+        raise SpecError(f"{text} needs {bits} address bits; at most {MAX_ADDRESS_BITS} are allowed")
+
+
+def check_level_count(name: str, levels: int) -> None:
+    """Raise SpecError if there are too many levels to build."""
+    if levels > MAX_ADDRESS_BITS:
+        raise SpecError(f"{name} level count must be at most {MAX_ADDRESS_BITS}, not {levels}")

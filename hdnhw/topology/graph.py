@@ -1,0 +1,177 @@
+"""What all networks have in common: digits, ports, neighbours and addresses, by arithmetic.
+
+A node is a tuple of mixed-radix digits, most significant first, and in most networks its number is that of these
+digits. Every operation works on Python integers and, digit by digit, on numpy integer arrays alike, so one definition
+serves a single node and a search over millions.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+from math import prod
+from operator import index
+from typing import Any, SupportsIndex
+
+from hdnhw.spec import NetworkSpec
+
+__all__ = ["Digits", "Network", "Port"]
+
+ADDRESS = re.compile(r"[0-9]{1,4000}([./][0-9]{1,4000})*")
+"""What :meth:`Network.parse_node` reads; :class:`int` refuses longer runs of digits."""
+
+Digits = tuple[Any, ...]
+"""Digits of one node (ints) or of many (integer arrays of one shape)."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """One network port, the same on every router that has it.
+
+    Attributes
+    ----------
+    name : str
+    opposite : int
+        Index of the port on which the neighbour sees the same edge.
+    """
+
+    name: str
+    opposite: int
+
+
+class Network(ABC):
+    """A network: its nodes, and the ports between them.
+
+    Attributes
+    ----------
+    spec : NetworkSpec
+    radices : tuple of int
+        Radix of each digit of a node, most significant first.
+    ports : tuple of Port
+    num_nodes : int
+    """
+
+    spec: NetworkSpec
+    radices: tuple[int, ...]
+    ports: tuple[Port, ...]
+
+    @cached_property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return prod(self.radices)
+
+    @property
+    @abstractmethod
+    def digit_names(self) -> tuple[str, ...]:
+        """One name a digit."""
+
+    @property
+    @abstractmethod
+    def node_symmetric(self) -> bool | None:
+        """Whether the network is node-symmetric; None where no theorem says."""
+
+    @property
+    @abstractmethod
+    def diameter_formula(self) -> int | None:
+        """The diameter in hops as the literature gives it in closed form; None where it gives none."""
+
+    @abstractmethod
+    def move(self, digits: Digits, port: int) -> Digits:
+        """Return the digits of the neighbour behind `port`, which must exist (see :meth:`has_port`)."""
+
+    def has_port(self, digits: Digits, port: int) -> Any:
+        """Return whether the node has an edge behind `port`."""
+        return (digits[0] >= 0) & (port < len(self.ports))
+
+    def port_count(self, port: int) -> int:
+        """Return how many nodes have `port`."""
+        return self.num_nodes if port < len(self.ports) else 0
+
+    @property
+    def port_sets(self) -> frozenset[tuple[int, ...]]:
+        """The distinct sets of ports that nodes have, as ascending indices."""
+        return frozenset({tuple(range(len(self.ports)))})
+
+    def decode(self, node: Any) -> Digits:
+        """Return the digits of node number `node`."""
+        digits = []
+        for radix in reversed(self.radices):
+            digits.append(node % radix)
+            node = node // radix
+        return tuple(reversed(digits))
+
+    def encode(self, digits: Digits) -> Any:
+        """Return the node number of `digits`."""
+        node: Any = 0
+        for digit, radix in zip(digits, self.radices, strict=True):
+            node = node * radix + digit
+        return node
+
+    def check_node(self, node: SupportsIndex) -> int:
+        """Return `node` as an int, or raise TypeError or ValueError if it is not a node number."""
+        if isinstance(node, bool) or not isinstance(node, SupportsIndex):
+            raise TypeError(f"node must be an integer, not {node!r}")
+        number = index(node)
+        if not 0 <= number < self.num_nodes:
+            raise ValueError(f"node of {self.spec} must be 0 to {self.num_nodes - 1}, not {number}")
+        return number
+
+    def neighbors(self, node: int) -> dict[str, int]:
+        """Return port name -> neighbour's node number, for the ports that `node` has."""
+        digits = self.decode(self.check_node(node))
+        return {
+            port.name: int(self.encode(self.move(digits, number)))
+            for number, port in enumerate(self.ports)
+            if self.has_port(digits, number)
+        }
+
+    def format_node(self, node: int) -> str:
+        """Return the structured address of `node`.
+
+        Examples
+        --------
+        >>> from hdnhw.spec import parse
+        >>> from hdnhw.topology.network import build
+        >>> build(parse("rdn(cube(3), 1)")).format_node(77)
+        '1.1/1.0.1'
+        >>> build(parse("hsn(2, star(4))")).format_node(77)
+        '0.2.3.1/0.3.2.1'
+        """
+        parts = self.address_of(self.decode(self.check_node(node)))
+        return "/".join(".".join(str(item) for item in part) for part in parts)
+
+    def parse_node(self, text: str) -> int:
+        """Read a node number or a structured address, as :meth:`format_node` prints it.
+
+        Raises
+        ------
+        ValueError
+            If the text is neither, or names no node. Only ASCII digits, dots and slashes are read.
+        """
+        if ADDRESS.fullmatch(text) is None:
+            example = self.format_node(0)
+            raise ValueError(f"node must be a number or an address such as {example}, not {text!r}")
+        if text.isdigit():
+            return self.check_node(int(text))
+        digits = self.digits_at([[int(item) for item in part.split(".")] for part in text.split("/")])
+        if digits is None or any(not 0 <= digit < radix for digit, radix in zip(digits, self.radices, strict=True)):
+            last = self.format_node(self.num_nodes - 1)
+            raise ValueError(f"node address of {self.spec} must be {self.format_node(0)} to {last}, not {text!r}")
+        return int(self.encode(digits))
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """How many digits stand in each part of an address."""
+        return (len(self.radices),)
+
+    def address_of(self, digits: Digits) -> list[list[int]]:
+        """Return the numbers in a structured address, part by part."""
+        rest = iter(digits)
+        return [[int(next(rest)) for _ in repeat(None, size)] for size in self.groups]
+
+    def digits_at(self, parts: list[list[int]]) -> Digits | None:
+        """Return the digits at a structured address, which may be out of range, or None if its parts do not fit."""
+        if [len(part) for part in parts] != list(self.groups):
+            return None
+        return tuple(item for part in parts for item in part)

@@ -1,0 +1,157 @@
+"""Cubes, star and Petersen graph against their definitions on plain bits and permutations, and networkx."""
+
+from itertools import permutations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from hdnhw.spec import parse
+from hdnhw.topology import metrics
+from hdnhw.topology.network import build
+
+SPECS = [
+    *(f"folded_cube({n})" for n in range(2, 6)),
+    *(f"crossed_cube({n})" for n in range(1, 7)),
+    *(f"ccc({n})" for n in range(3, 6)),
+    *("reduced_cube(1, 1)", "reduced_cube(2, 1)", "reduced_cube(2, 2)", "reduced_cube(3, 2)"),
+    *(f"star({n})" for n in range(2, 6)),
+    "petersen()",
+]
+
+
+def graph_of(text):
+    network = build(parse(text))
+    return network, nx.Graph(
+        (node, other) for node in range(network.num_nodes) for other in network.neighbors(node).values()
+    )
+
+
+def edges(graph):
+    return {frozenset(edge) for edge in graph.edges}
+
+
+def related(one, other):
+    """Whether two pairs of bits are pair-related (Efe, 1992)."""
+    return (one, other) in {(0b00, 0b00), (0b10, 0b10), (0b01, 0b11), (0b11, 0b01)}
+
+
+def are_crossed(n, u, v):
+    """Whether u and v are adjacent in CQ_n by Efe's definition."""
+    top = (u ^ v).bit_length() - 1
+    if top < 0 or (top % 2 and (u ^ v) >> (top - 1) & 1):
+        return False
+    return all(related(u >> low & 3, v >> low & 3) for low in range(0, top - top % 2, 2)) and top < n
+
+
+@pytest.mark.parametrize("n", range(2, 6))
+def test_folded_cube(n):
+    _, graph = graph_of(f"folded_cube({n})")
+    expected = {frozenset((u, u ^ flip)) for u in range(1 << n) for flip in [*(1 << bit for bit in range(n)), 2**n - 1]}
+    assert edges(graph) == expected
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_crossed_cube(n):
+    _, graph = graph_of(f"crossed_cube({n})")
+    assert edges(graph) == {frozenset((u, v)) for u in range(1 << n) for v in range(u) if are_crossed(n, u, v)}
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_cube_connected_cycles(n):
+    _, graph = graph_of(f"ccc({n})")
+    expected = set()
+    for word in range(1 << n):
+        for place in range(n):
+            node = word * n + place
+            expected |= {
+                frozenset((node, word * n + (place + 1) % n)),
+                frozenset((node, (word ^ 1 << place) * n + place)),
+            }
+    assert edges(graph) == expected
+
+
+@pytest.mark.parametrize(("k", "m"), [(1, 1), (2, 1), (2, 2), (3, 2)])
+def test_reduced_cube(k, m):
+    _, graph = graph_of(f"reduced_cube({k}, {m})")
+    expected = set()
+    for node in range(1 << k + 2**m):
+        selected = (node & (1 << k) - 1) >> (k - m)
+        expected |= {frozenset((node, node ^ 1 << bit)) for bit in [*range(k), k + selected]}
+    assert edges(graph) == expected
+
+
+@pytest.mark.parametrize("n", range(2, 6))
+def test_star(n):
+    _, graph = graph_of(f"star({n})")
+    symbols = list(permutations(range(n)))
+    expected = set()
+    for number, one in enumerate(symbols):
+        for place in range(1, n):
+            other = list(one)
+            other[0], other[place] = one[place], one[0]
+            expected.add(frozenset((number, symbols.index(tuple(other)))))
+    assert edges(graph) == expected
+
+
+def test_petersen():
+    _, graph = graph_of("petersen()")
+    assert nx.is_isomorphic(graph, nx.petersen_graph())
+
+
+@pytest.mark.parametrize("text", SPECS)
+def test_figures(text):
+    network, graph = graph_of(text)
+    degrees = {degree for _, degree in graph.degree}
+    assert metrics.num_edges(network) == graph.number_of_edges()
+    assert metrics.degree_bounds(network) == (min(degrees), max(degrees))
+    assert metrics.diameter_formula(network) in (nx.diameter(graph), None)
+    assert metrics.diameter_corrected(network) is None
+    profiles = {tuple(metrics.distance_histogram(network, node)) for node in graph}
+    assert network.node_symmetric == (len(profiles) == 1 and not text.startswith(("crossed_cube(5", "crossed_cube(6")))
+
+
+@pytest.mark.parametrize("n", [4, 5])
+def test_symmetry_of_crossed_cubes(n):
+    """Kulasinghe and Bettayeb: every node can be moved to every other one up to n = 4, and not beyond."""
+    network, graph = graph_of(f"crossed_cube({n})")
+    marked = [nx.set_node_attributes(copy, {node: "here"}, "mark") or copy for node in graph for copy in [graph.copy()]]
+    same = nx.algorithms.isomorphism.categorical_node_match("mark", "")
+    assert network.node_symmetric == all(nx.is_isomorphic(marked[0], other, same) for other in marked[1:])
+
+
+@pytest.mark.parametrize("text", SPECS)
+def test_ports_and_addresses(text):
+    network, _ = graph_of(text)
+    table = metrics.neighbor_table(network)
+    nodes = np.arange(network.num_nodes)
+    assert np.array_equal(network.encode(network.decode(nodes)), nodes)
+    assert len(network.digit_names) == len(set(network.digit_names)) == len(network.radices)
+    assert network.port_sets == {tuple(range(len(network.ports)))}
+    for index, port in enumerate(network.ports):
+        assert table[table[:, index], port.opposite].tolist() == nodes.tolist()
+        assert network.port_count(index) == network.num_nodes
+        assert [network.neighbors(node)[port.name] for node in nodes.tolist()] == table[:, index].tolist()
+    for node in nodes.tolist():
+        assert network.parse_node(network.format_node(node)) == node
+
+
+@pytest.mark.parametrize(
+    ("text", "node", "address"),
+    [
+        ("folded_cube(3)", 6, "1.1.0"),
+        ("crossed_cube(4)", 6, "0.1.1.0"),
+        ("ccc(3)", 20, "1.1.0/2"),
+        ("reduced_cube(2, 1)", 13, "1.1/0.1"),
+        ("star(4)", 9, "1.2.3.0"),
+        ("petersen()", 7, "1.2"),
+    ],
+)
+def test_addresses_look_so(text, node, address):
+    assert build(parse(text)).format_node(node) == address
+
+
+@pytest.mark.parametrize("wrong", ["0.1.2", "0.1.2.2", "0.1/2.3", "1.2.3.4"])
+def test_what_is_no_permutation(wrong):
+    with pytest.raises(ValueError, match=r"^node address of star\(4\) must be 0\.1\.2\.3 to 3\.2\.1\.0, not "):
+        build(parse("star(4)")).parse_node(wrong)
