@@ -10,6 +10,9 @@ from sim.collective import run_operation
 MOST_NODES = 256
 """Of a network that is built: larger ones take more than half an hour each."""
 
+MORE = ("hdn(cube(3), [[1, 2]])",)
+"""A dual-net beside those of :data:`NETWORKS`, of 32 nodes."""
+
 ENGINES = CollectiveSpec(operations=("exchange",))
 
 
@@ -28,7 +31,8 @@ def row(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    names = [text for group in NETWORKS for text in group]
     table(
         "network | start-ups | words | links used | message slots a node | cycles, Verilog | cost model | ratio",
-        (row(text) for group in NETWORKS for text in group if build(parse(text)).num_nodes <= MOST_NODES),
+        (row(text) for text in (*names, *MORE) if build(parse(text)).num_nodes <= MOST_NODES),
     )

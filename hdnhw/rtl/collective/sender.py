@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -44,7 +44,7 @@ def result_layout(messages: MessageFormat) -> data.StructLayout:
 class Sender(wiring.Component):
     """Take messages from a list, one after the other, and send them without a gap.
 
-    The head flit of the first is offered seven cycles after the job. Beyond `window` messages it goes on when it is
+    The head flit of the first is offered five cycles after the job. Beyond `window` messages it goes on when it is
     told to. A slot is free with its last flit; where messages are copied, they are sorted again.
 
     Parameters
@@ -106,49 +106,23 @@ class Sender(wiring.Component):
     def _elaborate_fetch(self, m: Module, packet: Any, fetched: Signal, load: Signal) -> None:
         """Compose the next packet while one is sent: pop, read the label, sort again."""
         job, header = self.job.payload, packet.header
-        filled, begun = Signal(), Signal()
-        number = index_width(len(self._program.sends))
-        m.d.comb += [
-            filled.eq(Cat(bit & equals(job.list, place) for place, bit in enumerate(self.filled)).any()),
-            self.pop.list.eq(job.list),
-            self.read.label_slot.eq(packet.slot),
-            self.sort.payload.slot.eq(packet.slot),
-            self.sort.payload.source.eq(self.read.label.source),
-            self.sort.payload.send.eq(job.list[:number]),
-            self.sort.payload.parity.eq(self.parity),
-            self.sort.payload.holds.eq(1),
-        ]
-        if self._messages.has_target:
-            m.d.comb += self.sort.payload.target.eq(self.read.label.target)
+        filled, begun, empty, popped, goes_on, sorted_ = (Signal() for _ in range(6))
         pop, label, sort, wait = (
             Signal(init=name == "pop", name=f"at_{name}") for name in ("pop", "label", "sort", "wait")
         )
-        empty, popped, goes_on = Signal(), Signal(), Signal()
         m.d.comb += [
+            filled.eq(Cat(bit & equals(job.list, place) for place, bit in enumerate(self.filled)).any()),
+            self.pop.list.eq(job.list),
             self.pop.valid.eq(pop & self.job.valid & filled & ~job.announce),
             popped.eq(self.pop.valid & self.pop.ready),
             empty.eq(pop & self.job.valid & (job.announce | ~filled)),
-            self.sort.valid.eq(sort & ~packet.frees),
+            sorted_.eq(sort & (~self.sort.valid | self.sort.ready)),
             goes_on.eq(wait & (load | ~fetched)),
             self.job.ready.eq(goes_on & (header.last | job.announce)),
         ]
         with m.If(pop):
-            m.d.sync += [
-                packet.slot.eq(self.pop.slot),
-                packet.results.eq(job.results),
-                packet.frees.eq(~job.announce & filled & (job.results | ~job.copies)),
-                header.dst.eq(job.dst),
-                header.send.eq(job.list[:number]),
-                header.parity.eq(self.parity),
-                header.ready.eq(job.announce | (job.paired & ~begun)),
-                header.last.eq(~job.announce & (~filled | self.pop.only)),
-                header.holds.eq(~job.announce & filled),
-            ]
-        with m.If(sort):
-            m.d.sync += header.source.eq(self.read.label.source)
-            if self._messages.has_target:
-                m.d.sync += header.target.eq(self.read.label.target)
-        sorted_ = sort & (~self.sort.valid | self.sort.ready)
+            self._elaborate_header(m, packet, filled, begun)
+        self._elaborate_label(m, packet, sort)
         with m.If(goes_on):
             m.d.sync += begun.eq(~self.job.ready)
         with m.If(load | (empty & ~job.results) | sorted_):
@@ -159,6 +133,40 @@ class Sender(wiring.Component):
             sort.eq(label | (sort & ~sorted_)),
             wait.eq(empty | sorted_ | (wait & ~goes_on)),
         ]
+
+    def _elaborate_header(self, m: Module, packet: Any, filled: Value, begun: Value) -> None:
+        """Compose what the job and its list say."""
+        job, header = self.job.payload, packet.header
+        m.d.sync += [
+            packet.slot.eq(self.pop.slot),
+            packet.results.eq(job.results),
+            packet.frees.eq(~job.announce & filled & (job.results | ~job.copies)),
+            header.dst.eq(job.dst),
+            header.send.eq(job.list[: len(header.send)]),
+            header.parity.eq(self.parity),
+            header.ready.eq(job.announce | (job.paired & ~begun)),
+            header.last.eq(~job.announce & (~filled | self.pop.only)),
+            header.holds.eq(~job.announce & filled),
+        ]
+
+    def _elaborate_label(self, m: Module, packet: Any, sort: Value) -> None:
+        """Add whose message it is; one that is kept is sorted again."""
+        again, header = self.sort.payload, packet.header
+        m.d.comb += [
+            self.read.label_slot.eq(packet.slot),
+            self.sort.valid.eq(sort & ~packet.frees),
+            again.slot.eq(packet.slot),
+            again.source.eq(self.read.label.source),
+            again.send.eq(header.send),
+            again.parity.eq(self.parity),
+            again.holds.eq(1),
+        ]
+        with m.If(sort):
+            m.d.sync += header.source.eq(self.read.label.source)
+        if self._messages.has_target:
+            m.d.comb += again.target.eq(self.read.label.target)
+            with m.If(sort):
+                m.d.sync += header.target.eq(self.read.label.target)
 
     def _elaborate_stream(self, m: Module, packet: Any, fetched: Signal, load: Signal) -> None:
         """Send header and data through a register, or data to the node itself."""
