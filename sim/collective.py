@@ -140,7 +140,7 @@ class CollectiveBench:
         ----------
         operations : list of str
         stall : int
-            How often, of 256 cycles, a host offers no flit or takes none.
+            How often, of 256 cycles, the host of an odd node offers no flit or takes none.
         pause : int
             Most cycles that a host waits before it asks for an operation; they wait for different times.
         seed : int

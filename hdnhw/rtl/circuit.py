@@ -25,14 +25,17 @@ def _less(a: Value, b: Value) -> Value:
 
 
 def _difference(a: Value, b: Value, n: Const) -> Value:
+    width = (n.value - 1).bit_length()
     if not isinstance(a, Const) and not isinstance(b, Const):
-        return subtract_modulo(a, b, n.value)
+        if len(a) == len(b):
+            return subtract_modulo(a, b, n.value)
+        return Mux(less(a, b), a - b + n.value, a - b)[:width]
     digits = range(n.value)
     if isinstance(a, Const):
         results = {(a.value - digit) % n.value: equals(b, digit) for digit in digits}
     else:
         results = {(digit - b.value) % n.value: equals(a, digit) for digit in digits}
-    return number_of(results, (n.value - 1).bit_length())
+    return number_of(results, width)
 
 
 OPERATIONS: Mapping[str, Callable[..., Value]] = {

@@ -14,7 +14,7 @@ from hdnhw.topology.network import build
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 INSTANCES = [
-    pytest.param(instance, id=instance["spec"])
+    pytest.param(instance, id=instance["spec"], marks=[pytest.mark.heavy] if instance["n"] > 600 else [])
     for instance in json.loads(REFERENCE.read_text())["instances"]
     if "routing_algorithm1" in instance and instance["n"] <= 1024
 ]

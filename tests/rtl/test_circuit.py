@@ -22,6 +22,8 @@ def test_values_are_those_of_integers(simulate, radix):
     constants = [circuit.constant(value) for value in range(radix)]
     negative = constants[0].submod(b, radix)
     outputs = [a.submod(b, radix), a.submod(negative, radix), a.lt(b).mux(a, b), a.eq(b) | ~a.lt(b), negative]
+    narrow = a.eq(b).mux(constants[1], constants[0])
+    outputs += [a.submod(narrow, radix), narrow.submod(b, radix)]
     for constant in constants:
         outputs += [constant.submod(a, radix), a.submod(constant, radix), a.eq(constant), constant.eq(b)]
         outputs += [a.lt(constant), constant.lt(b)]

@@ -31,11 +31,12 @@ def assert_passed(run: Run, packets: int) -> None:
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [
-        ("dualcube(3)", {"packet_length": 4}),
+        pytest.param("dualcube(3)", {"packet_length": 4}, marks=pytest.mark.heavy),
         ("hdn(cube(2), [[0], [0, 1]])", {}),
         ("hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}),
         ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"}),
-        ("rdn(torus(5), 1)", {"packet_length": 3}),
+        ("hsn(2, cube(2))", {"packet_length": 3}),
+        pytest.param("rdn(torus(5), 1)", {"packet_length": 3}, marks=pytest.mark.heavy),
         ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2}),
     ],
 )
