@@ -86,6 +86,7 @@ def test_cycles_are_those_of_the_cost_model(text: str) -> None:
     [
         ("product(mesh(3), complete(4))", {"packet_length": 2, "flit_width": 48}),
         ("torus(5)", {"packet_length": 5, "flit_width": 8}),
+        ("rdn(cube(2), 1)", {"packet_length": 4, "buffers": 4}),
         ("dualcube(3)", {"queueing": "voq", "buffers": 4, "lanes": 2}),
         ("hdn(cube(1), [[], [0]])", {"packet_length": 16}),
     ],
