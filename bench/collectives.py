@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from hdnhw.collective.cost import corrected_formula, lower_bound, paper_formula
 from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import Execution, execute
-from hdnhw.collective.scatter import scatter_schedule
-from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
+from hdnhw.collective.operations import operation_schedule
 from hdnhw.model.collective import measure_network_exchange, measure_steps
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import OPERATIONS, FabricSpec, parse
 from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import degree_bounds, neighbor_table
 from hdnhw.topology.network import build
@@ -37,8 +36,7 @@ def row(text: str) -> list[str]:
     """Return the cells of a network."""
     network = build(parse(text))
     fabric = FabricSpec(network=network.spec, buffers=BUFFERS)
-    makers = (broadcast_schedule, scatter_schedule, allgather_schedule, exchange_schedule)
-    counted = [execute(maker(network)) for maker in makers]
+    counted = [execute(operation_schedule(network, operation)) for operation in OPERATIONS]
     routed = measure_network_exchange(fabric, words=8)
     return [
         f"`{text}`",

@@ -115,6 +115,14 @@ class HeaderFormat:
         return -(-self.header_width // self.flits.flit_width)
 
     @property
+    def header_positions(self) -> dict[str, dict[str, int]]:
+        """Offset from bit 0 of the head flit, and width, of each field, as manifests have them."""
+        result, offset = {}, 0
+        for name, width in self.header_fields.items():
+            result[name], offset = {"offset": offset, "width": width}, offset + width
+        return result
+
+    @property
     def payload_flits(self) -> int:
         """Data flits a packet."""
         return self.flits.packet_length - self.header_flits

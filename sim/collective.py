@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.program import Program, make_program, messages_of
+from hdnhw.collective.program import messages_of
 from hdnhw.emit.fabric import emit_fabric, write_fabric
 from hdnhw.rtl.collective.engine import startup_cycles
-from hdnhw.spec import CollectiveSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import terminal_seeds
 from sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
@@ -77,12 +77,12 @@ class CollectiveBench:
     """
 
     def __init__(self, spec: FabricSpec, *, root: Path = BUILD_ROOT) -> None:
-        if not isinstance(spec.endpoints, CollectiveSpec):
-            raise ValueError("bench must have a fabric with collective engines, not one without")
         self.fabric = emit_fabric(spec)
+        if self.fabric.program is None:
+            raise ValueError("bench must have a fabric with collective engines, not one without")
         self.manifest = self.fabric.manifest
         self.network, self.address = self.fabric.plan.network, self.fabric.plan.address
-        self.program: Program = make_program(self.network, spec.endpoints)
+        self.program = self.fabric.program
         self._root, self._harness = root.resolve(), collective_harness_text(self.manifest)
 
     @property
@@ -244,7 +244,7 @@ class CollectiveBench:
         """Compare what went out, step by step, with what the executor counted."""
         fields = self.manifest["endpoints"]["packet"]["header"]
         index = list(self.program.schedules).index(operation)
-        first = min(send.step for send in self.program.sends if send.operation == index)
+        first = self.program.sends[self.program.numbers_of(index).start].step
         sent = np.zeros_like(self.program.executions[operation].sent)
         for _, node, _, text in rows:
             header = {

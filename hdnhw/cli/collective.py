@@ -20,7 +20,7 @@ from hdnhw.cli.options import (
     say,
 )
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.spec import CollectiveSpec, SpecError, parse
+from hdnhw.spec import EXCHANGE_ORDERS, CollectiveSpec, SpecError, parse
 from hdnhw.topology.network import Network, build
 
 __all__ = ["add_collective_commands"]
@@ -44,8 +44,8 @@ def exchange(options: argparse.Namespace) -> tuple[Result, int]:
 
 def collective(options: argparse.Namespace) -> tuple[Result, int]:
     """Run a broadcast, scatter or all-gather and count what it costs."""
-    from hdnhw.collective.scatter import scatter_schedule
-    from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
+    from hdnhw.collective.operations import operation_schedule
+    from hdnhw.collective.spread import allgather_schedule
 
     network, all_port = _network(options), options.ports == "all"
     if options.op != "allgather" and options.as_printed:
@@ -55,8 +55,8 @@ def collective(options: argparse.Namespace) -> tuple[Result, int]:
             raise SpecError("an allgather has no root")
         schedule = allgather_schedule(network, as_printed=options.as_printed, all_port=all_port)
     else:
-        maker = {"broadcast": broadcast_schedule, "scatter": scatter_schedule}[options.op]
-        schedule = maker(network, network.parse_node(options.root or "0"), all_port=all_port)
+        root = network.parse_node(options.root or "0")
+        schedule = operation_schedule(network, options.op, root=root, all_port=all_port)
     return _run(options, schedule, options.op, {"op": options.op, "root": schedule.root})
 
 
@@ -252,7 +252,7 @@ def _add_options(parser: Parser) -> None:
 
 def add_collective_commands(commands: Any) -> None:
     """Add the commands ``exchange`` and ``collective``."""
-    from hdnhw.collective.exchange import ORDERS, SPLITS
+    from hdnhw.collective.exchange import SPLITS
 
     parser = add_command(
         commands,
@@ -263,7 +263,7 @@ def add_collective_commands(commands: Any) -> None:
     )
     parser.add_argument(
         "--schedule",
-        choices=(*ORDERS, "network"),
+        choices=(*EXCHANGE_ORDERS, "network"),
         default="cluster-first",
         help="the papers' order, the one of fewest words (default), or packets that are simply routed",
     )

@@ -4,25 +4,19 @@ A step in which a node sends m words takes ``t_s + m t_w``; an operation takes t
 that a node (with all ports, a port) sends.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import execute
-from hdnhw.collective.scatter import scatter_schedule
-from hdnhw.collective.schedule import Schedule
-from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
+from hdnhw.collective.operations import operation_schedule
 from hdnhw.spec import NetworkSpec, Product
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distances_from, neighbor_table, num_edges, pair_histogram
 from hdnhw.topology.network import Network, build
 
-__all__ = ["OPERATIONS", "Cost", "corrected_formula", "lower_bound", "paper_formula"]
-
-OPERATIONS = ("broadcast", "scatter", "allgather", "exchange")
+__all__ = ["Cost", "corrected_formula", "lower_bound", "paper_formula"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ def lower_bound(network: Network, operation: str, *, root: int = 0, all_port: bo
     ----------
     network : Network
     operation : str
-        One of :data:`OPERATIONS`.
+        One of :data:`hdnhw.spec.OPERATIONS`.
     root : int
         Of a broadcast or scatter.
     all_port : bool
@@ -146,12 +140,5 @@ def _base(network: DualNetwork) -> Product:
 @lru_cache(maxsize=64)
 def _base_cost(spec: NetworkSpec, operation: str) -> Cost:
     """Return what the executor counts on a base network, with one port and node 0 as the root."""
-    network = build(spec)
-    makers: dict[str, Callable[[Network], Schedule]] = {
-        "broadcast": broadcast_schedule,
-        "scatter": scatter_schedule,
-        "allgather": allgather_schedule,
-        "exchange": exchange_schedule,
-    }
-    counted = execute(makers[operation](network))
+    counted = execute(operation_schedule(build(spec), operation))
     return Cost(counted.startups, counted.words)

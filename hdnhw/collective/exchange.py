@@ -16,12 +16,10 @@ References
 
 from hdnhw.collective.schedule import Builder, Schedule, Sends, Step, Target
 from hdnhw.routing.circuit import Term
-from hdnhw.spec import Factor, SpecError
+from hdnhw.spec import EXCHANGE_ORDERS, Factor, SpecError
 from hdnhw.topology.network import Network
 
-__all__ = ["ORDERS", "SPLITS", "exchange_schedule"]
-
-ORDERS = ("paper", "cluster-first")
+__all__ = ["SPLITS", "exchange_schedule"]
 
 SPLITS = ("destination", "source", "sum")
 """What a message takes for its base digits in SN^j where the papers leave them open: those of where it is to go, those
@@ -37,7 +35,7 @@ def exchange_schedule(
     ----------
     network : Network
     order : str
-        One of :data:`ORDERS`; without levels they are the same.
+        One of :data:`hdnhw.spec.EXCHANGE_ORDERS`; without levels they are the same.
     split : str
         One of :data:`SPLITS`: the paper does not say which node of a super-node gets msg_q (papers/README.md, E14).
         ``destination`` takes the fewest words of the three, and a node needs no address but the destination's. The
@@ -55,7 +53,7 @@ def exchange_schedule(
     SpecError
         If there is no such order or split.
     """
-    for what, asked, known in (("schedule", order, ORDERS), ("split", split, SPLITS)):
+    for what, asked, known in (("schedule", order, EXCHANGE_ORDERS), ("split", split, SPLITS)):
         if asked not in known:
             raise SpecError(f"{what} must be {', '.join(known[:-1])} or {known[-1]}, not {asked!r}")
     if order != "paper" and split != "destination":

@@ -4,18 +4,16 @@ An engine (:mod:`hdnhw.rtl.collective`) knows a schedule as the circuits of its 
 It holds messages in slots; how many it needs is counted here, by moving the messages.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import Execution, execute
-from hdnhw.collective.scatter import scatter_schedule
+from hdnhw.collective.operations import operation_schedule
 from hdnhw.collective.schedule import Schedule
-from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
 from hdnhw.routing.circuit import Term
 from hdnhw.spec import CollectiveSpec, SpecError
 from hdnhw.topology.network import Network
@@ -75,6 +73,14 @@ class Program:
                 step += 1
         return tuple(result)
 
+    def numbers_of(self, operation: int) -> range:
+        """Return the numbers of the sends of an operation, by its index."""
+        return _span(send.operation == operation for send in self.sends)
+
+    def numbers_of_step(self, step: int) -> range:
+        """Return the numbers of the sends of a step."""
+        return _span(send.step == step for send in self.sends)
+
     @property
     def reads_target(self) -> bool:
         """Whether some condition depends on a message's destination."""
@@ -126,6 +132,12 @@ class Program:
         return int(most)
 
 
+def _span(chosen: Iterable[bool]) -> range:
+    """Return the places of what is chosen, which stands together."""
+    places = [place for place, is_chosen in enumerate(chosen) if is_chosen]
+    return range(places[0], places[-1] + 1)
+
+
 def messages_of(operation: str, nodes: int) -> int:
     """Return how many messages a node, or the root, has of its own: one for each node, or one for all."""
     return nodes if operation in ("scatter", "exchange") else 1
@@ -150,11 +162,8 @@ def make_program(network: Network, spec: CollectiveSpec) -> Program:
     """
     if not spec.root < network.num_nodes:
         raise SpecError(f"root must be 0 to {network.num_nodes - 1} on {network.spec}, not {spec.root}")
-    makers = {
-        "broadcast": lambda: broadcast_schedule(network, spec.root),
-        "scatter": lambda: scatter_schedule(network, spec.root),
-        "allgather": lambda: allgather_schedule(network),
-        "exchange": lambda: exchange_schedule(network, spec.order),
+    schedules = {
+        operation: operation_schedule(network, operation, root=spec.root, order=spec.order)
+        for operation in spec.operations
     }
-    schedules = {operation: makers[operation]() for operation in spec.operations}
     return Program(network, schedules, {name: execute(schedule) for name, schedule in schedules.items()})

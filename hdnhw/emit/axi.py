@@ -55,9 +55,7 @@ def axi_verilog(frames: FrameFormat, layout: AddressLayout, *, top: str) -> str:
 
 def axi_manifest(frames: FrameFormat, *, top: str, text: str) -> dict[str, Any]:
     """Return the manifest's entry ``endpoints``."""
-    modules, offset, header = axi_modules(top), 0, {}
-    for name, width in frames.header_fields.items():
-        header[name], offset = {"offset": offset, "width": width}, offset + width
+    modules = axi_modules(top)
     return {
         "type": "axi-stream",
         "top": top + AXI_SUFFIX,
@@ -69,7 +67,7 @@ def axi_manifest(frames: FrameFormat, *, top: str, text: str) -> dict[str, Any]:
         "tuser_width": frames.endpoints.tuser_width,
         "ports": _ports(frames),
         "packet": {
-            "header": header,
+            "header": frames.header_positions,
             "header_flits": frames.header_flits,
             "data_flits": frames.payload_flits,
             "kinds": {kind.name.lower(): int(kind) for kind in PacketKind},

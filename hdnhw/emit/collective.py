@@ -48,9 +48,6 @@ class CollectiveText:
     @property
     def manifest(self) -> dict[str, Any]:
         """The manifest's entry ``endpoints``."""
-        header, offset = {}, 0
-        for name, width in self.messages.header_fields.items():
-            header[name], offset = {"offset": offset, "width": width}, offset + width
         return {
             "type": "collective",
             "top": self.top,
@@ -63,7 +60,7 @@ class CollectiveText:
             "window": self.window,
             "ports": _ports(self.messages, len(self.program.schedules)),
             "packet": {
-                "header": header,
+                "header": self.messages.header_positions,
                 "header_flits": self.messages.header_flits,
                 "data_flits": self.messages.payload_flits,
             },

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hdnhw.collective.program import Program
 from hdnhw.emit.axi import AXI_SUFFIX, axi_manifest, axi_verilog
 from hdnhw.emit.collective import collective_text
 from hdnhw.emit.core import core_name, core_text
@@ -41,11 +42,14 @@ class EmittedFabric:
         File name -> text; the Verilog, the FuseSoC core file and ``manifest.json``, which comes last.
     manifest : dict
         The parsed manifest.
+    program : Program or None
+        What collective engines run, if there are any.
     """
 
     plan: RoutingPlan
     files: dict[str, str]
     manifest: dict[str, Any]
+    program: Program | None
 
 
 def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
@@ -82,7 +86,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         crossbar=spec.crossbar,
         queueing=spec.queueing,
     )
-    manifest = _manifest(routing, timing, flits, spec, top, text)
+    manifest, program = _manifest(routing, timing, flits, spec, top, text), None
     files = {f"{top}.sv": text}
     if frames is not None:
         around = axi_verilog(frames, routing.address, top=top)
@@ -91,11 +95,11 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     if isinstance(spec.endpoints, CollectiveSpec):
         engines = collective_text(routing.network, spec.endpoints, flits, top=top)
         files[f"{engines.top}.sv"] = engines.text
-        manifest["endpoints"] = engines.manifest
+        manifest["endpoints"], program = engines.manifest, engines.program
     files[f"{top}.core"] = _core(manifest, list(files))
     manifest["files"] = list(files)
     files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
-    return EmittedFabric(routing, files, manifest)
+    return EmittedFabric(routing, files, manifest, program)
 
 
 def _core(manifest: dict[str, Any], sources: list[str]) -> str:

@@ -205,21 +205,21 @@ class Sequencer(wiring.Component):
         return any_of(bit for bit, send in zip(one_hot, self._program.sends, strict=True) if what(send))
 
     def _ports_of_step(self, send: NumberedSend) -> set[int]:
-        return {other.port for other in self._program.sends if other.step == send.step}
+        return {self._program.sends[number].port for number in self._program.numbers_of_step(send.step)}
 
     def _ends_step(self, send: NumberedSend) -> bool:
         """Return whether it is the last of its step."""
-        return send is [other for other in self._program.sends if other.step == send.step][-1]
+        return send is self._program.sends[self._program.numbers_of_step(send.step)[-1]]
 
     def _ends_operation(self, send: NumberedSend) -> bool:
-        return send is [other for other in self._program.sends if other.operation == send.operation][-1]
+        return send is self._program.sends[self._program.numbers_of(send.operation)[-1]]
 
     def _first_sends(self) -> Value:
         """Return the number of the first send of the operation that is asked for."""
-        first = {}
-        for number, send in reversed(list(enumerate(self._program.sends))):
-            first[send.operation] = number
-        asked = {number: equals(self.operation.payload, operation) for operation, number in first.items()}
+        asked = {
+            self._program.numbers_of(operation).start: equals(self.operation.payload, operation)
+            for operation in range(len(self._program.schedules))
+        }
         return number_of(asked, len(self.send))
 
     def _own_messages(self) -> Value:

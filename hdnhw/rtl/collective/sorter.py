@@ -121,10 +121,10 @@ class Sorter(wiring.Component):
 
     def _later(self, payload: Any) -> Value:
         """Return for each send whether it is of the same operation and a later step, or any if the message begins."""
-        sends, result = self._program.sends, []
-        for send in sends:
-            operation = min(n for n, other in enumerate(sends) if other.operation == send.operation)
-            step = min(n for n, other in enumerate(sends) if other.step == send.step)
+        result = []
+        for send in self._program.sends:
+            operation = self._program.numbers_of(send.operation).start
+            step = self._program.numbers_of_step(send.step).start
             later = ~below(payload.send, operation) & below(payload.send, step)
             result.append(Mux(payload.begins, equals(payload.send, operation), later))
         return Cat(result)

@@ -1,0 +1,34 @@
+"""The schedule of an operation by its name."""
+
+from hdnhw.collective.exchange import exchange_schedule
+from hdnhw.collective.scatter import scatter_schedule
+from hdnhw.collective.schedule import Schedule
+from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
+from hdnhw.spec import EXCHANGE_ORDERS
+from hdnhw.topology.network import Network
+
+__all__ = ["operation_schedule"]
+
+
+def operation_schedule(
+    network: Network, operation: str, *, root: int = 0, order: str = EXCHANGE_ORDERS[1], all_port: bool = False
+) -> Schedule:
+    """Return the schedule of one of :data:`hdnhw.spec.OPERATIONS`.
+
+    Parameters
+    ----------
+    network : Network
+    operation : str
+    root : int
+        Of a broadcast or scatter.
+    order : str
+        Of a total exchange, one of :data:`hdnhw.spec.EXCHANGE_ORDERS`.
+    all_port : bool
+    """
+    if operation == "broadcast":
+        return broadcast_schedule(network, root, all_port=all_port)
+    if operation == "scatter":
+        return scatter_schedule(network, root, all_port=all_port)
+    if operation == "allgather":
+        return allgather_schedule(network, all_port=all_port)
+    return exchange_schedule(network, order, all_port=all_port)
