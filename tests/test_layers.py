@@ -14,7 +14,7 @@ ORDER = [
     {"collective", "traffic"},
     {"model", "rtl"},
     {"emit"},
-    {"flow"},
+    {"flow", "papers"},
     {"report"},
     {"cli"},
 ]

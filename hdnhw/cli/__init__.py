@@ -25,6 +25,7 @@ from hdnhw.cli.options import (
     load_spec,
     say,
 )
+from hdnhw.cli.papers import add_papers_command
 from hdnhw.cli.simulation import add_simulation_commands
 from hdnhw.model.hang import HangError
 from hdnhw.routing.cdg import RuleError
@@ -54,6 +55,7 @@ def _parser() -> Parser:
         add_collective_commands,
         add_simulation_commands,
         add_hardware_commands,
+        add_papers_command,
     ):
         add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):

@@ -1,0 +1,85 @@
+"""The command that checks the papers."""
+
+import argparse
+import os
+from collections import Counter
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from hdnhw.cli.options import DONE, Result, add_command
+from hdnhw.cli.progress import ProgressBar
+from hdnhw.spec import SpecError
+
+__all__ = ["add_papers_command"]
+
+PICTURES = {
+    "papers-rdn.svg": ("rdn(cube(3), 1)", "RDN of the 3-cube, one level (RDN paper, figure 2)"),
+}
+"""The papers' example networks: file -> spec, caption."""
+
+
+def papers(options: argparse.Namespace) -> tuple[Result, int]:
+    """Check the claims of the papers."""
+    from hdnhw.papers.catalogue import CLAIMS, PAPERS
+    from hdnhw.papers.check import check_claims
+
+    chosen = options.paper or list(PAPERS)
+    unknown = [name for name in chosen if name not in PAPERS]
+    if unknown:
+        raise SpecError(f"paper must be one of {', '.join(PAPERS)}, not {unknown[0]!r}")
+    workers = options.workers if options.workers is not None else os.cpu_count() or 1
+    if workers < 1:
+        raise SpecError(f"workers must be at least 1, not {workers}")
+    if options.output is not None and not Path(options.output).is_dir():
+        raise SpecError(f"output must be a folder that exists, not {options.output!r}")
+    numbers = [number for number, claim in enumerate(CLAIMS) if claim.paper in chosen]
+    start = perf_counter()
+    with ProgressBar() as bar:
+        rows = check_claims(numbers, workers=workers, progress=bar.show)
+    searches = [row for row in rows if row["search"]]
+    largest = max(searches, key=lambda row: row["search"]["nodes"], default=None)
+    result: Result = {
+        "claims": rows if options.json else [_line(row) for row in rows],
+        "verdicts": dict(Counter(row["verdict"] for row in rows)),
+        "seconds": round(perf_counter() - start, 1),
+        "largest_search": largest and {**largest["search"], "memory_mib": largest["memory_mib"]},
+    }
+    if options.output is not None:
+        result["files"] = _write(Path(options.output), rows, options.command)
+    return result, DONE
+
+
+def _line(row: Result) -> Result:
+    """Return what the table on a terminal has room for."""
+    names = ("paper", "where", "claim", "published", "computed", "verdict", "seconds", "memory_mib")
+    return {name: row[name] for name in names}
+
+
+def _write(folder: Path, rows: list[Result], command: str) -> list[str]:
+    from hdnhw.report.papers import papers_page
+    from hdnhw.report.picture import network_svg
+    from hdnhw.spec import parse
+    from hdnhw.topology.network import build
+
+    texts = {name: network_svg(build(parse(spec))) for name, (spec, _) in PICTURES.items()}
+    captions = {name: caption for name, (_, caption) in PICTURES.items()}
+    texts["papers.md"] = papers_page(rows, command=command, pictures=captions)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return sorted(texts)
+
+
+def add_papers_command(commands: Any) -> None:
+    """Add the command ``papers``."""
+    parser = add_command(
+        commands,
+        "papers",
+        papers,
+        summary="check every table, theorem and numeric claim of the papers",
+        example="hdnhw papers --paper HDN -o docs",
+        spec=False,
+    )
+    parser.add_argument("--paper", action="append", metavar="NAME", help="HDN, RDN, DISJ, HSN or DC (default all)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder for papers.md and its pictures")

@@ -1,0 +1,17 @@
+"""All claims, paper by paper."""
+
+from hdnhw.papers.claim import Claim
+from hdnhw.papers.hdn_networks import CLAIMS as HDN_NETWORKS
+
+__all__ = ["CLAIMS", "PAPERS"]
+
+PAPERS = {
+    "HDN": "Hierarchical dual-net, total exchange",
+    "RDN": "Recursive dual-net, collective communication",
+    "DISJ": "Disjoint paths in the hierarchical dual-net",
+    "HSN": "Hierarchical swapped networks",
+    "DC": "Dual-cube",
+}
+
+CLAIMS: tuple[Claim, ...] = (*HDN_NETWORKS,)
+"""In the order of the papers."""

@@ -1,0 +1,65 @@
+"""Claims checked by worker processes, each in one of its own."""
+
+import resource
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from time import perf_counter
+from typing import Any
+
+from hdnhw.papers.catalogue import CLAIMS
+
+__all__ = ["check_claim", "check_claims"]
+
+Row = dict[str, Any]
+
+
+def check_claim(number: int) -> Row:
+    """Check one claim of the catalogue.
+
+    Returns
+    -------
+    dict
+        ``paper``, ``where``, ``claim``, ``published``, ``erratum``, the members of
+        :class:`~hdnhw.papers.claim.Finding`, ``seconds``, and ``memory_mib``, the most that this process ever held.
+    """
+    claim = CLAIMS[number]
+    start = perf_counter()
+    finding = claim.check()
+    seconds = perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "paper": claim.paper,
+        "where": claim.where,
+        "claim": claim.claim,
+        "published": claim.published,
+        "computed": finding.computed,
+        "verdict": str(finding.verdict),
+        "corrected": finding.corrected,
+        "counterexample": finding.counterexample,
+        "erratum": claim.erratum,
+        "table": [dict(row) for row in finding.table],
+        "search": finding.search and dict(finding.search),
+        "seconds": round(seconds, 2),
+        "memory_mib": peak // 1024 if sys.platform != "darwin" else peak >> 20,
+    }
+
+
+def check_claims(
+    numbers: Sequence[int], *, workers: int, progress: Callable[[str, float], None] = lambda *_: None
+) -> list[Row]:
+    """Check claims of the catalogue, each in a fresh process so that its memory is its own; rows in their order."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    rows: dict[int, Row] = {}
+    with ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=1) as executor:
+        running = {executor.submit(check_claim, number): number for number in numbers}
+        try:
+            for done in as_completed(running):
+                rows[running[done]] = done.result()
+                progress(f"{len(rows)} of {len(numbers)} claims", len(rows) / len(numbers))
+        finally:
+            for future in running:
+                future.cancel()
+    return [rows[number] for number in numbers]

@@ -1,0 +1,143 @@
+"""A claim of a paper, and what comes out when it is checked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Case", "Claim", "Finding", "Verdict", "judge"]
+
+
+class Verdict(StrEnum):
+    """What a check found.
+
+    Members
+    -------
+    HOLDS
+        True in every case that was checked.
+    PARTLY
+        True under a condition that the paper does not state, and, of the cases checked, only there.
+    MISPRINT
+        Not what is printed, but what the paper itself says elsewhere.
+    FALSE
+        There is a counterexample.
+    """
+
+    HOLDS = "holds"
+    PARTLY = "partly"
+    MISPRINT = "misprint"
+    FALSE = "false"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What was found.
+
+    Attributes
+    ----------
+    computed : str
+        What came out, in a phrase.
+    verdict : Verdict
+    corrected : str or None
+        What is true instead, if the check found that it is.
+    counterexample : str or None
+        The smallest one.
+    table : sequence of mapping
+        The cells behind the phrase, where the paper has a table; rows of the same keys.
+    search : mapping or None
+        ``spec``, ``nodes`` and ``seconds`` of a breadth-first search of a large network.
+    """
+
+    computed: str
+    verdict: Verdict
+    corrected: str | None = None
+    counterexample: str | None = None
+    table: Sequence[Mapping[str, Any]] = ()
+    search: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A claim of a paper.
+
+    Attributes
+    ----------
+    paper : str
+        ``HDN``, ``RDN``, ``DISJ``, ``HSN`` or ``DC``.
+    where : str
+        Table, theorem, section or figure.
+    claim : str
+        What it is about.
+    published : str
+        What is printed.
+    check : callable
+        Computes; a function at the top of a module, as another process may call it.
+    erratum : str or None
+        Its number in the project's list of errata, E1 to E17.
+    """
+
+    paper: str
+    where: str
+    claim: str
+    published: str
+    check: Callable[[], Finding]
+    erratum: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One instance of a claim.
+
+    Attributes
+    ----------
+    network : str
+        What it is about, usually a spec.
+    nodes : int
+        Its size; the smallest counterexample is the one with the fewest.
+    published, computed : object
+        What the claim says of it, and what was found.
+    holds : bool
+        Whether the claim holds in it.
+    corrected : bool
+        Whether the corrected claim does.
+    condition : bool or None
+        Whether the condition of :func:`judge` is met.
+    """
+
+    network: str
+    nodes: int
+    published: Any
+    computed: Any
+    holds: bool
+    corrected: bool = False
+    condition: bool | None = None
+
+
+def judge(
+    cases: Sequence[Case], *, of: str = "networks", condition: str | None = None, corrected: str | None = None
+) -> Finding:
+    """Return what a number of cases says about a claim.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        At least one.
+    of : str
+        What they are, in the plural.
+    condition : str, optional
+        If the claim holds in exactly the cases that meet it, it is partly true.
+    corrected : str, optional
+        The corrected claim; it is given back only if it holds in every case.
+    """
+    wrong = [case for case in cases if not case.holds]
+    if not wrong:
+        return Finding(computed=f"holds on all {len(cases)} {of}", verdict=Verdict.HOLDS)
+    sharp = condition is not None and all(case.holds == case.condition for case in cases)
+    least = min(wrong, key=lambda case: case.nodes)
+    holds = f"holds on {len(cases) - len(wrong)} of {len(cases)} {of}"
+    return Finding(
+        computed=f"{holds}: where {condition}, and only there" if sharp else holds,
+        verdict=Verdict.PARTLY if sharp else Verdict.FALSE,
+        corrected=corrected if all(case.corrected for case in cases) else None,
+        counterexample=f"{least.network}: {least.published} published, {least.computed} computed",
+    )

@@ -1,0 +1,74 @@
+"""The claims of the papers as a page in Markdown."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from hdnhw.papers.catalogue import PAPERS
+
+__all__ = ["papers_page"]
+
+
+def papers_page(rows: Sequence[Mapping[str, Any]], *, command: str, pictures: Mapping[str, str] | None = None) -> str:
+    """Return the page of checked claims.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        As :func:`hdnhw.papers.check.check_claims` returns them; seconds and memory are left out, so that the page
+        is the same on every machine.
+    command : str
+        The command line that makes the page.
+    pictures : mapping of str to str
+        Name of the file of a picture -> what it shows.
+    """
+    parts = [
+        "# The papers' claims, checked\n",
+        f"Made by `{command}`, which computes every row; only what is published was typed in.",
+        "*partly*: true under a condition that the paper does not state; *misprint*: the paper itself says otherwise",
+        "elsewhere. A correction stands here only if it held in every case that was checked.\n",
+        _summary(rows),
+    ]
+    parts += [f"![{text}]({name})\n\n{text}.\n" for name, text in (pictures or {}).items()]
+    for paper, claims in groupby(rows, key=lambda row: row["paper"]):
+        parts.append(f"## {paper}: {PAPERS[paper]}\n")
+        parts += [_claim(row) for row in claims]
+    return "\n".join(parts)
+
+
+def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
+    lines = [
+        "| paper | where | claim | published | computed | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    names = ("paper", "where", "claim", "published", "computed")
+    lines += ["| " + " | ".join(_cell(row[name]) for name in names) + f" | **{row['verdict']}** |" for row in rows]
+    return "\n".join([*lines, ""])
+
+
+def _claim(row: Mapping[str, Any]) -> str:
+    """Return what the summary has no room for; nothing for a claim that holds and has no table."""
+    notes = {"Corrected": row["corrected"], "Smallest counterexample": row["counterexample"]}
+    said = [f"- {name}: {_cell(text)}" for name, text in notes.items() if text]
+    if not said and not row["table"]:
+        return ""
+    erratum = f" ({row['erratum']})" if row["erratum"] else ""
+    lines = [f"### {row['where']}: {_cell(row['claim'])}{erratum}\n"]
+    lines += [f"- Published: {_cell(row['published'])}", f"- Computed: {_cell(row['computed'])}; **{row['verdict']}**"]
+    return "\n".join([*lines, *said, "", *_table(row["table"])])
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not rows:
+        return []
+    names = list(rows[0])
+    body = ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in rows]
+    return ["| " + " | ".join(names) + " |", "|---" * len(names) + "|", *body, ""]
+
+
+def _cell(value: object) -> str:
+    """Return text that Markdown shows as it is."""
+    text = str(value)
+    for mark in "\\|*_<":
+        text = text.replace(mark, f"\\{mark}")
+    return text
