@@ -1,0 +1,142 @@
+"""Paths between two nodes that share no other node, as many as there are and together as short as possible.
+
+A flow of least cost, one shortest path at a time in what is left of the network [1]_. A node is two states, in and out,
+so that a path through a node in use can only take its place.
+
+References
+----------
+.. [1] J. W. Suurballe, Disjoint paths in a network, Networks 4 (1974).
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+__all__ = ["fault_of_paths", "shortest_disjoint_paths"]
+
+Table = npt.NDArray[np.int32]
+
+FAR = 1 << 30
+
+
+def shortest_disjoint_paths(table: Table, source: int, target: int) -> list[list[int]]:
+    """Return the most paths that share no other node, of the least total length.
+
+    Parameters
+    ----------
+    table : ndarray of int32, shape (num_nodes, ports)
+        As :func:`hdnhw.topology.metrics.neighbor_table` makes it, of a simple graph.
+    source, target : int
+        Two nodes.
+
+    Returns
+    -------
+    list of list of int
+        The nodes of each path, `source` first and `target` last; the shortest path first.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.metrics import neighbor_table
+    >>> from hdnhw.topology.network import build
+    >>> shortest_disjoint_paths(neighbor_table(build(parse("mesh(2, 3)"))), 0, 5)
+    [[0, 1, 2, 5], [0, 3, 4, 5]]
+    """
+    if source == target:
+        raise ValueError(f"paths must be between two nodes, not from {source} to itself")
+    after, before = np.full(len(table), -1, np.int32), np.full(len(table), -1, np.int32)
+    direct = bool((table[source] == target).any())
+    while _augment(table, source, target, after, before):
+        pass
+    paths = [[source, target]] if direct else []
+    for first in np.flatnonzero(before == source):
+        path = [source, int(first)]
+        while path[-1] != target:
+            path.append(int(after[path[-1]]))
+        paths.append(path)
+    return sorted(paths, key=lambda path: (len(path), path))
+
+
+@njit(cache=True)
+def _augment(table: Table, source: int, target: int, after: Any, before: Any) -> bool:
+    """Add a path of least cost; the channel from `source` to `target` stays out of it."""
+    nodes, ports = table.shape
+    cost, parent = np.full(2 * nodes, FAR, np.int32), np.full(2 * nodes, -1, np.int32)
+    waiting, queue = np.zeros(2 * nodes, np.bool_), np.empty(2 * nodes, np.int32)
+    head, size = 0, 1
+    queue[0] = 2 * source + 1
+    cost[queue[0]] = 0
+    while size:
+        state = queue[head]
+        head, size = (head + 1) % len(queue), size - 1
+        waiting[state] = False
+        for port in range(-1, ports if state % 2 else 0):
+            other, step = _next(table, source, target, after, before, state, port)
+            if other < 0 or cost[state] + step >= cost[other]:
+                continue
+            cost[other], parent[other] = cost[state] + step, state
+            if not waiting[other] and other != 2 * target:
+                waiting[other] = True
+                queue[(head + size) % len(queue)] = other
+                size += 1
+    if cost[2 * target] == FAR:
+        return False
+    _take(2 * target, 2 * source + 1, parent, after, before)
+    return True
+
+
+@njit(cache=True, inline="always")
+def _next(table: Table, source: int, target: int, after: Any, before: Any, state: int, port: int) -> tuple[int, int]:
+    """Return the state behind a port, or for port -1 that inside the node or against its path, and the cost; or -1."""
+    node = state // 2
+    used = before[node] >= 0
+    if port < 0:
+        if state % 2 == used:
+            return state ^ 1, 0
+        return (2 * before[node] + 1, -1) if used and before[node] != source else (-1, 0)
+    to = table[node, port]
+    if to < 0 or to == source or before[to] == node or after[node] == to or (node == source and to == target):
+        return -1, 0
+    return 2 * to, 1
+
+
+@njit(cache=True)
+def _take(end: int, start: int, parent: Any, after: Any, before: Any) -> None:
+    """Take back the channels that a path runs against, then add those that it runs along."""
+    for adding in range(2):
+        state = end
+        while state != start:
+            previous = parent[state]
+            node, other = previous // 2, state // 2
+            if node != other and state % 2 == 1 and not adding:
+                after[other] = before[node] = -1
+            if node != other and state % 2 == 0 and adding:
+                if node != start // 2:
+                    after[node] = other
+                if other != end // 2:
+                    before[other] = node
+            state = previous
+
+
+def fault_of_paths(table: Table, source: int, target: int, paths: Sequence[Sequence[int]]) -> str | None:
+    """Return why these are not paths between two nodes that share no other, or None if they are."""
+    seen: set[int] = set()
+    for path in paths:
+        if len(path) < 2 or path[0] != source or path[-1] != target:
+            return f"{path} does not lead from {source} to {target}"
+        for one, other in pairwise(path):
+            if other < 0 or other not in table[one]:
+                return f"no edge from {one} to {other}"
+        inner = path[1:-1]
+        if len(set(inner) - {source, target}) < len(inner):
+            return f"{path} visits a node twice"
+        if shared := seen.intersection(inner):
+            return f"two paths over {min(shared)}"
+        seen.update(inner)
+    if sum(len(path) == 2 for path in paths) > 1:
+        return f"two paths over the edge from {source} to {target}"
+    return None
