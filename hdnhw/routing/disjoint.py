@@ -25,7 +25,7 @@ from hdnhw.topology.assignment import cheapest_pairs
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network
 
-__all__ = ["disjoint_routes"]
+__all__ = ["disjoint_routes", "node_paths"]
 
 Paths = list[list[Node]]
 
@@ -68,9 +68,13 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     ends = network.decode(network.check_node(src)), network.decode(network.check_node(dst))
     if src == dst:
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
-    router = _Router(Nest(network))
-    paths = router.paths(len(network.levels), *ends, range(len(network.factors)))
+    paths = node_paths(Nest(network), len(network.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in sorted(paths, key=len)]
+
+
+def node_paths(nest: Nest, level: int, src: Node, dst: Node) -> list[list[Node]]:
+    """Return disjoint paths between two nodes of HDN(B, level, S)."""
+    return _Router(nest).paths(level, src, dst, range(len(nest.network.factors)))
 
 
 class _Router:

@@ -62,12 +62,12 @@ class Nest:
 
     def cross(self, level: int, node: Node) -> Node:
         """Return the other end of the cross-edge of `level` of a node of that level or of a higher one."""
-        head, tail = self._cut(level, node)
+        head, tail = self.cut(level, node)
         class_bit, cluster, inner = self.split(level, tail)
         other = self.super_node(level, inner)
         return (*head, 1 - class_bit, *other, *self.in_super_node(level, inner, cluster))
 
-    def _cut(self, level: int, node: Node) -> tuple[Node, Node]:
+    def cut(self, level: int, node: Node) -> tuple[Node, Node]:
         """Return the digits before the part of `level`, and that part."""
         place = len(node) - (len(self.network.radices) - self.starts[level])
         return node[:place], node[place:]

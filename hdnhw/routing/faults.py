@@ -1,0 +1,165 @@
+"""Disjoint paths where nodes have failed: how many of them are left, by trials.
+
+The simulation of the disjoint-path paper, section 4: nodes fail at random, two healthy ones are drawn, and the paths
+between them, made without knowing what has failed, are intact if no node on them has. Only their lengths matter, as no
+two share a node.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, prange
+
+from hdnhw.routing.disjoint import disjoint_routes
+from hdnhw.topology.dualnet import DualNetwork
+
+__all__ = ["FaultPoint", "case_of", "clusters_of", "hops_of_pairs", "pairs_of_case", "try_faults"]
+
+CHUNK = 4096
+"""Trials with one random generator, so that results do not depend on the number of threads."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultPoint:
+    """What came out at one rate of faults.
+
+    Attributes
+    ----------
+    rate : float
+        Failed nodes a node.
+    trials : int
+    all_paths, any_path : float
+        Share of trials in which every path was intact, and at least one.
+    mean_hops : float or None
+        Of the intact paths of all trials; None if there was none.
+    """
+
+    rate: float
+    trials: int
+    all_paths: float
+    any_path: float
+    mean_hops: float | None
+
+
+def case_of(network: DualNetwork, src: int, dst: int) -> str:
+    """Return the paper's case of a pair: A (one cluster), B (clusters of two classes) or C (two of one class)."""
+    (one, *_), (other, *_) = network.decode(src), network.decode(dst)
+    if one != other:
+        return "B"
+    return "A" if len(clusters_of(network, [src, dst])) == 1 else "C"
+
+
+def clusters_of(network: DualNetwork, path: Sequence[int]) -> set[int]:
+    """Return the clusters of the highest level that a path visits."""
+    inner = network.num_nodes // _clusters(network)
+    return {node // inner for node in path}
+
+
+def _clusters(network: DualNetwork) -> int:
+    count = 2
+    for place in network.levels[-1].cluster:
+        count *= network.radices[place]
+    return count
+
+
+def pairs_of_case(network: DualNetwork, case: str, count: int, seed: int) -> list[tuple[int, int]]:
+    """Return pairs of two nodes drawn from all of a case, each as likely as any other."""
+    draw, nodes, clusters = Random(f"{case} {seed}"), network.num_nodes, _clusters(network)
+    inner, half = nodes // clusters, clusters // 2
+    pairs: list[tuple[int, int]] = []
+    while len(pairs) < count:
+        src = draw.randrange(nodes)
+        home = src // inner
+        own = home // half * half
+        cluster = {
+            "A": home,
+            "B": (half - own) + draw.randrange(half),
+            "C": own + draw.randrange(half),
+        }[case]
+        dst = cluster * inner + draw.randrange(inner)
+        if dst != src and (case != "C" or cluster != home):
+            pairs.append((src, dst))
+    return pairs
+
+
+def hops_of_pairs(network: DualNetwork, pairs: Sequence[tuple[int, int]]) -> npt.NDArray[np.int32]:
+    """Return the lengths of the disjoint paths of each pair, shape (pairs, paths)."""
+    return np.array([[len(path) - 1 for path in disjoint_routes(network, *pair)] for pair in pairs], np.int32)
+
+
+def try_faults(
+    nodes: int, hops: npt.NDArray[np.int32], rates: Sequence[float], *, trials: int, seed: int
+) -> list[FaultPoint]:
+    """Let nodes fail and count intact paths.
+
+    Parameters
+    ----------
+    nodes : int
+        Of the network. ``round(rate * nodes)`` of them fail, drawn from all but the two of the pair.
+    hops : ndarray of int32, shape (pairs, paths)
+        As :func:`hops_of_pairs` makes it; each trial takes one pair at random.
+    rates : sequence of float
+    trials : int
+        At each rate.
+    seed : int
+        Same seed, same result.
+    """
+    points = []
+    for number, rate in enumerate(rates):
+        failed = round(rate * nodes)
+        if not 0 <= failed <= nodes - 2:
+            raise ValueError(f"fault rate must leave two nodes of {nodes}, not {rate!r}")
+        chunks = -(-trials // CHUNK)
+        start = np.random.SeedSequence([seed, number]).generate_state(chunks, np.uint64)
+        every, some, intact, length = _try(hops, nodes - 2, failed, trials, start).sum(axis=0).tolist()
+        points.append(
+            FaultPoint(
+                rate=rate,
+                trials=trials,
+                all_paths=every / trials,
+                any_path=some / trials,
+                mean_hops=length / intact if intact else None,
+            )
+        )
+    return points
+
+
+@njit(cache=True, parallel=True)
+def _try(hops: Any, nodes: int, failed: int, trials: int, start: Any) -> Any:
+    """Return trials with all paths, trials with a path, intact paths and their hops; a row for each generator."""
+    counts = np.zeros((len(start), 4), np.int64)
+    pairs, paths = hops.shape
+    for chunk in prange(len(start)):
+        state = start[chunk]
+        for _ in range(min(CHUNK, trials - chunk * CHUNK)):
+            state, drawn = _draw(state, pairs)
+            left, faults, intact = nodes, failed, 0
+            for path in range(paths):
+                whole = True
+                for _ in range(hops[drawn, path] - 1):
+                    state, place = _draw(state, left)
+                    left -= 1
+                    if place < faults:
+                        faults -= 1
+                        whole = False
+                if whole:
+                    intact += 1
+                    counts[chunk, 3] += hops[drawn, path]
+            counts[chunk, 0] += intact == paths
+            counts[chunk, 1] += intact > 0
+            counts[chunk, 2] += intact
+    return counts
+
+
+@njit(cache=True, inline="always")
+def _draw(state: Any, below: Any) -> tuple[Any, Any]:
+    """Return the next state of SplitMix64 and a number below another."""
+    state = np.uint64(state + np.uint64(0x9E3779B97F4A7C15))
+    mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed = mixed ^ (mixed >> np.uint64(31))
+    return state, np.int64((mixed >> np.uint64(32)) * np.uint64(below) >> np.uint64(32))
