@@ -9,7 +9,8 @@
 - Algorithm 4 has no case for v = u (u and v' are one node): the path to v is u alone, in place of its own edge.
 - Algorithm 2 does not say what to do without an unused super-node: that path is left out.
 - Algorithm 6, Case A: w is the first node, of super-nodes in the order of numbers, that fits; without one the path is
-  left out. Case B: two paths that end at one node are one path, the others are joined in their order.
+  left out. Case B: two paths that end at one node are one path, the others are joined in their order. Case C with
+  `third_cluster`: each takes the cluster, of those left, over which it is shortest.
 - Base_disjoint_path, which the paper takes as given, is that of :mod:`hdnhw.routing.disjoint`.
 
 References
@@ -32,8 +33,20 @@ __all__ = ["literal_routes", "without_loops"]
 Path = list[Node]
 
 
-def literal_routes(network: Network, src: int, dst: int, *, own_edge: bool = True) -> list[list[int]]:
+def literal_routes(
+    network: Network, src: int, dst: int, *, own_edge: bool = True, third_cluster: bool = False
+) -> list[list[int]]:
     """Return what Algorithm 6 makes for two nodes of a dual-net: walks that may share nodes and may be too few.
+
+    Parameters
+    ----------
+    network : Network
+    src, dst : int
+    own_edge : bool
+        Whether the fans have the path over the node's own cross-edge, as the prose says, or lack it, as printed.
+    third_cluster : bool
+        Whether the paths of Case C that do not meet in a cluster go over one of their own, as in Figure 10, or by
+        HDN_routing from one fan to the other, as printed.
 
     Raises
     ------
@@ -46,7 +59,7 @@ def literal_routes(network: Network, src: int, dst: int, *, own_edge: bool = Tru
     ends = network.decode(network.check_node(src)), network.decode(network.check_node(dst))
     if src == dst:
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
-    paths = _Literal(Nest(dual), own_edge).algorithm6(len(dual.levels), *ends)
+    paths = _Literal(Nest(dual), own_edge, third_cluster).algorithm6(len(dual.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in paths]
 
 
@@ -67,8 +80,8 @@ def without_loops(path: list[int]) -> list[int]:
 class _Literal:
     """The algorithms on nodes of the whole network; `level` says which HDN(B, level, S) around a node is meant."""
 
-    def __init__(self, nest: Nest, own_edge: bool) -> None:
-        self.nest, self.own_edge = nest, own_edge
+    def __init__(self, nest: Nest, own_edge: bool, third_cluster: bool) -> None:
+        self.nest, self.own_edge, self.third_cluster = nest, own_edge, third_cluster
 
     def routing(self, u: Node, v: Node) -> Path:
         """HDN_routing and Base_routing: Algorithm 1."""
@@ -195,7 +208,23 @@ class _Literal:
                 continue
             theirs.remove(other)
             joined.append(self._joined(path, other))
-        return joined + [self._joined(one, other) for one, other in zip(rest, theirs, strict=False)]
+        if not self.third_cluster:
+            return joined + [self._joined(one, other) for one, other in zip(rest, theirs, strict=False)]
+        ends = {self.cluster(level, u)[1], self.cluster(level, v)[1]}
+        free = [name for name in self.super_nodes(level) if name not in ends]
+        for one, other in zip(rest, theirs, strict=False):
+            if free:
+                ways = {name: self._over(level, one, other, name) for name in free}
+                name = min(free, key=lambda name: len(ways[name]))
+                joined.append(ways[name])
+                free.remove(name)
+        return joined
+
+    def _over(self, level: int, one: Path, other: Path, name: Node) -> Path:
+        """Join two paths of Case C over the cluster of that id."""
+        goal = other[-1]
+        door = self.nest.cross(level, self.in_super_node(level, goal, name))
+        return [*one[:-1], *self.routing(one[-1], door), *self.routing(door, goal)[1:], *other[-2::-1]]
 
     def _joined(self, one: Path, other: Path) -> Path:
         return [*one[:-1], *self.routing(one[-1], other[-1]), *other[-2::-1]]
