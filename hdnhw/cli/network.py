@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from hdnhw.cli.options import DONE, Result, add_command, add_rule_options, say
+from hdnhw.cli.options import DONE, FAILED, Result, add_command, add_rule_options, say
 from hdnhw.routing.plan import plan
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.dualnet import DualNetwork
@@ -19,6 +19,9 @@ PICTURE_LIMIT = 1024
 
 SEARCH_LIMIT = 20_000_000
 """Most nodes that ``info`` searches."""
+
+FLOW_LIMIT = 1 << 22
+"""Most nodes in which ``paths`` looks for a flow."""
 
 STRUCTURE_LIMIT, PROFILE_LIMIT = 4096, 1 << 20
 """Most nodes of which ``info`` finds automorphisms, a bisection and the connectivity; of which it compares edges."""
@@ -135,6 +138,45 @@ def route(options: argparse.Namespace) -> tuple[Result, int]:
     }, DONE
 
 
+def paths(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print node-disjoint paths."""
+    from hdnhw.routing import disjoint
+    from hdnhw.routing.disjoint_literal import literal_routes
+    from hdnhw.topology.disjoint import fault_of_paths
+
+    network = build(parse(options.spec))
+    src, dst = network.parse_node(options.src), network.parse_node(options.dst)
+    algorithm = options.algorithm
+    if algorithm is None:
+        algorithm = "address" if disjoint.is_addressable(network) else "flow"
+    makers = {"address": disjoint.disjoint_routes, "paper": literal_routes, "flow": _flow_paths}
+    found = makers[algorithm](network, src, dst)
+    fault = fault_of_paths(lambda node: network.neighbors(node).values(), src, dst, found)
+    hops = [len(path) - 1 for path in found]
+    return {
+        "spec": str(network.spec),
+        "algorithm": algorithm,
+        "src": src,
+        "dst": dst,
+        "count": len(found),
+        "max_hops": max(hops, default=0),
+        "total_hops": sum(hops),
+        "bound": disjoint.length_bound(network) if algorithm == "address" else None,
+        "disjoint": fault is None,
+        "fault": fault,
+        "paths": found,
+    }, DONE if fault is None else FAILED
+
+
+def _flow_paths(network: Network, src: int, dst: int) -> list[list[int]]:
+    from hdnhw.topology.disjoint import shortest_disjoint_paths
+    from hdnhw.topology.metrics import neighbor_table
+
+    if network.num_nodes > FLOW_LIMIT:
+        raise SpecError(f"paths by a flow need at most {FLOW_LIMIT} nodes; {network.spec} has {network.num_nodes}")
+    return shortest_disjoint_paths(neighbor_table(network), src, dst)
+
+
 def routing(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the figures of the routing over all pairs, and its proof."""
     from hdnhw.routing.statistics import routing_statistics
@@ -198,7 +240,7 @@ def add_network_commands(commands: Any) -> None:
 
 
 def add_routing_commands(commands: Any) -> None:
-    """Add the commands ``route`` and ``routing``."""
+    """Add the commands ``route``, ``paths`` and ``routing``."""
     parser = add_command(
         commands, "route", route, summary="print one route", example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1"
     )
@@ -211,6 +253,21 @@ def add_routing_commands(commands: Any) -> None:
         help="the papers' Algorithm 1, or what the hardware does",
     )
     add_rule_options(parser)
+    parser = add_command(
+        commands,
+        "paths",
+        paths,
+        summary="print paths between two nodes that share no other node",
+        example="hdnhw paths 'rdn(cube(3), 1)' 0 1.1/1.0.1",
+    )
+    parser.add_argument("src", metavar="SRC", help="node number or address")
+    parser.add_argument("dst", metavar="DST", help="node number or address")
+    parser.add_argument(
+        "--algorithm",
+        choices=("address", "flow", "paper"),
+        help="by address arithmetic, by a flow over the whole network for the least total length, or the paper's "
+        "Algorithm 6 as printed (default: address where the network allows it, or flow)",
+    )
     parser = add_command(
         commands,
         "routing",

@@ -18,6 +18,7 @@ and the length of an address, not with the number of nodes, and no condition on 
 
 from collections.abc import Collection, Sequence
 from itertools import count
+from typing import TypeGuard
 
 from hdnhw.routing.nest import Move, Nest, Node, Walk, factor_walk
 from hdnhw.spec import SpecError
@@ -25,7 +26,7 @@ from hdnhw.topology.assignment import cheapest_pairs
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network
 
-__all__ = ["disjoint_routes", "node_paths"]
+__all__ = ["disjoint_routes", "is_addressable", "length_bound", "node_paths"]
 
 Paths = list[list[Node]]
 
@@ -63,13 +64,36 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     >>> disjoint_routes(build(parse("rdn(cube(1), 1)")), 0, 3)
     [[0, 1, 5, 7, 3], [0, 4, 6, 2, 3]]
     """
-    if not isinstance(network, DualNetwork) or not all(factor.is_symmetric for factor in network.factors):
-        raise SpecError(f"paths by arithmetic are for dual-nets and products of symmetric factors, not {network.spec}")
+    if not is_addressable(network):
+        raise SpecError(f"paths by address are for dual-nets and products of symmetric factors, not {network.spec}")
     ends = network.decode(network.check_node(src)), network.decode(network.check_node(dst))
     if src == dst:
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
     paths = node_paths(Nest(network), len(network.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in sorted(paths, key=len)]
+
+
+def is_addressable(network: Network) -> TypeGuard[DualNetwork]:
+    """Return whether :func:`disjoint_routes` is for a network."""
+    return isinstance(network, DualNetwork) and all(factor.is_symmetric for factor in network.factors)
+
+
+def length_bound(network: Network) -> int | None:
+    """Return how long a path of :func:`disjoint_routes` can be: 3 (D_(k-1) - D(SN^k)) + 2 D(SN^k) + 6.
+
+    Proved for nested super-nodes: a path of Case C passes three clusters, each in at most D_(k-1) - D(SN^k) hops, and
+    the way round a ring is at most twice its diameter. Where they are not nested no longer path was found. None for
+    products.
+    """
+    if not isinstance(network, DualNetwork) or not network.levels:
+        return None
+    diameter = sum(factor.diameter for factor in network.factors)
+    *lower, last = [
+        sum(network.factors[factor].diameter for factor in level.super_node_factors) for level in network.levels
+    ]
+    for super_node in lower:
+        diameter = 2 * diameter - super_node + 2
+    return 3 * (diameter - last) + 2 * last + 6
 
 
 def node_paths(nest: Nest, level: int, src: Node, dst: Node) -> list[list[Node]]:

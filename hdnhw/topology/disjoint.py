@@ -8,7 +8,7 @@ References
 .. [1] J. W. Suurballe, Disjoint paths in a network, Networks 4 (1974).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -122,14 +122,25 @@ def _take(end: int, start: int, parent: Any, after: Any, before: Any) -> None:
             state = previous
 
 
-def fault_of_paths(table: Table, source: int, target: int, paths: Sequence[Sequence[int]]) -> str | None:
-    """Return why these are not paths between two nodes that share no other, or None if they are."""
+def fault_of_paths(
+    neighbors: Callable[[int], Collection[int]], source: int, target: int, paths: Sequence[Sequence[int]]
+) -> str | None:
+    """Return why these are not paths between two nodes that share no other, or None if they are.
+
+    Parameters
+    ----------
+    neighbors : callable
+        From a node to its neighbours.
+    source, target : int
+    paths : sequence of sequence of int
+        The nodes of each.
+    """
     seen: set[int] = set()
     for path in paths:
         if len(path) < 2 or path[0] != source or path[-1] != target:
             return f"{path} does not lead from {source} to {target}"
         for one, other in pairwise(path):
-            if other < 0 or other not in table[one]:
+            if other not in neighbors(one):
                 return f"no edge from {one} to {other}"
         inner = path[1:-1]
         if len(set(inner) - {source, target}) < len(inner):
