@@ -1,6 +1,7 @@
 """All claims, paper by paper."""
 
 from hdnhw.papers.claim import Claim
+from hdnhw.papers.disjoint import CLAIMS as DISJOINT
 from hdnhw.papers.hdn_networks import CLAIMS as HDN_NETWORKS
 
 __all__ = ["CLAIMS", "PAPERS"]
@@ -13,5 +14,5 @@ PAPERS = {
     "DC": "Dual-cube",
 }
 
-CLAIMS: tuple[Claim, ...] = (*HDN_NETWORKS,)
+CLAIMS: tuple[Claim, ...] = (*HDN_NETWORKS, *DISJOINT)
 """In the order of the papers."""

@@ -28,7 +28,7 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import dual_network
 from hdnhw.topology.network import Network
 
-__all__ = ["literal_routes", "without_loops"]
+__all__ = ["fan", "literal_routes", "without_loops"]
 
 Path = list[Node]
 
@@ -61,6 +61,13 @@ def literal_routes(
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
     paths = _Literal(Nest(dual), own_edge, third_cluster).algorithm6(len(dual.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in paths]
+
+
+def fan(network: Network, node: int, *, own_edge: bool = True) -> list[list[int]]:
+    """Return what Algorithm 3 makes for a node of a dual-net."""
+    dual = dual_network(network, "Algorithm 3")
+    paths = _Literal(Nest(dual), own_edge, False).algorithm3(len(dual.levels), network.decode(node))
+    return [[int(network.encode(digits)) for digits in path] for path in paths]
 
 
 def without_loops(path: list[int]) -> list[int]:
