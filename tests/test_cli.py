@@ -527,3 +527,10 @@ def test_an_interrupt_is_one_line(run, monkeypatch):
 
     monkeypatch.setattr("hdnhw.cli.network.build", interrupt)
     assert run("info 'cube(3)'") == (130, "", "hdnhw: interrupted\n")
+
+
+def test_paths_of_the_paper_that_are_not_disjoint(run):
+    status, out, err = run("paths 'hdn(cube(3), [[2], [0, 1, 2]])' 0 700 --algorithm paper --json")
+    found = json.loads(out)
+    assert (status, err, found["disjoint"], found["count"]) == (1, "", False, 5)
+    assert found["fault"].endswith("visits a node twice")

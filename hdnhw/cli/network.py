@@ -148,8 +148,13 @@ def paths(options: argparse.Namespace) -> tuple[Result, int]:
     src, dst = network.parse_node(options.src), network.parse_node(options.dst)
     algorithm = options.algorithm
     if algorithm is None:
-        algorithm = "address" if disjoint.is_addressable(network) else "flow"
-    makers = {"address": disjoint.disjoint_routes, "paper": literal_routes, "flow": _flow_paths}
+        algorithm = "short" if disjoint.is_addressable(network) else "flow"
+    makers = {
+        "address": disjoint.disjoint_routes,
+        "short": disjoint.short_routes,
+        "paper": literal_routes,
+        "flow": _flow_paths,
+    }
     found = makers[algorithm](network, src, dst)
     fault = fault_of_paths(lambda node: network.neighbors(node).values(), src, dst, found)
     hops = [len(path) - 1 for path in found]
@@ -264,9 +269,9 @@ def add_routing_commands(commands: Any) -> None:
     parser.add_argument("dst", metavar="DST", help="node number or address")
     parser.add_argument(
         "--algorithm",
-        choices=("address", "flow", "paper"),
-        help="by address arithmetic, by a flow over the whole network for the least total length, or the paper's "
-        "Algorithm 6 as printed (default: address where the network allows it, or flow)",
+        choices=("address", "short", "flow", "paper"),
+        help="by address arithmetic; the same made shorter by a flow over a small part of the network (default); by a "
+        "flow over all of it (default for networks of other kinds); the paper's Algorithm 6 as printed",
     )
     parser = add_command(
         commands,

@@ -20,13 +20,16 @@ from collections.abc import Collection, Sequence
 from itertools import count
 from typing import TypeGuard
 
+import numpy as np
+
 from hdnhw.routing.nest import Move, Nest, Node, Walk, factor_walk
 from hdnhw.spec import SpecError
 from hdnhw.topology.assignment import cheapest_pairs
+from hdnhw.topology.disjoint import shortest_disjoint_paths
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network
 
-__all__ = ["disjoint_routes", "is_addressable", "length_bound", "node_paths"]
+__all__ = ["disjoint_routes", "is_addressable", "length_bound", "node_paths", "short_routes"]
 
 Paths = list[list[Node]]
 
@@ -62,7 +65,7 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     >>> from hdnhw.spec import parse
     >>> from hdnhw.topology.network import build
     >>> disjoint_routes(build(parse("rdn(cube(1), 1)")), 0, 3)
-    [[0, 1, 5, 7, 3], [0, 4, 6, 2, 3]]
+    [[0, 4, 5, 2, 3], [0, 1, 6, 7, 3]]
     """
     if not is_addressable(network):
         raise SpecError(f"paths by address are for dual-nets and products of symmetric factors, not {network.spec}")
@@ -71,6 +74,28 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
     paths = node_paths(Nest(network), len(network.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in sorted(paths, key=len)]
+
+
+def short_routes(network: Network, src: int, dst: int) -> list[list[int]]:
+    """Return the paths of least total length in a small part of the network.
+
+    The part holds the paths of :func:`disjoint_routes` and the hop-by-hop routes from each neighbour of `src` to each
+    of `dst`; its size grows with the degree and the length of a route only. One of the paths may be longer than
+    :func:`length_bound`. Parameters and errors are those of :func:`disjoint_routes`.
+    """
+    found = disjoint_routes(network, src, dst)
+    assert isinstance(network, DualNetwork)
+    nest, level = Nest(network), len(network.levels)
+    moves = nest.moves(level, range(len(network.factors)))
+    ends = [network.decode(node) for node in (src, dst)]
+    near, far = ([nest.neighbor(end, move) for move in moves] for end in ends)
+    nodes = {network.decode(node) for path in found for node in path}
+    nodes.update(node for one in near for other in far for node in nest.walk(level, one, other))
+    place = {node: number for number, node in enumerate(sorted(nodes))}
+    table = np.array([[place.get(nest.neighbor(node, move), -1) for move in moves] for node in place], np.int32)
+    names = [int(network.encode(node)) for node in place]
+    paths = shortest_disjoint_paths(table, *(place[end] for end in ends))
+    return [[names[number] for number in path] for path in paths]
 
 
 def is_addressable(network: Network) -> TypeGuard[DualNetwork]:

@@ -1,5 +1,6 @@
 """Disjoint paths by address: every edge, every node, every count, against the flow and the bound."""
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hdnhw.routing.disjoint import disjoint_routes, is_addressable, length_bound
+from hdnhw.routing.disjoint import disjoint_routes, is_addressable, length_bound, short_routes
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.disjoint import shortest_disjoint_paths
 from hdnhw.topology.metrics import distances_from, neighbor_table
@@ -72,11 +73,11 @@ def test_every_kind_of_source(text):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("text", "most"), [("rdn(cube(2), 2)", 18), ("hdn(cube(3), [[2], [0, 1, 2]])", 21)])
+@pytest.mark.parametrize(("text", "most"), [("rdn(cube(2), 2)", 19), ("hdn(cube(3), [[2], [0, 1, 2]])", 20)])
 def test_every_kind_of_source_of_a_large_network(text, most):
     network = build(parse(text))
     orbits = symmetry(neighbor_table(network)).node_orbit
-    assert longest(network, np.unique(orbits, return_index=True)[1].tolist()) <= most
+    assert longest(network, np.unique(orbits, return_index=True)[1].tolist()) == most
 
 
 @st.composite
@@ -90,7 +91,7 @@ def networks(draw):
 
 
 @given(networks(), st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_random_networks_of_any_size(network, data):
     """Near pairs and far ones; most of these networks have more nodes than could be searched."""
     src = data.draw(st.integers(0, network.num_nodes - 1))
@@ -104,16 +105,25 @@ def test_random_networks_of_any_size(network, data):
     paths = disjoint_routes(network, src, dst)
     assert_disjoint(network, src, dst, paths)
     assert len(paths[-1]) - 1 <= length_bound(network)
+    assert_disjoint(network, src, dst, short_routes(network, src, dst))
 
 
 @pytest.mark.parametrize("text", ["hdn(cube(3), [[2]])", "rdn(cube(2), 1)", "hdn(cube(2), [[0], [0, 1]])"])
 def test_the_flow_finds_no_more_and_is_no_longer(text):
     network = build(parse(text))
-    table = neighbor_table(network)
+    table, total = neighbor_table(network), Counter()
     for dst in range(1, network.num_nodes, 3):
-        flow, paths = shortest_disjoint_paths(table, 0, dst), disjoint_routes(network, 0, dst)
-        assert len(flow) == len(paths)
-        assert sum(map(len, flow)) <= sum(map(len, paths))
+        paths = {
+            "flow": shortest_disjoint_paths(table, 0, dst),
+            "short": short_routes(network, 0, dst),
+            "address": disjoint_routes(network, 0, dst),
+        }
+        assert_disjoint(network, 0, dst, paths["short"])
+        assert len(paths["flow"]) == len(network.ports)
+        hops = {name: sum(map(len, some)) for name, some in paths.items()}
+        assert hops["flow"] <= hops["short"] <= hops["address"]
+        total.update(hops)
+    assert total["short"] < 1.06 * total["flow"]
 
 
 def test_neighbours_have_the_edge_between_them():
@@ -144,7 +154,7 @@ def test_networks_it_is_not_for(text):
     assert not is_addressable(network)
     assert length_bound(network) is None
     with pytest.raises(SpecError, match="paths by address are for dual-nets and products of symmetric factors, not "):
-        disjoint_routes(network, 0, 1)
+        short_routes(network, 0, 1)
 
 
 def test_two_nodes_are_needed():
