@@ -17,12 +17,12 @@ and the length of an address, not with the number of nodes, and no condition on 
 """
 
 from collections.abc import Collection, Sequence
-from itertools import count
+from itertools import islice, product
 from typing import TypeGuard
 
 import numpy as np
 
-from hdnhw.routing.nest import Move, Nest, Node, Walk, factor_walk
+from hdnhw.routing.nest import Move, Nest, Node, Walk, factor_walk, nest_of
 from hdnhw.spec import SpecError
 from hdnhw.topology.assignment import cheapest_pairs
 from hdnhw.topology.disjoint import shortest_disjoint_paths
@@ -72,7 +72,7 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     ends = network.decode(network.check_node(src)), network.decode(network.check_node(dst))
     if src == dst:
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
-    paths = node_paths(Nest(network), len(network.levels), *ends)
+    paths = node_paths(nest_of(network), len(network.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in sorted(paths, key=len)]
 
 
@@ -85,7 +85,7 @@ def short_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     """
     found = disjoint_routes(network, src, dst)
     assert isinstance(network, DualNetwork)
-    nest, level = Nest(network), len(network.levels)
+    nest, level = nest_of(network), len(network.levels)
     moves = nest.moves(level, range(len(network.factors)))
     ends = [network.decode(node) for node in (src, dst)]
     near, far = ([nest.neighbor(end, move) for move in moves] for end in ends)
@@ -216,7 +216,7 @@ class _Router:
         """Return paths in the cluster of a node, the first of them the node alone, to super-nodes all different."""
         nest = self.nest
         _, _, inner = nest.split(level, node)
-        head, home = node[: len(node) - len(inner)], nest.super_node(level, inner)
+        head = node[: len(node) - len(inner)]
         fan: list[Walk] = [(inner,)]
         for factor in factors:
             lower = 0
@@ -226,19 +226,17 @@ class _Router:
                 near = nest.neighbor(inner, move)
                 fan.append((inner, near, nest.cross(lower, near)) if lower else (inner, near))
         fan += [(inner, nest.cross(lower, inner)) for lower in range(1, level)]
-        assert len({home, *(nest.super_node(level, path[-1]) for path in fan)}) == len(fan)
         return [tuple(head + part for part in path) for path in fan]
 
 
 def _over(nest: Nest, level: int, start: Node, goal: Node, door: Node) -> Walk:
     """Return a path between two clusters of a class over the cluster `door` of the other class."""
-    class_bit, _, inner = nest.split(level, start)
+    inner = nest.split(level, start)[2]
     _, goal_cluster, goal_inner = nest.split(level, goal)
     inside = nest.network.levels[level - 1].super_node_factors
     head = start[: len(start) - len(inner)]
     first = tuple(head + node for node in nest.walk(level - 1, inner, nest.in_super_node(level, inner, door), inside))
     middle = nest.cross(level, first[-1])
-    assert nest.split(level, middle)[:2] == (1 - class_bit, door)
     goal_door = nest.in_super_node(level, goal_inner, goal_cluster)
     head, inner = middle[: len(middle) - len(inner)], middle[len(middle) - len(inner) :]
     second = tuple(head + node for node in nest.walk(level - 1, inner, goal_door, inside))
@@ -296,7 +294,7 @@ class _Pair:
         return number, [*fan[number][: hop + 1], *walk[:met][::-1], *guest[::-1]]
 
     def _two_clusters(self, one: Walk, other: Walk) -> list[Node]:
-        """Return the path over the clusters that two fan paths lead to, the fans being in clusters of two classes."""
+        """Return the path from one root to the other over the clusters, or the cluster, to which two fan paths lead."""
         nest, level = self.nest, self.level
         start, goal = nest.cross(level, one[-1]), nest.cross(level, other[-1])
         return [*one, *nest.walk(level, start, goal), *other[::-1]]
@@ -304,13 +302,11 @@ class _Pair:
     def same_class(self) -> Paths:
         """Join them, the clusters being of one class."""
         nest, level = self.nest, self.level
-        joined = {
-            (one, self.their_doors.index(door)): self._two_clusters(
-                self.ours[one], self.theirs[self.their_doors.index(door)]
-            )
-            for one, door in enumerate(self.our_doors)
-            if door in self.their_doors
-        }
+        joined: dict[tuple[int, int], list[Node]] = {}
+        for one, door in enumerate(self.our_doors):
+            other = self._index(self.their_doors, door)
+            if other is not None:
+                joined[one, other] = self._two_clusters(self.ours[one], self.theirs[other])
         ours, theirs = self._left(joined)
         starts = [nest.cross(level, self.ours[one][-1]) for one in ours]
         goals = [nest.cross(level, self.theirs[other][-1]) for other in theirs]
@@ -330,23 +326,14 @@ class _Pair:
         ]
 
     def _free_doors(self, most: int) -> list[Node]:
-        """Return ids of clusters that may be the third one of a path: neighbours of the two in number, then any."""
-        nest, level = self.nest, self.level
-        if not most:
-            return []
-        radices = [nest.network.radices[position] for position in nest.network.levels[level - 1].cluster]
+        """Return ids of clusters that may be the third one of a path: those a digit away from the two, or any."""
+        network, ends = self.nest.network, (self.our_cluster, self.their_cluster)
+        radices = [network.radices[position] for position in network.levels[self.level - 1].cluster]
         doors: dict[Node, None] = {}
-        for cluster in (self.our_cluster, self.their_cluster):
+        for cluster in ends:
             for place, radix in enumerate(radices):
-                for step in {1, radix - 1}:
+                for step in (1, radix - 1):
                     doors[(*cluster[:place], (cluster[place] + step) % radix, *cluster[place + 1 :])] = None
-        for number in count():
-            free = [door for door in doors if door not in (self.our_cluster, self.their_cluster)]
-            if len(free) >= most:
-                return free
-            digits = []
-            for radix in reversed(radices):
-                number, digit = divmod(number, radix)
-                digits.append(digit)
-            doors[tuple(reversed(digits))] = None
-        raise AssertionError
+        if len(doors) < most + len(ends):
+            doors |= dict.fromkeys(islice(product(*map(range, radices)), most + len(ends)))
+        return [door for door in doors if door not in ends]

@@ -23,7 +23,7 @@ from itertools import product
 
 from hdnhw.routing.algorithm1 import algorithm1_route
 from hdnhw.routing.disjoint import node_paths
-from hdnhw.routing.nest import Nest, Node
+from hdnhw.routing.nest import Nest, Node, nest_of
 from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import dual_network
 from hdnhw.topology.network import Network
@@ -59,14 +59,14 @@ def literal_routes(
     ends = network.decode(network.check_node(src)), network.decode(network.check_node(dst))
     if src == dst:
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
-    paths = _Literal(Nest(dual), own_edge, third_cluster).algorithm6(len(dual.levels), *ends)
+    paths = _Literal(nest_of(dual), own_edge, third_cluster).algorithm6(len(dual.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in paths]
 
 
 def fan(network: Network, node: int, *, own_edge: bool = True) -> list[list[int]]:
     """Return what Algorithm 3 makes for a node of a dual-net."""
     dual = dual_network(network, "Algorithm 3")
-    paths = _Literal(Nest(dual), own_edge, False).algorithm3(len(dual.levels), network.decode(node))
+    paths = _Literal(nest_of(dual), own_edge, False).algorithm3(len(dual.levels), network.decode(node))
     return [[int(network.encode(digits)) for digits in path] for path in paths]
 
 

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["Move", "Nest", "Node", "Walk", "factor_walk"]
+__all__ = ["Move", "Nest", "Node", "Walk", "factor_walk", "nest_of"]
 
 Node = tuple[int, ...]
 """Digits of a node of some level."""
@@ -106,7 +106,13 @@ class Nest:
         return _walk(self, level, start, goal, tuple(free))
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=16)
+def nest_of(network: DualNetwork) -> Nest:
+    """Return the levels of a network; walks in it are remembered for as long as this is."""
+    return Nest(network)
+
+
+@lru_cache(maxsize=1 << 14)
 def _walk(nest: Nest, level: int, start: Node, goal: Node, free: tuple[int, ...]) -> Walk:
     if level == 0:
         return _base_walk(nest, start, goal, free)
