@@ -12,14 +12,12 @@ from itertools import pairwise
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from hdnhw.papers.claim import Case, Finding, Verdict, judge
 from hdnhw.papers.disjoint_networks import EXAMPLE, disjoint_claim, dual
-from hdnhw.routing.disjoint_literal import fan, literal_routes, without_loops
+from hdnhw.routing.disjoint import disjoint_routes
+from hdnhw.routing.disjoint_literal import fan, mended_routes
 from hdnhw.routing.faults import FaultPoint, clusters_of, hops_of_pairs, pairs_of_case, try_faults
-from hdnhw.topology.disjoint import fault_of_paths
-from hdnhw.topology.metrics import neighbor_table
 
 __all__ = ["CLAIMS"]
 
@@ -38,27 +36,15 @@ Paths = list[list[int]]
 def _paths(case: str) -> list[tuple[tuple[int, int], Paths]]:
     """Return the sampled pairs of a case, and the paths of Algorithm 6."""
     network = dual(EXAMPLE)
-    made = []
-    for pair in pairs_of_case(network, case, PAIRS, 1):
-        made.append((pair, [without_loops(path) for path in literal_routes(network, *pair, third_cluster=True)]))
-    return made
+    return [(pair, mended_routes(network, *pair)) for pair in pairs_of_case(network, case, PAIRS, 1)]
 
 
 @cache
 def _points(case: str, of: str) -> list[FaultPoint]:
     """Return what is left of the paths of a case, those of Algorithm 6 or those by address, at each rate."""
     network = dual(EXAMPLE)
-    around = [set(row) for row in neighbor_table(network).tolist()]
-    good = [
-        (pair, paths)
-        for pair, paths in _paths(case)
-        if len(paths) == len(network.ports) and fault_of_paths(around.__getitem__, *pair, paths) is None
-    ]
-    hops: npt.NDArray[np.int32]
-    if of == "Algorithm 6":
-        hops = np.array([[len(path) - 1 for path in paths] for _, paths in good], np.int32)
-    else:
-        hops = hops_of_pairs(network, [pair for pair, _ in good])
+    make = mended_routes if of == "Algorithm 6" else disjoint_routes
+    hops = hops_of_pairs(network, pairs_of_case(network, case, PAIRS, 1), make)
     return try_faults(network.num_nodes, hops, RATES, trials=TRIALS, seed=1)
 
 

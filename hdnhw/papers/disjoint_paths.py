@@ -6,7 +6,7 @@ from dataclasses import replace
 from hdnhw.papers.claim import Case, Finding, Verdict, judge
 from hdnhw.papers.disjoint_networks import EXAMPLE, FAMILY, diameters, disjoint_claim, dual
 from hdnhw.routing.disjoint import disjoint_routes
-from hdnhw.routing.disjoint_literal import fan, literal_routes, without_loops
+from hdnhw.routing.disjoint_literal import fan, literal_routes, mended_routes, without_loops
 from hdnhw.routing.faults import pairs_of_case
 from hdnhw.spec import parse
 from hdnhw.topology.connectivity import disjoint_paths
@@ -33,10 +33,6 @@ def _printed(network: DualNetwork, src: int, dst: int) -> list[list[int]]:
 
 def _erased(network: DualNetwork, src: int, dst: int) -> list[list[int]]:
     return [without_loops(path) for path in literal_routes(network, src, dst)]
-
-
-def _third(network: DualNetwork, src: int, dst: int) -> list[list[int]]:
-    return [without_loops(path) for path in literal_routes(network, src, dst, third_cluster=True)]
 
 
 def _fails(network: DualNetwork, pairs: Sequence[tuple[int, int]], make: Maker) -> list[tuple[int, int]]:
@@ -177,7 +173,7 @@ def _case(case: str) -> Finding:
         pairs = _pairs(network, case)
         if not _has_fans(network):
             continue
-        makers = {"as printed": _printed, "without loops": _erased, "third cluster": _third}
+        makers = {"as printed": _printed, "without loops": _erased, "third cluster": mended_routes}
         fails = {name: _fails(network, pairs, make) for name, make in makers.items()}
         first = fails["as printed"][0] if fails["as printed"] else None
         cases.append(
@@ -273,9 +269,9 @@ def _theorem4(name: str, corrected: str | None) -> Finding:
         if not _has_fans(network):
             continue
         pairs = [pair for case in "ABC" for pair in _pairs(network, case)]
-        fails = set(_fails(network, pairs, _third))
+        fails = set(_fails(network, pairs, mended_routes))
         good = [pair for pair in pairs if pair not in fails]
-        most = max(len(path) - 1 for pair in good for path in _third(network, *pair))
+        most = max(len(path) - 1 for pair in good for path in mended_routes(network, *pair))
         bounds = _bounds(network)
         cases.append(
             Case(

@@ -28,7 +28,7 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import dual_network
 from hdnhw.topology.network import Network
 
-__all__ = ["fan", "literal_routes", "without_loops"]
+__all__ = ["fan", "literal_routes", "mended_routes", "without_loops"]
 
 Path = list[Node]
 
@@ -61,6 +61,11 @@ def literal_routes(
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
     paths = _Literal(nest_of(dual), own_edge, third_cluster).algorithm6(len(dual.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in paths]
+
+
+def mended_routes(network: Network, src: int, dst: int) -> list[list[int]]:
+    """Return what Algorithm 6 makes over third clusters, with loops taken out: as far as it can be taken as it is."""
+    return [without_loops(path) for path in literal_routes(network, src, dst, third_cluster=True)]
 
 
 def fan(network: Network, node: int, *, own_edge: bool = True) -> list[list[int]]:

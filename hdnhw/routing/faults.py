@@ -5,7 +5,7 @@ between them, made without knowing what has failed, are intact if no node on the
 two share a node.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -15,9 +15,14 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from hdnhw.routing.disjoint import disjoint_routes
+from hdnhw.topology.disjoint import fault_of_paths
 from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.network import Network
 
 __all__ = ["FaultPoint", "case_of", "clusters_of", "hops_of_pairs", "pairs_of_case", "try_faults"]
+
+Maker = Callable[[Network, int, int], list[list[int]]]
 
 CHUNK = 4096
 """Trials with one random generator, so that results do not depend on the number of threads."""
@@ -86,9 +91,26 @@ def pairs_of_case(network: DualNetwork, case: str, count: int, seed: int) -> lis
     return pairs
 
 
-def hops_of_pairs(network: DualNetwork, pairs: Sequence[tuple[int, int]]) -> npt.NDArray[np.int32]:
-    """Return the lengths of the disjoint paths of each pair, shape (pairs, paths)."""
-    return np.array([[len(path) - 1 for path in disjoint_routes(network, *pair)] for pair in pairs], np.int32)
+def hops_of_pairs(
+    network: DualNetwork, pairs: Sequence[tuple[int, int]], make: Maker = disjoint_routes
+) -> npt.NDArray[np.int32]:
+    """Return the lengths of the paths of each pair, shape (pairs, ports).
+
+    Parameters
+    ----------
+    network : DualNetwork
+    pairs : sequence of tuple of int
+    make : callable
+        Makes the paths of a network and two nodes; pairs for which they are not as many disjoint ones as a node has
+        ports are left out.
+    """
+    around = [set(row) for row in neighbor_table(network).tolist()]
+    hops = []
+    for pair in pairs:
+        paths = make(network, *pair)
+        if len(paths) == len(network.ports) and fault_of_paths(around.__getitem__, *pair, paths) is None:
+            hops.append([len(path) - 1 for path in paths])
+    return np.array(hops, np.int32)
 
 
 def try_faults(
