@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-paths bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
+.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-path-faults bench-paths bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -58,6 +58,10 @@ bench-counting: $(READY)
 
 bench-emission: $(READY)
 	$(BIN)/python bench/emission.py
+
+# Paths left among failed nodes, a million trials a point; minutes.
+bench-path-faults: $(READY)
+	$(BIN)/python bench/path_faults.py --plot docs/path-faults.svg
 
 # Disjoint paths: lengths on all pairs from every kind of source, time on networks of 64 to 2^31 nodes; minutes.
 bench-paths: $(READY)
