@@ -51,10 +51,8 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
 
     Raises
     ------
-    SpecError
-        If the network is none of these.
-    ValueError
-        If `src` and `dst` are the same.
+    SpecError, ValueError
+        If the network is none of these; if `src` and `dst` are the same.
 
     References
     ----------
