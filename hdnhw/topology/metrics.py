@@ -53,7 +53,12 @@ def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
 def _neighbor_columns(network: Network, nodes: npt.NDArray[np.int64]) -> list[tuple[int, npt.NDArray[np.int64]]]:
     digits = network.decode(nodes)
     return [
-        (port, np.where(network.has_port(digits, port), network.encode(network.move(digits, port)), -1))
+        (
+            port,
+            np.where(
+                network.has_port(digits, port), network.encode_from(nodes, digits, network.move(digits, port)), -1
+            ),
+        )
         for port in range(len(network.ports))
     ]
 
