@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 
 from hdnhw.cli.collective import add_collective_commands
+from hdnhw.cli.faults import add_faults_command
 from hdnhw.cli.hardware import add_hardware_commands
 from hdnhw.cli.network import add_network_commands, add_routing_commands
 from hdnhw.cli.options import (
@@ -56,6 +57,7 @@ def _parser() -> Parser:
         add_simulation_commands,
         add_hardware_commands,
         add_papers_command,
+        add_faults_command,
     ):
         add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):

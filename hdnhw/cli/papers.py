@@ -1,7 +1,6 @@
 """The command that checks the papers."""
 
 import argparse
-import os
 from collections import Counter
 from pathlib import Path
 from time import perf_counter
@@ -9,6 +8,7 @@ from typing import Any
 
 from hdnhw.cli.options import DONE, Result, add_command
 from hdnhw.cli.progress import ProgressBar
+from hdnhw.cli.workers import worker_count
 from hdnhw.spec import SpecError
 
 __all__ = ["add_papers_command"]
@@ -28,15 +28,12 @@ def papers(options: argparse.Namespace) -> tuple[Result, int]:
     unknown = [name for name in chosen if name not in PAPERS]
     if unknown:
         raise SpecError(f"paper must be one of {', '.join(PAPERS)}, not {unknown[0]!r}")
-    workers = options.workers if options.workers is not None else os.cpu_count() or 1
-    if workers < 1:
-        raise SpecError(f"workers must be at least 1, not {workers}")
     if options.output is not None and not Path(options.output).is_dir():
         raise SpecError(f"output must be a folder that exists, not {options.output!r}")
     numbers = [number for number, claim in enumerate(CLAIMS) if claim.paper in chosen]
     start = perf_counter()
     with ProgressBar() as bar:
-        rows = check_claims(numbers, workers=workers, progress=bar.show)
+        rows = check_claims(numbers, workers=worker_count(options), progress=bar.show)
     searches = [row for row in rows if row["search"]]
     largest = max(searches, key=lambda row: row["search"]["nodes"], default=None)
     result: Result = {
