@@ -82,6 +82,7 @@ class Build:
 
     Attributes
     ----------
+    simulator : str
     folder : Path
         Folder of the build; its log is build.log there.
     """
@@ -96,7 +97,7 @@ class Build:
         arguments: Sequence[str] = BUILD_ARGUMENTS,
         root: Path = BUILD_ROOT,
     ) -> None:
-        self._files, self._top, self._simulator, self._arguments = files, top, simulator, arguments
+        self._files, self._top, self.simulator, self._arguments = files, top, simulator, arguments
         text = "\0".join([top, *arguments, *files, *files.values()])
         self.folder = root.resolve() / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
@@ -127,9 +128,9 @@ class Build:
         sources.mkdir(parents=True)
         for name, text in self._files.items():
             (sources / name).write_text(text)
-        _find_simulator(self._simulator)
+        _find_simulator(self.simulator)
         try:
-            get_runner(self._simulator).build(
+            get_runner(self.simulator).build(
                 sources=[sources / name for name in self._files],
                 hdl_toplevel=self._top,
                 build_args=self._arguments,
@@ -140,7 +141,7 @@ class Build:
             )
         except (SystemExit, RuntimeError) as error:
             log = self.folder / "build.log"
-            raise SimulatorError(f"{self._simulator} could not build the bench, see {log}") from error
+            raise SimulatorError(f"{self.simulator} could not build the bench, see {log}") from error
 
     def run_folder(self, name: str = "run") -> Path:
         """Return the folder in which this process keeps the files of a run."""
@@ -150,7 +151,7 @@ class Build:
         """Make the folder of :meth:`run_folder` empty and return it."""
         folder = self.run_folder(name)
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        folder.mkdir(parents=True)
         return folder
 
     def run(self, module: str, folder: Path, **options: Any) -> None:
@@ -161,9 +162,9 @@ class Build:
         SimulatorError
             If the test fails.
         """
-        _find_simulator(self._simulator)
+        _find_simulator(self.simulator)
         try:
-            get_runner(self._simulator).test(
+            get_runner(self.simulator).test(
                 test_module=module,
                 hdl_toplevel=self._top,
                 hdl_toplevel_lang="verilog",
@@ -174,7 +175,7 @@ class Build:
                 **options,
             )
         except (SystemExit, RuntimeError) as error:
-            raise SimulatorError(f"{self._simulator} failed, see {folder / 'simulation.log'}") from error
+            raise SimulatorError(f"{self.simulator} failed, see {folder / 'simulation.log'}") from error
 
 
 def _find_simulator(simulator: str) -> None:
