@@ -12,7 +12,7 @@ from hdnhw.spec import SpecError, parse
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
-__all__ = ["add_network_commands", "add_routing_commands"]
+__all__ = ["SEARCH_LIMIT", "STRUCTURE_LIMIT", "add_network_commands", "add_routing_commands"]
 
 PICTURE_LIMIT = 1024
 """Most nodes of a picture."""

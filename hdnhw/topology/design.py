@@ -33,7 +33,7 @@ __all__ = ["MOST_NODES", "ORDERS", "Design", "candidates", "front", "measure", "
 MOST_NODES = 1 << 32
 """Most nodes of a network that is looked for."""
 
-MOST_CHOICES, MOST_CANDIDATES = 2_000_000, 100_000
+MOST_CHOICES, MOST_CANDIDATES = 500_000, 100_000
 """Multisets of factors, and candidates among them, after which the search is given up."""
 
 MOST_SEARCHED = 4096
@@ -138,6 +138,12 @@ def candidates(
     >>> [str(spec) for spec in candidates(16, 18, 3)]
     ['torus(2, 8)', 'torus(2, 9)', 'torus(16)', 'torus(17)', 'torus(18)', 'rdn(torus(3), 1)']
     """
+    for parts, levels in _bases(least, most, degree, nested, longest_ring):
+        yield _spec(parts, levels)
+
+
+def _bases(least: int, most: int, degree: int, nested: bool, longest_ring: int) -> Iterator[tuple[list[_Part], int]]:
+    """Yield the parts and the levels of every candidate."""
     looked = 0
     for levels in range(degree):
         own = 2 ** (2**levels - 1)
@@ -148,10 +154,9 @@ def candidates(
             looked += 1
             if looked > MOST_CHOICES:
                 raise SpecError(f"design looked at {MOST_CHOICES} bases: {LESS}")
-            if own * prod(size for size, _ in chosen) >= least:
-                made = [part for _, part in chosen]
-                if not _is_redundant(made, levels):
-                    yield _spec(sorted(made, key=lambda part: part.key), levels)
+            made = [part for _, part in chosen]
+            if own * prod(size for size, _ in chosen) >= least and not _is_redundant(made, levels):
+                yield made, levels
 
 
 def _parts(levels: int, degree: int, nested: bool, longest_ring: int) -> list[tuple[int, _Part]]:
@@ -192,6 +197,7 @@ def _is_complete(factor: Factor) -> bool:
 
 
 def _spec(parts: Sequence[_Part], levels: int) -> Product | DualNet:
+    parts = sorted(parts, key=lambda part: part.key)
     base = _base([part.factor for part in parts])
     if levels == 0:
         return base
@@ -263,23 +269,28 @@ def search(
     SpecError
         If there are none, or too many, or a bound makes no sense.
     """
+    _check(nodes, degree, within, longest_ring)
+    least, most = max(2, ceil(nodes / within)), min(MOST_NODES, floor(nodes * within))
+    bases = list(islice(_bases(least, most, degree, nested, longest_ring), MOST_CANDIDATES + 1))
+    if not bases:
+        raise SpecError(f"no dual-net or product has {least} to {most} nodes of at most {degree} ports")
+    if len(bases) > MOST_CANDIDATES:
+        raise SpecError(f"more than {MOST_CANDIDATES} candidates: {LESS}")
+    found = []
+    for count, (parts, levels) in enumerate(bases):
+        if progress is not None:
+            progress(f"{count} of {len(bases)} candidates", count / len(bases))
+        found.append(measure(_spec(parts, levels)))
+    return found
+
+
+def _check(nodes: int, degree: int, within: float, longest_ring: int) -> None:
+    """Raise SpecError if a bound of a search makes no sense."""
     for (name, (low, high)), value in zip(RANGES.items(), (nodes, degree, longest_ring), strict=True):
         if not low <= value <= high:
             raise SpecError(f"{name} must be {low} to {high}, not {value}")
     if not 1 <= within <= 1000:
         raise SpecError(f"within must be a factor of 1 to 1000, not {within}")
-    least, most = max(2, ceil(nodes / within)), min(MOST_NODES, floor(nodes * within))
-    specs = list(islice(candidates(least, most, degree, nested=nested, longest_ring=longest_ring), MOST_CANDIDATES + 1))
-    if not specs:
-        raise SpecError(f"no dual-net or product has {least} to {most} nodes of at most {degree} ports")
-    if len(specs) > MOST_CANDIDATES:
-        raise SpecError(f"more than {MOST_CANDIDATES} candidates: {LESS}")
-    found = []
-    for count, spec in enumerate(specs):
-        if progress is not None:
-            progress(f"{count} of {len(specs)} candidates", count / len(specs))
-        found.append(measure(spec))
-    return found
 
 
 def front(designs: Sequence[Design]) -> list[Design]:

@@ -90,8 +90,8 @@ def shape(graph):
 @pytest.mark.parametrize(
     ("most", "degree", "nested", "least"),
     [
-        (130, 4, True, 50),
-        (130, 4, False, 50),
+        (130, 4, True, 45),
+        (130, 4, False, 45),
         pytest.param(160, 5, True, 90, marks=pytest.mark.heavy),
         pytest.param(160, 5, False, 90, marks=pytest.mark.heavy),
     ],
