@@ -162,7 +162,7 @@ WRONG = {
     "schedule of no dual-net": "exchange 'hsn(2, cube(2))'",
     "collective of no dual-net": "collective 'star(3)' --op broadcast",
     "classes of no dual-net": "simulate 'ccc(3)' --pattern inter_class",
-    "picture of no dual-net": "picture 'petersen()' -o petersen.svg",
+    "picture of too many": "picture 'cube(11)' -o cube.svg",
     "no table-free rule": "routing 'hsn(2, mesh(2, 6), top=4)'",
     "no proof": "emit 'hsn(4, cube(4))' -o out",
     "no seeds": "synth 'complete(2)' --seeds 0",
