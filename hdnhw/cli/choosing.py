@@ -112,14 +112,14 @@ def design(options: argparse.Namespace) -> tuple[Result, int]:
     bounds = {"within": options.within, "nested": not options.all, "longest_ring": options.longest_ring}
     with ProgressBar() as bar:
         found = search(options.nodes, options.degree, progress=bar.show, **bounds)
-    best = front(found)
+    best = front(found, options.nodes)
     specs = {one.spec for one in best}
     unknown = sum(one.average_distance is None for one in found)
     if unknown:
         say(f"{unknown} of {len(found)} candidates are too large to search: no average distance, not on the front")
     found.sort(key=lambda one: (ORDERS[options.sort](one), one.degree, -one.nodes, str(one.spec)))
     if options.plot is not None:
-        plot_front(found, best, Path(options.plot))
+        plot_front(found, best, Path(options.plot), nodes=options.nodes)
     return {
         "nodes": options.nodes,
         "degree": options.degree,

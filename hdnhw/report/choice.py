@@ -57,7 +57,7 @@ def plot_comparison(rows: Sequence[dict[str, Any]], path: Path) -> None:
         _save(figure, path)
 
 
-def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path) -> None:
+def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, nodes: int) -> None:
     """Draw average distance against nodes, a colour for each number of ports; lines join the front of each.
 
     Parameters
@@ -68,6 +68,8 @@ def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path) -> 
         Those on the front, as :func:`hdnhw.topology.design.front` returns them; the best are named.
     path : Path
         A file whose suffix :func:`hdnhw.report.curves.check_plot` accepts. The same designs give the same SVG.
+    nodes : int
+        Nodes wished for; a line is drawn there.
     """
     from matplotlib import colormaps, rc_context
     from matplotlib.figure import Figure
@@ -82,7 +84,7 @@ def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path) -> 
         axes = figure.add_subplot()
         for degree in degrees:
             own = [one for one in found if one.degree == degree and one.average_distance is not None]
-            axes.plot(*_points(own), ".", color=colors[degree], markersize=2, alpha=0.4, zorder=1)
+            axes.plot(*_points(own), ".", color=colors[degree], markersize=2, alpha=0.4, zorder=1, rasterized=True)
             best = sorted((one for one in front if one.degree == degree), key=lambda one: one.nodes)
             axes.plot(*_points(best), "o-", color=colors[degree], markersize=4, linewidth=1, label=f"{degree} ports")
         for number, one in enumerate(named, start=1):
@@ -92,10 +94,11 @@ def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path) -> 
             axes.plot([], [], " ", label=f"{number}  {one.spec}: {one.degree} ports, {one.nodes} nodes, {y:.2f}")
         highest = max(float(one.average_distance) for one in front if one.average_distance is not None)
         axes.set_ylim(0, 1.5 * highest)
+        axes.axvline(nodes, color="#888", linewidth=0.8, zorder=0)
         axes.set_xlabel("nodes")
         axes.set_ylabel("average distance, hops")
         axes.set_title(
-            "Joined: none has as few ports, as short an average distance and as many nodes at once", fontsize=9
+            f"Joined: none has as few ports, as short an average distance and as many of {nodes} nodes", fontsize=9
         )
         axes.grid(linewidth=0.3)
         figure.legend(loc="outside right upper", fontsize=7)

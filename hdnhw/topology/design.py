@@ -293,19 +293,24 @@ def _check(nodes: int, degree: int, within: float, longest_ring: int) -> None:
         raise SpecError(f"within must be a factor of 1 to 1000, not {within}")
 
 
-def front(designs: Sequence[Design]) -> list[Design]:
-    """Return those that no other one beats: in ports (fewer), average distance (less) and nodes (more).
+def front(designs: Sequence[Design], nodes: int) -> list[Design]:
+    """Return those that no other one beats: in ports, in average distance, and in nodes, counted up to `nodes`.
 
-    One beats another if it is no worse in any of the three and better in one.
+    One beats another if it is no worse in any of the three and better in one; more nodes than are wished for are no
+    gain, and no harm.
     """
-    known = [(design.average_distance, design) for design in designs if design.average_distance is not None]
-    kept: list[tuple[Fraction, Design]] = []
-    for average, design in sorted(known, key=lambda item: (item[1].degree, -item[1].nodes, item[0])):
-        same = (design.nodes, design.degree, average)
-        beaten = any(
-            other.nodes >= design.nodes and found <= average and (other.nodes, other.degree, found) != same
-            for found, other in kept
-        )
-        if not beaten:
-            kept.append((average, design))
+    ranked = sorted(
+        (
+            ((one.degree, max(0, nodes - one.nodes), one.average_distance), one)
+            for one in designs
+            if one.average_distance is not None
+        ),
+        key=lambda item: item[0],
+    )
+    kept: list[tuple[tuple[int, int, Fraction], Design]] = []
+    for figures, design in ranked:
+        if not any(
+            other != figures and all(one <= two for one, two in zip(other, figures, strict=True)) for other, _ in kept
+        ):
+            kept.append((figures, design))
     return [design for _, design in kept]

@@ -29,7 +29,6 @@ OTHERS = [
     "rdn(cube(2), 1)",
     "rdn(torus(5), 1)",
     "rdn(torus(2, 3), 1)",
-    "rdn(torus(17), 1)",
     "rdn(cube(1), 2)",
     "hdn(cube(2), [[0, 1]])",
     "hsn(2, complete(4))",
@@ -47,7 +46,7 @@ OTHERS = [
     "star(4)",
     "star(5)",
 ]
-LARGE = ["hdn(cube(3), [[0], [0, 1, 2]])", "torus(32, 32)", "cube(10)", "star(6)"]
+LARGE = ["rdn(torus(17), 1)", "hdn(cube(3), [[0], [0, 1, 2]])", "torus(32, 32)", "cube(10)", "star(6)"]
 
 
 def drawn(spec):

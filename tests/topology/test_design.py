@@ -1,6 +1,7 @@
 """The search for networks: beside breadth-first search, and beside all bases and super-nodes written out."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations, combinations_with_replacement, pairwise, product
 from math import prod
@@ -29,7 +30,7 @@ def distances(graph):
 @pytest.mark.parametrize("nested", [True, False])
 def test_figures_are_those_of_breadth_first_search(nested):
     looked = Counter()
-    for spec in candidates(2, 300, 4, nested=nested, longest_ring=10):
+    for spec in candidates(2, 240, 4, nested=nested, longest_ring=10):
         found, graph = measure(spec), graph_of(spec)
         pairs, nodes = distances(graph), len(graph)
         assert (found.nodes, found.links, found.diameter) == (nodes, graph.number_of_edges(), max(pairs)), spec
@@ -40,20 +41,25 @@ def test_figures_are_those_of_breadth_first_search(nested):
         )
         looked[spec.__class__.__name__, found.nested] += 1
     assert looked["Product", True] > 40
-    assert looked["DualNet", True] > 15
+    assert looked["DualNet", True] > 12
     assert (looked["DualNet", False] == 0) is nested
 
 
-@pytest.mark.parametrize("spec", ["hdn(torus(2, 3), [[1], [1]])", "rdn(cube(2), 2)", "hdn(cube(3), [[], [0]])"])
+@pytest.mark.parametrize("spec", ["hdn(torus(2, 3), [[1], [1]])", "rdn(cube(2), 2)"])
 def test_figures_of_larger_ones(spec):
+    """Nested: nodes are alike."""
     found, graph = measure(parse(spec)), graph_of(parse(spec))
     own = nx.single_source_shortest_path_length(graph, 0).values()
-    if found.nested:
-        assert found.average_distance == Fraction(sum(own), len(graph) - 1)
-        assert found.diameter == max(own)
-    else:
-        assert found.average_distance is None
-        assert found.diameter >= max(own)
+    assert found.nodes > 1000
+    assert found.average_distance == Fraction(sum(own), len(graph) - 1)
+    assert found.diameter == max(own)
+
+
+def test_a_closed_form_of_the_diameter_without_a_search(monkeypatch):
+    spec = parse("hdn(cube(1), [[], [0]])")
+    searched = measure(spec)
+    monkeypatch.setattr(design, "MOST_SEARCHED", 10)
+    assert measure(spec) == replace(searched, average_distance=None)
 
 
 def written_bases(most, degree, longest_ring):
@@ -90,7 +96,7 @@ def shape(graph):
 @pytest.mark.parametrize(
     ("most", "degree", "nested", "least"),
     [
-        (130, 4, True, 45),
+        (72, 4, True, 40),
         (130, 4, False, 45),
         pytest.param(160, 5, True, 90, marks=pytest.mark.heavy),
         pytest.param(160, 5, False, 90, marks=pytest.mark.heavy),
@@ -118,13 +124,14 @@ def test_the_front_is_what_nothing_beats():
         pairs = [
             (one.degree, other.degree),
             (one.average_distance, other.average_distance),
-            (-one.nodes, -other.nodes),
+            (-min(one.nodes, 200), -min(other.nodes, 200)),
         ]
         return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
 
     expected = [one for one in found if not any(beats(other, one) for other in found)]
-    assert {one.spec for one in front(found)} == {one.spec for one in expected}
-    assert 5 < len(expected) < len(found) / 5
+    assert {one.spec for one in front(found, 200)} == {one.spec for one in expected}
+    assert 4 < len(expected) < len(found) / 20
+    assert {one.nodes >= 200 for one in expected} == {False, True}
 
 
 def test_a_network_of_unknown_distances_is_not_on_the_front(monkeypatch):
@@ -132,7 +139,7 @@ def test_a_network_of_unknown_distances_is_not_on_the_front(monkeypatch):
     found = search(128, 4, 1, nested=False)
     unknown = [one for one in found if one.average_distance is None]
     assert unknown
-    assert not {one.spec for one in unknown} & {one.spec for one in front(found)}
+    assert not {one.spec for one in unknown} & {one.spec for one in front(found, 128)}
     for order in ("average_distance", "capacity"):
         ordered = sorted(found, key=ORDERS[order])
         assert [one.average_distance for one in ordered[-len(unknown) :]] == [None] * len(unknown)
