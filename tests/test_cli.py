@@ -52,12 +52,15 @@ KEYS = {
 }
 COMMANDS = [
     "collective",
+    "compare",
     "cosim",
     "demo",
+    "design",
     "emit",
     "exchange",
     "info",
     "neighbors",
+    "picture",
     "route",
     "routing",
     "simulate",

@@ -309,8 +309,6 @@ def front(designs: Sequence[Design], nodes: int) -> list[Design]:
     )
     kept: list[tuple[tuple[int, int, Fraction], Design]] = []
     for figures, design in ranked:
-        if not any(
-            other != figures and all(one <= two for one, two in zip(other, figures, strict=True)) for other, _ in kept
-        ):
+        if not any(other != figures and other[1] <= figures[1] and other[2] <= figures[2] for other, _ in kept):
             kept.append((figures, design))
     return [design for _, design in kept]

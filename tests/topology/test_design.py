@@ -45,7 +45,7 @@ def test_figures_are_those_of_breadth_first_search(nested):
     assert (looked["DualNet", False] == 0) is nested
 
 
-@pytest.mark.parametrize("spec", ["hdn(torus(2, 3), [[1], [1]])", "rdn(cube(2), 2)"])
+@pytest.mark.parametrize("spec", ["hdn(torus(2, 3), [[0], [0]])", "rdn(cube(2), 2)"])
 def test_figures_of_larger_ones(spec):
     """Nested: nodes are alike."""
     found, graph = measure(parse(spec)), graph_of(parse(spec))
