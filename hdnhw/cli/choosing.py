@@ -159,6 +159,10 @@ def add_choosing_commands(commands: Any) -> None:
     )
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="networks, for example 'rdn(cube(3), 1)'")
     parser.add_argument("--plot", metavar="FILE", help="draw bars of the figures: .svg, .png or .pdf")
+    _add_design(commands)
+
+
+def _add_design(commands: Any) -> None:
     parser = add_command(
         commands,
         "design",

@@ -71,29 +71,20 @@ def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, 
     nodes : int
         Nodes wished for; a line is drawn there.
     """
-    from matplotlib import colormaps, rc_context
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    degrees = sorted({one.degree for one in found})
-    colors = {degree: colormaps["tab10"](place % 10) for place, degree in enumerate(degrees)}
     chosen = {one.spec for one in front}
     named = [one for one in found if one.spec in chosen][:NAMED]
-    named.sort(key=lambda one: (one.degree, one.nodes))
     with rc_context(STYLE):
         figure = Figure(figsize=(10, 5.5), layout="constrained")
         axes = figure.add_subplot()
-        for degree in degrees:
-            own = [one for one in found if one.degree == degree and one.average_distance is not None]
-            axes.plot(*_points(own), ".", color=colors[degree], markersize=2, alpha=0.4, zorder=1, rasterized=True)
-            best = sorted((one for one in front if one.degree == degree), key=lambda one: one.nodes)
-            axes.plot(*_points(best), "o-", color=colors[degree], markersize=4, linewidth=1, label=f"{degree} ports")
-        for number, one in enumerate(named, start=1):
+        _draw_degrees(axes, found, front)
+        for number, one in enumerate(sorted(named, key=lambda one: (one.degree, one.nodes)), start=1):
             ((x,), (y,)) = _points([one])
-            offset = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
-            axes.annotate(str(number), (x, y), fontsize=7, zorder=3, **offset)
+            axes.annotate(str(number), (x, y), (0, 5), textcoords="offset points", ha="center", fontsize=7)
             axes.plot([], [], " ", label=f"{number}  {one.spec}: {one.degree} ports, {one.nodes} nodes, {y:.2f}")
-        highest = max(float(one.average_distance) for one in front if one.average_distance is not None)
-        axes.set_ylim(0, 1.5 * highest)
+        axes.set_ylim(0, 1.5 * max(_points(front)[1], default=1))
         axes.axvline(nodes, color="#888", linewidth=0.8, zorder=0)
         axes.set_xlabel("nodes")
         axes.set_ylabel("average distance, hops")
@@ -103,6 +94,18 @@ def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, 
         axes.grid(linewidth=0.3)
         figure.legend(loc="outside right upper", fontsize=7)
         _save(figure, path)
+
+
+def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -> None:
+    """Draw a dot for each candidate, and a line through those on the front, in a colour for each number of ports."""
+    from matplotlib import colormaps
+
+    for place, degree in enumerate(sorted({one.degree for one in found})):
+        color = colormaps["tab10"](place % 10)
+        own = [one for one in found if one.degree == degree]
+        axes.plot(*_points(own), ".", color=color, markersize=2, alpha=0.4, zorder=1, rasterized=True)
+        best = sorted((one for one in front if one.degree == degree), key=lambda one: one.nodes)
+        axes.plot(*_points(best), "o-", color=color, markersize=4, linewidth=1, label=f"{degree} ports")
 
 
 def _points(designs: Sequence[Design]) -> tuple[list[int], list[float]]:

@@ -249,7 +249,7 @@ def search(
     *,
     nested: bool = True,
     longest_ring: int = 64,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[str, float], None] = lambda *_: None,
 ) -> list[Design]:
     """Return every candidate of nodes / within to nodes * within nodes, with its figures.
 
@@ -261,7 +261,7 @@ def search(
         From 1 to 1000.
     nested, longest_ring
         As for :func:`candidates`.
-    progress : callable, optional
+    progress : callable
         Called with what is being done and the share of it that is.
 
     Raises
@@ -278,8 +278,7 @@ def search(
         raise SpecError(f"more than {MOST_CANDIDATES} candidates: {LESS}")
     found = []
     for count, (parts, levels) in enumerate(bases):
-        if progress is not None:
-            progress(f"{count} of {len(bases)} candidates", count / len(bases))
+        progress(f"{count} of {len(bases)} candidates", count / len(bases))
         found.append(measure(_spec(parts, levels)))
     return found
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.report.choice import NAMED, PANELS, plot_comparison
+from hdnhw.report.choice import NAMED, PANELS, plot_comparison, plot_front
+from hdnhw.spec import parse
+from hdnhw.topology.design import measure
 
 WRONG = {
     "no network": "compare",
@@ -138,6 +140,12 @@ def test_design_of_all_super_nodes(run, monkeypatch):
     count = every["candidates"]
     assert status == 0
     assert err == f"1 of {count} candidates are too large to search: no average distance, not on the front\n"
+
+
+def test_a_picture_of_no_front(tmp_path, monkeypatch):
+    monkeypatch.setattr("hdnhw.topology.design.MOST_SEARCHED", 10)
+    plot_front([measure(parse("hdn(cube(1), [[], [0]])"))], [], tmp_path / "a.svg", nodes=64)
+    assert "3 ports" in (tmp_path / "a.svg").read_text()
 
 
 def test_a_picture_of_the_front(run):
