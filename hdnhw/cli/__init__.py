@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 
+from hdnhw.cli.choosing import add_choosing_commands
 from hdnhw.cli.collective import add_collective_commands
 from hdnhw.cli.faults import add_faults_command
 from hdnhw.cli.hardware import add_hardware_commands
@@ -53,6 +54,7 @@ def _parser() -> Parser:
     for add in (
         add_network_commands,
         add_routing_commands,
+        add_choosing_commands,
         add_collective_commands,
         add_simulation_commands,
         add_hardware_commands,

@@ -12,7 +12,7 @@ from hdnhw.spec import SpecError, parse
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
-__all__ = ["add_network_commands", "add_routing_commands"]
+__all__ = ["SEARCH_LIMIT", "STRUCTURE_LIMIT", "add_network_commands", "add_routing_commands"]
 
 PICTURE_LIMIT = 1024
 """Most nodes of a picture."""
@@ -163,7 +163,7 @@ def routing(options: argparse.Namespace) -> tuple[Result, int]:
 
 
 def picture(options: argparse.Namespace) -> tuple[Result, int]:
-    """Draw a dual-net of one level as SVG."""
+    """Draw a network as SVG."""
     from hdnhw.report.picture import network_svg
 
     network = build(parse(options.spec))
@@ -191,7 +191,7 @@ def add_network_commands(commands: Any) -> None:
         commands,
         "picture",
         picture,
-        summary="draw a dual-net of one level as SVG",
+        summary=f"draw a network of up to {PICTURE_LIMIT} nodes as SVG",
         example="hdnhw picture 'rdn(cube(2), 1)' -o rdn.svg",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="SVG file to write")

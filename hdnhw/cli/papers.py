@@ -14,7 +14,19 @@ from hdnhw.spec import SpecError
 __all__ = ["add_papers_command"]
 
 PICTURES = {
+    "papers-hdn-1.svg": ("hdn(cube(2), [[0]])", "HDN of the 2-cube, S = {2} (HDN paper, figure 2)"),
+    "papers-hdn-2.svg": ("hdn(cube(2), [[0], [0, 1]])", "HDN of the 2-cube, S = {2, 4} (HDN paper, figure 3)"),
     "papers-rdn.svg": ("rdn(cube(3), 1)", "RDN of the 3-cube, one level (RDN paper, figure 2)"),
+    "papers-torus.svg": ("torus(2, 3, 5)", "Torus 2 x 3 x 5 (DISJ paper, figure 4)"),
+    "papers-disj-1.svg": ("hdn(cube(3), [[0]])", "HDN of the 3-cube, S = {2} (DISJ paper, figures 5 and 7 to 9)"),
+    "papers-disj-2.svg": ("hdn(cube(3), [[2]])", "The same with super-nodes along another dimension"),
+    "papers-hsn.svg": ("hsn(3, cube(2))", "HSN(3, Q2) (HSN paper, figure 2)"),
+    "papers-petersen.svg": ("petersen()", "Petersen graph, a nucleus (HSN paper, section 5.3)"),
+    "papers-dualcube.svg": ("dualcube(3)", "Dual-cube F3 (DC paper, figure 2)"),
+    "papers-crossed.svg": ("crossed_cube(3)", "Crossed cube CQ(3) (DC paper, figure 1a)"),
+    "papers-hcn.svg": ("hcn(2)", "HCN(2, 2) (DC paper, figure 1b)"),
+    "papers-reduced.svg": ("reduced_cube(2, 1)", "Reduced hypercube RH(2, 1) (DC paper, figure 1c)"),
+    "papers-ccc.svg": ("ccc(3)", "Cube-connected cycles CCC(3) (DC paper, section 1)"),
 }
 """The papers' example networks: file -> spec, caption."""
 
