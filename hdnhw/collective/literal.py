@@ -12,7 +12,7 @@ References
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Ident", "literal_broadcast", "literal_scatter", "sizes_of"]
+__all__ = ["Ident", "ident_of", "literal_broadcast", "literal_scatter", "sizes_of"]
 
 
 class Ident(NamedTuple):
@@ -30,6 +30,18 @@ class Ident(NamedTuple):
 
 Rule = Callable[[Ident, Ident], bool]
 """Takes the ids of a node and of the source; says whether the node sends in the third stage."""
+
+
+def ident_of(number: int, size: int) -> Ident:
+    """Return the ids of a node of a network whose clusters have `size` nodes.
+
+    Examples
+    --------
+    >>> ident_of(14, 3)
+    Ident(type=1, cluster=1, node=2)
+    """
+    above, node = divmod(number, size)
+    return Ident(*divmod(above, size), node)
 
 
 def sizes_of(base: int, levels: int) -> list[int]:
@@ -79,7 +91,7 @@ def literal_broadcast(base: int, levels: int, source: int, *, right_senders: boo
                 got[first + node] += 1
             return
         size = sizes[level - 1]
-        s = _ident(at, size)
+        s = ident_of(at, size)
         holders = {at, _number(s.partner, size)}
         got[first + _number(s.partner, size)] += 1
         for node in sorted(holders):
@@ -131,7 +143,7 @@ def literal_scatter(
         if level == 0:
             return dict(parcels)
         size = sizes[level - 1]
-        s = _ident(at, size)
+        s = ident_of(at, size)
         own, across = _by_cluster(parcels, s.type, size), _by_cluster(parcels, 1 - s.type, size)
         mine, partners = own.pop(s.cluster, {}), across.pop(s.node, {})
         inner = s.cluster if right_source else s.node
@@ -153,11 +165,6 @@ def literal_scatter(
     return [int(arrived.get(node) == node) for node in range(sizes[-1])]
 
 
-def _ident(number: int, size: int) -> Ident:
-    above, node = divmod(number, size)
-    return Ident(*divmod(above, size), node)
-
-
 def _number(ident: Ident, size: int) -> int:
     return (ident.type * size + ident.cluster) * size + ident.node
 
@@ -165,7 +172,7 @@ def _number(ident: Ident, size: int) -> int:
 def _told(nodes: int, size: int, source: Ident, senders: Rule) -> Iterator[tuple[int, Ident]]:
     """Yield (number, ids) of the nodes that have to send in the third stage."""
     for number in range(nodes):
-        my = _ident(number, size)
+        my = ident_of(number, size)
         if senders(my, source):
             yield number, my
 
@@ -174,7 +181,7 @@ def _by_cluster(parcels: Mapping[int, Any], type_: int, size: int) -> dict[int, 
     """Return the parcels for clusters of a type: cluster -> node -> parcel."""
     result: dict[int, dict[int, Any]] = {}
     for number, parcel in parcels.items():
-        ident = _ident(number, size)
+        ident = ident_of(number, size)
         if ident.type == type_:
             result.setdefault(ident.cluster, {})[ident.node] = parcel
     return result

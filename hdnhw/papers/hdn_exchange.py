@@ -1,6 +1,6 @@
 """HDN paper, section 4: total exchange. Words are those of messages of one word, m = 1."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -10,10 +10,10 @@ from hdnhw.collective.cost import Cost, corrected_formula, lower_bound, paper_fo
 from hdnhw.collective.exchange import SPLITS, exchange_schedule
 from hdnhw.collective.executor import Execution, execute
 from hdnhw.papers.claim import Case, Claim, Finding, judge
-from hdnhw.spec import DualNet, cube, hdn, parse
-from hdnhw.topology.dualnet import DualNetwork, dual_network
+from hdnhw.papers.instances import cases_of, dual_net
+from hdnhw.spec import DualNet, cube, hdn
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distance_histogram, num_edges
-from hdnhw.topology.network import build
 
 __all__ = ["CLAIMS"]
 
@@ -52,10 +52,6 @@ EXAMPLES = {"hdn(cube(2), [[0]])": Cost(6, 48), "hdn(cube(2), [[0], [0, 1]])": C
 """The networks of figures 2 and 3, and what the text says that they take."""
 
 
-def _network(spec: str) -> DualNetwork:
-    return dual_network(build(parse(spec)), "a total exchange")
-
-
 def _exchange(network: DualNetwork, order: str = "paper", split: str = "sum") -> Execution:
     return execute(exchange_schedule(network, order, split=split if order == "paper" else "destination"))
 
@@ -78,7 +74,7 @@ def _in_clusters(network: DualNetwork) -> Fraction:
     """Return the words of T_(k-1)(n_k/n_(k-1)), T_(k-1) as Algorithm 2 takes there."""
     spec = _spec(network)
     inner = hdn(spec.base, spec.super_nodes[:-1]) if len(spec.super_nodes) > 1 else spec.base
-    clusters = dual_network(build(inner), "a total exchange")
+    clusters = dual_net(inner)
     return Fraction(_exchange(clusters).words * network.num_nodes, clusters.num_nodes)
 
 
@@ -98,12 +94,6 @@ def _least(network: DualNetwork) -> Fraction | int:
     return lower_bound(network, "exchange").words
 
 
-def _each(specs: Sequence[str], check: Callable[[DualNetwork], dict[str, Any]]) -> list[Case]:
-    """Return a case for each network, with what `check` says of it."""
-    networks = [_network(spec) for spec in specs]
-    return [Case(network=str(network.spec), nodes=network.num_nodes, **check(network)) for network in networks]
-
-
 def delivers() -> Finding:
     """Run Algorithm 2; the executor fails unless every node ends with the messages of all nodes for it."""
 
@@ -112,7 +102,7 @@ def delivers() -> Finding:
         square = network.num_nodes**2
         return {"published": square, "computed": sorted(messages), "holds": messages == {square}}
 
-    return judge(_each(SMALL, check), of=f"networks, each with {len(SPLITS)} ways to share a super-node's load")
+    return judge(cases_of(SMALL, check), of=f"networks, each with {len(SPLITS)} ways to share a super-node's load")
 
 
 def first_stage() -> Finding:
@@ -122,7 +112,7 @@ def first_stage() -> Finding:
         words, half = _stages(network)[0], network.num_nodes // 2
         return {"published": half, "computed": words, "holds": words == half}
 
-    return judge(_each(SMALL, check))
+    return judge(cases_of(SMALL, check))
 
 
 def third_stage() -> Finding:
@@ -138,7 +128,7 @@ def third_stage() -> Finding:
         }
 
     corrected = "t_s + t_w m n_k, as its own first sentence has it: a single message of length n_k m"
-    return judge(_each(SMALL, check), corrected=corrected, elsewhere=True)
+    return judge(cases_of(SMALL, check), corrected=corrected, elsewhere=True)
 
 
 def inner_stages() -> Finding:
@@ -158,7 +148,7 @@ def inner_stages() -> Finding:
     corrected = (
         "msg_q goes to super-node q, each message to its node N = (N_source + N_destination) mod s_k, digit by digit"
     )
-    return judge(_each(SMALL, check), condition="all s_i = 1", corrected=corrected)
+    return judge(cases_of(SMALL, check), condition="all s_i = 1", corrected=corrected)
 
 
 def word_factor() -> Finding:
@@ -173,7 +163,7 @@ def word_factor() -> Finding:
             "corrected": words == printed * length,
         }
 
-    cases = [case for m in (1, 2) for case in _each(SMALL[:4], partial(check, m))]
+    cases = [case for m in (1, 2) for case in cases_of(SMALL[:4], partial(check, m))]
     corrected = "T_(k-1)(m n_k/n_(k-1)), as the solution of the recurrence, which has m, takes it"
     return judge(cases, of="networks and message lengths", corrected=corrected, elsewhere=True)
 
@@ -185,7 +175,7 @@ def argument() -> Finding:
         schedule = exchange_schedule(network, "paper", split="sum")
         words = zip(schedule.steps, execute(schedule).words_per_step, strict=True)
         inside = sum(count for step, count in words if step.stage.startswith("dim"))
-        base = dual_network(build(_spec(network).base), "a total exchange")
+        base = dual_net(_spec(network).base)
         length = Fraction(inside, 2 ** len(network.levels) * _exchange(base).words)
         half, ratio = network.num_nodes // 2, Fraction(network.num_nodes, base.num_nodes)
         return {
@@ -196,7 +186,7 @@ def argument() -> Finding:
         }
 
     corrected = "T_0(m n_k/n_0), to which the paper's recurrence with T_(k-1)(n_k/n_(k-1)) unrolls"
-    return judge(_each(SMALL, check), corrected=corrected, elsewhere=True)
+    return judge(cases_of(SMALL, check), corrected=corrected, elsewhere=True)
 
 
 def base_cube() -> Finding:
@@ -207,7 +197,7 @@ def base_cube() -> Finding:
         got, printed = Cost(counted.startups, counted.words), Cost(n, n * 2**n // 2)
         return {"published": printed, "computed": got, "holds": got == printed}
 
-    return judge(_each([f"cube({n})" for n in range(1, 9)], check))
+    return judge(cases_of([f"cube({n})" for n in range(1, 9)], check))
 
 
 def base_square() -> Finding:
@@ -219,7 +209,7 @@ def base_square() -> Finding:
         return {"published": printed, "computed": got, "holds": got == printed, "corrected": got == Cost(2, 2 * 2)}
 
     corrected = "2(t_s + 2 t_w m), as T_0(m) = n(t_s + t_w m 2^n/2) gives for n = 2"
-    return judge(_each(["cube(2)"], check), corrected=corrected, elsewhere=True)
+    return judge(cases_of(["cube(2)"], check), corrected=corrected, elsewhere=True)
 
 
 def _theorem3_case(network: DualNetwork) -> dict[str, Any]:
@@ -238,17 +228,17 @@ CORRECTED = "T_k(m) = (2^k - 1)(2 t_s + (3/2) n_k m t_w) + 2^k T_0(m n_k/n_0)"
 
 def one_level() -> Finding:
     """Compare T_1 with what Algorithm 2 takes, all nodes loaded alike."""
-    specs = [spec for spec in FAMILY if len(_network(spec).levels) == 1]
+    specs = [spec for spec in FAMILY if len(dual_net(spec).levels) == 1]
     corrected = "T_1(m) = 2 t_s + (3/2) n_1 m t_w + 2 T_0(m n_1/n_0)"
-    return judge(_each(specs[:8], _theorem3_case), corrected=corrected)
+    return judge(cases_of(specs[:8], _theorem3_case), corrected=corrected)
 
 
 def theorem3() -> Finding:
     """Compare T_k with what Algorithm 2 takes, all nodes loaded alike, and with the other order of its stages."""
     table = []
-    cases = _each(FAMILY, _theorem3_case)
+    cases = cases_of(FAMILY, _theorem3_case)
     for spec, case in zip(FAMILY, cases, strict=True):
-        network = _network(spec)
+        network = dual_net(spec)
         favourable, letter = _theorem3(network)
         row = {"network": spec, "nodes": case.nodes, "nested": network.is_nested}
         row |= {"published": favourable, "to the letter": letter, "computed": case.computed}
@@ -271,7 +261,7 @@ def within_theorem3() -> Finding:
         }
 
     condition = "all s_i > 1 and messages cross from the node with the digits N of their destination"
-    return judge(_each(FAMILY, check), condition=condition)
+    return judge(cases_of(FAMILY, check), condition=condition)
 
 
 def against_least() -> Finding:
@@ -287,12 +277,12 @@ def against_least() -> Finding:
             "corrected": right is not None and right.words >= least,
         }
 
-    return judge(_each([*FAMILY, "rdn(cube(2), 2)", "rdn(cube(3), 2)"], check), corrected=corrected)
+    return judge(cases_of([*FAMILY, "rdn(cube(2), 2)", "rdn(cube(3), 2)"], check), corrected=corrected)
 
 
 def _example(spec: str) -> Finding:
     """Run Algorithm 2 on one of the paper's networks, with every way to share a super-node's load."""
-    network, printed = _network(spec), EXAMPLES[spec]
+    network, printed = dual_net(spec), EXAMPLES[spec]
     cases, table = [], []
     for split in sorted(SPLITS, reverse=True):
         counted = _exchange(network, split=split)
@@ -336,21 +326,21 @@ def hypercubes() -> Finding:
         got = Cost(counted.startups, counted.words)
         return {"published": printed, "computed": got, "holds": got == printed}
 
-    return judge(_each(["cube(4)", "cube(7)"], check))
+    return judge(cases_of(["cube(4)", "cube(7)"], check))
 
 
 def longer_with_fewer_links() -> Finding:
     """Compare the examples, in the best order known, with hypercubes of the same size."""
 
     def check(network: DualNetwork) -> dict[str, Any]:
-        same = _network(str(cube(network.num_nodes.bit_length() - 1)))
+        same = dual_net(str(cube(network.num_nodes.bit_length() - 1)))
         words = [_exchange(one, "cluster-first").words for one in (network, same)]
         links = [num_edges(one) for one in (network, same)]
         got = f"{words[0]} words against {words[1]}, {links[0]} links against {links[1]}"
         holds = same.num_nodes == network.num_nodes and words[0] > words[1] and links[0] < links[1]
         return {"published": "longer, with fewer links", "computed": got, "holds": holds}
 
-    return judge(_each([*EXAMPLES, "rdn(cube(3), 1)"], check))
+    return judge(cases_of([*EXAMPLES, "rdn(cube(3), 1)"], check))
 
 
 def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
