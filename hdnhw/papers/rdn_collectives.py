@@ -1,9 +1,8 @@
-"""RDN paper, sections IV to VI: collective communication. Words are those of messages of one word, m = 1."""
+"""RDN paper, sections IV and V: collective communication. Words are those of messages of one word, m = 1."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from itertools import groupby, product
+from itertools import product
 from math import log2, prod
 from typing import Any
 
@@ -11,11 +10,9 @@ from hdnhw.collective.cost import Cost, corrected_formula, paper_formula
 from hdnhw.collective.executor import execute
 from hdnhw.collective.literal import ident_of, literal_broadcast, literal_scatter, sizes_of
 from hdnhw.collective.operations import operation_schedule
-from hdnhw.collective.schedule import Schedule
-from hdnhw.collective.spread import allgather_schedule
 from hdnhw.papers.claim import Case, Claim, Finding, judge
-from hdnhw.papers.instances import cases_of, dual_net
-from hdnhw.spec import DualNet, rdn
+from hdnhw.papers.instances import cases_of
+from hdnhw.papers.rdn_counts import SAMPLED, STEP, algorithm, cost_of, count, inner_network, recurrence, stages
 from hdnhw.topology.dualnet import DualNetwork
 
 __all__ = ["CLAIMS"]
@@ -30,107 +27,12 @@ RDNS = (
     "rdn(cube(1), 2)",
 )
 FEW = ("rdn(cube(1), 1)", "rdn(torus(3), 1)", "rdn(complete(4), 1)", "rdn(cube(1), 2)")
-RDN1, RDN2 = "rdn(cube(3), 1)", "rdn(cube(3), 2)"
-SAMPLED = 1 << 14
-"""Networks of this many nodes and more have too many messages to move all: those of some sources are."""
-
-SOURCES = 8
-STEP = 509
-"""Sources of a sample are that far apart."""
-
-TABLE2 = """
-One2All_B 7+7 8+8 15+15 18+18
-One2All_P 7+127 8+127 15+32767 18+33783
-All2All_B 7+127 8+134 15+32767 18+33925
-All2All_P 7+448 8+512 15+245760 18+294912
-"""
-"""As printed, t_s + m t_w: 7-cube, RDN^1(B), 15-cube, RDN^2(B)."""
-
-OPERATIONS = {
-    "One2All_B": "broadcast",
-    "One2All_P": "scatter",
-    "All2All_B": "allgather",
-    "All2All_P": "exchange",
-}
-
-
-def _schedule(network: DualNetwork, operation: str) -> Schedule:
-    """Return the schedule of the paper's algorithm."""
-    if operation == "allgather":
-        return allgather_schedule(network, as_printed=True)
-    return operation_schedule(network, operation, order="paper")
-
-
-def _words(schedule: Schedule) -> list[Fraction]:
-    """Return the words of each step, the most that a node sends; of a sample of the sources, what one sends on average.
-
-    All nodes of an RDN and of a cube are alike.
-    """
-    nodes = schedule.network.num_nodes
-    if schedule.root is not None or nodes < SAMPLED:
-        return [Fraction(words) for words in execute(schedule).words_per_step]
-    sent = execute(schedule, sources=[STEP * number % nodes for number in range(SOURCES)]).sent
-    return [Fraction(int(words), SOURCES) for words in sent.sum(axis=(1, 2))]
-
-
-def _cost(schedule: Schedule) -> Cost:
-    return Cost(len(schedule.steps), sum(_words(schedule)))
-
-
-def _count(network: DualNetwork, operation: str) -> Cost:
-    return _cost(_schedule(network, operation))
-
-
-def _stages(schedule: Schedule) -> list[list[Fraction]]:
-    """Return the words of the steps of every stage; a crossing of the highest level is a stage."""
-    top = max(step.stage for step in schedule.steps if step.stage.startswith("cross"))
-    stages = groupby(zip(schedule.steps, _words(schedule), strict=True), key=lambda pair: pair[0].stage == top)
-    return [[words for _, words in stage] for _, stage in stages]
-
-
-def _inner(network: DualNetwork) -> DualNetwork:
-    """Return the network that the clusters of the highest level are."""
-    assert isinstance(network.spec, DualNet)
-    base, levels = network.spec.base, len(network.levels)
-    return dual_net(rdn(base, levels - 1) if levels > 1 else base)
-
-
-def _base(network: DualNetwork) -> DualNetwork:
-    """Return the base network."""
-    assert isinstance(network.spec, DualNet)
-    return dual_net(network.spec.base)
-
-
-def _recurrence(network: DualNetwork, operation: str) -> Cost:
-    """Return what the paper's recurrence gives, with what is counted on the base network."""
-    base, levels = _base(network), len(network.levels)
-    once, sizes = _count(base, operation), sizes_of(base.num_nodes, levels)
-    rule = {"scatter": _oap, "allgather": _aab, "exchange": _aap}[operation]
-
-    def cost(level: int, words: int) -> Cost:
-        return rule(sizes[level - 1], words, lambda m: cost(level - 1, m)) if level else once * words
-
-    return cost(levels, 1)
-
-
-def _oap(inner: int, m: int, cost: Callable[[int], Cost]) -> Cost:
-    """Return T_oap(k, m), n_k = 2 n_(k-1)^2."""
-    return Cost(1, (inner**2 - inner) * m) + cost(inner * m) + Cost(1, inner * m) + cost(m)
-
-
-def _aab(inner: int, m: int, cost: Callable[[int], Cost]) -> Cost:
-    """Return T_aab(k, m)."""
-    return cost(m) + Cost(1, inner * m) + cost(inner * m) + Cost(1, inner**2 * m)
-
-
-def _aap(inner: int, m: int, cost: Callable[[int], Cost]) -> Cost:
-    """Return T_aap(k, m)."""
-    return Cost(1, (inner**2 - 1) * m) + cost(2 * inner * m) + Cost(1, (2 * inner**2 - 1) * m) + cost(2 * inner * m)
+RDN2 = "rdn(cube(3), 2)"
 
 
 def _without_own(network: DualNetwork) -> Cost:
     """Return what Algorithm 4 takes without the message of each node for itself."""
-    schedule = _schedule(network, "exchange")
+    schedule = algorithm(network, "exchange")
     sent = execute(schedule).sent.sum(axis=2)
     for node in range(network.num_nodes):
         here = node
@@ -173,7 +75,7 @@ def _bound(operation: str) -> Finding:
     """Compare what is counted with p - 1 words."""
 
     def check(network: DualNetwork) -> dict[str, Any]:
-        got, least = _cost(operation_schedule(network, operation)).words, network.num_nodes - 1
+        got, least = cost_of(operation_schedule(network, operation)).words, network.num_nodes - 1
         return {"published": least, "computed": got, "holds": got >= least}
 
     return judge(cases_of(["cube(2)", "torus(5)", "torus(3, 4)", "complete(6)", *FEW], check))
@@ -262,7 +164,7 @@ def theorem3() -> Finding:
     """Run one-to-all broadcast."""
 
     def check(network: DualNetwork) -> dict[str, Any]:
-        printed, got = paper_formula(network, "broadcast"), _count(network, "broadcast")
+        printed, got = paper_formula(network, "broadcast"), count(network, "broadcast")
         return {"published": printed, "computed": got, "holds": got == printed}
 
     return judge(cases_of(RDNS, check))
@@ -272,7 +174,7 @@ def _recurrence_holds(operation: str, specs: Sequence[str]) -> Finding:
     """Compare an algorithm with the recurrence for it."""
 
     def check(network: DualNetwork) -> dict[str, Any]:
-        printed, got = _recurrence(network, operation), _count(network, operation)
+        printed, got = recurrence(network, operation), count(network, operation)
         return {"published": printed, "computed": got, "holds": got == printed}
 
     return judge(cases_of(specs, check))
@@ -292,7 +194,7 @@ def exchange_recurrence() -> Finding:
     """Run Algorithm 4 without the messages of nodes for themselves."""
 
     def check(network: DualNetwork) -> dict[str, Any]:
-        printed, got = _recurrence(network, "exchange"), _without_own(network)
+        printed, got = recurrence(network, "exchange"), _without_own(network)
         return {"published": printed, "computed": got, "holds": got == printed}
 
     return judge(cases_of(RDNS[:4], check), of="networks of one level")
@@ -303,11 +205,11 @@ def _approximation(operation: str) -> Finding:
     table = []
 
     def check(network: DualNetwork) -> dict[str, Any]:
-        printed, got = paper_formula(network, operation), _count(network, operation)
+        printed, got = paper_formula(network, operation), count(network, operation)
         assert printed is not None
-        table.append({"network": network.spec, "published": printed, "computed": got})
-        table[-1]["ratio of words"] = f"{float(printed.words / got.words):.3f}"
-        right = _recurrence(network, operation) == got
+        ratio = f"{float(printed.words / got.words):.3f}"
+        table.append({"network": network.spec, "published": printed, "computed": got, "ratio of words": ratio})
+        right = recurrence(network, operation) == got
         if operation == "scatter":
             right &= got.words == network.num_nodes - 1
         return {"published": printed, "computed": got, "holds": got == printed, "corrected": right}
@@ -334,7 +236,7 @@ def theorem6() -> Finding:
     """Run all-to-all personalised communication."""
 
     def check(network: DualNetwork) -> dict[str, Any]:
-        got, right, levels = _count(network, "exchange"), corrected_formula(network), len(network.levels)
+        got, right, levels = count(network, "exchange"), corrected_formula(network), len(network.levels)
         assert right is not None
         extra = 3 * 2**levels * network.num_nodes - Fraction(3 * network.num_nodes * (2**levels - 1), 2)
         printed = right + Cost(0, extra)
@@ -348,8 +250,8 @@ def message_sizes() -> Finding:
     """Compare what the exchange in the clusters takes with messages of 2 n_(k-1) words."""
 
     def check(network: DualNetwork) -> dict[str, Any]:
-        inner = _inner(network)
-        length = sum(_stages(_schedule(network, "exchange"))[1]) / Fraction(_count(inner, "exchange").words)
+        inner = inner_network(network)
+        length = sum(stages(algorithm(network, "exchange"))[1]) / Fraction(count(inner, "exchange").words)
         printed = 2 * inner.num_nodes
         return {"published": printed, "computed": length, "holds": length == printed}
 
@@ -376,126 +278,71 @@ def identities() -> Finding:
     return judge(cases)
 
 
-def cube_times() -> Finding:
-    """Run the four operations on hypercubes."""
-    cases = []
-    for n, operation in product(range(1, 8, 2), OPERATIONS.values()):
-        p, spec = 2**n, f"cube({n})"
-        words = {"broadcast": n, "exchange": n * p // 2}.get(operation, p - 1)
-        got = _count(dual_net(spec), operation)
-        cases.append(
-            Case(
-                network=f"{spec} {operation}",
-                nodes=p,
-                published=Cost(n, words),
-                computed=got,
-                holds=got == Cost(n, words),
-            )
-        )
-    return judge(cases, of="operations on cubes of 1, 3, 5 and 7 dimensions")
+def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
+    return Claim(paper="RDN", where=where, claim=claim, published=published, check=check, erratum=erratum)
 
 
-def _least(network: DualNetwork, operation: str) -> int:
-    """Return the fewest words, all nodes being alike."""
-    histogram = distance_histogram(network, 0)
-    if operation == "exchange":
-        return sum(hops * count for hops, count in enumerate(histogram))
-    last = network.num_nodes - 1
-    return max(len(histogram) - 1, last.bit_length()) if operation == "broadcast" else last
-
-
-def _cells(pattern: str | None = None) -> list[tuple[str, str, Cost]]:
-    """Return (pattern, network, published) of the cells of Table II, those of RDNs alone if a pattern is asked for."""
-    cells = []
-    for name, *row in map(str.split, TABLE2.strip().splitlines()):
-        for spec, cell in zip(("cube(7)", RDN1, "cube(15)", RDN2), row, strict=True):
-            if pattern is None or (pattern == name and spec in (RDN1, RDN2)):
-                cells.append((name, spec, Cost(*map(int, cell.split("+")))))
-    return cells
-
-
-def table2() -> Finding:
-    """Run all of Table II: the paper's algorithms, and the best schedule there is."""
-    cases, table = [], []
-    for pattern, spec, printed in _cells():
-        network, operation = dual_net(spec), OPERATIONS[pattern]
-        got = best = _count(network, operation)
-        if operation in ("allgather", "exchange"):
-            best = _cost(operation_schedule(network, operation))
-        row = {"pattern": pattern, "network": spec, "published": printed, "computed": got}
-        row |= {"best schedule": best, "least words": _least(network, operation)}
-        sampled = operation in ("allgather", "exchange") and network.num_nodes >= SAMPLED
-        table.append(row | {"sources run": SOURCES if sampled else "all"})
-        cases.append(
-            Case(
-                network=f"{pattern} on {spec}",
-                nodes=network.num_nodes,
-                published=printed,
-                computed=got,
-                holds=got == printed,
-            )
-        )
-    found = judge(cases, of="cells", table=table)
-    return replace(found, computed=f"{found.computed}; of 32,768 nodes all-to-all from {SOURCES} sources")
-
-
-def _misprinted(pattern: str) -> Finding:
-    """Compare cells of Table II with what is counted, and that with the recurrence."""
-    cases = []
-    for _, spec, printed in _cells(pattern):
-        network = dual_net(spec)
-        got, right = _count(network, OPERATIONS[pattern]), _recurrence(network, OPERATIONS[pattern])
-        case = Case(
-            network=spec,
-            nodes=network.num_nodes,
-            published=printed,
-            computed=got,
-            holds=got == printed,
-            corrected=got == right,
-        )
-        cases.append(case)
-    text = " and ".join(str(case.computed) for case in cases)
-    return judge(cases, corrected=f"{text}, as the paper's own recurrence gives", elsewhere=True)
-
-
-def table2_scatter() -> Finding:
-    """Check One2All_P."""
-    return _misprinted("One2All_P")
-
-
-def table2_allgather() -> Finding:
-    """Check All2All_B."""
-    return _misprinted("All2All_B")
-
-
-def table2_exchange() -> Finding:
-    """Compare All2All_P with the sum of a node's distances, and that with the order that the prose sketches."""
-    cases = []
-    for _, spec, printed in _cells("All2All_P"):
-        network = dual_net(spec)
-        least, best = _least(network, "exchange"), _cost(operation_schedule(network, "exchange"))
-        cases.append(
-            Case(
-                network=spec,
-                nodes=network.num_nodes,
-                published=printed,
-                computed=f"at least {least} t_w",
-                holds=printed.words >= least,
-                corrected=best == Cost(printed.startups, least),
-            )
-        )
-    text = " and ".join(str(_cost(operation_schedule(dual_net(spec), "exchange"))) for spec in (RDN1, RDN2))
-    return judge(cases, corrected=f"{text}, the least, in the order cluster, cross, cluster, cross of section VI")
-
-
-def _compare(parts: Sequence[tuple[str, Any, Any]], of: str) -> Finding:
-    """Judge (what, published, computed) of parts of an example."""
-    table = [{"part": what, "published": printed, "computed": got} for what, printed, got in parts]
-    cases = [
-        Case(network=what, nodes=place, published=printed, computed=got, holds=printed == got)
-        for place, (what, printed, got) in enumerate(parts)
-    ]
-    return judge(cases, of=of, table=table)
-
-
-CLAIMS: tuple[Claim, ...] = ()
+CLAIMS = (
+    _claim(
+        "section IV",
+        "one-to-all broadcast takes at least, on any architecture",
+        "(log p)(t_s + m t_w)",
+        broadcast_bound,
+    ),
+    _claim("Algorithm 1", "informs all nodes, from any source", "pseudo-code", algorithm1, "E11"),
+    _claim(
+        "Theorem 3",
+        "time of one-to-all broadcast",
+        "(2^(k+1) - 2)(t_s + m t_w) + 2^k T_oab(0, m)",
+        theorem3,
+    ),
+    _claim("section IV", "one-to-all personalised communication takes at least", "(p - 1) m t_w", scatter_bound),
+    _claim("Algorithm 2", "brings every node its message, from any source", "pseudo-code", algorithm2, "E11"),
+    _claim(
+        "section IV",
+        "recurrence for one-to-all personalised communication",
+        "(t_s + (n_k/2 - n_(k-1)) m t_w) + T_oap(k-1, n_(k-1) m) + (t_s + n_(k-1) m t_w) + T_oap(k-1, m)",
+        scatter_recurrence,
+    ),
+    _claim(
+        "sections IV and V",
+        "lengths in the solutions of the recurrences",
+        "r = n_k/(2^k n_0) = (2 n_0)^(2^k - 1)/2^k = n_(k-1) ... n_0; 2^k n_(k-1) ... n_0 = n_k/n_0",
+        identities,
+    ),
+    _claim(
+        "Theorem 4",
+        "time of one-to-all personalised communication",
+        "about (2^(k+1) - 2) t_s + n_k m t_w + T(0, r m) + T(0, r/n_0 m) + (2^k - 2) T(0, m)",
+        theorem4,
+        "E12",
+    ),
+    _claim("section V", "all-to-all broadcast takes at least", "(p - 1) m t_w", allgather_bound),
+    _claim(
+        "section V",
+        "recurrence for all-to-all broadcast, Algorithm 3",
+        "T_aab(k-1, m) + (t_s + n_(k-1) m t_w) + T_aab(k-1, n_(k-1) m) + (t_s + n_(k-1)^2 m t_w)",
+        allgather_recurrence,
+    ),
+    _claim(
+        "Theorem 5",
+        "time of all-to-all broadcast",
+        "about (2^(k+1) - 2) t_s + n_k m t_w + T(0, r m) + T(0, r/n_0 m) + (2^k - 2) T(0, m)",
+        theorem5,
+        "E12",
+    ),
+    _claim("section V", "length of msg_q in Algorithm 4", "2 n_(k-1) m", message_sizes),
+    _claim(
+        "section V",
+        "recurrence for all-to-all personalised communication, Algorithm 4, p(p - 1) messages; k = 1",
+        "(t_s + (n_k/2 - 1) m t_w) + T_aap(k-1, 2 n_(k-1) m) + (t_s + (n_k - 1) m t_w) + T_aap(k-1, 2 n_(k-1) m)",
+        exchange_recurrence,
+    ),
+    _claim(
+        "Theorem 6",
+        "time of all-to-all personalised communication",
+        "about (2^(k+1) - 2) t_s + 3 2^k n_k m t_w + 2^k T_aap(0, n_k m/n_0)",
+        theorem6,
+        "E12",
+    ),
+)
