@@ -1,6 +1,6 @@
 """RDN paper, section VI: the recursive dual-net against the hypercube. Messages of one word, m = 1."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -9,8 +9,8 @@ from typing import Any
 from hdnhw.collective.cost import Cost
 from hdnhw.collective.operations import operation_schedule
 from hdnhw.collective.schedule import Schedule
-from hdnhw.papers.claim import Case, Finding, judge
-from hdnhw.papers.instances import dual_net
+from hdnhw.papers.claim import Case, Claim, Finding, judge
+from hdnhw.papers.instances import cases_of, dual_net
 from hdnhw.papers.rdn_counts import (
     SAMPLED,
     SOURCES,
@@ -23,6 +23,8 @@ from hdnhw.papers.rdn_counts import (
     stages,
     step_words,
 )
+from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.metrics import num_edges
 
 __all__ = ["CLAIMS"]
 
