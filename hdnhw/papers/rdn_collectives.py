@@ -11,7 +11,7 @@ from hdnhw.collective.executor import execute
 from hdnhw.collective.literal import ident_of, literal_broadcast, literal_scatter, sizes_of
 from hdnhw.collective.operations import operation_schedule
 from hdnhw.papers.claim import Case, Claim, Finding, judge
-from hdnhw.papers.instances import cases_of
+from hdnhw.papers.instances import cases_of, plain_rows
 from hdnhw.papers.rdn_counts import SAMPLED, STEP, algorithm, cost_of, count, inner_network, recurrence, stages
 from hdnhw.topology.dualnet import DualNetwork
 
@@ -139,7 +139,7 @@ def _literal(run: Callable[..., list[int]], corrections: dict[str, bool], own: i
                 ),
             )
         )
-    return judge(cases, corrected=corrected, elsewhere=True, table=table)
+    return judge(cases, corrected=corrected, elsewhere=True, table=plain_rows(table))
 
 
 def algorithm1() -> Finding:
@@ -219,7 +219,7 @@ def _approximation(operation: str) -> Finding:
         "scatter": "n_k - 1 words: the recurrence, solved exactly",
         "allgather": "the recurrence, solved exactly",
     }
-    return judge(cases, corrected=corrected[operation], elsewhere=True, table=table)
+    return judge(cases, corrected=corrected[operation], elsewhere=True, table=plain_rows(table))
 
 
 def theorem4() -> Finding:

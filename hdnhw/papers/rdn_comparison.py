@@ -10,7 +10,7 @@ from hdnhw.collective.cost import Cost
 from hdnhw.collective.operations import operation_schedule
 from hdnhw.collective.schedule import Schedule
 from hdnhw.papers.claim import Case, Claim, Finding, judge
-from hdnhw.papers.instances import cases_of, dual_net
+from hdnhw.papers.instances import cases_of, dual_net, plain_rows
 from hdnhw.papers.rdn_counts import (
     SAMPLED,
     SOURCES,
@@ -96,7 +96,7 @@ def table2() -> Finding:
                 holds=got == printed,
             )
         )
-    found = judge(cases, of="cells", table=table)
+    found = judge(cases, of="cells", table=plain_rows(table))
     return replace(found, computed=f"{found.computed}; of 32,768 nodes all-to-all from {SOURCES} sources")
 
 
@@ -156,7 +156,7 @@ def _compare(parts: Sequence[tuple[str, Any, Any]], of: str) -> Finding:
         Case(network=what, nodes=place, published=printed, computed=got, holds=printed == got)
         for place, (what, printed, got) in enumerate(parts)
     ]
-    return judge(cases, of=of, table=table)
+    return judge(cases, of=of, table=plain_rows(table))
 
 
 def _cube(dimensions: int, printed: Sequence[int]) -> Finding:
@@ -260,7 +260,7 @@ def exchange_stages() -> Finding:
     corrected = (
         "the crossings carry what the table shows; in all the fewest words possible, the sum of a node's distances"
     )
-    return judge(cases, corrected=corrected, table=table)
+    return judge(cases, corrected=corrected, table=plain_rows(table))
 
 
 def links() -> Finding:

@@ -1,5 +1,7 @@
 """Sections IV to VI of the RDN paper: what is known without the checks, and that they can fail."""
 
+import json
+
 import pytest
 
 from hdnhw.collective.cost import Cost
@@ -33,7 +35,9 @@ def few_networks(monkeypatch):
     ],
 )
 def test_verdicts(check, verdict):
-    assert check().verdict == verdict
+    found = check()
+    assert found.verdict == verdict
+    json.dumps(found.table)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +50,8 @@ def test_recurrences_by_hand(operation, words):
 
 def test_theorem_4_is_half_too_much():
     found = rdn_collectives.theorem4()
-    assert (found.verdict, found.table[-1]["published"]) == (Verdict.MISPRINT, Cost(8, 191))
-    assert found.table[-1]["computed"] == Cost(8, 127)
+    assert (found.verdict, found.table[-1]["published"]) == (Verdict.MISPRINT, "8 t_s + 191 t_w")
+    assert found.table[-1]["computed"] == "8 t_s + 127 t_w"
 
 
 def test_the_pseudo_code_informs_72_of_128_nodes():
