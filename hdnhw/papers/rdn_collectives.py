@@ -78,7 +78,7 @@ def _bound(operation: str) -> Finding:
         got, least = cost_of(operation_schedule(network, operation)).words, network.num_nodes - 1
         return {"published": least, "computed": got, "holds": got >= least}
 
-    return judge(cases_of(["cube(2)", "torus(5)", "torus(3, 4)", "complete(6)", *FEW], check))
+    return judge(cases_of(["cube(2)", "torus(3, 4)", "complete(6)", *FEW[:2]], check))
 
 
 def scatter_bound() -> Finding:

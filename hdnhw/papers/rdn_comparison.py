@@ -49,7 +49,7 @@ OPERATIONS = {
 def cube_times() -> Finding:
     """Run the four operations on hypercubes."""
     cases = []
-    for n, operation in product(range(1, 8, 2), OPERATIONS.values()):
+    for n, operation in product(range(1, 6, 2), OPERATIONS.values()):
         p, spec = 2**n, f"cube({n})"
         words = {"broadcast": n, "exchange": n * p // 2}.get(operation, p - 1)
         got = count(dual_net(spec), operation)
@@ -62,7 +62,7 @@ def cube_times() -> Finding:
                 holds=got == Cost(n, words),
             )
         )
-    return judge(cases, of="operations on cubes of 1, 3, 5 and 7 dimensions")
+    return judge(cases, of="operations on cubes of 1, 3 and 5 dimensions")
 
 
 def _cells(pattern: str | None = None) -> list[tuple[str, str, Cost]]:
@@ -131,10 +131,11 @@ def table2_allgather() -> Finding:
 
 def table2_exchange() -> Finding:
     """Compare All2All_P with the sum of a node's distances, and that with the order that the prose sketches."""
-    cases = []
+    cases, found = [], []
     for _, spec, printed in _cells("All2All_P"):
         network = dual_net(spec)
         least, best = least_words(network, "exchange"), cost_of(operation_schedule(network, "exchange"))
+        found.append(str(best))
         cases.append(
             Case(
                 network=spec,
@@ -145,8 +146,8 @@ def table2_exchange() -> Finding:
                 corrected=best == Cost(printed.startups, least),
             )
         )
-    text = " and ".join(str(cost_of(operation_schedule(dual_net(spec), "exchange"))) for spec in (RDN1, RDN2))
-    return judge(cases, corrected=f"{text}, the least, in the order cluster, cross, cluster, cross of section VI")
+    corrected = f"{' and '.join(found)}, the least, in the order cluster, cross, cluster, cross of section VI"
+    return judge(cases, corrected=corrected)
 
 
 def _compare(parts: Sequence[tuple[str, Any, Any]], of: str) -> Finding:
