@@ -21,9 +21,9 @@ from hdnhw.topology.network import Network
 
 __all__ = ["SPLITS", "exchange_schedule"]
 
-SPLITS = ("destination", "source", "sum")
+SPLITS = ("destination", "source", "sum", "first")
 """What a message takes for its base digits in SN^j where the papers leave them open: those of where it is to go, those
-that it has, or their sum, digit by digit."""
+that it has, their sum, digit by digit, or zeros: to the letter, as one node of a super-node then gets all of msg_q."""
 
 
 def exchange_schedule(
@@ -38,7 +38,7 @@ def exchange_schedule(
         One of :data:`hdnhw.spec.EXCHANGE_ORDERS`; without levels they are the same.
     split : str
         One of :data:`SPLITS`: the paper does not say which node of a super-node gets msg_q (papers/README.md, E14).
-        ``destination`` takes the fewest words of the three, and a node needs no address but the destination's. The
+        ``destination`` takes the fewest words of them, and a node needs no address but the destination's. The
         other order has this one alone.
     all_port : bool
 
@@ -108,6 +108,8 @@ class _Exchange(Builder):
             return target
         if self._split == "source":
             return start
+        if self._split == "first":
+            return self.circuit.constant(0)
         radix = self.network.radices[place]
         return start.submod(self.circuit.constant(0).submod(target, radix), radix)
 

@@ -1,7 +1,10 @@
 """All claims, paper by paper."""
 
 from hdnhw.papers.claim import Claim
+from hdnhw.papers.hdn_exchange import CLAIMS as HDN_EXCHANGE
 from hdnhw.papers.hdn_networks import CLAIMS as HDN_NETWORKS
+from hdnhw.papers.rdn_collectives import CLAIMS as RDN_COLLECTIVES
+from hdnhw.papers.rdn_comparison import CLAIMS as RDN_COMPARISON
 
 __all__ = ["CLAIMS", "PAPERS"]
 
@@ -13,5 +16,5 @@ PAPERS = {
     "DC": "Dual-cube",
 }
 
-CLAIMS: tuple[Claim, ...] = (*HDN_NETWORKS,)
+CLAIMS: tuple[Claim, ...] = (*HDN_NETWORKS, *HDN_EXCHANGE, *RDN_COLLECTIVES, *RDN_COMPARISON)
 """In the order of the papers."""
