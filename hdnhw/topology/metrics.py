@@ -1,6 +1,6 @@
 """Metrics of a network: breadth-first search, and the papers' closed forms beside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log2
@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit, types
 
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
+from hdnhw.topology.orbits import representatives
 
 __all__ = [
     "DistanceSummary",
@@ -30,8 +32,14 @@ __all__ = [
     "weighted_cost_ratio",
 ]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 """Nodes handled at once by the vectorised search."""
+
+ONE_BY_ONE = 16
+"""How much longer a pair takes when one node is searched from than when 64 are."""
+
+_NUMBERS = (types.int32, types.int64)
+_DISTANCES, _QUEUE = types.Array(types.int16, 1, "C"), types.Array(types.int32, 1, "C")
 
 
 def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
@@ -53,12 +61,32 @@ def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
 def _neighbor_columns(network: Network, nodes: npt.NDArray[np.int64]) -> list[tuple[int, npt.NDArray[np.int64]]]:
     digits = network.decode(nodes)
     return [
-        (port, np.where(network.has_port(digits, port), network.encode(network.move(digits, port)), -1))
-        for port in range(len(network.ports))
+        (port, np.where(network.has_port(digits, port), network.encode_from(nodes, digits, moved), -1))
+        for port, moved in ((port, network.move(digits, port)) for port in range(len(network.ports)))
     ]
 
 
-def distances_from(network: Network, source: int, progress: Callable[[int], None] | None = None) -> npt.NDArray[Any]:
+@njit(
+    [types.int64(types.Array(kind, 1, "C"), _DISTANCES, _QUEUE, types.int64, types.int64) for kind in _NUMBERS],
+    cache=True,
+)
+def _reach(column, distance, queue, end, hops):  # type: ignore[no-untyped-def]
+    """Queue the nodes of `column` that were not reached before; return the end of the queue."""
+    for node in column:
+        if node >= 0 and distance[node] < 0:
+            distance[node] = hops
+            queue[end] = node
+            end += 1
+    return end
+
+
+def distances_from(
+    network: Network,
+    source: int,
+    progress: Callable[[int], None] | None = None,
+    *,
+    table: npt.NDArray[np.int32] | None = None,
+) -> npt.NDArray[Any]:
     """Return the distance of every node from `source`, hops, by breadth-first search.
 
     Parameters
@@ -67,6 +95,9 @@ def distances_from(network: Network, source: int, progress: Callable[[int], None
     source : int
     progress : callable, optional
         Called with the number of nodes reached so far, once a level.
+    table : ndarray, optional
+        What :func:`neighbor_table` returns, if it is at hand: searches from more than one node are faster with it, a
+        single one needs less memory without.
 
     Returns
     -------
@@ -74,26 +105,27 @@ def distances_from(network: Network, source: int, progress: Callable[[int], None
     """
     distance = np.full(network.num_nodes, -1, dtype=np.int16)
     distance[network.check_node(source)] = 0
-    frontier = np.array([source], dtype=np.int64)
-    hops, reached = 0, 1
-    while len(frontier):
-        hops += 1
-        found = []
-        for start in range(0, len(frontier), CHUNK):
-            for _, column in _neighbor_columns(network, frontier[start : start + CHUNK]):
-                fresh = column[(column >= 0) & (distance[column] < 0)]
-                distance[fresh] = hops
-                found.append(fresh)
-        frontier = np.unique(np.concatenate(found))
-        reached += len(frontier)
+    queue = np.empty(network.num_nodes, dtype=np.int32)
+    queue[0] = source
+    start, end, hops = 0, 1, 0
+    while start < end:
+        hops, last = hops + 1, end
+        for first in range(start, last, CHUNK):
+            frontier = queue[first : min(first + CHUNK, last)]
+            if table is not None:
+                end = _reach(table[frontier].ravel(), distance, queue, end, hops)
+            else:
+                for _, column in _neighbor_columns(network, frontier.astype(np.int64)):
+                    end = _reach(column, distance, queue, end, hops)
+        start = last
         if progress:
-            progress(reached)
+            progress(end)
     return distance
 
 
-def distance_histogram(network: Network, source: int) -> list[int]:
-    """Return how many nodes lie at each distance 0, 1, ... from `source`."""
-    return [int(count) for count in np.bincount(distances_from(network, source))]
+def distance_histogram(network: Network, source: int, progress: Callable[[int], None] | None = None) -> list[int]:
+    """Return how many nodes lie at each distance 0, 1, ... from `source`; `progress` as of :func:`distances_from`."""
+    return [int(count) for count in np.bincount(distances_from(network, source, progress))]
 
 
 @dataclass(frozen=True)
@@ -103,7 +135,7 @@ class DistanceSummary:
     Attributes
     ----------
     diameter : int or None
-        Hops; None if the network is too large to search from every kind of node.
+        Hops; None if the network is too large to search from every node that can differ from the others.
     average_distance : Fraction or None
         Mean over ordered pairs u != v, hops; None likewise.
     histogram : tuple of int
@@ -145,23 +177,54 @@ def pair_histogram(network: Network, progress: Callable[[int], None] | None = No
 
 
 def summarise_distances(
-    network: Network, *, budget: int = 1 << 30, progress: Callable[[int], None] | None = None
+    network: Network, *, budget: int = 1 << 30, progress: Callable[[float], None] = lambda _: None
 ) -> DistanceSummary:
     """Search from every node that can differ from the others.
 
-    A node-symmetric network needs one source. Any other is searched from every node while it has at most `budget`
-    ordered pairs; beyond, only the histogram of node 0 is known.
+    A product or dual-net is searched from one node of each known orbit, and a node-symmetric network from one. Any
+    other is searched from every node while it has at most `budget` ordered pairs; beyond, only the histogram of node 0
+    is known. Pairs searched from one node at a time count as :data:`ONE_BY_ONE` each.
+
+    Parameters
+    ----------
+    network : Network
+    budget : int
+    progress : callable
+        Called with the share that is done.
     """
-    n = network.num_nodes
-    own = distance_histogram(network, 0)
-    if network.node_symmetric:
-        histogram, sources = own, 1
+    n, sources = network.num_nodes, _sources(network)
+    work = None if sources is None else len(sources) * n
+    own = distance_histogram(network, 0, lambda reached: progress(reached / (work or n)))
+    if sources is not None and (len(sources) == 1 or len(sources) * n * ONE_BY_ONE <= min(budget, n * n)):
+        histogram = _weighted_histogram(network, sources, own, progress)
     elif n * n <= budget:
-        histogram, sources = pair_histogram(network, progress), n
+        histogram = pair_histogram(network, lambda searched: progress(searched / n))
     else:
         return DistanceSummary(None, None, tuple(own))
     total = sum(hops * count for hops, count in enumerate(histogram))
-    return DistanceSummary(len(histogram) - 1, Fraction(total, sources * (n - 1)), tuple(own))
+    return DistanceSummary(len(histogram) - 1, Fraction(total, n * (n - 1)), tuple(own))
+
+
+def _sources(network: Network) -> list[tuple[int, int]] | None:
+    """Return nodes to search from, 0 first, and how many nodes each stands for; None if that is not known."""
+    if network.node_symmetric:
+        return [(0, network.num_nodes)]
+    return representatives(network) if isinstance(network, DualNetwork) else None
+
+
+def _weighted_histogram(
+    network: Network, sources: Sequence[tuple[int, int]], own: Sequence[int], progress: Callable[[float], None]
+) -> list[int]:
+    """Return the sum of the histograms of `sources`, each as often as it says; `own` is that of the first."""
+    table = neighbor_table(network) if len(sources) > 1 else None
+    histogram = sources[0][1] * np.array(own, dtype=np.int64)
+    for done, (source, weight) in enumerate(sources[1:], start=2):
+        counts = np.bincount(distances_from(network, source, table=table))
+        longer = max(len(histogram), len(counts))
+        histogram = np.pad(histogram, (0, longer - len(histogram)))
+        histogram += weight * np.pad(counts, (0, longer - len(counts)))
+        progress(done / len(sources))
+    return [int(count) for count in histogram]
 
 
 def node_symmetric(network: Network, *, budget: int = 1 << 24) -> bool | None:
