@@ -27,6 +27,7 @@ __all__ = [
     "nested_average_distance",
     "node_symmetric",
     "num_edges",
+    "orbit_histograms",
     "pair_histogram",
     "summarise_distances",
     "weighted_cost_ratio",
@@ -123,9 +124,9 @@ def distances_from(
     return distance
 
 
-def distance_histogram(network: Network, source: int, progress: Callable[[int], None] | None = None) -> list[int]:
-    """Return how many nodes lie at each distance 0, 1, ... from `source`; `progress` as of :func:`distances_from`."""
-    return [int(count) for count in np.bincount(distances_from(network, source, progress))]
+def distance_histogram(network: Network, source: int) -> list[int]:
+    """Return how many nodes lie at each distance 0, 1, ... from `source`."""
+    return [int(count) for count in np.bincount(distances_from(network, source))]
 
 
 @dataclass(frozen=True)
@@ -193,14 +194,14 @@ def summarise_distances(
         Called with the share that is done.
     """
     n, sources = network.num_nodes, _sources(network)
-    work = None if sources is None else len(sources) * n
-    own = distance_histogram(network, 0, lambda reached: progress(reached / (work or n)))
     if sources is not None and (len(sources) == 1 or len(sources) * n * ONE_BY_ONE <= min(budget, n * n)):
-        histogram = _weighted_histogram(network, sources, own, progress)
-    elif n * n <= budget:
-        histogram = pair_histogram(network, lambda searched: progress(searched / n))
+        histograms = orbit_histograms(network, sources, progress)
+        own, histogram = histograms[0], _pairs_of(sources, histograms)
     else:
-        return DistanceSummary(None, None, tuple(own))
+        own = distance_histogram(network, 0)
+        if n * n > budget:
+            return DistanceSummary(None, None, tuple(own))
+        histogram = pair_histogram(network, lambda searched: progress(searched / n))
     total = sum(hops * count for hops, count in enumerate(histogram))
     return DistanceSummary(len(histogram) - 1, Fraction(total, n * (n - 1)), tuple(own))
 
@@ -212,19 +213,28 @@ def _sources(network: Network) -> list[tuple[int, int]] | None:
     return representatives(network) if isinstance(network, DualNetwork) else None
 
 
-def _weighted_histogram(
-    network: Network, sources: Sequence[tuple[int, int]], own: Sequence[int], progress: Callable[[float], None]
-) -> list[int]:
-    """Return the sum of the histograms of `sources`, each as often as it says; `own` is that of the first."""
+def orbit_histograms(
+    network: Network, sources: Sequence[tuple[int, int]], progress: Callable[[float], None] = lambda _: None
+) -> list[list[int]]:
+    """Return how many nodes lie at each distance from each of `sources`, (node, nodes that are like it)."""
     table = neighbor_table(network) if len(sources) > 1 else None
-    histogram = sources[0][1] * np.array(own, dtype=np.int64)
-    for done, (source, weight) in enumerate(sources[1:], start=2):
-        counts = np.bincount(distances_from(network, source, table=table))
-        longer = max(len(histogram), len(counts))
-        histogram = np.pad(histogram, (0, longer - len(histogram)))
-        histogram += weight * np.pad(counts, (0, longer - len(counts)))
-        progress(done / len(sources))
-    return [int(count) for count in histogram]
+    result: list[list[int]] = []
+
+    def tell(reached: int) -> None:
+        progress((len(result) + reached / network.num_nodes) / len(sources))
+
+    for source, _ in sources:
+        result.append([int(count) for count in np.bincount(distances_from(network, source, tell, table=table))])
+    return result
+
+
+def _pairs_of(sources: Sequence[tuple[int, int]], histograms: Sequence[Sequence[int]]) -> list[int]:
+    """Return how many ordered pairs lie at each distance."""
+    total = [0] * max(map(len, histograms))
+    for (_, size), histogram in zip(sources, histograms, strict=True):
+        for hops, count in enumerate(histogram):
+            total[hops] += size * count
+    return total
 
 
 def node_symmetric(network: Network, *, budget: int = 1 << 24) -> bool | None:

@@ -17,12 +17,13 @@ from itertools import product
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
 from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Digits
 
-__all__ = ["MAX_ORBITS", "automorphisms", "representatives"]
+__all__ = ["MAX_ORBITS", "automorphisms", "keeps_edges", "representatives"]
 
 MAX_ORBITS = 1 << 12
 """Orbits, and ways to fill copies that move together, that are looked at."""
@@ -84,13 +85,22 @@ def automorphisms(network: DualNetwork) -> Iterator[Callable[[Digits], Digits]]:
             yield _Map(copies, start, np.array([1, 0]))
 
 
+def keeps_edges(network: DualNetwork, move: Callable[[Digits], Digits], nodes: npt.NDArray[np.int64]) -> bool:
+    """Return whether a map takes the neighbours of each of `nodes` to those of its image; every port must be there."""
+    digits = network.decode(nodes)
+    image, ports = move(digits), range(len(network.ports))
+    here = [network.encode(network.move(image, port)) for port in ports]
+    there = [network.encode(move(network.move(digits, port))) for port in ports]
+    return np.array_equal(np.sort(here, axis=0), np.sort(there, axis=0))
+
+
 @dataclass(frozen=True)
 class _Map:
     """A permutation of the values of those copies whose paths begin with given bits."""
 
     copies: Sequence[_Copy]
     start: tuple[int, ...]
-    images: np.ndarray
+    images: npt.NDArray[np.int64]
 
     def __call__(self, digits: Digits) -> Digits:
         result = list(digits)

@@ -9,7 +9,7 @@ from hdnhw.spec import parse
 from hdnhw.topology import orbits
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
-from hdnhw.topology.orbits import automorphisms, representatives
+from hdnhw.topology.orbits import automorphisms, keeps_edges, representatives
 from hdnhw.topology.symmetry import symmetry
 
 NETWORKS = {
@@ -23,7 +23,7 @@ NETWORKS = {
     "hdn(ghc(3, 2), [[0, 1], [0]])": 1,
     "hdn(complete(4), [[], [0]])": 5,
     "hdn(torus(5), [[], [0]])": 13,
-    "hdn(complete(2), [[], [0], []])": 16,
+    "hdn(complete(2), [[0], [], [0]])": 4,
 }
 """Networks, and how many orbits they have."""
 
@@ -63,6 +63,19 @@ def test_a_map_of_one_node_is_that_of_many():
     network = build(parse("hdn(torus(2, 3), [[0], [1]])"))
     for move, image in zip(automorphisms(network), images(network), strict=True):
         assert network.encode(move(network.decode(77))) == image[77]
+
+
+@pytest.mark.parametrize("text", [text for text in NETWORKS if "mesh" not in text])
+def test_edges_are_kept_around_single_nodes(text):
+    network = build(parse(text))
+    some = np.arange(0, network.num_nodes, 7)
+    assert all(keeps_edges(network, move, some) for move in automorphisms(network))
+
+
+def test_a_map_that_keeps_no_edges():
+    network = build(parse("hdn(torus(5), [[], [0]])"))
+    last = len(network.radices) - 1
+    assert not keeps_edges(network, lambda digits: (*digits[:last], (digits[last] + 1) % 5), np.arange(50))
 
 
 def test_too_many_orbits(monkeypatch):
