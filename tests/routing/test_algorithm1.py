@@ -151,7 +151,7 @@ def test_node_out_of_range(src, dst, bad):
     "text",
     [
         "hdn(cube(2), [[0], [0, 1]])",
-        "hdn(torus(2, 3), [[1], [0]])",
+        "hdn(torus(2, 3), [[1], [0, 1]])",
         "hdn(complete(2), [[0], [0], [0]])",
         "hdn(complete(2), [[], []])",
         "torus(5, 2)",
