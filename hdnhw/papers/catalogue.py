@@ -2,6 +2,9 @@
 
 from hdnhw.papers.claim import Claim
 from hdnhw.papers.hdn_networks import CLAIMS as HDN_NETWORKS
+from hdnhw.papers.hdn_routing import CLAIMS as HDN_ROUTING
+from hdnhw.papers.hdn_symmetry import CLAIMS as HDN_SYMMETRY
+from hdnhw.papers.hdn_tables import CLAIMS as HDN_TABLES
 
 __all__ = ["CLAIMS", "PAPERS"]
 
@@ -13,5 +16,10 @@ PAPERS = {
     "DC": "Dual-cube",
 }
 
-CLAIMS: tuple[Claim, ...] = (*HDN_NETWORKS,)
+CLAIMS: tuple[Claim, ...] = (
+    *HDN_NETWORKS,
+    *HDN_TABLES,
+    *HDN_SYMMETRY,
+    *HDN_ROUTING,
+)
 """In the order of the papers."""
