@@ -5,6 +5,7 @@ from hdnhw.papers.hdn_networks import CLAIMS as HDN_NETWORKS
 from hdnhw.papers.hdn_routing import CLAIMS as HDN_ROUTING
 from hdnhw.papers.hdn_symmetry import CLAIMS as HDN_SYMMETRY
 from hdnhw.papers.hdn_tables import CLAIMS as HDN_TABLES
+from hdnhw.papers.rdn_networks import CLAIMS as RDN_NETWORKS
 
 __all__ = ["CLAIMS", "PAPERS"]
 
@@ -21,5 +22,6 @@ CLAIMS: tuple[Claim, ...] = (
     *HDN_TABLES,
     *HDN_SYMMETRY,
     *HDN_ROUTING,
+    *RDN_NETWORKS,
 )
 """In the order of the papers."""
