@@ -1,6 +1,8 @@
 """All claims, paper by paper."""
 
 from hdnhw.papers.claim import Claim
+from hdnhw.papers.dualcube import CLAIMS as DUALCUBE
+from hdnhw.papers.dualcube_routing import CLAIMS as DUALCUBE_ROUTING
 from hdnhw.papers.hdn_networks import CLAIMS as HDN_NETWORKS
 from hdnhw.papers.hdn_routing import CLAIMS as HDN_ROUTING
 from hdnhw.papers.hdn_symmetry import CLAIMS as HDN_SYMMETRY
@@ -23,5 +25,7 @@ CLAIMS: tuple[Claim, ...] = (
     *HDN_SYMMETRY,
     *HDN_ROUTING,
     *RDN_NETWORKS,
+    *DUALCUBE,
+    *DUALCUBE_ROUTING,
 )
 """In the order of the papers."""
