@@ -23,6 +23,9 @@ MOST = 1100
 COMPARED = 400_000
 """Nodes of those in which distances from several nodes are compared."""
 
+EXPANDED = ("complete(2)", "complete(3)", "cube(2)", "complete(4)", "torus(5)", "complete(5)", "torus(2, 3)")
+"""Symmetric graphs that are expanded."""
+
 Table = npt.NDArray[np.int32]
 
 
@@ -94,7 +97,7 @@ def _kinds(base: DualNetwork, orders: Iterator[tuple[int, ...]]) -> set[tuple[in
 def unique() -> Finding:
     """Expand small graphs with every order in which one cluster can be linked to those of the other class."""
     cases = []
-    for text in ("complete(2)", "complete(3)", "cube(2)", "complete(4)", "torus(5)", "complete(5)", "torus(2, 3)"):
+    for text in EXPANDED:
         base = dual_net(text)
         kinds = _kinds(base, permutations(range(base.num_nodes)))
         by_id = _kinds(base, iter([tuple(range(base.num_nodes))]))
