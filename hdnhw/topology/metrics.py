@@ -40,7 +40,7 @@ ONE_BY_ONE = 16
 """How much longer a pair takes when one node is searched from than when 64 are."""
 
 _NUMBERS = (types.int32, types.int64)
-_DISTANCES, _QUEUE = types.Array(types.int16, 1, "C"), types.Array(types.int32, 1, "C")
+_NODES = types.Array(types.int32, 1, "C")
 
 
 def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
@@ -68,7 +68,7 @@ def _neighbor_columns(network: Network, nodes: npt.NDArray[np.int64]) -> list[tu
 
 
 @njit(
-    [types.int64(types.Array(kind, 1, "C"), _DISTANCES, _QUEUE, types.int64, types.int64) for kind in _NUMBERS],
+    [types.int64(types.Array(kind, 1, "C"), _NODES, _NODES, types.int64, types.int64) for kind in _NUMBERS],
     cache=True,
 )
 def _reach(column, distance, queue, end, hops):  # type: ignore[no-untyped-def]
@@ -102,9 +102,9 @@ def distances_from(
 
     Returns
     -------
-    ndarray of int16, shape (num_nodes,)
+    ndarray of int32, shape (num_nodes,)
     """
-    distance = np.full(network.num_nodes, -1, dtype=np.int16)
+    distance = np.full(network.num_nodes, -1, dtype=np.int32)
     distance[network.check_node(source)] = 0
     queue = np.empty(network.num_nodes, dtype=np.int32)
     queue[0] = source

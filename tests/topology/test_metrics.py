@@ -263,6 +263,11 @@ def test_a_table_at_hand_changes_nothing(text):
         )
 
 
+def test_distances_of_more_than_fifteen_bits():
+    network = build(parse("mesh(33000)"))
+    assert metrics.distances_from(network, 0)[-1] == 32999
+
+
 def test_source_out_of_range():
     with pytest.raises(ValueError, match=r"node of cube\(3\) must be 0 to 7, not 8"):
         metrics.distances_from(build(parse("cube(3)")), 8)
