@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import log10, prod
 from time import perf_counter
 
@@ -180,6 +180,13 @@ def range_of_sizes() -> Finding:
     )
 
 
+def super_node_sizes() -> Finding:
+    """Multiply the sizes of every set of factors of the torus 2 x 3 x 5."""
+    network = dual_net("torus(2, 3, 5)")
+    some = (chosen for count in range(4) for chosen in combinations(network.radices, count))
+    return judge([compare(network, [1, 2, 3, 5, 6, 10, 15, 30], sorted(map(prod, some)))], of="base networks")
+
+
 def growth() -> Finding:
     """Count the nodes of the recursive dual-nets on the 3-cube."""
     networks = [dual_net(f"rdn(cube(3), {k})") for k in (1, 2, 3)]
@@ -209,6 +216,13 @@ CLAIMS = (
         claim="sizes of the RDN on a 3-cube, k = 1, 2, 3",
         published="2^7, 2^15, 2^31",
         check=growth,
+    ),
+    Claim(
+        paper="HDN",
+        where="section 2",
+        claim="sizes of super-nodes on factors of 2, 3 and 5 nodes",
+        published="1, 2, 3, 5, 2x3, 2x5, 3x5, 2x3x5",
+        check=super_node_sizes,
     ),
     Claim(
         paper="HDN",

@@ -22,7 +22,9 @@ def test_one_cluster_a_class(monkeypatch):
     assert found.corrected.startswith("D_k as printed, but D_1 = D_0 + 1")
 
 
-@pytest.mark.parametrize("check", [hdn_networks.recurrence, hdn_networks.degree, hdn_networks.clusters])
+@pytest.mark.parametrize(
+    "check", [hdn_networks.recurrence, hdn_networks.degree, hdn_networks.clusters, hdn_networks.super_node_sizes]
+)
 def test_what_the_construction_says(check):
     assert check().verdict == Verdict.HOLDS
 
