@@ -2,11 +2,13 @@
 
 import argparse
 from dataclasses import asdict
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from hdnhw.cli.options import DONE, Result, add_command, add_rule_options, say
+from hdnhw.cli.progress import ProgressBar
 from hdnhw.routing.plan import plan
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.dualnet import DualNetwork
@@ -43,7 +45,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "average_distance": None,
         "average_distance_exact": None,
         "distance_histogram": None,
-        "node_symmetric": metrics.node_symmetric(network),
+        "node_symmetric": network.node_symmetric,
         "nested": network.is_nested if isinstance(network, DualNetwork) else None,
         "edge_symmetric": None,
         "connectivity": None,
@@ -52,7 +54,8 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "cr_w": None,
     }
     if network.num_nodes <= SEARCH_LIMIT:
-        found = metrics.summarise_distances(network)
+        with ProgressBar() as bar:
+            found = metrics.summarise_distances(network, progress=partial(bar.show, "searching"))
         average = found.average_distance
         result["diameter"] = found.diameter
         result["average_distance"] = None if average is None else float(average)
@@ -87,9 +90,8 @@ def _structure(network: Network, diameter: int | None) -> Result:
         known = differ(table, [(0, int(other)) for other in table[0] if other >= 0])
         return result | {"edge_symmetric": False if known else None}
     found, cut = symmetry(table), bisection(table, known_halves(network), quick=True)
-    if found is not None:
-        result["node_symmetric"] = found.node_symmetric
     return result | {
+        "node_symmetric": metrics.node_symmetric(network) if found is None else found.node_symmetric,
         "edge_symmetric": None if found is None else found.edge_symmetric,
         "connectivity": node_connectivity(table, found),
         "bisection": {"edges": cut.edges, "at_least": cut.at_least, "exact": cut.exact},
