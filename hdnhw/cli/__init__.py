@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 
 from hdnhw.cli.collective import add_collective_commands
+from hdnhw.cli.emulation import add_emulation_command
 from hdnhw.cli.hardware import add_hardware_commands
 from hdnhw.cli.network import add_network_commands, add_routing_commands
 from hdnhw.cli.options import (
@@ -53,6 +54,7 @@ def _parser() -> Parser:
         add_network_commands,
         add_routing_commands,
         add_collective_commands,
+        add_emulation_command,
         add_simulation_commands,
         add_hardware_commands,
         add_papers_command,

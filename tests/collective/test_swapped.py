@@ -37,8 +37,7 @@ SPECS = [
 ]
 WORDS = {
     "hsn(2, cube(1))": {"broadcast": 3, "scatter": 5, "allgather": 5},
-    "hsn(3, cube(2))": {"broadcast": 8, "scatter": 83, "allgather": 83},
-    "hsn(2, complete(3))": {"broadcast": 5, "scatter": 11, "allgather": 11},
+    "hsn(3, cube(2))": {"scatter": 83, "allgather": 83},
 }
 """N - 1 words, and M^j more for each swap (j = 1 .. l - 1); a broadcast as many as steps."""
 
@@ -60,7 +59,7 @@ def test_a_broadcast_from_a_leader_over_a_cube_takes_the_diameter_without_other_
         assert distances_from(network, 0).max() == steps
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(st.sampled_from(SPECS), st.sampled_from(OPERATIONS), st.sampled_from(EXCHANGE_ORDERS), st.booleans())
 def test_every_one_delivers_and_is_not_below_the_bounds(spec, operation, order, all_port):
     network = build(spec)
