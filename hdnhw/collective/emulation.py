@@ -158,19 +158,20 @@ def published_steps(host: SwappedNetwork) -> int | None:
 
 
 def lower_bound_steps(host: SwappedNetwork) -> int | None:
-    """Return a bound on the steps with all ports, whatever ways the data take, or None with links beyond the HSN's.
+    """Return a bound on the steps with all ports, whatever ways the data take, or None in a folded HSN.
 
-    With e links a node of the nucleus (on average) and M nodes: every datum crosses a link of a nucleus, so that there
-    are l steps at least. To change X_i from a to c it crosses a swap i twice, or once: then the one from (a; c) to
-    (c; a), on which there is room for T data. So ``2 e - T e / M <= T (M - 1) / M``. A datum that stays in none of two
-    leaders has three hops.
+    X_i changes on swaps of level i alone: to become c in place of a, a datum crosses two of them, or one, which leads
+    from (a; c) to (c; a) and has room for T data. With M nodes and e links a node in the nucleus, a node has, on
+    average, e such data, e / M such links and (M - 1) / M swaps of level i: ``2 e - T e / M <= T (M - 1) / M``; with
+    diameter links 1 / M more of both. Without these every datum crosses a link of a nucleus as well, so that there are
+    l steps at least, and if a, c and X_1 are distinct it has three hops.
     """
-    if host.spec.diameter_links or host.spec.complement_links:
+    if host.spec.complement_links:
         return None
-    size = host.nucleus.num_nodes
+    size, more = host.nucleus.num_nodes, int(host.spec.diameter_links)
     links = Fraction(sum(host.nucleus.port_count(port) for port in range(len(host.nucleus.ports))), size)
-    room = ceil(2 * links * size / (size - 1 + links))
-    return max(host.spec.levels, room, 3 if size > 2 else 2)
+    room = ceil(2 * links * size / (size - 1 + links + 2 * more))
+    return room if more else max(host.spec.levels, room, 3 if size > 2 else 2)
 
 
 class _Carrier:

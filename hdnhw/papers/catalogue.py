@@ -2,6 +2,7 @@
 
 from hdnhw.papers.claim import Claim
 from hdnhw.papers.hdn_networks import CLAIMS as HDN_NETWORKS
+from hdnhw.papers.hsn import CLAIMS as HSN
 
 __all__ = ["CLAIMS", "PAPERS"]
 
@@ -13,5 +14,5 @@ PAPERS = {
     "DC": "Dual-cube",
 }
 
-CLAIMS: tuple[Claim, ...] = (*HDN_NETWORKS,)
+CLAIMS: tuple[Claim, ...] = (*HDN_NETWORKS, *HSN)
 """In the order of the papers."""

@@ -158,7 +158,8 @@ def test_bounds_that_are_published():
     given = {"hsn(2, cube(3))": 7, "hsn(9, cube(2))": 10, "hsn(2, complete(4))": 9, "hsn(2, mesh(3, 4))": 9}
     assert {text: published_steps(host(text)) for text in given} == given
     assert published_steps(host("hsn(2, petersen())")) is published_steps(host("hsn(2, ghc(3, 4))")) is None
-    assert lower_bound_steps(host("hcn(2)")) is lower_bound_steps(host("folded_hsn(2, 2)")) is None
+    assert lower_bound_steps(host("folded_hsn(2, 2)")) is None
+    assert [lower_bound_steps(host(f"hcn({k})")) for k in (1, 2, 3)] == [1, 3, 4]
 
 
 def test_networks_that_emulate_nothing():
