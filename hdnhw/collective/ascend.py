@@ -234,6 +234,6 @@ def _check(algorithm: str, values: Integers, result: Integers) -> tuple[int, boo
     else:
         result = result[reversed_bits]
     powers = _powers(pow(GENERATOR, (PRIME - 1) // nodes, PRIME), nodes)
-    chosen = range(0, nodes, max(1, nodes * nodes >> 24))
+    chosen = range(0, nodes, min(nodes >> 6, nodes * nodes >> 24) | 1)
     right = (int((values * powers[np.arange(nodes) * place % nodes] % PRIME).sum()) % PRIME for place in chosen)
     return len(chosen), all(value == result[place] for place, value in zip(chosen, right, strict=True))

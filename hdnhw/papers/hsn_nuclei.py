@@ -186,6 +186,6 @@ CLAIMS = (
         "l steps",
         complement_hops,
     ),
-    claim_of("section 5.2", "diameter of folded HSN(l, Q_k)", "below that of the hypercube", folded_below_cube, "E16"),
-    claim_of("section 5.2", "diameter of folded HSN(l, Q_k)", "below that of HSN(l, FQ_k)", folded_below_nuclei, "E16"),
+    claim_of("section 5.2", "diameter of folded HSN(l, Q_k) and of the hypercube", "below", folded_below_cube, "E16"),
+    claim_of("section 5.2", "diameter of folded HSN(l, Q_k) and of HSN(l, FQ_k)", "below", folded_below_nuclei, "E16"),
 )

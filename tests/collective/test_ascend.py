@@ -95,7 +95,7 @@ def test_values_that_are_not_home_are_found(name, monkeypatch):
 
 def test_of_many_values_some_are_compared():
     run = run_algorithm(network("hsn(7, cube(2))"), "ascend")
-    assert (run.checked, run.verified) == (1024, True)
+    assert (run.checked, run.verified) == (len(range(0, 1 << 14, 17)), True)
 
 
 @pytest.mark.parametrize(
