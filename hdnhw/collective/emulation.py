@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collective.executor import ScheduleError
+from hdnhw.collective.oneswap import OneSwapTimes, one_swap_times
 from hdnhw.spec import Product, SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
@@ -266,13 +267,9 @@ def is_direct(host: SwappedNetwork) -> bool:
 
 
 def emulate_directly(host: SwappedNetwork) -> Emulated:
-    """Move the data of all links of the guest over HSN(l, K_M), l < M, in M + l - 2 steps, each over one swap alone.
+    """Move the data of all links of the guest over HSN(l, K_M), l < M, each over one swap alone.
 
-    The datum of (a; b) for (c; b) goes to (a; c) within the nucleus, over the swap to (c; a), and to (c; b) within the
-    nucleus. At level i all first hops are in step i - 1 and all last ones in step M + i - 2, each over its own link;
-    level 1 goes in step l. The swap from (a; c) carries the datum of b = c first, which has no first hop, that of
-    b = a last, which has no last hop, and in the M - 2 steps between the others by (b - a) mod M.
-    At l = 2 no way of doing it takes fewer steps, see :func:`lower_bound_steps`.
+    See :mod:`hdnhw.collective.oneswap` for the ways and the times.
 
     Raises
     ------
@@ -283,32 +280,29 @@ def emulate_directly(host: SwappedNetwork) -> Emulated:
     """
     if not is_direct(host):
         raise SpecError(f"data go over one swap alone on hsn(l, complete(M)), l < M, not on {host.spec}")
-    levels = host.spec.levels
-    carrier = _Carrier(host)
-    moves: dict[int, list[Hops]] = {}
-    for link in ((level, port) for level in range(1, levels + 1) for port in range(len(host.nucleus.ports))):
-        for when, moving, ports in _direct_hops(host, *link):
+    times, carrier = one_swap_times(host.spec.levels, host.nucleus.num_nodes), _Carrier(host)
+    moves: dict[int, list[Hops]] = {step: [] for step in range(1, times.steps + 1)}
+    for link in ((level, port) for level in range(1, times.levels + 1) for port in range(times.size - 1)):
+        for when, moving, ports in _direct_hops(host, times, *link):
             for step in np.unique(when):
                 now = when == step
-                row = np.full(now.sum(), carrier.index(link))
-                moves.setdefault(int(step), []).append((row, moving[now], ports[now]))
-    for step in range(1, max(moves) + 1):
-        carrier.move(moves[step])
+                moves[int(step)].append((np.full(now.sum(), carrier.index(link)), moving[now], ports[now]))
+    for hops in moves.values():
+        carrier.move(hops)
     return carrier.finish(np.arange(len(carrier.target)))
 
 
-def _direct_hops(host: SwappedNetwork, level: int, port: int) -> Iterator[Hops]:
+def _direct_hops(host: SwappedNetwork, times: OneSwapTimes, level: int, port: int) -> Iterator[Hops]:
     """Yield the steps, sources and ports of the first hops of a link's data, of their swaps, and of their last hops."""
-    size, sources = host.nucleus.num_nodes, np.arange(host.num_nodes, dtype=np.int64)
+    size, sources = times.size, np.arange(host.num_nodes, dtype=np.int64)
     if level == 1:
-        yield np.full(len(sources), host.spec.levels), sources, np.full(len(sources), port)
+        yield np.full(len(sources), times.levels), sources, np.full(len(sources), port)
         return
-    shift, first, last = port + 1, level - 1, size + level - 2
-    a, b = sources // size ** (level - 1) % size, sources % size
-    ahead, c = (b - a) % size, (a + shift) % size
-    goes = b != c
-    yield np.full(goes.sum(), first), sources[goes], (c - b)[goes] % size - 1
-    when = np.where(b == c, first, np.where(b == a, last, first + ahead - (ahead > shift)))
-    yield when, sources, np.full(len(sources), size - 1 + level - 2)
-    goes = b != a
-    yield np.full(goes.sum(), last), sources[goes], ahead[goes] - 1
+    ahead, a, b = port + 1, sources // size ** (level - 1) % size, sources % size
+    starts, ends = (a + ahead - b) % size, (b - a) % size
+    first, last = (np.array([rule(level, shift) for shift in range(size)]) for rule in (times.first, times.last))
+    goes = starts != 0
+    yield first[starts[goes]], sources[goes], starts[goes] - 1
+    yield np.array(times.swaps[level, ahead])[starts], sources, np.full(len(sources), size - 1 + level - 2)
+    goes = ends != 0
+    yield last[ends[goes]], sources[goes], ends[goes] - 1

@@ -108,7 +108,8 @@ def test_data_are_moved_in_so_many_steps(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "steps"), [("hsn(2, complete(3))", 3), ("hsn(2, complete(7))", 7), ("hsn(3, complete(4))", 5)]
+    ("text", "steps"),
+    [("hsn(2, complete(3))", 3), ("hsn(2, complete(7))", 7), ("hsn(3, complete(4))", 5), ("hsn(4, complete(5))", 7)],
 )
 def test_over_one_swap_alone(text, steps):
     network = host(text)
