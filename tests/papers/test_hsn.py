@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hdnhw.collective.emulation import published_steps
-from hdnhw.papers import hsn, hsn_algorithms, hsn_nuclei
+from hdnhw.papers import hsn, hsn_algorithms
 from hdnhw.papers.claim import Verdict
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -94,8 +94,6 @@ def test_a_network_without_a_link(monkeypatch):
         return has_port(network, digits, port) & ((network.encode(digits) > 1) | (port < 1))
 
     monkeypatch.setattr(SwappedNetwork, "has_port", cut)
-    for module in (hsn, hsn_nuclei):
-        monkeypatch.setattr(module, "MOST_NODES", 64)
     assert hsn.sizes().verdict == Verdict.FALSE
     assert hsn.subclasses().verdict == Verdict.FALSE
 
