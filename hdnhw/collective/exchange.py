@@ -67,8 +67,6 @@ def exchange_schedule(
     maker = _Exchange(network, split, all_port)
     top = len(maker.levels)
     if maker.swaps:
-        if split != "destination":
-            raise SpecError(f"split must be destination on {network.spec}, not {split!r}")
         steps = maker.swapped(emulates=order == "paper")
     else:
         steps = maker.paper(top, maker.dst, maker.src) if order == "paper" else maker.cluster_first(top, maker.dst)
@@ -115,6 +113,8 @@ class _Exchange(Builder):
 
     def swapped(self, *, emulates: bool) -> list[Step]:
         """Return the steps on an HSN, for messages that differ in X_i from the top level down, then in X_1."""
+        if self._split != "destination":
+            raise SpecError(f"split must be destination on {self.network.spec}, not {self._split!r}")
         steps = []
         for level in self.swaps:
             wanted = self.brought(level, self.dst)
