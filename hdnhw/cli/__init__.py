@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 
 from hdnhw.cli.choosing import add_choosing_commands
 from hdnhw.cli.collective import add_collective_commands
+from hdnhw.cli.emulation import add_emulation_command
 from hdnhw.cli.faults import add_faults_command
 from hdnhw.cli.hardware import add_hardware_commands
 from hdnhw.cli.network import add_network_commands, add_routing_commands
@@ -56,6 +57,7 @@ def _parser() -> Parser:
         add_routing_commands,
         add_choosing_commands,
         add_collective_commands,
+        add_emulation_command,
         add_simulation_commands,
         add_hardware_commands,
         add_papers_command,

@@ -8,6 +8,7 @@ from hdnhw.papers.hdn_networks import CLAIMS as HDN_NETWORKS
 from hdnhw.papers.hdn_routing import CLAIMS as HDN_ROUTING
 from hdnhw.papers.hdn_symmetry import CLAIMS as HDN_SYMMETRY
 from hdnhw.papers.hdn_tables import CLAIMS as HDN_TABLES
+from hdnhw.papers.hsn import CLAIMS as HSN
 from hdnhw.papers.rdn_collectives import CLAIMS as RDN_COLLECTIVES
 from hdnhw.papers.rdn_comparison import CLAIMS as RDN_COMPARISON
 from hdnhw.papers.rdn_networks import CLAIMS as RDN_NETWORKS
@@ -31,6 +32,7 @@ CLAIMS: tuple[Claim, ...] = (
     *RDN_NETWORKS,
     *RDN_COLLECTIVES,
     *RDN_COMPARISON,
+    *HSN,
     *DUALCUBE,
     *DUALCUBE_ROUTING,
 )
