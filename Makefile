@@ -81,6 +81,7 @@ bench-synth: $(READY)
 # The pictures in docs/, from the networks and from simulations of the emitted Verilog.
 docs: $(READY)
 	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg
+	$(BIN)/hdnhw design --nodes 1024 --degree 5 --plot docs/front-1024.svg
 	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg
 	$(BIN)/python bench/waves.py
 

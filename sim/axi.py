@@ -1,29 +1,18 @@
 """Frames between random nodes of a fabric with AXI endpoints: the case, its run under cocotb, and the verdict."""
 
-import hashlib
 import json
-import os
 import random
 import shutil
 import time
 from collections import defaultdict
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.address import AddressLayout
-from sim.simulator import (
-    BUILD_ARGUMENTS,
-    BUILD_ROOT,
-    SimulatorError,
-    build_once,
-    build_verilog,
-    control_text,
-    run_test,
-)
+from sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
 
 __all__ = ["AxiBench", "AxiRun", "AxiVerdict", "check_frames", "make_frames"]
 
@@ -144,7 +133,7 @@ class AxiRun:
 
 
 class AxiBench:
-    """An emitted fabric with AXI endpoints under Verilator, built once and kept by its digest.
+    """An emitted fabric with AXI endpoints under Verilator.
 
     Parameters
     ----------
@@ -161,41 +150,10 @@ class AxiBench:
         self.fabric = emit_fabric(spec)
         self.layout = self.fabric.plan.address
         self.manifest = self.fabric.manifest
-        self._root = root.resolve()
-
-    @property
-    def _top(self) -> str:
-        return str(self.manifest["endpoints"]["top"])
-
-    @property
-    def _control(self) -> str:
         endpoints = self.manifest["endpoints"]
         modules = [*self.manifest["router_modules"], self.manifest["ejection_module"], endpoints["endpoint_module"]]
-        return control_text(modules, f'public_flat_rw -module "{self._top}" -var "*"')
-
-    @cached_property
-    def folder(self) -> Path:
-        """Folder of the build."""
-        digests = self.manifest["digest"] + self.manifest["endpoints"]["digest"]
-        digest = hashlib.sha256((digests + self._control + "".join(BUILD_ARGUMENTS)).encode()).hexdigest()
-        return self._root / f"axi-{digest[:16]}"
-
-    def build(self) -> float:
-        """Build the bench unless it has been; return the seconds it took."""
-        return build_once(self.folder, self._build)
-
-    def _build(self) -> None:
-        sources = self.folder / "sources"
-        write_fabric(self.fabric, sources)
-        (sources / "bench.vlt").write_text(self._control)
-        verilog = [name for name in self.manifest["files"] if name.endswith(".sv")]
-        files = [sources / name for name in ("bench.vlt", *verilog)]
-        build_verilog("verilator", files, self._top, self.folder, BUILD_ARGUMENTS)
-
-    @property
-    def run_folder(self) -> Path:
-        """Folder in which this process keeps the files of a run."""
-        return self.folder / f"run-{os.getpid()}"
+        control = control_text(modules, f'public_flat_rw -module "{endpoints["top"]}" -var "*"')
+        self.build = Build("axi", {"bench.vlt": control, **self.fabric.verilog}, endpoints["top"], root=root)
 
     def run(self, *, frames: int, seed: int = 1, keep: bool = False) -> AxiRun:
         """Send so many frames between random nodes and check all that comes out.
@@ -211,14 +169,12 @@ class AxiBench:
         SimulatorError
             If the bench cannot be built or does not end.
         """
-        build_seconds = self.build()
-        folder = self.run_folder
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        build_seconds = self.build.make()
+        folder = self.build.clear_run_folder()
         case = self.make_case(frames=frames, seed=seed)
         (folder / "case.json").write_text(json.dumps(case))
         started = time.monotonic()
-        run_test("verilator", "sim.axi_bench", self._top, self.folder, folder, extra_env={"HDNHW_FOLDER": str(folder)})
+        self.build.run("sim.axi_bench", folder, extra_env={"HDNHW_FOLDER": str(folder)})
         seconds = time.monotonic() - started
         if not (folder / "result.json").exists():
             raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")

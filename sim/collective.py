@@ -1,12 +1,9 @@
 """Collective operations on the engines of an emitted fabric: the case, its run under cocotb, and the verdict."""
 
-import hashlib
-import os
 import random
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collective.program import messages_of
-from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.spec import FabricSpec
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import terminal_seeds
 from sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
-from sim.simulator import (
-    BUILD_ARGUMENTS,
-    BUILD_ROOT,
-    SimulatorError,
-    build_once,
-    build_verilog,
-    control_text,
-    run_test,
-)
+from sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
 
 __all__ = ["CollectiveBench", "CollectiveVerdict", "run_operation"]
 
@@ -66,7 +55,7 @@ class CollectiveVerdict:
 
 
 class CollectiveBench:
-    """An emitted fabric with collective engines under Verilator, built once and kept by its digest.
+    """An emitted fabric with collective engines under Verilator.
 
     Parameters
     ----------
@@ -83,33 +72,13 @@ class CollectiveBench:
         self.manifest = self.fabric.manifest
         self.network, self.address = self.fabric.plan.network, self.fabric.plan.address
         self.program = self.fabric.program
-        self._root, self._harness = root.resolve(), collective_harness_text(self.manifest)
-
-    @property
-    def _control(self) -> str:
-        endpoints = self.manifest["endpoints"]
-        modules = [*self.manifest["router_modules"], self.manifest["ejection_module"], endpoints["engine_module"]]
-        return control_text(modules)
-
-    @cached_property
-    def folder(self) -> Path:
-        """Folder of the build."""
-        digests = self.manifest["digest"] + self.manifest["endpoints"]["digest"]
-        text = self._harness + digests + self._control + "".join(BUILD_ARGUMENTS)
-        return self._root / f"collective-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-    def build(self) -> float:
-        """Build the bench unless it has been; return the seconds it took."""
-        return build_once(self.folder, self._build)
-
-    def _build(self) -> None:
-        sources = self.folder / "sources"
-        write_fabric(self.fabric, sources)
-        (sources / "bench.sv").write_text(self._harness)
-        (sources / "bench.vlt").write_text(self._control)
-        verilog = [name for name in self.manifest["files"] if name.endswith(".sv")]
-        files = [sources / name for name in ("bench.vlt", *verilog, "bench.sv")]
-        build_verilog("verilator", files, "bench", self.folder, BUILD_ARGUMENTS)
+        engine = self.manifest["endpoints"]["engine_module"]
+        files = {
+            "bench.vlt": control_text([*self.manifest["router_modules"], self.manifest["ejection_module"], engine]),
+            **self.fabric.verilog,
+            "bench.sv": collective_harness_text(self.manifest),
+        }
+        self.build = Build("collective", files, "bench", root=root)
 
     @property
     def _data_flits(self) -> int:
@@ -152,19 +121,12 @@ class CollectiveBench:
         SimulatorError
             If the bench cannot be built or does not end.
         """
-        self.build()
-        folder = self.folder / f"run-{os.getpid()}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        self.build.make()
+        folder = self.build.clear_run_folder()
         data = [self.data_of(place, operation) for place, operation in enumerate(operations)]
         plusargs = self._write_case(folder, operations, data, pause, seed) | {"stall": stall}
-        run_test(
-            "verilator",
-            "sim.collective_bench",
-            "bench",
-            self.folder,
-            folder,
-            plusargs=[f"+{name}={value}" for name, value in plusargs.items()],
+        self.build.run(
+            "sim.collective_bench", folder, plusargs=[f"+{name}={value}" for name, value in plusargs.items()]
         )
         verdicts = self.check(folder, operations, data)
         if all(verdict.passed for verdict in verdicts) and not keep:

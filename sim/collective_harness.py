@@ -7,6 +7,8 @@ cycle.
 
 from typing import Any
 
+from sim.harness import ADVANCE
+
 __all__ = ["FLITS", "MOST_OPERATIONS", "collective_harness_text"]
 
 FLITS, MOST_OPERATIONS = 1 << 23, 64
@@ -70,15 +72,7 @@ module bench (
   integer n;
   reg [31:0] word;
 
-  function [31:0] advance(input [31:0] value);
-    reg [31:0] a, b;
-    begin
-      a = value ^ (value << 13);
-      b = a ^ (a >> 17);
-      advance = b ^ (b << 5);
-    end
-  endfunction
-
+{advance}
   initial begin
     if (!$value$plusargs("folder=%s", folder)) $finish;
     if (!$value$plusargs("count=%d", count)) $finish;
@@ -209,6 +203,7 @@ def collective_harness_text(manifest: dict[str, Any]) -> str:
         operation=endpoints["ports"]["operation__N__payload"]["width"],
         flits=FLITS,
         most=MOST_OPERATIONS,
+        advance=ADVANCE,
         connections=_connections(nodes),
         probes="\n".join(probes),
     )

@@ -57,7 +57,7 @@ def _row(run: Run) -> Result:
 
 def _run(bench: Bench, case: Case) -> Run:
     nodes, length = bench.plan.network.num_nodes, bench.flits.packet_length
-    say(f"{case.test}: {nodes} routers, packets of {length} flits, {bench.simulator} ...")
+    say(f"{case.test}: {nodes} routers, packets of {length} flits, {bench.build.simulator} ...")
     run = bench.run_case(case)
     verdict = run.verdict
     say(

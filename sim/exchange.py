@@ -1,13 +1,10 @@
 """A total exchange that the emitted hardware runs by itself, against the model, cycle by cycle."""
 
-import hashlib
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +14,11 @@ import numpy.typing as npt
 from hdnhw.emit.exchange import EXCHANGE_SUFFIX, exchange_modules, exchange_verilog
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat
-from hdnhw.model.collective import measure_network_exchange
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.replay import exchange_on, replay
 from hdnhw.spec import FabricSpec
 from hdnhw.traffic.exchange import exchange_trace
-from sim.simulator import (
-    BUILD_ARGUMENTS,
-    BUILD_ROOT,
-    SimulatorError,
-    build_once,
-    build_verilog,
-    control_text,
-    run_test,
-)
+from sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
 
 __all__ = ["ExchangeBench", "ExchangeRun", "ExchangeVerdict", "run_network", "run_network_exchange"]
 
@@ -144,8 +132,6 @@ class ExchangeVerdict:
         says, or that only one of the two has.
     cycles, model_cycles : tuple of int
         Of each run: as the hardware counts them, and on the model, where runs begin when they do in the hardware.
-    lower_bound_cycles : int
-        See :func:`hdnhw.model.collective.measure_network_exchange`.
     """
 
     packets: int
@@ -155,7 +141,6 @@ class ExchangeVerdict:
     cycle_mismatches: int
     cycles: tuple[int, ...]
     model_cycles: tuple[int, ...]
-    lower_bound_cycles: int
 
     @property
     def passed(self) -> bool:
@@ -183,7 +168,7 @@ class ExchangeRun:
 
 
 class ExchangeBench:
-    """An emitted fabric with generators under Verilator, built once and kept by its digest.
+    """An emitted fabric with generators under Verilator.
 
     Parameters
     ----------
@@ -195,46 +180,23 @@ class ExchangeBench:
     """
 
     def __init__(self, spec: FabricSpec, *, at_once: bool = False, root: Path = BUILD_ROOT) -> None:
-        self._spec, self._at_once, self._root = spec, at_once, root.resolve()
-        self._fabric = emit_fabric(spec)
-        self.plan, self._top = self._fabric.plan, self._fabric.manifest["top"] + EXCHANGE_SUFFIX
+        fabric = emit_fabric(spec)
+        self.plan, top = fabric.plan, fabric.manifest["top"]
         self.flits = FlitFormat(spec.flit_width, self.plan.address.width, spec.packet_length)
-        self._around = exchange_verilog(self.plan, spec, top=self._fabric.manifest["top"], at_once=at_once)
-
-    @property
-    def _files(self) -> dict[str, str]:
-        manifest = self._fabric.manifest
-        modules = [*manifest["router_modules"], manifest["ejection_module"]]
-        modules += [exchange_modules(manifest["top"]).generator, exchange_modules(manifest["top"]).control]
+        modules = [*fabric.manifest["router_modules"], fabric.manifest["ejection_module"]]
+        modules += [exchange_modules(top).generator, exchange_modules(top).control]
         nodes = self.plan.network.num_nodes
-        return {
+        files = {
             "bench.vlt": control_text(modules),
-            "fabric.sv": self._fabric.files[f"{manifest['top']}.sv"],
-            "exchange.sv": self._around,
-            "bench.sv": bench_text(top=self._top, nodes=nodes, flits=self.flits),
+            **fabric.verilog,
+            "exchange.sv": exchange_verilog(self.plan, spec, top=top, at_once=at_once),
+            "bench.sv": bench_text(top=top + EXCHANGE_SUFFIX, nodes=nodes, flits=self.flits),
         }
-
-    @cached_property
-    def folder(self) -> Path:
-        """Folder of the build."""
-        digest = hashlib.sha256("\0".join([*self._files.values(), *BUILD_ARGUMENTS]).encode()).hexdigest()
-        return self._root / f"exchange-{digest[:16]}"
-
-    def build(self) -> float:
-        """Build the bench unless it has been; return the seconds it took."""
-        return build_once(self.folder, self._build)
-
-    def _build(self) -> None:
-        sources = self.folder / "sources"
-        sources.mkdir()
-        for name, text in self._files.items():
-            (sources / name).write_text(text)
-        build_verilog("verilator", [sources / name for name in self._files], "bench", self.folder, BUILD_ARGUMENTS)
-
-    @property
-    def run_folder(self) -> Path:
-        """Folder in which this process keeps the files of a run."""
-        return self.folder / f"run-{os.getpid()}"
+        self.build = Build("exchange", files, "bench", root=root)
+        self._model = FabricModel(
+            self.plan, packet_length=spec.packet_length, buffers=spec.buffers, queueing=spec.queueing
+        )
+        self._once = exchange_on(self._model, words=spec.packet_length, at_once=at_once)
 
     def run(self, *, keep: bool = False) -> ExchangeRun:
         """Run the exchange twice and compare both with the model.
@@ -249,27 +211,21 @@ class ExchangeBench:
         SimulatorError
             If the bench cannot be built or does not end.
         """
-        build_seconds = self.build()
-        row = measure_network_exchange(self._spec, words=self.flits.packet_length, at_once=self._at_once)
-        folder = self.run_folder
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        case = {"waits": WAITS, "limit": row["cycles"] + PATIENCE}
+        build_seconds = self.build.make()
+        folder = self.build.clear_run_folder()
+        case = {"waits": WAITS, "limit": replay(self._model, self._once).cycles + PATIENCE}
         (folder / "case.json").write_text(json.dumps(case))
         started = time.monotonic()
         self._simulate(folder)
         seconds = time.monotonic() - started
-        verdict = self.check(folder, lower_bound_cycles=row["lower_bound_cycles"])
+        verdict = self.check(folder)
         if verdict.passed and not keep:
             shutil.rmtree(folder)
         return ExchangeRun(verdict, seconds, build_seconds)
 
     def _simulate(self, folder: Path) -> None:
-        run_test(
-            "verilator",
+        self.build.run(
             "sim.exchange_bench",
-            "bench",
-            self.folder,
             folder,
             plusargs=[f"+{name}={folder / name}.log" for name in LOGS],
             extra_env={"HDNHW_FOLDER": str(folder)},
@@ -277,7 +233,7 @@ class ExchangeBench:
         if not (folder / "result.json").exists():
             raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
 
-    def check(self, folder: Path, *, lower_bound_cycles: int) -> ExchangeVerdict:
+    def check(self, folder: Path) -> ExchangeVerdict:
         """Judge the logs in `folder`; the model begins its runs in the cycles of the first heads there."""
         counted: list[dict[str, int]] = json.loads((folder / "result.json").read_text())
         heads, tails = (_read_log(folder / f"{name}.log") for name in LOGS)
@@ -300,7 +256,6 @@ class ExchangeBench:
             cycle_mismatches=len(due_tails ^ set(tails)) + sum(run["received"] != pairs for run in counted),
             cycles=tuple(run["cycles"] for run in counted),
             model_cycles=tuple((ends - begins).tolist()),
-            lower_bound_cycles=lower_bound_cycles,
         )
 
     def _expected(self, begins: list[int]) -> npt.NDArray[np.int64]:
@@ -308,14 +263,11 @@ class ExchangeBench:
 
         They are in the order of sources, and of those of a source in the order of runs.
         """
-        spec = self._spec
-        model = FabricModel(self.plan, packet_length=spec.packet_length, buffers=spec.buffers, queueing=spec.queueing)
-        once = exchange_on(model, words=spec.packet_length, at_once=self._at_once)
         shape = (self.plan.network.num_nodes, -1)
-        start = np.concatenate([once.cycle.reshape(shape) + begin for begin in begins], axis=1)
-        destination = np.tile(once.destination.reshape(shape), (1, len(begins)))
-        trace = exchange_trace(destination, spec.packet_length, start)
-        run = replay(model, trace)
+        start = np.concatenate([self._once.cycle.reshape(shape) + begin for begin in begins], axis=1)
+        destination = np.tile(self._once.destination.reshape(shape), (1, len(begins)))
+        trace = exchange_trace(destination, self.flits.packet_length, start)
+        run = replay(self._model, trace)
         return np.column_stack([trace.source, trace.destination, run.head, run.tail])
 
 

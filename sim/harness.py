@@ -9,10 +9,21 @@ from typing import Any
 
 from hdnhw.timing import SlotTiming
 
-__all__ = ["CAPACITY", "harness_text"]
+__all__ = ["ADVANCE", "CAPACITY", "harness_text"]
 
 CAPACITY = 1 << 18
 """Most packets of a case."""
+
+ADVANCE = """  function [31:0] advance(input [31:0] value);
+    reg [31:0] a, b;
+    begin
+      a = value ^ (value << 13);
+      b = a ^ (a >> 17);
+      advance = b ^ (b << 5);
+    end
+  endfunction
+"""
+"""A step of the generators of :class:`hdnhw.traffic.packets.Terminals`."""
 
 _BENCH = """// Bench of {top}: {nodes} nodes, packets of {length} flits of {width} bits.
 module bench #(
@@ -66,15 +77,7 @@ module bench #(
   reg [31:0] next, count, drops;
   reg offered;
 
-  function [31:0] advance(input [31:0] value);
-    reg [31:0] a, b;
-    begin
-      a = value ^ (value << 13);
-      b = a ^ (a >> 17);
-      advance = b ^ (b << 5);
-    end
-  endfunction
-
+{advance}
   initial begin
     if (!$value$plusargs("folder=%s", folder)) $finish;
     if (!$value$plusargs("packets=%d", packets)) $finish;
@@ -209,6 +212,7 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         capacity=CAPACITY,
         nodes=manifest["routers"],
         channels=len(channels),
+        advance=ADVANCE,
         length=manifest["packet_length"],
         head_phase=SlotTiming(manifest["packet_length"]).head_phase,
         width=manifest["flit_width"],

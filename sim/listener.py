@@ -1,12 +1,10 @@
 """Run Verilog with a serial line under Verilator and return what the line says."""
 
-import hashlib
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sim.simulator import BUILD_ROOT, build_once, build_verilog, run_test
+from sim.simulator import BUILD_ROOT, Build
 
 __all__ = ["hear"]
 
@@ -62,20 +60,10 @@ def hear(
     SimulatorError
         If the simulator fails or time is up.
     """
-    control = CONTROL.format(top=top)
-    digest = hashlib.sha256("\0".join([control, *BUILD_ARGS, *sources, *sources.values()]).encode()).hexdigest()
-    folder = root.resolve() / f"uart-{digest[:16]}"
-
-    def build() -> None:
-        files = {"listener.vlt": control, **sources}
-        for name, text in files.items():
-            (folder / name).write_text(text)
-        build_verilog("verilator", [folder / name for name in files], top, folder, BUILD_ARGS)
-
-    build_once(folder, build)
-    run = folder / f"run-{os.getpid()}"
-    shutil.rmtree(run, ignore_errors=True)
-    run.mkdir()
+    files = {"listener.vlt": CONTROL.format(top=top), **sources}
+    build = Build("uart", files, top, arguments=BUILD_ARGS, root=root)
+    build.make()
+    run = build.clear_run_folder()
     environment = {
         "HDNHW_DIVISOR": str(divisor),
         "HDNHW_CYCLE_LIMIT": str(cycle_limit),
@@ -83,7 +71,7 @@ def hear(
         "HDNHW_RUNS": str(runs),
         "HDNHW_TEXT": str(run / "text"),
     }
-    run_test("verilator", "sim.uart", top, folder, run, plusargs=list(plusargs), extra_env=environment)
+    build.run("sim.uart", run, plusargs=list(plusargs), extra_env=environment)
     text = (run / "text").read_bytes().decode("ascii").replace("\r\n", "\n")
     shutil.rmtree(run)
     return text

@@ -1,29 +1,17 @@
 """Build the bench of an emitted fabric and run cases on it, under Verilator or Icarus."""
 
-import hashlib
-import os
 import shutil
 import time
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-from hdnhw.emit.fabric import EmittedFabric, emit_fabric, write_fabric
+from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec
 from sim.check import Verdict, check_ejections, count_hop_mismatches
 from sim.harness import harness_text
-from sim.simulator import (
-    BUILD_ARGUMENTS,
-    BUILD_ROOT,
-    SIMULATORS,
-    SimulatorError,
-    build_once,
-    build_verilog,
-    control_text,
-    run_test,
-)
+from sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, SIMULATORS, Build, SimulatorError, control_text
 from sim.stimulus import Case, make_case, write_case
 
 __all__ = ["SIMULATORS", "Bench", "Run", "SimulatorError"]
@@ -54,7 +42,7 @@ class Run:
 
 
 class Bench:
-    """An emitted fabric with the bench around it, built once and kept by the digest of both.
+    """An emitted fabric with the bench around it.
 
     Parameters
     ----------
@@ -66,8 +54,6 @@ class Bench:
     """
 
     def __init__(self, spec: FabricSpec, *, simulator: str = "verilator", root: Path = BUILD_ROOT) -> None:
-        self.simulator = simulator
-        self._root = root.resolve()
         self.fabric: EmittedFabric = emit_fabric(spec)
         self.plan = self.fabric.plan
         manifest = self.fabric.manifest
@@ -76,48 +62,17 @@ class Bench:
             self.plan, packet_length=spec.packet_length, buffers=spec.buffers, queueing=spec.queueing
         )
         network = self.plan.network
-        self._channels = [
+        channels = [
             (node, port, network.ports[port].name)
             for node in range(network.num_nodes)
             for port in self.plan.shape_of(node).ports
         ]
-        self._harness = harness_text(manifest, self._channels)
-
-    @cached_property
-    def folder(self) -> Path:
-        """Folder of the build."""
-        text = self._harness + self.fabric.manifest["digest"] + self._control + "".join(self._build_args)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        return self._root / f"{self.simulator}-{digest}"
-
-    @property
-    def _control(self) -> str:
-        modules = [*self.fabric.manifest["router_modules"], self.fabric.manifest["ejection_module"]]
-        return control_text(modules)
-
-    @property
-    def _build_args(self) -> list[str]:
-        if self.simulator == "icarus":
-            return ["-g2012"]
-        return list(BUILD_ARGUMENTS)
-
-    def build(self) -> float:
-        """Build the bench unless it has been; return the seconds it took. Other processes wait for the same build."""
-        return build_once(self.folder, self._build)
-
-    def _build(self) -> None:
-        sources = self.folder / "sources"
-        write_fabric(self.fabric, sources)
-        (sources / "bench.sv").write_text(self._harness)
-        files = [sources / f"{self.fabric.manifest['top']}.sv", sources / "bench.sv"]
-        if self.simulator == "verilator":
-            (sources / "bench.vlt").write_text(self._control)
-            files.insert(0, sources / "bench.vlt")
-        build_verilog(self.simulator, files, "bench", self.folder, self._build_args)
-
-    def run_folder(self, test: str) -> Path:
-        """Return the folder in which this process keeps the files of a run."""
-        return self.folder / f"{test}-{os.getpid()}"
+        files = {**self.fabric.verilog, "bench.sv": harness_text(manifest, channels)}
+        arguments: tuple[str, ...] = ("-g2012",)
+        if simulator == "verilator":
+            files = {"bench.vlt": control_text([*manifest["router_modules"], manifest["ejection_module"]]), **files}
+            arguments = BUILD_ARGUMENTS
+        self.build = Build(simulator, files, "bench", simulator=simulator, arguments=arguments, root=root)
 
     def run(self, test: str, *, packets: int = 0, seed: int = 1, reset_after: int = 0, keep: bool = False) -> Run:
         """Run one case and compare it with the model.
@@ -143,9 +98,8 @@ class Bench:
 
     def run_case(self, case: Case, *, reset_after: int = 0, keep: bool = False) -> Run:
         """Run any case, see :meth:`run`."""
-        build_seconds = self.build()
-        folder = self.run_folder(case.test)
-        shutil.rmtree(folder, ignore_errors=True)
+        build_seconds = self.build.make()
+        folder = self.build.clear_run_folder(case.test)
         plusargs = write_case(case, folder, self.plan)
         started = time.monotonic()
         self._simulate(folder, plusargs, reset_after)
@@ -159,11 +113,8 @@ class Bench:
         return Run(case.test, verdict, self.flits.packet_length, seconds, build_seconds, routers)
 
     def _simulate(self, folder: Path, plusargs: dict[str, object], reset_after: int) -> None:
-        run_test(
-            self.simulator,
+        self.build.run(
             "sim.bench",
-            "bench",
-            self.folder,
             folder,
             test_filter=r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
             plusargs=[f"+{name}={value}" for name, value in plusargs.items()],

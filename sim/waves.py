@@ -5,15 +5,14 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from string import ascii_uppercase
 
-from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.report.waveform import Bit, Bus, Lane
 from hdnhw.spec import FabricSpec, SpecError
-from sim.simulator import BUILD_ROOT, SimulatorError, build_once, build_verilog, run_test
+from sim.simulator import BUILD_ROOT, Build, SimulatorError
 
 __all__ = ["Packet", "Recorder", "Traces"]
 
@@ -130,35 +129,17 @@ class Recorder:
     """
 
     def __init__(self, spec: FabricSpec, *, root: Path = BUILD_ROOT) -> None:
-        self._root = root.resolve()
         self.fabric = emit_fabric(spec)
         self.plan = self.fabric.plan
         self.flits = FlitFormat(spec.flit_width, self.plan.address.width, spec.packet_length)
         needed = self.flits.address_width + POSITION_BITS + PACKET_BITS
         if spec.flit_width < needed:
             raise SpecError(f"flit width must be at least {needed} to mark flits, not {spec.flit_width}")
-
-    @property
-    def _top(self) -> str:
-        return str(self.fabric.manifest["top"])
-
-    @property
-    def _control(self) -> str:
+        self._top = str(self.fabric.manifest["top"])
         modules = [*self.fabric.manifest["router_modules"], self.fabric.manifest["ejection_module"]]
-        return CONTROL.format(top=self._top, blocks="\n".join(f'hier_block -module "{name}"' for name in modules))
-
-    @cached_property
-    def folder(self) -> Path:
-        """Folder of the build."""
-        text = self.fabric.manifest["digest"] + self._control + "".join(BUILD_ARGUMENTS)
-        return self._root / f"waves-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-    def _build(self) -> None:
-        sources = self.folder / "sources"
-        write_fabric(self.fabric, sources)
-        (sources / "waves.vlt").write_text(self._control)
-        files = [sources / "waves.vlt", sources / f"{self._top}.sv"]
-        build_verilog("verilator", files, self._top, self.folder, BUILD_ARGUMENTS)
+        blocks = "\n".join(f'hier_block -module "{name}"' for name in modules)
+        files = {"waves.vlt": CONTROL.format(top=self._top, blocks=blocks), **self.fabric.verilog}
+        self._build = Build("waves", files, self._top, arguments=BUILD_ARGUMENTS, root=root)
 
     def _flits_of(self, number: int, packet: Packet) -> list[int]:
         shift = self.flits.flit_width - POSITION_BITS - PACKET_BITS
@@ -181,7 +162,7 @@ class Recorder:
         SimulatorError
             If the simulation cannot be built or does not end.
         """
-        build_once(self.folder, self._build)
+        self._build.make()
         text = self.fabric.files[f"{self._top}.sv"].split(f"\nmodule {self._top}(")[1]
         names = re.findall(r"^  (?:input|output|wire) (?:\[\d+:0\] )?(\w+);$", text, re.MULTILINE)
         scene = {
@@ -197,13 +178,13 @@ class Recorder:
         return self._play(json.dumps(scene, indent=1))
 
     def _play(self, scene: str) -> Traces:
-        folder = self.folder / f"record-{hashlib.sha256(scene.encode()).hexdigest()[:16]}"
+        folder = self._build.folder / f"record-{hashlib.sha256(scene.encode()).hexdigest()[:16]}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "scene.json").write_text(scene)
         traces = folder / "traces.json"
         traces.unlink(missing_ok=True)
         environment = {"HDNHW_SCENE": str(folder / "scene.json"), "HDNHW_TRACES": str(traces)}
-        run_test("verilator", "sim.waves_bench", self._top, self.folder, folder, extra_env=environment)
+        self._build.run("sim.waves_bench", folder, extra_env=environment)
         if not traces.exists():
             raise SimulatorError(f"the recording did not end, see {folder / 'simulation.log'}")
         return Traces(json.loads(traces.read_text()), self.flits)

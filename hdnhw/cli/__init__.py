@@ -8,7 +8,10 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 
+from hdnhw.cli.choosing import add_choosing_commands
 from hdnhw.cli.collective import add_collective_commands
+from hdnhw.cli.emulation import add_emulation_command
+from hdnhw.cli.faults import add_faults_command
 from hdnhw.cli.hardware import add_hardware_commands
 from hdnhw.cli.network import add_network_commands, add_routing_commands
 from hdnhw.cli.options import (
@@ -52,10 +55,13 @@ def _parser() -> Parser:
     for add in (
         add_network_commands,
         add_routing_commands,
+        add_choosing_commands,
         add_collective_commands,
+        add_emulation_command,
         add_simulation_commands,
         add_hardware_commands,
         add_papers_command,
+        add_faults_command,
     ):
         add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):

@@ -272,7 +272,7 @@ def add_collective_commands(commands: Any) -> None:
         choices=SPLITS,
         default="destination",
         help="which node of a super-node a message crosses from, in the order of the papers: the one with the base "
-        "digits of its destination (default), with its own, or with their sum",
+        "digits of its destination (default), with its own, with their sum, or its first",
     )
     parser.add_argument("--at-once", action="store_true", help="network: offer all messages in cycle 0")
     _add_options(parser)

@@ -2,17 +2,19 @@
 
 import argparse
 from dataclasses import asdict
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from hdnhw.cli.options import DONE, FAILED, Result, add_command, add_rule_options, say
+from hdnhw.cli.progress import ProgressBar
 from hdnhw.routing.plan import plan
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
-__all__ = ["add_network_commands", "add_routing_commands"]
+__all__ = ["SEARCH_LIMIT", "STRUCTURE_LIMIT", "add_network_commands", "add_routing_commands"]
 
 PICTURE_LIMIT = 1024
 """Most nodes of a picture."""
@@ -46,7 +48,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "average_distance": None,
         "average_distance_exact": None,
         "distance_histogram": None,
-        "node_symmetric": metrics.node_symmetric(network),
+        "node_symmetric": network.node_symmetric,
         "nested": network.is_nested if isinstance(network, DualNetwork) else None,
         "edge_symmetric": None,
         "connectivity": None,
@@ -55,7 +57,8 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "cr_w": None,
     }
     if network.num_nodes <= SEARCH_LIMIT:
-        found = metrics.summarise_distances(network)
+        with ProgressBar() as bar:
+            found = metrics.summarise_distances(network, progress=partial(bar.show, "searching"))
         average = found.average_distance
         result["diameter"] = found.diameter
         result["average_distance"] = None if average is None else float(average)
@@ -90,9 +93,8 @@ def _structure(network: Network, diameter: int | None) -> Result:
         known = differ(table, [(0, int(other)) for other in table[0] if other >= 0])
         return result | {"edge_symmetric": False if known else None}
     found, cut = symmetry(table), bisection(table, known_halves(network), quick=True)
-    if found is not None:
-        result["node_symmetric"] = found.node_symmetric
     return result | {
+        "node_symmetric": metrics.node_symmetric(network) if found is None else found.node_symmetric,
         "edge_symmetric": None if found is None else found.edge_symmetric,
         "connectivity": node_connectivity(table, found),
         "bisection": {"edges": cut.edges, "at_least": cut.at_least, "exact": cut.exact},
@@ -210,7 +212,7 @@ def routing(options: argparse.Namespace) -> tuple[Result, int]:
 
 
 def picture(options: argparse.Namespace) -> tuple[Result, int]:
-    """Draw a dual-net of one level as SVG."""
+    """Draw a network as SVG."""
     from hdnhw.report.picture import network_svg
 
     network = build(parse(options.spec))
@@ -238,7 +240,7 @@ def add_network_commands(commands: Any) -> None:
         commands,
         "picture",
         picture,
-        summary="draw a dual-net of one level as SVG",
+        summary=f"draw a network of up to {PICTURE_LIMIT} nodes as SVG",
         example="hdnhw picture 'rdn(cube(2), 1)' -o rdn.svg",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="SVG file to write")

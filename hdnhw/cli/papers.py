@@ -1,7 +1,6 @@
 """The command that checks the papers."""
 
 import argparse
-import os
 from collections import Counter
 from pathlib import Path
 from time import perf_counter
@@ -9,12 +8,25 @@ from typing import Any
 
 from hdnhw.cli.options import DONE, Result, add_command
 from hdnhw.cli.progress import ProgressBar
+from hdnhw.cli.workers import worker_count
 from hdnhw.spec import SpecError
 
 __all__ = ["add_papers_command"]
 
 PICTURES = {
+    "papers-hdn-1.svg": ("hdn(cube(2), [[0]])", "HDN of the 2-cube, S = {2} (HDN paper, figure 2)"),
+    "papers-hdn-2.svg": ("hdn(cube(2), [[0], [0, 1]])", "HDN of the 2-cube, S = {2, 4} (HDN paper, figure 3)"),
     "papers-rdn.svg": ("rdn(cube(3), 1)", "RDN of the 3-cube, one level (RDN paper, figure 2)"),
+    "papers-torus.svg": ("torus(2, 3, 5)", "Torus 2 x 3 x 5 (DISJ paper, figure 4)"),
+    "papers-disj-1.svg": ("hdn(cube(3), [[0]])", "HDN of the 3-cube, S = {2} (DISJ paper, figures 5 and 7 to 9)"),
+    "papers-disj-2.svg": ("hdn(cube(3), [[2]])", "The same with super-nodes along another dimension"),
+    "papers-hsn.svg": ("hsn(3, cube(2))", "HSN(3, Q2) (HSN paper, figure 2)"),
+    "papers-petersen.svg": ("petersen()", "Petersen graph, a nucleus (HSN paper, section 5.3)"),
+    "papers-dualcube.svg": ("dualcube(3)", "Dual-cube F3 (DC paper, figure 2)"),
+    "papers-crossed.svg": ("crossed_cube(3)", "Crossed cube CQ(3) (DC paper, figure 1a)"),
+    "papers-hcn.svg": ("hcn(2)", "HCN(2, 2) (DC paper, figure 1b)"),
+    "papers-reduced.svg": ("reduced_cube(2, 1)", "Reduced hypercube RH(2, 1) (DC paper, figure 1c)"),
+    "papers-ccc.svg": ("ccc(3)", "Cube-connected cycles CCC(3) (DC paper, section 1)"),
 }
 """The papers' example networks: file -> spec, caption."""
 
@@ -28,15 +40,12 @@ def papers(options: argparse.Namespace) -> tuple[Result, int]:
     unknown = [name for name in chosen if name not in PAPERS]
     if unknown:
         raise SpecError(f"paper must be one of {', '.join(PAPERS)}, not {unknown[0]!r}")
-    workers = options.workers if options.workers is not None else os.cpu_count() or 1
-    if workers < 1:
-        raise SpecError(f"workers must be at least 1, not {workers}")
     if options.output is not None and not Path(options.output).is_dir():
         raise SpecError(f"output must be a folder that exists, not {options.output!r}")
     numbers = [number for number, claim in enumerate(CLAIMS) if claim.paper in chosen]
     start = perf_counter()
     with ProgressBar() as bar:
-        rows = check_claims(numbers, workers=workers, progress=bar.show)
+        rows = check_claims(numbers, workers=worker_count(options), progress=bar.show)
     searches = [row for row in rows if row["search"]]
     largest = max(searches, key=lambda row: row["search"]["nodes"], default=None)
     result: Result = {

@@ -1,12 +1,6 @@
 """Commands that run the model."""
 
 import argparse
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +15,7 @@ from hdnhw.cli.options import (
     say,
 )
 from hdnhw.cli.progress import ProgressBar
+from hdnhw.cli.workers import add_worker_options, workers
 from hdnhw.files import replacing
 from hdnhw.spec import SpecError
 
@@ -84,10 +79,10 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     if options.html is not None:
         check_page(Path(options.html))
     results = ResultsFile(None if options.results is None else Path(options.results))
-    workers, rates = _workers(options), _rates(options.rates)
+    start, rates = workers(options), _rates(options.rates)
     with ProgressBar() as progress:
         measured = Sweep(fabrics, load, rates=rates, results=results, say=progress.say, progress=progress.show)
-        curves = measured.run(workers)
+        curves = measured.run(start)
     if options.plot is not None:
         plot_curves(curves, Path(options.plot))
     if options.html is not None:
@@ -108,30 +103,6 @@ def _rates(text: str | None) -> list[float] | None:
     if not rates or not all(0 < rate <= 1 for rate in rates):
         raise SpecError(f"rates must be numbers above 0 and at most 1, such as 0.1,0.2,0.3, not {text!r}")
     return rates
-
-
-def _workers(options: argparse.Namespace) -> Callable[[], Any]:
-    """Return what starts the workers of a sweep: an executor."""
-    if options.cluster is not None:
-        if options.workers is not None:
-            raise SpecError("workers are those of the cluster: give --workers or --cluster, not both")
-        return partial(_cluster, options.cluster)
-    count = options.workers if options.workers is not None else os.cpu_count() or 1
-    if count < 1:
-        raise SpecError(f"workers must be at least 1, not {count}")
-    return partial(ProcessPoolExecutor, count, mp_context=get_context("spawn"))
-
-
-@contextmanager
-def _cluster(address: str) -> Iterator[Any]:
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=10)
-    except (OSError, ValueError) as error:
-        raise SpecError(f"cluster must be the address of a Dask scheduler, not {address!r}: {error}") from None
-    with client:
-        yield client.get_executor(retries=3)
 
 
 def add_simulation_commands(commands: Any) -> None:
@@ -178,8 +149,7 @@ def add_simulation_commands(commands: Any) -> None:
         "--html", metavar="FILE", help="write a page with the curves, tables of all figures and the options"
     )
     parser.add_argument("--results", metavar="FILE", help="Parquet file that is kept up to date, and gone on from")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
-    parser.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers to use instead")
+    add_worker_options(parser)
     _add_curve_options(parser)
 
 

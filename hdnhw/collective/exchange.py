@@ -9,9 +9,15 @@ The orders differ in when they cross:
 - ``paper``: cross (messages for the own class), cluster, cross (all), cluster.
 - ``cluster-first``: cluster, cross (all but those for the own cluster), cluster, cross (those for the other class).
 
+On an HSN both begin with the top level and move only messages that differ in X_i:
+
+- ``paper``: the product of its nuclei emulated, the dimensions of a level between two swaps.
+- ``cluster-first``: by the route: in the nucleus to the target's X_i, and over the swap, once.
+
 References
 ----------
 .. [1] HDN paper (hdn-total-exchange), section 4, Algorithm 2; RDN paper (rdn-collectives), section V, Algorithm 4.
+.. [2] HSN paper, sections 2.3 and 3.1, Corollary 3.5.
 """
 
 from hdnhw.collective.schedule import Builder, Schedule, Sends, Step, Target
@@ -21,9 +27,9 @@ from hdnhw.topology.network import Network
 
 __all__ = ["SPLITS", "exchange_schedule"]
 
-SPLITS = ("destination", "source", "sum")
+SPLITS = ("destination", "source", "sum", "first")
 """What a message takes for its base digits in SN^j where the papers leave them open: those of where it is to go, those
-that it has, or their sum, digit by digit."""
+that it has, their sum, digit by digit, or zeros: to the letter, as one node of a super-node then gets all of msg_q."""
 
 
 def exchange_schedule(
@@ -38,7 +44,7 @@ def exchange_schedule(
         One of :data:`hdnhw.spec.EXCHANGE_ORDERS`; without levels they are the same.
     split : str
         One of :data:`SPLITS`: the paper does not say which node of a super-node gets msg_q (papers/README.md, E14).
-        ``destination`` takes the fewest words of the three, and a node needs no address but the destination's. The
+        ``destination`` takes the fewest words of them, and a node needs no address but the destination's. The
         other order has this one alone.
     all_port : bool
 
@@ -59,8 +65,11 @@ def exchange_schedule(
     if order != "paper" and split != "destination":
         raise SpecError(f"split must be destination in the order {order}, not {split!r}")
     maker = _Exchange(network, split, all_port)
-    top = len(maker.network.levels)
-    steps = maker.paper(top, maker.dst, maker.src) if order == "paper" else maker.cluster_first(top, maker.dst)
+    top = len(maker.levels)
+    if maker.swaps:
+        steps = maker.swapped(emulates=order == "paper")
+    else:
+        steps = maker.paper(top, maker.dst, maker.src) if order == "paper" else maker.cluster_first(top, maker.dst)
     return maker.schedule(order, steps, copies=False)
 
 
@@ -72,8 +81,8 @@ class _Exchange(Builder):
     def cluster_first(self, level: int, target: Target) -> list[Step]:
         """Return the steps that bring every message of a cluster of a level to its target there."""
         if level == 0:
-            return self._base(target)
-        layout = self.network.levels[level - 1]
+            return self._base(target, self.circuit.constant(1))
+        layout = self.levels[level - 1]
         same = self.own[layout.class_digit].eq(target[layout.class_digit])
         there = same & self.equal(self.own, target, layout.cluster)
         within = self.cluster_first(level - 1, self.inner(level, same, target))
@@ -82,8 +91,8 @@ class _Exchange(Builder):
     def paper(self, level: int, target: Target, start: Target) -> list[Step]:
         """Return the steps from `start` to `target`."""
         if level == 0:
-            return self._base(target)
-        layout, one = self.network.levels[level - 1], self.circuit.constant(1)
+            return self._base(target, self.circuit.constant(1))
+        layout, one = self.levels[level - 1], self.circuit.constant(1)
         same = self.own[layout.class_digit].eq(target[layout.class_digit])
         begin, crosses = dict(start), start[layout.class_digit].eq(target[layout.class_digit])
         for cluster, place in zip(layout.cluster, layout.super_node, strict=True):
@@ -102,17 +111,39 @@ class _Exchange(Builder):
             *self.paper(level - 1, self.inner(level, one, target), enter),
         ]
 
+    def swapped(self, *, emulates: bool) -> list[Step]:
+        """Return the steps on an HSN, for messages that differ in X_i from the top level down, then in X_1."""
+        if self._split != "destination":
+            raise SpecError(f"split must be destination on {self.network.spec}, not {self._split!r}")
+        steps = []
+        for level in self.swaps:
+            wanted = self.brought(level, self.dst)
+            if emulates:
+                moved = ~self.equal(wanted, self.brought(level, self.src), self.base_digits)
+                steps += [self.swap(level, moved), *self._base(wanted, moved), self.swap(level, moved)]
+            else:
+                moved = ~self.matches(self.dst, [level])
+                steps += [*self._base(wanted, moved), self.swap(level, moved)]
+        return [*steps, *self._base(self.dst, self.circuit.constant(1))]
+
     def _split_digit(self, place: int, start: Term, target: Term) -> Term:
         """Return the digit of the node from which a message crosses, in a place of SN^j."""
         if self._split == "destination":
             return target
         if self._split == "source":
             return start
+        if self._split == "first":
+            return self.circuit.constant(0)
         radix = self.network.radices[place]
         return start.submod(self.circuit.constant(0).submod(target, radix), radix)
 
-    def _base(self, target: Target) -> list[Step]:
-        return self.base_steps(lambda kind, place: self._factor(kind, self.own[place], target[place]))
+    def _base(self, target: Target, moved: Term) -> list[Step]:
+        return self.base_steps(
+            lambda kind, place: [
+                [(by, moved & when) for by, when in sends]
+                for sends in self._factor(kind, self.own[place], target[place])
+            ]
+        )
 
     def _factor(self, kind: Factor, own: Term, target: Term) -> list[Sends]:
         ahead = target.submod(own, kind.size)

@@ -5,7 +5,7 @@ nothing but its own two addresses and the node that it is at, so the order of so
 are kept of all sources: one a send and node.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,7 +164,11 @@ def check_size(network: Network) -> None:
 
 
 def execute(
-    schedule: Schedule, *, all_port: bool = False, progress: Callable[[str, float], None] = lambda *_: None
+    schedule: Schedule,
+    *,
+    all_port: bool = False,
+    sources: Sequence[int] | None = None,
+    progress: Callable[[str, float], None] = lambda *_: None,
 ) -> Execution:
     """Move the messages of a schedule.
 
@@ -173,6 +177,9 @@ def execute(
     schedule : Schedule
     all_port : bool
         Whether a node may use all its ports in a step; otherwise it sends over one at most and receives over one.
+    sources : sequence of int, optional
+        The sources whose messages are moved, distinct; all of the schedule by default. Of a sample, what a node sends
+        is but a part; the sum over the nodes is that of these sources.
     progress : callable
         Is told a stage and the share of the sources whose messages have been moved.
 
@@ -193,13 +200,14 @@ def execute(
     address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
     table, counts, repeats = neighbor_table(network), np.zeros((len(ports), nodes), np.int64), 0
     kernel, sends = _copy if schedule.copies else _hand_on, compile_sends(schedule)
-    sources = range(nodes) if schedule.root is None else [schedule.root]
-    for source in sources:
+    if sources is None:
+        sources = range(nodes) if schedule.root is None else [schedule.root]
+    for done, source in enumerate(sources, start=1):
         fault, step, node, again = kernel(sends, address, table, numbers, source, counts, ports)
         if fault:
             raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
         repeats += again
-        progress("sources", (source + 1) / nodes)
+        progress("sources", done / len(sources))
     sent = np.zeros((len(schedule.steps), nodes, len(network.ports)), np.int64)
     for number, port in enumerate(ports):
         sent[np.searchsorted(sizes, number, side="right") - 1, :, port] = counts[number]

@@ -5,9 +5,13 @@ messages for the other clusters of its class; both clusters deal theirs out, tho
 cross; every cluster deals its own out from where they came in, the node with the source's base digits in SN^j. The
 source sends every message once; for nested S no node sends more than it in any step: N - 1 words, the lower bound.
 
+On an HSN a message takes the route of the paper, all levels included: at each level from the top to the node of the
+nucleus that its swap leads from, and over it.
+
 References
 ----------
 .. [1] RDN paper (rdn-collectives), section IV, Algorithm 2.
+.. [2] HSN paper, section 2.3.
 """
 
 from collections.abc import Sequence
@@ -28,7 +32,10 @@ def scatter_schedule(network: Network, root: int = 0, *, all_port: bool = False)
     """
     maker = _Scatter(network, all_port=all_port)
     source = maker.constants(network.check_node(root))
-    steps = maker.steps(len(maker.network.levels), maker.dst, source, maker.circuit.constant(1))
+    if maker.swaps:
+        steps = maker.over_swaps(source)
+    else:
+        steps = maker.steps(len(maker.levels), maker.dst, source, maker.circuit.constant(1))
     return maker.schedule("scatter", steps, copies=False, root=root)
 
 
@@ -36,13 +43,8 @@ class _Scatter(Builder):
     def steps(self, level: int, target: Target, source: Target, active: Term) -> list[Step]:
         """Return the steps that bring `active` messages from `source` to `target` in the clusters of a level."""
         if level == 0:
-            return self.base_steps(
-                lambda kind, place: [
-                    [(by, active & when) for by, when in sends]
-                    for sends in self._factor(kind, self.own[place], target[place], source[place])
-                ]
-            )
-        layout = self.network.levels[level - 1]
+            return self._base(target, source, active)
+        layout = self.levels[level - 1]
         own, wanted, first = (digits[layout.class_digit] for digits in (self.own, target, source))
         same, one = own.eq(wanted), self.circuit.constant(1)
         leave = self.inner(level, ~one, target) | {place: source[place] for place in self.inside(level)}
@@ -54,6 +56,26 @@ class _Scatter(Builder):
             self.cross(level, active & ~same),
             *self.steps(level - 1, self.inner(level, one, target), inner, active & same),
         ]
+
+    def over_swaps(self, source: Target) -> list[Step]:
+        """Return the steps of an HSN: at each level from the top, to the target's X_i in X_1, and over the swap.
+
+        That leaves the source's X_i in X_1. In the end it is to the target's X_1.
+        """
+        steps, one = [], self.circuit.constant(1)
+        start = source
+        for level in self.swaps:
+            steps += [*self._base(self.brought(level, self.dst), start, one), self.swap(level, one)]
+            start = self.brought(level, source)
+        return [*steps, *self._base(self.dst, start, one)]
+
+    def _base(self, target: Target, source: Target, active: Term) -> list[Step]:
+        return self.base_steps(
+            lambda kind, place: [
+                [(by, active & when) for by, when in sends]
+                for sends in self._factor(kind, self.own[place], target[place], source[place])
+            ]
+        )
 
     def _factor(self, kind: Factor, own: Term, target: Term, source: Term) -> list[Sends]:
         size, wanted = kind.size, ~own.eq(target)

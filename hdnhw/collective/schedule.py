@@ -13,14 +13,15 @@ Conditions are terms of one :class:`hdnhw.routing.circuit.Circuit`, as the hop r
 hardware can elaborate them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.spec import Factor
-from hdnhw.topology.dualnet import dual_network
+from hdnhw.spec import Factor, SpecError
+from hdnhw.topology.dualnet import DualNetwork, Level
 from hdnhw.topology.network import Network
+from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["Builder", "Schedule", "Send", "Sends", "Step", "Target"]
 
@@ -55,7 +56,7 @@ class Step:
     Attributes
     ----------
     stage : str
-        What it belongs to: ``cross2``, or ``dim0`` for factor 0 of the base network.
+        What it belongs to: ``cross2`` or ``swap2``, or ``dim0`` for factor 0 of the base network or nucleus.
     sends : tuple of Send
         Of distinct ports.
     """
@@ -123,12 +124,29 @@ class Builder:
 
     Attributes
     ----------
+    base : DualNetwork
+        A product or dual-net itself; the nucleus of an HSN.
+    base_digits : range
+        Positions of its base digits.
+    levels : tuple of Level
+        Of a dual-net.
+    swaps : tuple of int
+        Levels of an HSN that have a link, the highest first.
     own, src, dst : dict of int to Term
         Digits by position.
+
+    Raises
+    ------
+    SpecError
+        If the network is neither, or an HSN of another nucleus or with fewer clusters at the top.
     """
 
     def __init__(self, network: Network, *, all_port: bool) -> None:
-        self.network = network = dual_network(network, "a schedule in steps")
+        self.base, self.base_digits = _base_of(network)
+        self.levels: tuple[Level, ...] = network.levels if isinstance(network, DualNetwork) else ()
+        self._places = network.places if isinstance(network, SwappedNetwork) else {}
+        self.swaps = tuple(level for level in sorted(self._places, reverse=True) if level > 1)
+        self.network = network
         self.all_port, self.circuit = all_port, Circuit()
         self.own, self.src, self.dst = (
             {place: self.circuit.input(f"{name}{place}", radix) for place, radix in enumerate(network.radices)}
@@ -155,7 +173,7 @@ class Builder:
         Where `same` is 1 that is its own inner part (c, U, I): I; elsewhere join(U, N(I)), whose cross-edge leads to
         the target's cluster, or comes from it.
         """
-        layout = self.network.levels[level - 1]
+        layout = self.levels[level - 1]
         result = {place: term for place, term in target.items() if place > layout.class_digit}
         for cluster, place in zip(layout.cluster, layout.super_node, strict=True):
             del result[cluster]
@@ -166,10 +184,23 @@ class Builder:
         """Return the step over the cross-edges of a level."""
         return Step(f"cross{level}", (Send(self._ports[f"cross{level}"], when),))
 
+    def swap(self, level: int, when: Term) -> Step:
+        """Return the step over the links of a level of an HSN; a leader has none and sends nothing."""
+        away = ~self.equal(self.own, self.own, self._places[level], self.base_digits)
+        return Step(f"swap{level}", (Send(self._ports[f"swap{level}"], when & away),))
+
+    def matches(self, target: Target, levels: Iterable[int]) -> Term:
+        """Return whether the own X_i are those of `target`."""
+        return self.circuit.all_of(self.equal(self.own, target, self._places[level]) for level in levels)
+
+    def brought(self, level: int, target: Target) -> dict[int, Term]:
+        """Return the digits of X_i of `target`, at the positions of X_1."""
+        return {inner: target[place] for inner, place in zip(self.base_digits, self._places[level], strict=True)}
+
     def inside(self, level: int) -> tuple[int, ...]:
         """Return the places of the base digits in SN^level."""
-        first = self.network.base_digits[0]
-        return tuple(first + factor for factor in self.network.levels[level - 1].super_node_factors)
+        first = self.base_digits[0]
+        return tuple(first + factor for factor in self.levels[level - 1].super_node_factors)
 
     def shared(self, level: int) -> frozenset[int]:
         """Return the places of the base digits that are in SN^j of every level j up to `level`."""
@@ -177,7 +208,7 @@ class Builder:
 
     def port(self, factor: int, step: int) -> int:
         """Return the port that adds `step` to the digit of a factor."""
-        kind = self.network.factors[factor]
+        kind = self.base.factors[factor]
         if kind.is_edge:
             return self._ports[f"dim{factor}"]
         if kind.kind == "complete":
@@ -194,8 +225,8 @@ class Builder:
             condition) of its sends. A send whose condition is never true is left out, and so is a step of such sends.
         """
         steps = []
-        for factor, kind in enumerate(self.network.factors):
-            for sends in rule(kind, self.network.base_digits[factor]):
+        for factor, kind in enumerate(self.base.factors):
+            for sends in rule(kind, self.base_digits[factor]):
                 real = tuple(Send(self.port(factor, by), when) for by, when in sends if when.constant != 0)
                 if real:
                     steps.append(Step(f"dim{factor}", real))
@@ -204,3 +235,16 @@ class Builder:
     def among(self, term: Term, values: Sequence[int]) -> Term:
         """Return whether a term has one of the values."""
         return self.circuit.any_of(term.eq(self.circuit.constant(value)) for value in values)
+
+
+def _base_of(network: Network) -> tuple[DualNetwork, range]:
+    if isinstance(network, DualNetwork):
+        return network, network.base_digits
+    if isinstance(network, SwappedNetwork):
+        nucleus = network.nucleus
+        if isinstance(nucleus, DualNetwork) and network.spec.top == nucleus.num_nodes:
+            return nucleus, network.places[1]
+    raise SpecError(
+        f"a schedule in steps is for products, dual-nets, and HSNs of a product with as many top clusters as it has "
+        f"nodes; {network.spec} is none of them"
+    )

@@ -5,16 +5,21 @@ of s, the node of super-node U(s) with the base digits of s in the others. Where
 enters at all nodes of that super-node at once, and its digits in SN^j are `free` from there on: there is nothing to do
 for them. Every node gets every message once.
 
+On an HSN a message spreads in its nucleus; then, from the top level down, over the swaps of a level to one node of each
+cluster of that level that it has reached not, and in the nuclei of these. That are the steps of the product of its
+nuclei, a level at a time, and one swap a level: what the swap back would bring is there already.
+
 References
 ----------
 .. [1] RDN paper (rdn-collectives), sections IV and V, Algorithms 1 and 3, with the ids of papers/README.md, E11.
+.. [2] HSN paper, sections 2.3 and 3.1.
 """
 
 from collections.abc import Callable
 
 from hdnhw.collective.schedule import Builder, Schedule, Sends, Step, Target
 from hdnhw.routing.circuit import Term
-from hdnhw.spec import Factor
+from hdnhw.spec import Factor, SpecError
 from hdnhw.topology.network import Network
 
 __all__ = ["allgather_schedule", "broadcast_schedule"]
@@ -32,7 +37,10 @@ def broadcast_schedule(network: Network, root: int = 0, *, all_port: bool = Fals
     """
     maker = _Spread(network, all_port=all_port)
     source = maker.constants(network.check_node(root))
-    steps = maker.broadcast(len(maker.network.levels), source, frozenset(), maker.circuit.constant(1))
+    if maker.swaps:
+        steps = maker.over_swaps(source, gather=False)
+    else:
+        steps = maker.broadcast(len(maker.levels), source, frozenset(), maker.circuit.constant(1))
     return maker.schedule("broadcast", steps, copies=True, root=root)
 
 
@@ -52,8 +60,13 @@ def allgather_schedule(network: Network, *, as_printed: bool = False, all_port: 
     have its own base digits in those of SN^j that are not free.
     """
     maker = _Spread(network, all_port=all_port)
-    one = maker.circuit.constant(1)
-    steps = maker.gather(len(maker.network.levels), maker.src, frozenset(), one, as_printed=as_printed)
+    if maker.swaps:
+        if as_printed:
+            raise SpecError("an all-gather as printed is for dual-nets")
+        steps = maker.over_swaps(maker.src, gather=True)
+    else:
+        one = maker.circuit.constant(1)
+        steps = maker.gather(len(maker.levels), maker.src, frozenset(), one, as_printed=as_printed)
     return maker.schedule("allgather", steps, copies=True)
 
 
@@ -64,7 +77,7 @@ class _Spread(Builder):
         """Return the steps that bring a message to all nodes of the `active` parts of a level, from one of each."""
         if level == 0:
             return self._base(source, free, active, self._broadcast_factor)
-        layout = self.network.levels[level - 1]
+        layout = self.levels[level - 1]
         same = self.own[layout.class_digit].eq(source[layout.class_digit])
         here = same & self.equal(self.own, source, layout.cluster)
         first = here | ~same & self.equal(self.own, source, layout.cluster, layout.super_node)
@@ -86,7 +99,7 @@ class _Spread(Builder):
         """Return the steps that bring the messages of all nodes of a level's cluster to all of them."""
         if level == 0:
             return self._base(source, free, active, self._gather_factor)
-        layout = self.network.levels[level - 1]
+        layout = self.levels[level - 1]
         same = self.own[layout.class_digit].eq(source[layout.class_digit])
         here = same & self.equal(self.own, source, layout.cluster)
         inner = self.inner(level, same, source)
@@ -100,6 +113,20 @@ class _Spread(Builder):
             ]
         )
 
+    def over_swaps(self, source: Target, *, gather: bool) -> list[Step]:
+        """Return the steps of an HSN: its nuclei, then level by level from the top the swap and the nuclei it leads to.
+
+        Before the swap of level i, a message is in the nodes with its source's X_2 .. X_i.
+        """
+        rule = self._gather_factor if gather else self._broadcast_factor
+        steps = self._base(source, frozenset(), self.matches(source, self.swaps), rule)
+        for level in self.swaps:
+            lower = self.matches(source, range(2, level))
+            here = self.matches(source, [level])
+            steps.append(self.swap(level, lower & here))
+            steps += self._base(self.brought(level, source), frozenset(), lower & ~here, rule)
+        return self._real(steps)
+
     def _sender(self, level: int, source: Target) -> Term:
         """Return whether a node is the one of its super-node that sends, or one of those that differ in free digits."""
         fixed = [place for place in self.inside(level) if place not in self.shared(level)]
@@ -109,7 +136,7 @@ class _Spread(Builder):
         return [step for step in steps if any(send.when.constant != 0 for send in step.sends)]
 
     def _base(self, source: Target, free: frozenset[int], active: Term, rule: Rule) -> list[Step]:
-        later = [place for place in self.network.base_digits if place not in free]
+        later = [place for place in self.base_digits if place not in free]
 
         def factor(kind: Factor, place: int) -> list[Sends]:
             if place in free:

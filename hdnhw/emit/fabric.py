@@ -51,6 +51,11 @@ class EmittedFabric:
     manifest: dict[str, Any]
     program: Program | None
 
+    @property
+    def verilog(self) -> dict[str, str]:
+        """The files of Verilog among `files`."""
+        return {name: text for name, text in self.files.items() if name.endswith(".sv")}
+
 
 def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     """Prove, elaborate and print a fabric.

@@ -114,7 +114,13 @@ class Case:
 
 
 def judge(
-    cases: Sequence[Case], *, of: str = "networks", condition: str | None = None, corrected: str | None = None
+    cases: Sequence[Case],
+    *,
+    of: str = "networks",
+    condition: str | None = None,
+    corrected: str | None = None,
+    elsewhere: bool = False,
+    table: Sequence[Mapping[str, Any]] = (),
 ) -> Finding:
     """Return what a number of cases says about a claim.
 
@@ -128,16 +134,22 @@ def judge(
         If the claim holds in exactly the cases that meet it, it is partly true.
     corrected : str, optional
         The corrected claim; it is given back only if it holds in every case.
+    elsewhere : bool
+        Whether the paper itself says the corrected claim elsewhere; if that holds in every case, it is a misprint.
+    table : sequence of mapping
+        For the finding.
     """
     wrong = [case for case in cases if not case.holds]
     if not wrong:
-        return Finding(computed=f"holds on all {len(cases)} {of}", verdict=Verdict.HOLDS)
+        return Finding(computed=f"holds on all {len(cases)} {of}", verdict=Verdict.HOLDS, table=table)
+    right = all(case.corrected for case in cases)
     sharp = condition is not None and all(case.holds == case.condition for case in cases)
     least = min(wrong, key=lambda case: case.nodes)
     holds = f"holds on {len(cases) - len(wrong)} of {len(cases)} {of}"
     return Finding(
         computed=f"{holds}: where {condition}, and only there" if sharp else holds,
-        verdict=Verdict.PARTLY if sharp else Verdict.FALSE,
-        corrected=corrected if all(case.corrected for case in cases) else None,
+        verdict=Verdict.MISPRINT if elsewhere and right else Verdict.PARTLY if sharp else Verdict.FALSE,
+        corrected=corrected if right else None,
         counterexample=f"{least.network}: {least.published} published, {least.computed} computed",
+        table=table,
     )

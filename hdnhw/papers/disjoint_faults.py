@@ -14,7 +14,8 @@ from math import sqrt
 import numpy as np
 
 from hdnhw.papers.claim import Case, Finding, Verdict, judge
-from hdnhw.papers.disjoint_networks import EXAMPLE, disjoint_claim, dual
+from hdnhw.papers.disjoint_networks import EXAMPLE, disjoint_claim
+from hdnhw.papers.families import dual_net
 from hdnhw.routing.disjoint import disjoint_routes
 from hdnhw.routing.disjoint_literal import fan, mended_routes
 from hdnhw.routing.faults import FaultPoint, clusters_of, hops_of_pairs, pairs_of_case, try_faults
@@ -35,14 +36,14 @@ Paths = list[list[int]]
 @cache
 def _paths(case: str) -> list[tuple[tuple[int, int], Paths]]:
     """Return the sampled pairs of a case, and the paths of Algorithm 6."""
-    network = dual(EXAMPLE)
+    network = dual_net(EXAMPLE)
     return [(pair, mended_routes(network, *pair)) for pair in pairs_of_case(network, case, PAIRS, 1)]
 
 
 @cache
 def _points(case: str, of: str) -> list[FaultPoint]:
     """Return what is left of the paths of a case, those of Algorithm 6 or those by address, at each rate."""
-    network = dual(EXAMPLE)
+    network = dual_net(EXAMPLE)
     make = mended_routes if of == "Algorithm 6" else disjoint_routes
     hops = hops_of_pairs(network, pairs_of_case(network, case, PAIRS, 1), make)
     return try_faults(network.num_nodes, hops, RATES, trials=TRIALS, seed=1)
@@ -50,7 +51,7 @@ def _points(case: str, of: str) -> list[FaultPoint]:
 
 def clusters_used() -> Finding:
     """Count the clusters on each path of Algorithm 6."""
-    network = dual(EXAMPLE)
+    network = dual_net(EXAMPLE)
     stated = {"A": {1, 2, 4}, "B": {2, 4}, "C": {3, 5}}
     cases = []
     for case, allowed in stated.items():
@@ -69,7 +70,7 @@ def clusters_used() -> Finding:
 
 def _mean_clusters(case: str) -> tuple[float, float]:
     """Return the mean over the pairs of a case of the mean number of clusters on their paths, and its error."""
-    network = dual(EXAMPLE)
+    network = dual_net(EXAMPLE)
     means = [sum(len(clusters_of(network, path)) for path in paths) / len(paths) for _, paths in _paths(case)]
     return float(np.mean(means)), float(np.std(means)) / sqrt(len(means))
 
@@ -81,7 +82,7 @@ def _measured(case: str) -> str:
 
 def clusters_a() -> Finding:
     """Count how often two nodes of a cluster are in one super-node."""
-    network = dual(EXAMPLE)
+    network = dual_net(EXAMPLE)
     inner = network.num_nodes // 16
     ends = [(0, dst) for dst in range(1, inner)]
     same = Fraction(sum(_door(src) == _door(dst) for src, dst in ends), len(ends))
@@ -100,14 +101,14 @@ def clusters_a() -> Finding:
 
 def _door(node: int) -> int:
     """Return the cluster that the cross-edge of level 2 leads to from a node."""
-    network = dual(EXAMPLE)
+    network = dual_net(EXAMPLE)
     cross = network.ports[-1].name
     return network.neighbors(node)[cross] // (network.num_nodes // 16)
 
 
 def clusters_b() -> Finding:
     """Count how often a fan leads into the cluster of the other node."""
-    network = dual(EXAMPLE)
+    network = dual_net(EXAMPLE)
     inner, half = network.num_nodes // 16, 8
     reached = Fraction(
         sum(len({path[-1] // inner for path in fan(network, node)}) for node in range(0, network.num_nodes, 8)),
@@ -137,7 +138,7 @@ def clusters_c() -> Finding:
 
 def common_clusters() -> Finding:
     """Count the clusters to which both fans of a pair of Case C lead."""
-    network = dual(EXAMPLE)
+    network = dual_net(EXAMPLE)
     inner = network.num_nodes // 16
     counts = []
     for (src, dst), _ in _paths("C"):

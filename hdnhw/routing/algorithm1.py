@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+import numpy as np
+import numpy.typing as npt
+
 from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec, cube
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network
 
-__all__ = ["algorithm1_route"]
+__all__ = ["algorithm1_lengths", "algorithm1_route"]
 
 Path = tuple[int, ...]
+Lengths = npt.NDArray[np.int16]
 
 _memoise = lru_cache(maxsize=1 << 17)
 """Recursions share their parts: routing every pair of a small network computes each part once."""
@@ -243,3 +247,59 @@ def algorithm1_route(network: Network, src: int, dst: int) -> list[int]:
     shape = _shape(dual_network(network, "Algorithm 1"))
     u, v = _relabel(network.spec, [network.check_node(src), network.check_node(dst)])
     return _relabel(network.spec, _hdn_routing(shape, len(shape.levels), u, v))
+
+
+def algorithm1_lengths(network: Network, sources: Sequence[int] | None = None) -> Lengths:
+    """Return the lengths of the routes of :func:`algorithm1_route`, without the routes.
+
+    Parameters
+    ----------
+    network : Network
+        A product or dual-net; a dual-cube under the numbers of ``rdn(cube(r - 1), 1)``.
+    sources : sequence of int, optional
+        Nodes from which; all if omitted.
+
+    Returns
+    -------
+    ndarray of int16, shape (sources, num_nodes)
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.network import build
+    >>> int(algorithm1_lengths(build(parse("rdn(cube(3), 1)")))[0, 77])
+    4
+    """
+    shape = _shape(dual_network(network, "Algorithm 1"))
+    all_of = range(shape.base_nodes)
+    base = np.array([[len(_base_routing(shape, u, v)) - 1 for v in all_of] for u in all_of], dtype=np.int16)
+    lengths = base
+    for k, level in enumerate(shape.levels, start=1):
+        chosen = sources if k == len(shape.levels) and sources is not None else range(2 * level.clusters * len(lengths))
+        lengths = _lengths_above(shape, k, base, lengths, chosen)
+    return lengths if shape.levels or sources is None else lengths[list(sources)]
+
+
+def _lengths_above(shape: _Shape, k: int, base: Lengths, within: Lengths, sources: Sequence[int]) -> Lengths:
+    """Return lengths at level k from those at level k - 1."""
+    level, inner = shape.levels[k - 1], np.arange(len(within))
+    parts = np.array([_split(shape, k, node)[2:] for node in inner.tolist()])
+    super_node, node_id = parts.T
+    place = np.empty((level.clusters, len(within) // level.clusters), dtype=np.int64)
+    place[super_node, node_id] = inner
+    in_super_node = base[np.ix_(place[0], place[0])]
+
+    def to_other_class(cluster: int, node: int) -> Lengths:
+        own = node_id[node]
+        leave = within[node, place[:, own]]
+        arrive = in_super_node[own, node_id] + within[inner, place[cluster, node_id]]
+        return np.add.outer(leave + np.int16(1), arrive)  # type: ignore[no-any-return]
+
+    result = np.empty((len(sources), 2, level.clusters, len(within)), dtype=np.int16)
+    for row, source in zip(result, sources, strict=True):
+        outer, node = divmod(source, len(within))
+        class_id, cluster = divmod(outer, level.clusters)
+        row[1 - class_id] = to_other_class(cluster, node)
+        row[class_id] = to_other_class(super_node[node], place[cluster, node_id[node]]) + np.int16(1)
+        row[class_id, cluster] = within[node]
+    return result.reshape(len(sources), -1)

@@ -1,6 +1,6 @@
 """Compile a hop rule to machine code: one function of two packed addresses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from numba import cfunc
@@ -9,12 +9,12 @@ from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.routing.hop import HopRule
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["VC_SHIFT", "compile_rule", "statements"]
+__all__ = ["FORMATS", "VC_SHIFT", "compile_rule", "statements"]
 
 VC_SHIFT = 8
 """A compiled rule returns ``port | vc << VC_SHIFT``; the port number of an arrival is the number of ports."""
 
-_FORMATS = {
+FORMATS = {
     "and": "{} & {}",
     "or": "{} | {}",
     "not": "1 - {}",
@@ -25,9 +25,12 @@ _FORMATS = {
     "odd": "{} & 1",
     "mux": "{1} if {0} else {2}",
 }
+"""Python of each operation, with branches: the fastest for a hop rule."""
 
 
-def statements(circuit: Circuit, outputs: list[Term], layout: AddressLayout) -> list[str]:
+def statements(
+    circuit: Circuit, outputs: list[Term], layout: AddressLayout, formats: Mapping[str, str] = FORMATS
+) -> list[str]:
     """Return Python statements that compute `outputs`, gate n as ``gn``; inputs are fields of packed addresses.
 
     The input ``cur3`` is field 3 of the variable ``cur``: names of addresses have three letters.
@@ -42,7 +45,7 @@ def statements(circuit: Circuit, outputs: list[Term], layout: AddressLayout) -> 
             field = layout.fields[position]
             text = f"({side} >> {field.offset}) & {(1 << field.width) - 1}"
         else:
-            text = _FORMATS[gate.op].format(*(f"g{argument}" for argument in gate.args))
+            text = formats[gate.op].format(*(f"g{argument}" for argument in gate.args))
         lines.append(f"g{index} = {text}")
     return lines
 

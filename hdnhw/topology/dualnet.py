@@ -154,6 +154,10 @@ class DualNetwork(Network):
         """Return the node number of `digits`."""
         return super().encode(self._renumber(digits))
 
+    def encode_from(self, node: Any, digits: Digits, moved: Digits) -> Any:
+        """Return the node number of `moved`, given that of `digits`."""
+        return super().encode_from(node, self._renumber(digits), self._renumber(moved))
+
     def _renumber(self, digits: Digits) -> Digits:
         """Swap the two fields of a class-1 dual-cube node, which keeps its node id in the middle; its own inverse."""
         if not isinstance(self.spec, DualCube):

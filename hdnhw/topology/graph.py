@@ -97,8 +97,9 @@ class Network(ABC):
         """Return the digits of node number `node`."""
         digits = []
         for radix in reversed(self.radices):
-            digits.append(node % radix)
-            node = node // radix
+            rest = node // radix
+            digits.append(node - rest * radix)
+            node = rest
         return tuple(reversed(digits))
 
     def encode(self, digits: Digits) -> Any:
@@ -116,6 +117,15 @@ class Network(ABC):
         if not 0 <= number < self.num_nodes:
             raise ValueError(f"node of {self.spec} must be 0 to {self.num_nodes - 1}, not {number}")
         return number
+
+    def encode_from(self, node: Any, digits: Digits, moved: Digits) -> Any:
+        """Return the node number of `moved`, given that of `digits`: what was not replaced is not looked at again."""
+        weight = 1
+        for old, new, radix in zip(reversed(digits), reversed(moved), reversed(self.radices), strict=True):
+            if new is not old:
+                node = node + (new - old) * weight
+            weight *= radix
+        return node
 
     def neighbors(self, node: int) -> dict[str, int]:
         """Return port name -> neighbour's node number, for the ports that `node` has."""

@@ -1,6 +1,6 @@
 """Metrics of a network: breadth-first search, and the papers' closed forms beside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log2
@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit, types
 
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
+from hdnhw.topology.orbits import representatives
 
 __all__ = [
     "DistanceSummary",
@@ -25,13 +27,20 @@ __all__ = [
     "nested_average_distance",
     "node_symmetric",
     "num_edges",
+    "orbit_histograms",
     "pair_histogram",
     "summarise_distances",
     "weighted_cost_ratio",
 ]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 """Nodes handled at once by the vectorised search."""
+
+ONE_BY_ONE = 16
+"""How much longer a pair takes when one node is searched from than when 64 are."""
+
+_NUMBERS = (types.int32, types.int64)
+_NODES = types.Array(types.int32, 1, "C")
 
 
 def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
@@ -53,12 +62,32 @@ def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
 def _neighbor_columns(network: Network, nodes: npt.NDArray[np.int64]) -> list[tuple[int, npt.NDArray[np.int64]]]:
     digits = network.decode(nodes)
     return [
-        (port, np.where(network.has_port(digits, port), network.encode(network.move(digits, port)), -1))
-        for port in range(len(network.ports))
+        (port, np.where(network.has_port(digits, port), network.encode_from(nodes, digits, moved), -1))
+        for port, moved in ((port, network.move(digits, port)) for port in range(len(network.ports)))
     ]
 
 
-def distances_from(network: Network, source: int, progress: Callable[[int], None] | None = None) -> npt.NDArray[Any]:
+@njit(
+    [types.int64(types.Array(kind, 1, "C"), _NODES, _NODES, types.int64, types.int64) for kind in _NUMBERS],
+    cache=True,
+)
+def _reach(column, distance, queue, end, hops):  # type: ignore[no-untyped-def]
+    """Queue the nodes of `column` that were not reached before; return the end of the queue."""
+    for node in column:
+        if node >= 0 and distance[node] < 0:
+            distance[node] = hops
+            queue[end] = node
+            end += 1
+    return end
+
+
+def distances_from(
+    network: Network,
+    source: int,
+    progress: Callable[[int], None] | None = None,
+    *,
+    table: npt.NDArray[np.int32] | None = None,
+) -> npt.NDArray[Any]:
     """Return the distance of every node from `source`, hops, by breadth-first search.
 
     Parameters
@@ -67,27 +96,31 @@ def distances_from(network: Network, source: int, progress: Callable[[int], None
     source : int
     progress : callable, optional
         Called with the number of nodes reached so far, once a level.
+    table : ndarray, optional
+        What :func:`neighbor_table` returns, if it is at hand: searches from more than one node are faster with it, a
+        single one needs less memory without.
 
     Returns
     -------
-    ndarray of int16, shape (num_nodes,)
+    ndarray of int32, shape (num_nodes,)
     """
-    distance = np.full(network.num_nodes, -1, dtype=np.int16)
+    distance = np.full(network.num_nodes, -1, dtype=np.int32)
     distance[network.check_node(source)] = 0
-    frontier = np.array([source], dtype=np.int64)
-    hops, reached = 0, 1
-    while len(frontier):
-        hops += 1
-        found = []
-        for start in range(0, len(frontier), CHUNK):
-            for _, column in _neighbor_columns(network, frontier[start : start + CHUNK]):
-                fresh = column[(column >= 0) & (distance[column] < 0)]
-                distance[fresh] = hops
-                found.append(fresh)
-        frontier = np.unique(np.concatenate(found))
-        reached += len(frontier)
+    queue = np.empty(network.num_nodes, dtype=np.int32)
+    queue[0] = source
+    start, end, hops = 0, 1, 0
+    while start < end:
+        hops, last = hops + 1, end
+        for first in range(start, last, CHUNK):
+            frontier = queue[first : min(first + CHUNK, last)]
+            if table is not None:
+                end = _reach(table[frontier].ravel(), distance, queue, end, hops)
+            else:
+                for _, column in _neighbor_columns(network, frontier.astype(np.int64)):
+                    end = _reach(column, distance, queue, end, hops)
+        start = last
         if progress:
-            progress(reached)
+            progress(end)
     return distance
 
 
@@ -103,7 +136,7 @@ class DistanceSummary:
     Attributes
     ----------
     diameter : int or None
-        Hops; None if the network is too large to search from every kind of node.
+        Hops; None if the network is too large to search from every node that can differ from the others.
     average_distance : Fraction or None
         Mean over ordered pairs u != v, hops; None likewise.
     histogram : tuple of int
@@ -145,23 +178,63 @@ def pair_histogram(network: Network, progress: Callable[[int], None] | None = No
 
 
 def summarise_distances(
-    network: Network, *, budget: int = 1 << 30, progress: Callable[[int], None] | None = None
+    network: Network, *, budget: int = 1 << 30, progress: Callable[[float], None] = lambda _: None
 ) -> DistanceSummary:
     """Search from every node that can differ from the others.
 
-    A node-symmetric network needs one source. Any other is searched from every node while it has at most `budget`
-    ordered pairs; beyond, only the histogram of node 0 is known.
+    A product or dual-net is searched from one node of each known orbit, and a node-symmetric network from one. Any
+    other is searched from every node while it has at most `budget` ordered pairs; beyond, only the histogram of node 0
+    is known. Pairs searched from one node at a time count as :data:`ONE_BY_ONE` each.
+
+    Parameters
+    ----------
+    network : Network
+    budget : int
+    progress : callable
+        Called with the share that is done.
     """
-    n = network.num_nodes
-    own = distance_histogram(network, 0)
-    if network.node_symmetric:
-        histogram, sources = own, 1
-    elif n * n <= budget:
-        histogram, sources = pair_histogram(network, progress), n
+    n, sources = network.num_nodes, _sources(network)
+    if sources is not None and (len(sources) == 1 or len(sources) * n * ONE_BY_ONE <= min(budget, n * n)):
+        histograms = orbit_histograms(network, sources, progress)
+        own, histogram = histograms[0], _pairs_of(sources, histograms)
     else:
-        return DistanceSummary(None, None, tuple(own))
+        own = distance_histogram(network, 0)
+        if n * n > budget:
+            return DistanceSummary(None, None, tuple(own))
+        histogram = pair_histogram(network, lambda searched: progress(searched / n))
     total = sum(hops * count for hops, count in enumerate(histogram))
-    return DistanceSummary(len(histogram) - 1, Fraction(total, sources * (n - 1)), tuple(own))
+    return DistanceSummary(len(histogram) - 1, Fraction(total, n * (n - 1)), tuple(own))
+
+
+def _sources(network: Network) -> list[tuple[int, int]] | None:
+    """Return nodes to search from, 0 first, and how many nodes each stands for; None if that is not known."""
+    if network.node_symmetric:
+        return [(0, network.num_nodes)]
+    return representatives(network) if isinstance(network, DualNetwork) else None
+
+
+def orbit_histograms(
+    network: Network, sources: Sequence[tuple[int, int]], progress: Callable[[float], None] = lambda _: None
+) -> list[list[int]]:
+    """Return how many nodes lie at each distance from each of `sources`, (node, nodes that are like it)."""
+    table = neighbor_table(network) if len(sources) > 1 else None
+    result: list[list[int]] = []
+
+    def tell(reached: int) -> None:
+        progress((len(result) + reached / network.num_nodes) / len(sources))
+
+    for source, _ in sources:
+        result.append([int(count) for count in np.bincount(distances_from(network, source, tell, table=table))])
+    return result
+
+
+def _pairs_of(sources: Sequence[tuple[int, int]], histograms: Sequence[Sequence[int]]) -> list[int]:
+    """Return how many ordered pairs lie at each distance."""
+    total = [0] * max(map(len, histograms))
+    for (_, size), histogram in zip(sources, histograms, strict=True):
+        for hops, count in enumerate(histogram):
+            total[hops] += size * count
+    return total
 
 
 def node_symmetric(network: Network, *, budget: int = 1 << 24) -> bool | None:

@@ -129,6 +129,9 @@ def test_engines_and_generators_in_the_verilog(result_of):
     assert (steps["delivered"], steps["message_words"]) == (True, 8)
     assert steps["cost_cycles"] == steps["startups"] * steps["startup_cycles"] + steps["words"]
     assert not steps["lost"] + steps["wrong"] + steps["send_mismatches"]
+    swapped = result_of("collective 'hcn(1)' --op allgather --on rtl")
+    assert swapped["delivered"]
+    assert not swapped["lost"] + swapped["wrong"] + swapped["send_mismatches"]
     routed = result_of("exchange 'complete(3)' --schedule network --on rtl")
     assert routed["delivered"]
     assert routed["cycles"] == routed["cycles_again"] == routed["model_cycles"]

@@ -83,6 +83,18 @@ def test_simulate(capsys):
     assert capsys.readouterr().out.count("\n") == 1
 
 
+@pytest.mark.parametrize("spec", ["cube(3)", "hdn(complete(3), [[], [0]])", "hcn(2)"])
+def test_info(capsys, spec):
+    """One search, one from each of five kinds of nodes, and one from every node."""
+    with redirect_stderr(Terminal()) as terminal:
+        assert main(["info", spec, "--json"]) == 0
+    assert terminal.lines == [""]
+    told = shares(terminal, "searching")
+    assert told == sorted(told)
+    assert told[-1] == 100
+    assert capsys.readouterr().out.count("\n") == 1
+
+
 @pytest.mark.parametrize("rates", [["--rates", "0.1,0.2,0.3,0.4"], []])
 def test_sweep(capsys, rates):
     line = ["sweep", "cube(2)", "--packet-length", "1", "--cycles", "200", "--warmup", "20", "--workers", "1", "--json"]

@@ -98,6 +98,14 @@ def test_the_executor_counts_what_messages_moved_one_by_one_do(text, order):
     assert execute(schedule).words_per_step == tuple(words)
 
 
+@pytest.mark.parametrize(("split", "words"), [("sum", [8, 8, 8, 16, 8, 8]), ("first", [8, 16, 16, 32, 16, 8])])
+def test_how_the_nodes_of_a_super_node_share_the_load(split, words):
+    schedule = exchange_schedule(build(parse("hdn(cube(2), [[0]])")), "paper", split=split)
+    where, counted = moved_one_by_one(schedule)
+    assert all(node == dst for (_, dst), node in where.items())
+    assert sorted(counted) == sorted(words)
+
+
 @settings(max_examples=12)
 @given(dual_nets(), st.sampled_from(sorted(KEYS.values())), st.booleans())
 def test_every_spec_delivers_and_no_order_is_below_the_bound(spec, key, all_port):
@@ -160,7 +168,7 @@ def test_which_addresses_a_node_needs():
     ("order", "split", "message"),
     [
         ("fast", "sum", "schedule must be paper or cluster-first, not 'fast'"),
-        ("paper", "half", "split must be destination, source or sum, not 'half'"),
+        ("paper", "half", "split must be destination, source, sum or first, not 'half'"),
         ("cluster-first", "sum", "split must be destination in the order cluster-first, not 'sum'"),
     ],
 )

@@ -90,3 +90,9 @@ def test_what_is_counted():
     assert (counted.startups, counted.nonempty_startups, counted.words_per_step) == (3, 3, (2, 1, 1))
     assert (counted.words, counted.total_words, counted.links_used, counted.messages) == (4, 16, 4, 16)
     assert counted.sent.shape == (3, 4, 2)
+
+
+def test_a_sample_of_the_sources():
+    schedule = exchange_schedule(build(parse("rdn(cube(2), 1)")), "paper")
+    whole, part = execute(schedule), execute(schedule, sources=[0, 7])
+    assert (part.messages, part.total_words * 16) == (64, whole.total_words)

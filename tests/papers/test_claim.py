@@ -39,3 +39,14 @@ def test_a_correction_must_hold_in_every_case(last, expected):
 def test_a_condition_must_part_the_cases(met, expected):
     cases = [case(4, False, condition=met), case(1, True, condition=True)]
     assert judge(cases, condition="it is small").verdict == expected
+
+
+@pytest.mark.parametrize(("last", "expected"), [(True, Verdict.MISPRINT), (False, Verdict.FALSE)])
+def test_a_misprint_is_right_elsewhere_in_every_case(last, expected):
+    cases = [case(4, False, corrected=True), case(1, True, corrected=last)]
+    assert judge(cases, corrected="true of all", elsewhere=True).verdict == expected
+
+
+def test_the_table_is_handed_on():
+    table = [{"row": 1}]
+    assert judge([case(1, True)], table=table).table == judge([case(1, False)], table=table).table == table

@@ -5,16 +5,15 @@ import pytest
 from hdnhw.papers import disjoint_faults, disjoint_networks, disjoint_paths
 from hdnhw.papers.claim import Verdict
 from hdnhw.papers.disjoint import CLAIMS
+from hdnhw.papers.families import dual_net
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Few networks, pairs and trials."""
-    family = ("rdn(cube(1), 1)", "hdn(cube(2), [[0, 1]])", "hdn(cube(1), [[0], []])", "hdn(cube(3), [[2]])")
-    for module in (disjoint_networks, disjoint_paths):
-        monkeypatch.setattr(module, "FAMILY", family)
-    monkeypatch.setattr(disjoint_paths, "FANS", (*family, disjoint_networks.EXAMPLE))
-    monkeypatch.setattr(disjoint_paths, "SAMPLE", 30)
+    monkeypatch.setattr(disjoint_networks, "MOST", 36)
+    monkeypatch.setattr(disjoint_paths, "MOST", 64)
+    monkeypatch.setattr(disjoint_paths, "SAMPLE", 25)
     monkeypatch.setattr(disjoint_faults, "PAIRS", 40)
     monkeypatch.setattr(disjoint_faults, "TRIALS", 4000)
     for made in (disjoint_faults._paths, disjoint_faults._points):
@@ -32,12 +31,7 @@ def test_every_check_is_its_own():
 @pytest.mark.parametrize(
     ("check", "verdict"),
     [
-        (disjoint_networks.size_formula, Verdict.PARTLY),
-        (disjoint_networks.degree, Verdict.HOLDS),
-        (disjoint_networks.diameter, Verdict.PARTLY),
-        (disjoint_networks.symmetric_edges, Verdict.FALSE),
         (disjoint_networks.example, Verdict.HOLDS),
-        (disjoint_networks.recursive_sizes, Verdict.HOLDS),
         (disjoint_networks.lemmas, Verdict.HOLDS),
         (disjoint_paths.figure4, Verdict.HOLDS),
         (disjoint_paths.algorithm3, Verdict.MISPRINT),
@@ -66,7 +60,7 @@ def test_the_third_cluster_is_the_correction_of_case_c():
 
 def test_bounds_of_the_example_by_hand():
     """D(B) = 3, D(SN^1) = 1, D(SN^2) = 3, D_1 = 2 * 3 - 1 + 2 = 7, D(Q) = 7 - 3 = 4."""
-    bounds = disjoint_paths._bounds(disjoint_networks.dual(disjoint_networks.EXAMPLE))
+    bounds = disjoint_paths._bounds(dual_net(disjoint_networks.EXAMPLE))
     assert bounds == {
         "printed": 8 * 3 - 3 * 1 - 3 + 12 + 4 - 2,
         "solved": 8 * 3 - 3 * 1 - 12 + 12 + 4 - 2,
@@ -79,9 +73,3 @@ def test_bounds_of_the_example_by_hand():
 def test_a_wrong_maker_of_paths_is_found(monkeypatch):
     monkeypatch.setattr(disjoint_paths, "disjoint_routes", disjoint_paths._printed)
     assert disjoint_paths.existence().verdict == Verdict.FALSE
-
-
-def test_no_size_formula_without_the_condition(monkeypatch):
-    monkeypatch.setattr(disjoint_networks, "FAMILY", ("rdn(cube(1), 1)", "rdn(cube(1), 2)"))
-    monkeypatch.setattr(disjoint_networks, "EXAMPLE", "rdn(cube(2), 1)")
-    assert disjoint_networks.size_formula().verdict == Verdict.HOLDS

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hdnhw.routing.algorithm1 import algorithm1_route
+from hdnhw.routing.algorithm1 import algorithm1_lengths, algorithm1_route
 from hdnhw.spec import parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
@@ -145,3 +145,21 @@ def test_share_of_routes_that_come_back(text, percent):
 def test_node_out_of_range(src, dst, bad):
     with pytest.raises(ValueError, match=rf"^node of rdn\(cube\(3\), 1\) must be 0 to 127, not {bad}$"):
         algorithm1_route(build(parse("rdn(cube(3), 1)")), src, dst)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hdn(cube(2), [[0], [0, 1]])",
+        "hdn(torus(2, 3), [[1], [0, 1]])",
+        "hdn(complete(2), [[0], [0], [0]])",
+        "hdn(complete(2), [[], []])",
+        "torus(5, 2)",
+    ],
+)
+def test_lengths_without_routes(text):
+    network = build(parse(text))
+    nodes, some = range(network.num_nodes), [5, network.num_nodes - 1]
+    lengths = algorithm1_lengths(network)
+    assert lengths.tolist() == [[len(algorithm1_route(network, u, v)) - 1 for v in nodes] for u in nodes]
+    assert algorithm1_lengths(network, some).tolist() == lengths[some].tolist()

@@ -38,8 +38,7 @@ def test_frames_to_no_node_are_counted() -> None:
 def passed() -> tuple[AxiBench, dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
     """Return a bench and the case, the log and the result of a run that passed."""
     small = bench("torus(3)", packet_length=6, flit_width=8, max_frame=64)
-    small.build()
-    folder = small.run_folder
+    folder = small.build.run_folder()
     assert small.run(frames=60, keep=True).verdict.passed
     case, result = (json.loads((folder / name).read_text()) for name in ("case.json", "result.json"))
     return small, case, [json.loads(line) for line in (folder / "frames.log").read_text().splitlines()], result

@@ -1,6 +1,5 @@
 """Collective operations on engines in the emitted Verilog: what they bring and send, and each kind of fault seen."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -45,7 +44,7 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
 def test_each_fault_is_seen(small: CollectiveBench) -> None:
     (verdict,) = small.run(["exchange"], keep=True)
     assert verdict.passed
-    folder, data = small.folder / f"run-{os.getpid()}", [small.data_of(0, "exchange")]
+    folder, data = small.build.run_folder(), [small.data_of(0, "exchange")]
     results, sends = ((folder / name).read_text().splitlines() for name in ("results.log", "sends.log"))
 
     def faults(results: list[str], sends: list[str]) -> tuple[int, int, bool]:

@@ -16,6 +16,7 @@ from sim import lockstep
 from sim.commands import add_cosim
 from sim.draw import BUFFERS, KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
 from sim.runner import Bench
+from sim.simulator import Build
 
 SMALL = FabricSpec(network=parse("complete(2)"), packet_length=2, buffers=2, flit_width=20)
 
@@ -116,7 +117,7 @@ def check(monkeypatch, capsys):
                 (folder / "dropped").write_text(str(case["dropped"].sum()))
 
         monkeypatch.setattr(lockstep, "draw_fabric", lambda *_: SMALL)
-        monkeypatch.setattr(Bench, "build", lambda _: 0.0)
+        monkeypatch.setattr(Build, "make", lambda _: 0.0)
         monkeypatch.setattr(Bench, "_simulate", simulate)
         status = lockstep.main(["--count", "1"])
         return status, capsys.readouterr().out.splitlines()

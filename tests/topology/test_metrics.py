@@ -12,6 +12,7 @@ from hdnhw.spec import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
+from hdnhw.topology.orbits import representatives
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 INSTANCES = {instance["spec"]: instance for instance in json.loads(REFERENCE.read_text())["instances"]}
@@ -215,8 +216,27 @@ def test_large_networks_are_searched_from_one_source_or_not_at_all():
     nested, other = (build(parse(text)) for text in ("rdn(torus(3), 2)", "hdn(cube(2), [[0], [0, 1]])"))
     assert metrics.summarise_distances(nested, budget=0) == metrics.summarise_distances(nested)
     own = tuple(INSTANCES["hdn(cube(2), [[0], [0, 1]])"]["hist_from_node0"])
-    assert metrics.summarise_distances(other, budget=128 * 128 - 1) == metrics.DistanceSummary(None, None, own)
-    assert metrics.summarise_distances(other, budget=128 * 128).diameter == 10
+    one_by_one = 4 * 128 * metrics.ONE_BY_ONE
+    assert metrics.summarise_distances(other, budget=one_by_one - 1) == metrics.DistanceSummary(None, None, own)
+    assert metrics.summarise_distances(other, budget=one_by_one).diameter == 10
+
+
+def test_a_network_without_known_orbits_is_searched_from_every_node_or_not_at_all():
+    network = build(parse("hsn(2, cube(2))"))
+    own = tuple(metrics.distance_histogram(network, 0))
+    assert metrics.summarise_distances(network, budget=255) == metrics.DistanceSummary(None, None, own)
+    assert metrics.summarise_distances(network, budget=256).diameter == 5
+
+
+@pytest.mark.parametrize("text", ["hdn(torus(2, 3), [[1], [0]])", "mesh(4, 4, 4, 4)", "hdn(complete(4), [[], [0]])"])
+def test_one_search_an_orbit_finds_what_all_do(text):
+    network = build(parse(text))
+    assert len(representatives(network)) * metrics.ONE_BY_ONE <= network.num_nodes
+    histogram = metrics.pair_histogram(network)
+    pairs = network.num_nodes * (network.num_nodes - 1)
+    average = Fraction(sum(hops * count for hops, count in enumerate(histogram)), pairs)
+    found = metrics.summarise_distances(network)
+    assert (found.diameter, found.average_distance) == (len(histogram) - 1, average)
 
 
 def test_progress_is_told():
@@ -227,6 +247,25 @@ def test_progress_is_told():
     assert reached[:3] == [5, 13, 26]
     assert reached[-1] == 128
     assert sources == [64, 128]
+    shares = []
+    metrics.summarise_distances(network, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+@pytest.mark.parametrize("text", ["hdn(cube(2), [[0], [0, 1]])", "mesh(5, 7)", "dualcube(3)"])
+def test_a_table_at_hand_changes_nothing(text):
+    network = build(parse(text))
+    table = metrics.neighbor_table(network)
+    for source in (0, 7):
+        assert np.array_equal(
+            metrics.distances_from(network, source, table=table), metrics.distances_from(network, source)
+        )
+
+
+def test_distances_of_more_than_fifteen_bits():
+    network = build(parse("mesh(33000)"))
+    assert metrics.distances_from(network, 0)[-1] == 32999
 
 
 def test_source_out_of_range():

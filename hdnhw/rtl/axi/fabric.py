@@ -12,6 +12,7 @@ from hdnhw.rtl.axi.endpoint import WORD_WIDTH, NodeWord
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.registers import axi_lite_members
 from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.rtl.terminal import terminal_pins
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["AxiFabric", "AxiModules"]
@@ -92,38 +93,20 @@ class AxiFabric(wiring.Component):
 
     def _elaborate_node(self, m: Module, node: int, reset: Signal, select: Signal, word: Signal) -> dict[str, Any]:
         """Add the endpoint of a node; return the pins of the fabric at that node."""
-        width, address = self._frames.flits.flit_width, self._layout.of_node(node)
-        wires = {
-            f"{side}_{name}": Signal(bits, name=f"{side}_{node}_{name}")
-            for side, payload in (("inject", width), ("eject", width + 1))
-            for name, bits in (("valid", 1), ("ready", 1), ("payload", payload))
-        }
+        of_endpoint, of_fabric = terminal_pins(node, self._frames.flits.flit_width)
         dropped = Signal(DROPPED_WIDTH, name=f"dropped_{node}")
         m.submodules[f"endpoint_{node}"] = Instance(
             self._modules.endpoint,
             i_clk=self.aclk,
             i_rst=reset,
-            i_address=Const(address, self._layout.width),
+            i_address=Const(self._layout.of_node(node), self._layout.width),
             i_dropped=dropped,
             i_select=select,
             o_word=word,
-            o_inject__valid=wires["inject_valid"],
-            i_inject__ready=wires["inject_ready"],
-            o_inject__payload=wires["inject_payload"],
-            i_eject__valid=wires["eject_valid"],
-            o_eject__ready=wires["eject_ready"],
-            i_eject__payload=wires["eject_payload"],
+            **of_endpoint,
             **self._stream_pins(node),
         )
-        return {
-            f"i_inject__{node}__valid": wires["inject_valid"],
-            f"o_inject__{node}__ready": wires["inject_ready"],
-            f"i_inject__{node}__payload": wires["inject_payload"],
-            f"o_eject__{node}__valid": wires["eject_valid"],
-            f"i_eject__{node}__ready": wires["eject_ready"],
-            f"o_eject__{node}__payload": wires["eject_payload"],
-            f"o_dropped__{node}": dropped,
-        }
+        return of_fabric | {f"o_dropped__{node}": dropped}
 
     def _stream_pins(self, node: int) -> dict[str, Any]:
         """Join the AXI ports of a node, signal by signal, to the payloads of its endpoint."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import ClockSignal, Const, Instance, Module, ResetSignal, Signal
+from amaranth.hdl import ClockSignal, Const, Instance, Module, ResetSignal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,6 +12,7 @@ from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.sender import result_layout
 from hdnhw.rtl.collective.sequencer import used_ports
 from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.rtl.terminal import terminal_pins
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["CollectiveFabric"]
@@ -61,14 +62,9 @@ class CollectiveFabric(wiring.Component):
 
     def _elaborate_node(self, m: Module, node: int) -> dict[str, Any]:
         """Add the engine of a node; return the pins of the fabric at that node."""
-        width, layout = self._messages.flits.flit_width, AddressLayout(self._program.network)
-        network = self._program.network
+        network, layout = self._program.network, AddressLayout(self._program.network)
         neighbors = network.neighbors(node)
-        wires = {
-            f"{side}_{name}": Signal(bits, name=f"{side}_{node}_{name}")
-            for side, payload in (("inject", width), ("eject", width + 1))
-            for name, bits in (("valid", 1), ("ready", 1), ("payload", payload))
-        }
+        of_endpoint, of_fabric = terminal_pins(node, self._messages.flits.flit_width)
         pins: dict[str, Any] = {"i_address": Const(layout.of_node(node), layout.width)}
         for port in used_ports(self._program):
             name = network.ports[port].name
@@ -88,20 +84,7 @@ class CollectiveFabric(wiring.Component):
             i_clk=ClockSignal(),
             i_rst=ResetSignal(),
             o_done=self.done[node],
-            o_inject__valid=wires["inject_valid"],
-            i_inject__ready=wires["inject_ready"],
-            o_inject__payload=wires["inject_payload"],
-            i_eject__valid=wires["eject_valid"],
-            o_eject__ready=wires["eject_ready"],
-            i_eject__payload=wires["eject_payload"],
+            **of_endpoint,
             **pins,
         )
-        return {
-            f"i_inject__{node}__valid": wires["inject_valid"],
-            f"o_inject__{node}__ready": wires["inject_ready"],
-            f"i_inject__{node}__payload": wires["inject_payload"],
-            f"o_eject__{node}__valid": wires["eject_valid"],
-            f"i_eject__{node}__ready": wires["eject_ready"],
-            f"o_eject__{node}__payload": wires["eject_payload"],
-            f"o_dropped__{node}": self.dropped[node],
-        }
+        return of_fabric | {f"o_dropped__{node}": self.dropped[node]}

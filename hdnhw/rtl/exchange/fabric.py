@@ -11,6 +11,7 @@ from hdnhw.flit import FlitFormat
 from hdnhw.rtl.exchange.control import TOTAL_WIDTH
 from hdnhw.rtl.exchange.generator import count_width
 from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.rtl.terminal import terminal_pins
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["ExchangeFabric", "ExchangeModules"]
@@ -79,12 +80,8 @@ class ExchangeFabric(wiring.Component):
         self, m: Module, node: int, clocked: dict[str, Any], shared: dict[str, Signal]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Add the generator of a node; return the pins at that node of the fabric, and of the control."""
-        width, count = self._flits.flit_width, count_width(self._layout.network.num_nodes)
-        streams = {
-            f"{side}_{name}": Signal(bits, name=f"{side}_{node}_{name}")
-            for side, payload in (("inject", width), ("eject", width + 1))
-            for name, bits in (("valid", 1), ("ready", 1), ("payload", payload))
-        }
+        count = count_width(self._layout.network.num_nodes)
+        of_endpoint, of_fabric = terminal_pins(node, self._flits.flit_width)
         counts = {
             name: Signal(bits, name=f"{name}_{node}")
             for name, bits in (("received", count), ("wrong", count), ("done", 1))
@@ -96,20 +93,8 @@ class ExchangeFabric(wiring.Component):
             i_clear=shared["clear"],
             i_start=shared["go"],
             **({} if self._at_once else {"i_offset": shared["offset"]}),
-            o_inject__valid=streams["inject_valid"],
-            i_inject__ready=streams["inject_ready"],
-            o_inject__payload=streams["inject_payload"],
-            i_eject__valid=streams["eject_valid"],
-            o_eject__ready=streams["eject_ready"],
-            i_eject__payload=streams["eject_payload"],
+            **of_endpoint,
             **{f"o_{name}": signal for name, signal in counts.items()},
         )
-        return {
-            f"i_inject__{node}__valid": streams["inject_valid"],
-            f"o_inject__{node}__ready": streams["inject_ready"],
-            f"i_inject__{node}__payload": streams["inject_payload"],
-            f"o_eject__{node}__valid": streams["eject_valid"],
-            f"i_eject__{node}__ready": streams["eject_ready"],
-            f"o_eject__{node}__payload": streams["eject_payload"],
-            f"o_dropped__{node}": Signal(DROPPED_WIDTH, name=f"dropped_{node}"),
-        }, {f"i_nodes__{node}__{name}": signal for name, signal in counts.items()}
+        of_fabric[f"o_dropped__{node}"] = Signal(DROPPED_WIDTH, name=f"dropped_{node}")
+        return of_fabric, {f"i_nodes__{node}__{name}": signal for name, signal in counts.items()}

@@ -1,0 +1,195 @@
+"""Commands that help to choose a network: side by side, or by a search."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hdnhw.cli.network import SEARCH_LIMIT, STRUCTURE_LIMIT
+from hdnhw.cli.options import DONE, Result, add_command, say
+from hdnhw.cli.progress import ProgressBar
+from hdnhw.spec import SpecError, parse
+from hdnhw.topology.network import Network, build
+
+__all__ = ["add_choosing_commands"]
+
+Say = Callable[[str], None]
+
+DIGITS = 4
+"""Of numbers in a table on a terminal, behind the point."""
+
+
+def compare(options: argparse.Namespace) -> tuple[Result, int]:
+    """Print networks side by side."""
+    from hdnhw.report.choice import plot_comparison
+    from hdnhw.report.curves import check_plot
+
+    networks = [build(parse(spec)) for spec in options.specs]
+    if options.plot is not None:
+        check_plot(Path(options.plot))
+    rows: list[Result] = []
+    with ProgressBar() as bar:
+        for network in networks:
+            bar.show(f"{len(rows)} of {len(networks)} networks: {network.spec}", len(rows) / len(networks))
+            rows.append(_row(network, bar.say))
+    if options.plot is not None:
+        plot_comparison(rows, Path(options.plot))
+    return {"networks": _shown(rows, options)}, DONE
+
+
+def _shown(rows: list[Result], options: argparse.Namespace) -> list[Result]:
+    """Return rows as they are printed: in a table numbers are rounded."""
+    if options.json:
+        return rows
+    return [{k: round(v, DIGITS) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
+
+
+def _row(network: Network, tell: Say) -> Result:
+    """Return the figures of a network; null where there is none, and then say why."""
+    from hdnhw.topology import metrics
+
+    nodes, degree = network.num_nodes, metrics.degree_bounds(network)[1]
+    diameter = average = None
+    if nodes > SEARCH_LIMIT:
+        tell(f"{network.spec}: diameter and average distance are searched up to {SEARCH_LIMIT} nodes")
+    else:
+        found = metrics.summarise_distances(network)
+        diameter, average = found.diameter, found.average_distance
+        if average is None:
+            tell(f"{network.spec} has too many nodes that differ: diameter and average distance are not searched")
+    return {
+        "spec": str(network.spec),
+        "nodes": nodes,
+        "degree": degree,
+        "diameter": diameter,
+        "average_distance": None if average is None else float(average),
+        "cr_w": None if diameter is None else metrics.weighted_cost_ratio(nodes, degree, diameter),
+        **_bisection(network, tell),
+        **_routing(network, tell),
+    }
+
+
+def _bisection(network: Network, tell: Say) -> Result:
+    from hdnhw.topology.cuts import bisection, known_halves
+    from hdnhw.topology.metrics import neighbor_table
+
+    if network.num_nodes > STRUCTURE_LIMIT:
+        tell(f"{network.spec}: a bisection is looked for up to {STRUCTURE_LIMIT} nodes")
+        return {"bisection": None, "bisection_exact": None}
+    cut = bisection(neighbor_table(network), known_halves(network), quick=True)
+    return {"bisection": cut.edges, "bisection_exact": cut.exact}
+
+
+def _routing(network: Network, tell: Say) -> Result:
+    from hdnhw.routing.plan import plan
+    from hdnhw.routing.statistics import PAIR_BUDGET, routing_statistics
+
+    try:
+        routing = plan(network.spec)
+    except SpecError as error:
+        tell(str(error))
+        return {"num_vcs": None, "saturation_bound": None}
+    bound = None
+    if network.num_nodes**2 > PAIR_BUDGET:
+        tell(f"{network.spec}: all pairs are routed, for the saturation bound, up to {PAIR_BUDGET} pairs")
+    else:
+        bound = routing_statistics(routing).saturation_bound
+    return {"num_vcs": routing.max_vcs, "saturation_bound": bound}
+
+
+def design(options: argparse.Namespace) -> tuple[Result, int]:
+    """Search for networks near a size."""
+    from hdnhw.report.choice import plot_front
+    from hdnhw.report.curves import check_plot
+    from hdnhw.topology.design import ORDERS, front, search
+
+    if options.sort not in ORDERS:
+        raise SpecError(f"sort must be one of {', '.join(ORDERS)}, not {options.sort!r}")
+    if options.limit < 1:
+        raise SpecError(f"limit must be at least 1, not {options.limit}")
+    if options.plot is not None:
+        check_plot(Path(options.plot))
+    bounds = {"within": options.within, "nested": not options.all, "longest_ring": options.longest_ring}
+    with ProgressBar() as bar:
+        found = search(options.nodes, options.degree, progress=bar.show, **bounds)
+    best = front(found, options.nodes)
+    specs = {one.spec for one in best}
+    unknown = sum(one.average_distance is None for one in found)
+    if unknown:
+        say(f"{unknown} of {len(found)} candidates are too large to search: no average distance, not on the front")
+    found.sort(key=lambda one: (ORDERS[options.sort](one), one.degree, -one.nodes, str(one.spec)))
+    if options.plot is not None:
+        plot_front(found, best, Path(options.plot), nodes=options.nodes)
+    return {
+        "nodes": options.nodes,
+        "degree": options.degree,
+        **bounds,
+        "candidates": len(found),
+        "sort": options.sort,
+        "front": _shown([_design_row(one) for one in best], options),
+        "networks": _shown(
+            [_design_row(one) | {"pareto": one.spec in specs} for one in found[: options.limit]], options
+        ),
+    }, DONE
+
+
+def _design_row(found: Any) -> Result:
+    return {
+        "spec": str(found.spec),
+        "nodes": found.nodes,
+        "degree": found.degree,
+        "links": found.links,
+        "diameter": found.diameter,
+        "average_distance": None if found.average_distance is None else float(found.average_distance),
+        "cr_w": found.cr_w,
+        "capacity": found.capacity,
+        "nested": found.nested,
+    }
+
+
+def add_choosing_commands(commands: Any) -> None:
+    """Add the commands ``compare`` and ``design``."""
+    parser = add_command(
+        commands,
+        "compare",
+        compare,
+        summary="print networks side by side",
+        example="hdnhw compare 'rdn(cube(3), 1)' 'torus(8, 16)' 'hcn(3)' --plot networks.svg",
+        spec=False,
+    )
+    parser.add_argument("specs", nargs="+", metavar="SPEC", help="networks, for example 'rdn(cube(3), 1)'")
+    parser.add_argument("--plot", metavar="FILE", help="draw bars of the figures: .svg, .png or .pdf")
+    _add_design(commands)
+
+
+def _add_design(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "design",
+        design,
+        summary="search all dual-nets and products near a size for the best networks",
+        example="hdnhw design --nodes 1024 --degree 5 --sort average_distance --plot front.svg",
+        spec=False,
+    )
+    parser.add_argument("--nodes", type=int, required=True, metavar="N", help="nodes wished for")
+    parser.add_argument("--degree", type=int, required=True, metavar="D", help="most ports of a router to others")
+    parser.add_argument(
+        "--within", type=float, default=2.0, metavar="F", help="from N / F to N * F nodes are as good (default 2)"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="dual-nets with super-nodes that are not nested too: neither node-symmetric nor always routed shortest",
+    )
+    parser.add_argument(
+        "--longest-ring", type=int, default=64, metavar="R", help="most nodes of a ring that is a factor (default 64)"
+    )
+    parser.add_argument(
+        "--sort",
+        default="cr_w",
+        metavar="KEY",
+        help="what the list goes by, the best first: cr_w (default), average_distance, capacity (degree / average "
+        "distance), degree, diameter, links or nodes",
+    )
+    parser.add_argument("--limit", type=int, default=20, metavar="M", help="networks listed (default 20)")
+    parser.add_argument("--plot", metavar="FILE", help="draw the Pareto front: .svg, .png or .pdf")

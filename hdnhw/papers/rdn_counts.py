@@ -1,0 +1,123 @@
+"""What the algorithms of the RDN paper take, executed and by the paper's recurrences. Messages of one word, m = 1.
+
+All nodes of an RDN and of a cube are alike; of a large one the messages of some sources are moved, and words are then
+what a node sends on average.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import groupby
+
+from hdnhw.collective.cost import Cost
+from hdnhw.collective.executor import execute
+from hdnhw.collective.literal import sizes_of
+from hdnhw.collective.operations import operation_schedule
+from hdnhw.collective.schedule import Schedule
+from hdnhw.collective.spread import allgather_schedule
+from hdnhw.papers.instances import dual_net
+from hdnhw.spec import DualNet, rdn
+from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.metrics import distance_histogram
+
+__all__ = [
+    "SAMPLED",
+    "SOURCES",
+    "STEP",
+    "algorithm",
+    "cost_of",
+    "count",
+    "inner_network",
+    "least_words",
+    "recurrence",
+    "stages",
+    "step_words",
+]
+
+SAMPLED = 1 << 14
+"""Networks of this many nodes and more have too many messages to move all: those of some sources are."""
+
+SOURCES = 8
+"""In a sample."""
+
+STEP = 509
+"""How far they are apart."""
+
+
+def algorithm(network: DualNetwork, operation: str) -> Schedule:
+    """Return the schedule of the paper's algorithm."""
+    if operation == "allgather":
+        return allgather_schedule(network, as_printed=True)
+    return operation_schedule(network, operation, order="paper")
+
+
+def step_words(schedule: Schedule) -> list[Fraction]:
+    """Return the words of each step, the most that a node sends; of a sample of the sources, the average."""
+    nodes = schedule.network.num_nodes
+    if schedule.root is not None or nodes < SAMPLED:
+        return [Fraction(words) for words in execute(schedule).words_per_step]
+    sent = execute(schedule, sources=[STEP * number % nodes for number in range(SOURCES)]).sent
+    return [Fraction(int(words), SOURCES) for words in sent.sum(axis=(1, 2))]
+
+
+def cost_of(schedule: Schedule) -> Cost:
+    return Cost(len(schedule.steps), sum(step_words(schedule)))
+
+
+def count(network: DualNetwork, operation: str) -> Cost:
+    return cost_of(algorithm(network, operation))
+
+
+def stages(schedule: Schedule) -> list[list[Fraction]]:
+    """Return the words of the steps of every stage; a crossing of the highest level is a stage."""
+    top = max(step.stage for step in schedule.steps if step.stage.startswith("cross"))
+    stages = groupby(zip(schedule.steps, step_words(schedule), strict=True), key=lambda pair: pair[0].stage == top)
+    return [[words for _, words in stage] for _, stage in stages]
+
+
+def inner_network(network: DualNetwork) -> DualNetwork:
+    """Return the network that the clusters of the highest level are."""
+    assert isinstance(network.spec, DualNet)
+    base, levels = network.spec.base, len(network.levels)
+    return dual_net(rdn(base, levels - 1) if levels > 1 else base)
+
+
+def _base(network: DualNetwork) -> DualNetwork:
+    """Return the base network."""
+    assert isinstance(network.spec, DualNet)
+    return dual_net(network.spec.base)
+
+
+def recurrence(network: DualNetwork, operation: str) -> Cost:
+    """Return what the paper's recurrence gives, with what is counted on the base network."""
+    base, levels = _base(network), len(network.levels)
+    once, sizes = count(base, operation), sizes_of(base.num_nodes, levels)
+    rule = {"scatter": _oap, "allgather": _aab, "exchange": _aap}[operation]
+
+    def cost(level: int, words: int) -> Cost:
+        return rule(sizes[level - 1], words, lambda m: cost(level - 1, m)) if level else once * words
+
+    return cost(levels, 1)
+
+
+def _oap(inner: int, m: int, cost: Callable[[int], Cost]) -> Cost:
+    """Return T_oap(k, m), n_k = 2 n_(k-1)^2."""
+    return Cost(1, (inner**2 - inner) * m) + cost(inner * m) + Cost(1, inner * m) + cost(m)
+
+
+def _aab(inner: int, m: int, cost: Callable[[int], Cost]) -> Cost:
+    """Return T_aab(k, m)."""
+    return cost(m) + Cost(1, inner * m) + cost(inner * m) + Cost(1, inner**2 * m)
+
+
+def _aap(inner: int, m: int, cost: Callable[[int], Cost]) -> Cost:
+    """Return T_aap(k, m)."""
+    return Cost(1, (inner**2 - 1) * m) + cost(2 * inner * m) + Cost(1, (2 * inner**2 - 1) * m) + cost(2 * inner * m)
+
+
+def least_words(network: DualNetwork, operation: str) -> int:
+    """Return the fewest words, all nodes being alike."""
+    histogram = distance_histogram(network, 0)
+    if operation == "exchange":
+        return sum(hops * count for hops, count in enumerate(histogram))
+    last = network.num_nodes - 1
+    return max(len(histogram) - 1, last.bit_length()) if operation == "broadcast" else last

@@ -1,0 +1,119 @@
+"""Networks side by side, and the front of a search, as pictures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hdnhw.files import replacing
+from hdnhw.report.curves import STYLE, check_plot
+from hdnhw.topology.design import Design
+
+__all__ = ["plot_comparison", "plot_front"]
+
+PANELS = {
+    "nodes": "nodes",
+    "degree": "ports",
+    "diameter": "diameter, hops",
+    "average_distance": "average distance, hops",
+    "cr_w": "CR_w",
+    "bisection": "bisection, edges",
+    "num_vcs": "buffer classes",
+    "saturation_bound": "saturation bound,\nflits/node/cycle",
+}
+"""Key of a row -> title of its panel."""
+
+NAMED = 24
+"""Networks of a front that are named, at most."""
+
+
+def plot_comparison(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw a bar for each figure of each network.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        As ``hdnhw compare`` prints them; a figure that is None is said to be unknown.
+    path : Path
+        A file whose suffix :func:`hdnhw.report.curves.check_plot` accepts. The same rows give the same SVG.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure = Figure(figsize=(12, 1.2 + 0.8 * len(rows)), layout="constrained")
+        grid = figure.subplots(2, len(PANELS) // 2, sharey=True)
+        for axes, (key, title) in zip(grid.flat, PANELS.items(), strict=True):
+            values = [row[key] for row in rows]
+            axes.barh(range(len(rows)), [value or 0 for value in values], color="#1f6f8b", height=0.6)
+            for place, row in enumerate(rows):
+                text = "unknown" if row[key] is None else f"{row[key]:.4g}" if isinstance(row[key], float) else row[key]
+                least = "at most " if key == "bisection" and row["bisection_exact"] is False else ""
+                axes.annotate(f" {least}{text}", (row[key] or 0, place), va="center", fontsize=7)
+            axes.margins(x=0.35)
+            axes.set_title(title, fontsize=8)
+            axes.set_yticks(range(len(rows)), labels=[row["spec"] for row in rows], fontsize=8)
+            axes.tick_params(axis="x", labelsize=7)
+        grid.flat[0].invert_yaxis()
+        _save(figure, path)
+
+
+def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, nodes: int) -> None:
+    """Draw average distance against nodes, a colour for each number of ports; lines join the front of each.
+
+    Parameters
+    ----------
+    found : sequence of Design
+        All candidates, the best first.
+    front : sequence of Design
+        Those on the front, as :func:`hdnhw.topology.design.front` returns them; the best are named.
+    path : Path
+        A file whose suffix :func:`hdnhw.report.curves.check_plot` accepts. The same designs give the same SVG.
+    nodes : int
+        Nodes wished for; a line is drawn there.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    chosen = {one.spec for one in front}
+    named = [one for one in found if one.spec in chosen][:NAMED]
+    with rc_context(STYLE):
+        figure = Figure(figsize=(10, 5.5), layout="constrained")
+        axes = figure.add_subplot()
+        _draw_degrees(axes, found, front)
+        for number, one in enumerate(sorted(named, key=lambda one: (one.degree, one.nodes)), start=1):
+            ((x,), (y,)) = _points([one])
+            axes.annotate(str(number), (x, y), (0, 5), textcoords="offset points", ha="center", fontsize=7)
+            axes.plot([], [], " ", label=f"{number}  {one.spec}: {one.degree} ports, {one.nodes} nodes, {y:.2f}")
+        axes.set_ylim(0, 1.5 * max(_points(front)[1], default=1))
+        axes.axvline(nodes, color="#888", linewidth=0.8, zorder=0)
+        axes.set_xlabel("nodes")
+        axes.set_ylabel("average distance, hops")
+        axes.set_title(
+            f"Joined: none has as few ports, as short an average distance and as many of {nodes} nodes", fontsize=9
+        )
+        axes.grid(linewidth=0.3)
+        figure.legend(loc="outside right upper", fontsize=7)
+        _save(figure, path)
+
+
+def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -> None:
+    """Draw a dot for each candidate, and a line through those on the front, in a colour for each number of ports."""
+    from matplotlib import colormaps
+
+    for place, degree in enumerate(sorted({one.degree for one in found})):
+        color = colormaps["tab10"](place % 10)
+        own = [one for one in found if one.degree == degree]
+        axes.plot(*_points(own), ".", color=color, markersize=2, alpha=0.4, zorder=1, rasterized=True)
+        best = sorted((one for one in front if one.degree == degree), key=lambda one: one.nodes)
+        axes.plot(*_points(best), "o-", color=color, markersize=4, linewidth=1, label=f"{degree} ports")
+
+
+def _points(designs: Sequence[Design]) -> tuple[list[int], list[float]]:
+    known = [one for one in designs if one.average_distance is not None]
+    return [one.nodes for one in known], [float(one.average_distance) for one in known if one.average_distance]
+
+
+def _save(figure: Any, path: Path) -> None:
+    check_plot(path)
+    with replacing(path) as new:
+        figure.savefig(new, metadata={"Date": None} if path.suffix == ".svg" else None)

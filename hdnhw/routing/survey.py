@@ -1,0 +1,113 @@
+"""Many sets of faults drawn at random, and what routing by waypoints makes of them."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, as_completed
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.routing.plan import plan
+from hdnhw.routing.waypoints import Detours, RouteTable, draw_faults
+from hdnhw.spec import NetworkSpec
+
+__all__ = ["FaultSurvey"]
+
+BATCHES = 64
+"""Tasks into which the trials are divided."""
+
+
+@lru_cache(maxsize=1)
+def _table(network: NetworkSpec, modes: str | None, lanes: int) -> RouteTable:
+    return RouteTable(plan(network, modes, lanes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultSurvey:
+    """What to draw and how to route.
+
+    Attributes
+    ----------
+    network : NetworkSpec
+    modes : str or None
+    lanes : int
+        See :func:`hdnhw.routing.plan.plan`.
+    rate : float
+        Share of the nodes that are dead, rounded to whole nodes.
+    channel_rate : float
+        Share of the channels between healthy nodes that are dead, rounded likewise.
+    waypoints : int
+        Most waypoints of a packet.
+    seed : int
+        Trial t is drawn from (seed, t), whoever works on it.
+    """
+
+    network: NetworkSpec
+    modes: str | None
+    lanes: int
+    rate: float
+    channel_rate: float
+    waypoints: int
+    seed: int
+
+    def trial(self, number: int) -> list[float]:
+        """Return the shares of one trial: of healthy pairs connected, of those joined by 0, 1, ... waypoints, and of
+        those joined with legs that are healthy in both directions.
+        """
+        table = _table(self.network, self.modes, self.lanes)
+        dead = round(self.rate * len(table.neighbors))
+        rng = np.random.default_rng([self.seed, number])
+        faults = draw_faults(table.neighbors, rng, nodes=dead, channel_rate=self.channel_rate)
+        detours = Detours(table, faults)
+        both = Detours(table, faults, two_way=True)
+        return [detours.connected_share, *detours.fractions(self.waypoints), *both.fractions(self.waypoints)]
+
+    def trials(self, numbers: range) -> list[list[float]]:
+        """Return :meth:`trial` of each."""
+        return [self.trial(number) for number in numbers]
+
+    def run(
+        self,
+        trials: int,
+        start: Callable[[], AbstractContextManager[Executor]],
+        progress: Callable[[str, float], None] = lambda *_: None,
+    ) -> dict[str, Any]:
+        """Make so many trials with the workers that `start` starts.
+
+        Returns
+        -------
+        dict
+            ``reached``: the mean share of the connected pairs joined by 0, 1, ... waypoints; ``reached_least``: the
+            least of any trial; ``reached_two_way``: the mean where each leg but the last is healthy in both directions;
+            ``connected``: the mean share of the healthy pairs between which there is a path at all.
+        """
+        routing = plan(self.network, self.modes, self.lanes)
+        size = -(-trials // BATCHES)
+        parts = [range(first, min(first + size, trials)) for first in range(0, trials, size)]
+        rows: dict[int, list[list[float]]] = {}
+        with start() as executor:
+            running = {executor.submit(self.trials, part): part.start for part in parts}
+            for done in as_completed(running):
+                rows[running[done]] = done.result()
+                progress(f"{len(rows)} of {len(parts)} batches", len(rows) / len(parts))
+        shares = np.array([row for _, part in sorted(rows.items()) for row in part])
+        return {
+            "spec": str(self.network),
+            "modes": routing.modes,
+            "nodes": routing.network.num_nodes,
+            "dead_nodes": round(self.rate * routing.network.num_nodes),
+            "channel_rate": self.channel_rate,
+            "trials": trials,
+            "seed": self.seed,
+            "connected": float(shares[:, 0].mean()),
+            "reached": _rounded(shares[:, 1 : 2 + self.waypoints].mean(axis=0)),
+            "reached_least": _rounded(shares[:, 1 : 2 + self.waypoints].min(axis=0)),
+            "reached_two_way": _rounded(shares[:, 2 + self.waypoints :].mean(axis=0)),
+        }
+
+
+def _rounded(shares: npt.NDArray[np.float64]) -> list[float]:
+    return [round(float(share), 8) for share in shares]

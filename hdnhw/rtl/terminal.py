@@ -1,0 +1,29 @@
+"""The wires between a fabric and what stands at one of its terminals."""
+
+from typing import Any
+
+from amaranth.hdl import Signal
+
+__all__ = ["terminal_pins"]
+
+
+def terminal_pins(node: int, flit_width: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Make the wires of both streams at a node.
+
+    Returns
+    -------
+    of_endpoint, of_fabric : dict
+        Pins of the two instances that they join; the endpoint's streams are ``inject`` and ``eject``.
+    """
+    endpoint: dict[str, Any] = {}
+    fabric: dict[str, Any] = {}
+    for side, payload, near, far in (("inject", flit_width, "o", "i"), ("eject", flit_width + 1, "i", "o")):
+        for name, bits, one, other in (
+            ("valid", 1, near, far),
+            ("ready", 1, far, near),
+            ("payload", payload, near, far),
+        ):
+            wire = Signal(bits, name=f"{side}_{node}_{name}")
+            endpoint[f"{one}_{side}__{name}"] = wire
+            fabric[f"{other}_{side}__{node}__{name}"] = wire
+    return endpoint, fabric

@@ -1,0 +1,166 @@
+"""The commands that help to choose a network: what they print beside what the others say of each network."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hdnhw.cli import main
+from hdnhw.report.choice import NAMED, PANELS, plot_comparison, plot_front
+from hdnhw.spec import parse
+from hdnhw.topology.design import measure
+
+WRONG = {
+    "no network": "compare",
+    "one of several": "compare 'cube(3)' 'klein(3)' 'cube(4)'",
+    "no such plot": "compare 'cube(3)' --plot bars.doc",
+    "plot in no folder": "compare 'cube(3)' --plot none/bars.svg",
+    "no size": "design --degree 4",
+    "no ports": "design --nodes 100 --degree 0",
+    "no nodes": "design --nodes 1 --degree 4",
+    "not a factor": "design --nodes 100 --degree 4 --within 0.9",
+    "infinitely wide": "design --nodes 100 --degree 4 --within inf",
+    "short rings": "design --nodes 100 --degree 4 --longest-ring 4",
+    "unknown order": "design --nodes 100 --degree 4 --sort beauty",
+    "none listed": "design --nodes 100 --degree 4 --limit 0",
+    "no candidate": "design --nodes 1000 --degree 1",
+    "front as text": "design --nodes 100 --degree 4 --plot front.txt",
+}
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Return a function of a command line that returns exit status, stdout and stderr; it runs in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(line):
+        try:
+            status = main(shlex.split(line))
+        except SystemExit as end:
+            status = end.code
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def result_of(run, line):
+    status, out, err = run(f"{line} --json")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_compare_says_what_info_and_routing_say(run):
+    specs = ["mesh(3, 4)", "hsn(2, cube(2))"]
+    rows = result_of(run, f"compare {shlex.join(specs)}")["networks"]
+    assert [row["spec"] for row in rows] == specs
+    for row in rows:
+        info, routing = (result_of(run, shlex.join([name, row["spec"]])) for name in ("info", "routing"))
+        for name in ("nodes", "diameter", "average_distance", "cr_w", "num_vcs"):
+            assert row[name] == info[name]
+        assert row["degree"] == info["degree_max"]
+        assert row["bisection"] == info["bisection"]["edges"]
+        assert row["bisection_exact"] == info["bisection"]["exact"]
+        assert row["saturation_bound"] == routing["saturation_bound"]
+    status, out, err = run(f"compare {shlex.join(specs)}")
+    assert (status, err) == (0, "")
+    title, names, *lines = out.splitlines()
+    assert (title, names.split()) == ("networks", list(rows[0]))
+    assert [line.strip().startswith(spec) for line, spec in zip(lines, specs, strict=True)] == [True] * 2
+
+
+def test_what_cannot_be_had_is_null_and_said(run, monkeypatch):
+    monkeypatch.setattr("hdnhw.cli.choosing.SEARCH_LIMIT", 11)
+    monkeypatch.setattr("hdnhw.cli.choosing.STRUCTURE_LIMIT", 11)
+    monkeypatch.setattr("hdnhw.routing.statistics.PAIR_BUDGET", 100)
+    status, out, err = run("compare 'cube(3)' 'hsn(2, mesh(2, 6), top=4)' --json")
+    small, large = json.loads(out)["networks"]
+    assert status == 0
+    assert None not in small.values()
+    assert {name for name, value in large.items() if value is not None} == {"spec", "nodes", "degree"}
+    assert [line.split(":")[-1].strip() for line in err.splitlines()[:2]] == [
+        "diameter and average distance are searched up to 11 nodes",
+        "a bisection is looked for up to 11 nodes",
+    ]
+    assert err.count("\n") == 3
+    status, out, err = run("compare 'cube(4)' --json")
+    assert (status, json.loads(out)["networks"][0]["saturation_bound"]) == (0, None)
+    assert "all pairs are routed, for the saturation bound, up to 100 pairs" in err
+
+
+def test_bars(run):
+    line = "compare 'cube(3)' 'torus(3, 3)' --plot"
+    for name in ("a.svg", "b.svg"):
+        assert run(f"{line} {name}")[0] == 0
+    text = Path("a.svg").read_text()
+    assert text == Path("b.svg").read_text()
+    assert all(f">{shown}<" in text for shown in ("cube(3)", "torus(3, 3)", "bisection, edges"))
+
+
+def test_bars_of_unknown_figures(tmp_path):
+    row = dict.fromkeys(PANELS) | {"spec": "cube(40)", "bisection": 9, "bisection_exact": False}
+    plot_comparison([row], tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert text.count("unknown<") == len(PANELS) - 1
+    assert "at most 9<" in text
+
+
+def test_design(run):
+    result = result_of(run, "design --nodes 128 --degree 4 --limit 5")
+    assert [result[name] for name in ("nodes", "degree", "within", "nested", "sort")] == [128, 4, 2, True, "cr_w"]
+    rows, front = result["networks"], result["front"]
+    assert (len(rows), len(front), result["candidates"]) == (5, 7, 338)
+    assert [row["cr_w"] for row in rows] == sorted(row["cr_w"] for row in rows)
+    assert [row["pareto"] for row in rows] == [row["spec"] in {one["spec"] for one in front} for row in rows]
+    for row in front[::3]:
+        info = result_of(run, shlex.join(["info", row["spec"]]))
+        for name in ("nodes", "diameter", "average_distance", "cr_w", "nested"):
+            assert row[name] == pytest.approx(info[name])
+        assert (row["degree"], row["links"]) == (info["degree_max"], info["edges"])
+        assert row["capacity"] == pytest.approx(row["degree"] / row["average_distance"])
+
+
+def test_orders(run):
+    line = "design --nodes 64 --degree 4 --limit 1000 --sort"
+    for name in ("average_distance", "degree", "diameter", "links"):
+        values = [row[name] for row in result_of(run, f"{line} {name}")["networks"]]
+        assert values == sorted(values)
+    for name in ("capacity", "nodes"):
+        values = [row[name] for row in result_of(run, f"{line} {name}")["networks"]]
+        assert values == sorted(values, reverse=True)
+
+
+def test_design_of_all_super_nodes(run, monkeypatch):
+    nested, every = (result_of(run, f"design --nodes 64 --degree 3 --limit 1000 {how}") for how in ("", "--all"))
+    added = {row["spec"]: row for row in every["networks"]}.keys() - {row["spec"] for row in nested["networks"]}
+    assert added == {"hdn(cube(1), [[], [0]])"}
+    monkeypatch.setattr("hdnhw.topology.design.MOST_SEARCHED", 10)
+    status, _, err = run("design --nodes 64 --degree 3 --all --json")
+    count = every["candidates"]
+    assert status == 0
+    assert err == f"1 of {count} candidates are too large to search: no average distance, not on the front\n"
+
+
+def test_a_picture_of_no_front(tmp_path, monkeypatch):
+    monkeypatch.setattr("hdnhw.topology.design.MOST_SEARCHED", 10)
+    plot_front([measure(parse("hdn(cube(1), [[], [0]])"))], [], tmp_path / "a.svg", nodes=64)
+    assert "3 ports" in (tmp_path / "a.svg").read_text()
+
+
+def test_a_picture_of_the_front(run):
+    line = "design --nodes 100 --degree 4 --plot"
+    for name in ("a.svg", "b.svg"):
+        assert run(f"{line} {name}")[0] == 0
+    text = Path("a.svg").read_text()
+    assert text == Path("b.svg").read_text()
+    front = result_of(run, "design --nodes 100 --degree 4")["front"]
+    named = [row for row in front if f" {row['spec']}: {row['degree']} ports, {row['nodes']} nodes" in text]
+    assert len(named) == min(len(front), NAMED) > 10
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_bad_input_is_one_line(run, tmp_path, what):
+    status, out, err = run(WRONG[what])
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,87 @@
+"""The command ``emulate``: what its figures have to do with each other."""
+
+import json
+import shlex
+
+import pytest
+
+from hdnhw.cli import main
+
+WRONG = {
+    "nothing to do": "emulate 'hsn(2, cube(2))'",
+    "two things to do": "emulate 'hsn(2, cube(2))' --all-port --run sort",
+    "not an HSN": "emulate 'cube(4)' --all-port",
+    "fewer top clusters": "emulate 'hsn(2, cube(2), top=2)' --step 1.dim0",
+    "no such level": "emulate 'hsn(2, cube(2))' --step 3.dim0",
+    "no such port": "emulate 'hsn(2, cube(2))' --step 2.dim2",
+    "a port alone": "emulate 'hsn(2, cube(2))' --step dim0",
+    "no cube": "emulate 'hsn(2, complete(3))' --run ascend",
+    "too many data": "emulate 'hsn(8, cube(3))' --all-port",
+    "no complete nucleus": "emulate 'hsn(2, cube(2))' --all-port --ways one-swap",
+    "ways of one step": "emulate 'hsn(2, complete(4))' --step 1.dim0_by1 --ways one-swap",
+    "swaps of a step": "emulate 'hsn(2, cube(2))' --all-port --swaps lazy",
+    "a table of an algorithm": "emulate 'hsn(2, cube(2))' --run sort --steps",
+    "a table of nodes that differ": "emulate 'hsn(2, complete(4))' --all-port --steps",
+}
+
+
+@pytest.fixture
+def result_of(capsys):
+    """Return a function of a command line that returns its JSON object."""
+
+    def run(line):
+        assert main(shlex.split(f"{line} --json")) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_all_ports_below_what_is_published(result_of):
+    result = result_of("emulate 'hsn(3, cube(2))' --all-port --steps")
+    assert (result["guest"], result["steps"], result["published_steps"], result["lower_bound_steps"]) == (
+        "cube(6)",
+        4,
+        5,
+        4,
+    )
+    cells = [row[port] for row in result["timetable"] for port in ("dim0", "dim1", "swap2", "swap3")]
+    assert len(list(filter(None, cells))) == 14
+    assert (result["delivered"], result["data"], sum(result["hops_per_step"])) == (True, 64 * 6, result["hops"])
+
+
+def test_one_swap_is_chosen_where_it_can_be(result_of):
+    line = "emulate 'hsn(2, complete(5))' --all-port"
+    chosen, other = result_of(line), result_of(f"{line} --ways two-swaps")
+    assert (chosen["ways"], chosen["steps"], chosen["lower_bound_steps"]) == ("one-swap", 5, 5)
+    assert (other["ways"], other["steps"], other["published_steps"]) == ("two-swaps", 8, 11)
+    assert chosen["guest"] == "product(complete(5), complete(5))"
+
+
+@pytest.mark.parametrize(("link", "steps"), [("1.ring_minus", 1), ("3.spoke", 3)])
+def test_one_dimension_of_any_nucleus(result_of, link, steps):
+    result = result_of(f"emulate 'hsn(3, petersen())' --step {link}")
+    assert (result["guest"], result["steps"], result["published_steps"], result["data"]) == (None, steps, 3, 1000)
+
+
+def test_an_algorithm(result_of):
+    result = result_of("emulate 'hsn(4, cube(2))' --run ascend --seed 4")
+    assert (result["verified"], result["dimension_steps"], result["exchange_steps"], result["steps"]) == (
+        True,
+        8,
+        6,
+        14,
+    )
+    assert result["published_exchange_steps"] == 6
+    there, back = (result_of(f"emulate 'hsn(4, cube(2))' --run {name} --swaps lazy") for name in ("round-trip", "sort"))
+    assert (there["exchange_steps"], there["published_exchange_steps"]) == (6, 12)
+    assert (back["verified"], back["published_exchange_steps"]) == (True, None)
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_bad_input_is_one_line(capsys, what):
+    try:
+        status = main(shlex.split(WRONG[what]))
+    except SystemExit as end:
+        status = end.code
+    captured = capsys.readouterr()
+    assert (status, captured.out, captured.err.count("\n")) == (2, "", 1)

@@ -1,0 +1,118 @@
+"""Ascend, descend and sort on HSNs: results checked once more, swaps counted, fewest swaps found by search."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from hdnhw.collective import ascend
+from hdnhw.collective.ascend import ALGORITHMS, PRIME, SWAPS, run_algorithm
+from hdnhw.spec import SpecError, parse
+from hdnhw.topology.network import build
+
+SPECS = [
+    "hsn(2, cube(1))",
+    "hsn(4, cube(1))",
+    "hsn(2, cube(3))",
+    "hsn(3, cube(2))",
+    "hcn(2)",
+    "hcn3(2)",
+    "folded_hsn(3, 1)",
+]
+
+
+def network(text):
+    return build(parse(text))
+
+
+def size(text):
+    """Return l and lk."""
+    spec = network(text).spec
+    return spec.levels, spec.levels * len(spec.nucleus.factors)
+
+
+@pytest.mark.parametrize(("text", "name", "swaps"), list(product(SPECS, ALGORITHMS, SWAPS)))
+def test_results_are_right(text, name, swaps):
+    run = run_algorithm(network(text), name, swaps, seed=7)
+    bits = size(text)[1]
+    steps = {"round-trip": 2 * bits, "sort": bits * (bits + 1) // 2}
+    assert (run.verified, run.checked) == (True, network(text).num_nodes)
+    assert run.dimension_steps == steps.get(name, bits)
+
+
+@pytest.mark.parametrize("text", SPECS)
+def test_exchange_steps_are_those_of_theorem_3_1(text):
+    levels = size(text)[0]
+    runs = {
+        (name, swaps): run_algorithm(network(text), name, swaps).exchange_steps
+        for name in ALGORITHMS
+        for swaps in SWAPS
+    }
+    assert runs["ascend", "paper"] == runs["descend", "paper"] == runs["ascend", "lazy"] == 2 * (levels - 1)
+    assert runs["round-trip", "lazy"] == 2 * (levels - 1)
+    assert runs["round-trip", "paper"] == max(4 * (levels - 1) - 2, 2)
+
+
+def fewest_swaps(levels):
+    """Return the fewest swaps after which each digit has been in X_1, in any order, and all are home."""
+    start = (tuple(range(levels)), frozenset([0]))
+    known, frontier, steps = {start}, {start}, 0
+    while (start[0], frozenset(range(levels))) not in known:
+        steps += 1
+        reached = set()
+        for order, seen in frontier:
+            for place in range(1, levels):
+                new = list(order)
+                new[0], new[place] = new[place], new[0]
+                reached.add((tuple(new), seen | {new[0]}))
+        frontier = reached - known
+        known |= reached
+    return steps
+
+
+@pytest.mark.parametrize("levels", [2, 3, 4, 5])
+def test_no_order_of_the_digits_needs_fewer_swaps(levels):
+    assert fewest_swaps(levels) == 2 * (levels - 1)
+
+
+def test_the_descend_algorithm_is_a_fourier_transform():
+    values = np.random.default_rng(3).integers(0, PRIME, 16)
+    root = pow(3, (PRIME - 1) // 16, PRIME)
+    assert pow(root, 8, PRIME) == PRIME - 1
+    expected = [sum(int(x) * pow(root, place * j, PRIME) for j, x in enumerate(values)) % PRIME for place in range(16)]
+    machine = ascend._Machine(network("hsn(2, cube(2))"), values)
+    for bit in (3, 2, 1, 0):
+        machine.combine(bit, ascend._part)
+    machine.home()
+    assert [int(machine.values[int(f"{place:04b}"[::-1], 2)]) for place in range(16)] == expected
+
+
+@pytest.mark.parametrize("name", ["ascend", "descend"])
+def test_values_that_are_not_home_are_found(name, monkeypatch):
+    monkeypatch.setattr(ascend._Machine, "home", lambda _: None)
+    assert not run_algorithm(network("hsn(3, cube(2))"), name).verified
+
+
+def test_of_many_values_some_are_compared():
+    run = run_algorithm(network("hsn(7, cube(2))"), "ascend")
+    assert (run.checked, run.verified) == (len(range(0, 1 << 14, 17)), True)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "swaps", "message"),
+    [
+        ("cube(3)", "ascend", "paper", r"^an ascend or descend algorithm is for HSNs with as many top clusters as"),
+        (
+            "hsn(2, complete(3))",
+            "ascend",
+            "paper",
+            r"^an ascend or descend algorithm is for HSNs of cubes, not hsn\(2,",
+        ),
+        ("hsn(2, cube(1))", "fft", "paper", r"^algorithm must be ascend, descend, round-trip or sort, not 'fft'$"),
+        ("hsn(2, cube(1))", "sort", "none", r"^swaps must be paper or lazy, not 'none'$"),
+        ("hsn(7, cube(3))", "sort", "paper", r"^an algorithm is run on at most 1048576 nodes; hsn\(7, cube\(3\)\) has"),
+    ],
+)
+def test_what_is_refused(text, name, swaps, message):
+    with pytest.raises(SpecError, match=message):
+        run_algorithm(network(text), name, swaps)

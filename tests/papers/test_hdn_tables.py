@@ -1,0 +1,58 @@
+"""Tables 2 and 3 of the HDN paper."""
+
+import pytest
+
+from hdnhw.papers import hdn_tables
+from hdnhw.papers.claim import Verdict
+from hdnhw.topology.metrics import neighbor_table
+
+SMALL = "\n".join(line for line in hdn_tables.TABLE3.splitlines() if "80" not in line and "19" not in line)
+"""Table 3 but for the networks of half a million nodes."""
+
+
+@pytest.mark.parametrize(
+    ("check", "verdict", "counterexample"),
+    [
+        ("torus_row", Verdict.PARTLY, "torus(3, 3, 3): (27, 6, 4.5) published, (27, 6, 3) computed"),
+        ("cube_row", Verdict.HOLDS, None),
+        ("cycles_row", Verdict.PARTLY, "ccc(3): (24, 3, 5) published, (24, 3, 6) computed"),
+        ("dualcube_row", Verdict.HOLDS, None),
+        ("rdn_row", Verdict.HOLDS, None),
+        ("hdn_row", Verdict.MISPRINT, "hdn(cube(2), [[0]]): 4 published, 5 computed"),
+        ("least_ratio", Verdict.HOLDS, None),
+        ("table3_order", Verdict.HOLDS, None),
+        ("table1_order", Verdict.FALSE, "hdn(torus(2, 3, 5), [[0, 1, 2]]): less than 1.000 published, 1.016 computed"),
+    ],
+)
+def test_verdicts(check, verdict, counterexample):
+    found = getattr(hdn_tables, check)()
+    assert (found.verdict, found.counterexample) == (verdict, counterexample)
+
+
+def test_table_3(monkeypatch):
+    """CR_w of the dual-net of 900 nodes is (6 + 9) / (2 log2 900) = 0.76 in the simple graph."""
+    monkeypatch.setattr(hdn_tables, "TABLE3", SMALL)
+    assert hdn_tables.table3_sizes().verdict == Verdict.HOLDS
+    found = hdn_tables.table3_ratios()
+    assert found.verdict == Verdict.FALSE
+    assert found.corrected is not None
+    assert [row["CR computed"] for row in found.table[2:4]] == ["0.76", "0.81"]
+    assert all(row["CR published"] == row["CR with C2 counted twice"] for row in found.table)
+
+
+def test_a_wrong_diameter_is_found(monkeypatch):
+    monkeypatch.setattr(hdn_tables, "TABLE3", SMALL.replace("8  17", "8  16"))
+    found = hdn_tables.table3_sizes()
+    assert found.counterexample.endswith("(129600, 16) published, (129600, 17) computed")
+
+
+def test_the_ratio_falls_where_a_class_becomes_one_cluster():
+    found = hdn_tables.growing_ratio()
+    assert (found.verdict, found.corrected) == (Verdict.FALSE, "so it is as long as s_1 < 30")
+
+
+def test_the_least_torus_of_60_nodes_is_a_cube():
+    """4 x 4 x 4 is the 6-cube, and its ratio 1."""
+    assert hdn_tables._others(60) == 1
+    network = hdn_tables.build(hdn_tables.parse("torus(4, 4, 4)"))
+    assert neighbor_table(network).shape == (64, 6)

@@ -1,0 +1,109 @@
+"""The claims of the HSN paper: verdicts that are known, and that a wrong figure changes them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hdnhw.collective.emulation import published_steps
+from hdnhw.papers import hsn, hsn_algorithms
+from hdnhw.papers.claim import Verdict
+from hdnhw.topology.swapped import SwappedNetwork
+
+CLAIMS = {claim.check.__name__: claim for claim in hsn.CLAIMS}
+KNOWN = {
+    "sizes": (Verdict.HOLDS, None),
+    "degrees": (Verdict.HOLDS, None),
+    "leaders": (Verdict.PARTLY, "hsn(2, complete(3), diameter_links=True): 3 leaders linked published, 2 leaders"),
+    "subclasses": (Verdict.HOLDS, None),
+    "subclass_degrees": (Verdict.HOLDS, None),
+    "hcn_diameters": (Verdict.PARTLY, "hcn(1): below 2 published, 2 computed"),
+    "hfn_diameters": (Verdict.HOLDS, None),
+    "hcn3_diameters": (Verdict.PARTLY, "hcn3(1): below 3 published, 3 computed"),
+    "hcn3_without_links": (Verdict.FALSE, "hsn(3, cube(1)): below 3 published, 5 computed"),
+    "printed_path": (Verdict.MISPRINT, None),
+    "diameters": (Verdict.HOLDS, None),
+    "divisors": (Verdict.HOLDS, None),
+    "exchange_steps": (Verdict.HOLDS, None),
+    "cube_step": (Verdict.HOLDS, None),
+    "cube_all_port": (Verdict.HOLDS, None),
+    "timetables": (Verdict.HOLDS, None),
+    "complete_all_port": (Verdict.HOLDS, None),
+    "mesh_all_port": (Verdict.HOLDS, None),
+    "mesh_degrees": (Verdict.PARTLY, "hsn(2, mesh(2)): 3 published, 2 computed"),
+    "folded_below_cube": (Verdict.PARTLY, "folded_hsn(2, 1): below 2 published, 2 computed"),
+    "folded_below_nuclei": (Verdict.PARTLY, "folded_hsn(2, 2): below 3 published, 3 computed"),
+    "cube_in_folded": (Verdict.HOLDS, None),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_verdicts_that_are_known(name):
+    found = CLAIMS[name].check()
+    verdict, counterexample = KNOWN[name]
+    assert found.verdict == verdict
+    assert (found.counterexample or "").startswith(counterexample or "")
+    assert (found.counterexample is None) == (counterexample is None)
+
+
+def test_what_is_corrected():
+    assert CLAIMS["timetables"].check().corrected == "max(2 k, l + 1), and max(3, l + 1) for k = 1"
+    assert CLAIMS["printed_path"].check().corrected == "X_l X_(l-1:2) Y_l -> Y_l X_(l-1:2) X_l"
+
+
+def test_diameter_links_shorten_no_complete_graph_but_every_cube():
+    rows = {row["network"]: row for row in CLAIMS["diameter_with_links"].check().table}
+    assert all(row["diameter"] == row["with diameter links"] for name, row in rows.items() if "complete(4)" in name)
+    assert all(row["diameter"] > row["with diameter links"] for name, row in rows.items() if "cube(2)" in name[:12])
+
+
+def test_steps_of_the_tables_are_those_of_the_closed_forms():
+    for row in CLAIMS["complete_all_port"].check().table:
+        levels, size = (int("".join(filter(str.isdigit, part))) for part in row["network"].split(","))
+        assert row["published"] == max(2 * size + 1, levels + 1)
+        assert row["two swaps"] == max(2 * (size - 1), levels + 1)
+        assert (row["one swap"] is None) == (levels >= size)
+        assert row["one swap"] is None or row["one swap"] - max(size, 2 * levels - 1) in (0, 1)
+        assert row["at least"] <= row["two swaps"]
+
+
+def test_a_bound_that_is_not_met(monkeypatch):
+    monkeypatch.setattr(hsn_algorithms, "published_steps", lambda host: published_steps(host) - 2)
+    found = CLAIMS["cube_all_port"].check()
+    assert (found.verdict, found.counterexample) == (
+        Verdict.FALSE,
+        "hsn(2, cube(1)): 1 steps published, 3 steps computed",
+    )
+
+
+def test_a_transform_that_is_wrong(monkeypatch):
+    right = hsn_algorithms.run_algorithm
+    monkeypatch.setattr(hsn_algorithms, "run_algorithm", lambda *args: replace(right(*args), verified=False))
+    monkeypatch.setattr(hsn_algorithms, "CUBES", [(2, 1), (2, 2)])
+    found = CLAIMS["exchange_steps"].check()
+    assert found.verdict == Verdict.FALSE
+    assert (
+        found.counterexample == "ascend on hsn(2, cube(1)): 2 + 2 steps published, 2 + 2 steps, right: False computed"
+    )
+
+
+def test_a_network_without_a_link(monkeypatch):
+    has_port = SwappedNetwork.has_port
+
+    def cut(network, digits, port):
+        return has_port(network, digits, port) & ((network.encode(digits) > 1) | (port < 1))
+
+    monkeypatch.setattr(SwappedNetwork, "has_port", cut)
+    assert hsn.sizes().verdict == Verdict.FALSE
+    assert hsn.subclasses().verdict == Verdict.FALSE
+
+
+def test_a_diameter_that_is_wrong(monkeypatch):
+    monkeypatch.setattr(hsn, "diameter_of", lambda _: 3)
+    assert hsn.diameters().verdict == Verdict.FALSE
+
+
+def test_a_link_that_leads_elsewhere(monkeypatch):
+    neighbor_table = hsn.neighbor_table
+    monkeypatch.setattr(hsn, "neighbor_table", lambda network: np.roll(neighbor_table(network), 1, axis=0))
+    assert (hsn.printed_path().verdict, hsn.printed_path().corrected) == (Verdict.FALSE, None)
