@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from hdnhw.routing.disjoint import disjoint_routes, is_addressable, length_bound, short_routes
@@ -83,29 +83,44 @@ def test_every_kind_of_source_of_a_large_network(text, most):
 @st.composite
 def networks(draw):
     factors = draw(st.lists(st.sampled_from(FACTORS), min_size=1, max_size=4))
-    levels = draw(st.lists(st.sets(st.integers(0, len(factors) - 1)), min_size=1, max_size=3))
+    levels = draw(st.lists(st.sets(st.integers(0, len(factors) - 1)), min_size=1, max_size=5))
     try:
         return build(parse(f"hdn(product({', '.join(factors)}), {[sorted(level) for level in levels]})"))
     except SpecError:
         assume(False)
 
 
-@given(networks(), st.data())
-@settings(max_examples=40, deadline=None)
-def test_random_networks_of_any_size(network, data):
+@st.composite
+def networks_and_pairs(draw):
     """Near pairs and far ones; most of these networks have more nodes than could be searched."""
-    src = data.draw(st.integers(0, network.num_nodes - 1))
-    dst = data.draw(st.integers(0, network.num_nodes - 1))
+    network = draw(networks())
+    src = draw(st.integers(0, network.num_nodes - 1))
+    dst = draw(st.integers(0, network.num_nodes - 1))
     ports = sorted(network.neighbors(0))
-    if data.draw(st.booleans()):
+    if draw(st.booleans()):
         dst = src
-        for port in data.draw(st.lists(st.sampled_from(ports), min_size=1, max_size=6)):
+        for port in draw(st.lists(st.sampled_from(ports), min_size=1, max_size=6)):
             dst = network.neighbors(dst)[port]
     assume(src != dst)
-    paths = disjoint_routes(network, src, dst)
-    assert_disjoint(network, src, dst, paths)
-    assert len(paths[-1]) - 1 <= length_bound(network)
-    assert_disjoint(network, src, dst, short_routes(network, src, dst))
+    return network, src, dst
+
+
+@given(networks_and_pairs())
+@settings(max_examples=40, deadline=None)
+def test_random_networks_of_any_size(drawn):
+    paths = disjoint_routes(*drawn)
+    assert_disjoint(*drawn, paths)
+    assert len(paths[-1]) - 1 <= length_bound(drawn[0])
+    assert_disjoint(*drawn, short_routes(*drawn))
+
+
+@pytest.mark.heavy
+@given(networks_and_pairs())
+@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+def test_many_random_networks(drawn):
+    paths = disjoint_routes(*drawn)
+    assert_disjoint(*drawn, paths)
+    assert len(paths[-1]) - 1 <= length_bound(drawn[0])
 
 
 @pytest.mark.parametrize("text", ["hdn(cube(3), [[2]])", "rdn(cube(2), 1)", "hdn(cube(2), [[0], [0, 1]])"])
