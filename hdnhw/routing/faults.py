@@ -75,6 +75,8 @@ def pairs_of_case(network: DualNetwork, case: str, count: int, seed: int) -> lis
     """Return pairs of two nodes drawn from all of a case, each as likely as any other."""
     draw, nodes, clusters = Random(f"{case} {seed}"), network.num_nodes, _clusters(network)
     inner, half = nodes // clusters, clusters // 2
+    if case == "C" and half == 1:
+        raise ValueError(f"{network.spec} has one cluster a class: no two nodes are of Case C")
     pairs: list[tuple[int, int]] = []
     while len(pairs) < count:
         src = draw.randrange(nodes)

@@ -67,6 +67,13 @@ def test_pairs_of_each_case(text):
         assert len({src for src, _ in pairs}) > network.num_nodes // 2
 
 
+def test_one_cluster_a_class_has_no_case_c():
+    network = build(parse("hdn(cube(2), [[0, 1]])"))
+    assert {case_of(network, *pair) for pair in pairs_of_case(network, "B", 20, 1)} == {"B"}
+    with pytest.raises(ValueError, match="has one cluster a class: no two nodes are of Case C"):
+        pairs_of_case(network, "C", 1, 1)
+
+
 def test_clusters():
     network = build(parse(SMALL))
     assert [clusters_of(network, path) for path in ([0, 1], [0, 4, 6], [0, 1, 5, 7, 3])] == [
