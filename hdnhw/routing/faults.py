@@ -15,6 +15,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from hdnhw.routing.disjoint import disjoint_routes
+from hdnhw.routing.nest import Node
 from hdnhw.topology.disjoint import fault_of_paths
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
@@ -52,43 +53,38 @@ class FaultPoint:
 
 def case_of(network: DualNetwork, src: int, dst: int) -> str:
     """Return the paper's case of a pair: A (one cluster), B (clusters of two classes) or C (two of one class)."""
-    (one, *_), (other, *_) = network.decode(src), network.decode(dst)
-    if one != other:
+    one, other = (_cluster(network, node) for node in (src, dst))
+    if one[0] != other[0]:
         return "B"
-    return "A" if len(clusters_of(network, [src, dst])) == 1 else "C"
+    return "A" if one == other else "C"
 
 
-def clusters_of(network: DualNetwork, path: Sequence[int]) -> set[int]:
-    """Return the clusters of the highest level that a path visits."""
-    inner = network.num_nodes // _clusters(network)
-    return {node // inner for node in path}
+def clusters_of(network: DualNetwork, path: Sequence[int]) -> set[Node]:
+    """Return class bit and id of the clusters of the highest level that a path visits."""
+    return {_cluster(network, node) for node in path}
 
 
-def _clusters(network: DualNetwork) -> int:
-    count = 2
-    for place in network.levels[-1].cluster:
-        count *= network.radices[place]
-    return count
+def _cluster(network: DualNetwork, node: int) -> Node:
+    return network.decode(node)[: 1 + len(network.levels[-1].cluster)]
 
 
 def pairs_of_case(network: DualNetwork, case: str, count: int, seed: int) -> list[tuple[int, int]]:
     """Return pairs of two nodes drawn from all of a case, each as likely as any other."""
-    draw, nodes, clusters = Random(f"{case} {seed}"), network.num_nodes, _clusters(network)
-    inner, half = nodes // clusters, clusters // 2
-    if case == "C" and half == 1:
+    end = 1 + len(network.levels[-1].cluster)
+    if case == "C" and end == 1:
         raise ValueError(f"{network.spec} has one cluster a class: no two nodes are of Case C")
+    draw, nodes = Random(f"{case} {seed}"), network.num_nodes
     pairs: list[tuple[int, int]] = []
     while len(pairs) < count:
         src = draw.randrange(nodes)
-        home = src // inner
-        own = home // half * half
-        cluster = {
-            "A": home,
-            "B": (half - own) + draw.randrange(half),
-            "C": own + draw.randrange(half),
-        }[case]
-        dst = cluster * inner + draw.randrange(inner)
-        if dst != src and (case != "C" or cluster != home):
+        (class_bit, *cluster), any_node = _cluster(network, src), network.decode(draw.randrange(nodes))
+        ends = {
+            "A": (class_bit, *cluster, *any_node[end:]),
+            "B": (1 - class_bit, *any_node[1:]),
+            "C": (class_bit, *any_node[1:]),
+        }
+        dst = int(network.encode(ends[case]))
+        if dst != src and case_of(network, src, dst) == case:
             pairs.append((src, dst))
     return pairs
 

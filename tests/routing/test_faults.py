@@ -76,8 +76,17 @@ def test_one_cluster_a_class_has_no_case_c():
 
 def test_clusters():
     network = build(parse(SMALL))
-    assert [clusters_of(network, path) for path in ([0, 1], [0, 4, 6], [0, 1, 5, 7, 3])] == [
-        {0},
-        {0, 2, 3},
-        {0, 1, 2, 3},
+    paths = [0, 1], [0, 4, 6], [0, 1, 5, 7, 3]
+    here, there, below, beside = (0, 0), (1, 0), (1, 1), (0, 1)
+    assert [clusters_of(network, path) for path in paths] == [
+        {here},
+        {here, there, below},
+        {here, there, below, beside},
     ]
+
+
+def test_clusters_of_a_dualcube_are_joined_by_the_cube_of_its_low_or_middle_bits():
+    network = build(parse("dualcube(3)"))
+    for node in range(network.num_nodes):
+        near = network.neighbors(node)
+        assert [case_of(network, node, near[port]) for port in ("dim0", "dim1", "cross1")] == ["A", "A", "B"]
