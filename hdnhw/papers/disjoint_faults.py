@@ -225,7 +225,7 @@ def swap() -> Finding:
     holds = rate is not None and abs(rate - 0.23) <= 0.03
     shown = {of: "no swap: B is shorter at every rate" if at is None else f"at {at:.1%}" for of, at in found.items()}
     return Finding(
-        computed=f"{shown['Algorithm 6']}, {PAIRS_OF_SWAP} pairs drawn; with the paths by address {shown['by address']}",
+        computed=f"{shown['Algorithm 6']}, {PAIRS_OF_SWAP} pairs drawn; by address {shown['by address']}",
         verdict=Verdict.HOLDS if holds else Verdict.FALSE,
         counterexample=None if holds else f"{EXAMPLE}: 23% published, {shown['Algorithm 6']} computed",
     )
