@@ -84,6 +84,7 @@ docs: $(READY)
 	$(BIN)/hdnhw design --nodes 1024 --degree 5 --plot docs/front-1024.svg
 	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg
 	$(BIN)/python bench/waves.py
+	$(BIN)/hdnhw papers -o docs
 
 # The environment alone.
 .venv: $(READY)

@@ -6,7 +6,7 @@ from pathlib import Path
 from hdnhw.report.path_faults import plot_path_faults
 from hdnhw.routing.disjoint import short_routes
 from hdnhw.routing.disjoint_literal import mended_routes
-from hdnhw.routing.faults import hops_of_pairs, pairs_of_case, try_faults
+from hdnhw.routing.path_faults import hops_of_pairs, pairs_of_case, try_faults
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 

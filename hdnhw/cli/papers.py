@@ -1,6 +1,7 @@
 """The command that checks the papers."""
 
 import argparse
+import os
 from collections import Counter
 from pathlib import Path
 from time import perf_counter
@@ -9,26 +10,27 @@ from typing import Any
 from hdnhw.cli.options import DONE, Result, add_command
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import worker_count
-from hdnhw.spec import SpecError
+from hdnhw.files import replacing
+from hdnhw.spec import SpecError, parse
+from hdnhw.topology.network import build
 
 __all__ = ["add_papers_command"]
 
 PICTURES = {
-    "papers-hdn-1.svg": ("hdn(cube(2), [[0]])", "HDN of the 2-cube, S = {2} (HDN paper, figure 2)"),
-    "papers-hdn-2.svg": ("hdn(cube(2), [[0], [0, 1]])", "HDN of the 2-cube, S = {2, 4} (HDN paper, figure 3)"),
-    "papers-rdn.svg": ("rdn(cube(3), 1)", "RDN of the 3-cube, one level (RDN paper, figure 2)"),
-    "papers-torus.svg": ("torus(2, 3, 5)", "Torus 2 x 3 x 5 (DISJ paper, figure 4)"),
-    "papers-disj-1.svg": ("hdn(cube(3), [[0]])", "HDN of the 3-cube, S = {2} (DISJ paper, figures 5 and 7 to 9)"),
-    "papers-disj-2.svg": ("hdn(cube(3), [[2]])", "The same with super-nodes along another dimension"),
-    "papers-hsn.svg": ("hsn(3, cube(2))", "HSN(3, Q2) (HSN paper, figure 2)"),
-    "papers-petersen.svg": ("petersen()", "Petersen graph, a nucleus (HSN paper, section 5.3)"),
-    "papers-dualcube.svg": ("dualcube(3)", "Dual-cube F3 (DC paper, figure 2)"),
-    "papers-crossed.svg": ("crossed_cube(3)", "Crossed cube CQ(3) (DC paper, figure 1a)"),
-    "papers-hcn.svg": ("hcn(2)", "HCN(2, 2) (DC paper, figure 1b)"),
-    "papers-reduced.svg": ("reduced_cube(2, 1)", "Reduced hypercube RH(2, 1) (DC paper, figure 1c)"),
-    "papers-ccc.svg": ("ccc(3)", "Cube-connected cycles CCC(3) (DC paper, section 1)"),
+    "papers-hdn-1.svg": ("HDN", "hdn(cube(2), [[0]])", "HDN of the 2-cube, S = {2} (figure 2)"),
+    "papers-hdn-2.svg": ("HDN", "hdn(cube(2), [[0], [0, 1]])", "HDN of the 2-cube, S = {2, 4} (figure 3)"),
+    "papers-rdn.svg": ("RDN", "rdn(cube(3), 1)", "RDN of the 3-cube, one level (figure 2)"),
+    "papers-torus.svg": ("DISJ", "torus(2, 3, 5)", "Torus 2 x 3 x 5 (figure 4)"),
+    "papers-disj.svg": ("DISJ", "hdn(cube(3), [[0]])", "HDN of the 3-cube, S = {2} (figures 5 and 7 to 9)"),
+    "papers-hsn.svg": ("HSN", "hsn(3, cube(2))", "HSN(3, Q2) (figure 2)"),
+    "papers-petersen.svg": ("HSN", "petersen()", "Petersen graph, a nucleus (section 5.3)"),
+    "papers-dualcube.svg": ("DC", "dualcube(3)", "Dual-cube F3 (figure 2)"),
+    "papers-crossed.svg": ("DC", "crossed_cube(3)", "Crossed cube CQ(3) (figure 1a)"),
+    "papers-hcn.svg": ("DC", "hcn(2)", "HCN(2, 2) (figure 1b)"),
+    "papers-reduced.svg": ("DC", "reduced_cube(2, 1)", "Reduced hypercube RH(2, 1) (figure 1c)"),
+    "papers-ccc.svg": ("DC", "ccc(3)", "Cube-connected cycles CCC(3) (section 1)"),
 }
-"""The papers' example networks: file -> spec, caption."""
+"""The papers' example networks: file -> paper, spec, caption."""
 
 
 def papers(options: argparse.Namespace) -> tuple[Result, int]:
@@ -40,8 +42,9 @@ def papers(options: argparse.Namespace) -> tuple[Result, int]:
     unknown = [name for name in chosen if name not in PAPERS]
     if unknown:
         raise SpecError(f"paper must be one of {', '.join(PAPERS)}, not {unknown[0]!r}")
-    if options.output is not None and not Path(options.output).is_dir():
-        raise SpecError(f"output must be a folder that exists, not {options.output!r}")
+    folder = options.output
+    if folder is not None and not (Path(folder).is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        raise SpecError(f"output must be a folder that can be written, not {folder!r}")
     numbers = [number for number, claim in enumerate(CLAIMS) if claim.paper in chosen]
     start = perf_counter()
     with ProgressBar() as bar:
@@ -54,8 +57,8 @@ def papers(options: argparse.Namespace) -> tuple[Result, int]:
         "seconds": round(perf_counter() - start, 1),
         "largest_search": largest and {**largest["search"], "memory_mib": largest["memory_mib"]},
     }
-    if options.output is not None:
-        result["files"] = _write(Path(options.output), rows, options.command)
+    if folder is not None:
+        result["files"] = _write(Path(folder), rows, options.command.replace(" --json", ""))
     return result, DONE
 
 
@@ -68,14 +71,15 @@ def _line(row: Result) -> Result:
 def _write(folder: Path, rows: list[Result], command: str) -> list[str]:
     from hdnhw.report.papers import papers_page
     from hdnhw.report.picture import network_svg
-    from hdnhw.spec import parse
-    from hdnhw.topology.network import build
 
-    texts = {name: network_svg(build(parse(spec))) for name, (spec, _) in PICTURES.items()}
-    captions = {name: caption for name, (_, caption) in PICTURES.items()}
-    texts["papers.md"] = papers_page(rows, command=command, pictures=captions)
+    papers = {row["paper"] for row in rows}
+    chosen = {name: picture for name, picture in PICTURES.items() if picture[0] in papers}
+    texts = {name: network_svg(build(parse(spec))) for name, (_, spec, _) in chosen.items()}
+    pictures = {name: (paper, caption) for name, (paper, _, caption) in chosen.items()}
+    texts["papers.md"] = papers_page(rows, command=command, pictures=pictures)
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        with replacing(folder / name) as new:
+            new.write_text(text, encoding="utf-8")
     return sorted(texts)
 
 

@@ -18,7 +18,7 @@ from hdnhw.papers.disjoint_networks import EXAMPLE, disjoint_claim
 from hdnhw.papers.families import dual_net
 from hdnhw.routing.disjoint import disjoint_routes
 from hdnhw.routing.disjoint_literal import fan, mended_routes
-from hdnhw.routing.faults import FaultPoint, clusters_of, hops_of_pairs, pairs_of_case, try_faults
+from hdnhw.routing.path_faults import FaultPoint, clusters_of, hops_of_pairs, pairs_of_case, try_faults
 
 __all__ = ["CLAIMS"]
 

@@ -6,7 +6,7 @@ from hdnhw.papers import hdn_networks, hdn_routing, hdn_symmetry
 from hdnhw.papers.claim import Case, Claim, Finding, judge
 from hdnhw.papers.families import compare, dual_net, dual_nets
 from hdnhw.routing.algorithm1 import algorithm1_route
-from hdnhw.routing.faults import case_of, clusters_of
+from hdnhw.routing.path_faults import case_of, clusters_of
 from hdnhw.topology import metrics
 
 __all__ = ["CLAIMS", "EXAMPLE", "disjoint_claim"]

@@ -8,7 +8,7 @@ from hdnhw.papers.disjoint_networks import EXAMPLE, disjoint_claim
 from hdnhw.papers.families import compare, dual_net, dual_nets
 from hdnhw.routing.disjoint import disjoint_routes
 from hdnhw.routing.disjoint_literal import fan, literal_routes, mended_routes, without_loops
-from hdnhw.routing.faults import pairs_of_case
+from hdnhw.routing.path_faults import pairs_of_case
 from hdnhw.spec import parse
 from hdnhw.topology.connectivity import disjoint_paths
 from hdnhw.topology.disjoint import fault_of_paths, shortest_disjoint_paths

@@ -1,53 +1,66 @@
 """The claims of the papers as a page in Markdown."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from hdnhw.papers.catalogue import PAPERS
+from hdnhw.papers.claim import Verdict
 
 __all__ = ["papers_page"]
 
 
-def papers_page(rows: Sequence[Mapping[str, Any]], *, command: str, pictures: Mapping[str, str] | None = None) -> str:
+def papers_page(
+    rows: Sequence[Mapping[str, Any]], *, command: str, pictures: Mapping[str, tuple[str, str]] = MappingProxyType({})
+) -> str:
     """Return the page of checked claims.
 
     Parameters
     ----------
     rows : sequence of mapping
-        As :func:`hdnhw.papers.check.check_claims` returns them; seconds and memory are left out, so that the page
-        is the same on every machine.
+        As :func:`hdnhw.papers.check.check_claims` returns them, in the order of papers; seconds and memory are left
+        out, so that the page is the same on every machine.
     command : str
         The command line that makes the page.
-    pictures : mapping of str to str
-        Name of the file of a picture -> what it shows.
+    pictures : mapping of str to (str, str)
+        Name of the file of a picture -> paper, what it shows.
     """
     parts = [
         "# The papers' claims, checked\n",
         f"Made by `{command}`, which computes every row; only what is published was typed in.",
         "*partly*: true under a condition that the paper does not state; *misprint*: the paper itself says otherwise",
-        "elsewhere. A correction stands here only if it held in every case that was checked.\n",
-        _summary(rows),
+        "elsewhere. A correction stands here only if it held in every case that was checked. E1 to E17 are errata that",
+        "were known before.\n",
+        _counts(rows),
     ]
-    parts += [f"![{text}]({name})\n\n{text}.\n" for name, text in (pictures or {}).items()]
     for paper, claims in groupby(rows, key=lambda row: row["paper"]):
+        own = list(claims)
         parts.append(f"## {paper}: {PAPERS[paper]}\n")
-        parts += [_claim(row) for row in claims]
+        parts += [f"![{text}]({name})\n\n{text}.\n" for name, (of, text) in pictures.items() if of == paper]
+        parts += [_overview(own), *(_claim(row) for row in own)]
     return "\n".join(parts)
 
 
-def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    lines = [
-        "| paper | where | claim | published | computed | verdict |",
-        "|---|---|---|---|---|---|",
-    ]
-    names = ("paper", "where", "claim", "published", "computed")
+def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table of how many claims of each paper have which verdict."""
+    found = Counter((row["paper"], row["verdict"]) for row in rows)
+    papers = dict.fromkeys(row["paper"] for row in rows)
+    lines = ["| paper | " + " | ".join(Verdict) + " |", "|---" * (1 + len(Verdict)) + "|"]
+    lines += [f"| {paper} | " + " | ".join(str(found[paper, str(one)]) for one in Verdict) + " |" for paper in papers]
+    return "\n".join([*lines, ""])
+
+
+def _overview(rows: Sequence[Mapping[str, Any]]) -> str:
+    lines = ["| where | claim | published | computed | verdict |", "|---|---|---|---|---|"]
+    names = ("where", "claim", "published", "computed")
     lines += ["| " + " | ".join(_cell(row[name]) for name in names) + f" | **{row['verdict']}** |" for row in rows]
     return "\n".join([*lines, ""])
 
 
 def _claim(row: Mapping[str, Any]) -> str:
-    """Return what the summary has no room for; nothing for a claim that holds and has no table."""
+    """Return what the overview has no room for; nothing for a claim that holds and has no table."""
     notes = {"Corrected": row["corrected"], "Smallest counterexample": row["counterexample"]}
     said = [f"- {name}: {_cell(text)}" for name, text in notes.items() if text]
     if not said and not row["table"]:

@@ -3,7 +3,7 @@
 import pytest
 
 from hdnhw.report.path_faults import plot_path_faults
-from hdnhw.routing.faults import FaultPoint
+from hdnhw.routing.path_faults import FaultPoint
 from hdnhw.spec import SpecError
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from hdnhw.routing.disjoint_literal import fan, literal_routes, without_loops
-from hdnhw.routing.faults import case_of, pairs_of_case
+from hdnhw.routing.path_faults import case_of, pairs_of_case
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.disjoint import fault_of_paths
 from hdnhw.topology.network import build

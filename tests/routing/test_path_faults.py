@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hdnhw.routing.disjoint import disjoint_routes
-from hdnhw.routing.faults import case_of, clusters_of, hops_of_pairs, pairs_of_case, try_faults
+from hdnhw.routing.path_faults import case_of, clusters_of, hops_of_pairs, pairs_of_case, try_faults
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
