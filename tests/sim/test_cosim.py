@@ -32,7 +32,8 @@ def assert_passed(run: Run, packets: int) -> None:
     ("text", "sizes"),
     [
         pytest.param("dualcube(3)", {"packet_length": 4}, marks=pytest.mark.heavy),
-        ("hdn(cube(2), [[0], [0, 1]])", {}),
+        pytest.param("hdn(cube(2), [[0], [0, 1]])", {}, marks=pytest.mark.heavy),
+        ("hdn(cube(1), [[], [0]])", {}),
         ("hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}),
         ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"}),
         ("hsn(2, cube(2))", {"packet_length": 3}),
