@@ -29,7 +29,7 @@ MAKE_VARIABLES = {
     "AR": "ar",
     "CXX": "g++",
     "LINK": "g++",
-    "OPT_FAST": "-O2",
+    "OPT_FAST": "-O1",
     "PERL": "perl",
     "PYTHON3": sys.executable,
     "CFG_CXXFLAGS_PCH_I": "-include",

@@ -3,10 +3,14 @@
 The profile is repeatable, and blind to how busy the machine is. Each bench has a cycle limit, and streams pause.
 """
 
+import shlex
+
 import pytest
 from amaranth.hdl import ClockDomain, Module, Value
 from amaranth.sim import Simulator
 from hypothesis import HealthCheck, settings
+
+from hdnhw.cli import main
 
 settings.register_profile(
     "hdnhw", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -125,3 +129,19 @@ def send():
 def receive():
     """Return ``await receive(ctx, stream, count, pause)``."""
     return _receive
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Return a function of a command line that returns exit status, stdout and stderr; it runs in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(line):
+        try:
+            status = main(shlex.split(line))
+        except SystemExit as end:
+            status = end.code
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run

@@ -197,22 +197,6 @@ WRONG = {
 }
 
 
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    """Return a function of a command line that returns exit status, stdout and stderr; it runs in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(line):
-        try:
-            status = main(shlex.split(line))
-        except SystemExit as end:
-            status = end.code
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
-
-
 def result_of(run, line):
     status, out, err = run(f"{line} --json")
     assert (status, err, out.count("\n"), out[-1]) == (0, "", 1, "\n")

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from hdnhw.papers.claim import Case, Finding, Verdict, judge
+from hdnhw.papers.families import compare
 from hdnhw.papers.hsn_algorithms import CLAIMS as ALGORITHMS
 from hdnhw.papers.hsn_nuclei import CLAIMS as SOME_NUCLEI
-from hdnhw.papers.hsn_nuclei import MOST_NODES, case_of, claim_of, diameter_of, edges_of, network_of
+from hdnhw.papers.hsn_nuclei import MOST_NODES, claim_of, diameter_of, edges_of, network_of
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import parse
@@ -57,7 +58,7 @@ def sizes() -> Finding:
         apart = ~np.eye(size, dtype=bool)
         counts = sorted({int(count) for count in between[apart]}), int(between[~apart].max())
         published = (size**levels, [size ** (levels - 2)], 0)
-        cases.append(case_of(network, published, (len(table), *counts)))
+        cases.append(compare(network, published, (len(table), *counts)))
     return judge(cases)
 
 
@@ -66,7 +67,7 @@ def degrees() -> Finding:
     cases, least = [], set()
     for network in _networks():
         own, degree = degree_bounds(network.nucleus), (neighbor_table(network) >= 0).sum(axis=1)
-        cases.append(case_of(network, own[1] + network.spec.levels - 1, int(degree.max())))
+        cases.append(compare(network, own[1] + network.spec.levels - 1, int(degree.max())))
         least.add(int(degree.min()) == own[0])
     found = judge(cases)
     if least != {True}:
@@ -83,7 +84,7 @@ def diameters() -> Finding:
     cases = []
     for network in _networks():
         inner, levels = diameter_of(network.nucleus), network.spec.levels
-        cases.append(case_of(network, inner * levels + levels - 1, diameter_of(network)))
+        cases.append(compare(network, inner * levels + levels - 1, diameter_of(network)))
     return judge(cases)
 
 
@@ -105,7 +106,7 @@ def farthest_pair() -> Finding:
         distance = distances_from(network, 0)
         search = {"spec": text, "nodes": network.num_nodes, "seconds": round(perf_counter() - start, 1)}
         bound = int(inner.max()) * levels + levels - 1
-        cases.append(case_of(network, (bound, bound), (int(distance[far]), int(distance.max()))))
+        cases.append(compare(network, (bound, bound), (int(distance[far]), int(distance.max()))))
     found = judge(cases)
     return Finding(
         computed=f"{found.computed}, the largest of {cases[-1].nodes:,} nodes",
@@ -155,7 +156,7 @@ def printed_path() -> Finding:
             there, rest = swap[nodes - own + target], target * high + nodes % high
             as_printed &= bool((there == rest)[away].all())
             as_defined &= bool((there == rest - own + nodes // high)[away].all())
-        cases.append(case_of(network, True, as_printed))
+        cases.append(compare(network, True, as_printed))
     found = judge(cases)
     is_misprint = as_defined and found.verdict == Verdict.FALSE
     return Finding(
@@ -174,7 +175,7 @@ def leaders() -> Finding:
         own = nodes[nodes // size % size == nodes % size]
         links = int((table[own, len(network.nucleus.ports)] >= 0).sum())
         even = size % 2 == 0
-        cases.append(case_of(network, f"{len(own)} leaders linked", f"{links} leaders linked", condition=even))
+        cases.append(compare(network, f"{len(own)} leaders linked", f"{links} leaders linked", condition=even))
     return judge(cases, condition="M is even")
 
 
@@ -260,7 +261,7 @@ def subclasses() -> Finding:
         base = "cube" if name == "hcn" else "folded_cube"
         network = network_of(f"hsn(2, {base}({k}){links})")
         cases.append(
-            case_of(network, f"{len(own)} edges of {name}({k})", f"{len(own & edges_of(network))} edges of {name}({k})")
+            compare(network, f"{len(own)} edges of {name}({k})", f"{len(own & edges_of(network))} edges of {name}({k})")
         )
     return judge(cases)
 
@@ -270,7 +271,7 @@ def subclass_degrees() -> Finding:
     printed = [(f"hcn({k})", k + 1) for k in range(1, 7)] + [(f"hfn({k})", k + 2) for k in range(2, 7)]
     printed += [(text, k + 2) for k in range(1, 5) for text in (f"hcn3({k})", f"hsn(3, cube({k}))")]
     return judge(
-        [case_of(build(parse(text)), degree, degree_bounds(build(parse(text)))[1]) for text, degree in printed]
+        [compare(build(parse(text)), degree, degree_bounds(build(parse(text)))[1]) for text, degree in printed]
     )
 
 

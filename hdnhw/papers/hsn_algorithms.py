@@ -15,7 +15,8 @@ from hdnhw.collective.emulation import (
     step_timetable,
 )
 from hdnhw.papers.claim import Case, Finding, Verdict, judge
-from hdnhw.papers.hsn_nuclei import case_of, claim_of, network_of
+from hdnhw.papers.families import compare
+from hdnhw.papers.hsn_nuclei import claim_of, network_of
 from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["CLAIMS"]
@@ -71,7 +72,7 @@ def _single_dimension(networks: list[SwappedNetwork]) -> Finding:
         ports = len(network.nucleus.ports)
         links = product(range(1, network.spec.levels + 1), range(ports))
         most = max(emulate(network, step_timetable(ports, link)).steps for link in links)
-        cases.append(case_of(network, "3 steps", f"{most} steps"))
+        cases.append(compare(network, "3 steps", f"{most} steps"))
     return judge(cases, of="networks, every dimension, data moved")
 
 

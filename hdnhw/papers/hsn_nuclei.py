@@ -6,13 +6,14 @@ from math import log2
 
 from hdnhw.collective.emulation import host_of
 from hdnhw.papers.claim import Case, Claim, Finding, judge
+from hdnhw.papers.families import compare
 from hdnhw.spec import parse
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import degree_bounds, distances_from, neighbor_table, pair_histogram
 from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["CLAIMS", "MOST_NODES", "case_of", "claim_of", "diameter_of", "edges_of", "network_of"]
+__all__ = ["CLAIMS", "MOST_NODES", "claim_of", "diameter_of", "edges_of", "network_of"]
 
 MOST_NODES = 4096
 """Of networks that are searched from every node."""
@@ -31,21 +32,6 @@ def network_of(text: str) -> SwappedNetwork:
 def diameter_of(network: Network) -> int:
     """Return the diameter, by breadth-first search from every node."""
     return len(pair_histogram(network)) - 1
-
-
-def case_of(
-    network: Network, published: object, computed: object, *, corrected: bool = False, condition: bool | None = None
-) -> Case:
-    """Return a case that holds if both are equal."""
-    return Case(
-        network=str(network.spec),
-        nodes=network.num_nodes,
-        published=published,
-        computed=computed,
-        holds=published == computed,
-        corrected=corrected,
-        condition=condition,
-    )
 
 
 def edges_of(network: Network) -> set[tuple[int, int]]:
@@ -86,7 +72,7 @@ def mesh_degrees() -> Finding:
             network = network_of(f"hsn({levels}, mesh({', '.join(map(str, sides))}))")
             if list(sides) == sorted(sides) and network.num_nodes <= 50_000:
                 published = levels + 2 * dimensions - 1
-                cases.append(case_of(network, published, degree_bounds(network)[1], condition=min(sides) > 2))
+                cases.append(compare(network, published, degree_bounds(network)[1], condition=min(sides) > 2))
     return judge(cases, condition="all sides have 3 nodes or more")
 
 
@@ -118,7 +104,7 @@ def complement_hops() -> Finding:
         network = network_of(f"hsn({levels}, folded_cube({k}))")
         last = network.num_nodes - 1
         hops = max(int(distances_from(network, node)[last - node]) for node in range(last))
-        cases.append(case_of(network, levels, hops, corrected=hops == 2 * levels - (k == 2)))
+        cases.append(compare(network, levels, hops, corrected=2 * levels - (k == 2)))
     return judge(cases, corrected="2 l - 1 hops for k = 2, 2 l from k = 3 on")
 
 
@@ -161,7 +147,7 @@ def cube_in_folded() -> Finding:
     for levels, k in [(2, 2), (2, 3), (3, 2), (2, 4), (3, 3)]:
         inner = edges_of(network_of(f"hsn({levels}, cube({k}))"))
         network = network_of(f"hsn({levels}, folded_cube({k}))")
-        cases.append(case_of(network, len(inner), len(inner & edges_of(network))))
+        cases.append(compare(network, len(inner), len(inner & edges_of(network))))
     return judge(cases)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.cli import main
 from hdnhw.report.choice import NAMED, PANELS, plot_comparison, plot_front
 from hdnhw.spec import parse
 from hdnhw.topology.design import measure
@@ -27,22 +26,6 @@ WRONG = {
     "no candidate": "design --nodes 1000 --degree 1",
     "front as text": "design --nodes 100 --degree 4 --plot front.txt",
 }
-
-
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    """Return a function of a command line that returns exit status, stdout and stderr; it runs in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(line):
-        try:
-            status = main(shlex.split(line))
-        except SystemExit as end:
-            status = end.code
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
 
 
 def result_of(run, line):

@@ -13,7 +13,7 @@ from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
 SVG = "{http://www.w3.org/2000/svg}"
-PAPERS = [spec for spec, _ in PICTURES.values()]
+PAPERS = [spec for _, spec, _ in PICTURES.values()]
 OTHERS = [
     "complete(2)",
     "complete(6)",

@@ -35,7 +35,11 @@ def assert_passed(run: Run, packets: int) -> None:
         pytest.param("hdn(cube(2), [[0], [0, 1]])", {}, marks=pytest.mark.heavy),
         ("hdn(cube(1), [[], [0]])", {}),
         ("hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}),
-        ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"}),
+        pytest.param(
+            "mesh(2, 3)",
+            {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"},
+            marks=pytest.mark.heavy,
+        ),
         ("hsn(2, cube(2))", {"packet_length": 3}),
         pytest.param("rdn(torus(5), 1)", {"packet_length": 3}, marks=pytest.mark.heavy),
         ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2}),
@@ -108,7 +112,7 @@ def test_sinks_that_stall_stop_the_fabric_and_lose_nothing() -> None:
     assert_passed(fabric.run_case(case), 1600)
 
 
-@pytest.mark.parametrize("packet_length", [1, pytest.param(4, marks=pytest.mark.heavy), 8])
+@pytest.mark.parametrize("packet_length", [*(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 4)), 8])
 def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_length: int) -> None:
     """Every node streams 200 packets to the far end of its cross-edge: all cross channels are busy in every cycle.
 
