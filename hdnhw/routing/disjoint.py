@@ -110,13 +110,9 @@ def length_bound(network: Network) -> int | None:
     """
     if not isinstance(network, DualNetwork) or not network.levels:
         return None
-    diameter = sum(factor.diameter for factor in network.factors)
-    *lower, last = [
-        sum(network.factors[factor].diameter for factor in level.super_node_factors) for level in network.levels
-    ]
-    for super_node in lower:
-        diameter = 2 * diameter - super_node + 2
-    return 3 * (diameter - last) + 2 * last + 6
+    last = sum(network.factors[factor].diameter for factor in network.levels[-1].super_node_factors)
+    below = (network.diameter_formula + last - 2) // 2
+    return 3 * (below - last) + 2 * last + 6
 
 
 def node_paths(nest: Nest, level: int, src: Node, dst: Node) -> list[list[Node]]:

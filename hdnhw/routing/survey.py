@@ -62,8 +62,8 @@ class FaultSurvey:
         rng = np.random.default_rng([self.seed, number])
         faults = draw_faults(table.neighbors, rng, nodes=dead, channel_rate=self.channel_rate)
         detours = Detours(table, faults)
-        both = Detours(table, faults, two_way=True)
-        return [detours.connected_share, *detours.fractions(self.waypoints), *both.fractions(self.waypoints)]
+        shares = [detours.fractions(self.waypoints, two_way=two_way) for two_way in (False, True)]
+        return [detours.connected_share, *shares[0], *shares[1]]
 
     def trials(self, numbers: range) -> list[list[float]]:
         """Return :meth:`trial` of each."""

@@ -216,25 +216,29 @@ class Detours:
     ----------
     table : RouteTable
     faults : Faults
-    two_way : bool
-        Whether every leg but the last must be healthy in both directions, as it must be for a waypoint that answers.
+
+    Notes
+    -----
+    With `two_way`, every leg but the last must be healthy in both directions, as it must be for a waypoint that
+    answers.
     """
 
-    def __init__(self, table: RouteTable, faults: Faults, *, two_way: bool = False) -> None:
+    def __init__(self, table: RouteTable, faults: Faults) -> None:
         self._table, self._faults = table, faults
-        self._last = table.legs(faults)
-        self._legs = self._last
-        if two_way:
-            self._legs = np.where(self._last.T >= 0, self._last, np.int16(-1))
+        self._any = table.legs(faults)
+
+    def _legs(self, two_way: bool) -> npt.NDArray[np.int16]:
+        """Return the hops of the legs to waypoints."""
+        return np.where(self._any.T >= 0, self._any, np.int16(-1)) if two_way else self._any
 
     @cached_property
     def connected(self) -> Matrix:
         """Between which healthy nodes there is any path at all."""
         return self._table.connected(self._faults)
 
-    def reached(self, most: int) -> list[Matrix]:
+    def reached(self, most: int, *, two_way: bool = False) -> list[Matrix]:
         """Return which pairs are joined by at most 0, 1, ... `most` waypoints."""
-        legs, last = _pack(self._legs >= 0), _pack(self._last >= 0)
+        legs, last = _pack(self._legs(two_way) >= 0), _pack(self._any >= 0)
         result = [last]
         for _ in range(most):
             joined = np.zeros_like(last)
@@ -242,7 +246,7 @@ class Detours:
             result.append(joined | result[-1])
         return result
 
-    def choose(self, source: int, most: int) -> list[tuple[int, ...] | None]:
+    def choose(self, source: int, most: int, *, two_way: bool = False) -> list[tuple[int, ...] | None]:
         """Return waypoints from `source` to every node: the fewest, and of these choices one with the fewest hops.
 
         Returns
@@ -250,7 +254,7 @@ class Detours:
         list of tuple of int or None
             None where the destination is not reached by at most `most` waypoints.
         """
-        legs, last = (np.where(hops < 0, np.int32(FAR), hops) for hops in (self._legs, self._last))
+        legs, last = (np.where(hops < 0, np.int32(FAR), hops) for hops in (self._legs(two_way), self._any))
         chosen: list[tuple[int, ...] | None] = [() if hops < FAR else None for hops in last[source]]
         before, chains = legs[source], [(node,) for node in range(len(legs))]
         for count in range(1, most + 1):
@@ -272,12 +276,13 @@ class Detours:
         pairs = alive * (alive - 1)
         return (int(np.bitwise_count(self.connected).sum()) - alive) / pairs if pairs else 1.0
 
-    def fractions(self, most: int) -> list[float]:
+    def fractions(self, most: int, *, two_way: bool = False) -> list[float]:
         """Return the share of the connected pairs of two nodes that are joined by at most 0, 1, ... `most` waypoints.
 
         It is 1 where no two nodes are connected.
         """
         alive = int((~self._faults.nodes).sum())
         pairs = int(np.bitwise_count(self.connected).sum()) - alive
-        counts = [int(np.bitwise_count(matrix & self.connected).sum()) - alive for matrix in self.reached(most)]
+        reached = self.reached(most, two_way=two_way)
+        counts = [int(np.bitwise_count(matrix & self.connected).sum()) - alive for matrix in reached]
         return [count / pairs if pairs else 1.0 for count in counts]

@@ -65,10 +65,10 @@ def test_connected_by_another_search(scene):
 @pytest.mark.parametrize("two_way", [False, True])
 def test_waypoints_lead_there(scene, two_way):
     made, table, faults = scene
-    detours = Detours(table, faults, two_way=two_way)
-    reached = detours.reached(2)
+    detours = Detours(table, faults)
+    reached = detours.reached(2, two_way=two_way)
     for src in np.flatnonzero(~faults.nodes).tolist()[::5]:
-        for dst, chosen in enumerate(detours.choose(src, 2)):
+        for dst, chosen in enumerate(detours.choose(src, 2, two_way=two_way)):
             count = next((most for most, matrix in enumerate(reached) if bit(matrix, src, dst)), None)
             assert count == (None if chosen is None else len(chosen))
             if chosen is not None:
