@@ -1,11 +1,11 @@
 """A claim of a paper, and what comes out when it is checked."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Case", "Claim", "Finding", "Verdict", "judge"]
+__all__ = ["Case", "Claim", "Finding", "Verdict", "judge", "plain_rows"]
 
 
 class Verdict(StrEnum):
@@ -56,7 +56,7 @@ class Finding:
     search: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Claim:
     """A claim of a paper.
 
@@ -153,3 +153,8 @@ def judge(
         counterexample=f"{least.network}: {least.published} published, {least.computed} computed",
         table=table,
     )
+
+
+def plain_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, int | str]]:
+    """Return the rows of a table with costs, fractions and lists as text."""
+    return [{name: cell if isinstance(cell, int) else str(cell) for name, cell in row.items()} for row in rows]

@@ -1,7 +1,7 @@
 """Dual-cube paper, sections 1 and 2: the network after its own definition, and other cubes beside it."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -160,8 +160,7 @@ def figure1() -> Finding:
     return judge([compare(network, (3, 3), metrics.degree_bounds(network)) for network in networks])
 
 
-def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    return Claim(paper="DC", where=where, claim=claim, published=published, check=check, erratum=erratum)
+_claim = partial(Claim, "DC")
 
 
 CLAIMS = (

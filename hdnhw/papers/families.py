@@ -1,16 +1,16 @@
 """Networks that claims are checked on, from the smallest up."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from math import prod
 from typing import Any
 
 from hdnhw.papers.claim import Case
-from hdnhw.spec import parse
+from hdnhw.spec import NetworkSpec, parse
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network, build
 
-__all__ = ["BASES", "compare", "dual_net", "dual_nets", "recursive_dual_nets"]
+__all__ = ["BASES", "cases_of", "compare", "dual_net", "dual_nets", "recursive_dual_nets"]
 
 BASES = (
     "complete(2)",
@@ -25,9 +25,9 @@ BASES = (
 """Base networks: complete graphs, rings, cubes, and products of like and unlike factors."""
 
 
-def dual_net(text: str) -> DualNetwork:
-    """Return the product or dual-net that a spec string names."""
-    return dual_network(build(parse(text)), "the claim")
+def dual_net(spec: str | NetworkSpec) -> DualNetwork:
+    """Return the product or dual-net of a spec."""
+    return dual_network(build(parse(spec) if isinstance(spec, str) else spec), "the claim")
 
 
 def dual_nets(most: int, *, bases: Sequence[str] = BASES, levels: int = 3) -> list[DualNetwork]:
@@ -75,3 +75,11 @@ def compare(
         corrected=corrected == computed,
         condition=condition,
     )
+
+
+def cases_of(specs: Iterable[str], check: Callable[[DualNetwork], dict[str, Any]]) -> list[Case]:
+    """Return a case for each network, with the members that `check` returns for it."""
+    return [
+        Case(network=spec, nodes=network.num_nodes, **check(network))
+        for spec, network in ((spec, dual_net(spec)) for spec in specs)
+    ]

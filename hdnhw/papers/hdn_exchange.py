@@ -1,6 +1,5 @@
 """HDN paper, section 4: total exchange. Words are those of messages of one word, m = 1."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -9,8 +8,8 @@ from typing import Any
 from hdnhw.collective.cost import Cost, corrected_formula, lower_bound, paper_formula
 from hdnhw.collective.exchange import SPLITS, exchange_schedule
 from hdnhw.collective.executor import Execution, execute
-from hdnhw.papers.claim import Case, Claim, Finding, judge
-from hdnhw.papers.instances import cases_of, dual_net, plain_rows
+from hdnhw.papers.claim import Case, Claim, Finding, judge, plain_rows
+from hdnhw.papers.families import cases_of, dual_net
 from hdnhw.spec import DualNet, cube, hdn
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distance_histogram, num_edges
@@ -342,8 +341,7 @@ def longer_with_fewer_links() -> Finding:
     return judge(cases_of([*EXAMPLES, "rdn(cube(3), 1)"], check))
 
 
-def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    return Claim(paper="HDN", where=where, claim=claim, published=published, check=check, erratum=erratum)
+_claim = partial(Claim, "HDN")
 
 
 CLAIMS = (

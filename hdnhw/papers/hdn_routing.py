@@ -1,8 +1,9 @@
 """HDN paper, sections 2 and 3: quotient graphs, re-indexing and Algorithm 1."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, permutations, product
 from math import prod
 
@@ -273,8 +274,7 @@ def simple_reindexing() -> Finding:
     return judge(cases, condition="SN^(i-1) = SN^i")
 
 
-def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    return Claim(paper="HDN", where=where, claim=claim, published=published, check=check, erratum=erratum)
+_claim = partial(Claim, "HDN")
 
 
 BOUND = "2^k R(B) - sum_(j < k) 2^j R(SN^(k-j)) + 2^(k+1) - 2 steps at most"

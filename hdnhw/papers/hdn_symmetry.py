@@ -1,7 +1,8 @@
 """HDN paper, section 2: what is symmetric, and whether the dual-construction is unique."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -118,8 +119,7 @@ def unique() -> Finding:
     return judge(cases, of="base graphs", condition="G is complete", corrected=corrected)
 
 
-def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    return Claim(paper="HDN", where=where, claim=claim, published=published, check=check, erratum=erratum)
+_claim = partial(Claim, "HDN")
 
 
 CLAIMS = (

@@ -1,7 +1,7 @@
 """HDN paper, section 2: the comparison with other networks, Tables 2 and 3, and the weighted cost ratio."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import combinations_with_replacement
 from math import log2, prod
 
@@ -221,8 +221,7 @@ def least_ratio() -> Finding:
     )
 
 
-def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    return Claim(paper="HDN", where=where, claim=claim, published=published, check=check, erratum=erratum)
+_claim = partial(Claim, "HDN")
 
 
 CLAIMS = (

@@ -1,6 +1,6 @@
 """HSN paper, sections 4.1, 5.1 and 5.2: degrees and diameters with nuclei of one kind; what claims have in common."""
 
-from collections.abc import Callable
+from functools import partial
 from itertools import product
 from math import log2
 
@@ -19,9 +19,7 @@ MOST_NODES = 4096
 """Of networks that are searched from every node."""
 
 
-def claim_of(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    """Return a claim of the HSN paper."""
-    return Claim(paper="HSN", where=where, claim=claim, published=published, check=check, erratum=erratum)
+claim_of = partial(Claim, "HSN")
 
 
 def network_of(text: str) -> SwappedNetwork:

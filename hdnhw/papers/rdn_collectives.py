@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import log2, prod
 from typing import Any
@@ -10,8 +11,8 @@ from hdnhw.collective.cost import Cost, corrected_formula, paper_formula
 from hdnhw.collective.executor import execute
 from hdnhw.collective.literal import ident_of, literal_broadcast, literal_scatter, sizes_of
 from hdnhw.collective.operations import operation_schedule
-from hdnhw.papers.claim import Case, Claim, Finding, judge
-from hdnhw.papers.instances import cases_of, plain_rows
+from hdnhw.papers.claim import Case, Claim, Finding, judge, plain_rows
+from hdnhw.papers.families import cases_of
 from hdnhw.papers.rdn_counts import SAMPLED, STEP, algorithm, cost_of, count, inner_network, recurrence, stages
 from hdnhw.topology.dualnet import DualNetwork
 
@@ -278,8 +279,7 @@ def identities() -> Finding:
     return judge(cases)
 
 
-def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    return Claim(paper="RDN", where=where, claim=claim, published=published, check=check, erratum=erratum)
+_claim = partial(Claim, "RDN")
 
 
 CLAIMS = (

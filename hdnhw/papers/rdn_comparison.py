@@ -1,16 +1,17 @@
 """RDN paper, section VI: the recursive dual-net against the hypercube. Messages of one word, m = 1."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
 from hdnhw.collective.cost import Cost
 from hdnhw.collective.operations import operation_schedule
 from hdnhw.collective.schedule import Schedule
-from hdnhw.papers.claim import Case, Claim, Finding, judge
-from hdnhw.papers.instances import cases_of, dual_net, plain_rows
+from hdnhw.papers.claim import Case, Claim, Finding, judge, plain_rows
+from hdnhw.papers.families import cases_of, dual_net
 from hdnhw.papers.rdn_counts import (
     SAMPLED,
     SOURCES,
@@ -276,8 +277,7 @@ def links() -> Finding:
     return judge(cases_of([RDN1, RDN2], check))
 
 
-def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    return Claim(paper="RDN", where=where, claim=claim, published=published, check=check, erratum=erratum)
+_claim = partial(Claim, "RDN")
 
 
 CLAIMS = (

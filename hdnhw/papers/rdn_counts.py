@@ -14,7 +14,7 @@ from hdnhw.collective.literal import sizes_of
 from hdnhw.collective.operations import operation_schedule
 from hdnhw.collective.schedule import Schedule
 from hdnhw.collective.spread import allgather_schedule
-from hdnhw.papers.instances import dual_net
+from hdnhw.papers.families import dual_net
 from hdnhw.spec import DualNet, rdn
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distance_histogram

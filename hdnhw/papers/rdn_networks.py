@@ -1,7 +1,7 @@
 """RDN paper, sections I and II: the recursive dual-net, Theorems 1 and 2, Table I, node IDs."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import ceil, isqrt
 from time import perf_counter
 from typing import Any
@@ -261,8 +261,7 @@ def always_better() -> Finding:
     return judge(cases)
 
 
-def _claim(where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None) -> Claim:
-    return Claim(paper="RDN", where=where, claim=claim, published=published, check=check, erratum=erratum)
+_claim = partial(Claim, "RDN")
 
 
 CLAIMS = (

@@ -8,7 +8,7 @@ import pytest
 from hdnhw.collective.cost import Cost
 from hdnhw.papers import hdn_exchange
 from hdnhw.papers.claim import Verdict
-from hdnhw.papers.instances import dual_net
+from hdnhw.papers.families import dual_net
 
 TWO = ("rdn(cube(1), 1)", "hdn(cube(2), [[0]])")
 

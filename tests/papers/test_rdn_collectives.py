@@ -7,7 +7,7 @@ import pytest
 from hdnhw.collective.cost import Cost
 from hdnhw.papers import rdn_collectives, rdn_comparison, rdn_counts
 from hdnhw.papers.claim import Verdict
-from hdnhw.papers.instances import dual_net
+from hdnhw.papers.families import dual_net
 
 RDN1 = "rdn(cube(3), 1)"
 
