@@ -134,3 +134,18 @@ def test_too_large_a_network(monkeypatch):
     monkeypatch.setattr(waypoints, "MAX_NODES", 19)
     with pytest.raises(SpecError, match="waypoints need at most 19 nodes; torus"):
         RouteTable(plan(parse("torus(5, 4)")))
+
+
+def test_every_node_and_every_channel_between_healthy_ones_can_be_dead():
+    table = RouteTable(plan(parse("torus(5, 4)")))
+    nodes, channels = np.zeros(20, int), np.zeros(table.neighbors.shape, int)
+    for seed in range(400):
+        faults = draw_faults(table.neighbors, np.random.default_rng(seed), nodes=3, channel_rate=0.05)
+        healthy = ~faults.nodes[:, None] & ~faults.nodes[table.neighbors]
+        assert faults.nodes.sum() == 3
+        assert faults.channels.sum() == round(0.05 * healthy.sum())
+        assert not (faults.channels & ~healthy).any()
+        nodes += faults.nodes
+        channels += faults.channels
+    assert nodes.min() > 30
+    assert channels.min() > 2
