@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.routing.plan import plan
-from hdnhw.routing.waypoints import Detours, RouteTable, draw_faults
+from hdnhw.routing.waypoints import Detours, RouteTable
 from hdnhw.spec import NetworkSpec
+from hdnhw.topology.faults import draw_faults
 
 __all__ = ["FaultSurvey"]
 

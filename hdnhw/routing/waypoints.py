@@ -4,7 +4,6 @@ Between two of them it goes by the table-free rule. At a waypoint it leaves the 
 is a route like any other and needs no further buffer class.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,9 +14,10 @@ from hdnhw.routing.cdg import ROUTE_TYPE
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
+from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["MAX_NODES", "Detours", "Faults", "RouteTable", "draw_faults"]
+__all__ = ["MAX_NODES", "Detours", "RouteTable"]
 
 MAX_NODES = 1 << 13
 """Largest network of which all legs are looked at; a table of its routes has 64 MiB."""
@@ -35,54 +35,6 @@ _LEGS = types.Array(types.int16, 2, "C")
 _BITS = types.Array(types.uint64, 2, "C")
 _FLAGS = types.Array(types.boolean, 1, "C")
 _FLAG_TABLE = types.Array(types.boolean, 2, "C")
-
-
-@dataclass(frozen=True, eq=False)
-class Faults:
-    """What is dead.
-
-    Attributes
-    ----------
-    nodes : ndarray of bool, shape (num_nodes,)
-        Dead routers, with all their channels.
-    channels : ndarray of bool, shape (num_nodes, ports)
-        Dead channels, by the node that they leave and its port; those of dead routers need not be among them.
-    """
-
-    nodes: npt.NDArray[np.bool_]
-    channels: npt.NDArray[np.bool_]
-
-
-def draw_faults(
-    table: npt.NDArray[np.int32], rng: np.random.Generator, *, nodes: int = 0, channel_rate: float = 0.0
-) -> Faults:
-    """Kill so many nodes, and a share of the channels that join two healthy ones, all as likely as each other.
-
-    Parameters
-    ----------
-    table : ndarray of int32, shape (num_nodes, ports)
-        As :func:`hdnhw.topology.metrics.neighbor_table` makes it.
-    rng : numpy Generator
-    nodes : int
-    channel_rate : float
-        Rounded to whole channels.
-
-    Raises
-    ------
-    SpecError
-        If there are not so many.
-    """
-    if not 0 <= nodes <= len(table):
-        raise SpecError(f"dead nodes must be 0 to {len(table)}, not {nodes}")
-    dead = np.zeros(len(table), np.bool_)
-    dead[rng.permutation(len(table))[:nodes]] = True
-    alive = np.argwhere((table >= 0) & ~dead[:, None] & ~dead[table])
-    if not 0 <= channel_rate <= 1:
-        raise SpecError(f"channel rate must be 0 to 1, not {channel_rate}")
-    of_port = np.zeros(table.shape, np.bool_)
-    chosen = alive[rng.permutation(len(alive))[: round(channel_rate * len(alive))]]
-    of_port[chosen[:, 0], chosen[:, 1]] = True
-    return Faults(dead, of_port)
 
 
 class RouteTable:

@@ -8,8 +8,9 @@ import pytest
 
 from hdnhw.routing.plan import plan
 from hdnhw.routing.survey import FaultSurvey
-from hdnhw.routing.waypoints import Detours, RouteTable, draw_faults
+from hdnhw.routing.waypoints import Detours, RouteTable
 from hdnhw.spec import parse
+from hdnhw.topology.faults import draw_faults
 
 TRIALS = 70
 """More than there are batches."""

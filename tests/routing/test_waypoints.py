@@ -8,8 +8,9 @@ import pytest
 
 from hdnhw.routing import waypoints
 from hdnhw.routing.plan import plan
-from hdnhw.routing.waypoints import Detours, Faults, RouteTable, draw_faults
+from hdnhw.routing.waypoints import Detours, RouteTable
 from hdnhw.spec import SpecError, parse
+from hdnhw.topology.faults import Faults, draw_faults
 
 SPECS = ("rdn(cube(2), 1)", "hdn(cube(2), [[0]])", "torus(5, 4)", "hsn(2, cube(2))", "ccc(3)")
 
