@@ -22,10 +22,12 @@ class Verdict:
     ----------
     packets : int
         Packets that had to arrive.
+    stranded : int
+        Of these, how many had to arrive where their route meets something dead.
     lost : int
         Of these, how many did not.
     misrouted : int
-        Packets that came out at a node that is not their destination.
+        Packets that came out at another node than they had to.
     payload_mismatches : int
         Packets whose flits are not those sent.
     cycle_mismatches : int
@@ -39,6 +41,7 @@ class Verdict:
     """
 
     packets: int
+    stranded: int
     lost: int
     misrouted: int
     payload_mismatches: int
@@ -90,6 +93,7 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
     rows = _log_rows(folder / "ejections.log")
     with np.load(folder / "case.npz") as case:
         destination, flits, dropped_expected = case["destination"], case["flits"], int(case["dropped"].sum())
+        stranded = int(case["stranded"])
         expected = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
         head_mismatches = _count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
     words = [sum(flit << flit_width * i for i, flit in enumerate(packet)) for packet in flits.tolist()]
@@ -107,6 +111,7 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
     wanted = int((destination >= 0).sum())
     return Verdict(
         packets=wanted,
+        stranded=stranded,
         lost=max(0, wanted - len(rows)),
         misrouted=misrouted,
         payload_mismatches=wrong_payload,

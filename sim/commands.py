@@ -10,7 +10,9 @@ from hdnhw.cli import (
     add_command,
     add_endpoint_options,
     add_fabric_options,
+    add_faults_option,
     add_load_options,
+    drawn_faults,
     fabric_spec,
     load_spec,
     say,
@@ -60,16 +62,21 @@ def _run(bench: Bench, case: Case) -> Run:
     say(f"{case.test}: {nodes} routers, packets of {length} flits, {bench.build.simulator} ...")
     run = bench.run_case(case)
     verdict = run.verdict
+    stranded = f" ({verdict.stranded} stranded)" if verdict.stranded else ""
     say(
-        f"  {verdict.packets} packets in {verdict.cycles} cycles: {verdict.lost} lost, {verdict.misrouted} misrouted, "
-        f"{verdict.cycle_mismatches} cycle mismatches, {verdict.head_mismatches} head mismatches"
+        f"  {verdict.packets} packets{stranded} in {verdict.cycles} cycles: {verdict.lost} lost, "
+        f"{verdict.misrouted} misrouted, {verdict.cycle_mismatches} cycle mismatches, "
+        f"{verdict.head_mismatches} head mismatches"
         f"{' - passed' if verdict.passed else ' - FAILED'}"
     )
     return run
 
 
 def _case(bench: Bench, test: str, options: argparse.Namespace) -> Case:
-    machine = (bench.model, bench.flits)
+    model = bench.model
+    if test == "faults":
+        model = model.with_faults(drawn_faults(options, bench.plan.network, options.seed))
+    machine = (model, bench.flits)
     if test != "load":
         return make_case(test, *machine, packets=options.packets, seed=options.seed)
     terminals = Terminals(source_gap=options.source_gap or 0, sink_stall=options.sink_stall or 0, seed=options.seed)
@@ -81,6 +88,8 @@ def _check_counts(options: argparse.Namespace) -> None:
     for name in ("packets", "frames"):
         if getattr(options, name) < 1:
             raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
+    if options.faults is not None and options.test != "faults":
+        raise SpecError("--faults is for the faults test, see --test")
     for name in LOAD_OPTIONS:
         value, option = getattr(options, name), "--" + name.replace("_", "-")
         if value is not None and options.test != "load":
@@ -127,9 +136,10 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     runs = []
     try:
         for test in [options.test] if options.test else TESTS:
-            lengths = RANDOM_LENGTHS if test == "random" and options.packet_length is None else (None,)
+            lengths = RANDOM_LENGTHS if test in ("random", "faults") and options.packet_length is None else (None,)
             for length in lengths:
                 spec = fabric_spec(options)
+                spec = replace(spec, dead_pins=True) if test == "faults" else spec
                 spec = spec if length is None else replace(spec, packet_length=length)
                 if spec not in benches:
                     benches[spec] = Bench(spec, simulator=options.simulator)
@@ -181,12 +191,17 @@ def add_cosim(commands: Any) -> None:
         summary="simulate the emitted Verilog under cocotb and compare it with the model",
         example="hdnhw cosim 'rdn(cube(3), 1)' --test random --packets 100000",
     )
-    parser.add_argument("--test", choices=(*TESTS, "load", "axi"), help="one test; the first three if omitted")
+    parser.add_argument(
+        "--test", choices=(*TESTS, "load", "faults", "axi"), help="one test; the first three if omitted"
+    )
     parser.add_argument("--simulator", choices=SIMULATORS, default="verilator")
-    parser.add_argument("--packets", type=int, default=10_000, metavar="N", help="packets of the random test")
+    parser.add_argument(
+        "--packets", type=int, default=10_000, metavar="N", help="packets of the random and faults tests"
+    )
     parser.add_argument("--frames", type=int, default=2000, metavar="N", help="frames of the axi test")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the random, load and axi tests")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of all but the hops and exchange tests")
     _add_load(parser)
+    add_faults_option(parser)
     add_fabric_options(parser)
     add_endpoint_options(parser)
 

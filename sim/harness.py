@@ -56,7 +56,7 @@ module bench #(
   wire eject_valid [0:NODES-1];
   reg eject_ready [0:NODES-1];
   wire [15:0] dropped [0:NODES-1];
-
+{dead_wires}
   wire [WIDTH-1:0] channel_data [0:CHANNELS-1];
   wire channel_valid [0:CHANNELS-1];
   wire [7:0] channel_vc [0:CHANNELS-1];
@@ -92,7 +92,7 @@ module bench #(
     $readmemh({{folder, "/earliest.hex"}}, earliest, 0, packets - 1);
     $readmemh({{folder, "/first.hex"}}, first, 0, NODES);
     $readmemh({{folder, "/seeds.hex"}}, seeds, 0, NODES - 1);
-    log = $fopen({{folder, "/ejections.log"}}, "w");
+{dead_read}    log = $fopen({{folder, "/ejections.log"}}, "w");
     heads = $fopen({{folder, "/heads.log"}}, "w");
     hops = $fopen({{folder, "/hops.log"}}, "w");
     finished = 0;
@@ -112,7 +112,7 @@ module bench #(
       count = ejected;
       drops = 0;
       for (n = 0; n < NODES; n = n + 1) begin
-        drops = drops + {{16'b0, dropped[n]}};
+        drops = drops + {{16'b0, dropped[n]}}{lost};
         if (eject_valid[n] && eject_ready[n]) begin
           if (LENGTH == 1) collected[n] = eject_payload[n][WIDTH-1:0];
           else collected[n] = {{eject_payload[n][WIDTH-1:0], collected[n][LENGTH*WIDTH-1:WIDTH % (LENGTH*WIDTH)]}};
@@ -171,8 +171,24 @@ endmodule
 """
 
 
-def _connections(nodes: int) -> str:
-    lines = []
+_DEAD_WIRES = """  reg [{width}-1:0] dead [0:NODES-1];
+  reg [{width}-1:0] dead_now [0:NODES-1];
+  wire [15:0] lost [0:NODES-1];
+  integer dies, revives, d;
+
+  always @(posedge clk)
+    for (d = 0; d < NODES; d = d + 1)
+      dead_now[d] <= rst ? (dies == 0 ? dead[d] : 0) : cycle >= dies && cycle < revives ? dead[d] : 0;
+"""
+
+_DEAD_READ = """    $readmemh({folder, "/dead.hex"}, dead, 0, NODES - 1);
+    if (!$value$plusargs("dies=%d", dies)) $finish;
+    if (!$value$plusargs("revives=%d", revives)) $finish;
+"""
+
+
+def _connections(nodes: int, dead_pins: bool) -> str:
+    lines: list[str] = []
     for node in range(nodes):
         lines += [
             f".inject__{node}__payload(inject_data[{node}])",
@@ -183,6 +199,8 @@ def _connections(nodes: int) -> str:
             f".eject__{node}__ready(eject_ready[{node}])",
             f".dropped__{node}(dropped[{node}])",
         ]
+        if dead_pins:
+            lines += [f".dead__{node}(dead_now[{node}])", f".lost__{node}(lost[{node}])"]
     return "".join(f",\n    {line}" for line in lines)
 
 
@@ -207,6 +225,7 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
             f"  assign channel_node[{number}] = {node};",
             f"  assign channel_port[{number}] = {port};",
         ]
+    can_die = manifest["dead_pins"]
     return _BENCH.format(
         top=manifest["top"],
         capacity=CAPACITY,
@@ -216,6 +235,9 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         length=manifest["packet_length"],
         head_phase=SlotTiming(manifest["packet_length"]).head_phase,
         width=manifest["flit_width"],
-        connections=_connections(manifest["routers"]),
+        connections=_connections(manifest["routers"], can_die),
+        dead_wires=_DEAD_WIRES.format(width=manifest["ports"]["dead__N"]["width"]) if can_die else "",
+        lost=" + {16'b0, lost[n]}" if can_die else "",
+        dead_read=_DEAD_READ if can_die else "",
         channel_wires="\n".join(wires),
     )

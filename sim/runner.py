@@ -9,6 +9,7 @@ from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec
+from hdnhw.topology.faults import Faults
 from sim.check import Verdict, check_ejections, count_hop_mismatches
 from sim.harness import harness_text
 from sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, SIMULATORS, Build, SimulatorError, control_text
@@ -74,15 +75,26 @@ class Bench:
             arguments = BUILD_ARGUMENTS
         self.build = Build(simulator, files, "bench", simulator=simulator, arguments=arguments, root=root)
 
-    def run(self, test: str, *, packets: int = 0, seed: int = 1, reset_after: int = 0, keep: bool = False) -> Run:
+    def run(
+        self,
+        test: str,
+        *,
+        packets: int = 0,
+        seed: int = 1,
+        faults: Faults | None = None,
+        reset_after: int = 0,
+        keep: bool = False,
+    ) -> Run:
         """Run one case and compare it with the model.
 
         Parameters
         ----------
         test : str
-            ``hops``, ``random`` or ``exchange``.
+            ``hops``, ``random``, ``exchange`` or ``faults``.
         packets, seed : int
             See :func:`sim.stimulus.make_case`.
+        faults : Faults, optional
+            What is dead; the fabric must have the pins.
         reset_after : int
             If not 0, reset the fabric after so many cycles and run the case from the start.
         keep : bool
@@ -93,7 +105,8 @@ class Bench:
         SimulatorError
             If the bench cannot be built or does not end.
         """
-        case = make_case(test, self.model, self.flits, packets=packets, seed=seed)
+        model = self.model if faults is None else self.model.with_faults(faults)
+        case = make_case(test, model, self.flits, packets=packets, seed=seed)
         return self.run_case(case, reset_after=reset_after, keep=keep)
 
     def run_case(self, case: Case, *, reset_after: int = 0, keep: bool = False) -> Run:
@@ -102,7 +115,7 @@ class Bench:
         folder = self.build.clear_run_folder(case.test)
         plusargs = write_case(case, folder, self.plan)
         started = time.monotonic()
-        self._simulate(folder, plusargs, reset_after)
+        self.simulate(folder, plusargs, reset_after)
         seconds = time.monotonic() - started
         hop_mismatches = count_hop_mismatches(folder, self.plan) if case.test == "hops" else 0
         dropped = int((folder / "dropped").read_text())
@@ -112,7 +125,8 @@ class Bench:
         routers = self.plan.network.num_nodes
         return Run(case.test, verdict, self.flits.packet_length, seconds, build_seconds, routers)
 
-    def _simulate(self, folder: Path, plusargs: dict[str, object], reset_after: int) -> None:
+    def simulate(self, folder: Path, plusargs: dict[str, object], reset_after: int = 0) -> None:
+        """Run a case that has been written into a folder, and compare nothing."""
         self.build.run(
             "sim.bench",
             folder,

@@ -11,8 +11,11 @@ from hdnhw.flit import FlitFormat
 from hdnhw.model.fabric import Ejections, FabricModel
 from hdnhw.model.measure import LoadSpec
 from hdnhw.model.replay import exchange_on
+from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
+from hdnhw.topology.faults import Faults
+from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.exchange import MOST_TIMED
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 from sim.harness import CAPACITY
@@ -27,6 +30,10 @@ SINK_STALL, SOURCE_GAP = 64, 32
 """Pauses of the random test, of 256 (see :class:`Terminals`)."""
 
 
+ALWAYS_DEAD = {"dies": 0, "revives": (1 << 31) - 1}
+"""From which cycle on, and up to which, the pins say what is dead."""
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """One test of one fabric.
@@ -38,7 +45,12 @@ class Case:
     terminals : Terminals
     flits : ndarray of uint64, shape (packets, packet_length)
     destination : ndarray of int64, shape (packets,)
-        Node number, -1 for an impossible destination.
+        Node where a packet must come out, -1 for an impossible destination. It is the one that it is for, or the one
+        where its route meets something dead.
+    stranded : int
+        Packets of the second kind.
+    faults : Faults or None
+        What is dead.
     expected : Ejections
         What the model says.
     limit : int
@@ -50,12 +62,15 @@ class Case:
     terminals: Terminals
     flits: npt.NDArray[np.uint64]
     destination: npt.NDArray[np.int64]
+    stranded: int
+    faults: Faults | None
     expected: Ejections
     limit: int
 
 
-def _destinations(test: str, plan: RoutingPlan, packets: int, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
-    """Return the packed destinations that each node sends to, in order."""
+def _destinations(test: str, model: FabricModel, packets: int, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
+    """Return the packed destinations that each node sends to, in order; dead nodes send nothing."""
+    plan, faults = model.plan, model.faults
     nodes = plan.network.num_nodes
     address = np.asarray(plan.address.of_node(np.arange(nodes, dtype=np.int64)))
     if test == "hops":
@@ -64,14 +79,14 @@ def _destinations(test: str, plan: RoutingPlan, packets: int, rng: np.random.Gen
     each = -(-packets // nodes)
     hotspot = int(rng.integers(nodes))
     result = []
-    for _ in range(nodes):
+    for node in range(nodes):
         chosen = rng.integers(nodes, size=each)
         chosen[rng.random(each) < HOTSPOT_SHARE] = hotspot
         own = address[chosen]
         if plan.address.has_holes:
             wrong = rng.random(each) < 0.05
             own[wrong] = rng.integers(1 << plan.address.width, size=int(wrong.sum()))
-        result.append(own)
+        result.append(own[:0] if faults is not None and faults.nodes[node] else own)
     return result
 
 
@@ -94,7 +109,7 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
     test : str
         ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
         pausing, some destinations impossible where the address has holes. ``exchange``: a total exchange by its
-        timetable, see :func:`hdnhw.model.replay.exchange_on`.
+        timetable, see :func:`hdnhw.model.replay.exchange_on`. ``faults``: as ``random``, on a model with faults.
     model : FabricModel
     flits : FlitFormat
     packets : int
@@ -113,11 +128,12 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
         )
     if test == "exchange":
         return case_of_traffic(test, model, flits, _exchange(model), Terminals())
-    own = _destinations(test, model.plan, packets, np.random.default_rng(seed))
+    own = _destinations(test, model, packets, np.random.default_rng(seed))
     destination = np.concatenate(own)
     first = np.cumsum([0, *(len(part) for part in own)], dtype=np.int64)
     traffic = Traffic(first, destination, np.zeros(len(destination), np.int64))
-    pauses = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed) if test == "random" else Terminals()
+    paused = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed)
+    pauses = Terminals() if test == "hops" else paused
     case = case_of_traffic(test, model, flits, traffic, pauses)
     if test == "hops":
         sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(first))
@@ -162,11 +178,33 @@ def case_of_traffic(test: str, model: FabricModel, flits: FlitFormat, traffic: T
     mask = np.uint64((1 << flits.address_width) - 1)
     words[:, 0] = (words[:, 0] & ~mask) | traffic.destination.astype(np.uint64)
     plan = model.plan
+    destination = _node_of_address(plan, traffic.destination)
+    out = destination if model.faults is None else _where_out(plan, model.faults, traffic.first, destination)
     work = 20 * flits.packet_length * (traffic.num_packets + plan.network.num_nodes)
     patience = 1000 + terminals.sink_hold + int(traffic.earliest.max()) + work
     expected = model.run(traffic, terminals, max_cycles=patience)
     limit = expected.cycles + 200 * flits.packet_length + 1000
-    return Case(test, traffic, terminals, words, _node_of_address(plan, traffic.destination), expected, limit)
+    stranded = int((out != destination).sum())
+    return Case(test, traffic, terminals, words, out, stranded, model.faults, expected, limit)
+
+
+def _where_out(
+    plan: RoutingPlan, faults: Faults, first: npt.NDArray[np.int64], destination: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the node where each packet must come out: walk its route up to something dead."""
+    table = neighbor_table(plan.network)
+    dead = faults.all_channels(table)
+    address = [plan.address.of_node(node) for node in range(plan.network.num_nodes)]
+    out = destination.copy()
+    for packet, node in enumerate(np.repeat(np.arange(len(first) - 1), np.diff(first)).tolist()):
+        target = int(destination[packet])
+        while target >= 0 and node != target:
+            port = plan.route(address[node], address[target]) & (1 << VC_SHIFT) - 1
+            if dead[node, port]:
+                break
+            node = int(table[node, port])
+        out[packet] = node if target >= 0 else -1
+    return out
 
 
 def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
@@ -178,6 +216,9 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
         "first": case.traffic.first,
         "seeds": terminal_seeds(plan.network.num_nodes, case.terminals.seed),
     }
+    if case.faults is not None:
+        bits = np.column_stack([case.faults.channels, case.faults.nodes])
+        columns["dead"] = bits @ (1 << np.arange(bits.shape[1], dtype=np.int64))
     for name, column in columns.items():
         (folder / f"{name}.hex").write_text("\n".join(f"{int(value):x}" for value in column) + "\n")
     expected = case.expected
@@ -191,8 +232,9 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
         cycles=expected.cycles,
         flits=case.flits,
         destination=case.destination,
+        stranded=case.stranded,
     )
-    return {
+    return ALWAYS_DEAD | {
         "folder": folder,
         "packets": case.traffic.num_packets,
         "expected": int((case.destination >= 0).sum()),

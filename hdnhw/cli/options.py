@@ -29,9 +29,11 @@ __all__ = [
     "add_command",
     "add_endpoint_options",
     "add_fabric_options",
+    "add_faults_option",
     "add_load_options",
     "add_rule_options",
     "add_timed_options",
+    "drawn_faults",
     "fabric_spec",
     "load_spec",
     "say",
@@ -110,7 +112,7 @@ def add_timed_options(parser: argparse.ArgumentParser, *, length: str = "8") -> 
         help="how packets leave a virtual channel: first in, first out, for the least logic (default), or as virtual "
         "output queues, for the most throughput; worth it from four packet slots a virtual channel",
     )
-    parser.set_defaults(flit_width=None, crossbar=None, endpoints=None)
+    parser.set_defaults(flit_width=None, crossbar=None, dead_pins=None, endpoints=None)
     parser.set_defaults(**dict.fromkeys([*AXI_OPTIONS, *ENGINE_OPTIONS]))
 
 
@@ -123,6 +125,9 @@ def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", wi
         choices=CROSSBARS,
         help="where its registers stand: at the crosspoints, for the least logic on ECP5 (default), or at the outputs, "
         "for the fewest flip-flops and the fastest place-and-route",
+    )
+    parser.add_argument(
+        "--dead-pins", action="store_const", const=True, help="with pins that mark routers and channels dead"
     )
 
 
@@ -152,6 +157,34 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
         help="of messages in flits: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...), for example "
         "'mix(1, 0.8, 9, 0.2)'; default: one packet",
     )
+
+
+def add_faults_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says what is dead, for :func:`drawn_faults`."""
+    parser.add_argument(
+        "--faults",
+        metavar="N[,C]",
+        help="draw N dead nodes, and C dead channels between the others, by --seed",
+    )
+
+
+def drawn_faults(options: argparse.Namespace, network: Any, seed: int) -> Any:
+    """Return the faults of a network that the options describe."""
+    import numpy as np
+
+    from hdnhw.topology.faults import draw_faults
+    from hdnhw.topology.metrics import neighbor_table
+
+    if options.faults is None:
+        nodes, channels = network.num_nodes // 10, network.num_nodes // 6
+    else:
+        counts = options.faults.split(",")
+        if len(counts) > 2 or not all(count.strip().isdecimal() for count in counts):
+            raise SpecError(
+                f"faults must be the number of dead nodes, or that and one of channels, not {options.faults!r}"
+            )
+        nodes, channels = (*map(int, counts), 0)[:2]
+    return draw_faults(neighbor_table(network), np.random.default_rng(seed), nodes=nodes, channels=channels)
 
 
 def load_spec(options: argparse.Namespace) -> Any:
@@ -190,7 +223,7 @@ def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> 
 
     ``options.endpoints`` says what stands at its terminals.
     """
-    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "queueing", "crossbar")
+    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "queueing", "crossbar", "dead_pins")
     asked = {name: getattr(options, name) for name in names}
     asked["network"] = None if options.spec is None else parse(options.spec)
     asked["endpoints"] = _endpoints(options, asked["network"])

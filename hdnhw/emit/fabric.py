@@ -90,6 +90,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         buffers=buffers,
         crossbar=spec.crossbar,
         queueing=spec.queueing,
+        dead_pins=spec.dead_pins,
     )
     manifest, program = _manifest(routing, timing, flits, spec, top, text), None
     files = {f"{top}.sv": text}
@@ -140,12 +141,13 @@ def _manifest(
         "buffers": buffers,
         "crossbar": spec.crossbar,
         "queueing": spec.queueing,
+        "dead_pins": spec.dead_pins,
         "slots_per_vc_of_port": {
             port.name: slots_per_vc(buffers, routing.num_vcs[i]) for i, port in enumerate(network.ports)
         },
         "proof": {**asdict(routing.proof), "summary": str(routing.proof)},
         "latency": _latency(timing),
-        "ports": _ports(flits),
+        "ports": _ports(flits, [port.name for port in network.ports] if spec.dead_pins else None),
         "packet": {
             "flits": timing.packet_length,
             "destination": {"flit": 0, "offset": 0, "width": flits.address_width},
@@ -176,9 +178,10 @@ def _latency(timing: SlotTiming) -> dict[str, Any]:
     }
 
 
-def _ports(flits: FlitFormat) -> dict[str, Any]:
+def _ports(flits: FlitFormat, can_die: list[str] | None) -> dict[str, Any]:
+    """Describe the ports of the top level; `can_die`: the names of the network's ports if channels can be dead."""
     width = flits.flit_width
-    return {
+    ports: dict[str, Any] = {
         "clk": {"direction": "input", "width": 1},
         "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},
         "inject__N__valid": {"direction": "input", "width": 1},
@@ -199,6 +202,25 @@ def _ports(flits: FlitFormat) -> dict[str, Any]:
             "direction": "output",
             "width": DROPPED_WIDTH,
             "meaning": "packets dropped at node N since reset as their destination names no node; stays at its maximum",
+        },
+    }
+    return ports if can_die is None else ports | _dead_pins(can_die)
+
+
+def _dead_pins(names: list[str]) -> dict[str, Any]:
+    return {
+        "dead__N": {
+            "direction": "input",
+            "width": len(names) + 1,
+            "fields": {name: {"offset": number, "width": 1} for number, name in enumerate([*names, "router"])},
+            "meaning": "channels that leave node N by these ports are dead, or its router with all channels from and "
+            "to it; a packet whose next channel is dead comes out at the node where it is, whatever its destination",
+        },
+        "lost__N": {
+            "direction": "output",
+            "width": DROPPED_WIDTH,
+            "meaning": "packets dropped at node N since reset that were routed before their channel died; stays at its "
+            "maximum",
         },
     }
 

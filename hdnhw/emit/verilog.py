@@ -44,18 +44,26 @@ def router_names(plan: RoutingPlan, top: str) -> tuple[str, ...]:
 
 
 def fabric_verilog(
-    plan: RoutingPlan, *, top: str, packet_length: int, flit_width: int, buffers: int, crossbar: str, queueing: str
+    plan: RoutingPlan,
+    *,
+    top: str,
+    packet_length: int,
+    flit_width: int,
+    buffers: int,
+    crossbar: str,
+    queueing: str,
+    dead_pins: bool,
 ) -> str:
     """Return the text of all modules of a fabric; the top level is module `top` and comes last."""
     sizes = {"packet_length": packet_length, "flit_width": flit_width}
     names = router_names(plan, top)
-    options: Any = {"buffers": buffers, "crossbar": crossbar, "queueing": queueing}
+    options: Any = {"buffers": buffers, "crossbar": crossbar, "queueing": queueing, "dead_pins": dead_pins}
     texts = [
         module_text(Router(plan, shape, **options, **sizes), name, flatten=True)
         for shape, name in zip(plan.shapes, names, strict=True)
     ]
     ejection = top + EJECTION_SUFFIX
     texts.append(module_text(EjectionBuffer(buffers=buffers, **sizes), ejection, flatten=True))
-    fabric = Fabric(plan, router_modules=names, ejection_module=ejection, **sizes)
+    fabric = Fabric(plan, router_modules=names, ejection_module=ejection, dead_pins=dead_pins, **sizes)
     texts.append(module_text(fabric, top, flatten=False))
     return "\n".join(texts)

@@ -35,6 +35,7 @@ from hdnhw.model.router import (
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import QUEUEINGS, SpecError
 from hdnhw.timing import SlotTiming, slots_per_vc
+from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
@@ -115,10 +116,18 @@ class FabricModel:
         one virtual channel sustains one flit a cycle.
     queueing : str
         One of :data:`hdnhw.spec.QUEUEINGS`.
+    faults : Faults, optional
+        What is dead from reset on: a packet whose next channel is dead leaves at the node where it is.
     """
 
     def __init__(
-        self, plan: RoutingPlan, *, packet_length: int, buffers: int | None = None, queueing: str = QUEUEINGS[0]
+        self,
+        plan: RoutingPlan,
+        *,
+        packet_length: int,
+        buffers: int | None = None,
+        queueing: str = QUEUEINGS[0],
+        faults: Faults | None = None,
     ) -> None:
         self.plan = plan
         self.timing = SlotTiming(packet_length)
@@ -137,11 +146,32 @@ class FabricModel:
         if queueing not in QUEUEINGS:
             raise ValueError(f"queueing must be {' or '.join(QUEUEINGS)}, not {queueing!r}")
         self.queueing, self.rounds = queueing, self.timing.matching_rounds if queueing == "voq" else 0
-        self.shape = (neighbor_table(network).reshape(-1), mirror, _several(plan), self.rounds, len(network.ports))
+        table = neighbor_table(network)
+        dead = np.zeros((0, 0), np.bool_) if faults is None else faults.all_channels(table)
+        self.faults = faults
+        self.shape = (
+            table.reshape(-1),
+            mirror,
+            _several(plan),
+            self.rounds,
+            dead.reshape(-1),
+            len(network.ports),
+        )
         slots = [slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)]
         self.slots = np.repeat(np.array(slots, np.int16), stride)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
         self.address = np.ascontiguousarray(plan.address.of_node(nodes))
+
+    def with_faults(self, faults: Faults) -> "FabricModel":
+        """Return the same machine with something dead."""
+        timing = self.timing
+        return FabricModel(
+            self.plan,
+            packet_length=timing.packet_length,
+            buffers=self.buffers,
+            queueing=self.queueing,
+            faults=faults,
+        )
 
     def run(self, traffic: Traffic, terminals: Terminals | None = None, *, max_cycles: int) -> Ejections:
         """Simulate from reset until every packet with a possible destination has left, or for `max_cycles` cycles.
@@ -268,7 +298,7 @@ class Course:
 
     def heads(self) -> Heads:
         """Return the packets at the heads of the queues."""
-        neighbors, mirror, _, _, ports = self._model.shape
+        neighbors, mirror, *_, ports = self._model.shape
         vc_bits, nodes = self._model.vc_bits, len(self._model.address)
         links, present, entries, _ = self._queues
         held = np.unpackbits(present.astype("<i8").view(np.uint8), bitorder="little").reshape(nodes, -1)

@@ -384,14 +384,20 @@ def _advance(state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, inline="always")
 def _enter(route, layout, pool, routers, slot, node, entry, packet):  # type: ignore[no-untyped-def]
-    """Route computation: put a packet into a queue of a router, and list the router among those that hold one."""
-    address, vc_bits = layout
+    """Route computation: put a packet into a queue of a router, and list the router among those that hold one.
+
+    A packet whose next channel is dead is ejected.
+    """
+    address, vc_bits, dead = layout
     queue, (nodes, count), counts = routers
     decision = route(address[_at(node)], np.int64(pool[_at(packet * FIELDS + DESTINATION)]))
     if not _holds_packet(queue[1], queue[3], node):
         nodes[_at(count[0])] = node
         count[0] += 1
-    way = (decision & PORT_MASK) << vc_bits | decision >> VC_SHIFT
+    port, ports = decision & PORT_MASK, (queue[2] >> vc_bits) - 1
+    way = port << vc_bits | decision >> VC_SHIFT
+    if len(dead) and port < ports and dead[_at(node * ports + port)]:
+        way = ports << vc_bits
     push_packet(pool, queue, node, entry, packet, way)
     if len(counts[0]):
         place = _at(node * queue[2] + entry)
@@ -474,7 +480,7 @@ def _allocate(pool, routers, credits, orders, vc_bits, slot, shape, crossing, re
 
     What has crossed, come back or left is listed: `crossing`, `returning`, `freed` (injection), `leaving` (ejection).
     """
-    neighbors, mirror, several, rounds, ports = shape
+    neighbors, mirror, several, rounds, _, ports = shape
     queue, busy, counts = routers
     nodes, busy_count = busy
     _, present, entries, words = queue
@@ -831,8 +837,13 @@ def simulate(  # type: ignore[no-untyped-def]
     )
     busy, crossing, returning, freed, leaving, credits_back, work = borrow(flows)
     source, held, ejection, taken, state = borrow(terminals)
-    layout, routers, occupied, release = (borrow(address), vc_bits), (queue, busy, counts), source[2], arrivals[0]
-    nodes, entries, local, total = len(address), queue[2], shape[4] << vc_bits, len(release)
+    layout, routers, occupied, release = (
+        (borrow(address), vc_bits, shape[4]),
+        (queue, busy, counts),
+        source[2],
+        arrivals[0],
+    )
+    nodes, entries, local, total = len(address), queue[2], shape[5] << vc_bits, len(release)
     arrived, left = 0, 0
     cycle, slot, ended = progress[CYCLE], progress[SLOT], progress[ENDED]
     sent, lost, before = progress[SENT], progress[LOST], progress[LEFT]

@@ -81,11 +81,16 @@ class Allocator(wiring.Component):
     outputs : sequence of (int, int)
         For each output, its virtual channels and the packet slots of each downstream. The last one is ejection.
     timing : SlotTiming
+    dead_pins : bool
+        Whether channels can be dead.
 
     Members
     -------
     at : In(L)
         Phase of the slot, one-hot.
+    dead : In(outputs - 1)
+        Which outputs lead to a dead channel, if any can: packets that are there are granted at once and spend no
+        credit. Looked at in the commit phase, for the slot that is committed.
     queues_I : In
         The queues of input I, see :func:`hdnhw.rtl.buffer.queue_signature`.
     credit_O : In
@@ -97,15 +102,22 @@ class Allocator(wiring.Component):
         Whether a packet leaves by output O in this slot.
     vc_O : Out
         Virtual channel of that packet; absent for an output with one.
+    void_O : Out(1)
+        Whether output O is dead in this slot; absent for ejection, and where none can be.
     """
 
     _queueing: str
 
     def __init__(
-        self, *, inputs: Sequence[Sequence[Sequence[Way]]], outputs: Sequence[tuple[int, int]], timing: SlotTiming
+        self,
+        *,
+        inputs: Sequence[Sequence[Sequence[Way]]],
+        outputs: Sequence[tuple[int, int]],
+        timing: SlotTiming,
+        dead_pins: bool = False,
     ) -> None:
         self._inputs: list[list[Ways]] = [[tuple(ways) for ways in queues] for queues in inputs]
-        self._outputs, self._timing = tuple(outputs), timing
+        self._outputs, self._timing, self._dead_pins = tuple(outputs), timing, dead_pins
         members: dict[str, Any] = {"at": In(timing.packet_length)}
         for number, queues in enumerate(self._inputs):
             members[f"queues_{number}"] = In(queue_signature(queues, self._queueing))
@@ -115,6 +127,9 @@ class Allocator(wiring.Component):
             members[f"valid_{number}"] = Out(1)
             if num_vcs > 1:
                 members[f"vc_{number}"] = Out(range(num_vcs))
+        if dead_pins:
+            members["dead"] = In(len(self._outputs) - 1)
+            members |= {f"void_{number}": Out(1) for number in range(len(self._outputs) - 1)}
         super().__init__(members)
 
     def inputs_of(self, output: int) -> list[int]:
@@ -170,15 +185,28 @@ class Allocator(wiring.Component):
             m.d.sync += pending.eq(Mux(update, 0, now))
             give = now
         available = []
+        spends, dead = self._elaborate_dead(m, output, counted)
         for vc in range(num_vcs):
             m.submodules[f"credits_{output}_{vc}"] = counter = CreditCounter(slots=slots)
             m.d.comb += [
                 counter.update.eq(update),
                 counter.give.eq(give[vc]),
-                counter.spend.eq(counted.valid if counted.vc is None else counted.valid & equals(counted.vc, vc)),
+                counter.spend.eq(spends if counted.vc is None else spends & equals(counted.vc, vc)),
             ]
-            available.append(counter.available)
+            available.append(counter.available if dead is None else counter.available | dead)
         return available
+
+    def _elaborate_dead(self, m: Module, output: int, counted: Grant) -> tuple[Value, Value | None]:
+        """Return whether what an output sends spends a credit, and whether its channel is dead, None if it cannot be.
+
+        Through a slot the channel is what it was when that was committed.
+        """
+        if not self._dead_pins or output == len(self._outputs) - 1:
+            return counted.valid, None
+        dead, void = self.dead[output], getattr(self, f"void_{output}")
+        with m.If(self.at[self._timing.commit_phase]):
+            m.d.sync += void.eq(dead)
+        return counted.valid & ~(dead if self._timing.packet_length == 1 else void), dead
 
     def _elaborate_order(self, m: Module, name: str, served: Mapping[int, Value], update: Value) -> Order:
         """Return the order by service of some numbers; what is granted counts when it is committed."""

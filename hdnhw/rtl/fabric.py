@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import ClockSignal, Const, Instance, Module, ResetSignal, Signal
+from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -27,6 +27,8 @@ class Fabric(wiring.Component):
         Module name for each of ``plan.shapes``.
     ejection_module : str
         Module name of the ejection buffer.
+    dead_pins : bool
+        Whether routers and channels can be marked dead.
 
     Members
     -------
@@ -34,6 +36,11 @@ class Fabric(wiring.Component):
     eject : Out(ejection_signature).array(nodes)
     dropped : Out(16).array(nodes)
         Packets with an impossible destination dropped at each node since reset.
+    dead : In(ports + 1).array(nodes)
+        Which channels that leave each node are dead, by the port of the network, and last whether the router is, with
+        all channels from it and to it; absent without `dead_pins`.
+    lost : Out(16).array(nodes)
+        Packets dropped at each node since reset that were on their way to a channel when it died; absent likewise.
     """
 
     def __init__(
@@ -44,18 +51,22 @@ class Fabric(wiring.Component):
         packet_length: int,
         router_modules: tuple[str, ...],
         ejection_module: str,
+        dead_pins: bool,
     ) -> None:
         FlitFormat(flit_width, plan.address.width, packet_length)
         self._plan, self._flit_width = plan, flit_width
         self._router_modules, self._ejection_module = router_modules, ejection_module
+        self._dead_pins = dead_pins
         nodes = plan.network.num_nodes
-        super().__init__(
-            {
-                "inject": In(injection_signature(flit_width=flit_width)).array(nodes),
-                "eject": Out(ejection_signature(flit_width=flit_width)).array(nodes),
-                "dropped": Out(DROPPED_WIDTH).array(nodes),
-            }
-        )
+        members = {
+            "inject": In(injection_signature(flit_width=flit_width)).array(nodes),
+            "eject": Out(ejection_signature(flit_width=flit_width)).array(nodes),
+            "dropped": Out(DROPPED_WIDTH).array(nodes),
+        }
+        if dead_pins:
+            members["dead"] = In(len(plan.network.ports) + 1).array(nodes)
+            members["lost"] = Out(DROPPED_WIDTH).array(nodes)
+        super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -76,6 +87,21 @@ class Fabric(wiring.Component):
     def _channel(self, node: int, port: int) -> dict[str, Signal]:
         """Make the wires of the channel that leaves `node` by `port`."""
         return self._wires(f"channel_{node}_{self._plan.network.ports[port].name}", self._plan.num_vcs[port])
+
+    def _dead_pins_of(self, node: int) -> dict[str, Any]:
+        """Return the pins that tell a router which of its channels are dead."""
+        ports, neighbors = self._plan.network.ports, self._plan.network.neighbors(node)
+        outgoing, incoming = [], []
+        for number, port in enumerate(ports):
+            other = neighbors.get(port.name)
+            if other is None:
+                outgoing.append(Const(0, 1))
+                incoming.append(Const(0, 1))
+                continue
+            either = self.dead[node][len(ports)] | self.dead[other][len(ports)]
+            outgoing.append(either | self.dead[node][number])
+            incoming.append(either | self.dead[other][port.opposite])
+        return {"i_dead_o": Cat(outgoing), "i_dead_i": Cat(incoming), "o_lost": self.lost[node]}
 
     def _elaborate_node(self, m: Module, node: int, channels: dict[tuple[int, int], dict[str, Signal]]) -> None:
         network, shape = self._plan.network, self._plan.shape_of(node)
@@ -99,6 +125,8 @@ class Fabric(wiring.Component):
                 pins[f"{'i' if member == 'credit' else 'o'}_{name}_o__{member}"] = wire
             for member, wire in incoming.items():
                 pins[f"{'o' if member == 'credit' else 'i'}_{name}_i__{member}"] = wire
+        if self._dead_pins:
+            pins |= self._dead_pins_of(node)
         module = self._router_modules[self._plan.shapes.index(shape)]
         m.submodules[f"router_{node}"] = Instance(module, **clocked, **pins)
         m.submodules[f"ejection_{node}"] = Instance(

@@ -20,13 +20,18 @@ DROPPED_WIDTH = 16
 """Bits of the saturating counter of dropped packets."""
 
 
-def _decision(route: RouteUnit, ways: Ways) -> Value:
-    """Return which of the ways a route takes, one-hot; the virtual channel is looked at where there are several."""
+def _decision(route: RouteUnit, ways: Ways, dead: Value | None) -> Value:
+    """Return which of the ways a route takes, one-hot; the virtual channel is looked at where there are several.
+
+    A packet whose next channel is dead is ejected.
+    """
     outputs = [output for output, _ in ways]
     several = {output for output in outputs if outputs.count(output) > 1}
-    return Cat(
-        route.take[output] & equals(route.vc, vc) if output in several else route.take[output] for output, vc in ways
-    )
+    take = route.take
+    if dead is not None:
+        onward = route.take[:-1]
+        take = Cat(onward & ~dead, route.take[-1] | (onward & dead).any())
+    return Cat(take[output] & equals(route.vc, vc) if output in several else take[output] for output, vc in ways)
 
 
 class InputPort(wiring.Component):
@@ -42,6 +47,8 @@ class InputPort(wiring.Component):
         Of each virtual channel.
     queueing : str
         One of :data:`hdnhw.spec.QUEUEINGS`.
+    dead_pins : bool
+        Whether channels can be dead.
 
     Members
     -------
@@ -52,6 +59,10 @@ class InputPort(wiring.Component):
         Phase of the slot, one-hot.
     reads : In
         Code of the flit read in this phase, see :func:`next_flit`.
+    dead : In(ports)
+        Which channels that leave the router are dead, if any can be; looked at when a head flit comes.
+    ignore : In(1)
+        Whether the incoming channel is dead; looked at in the commit phase: what is sent from then on is not seen.
     queues : Out
         See :func:`hdnhw.rtl.buffer.queue_signature`.
     flit : Out(flit_width)
@@ -67,19 +78,21 @@ class InputPort(wiring.Component):
         slots: int,
         ways: Sequence[Ways],
         queueing: str,
+        dead_pins: bool,
     ) -> None:
         self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
-        self._queueing = queueing
-        super().__init__(
-            {
-                "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=len(ways))),
-                "address": In(plan.address.width),
-                "at": In(timing.packet_length),
-                "reads": In(index_width(timing.packet_length)),
-                "queues": Out(queue_signature(ways, queueing)),
-                "flit": Out(flit_width),
-            }
-        )
+        self._queueing, self._dead_pins = queueing, dead_pins
+        members = {
+            "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=len(ways))),
+            "address": In(plan.address.width),
+            "at": In(timing.packet_length),
+            "reads": In(index_width(timing.packet_length)),
+            "queues": Out(queue_signature(ways, queueing)),
+            "flit": Out(flit_width),
+        }
+        if dead_pins:
+            members |= {"dead": In(len(plan.network.ports)), "ignore": In(1)}
+        super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -92,24 +105,37 @@ class InputPort(wiring.Component):
             before, incoming = incoming, Signal(index_width(length), name=f"incoming_{stage}")
             m.d.sync += incoming.eq(before)
         vc = channel.vc if len(self._ways) > 1 else Const(0)
-        buffer.write(vc=vc, flit=incoming, data=channel.data, enable=channel.valid)
+        valid = self._elaborate_valid(m)
+        buffer.write(vc=vc, flit=incoming, data=channel.data, enable=valid)
         head, tail = Signal(), Signal()
         m.d.comb += [
-            head.eq(channel.valid & self.at[self._timing.head_phase]),
-            tail.eq(channel.valid & self.at[self._timing.tail_phase]),
+            head.eq(valid & self.at[self._timing.head_phase]),
+            tail.eq(valid & self.at[self._timing.tail_phase]),
         ]
         for number, queue in enumerate(buffer.queues):
             here = equals(vc, number) if len(self._ways) > 1 else Const(1)
             m.d["sync" if self._timing.registers_routes else "comb"] += queue.push.eq(head & here)
             m.d.comb += [
                 queue.close.eq(tail & here if self._queueing == "fifo" else self.at[self._timing.tail_phase]),
-                queue.i.eq(_decision(route, self._ways[number])),
+                queue.i.eq(_decision(route, self._ways[number], self.dead if self._dead_pins else None)),
             ]
         if length == 1:
             m.d.sync += channel.credit.eq(buffer.pops)
         else:
             m.d.comb += channel.credit.eq(buffer.pops)
         return m
+
+    def _elaborate_valid(self, m: Module) -> Value:
+        """Return whether there is a flit; what a channel carries from the slot on in which it is dead is none."""
+        if not self._dead_pins:
+            return self.channel.valid
+        timing = self._timing
+        ignores, ignored = Signal(reset_less=True), Signal(reset_less=True)
+        with m.If(self.at[timing.commit_phase]):
+            m.d.sync += ignores.eq(self.ignore)
+        with m.If(self.at[timing.head_phase - 1]):
+            m.d.sync += ignored.eq(ignores)
+        return self.channel.valid & ~ignored
 
 
 class InjectionPort(wiring.Component):
@@ -124,6 +150,7 @@ class InjectionPort(wiring.Component):
     flit_width, slots : int
     ways : Ways
     queueing : str
+    dead_pins : bool
 
     Members
     -------
@@ -132,6 +159,8 @@ class InjectionPort(wiring.Component):
     address : In
     at : In(L)
     reads : In
+    dead : In(ports)
+        As of :class:`InputPort`.
     queues : Out
         See :func:`hdnhw.rtl.buffer.queue_signature`.
     flit : Out(flit_width)
@@ -149,20 +178,22 @@ class InjectionPort(wiring.Component):
         slots: int,
         ways: Ways,
         queueing: str,
+        dead_pins: bool,
     ) -> None:
         self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
-        self._queueing = queueing
-        super().__init__(
-            {
-                "inject": In(injection_signature(flit_width=flit_width)),
-                "address": In(plan.address.width),
-                "at": In(timing.packet_length),
-                "reads": In(index_width(timing.packet_length)),
-                "queues": Out(queue_signature([ways], queueing)),
-                "flit": Out(flit_width),
-                "dropped": Out(DROPPED_WIDTH),
-            }
-        )
+        self._queueing, self._dead_pins = queueing, dead_pins
+        members = {
+            "inject": In(injection_signature(flit_width=flit_width)),
+            "address": In(plan.address.width),
+            "at": In(timing.packet_length),
+            "reads": In(index_width(timing.packet_length)),
+            "queues": Out(queue_signature([ways], queueing)),
+            "flit": Out(flit_width),
+            "dropped": Out(DROPPED_WIDTH),
+        }
+        if dead_pins:
+            members["dead"] = In(len(plan.network.ports))
+        super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -184,7 +215,7 @@ class InjectionPort(wiring.Component):
             m.d.sync += position.eq(next_flit(position, length))
             if length > 1:
                 m.d.sync += [head.eq(tail), tail.eq(equals(next_flit(next_flit(position, length), length), 0))]
-        computed = Cat(_decision(route, self._ways), route.possible)
+        computed = Cat(_decision(route, self._ways, self.dead if self._dead_pins else None), route.possible)
         kept, routed = Signal(len(computed), reset_less=True), Signal()
         m.d["sync" if self._timing.registers_routes else "comb"] += routed.eq(head)
         with m.If(routed):

@@ -1,17 +1,18 @@
 """The table-free router: slotted store-and-forward with virtual channels."""
 
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.flit import FlitFormat
 from hdnhw.routing.plan import RouterShape, RoutingPlan
 from hdnhw.rtl.allocator import Allocator
-from hdnhw.rtl.bits import index_width, next_flit
+from hdnhw.rtl.bits import add, index_width, next_flit
 from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.matching import MatchingAllocator
@@ -23,6 +24,23 @@ __all__ = ["Router"]
 
 FEW_INPUTS = 2
 """Inputs of an output up to which one register takes no more logic than one at each crosspoint."""
+
+
+@dataclass(frozen=True)
+class _Dead:
+    """Which channels are dead, a bit a port of the network.
+
+    Attributes
+    ----------
+    ahead : Signal
+        Outgoing ones, as packets that arrive now see them.
+    outgoing, incoming : Signal
+        The same from one update phase to the next: allocation and both ends of a channel agree on them.
+    """
+
+    ahead: Signal
+    outgoing: Signal
+    incoming: Signal
 
 
 class Router(wiring.Component):
@@ -46,6 +64,8 @@ class Router(wiring.Component):
         One of :data:`hdnhw.spec.CROSSBARS`: where the registers of switch traversal stand.
     queueing : str
         One of :data:`hdnhw.spec.QUEUEINGS`: how packets leave a virtual channel, and are matched with outputs.
+    dead_pins : bool
+        Whether channels can be marked dead.
 
     Members
     -------
@@ -58,6 +78,13 @@ class Router(wiring.Component):
         Like a network channel with one virtual channel: its buffer stands outside, see ``EjectionBuffer``.
     dropped : Out(16)
         Packets with an impossible destination dropped at injection.
+    dead_o : In(ports of the network)
+        Which outgoing channels are dead, if any can be: a packet whose next channel is dead when its head flit comes is
+        ejected here; one that was there before is dropped.
+    dead_i : In(ports of the network)
+        Of which ports the incoming channel is dead: nothing that it carries is seen.
+    lost : Out(16)
+        Packets dropped since reset that were on their way to a channel when it died; stays at its largest value.
 
     Raises
     ------
@@ -77,12 +104,14 @@ class Router(wiring.Component):
         buffers: int,
         crossbar: str,
         queueing: str,
+        dead_pins: bool,
     ) -> None:
         FlitFormat(flit_width, plan.address.width, packet_length)
         if buffers < 1 or buffers & (buffers - 1):
             raise ValueError(f"buffers must be a power of two of packet slots, not {buffers}")
         self._plan, self._shape, self._crossbar, self._queueing = plan, shape, crossbar, queueing
         self._timing, self._flit_width, self._buffers = SlotTiming(packet_length), flit_width, buffers
+        self._dead_pins = dead_pins
         ports = plan.network.ports
         members: dict[str, Any] = {
             "address": In(plan.address.width),
@@ -90,6 +119,8 @@ class Router(wiring.Component):
             "eject": Out(ChannelSignature(flit_width=flit_width, num_vcs=1)),
             "dropped": Out(DROPPED_WIDTH),
         }
+        if dead_pins:
+            members |= {"dead_o": In(len(ports)), "dead_i": In(len(ports)), "lost": Out(DROPPED_WIDTH)}
         for port in shape.ports:
             incoming = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[ports[port].opposite])
             outgoing = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[port])
@@ -100,21 +131,50 @@ class Router(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         at, reads = self._elaborate_phase(m)
+        dead = self._elaborate_dead(m, at[self._timing.update_phase])
         outputs = (*self._shape.ports, len(self._plan.network.ports))
-        inputs, ways = self._elaborate_inputs(m, at, reads)
+        inputs, ways = self._elaborate_inputs(m, at, reads, dead)
         num_vcs = [self._plan.num_vcs[port] for port in self._shape.ports] + [1]
         kind = SeparableAllocator if self._queueing == "fifo" else MatchingAllocator
         m.submodules.allocator = allocator = kind(
             inputs=[[[(outputs.index(port), vc) for port, vc in queue] for queue in queues] for queues in ways],
             outputs=[(count, slots_per_vc(self._buffers, count)) for count in num_vcs],
             timing=self._timing,
+            dead_pins=self._dead_pins,
         )
         m.d.comb += allocator.at.eq(at)
         for number, unit in enumerate(inputs):
             connect(m, unit.queues, getattr(allocator, f"queues_{number}"))
         for number, output in enumerate(outputs):
             self._elaborate_output(m, output, number, allocator, [inputs[i].flit for i in allocator.inputs_of(number)])
+        if self._dead_pins:
+            m.d.comb += allocator.dead.eq(Cat(dead.outgoing[port] for port in self._shape.ports))
+            self._elaborate_lost(m, at[self._timing.update_phase], allocator)
         return m
+
+    def _elaborate_dead(self, m: Module, update: Value) -> _Dead:
+        """Take in what is dead through registers that are not reset."""
+        count = len(self._plan.network.ports)
+        dead = _Dead(*(Signal(count, name=f"dead_{name}", reset_less=True) for name in ("ahead", "to", "from")))
+        if self._dead_pins:
+            m.d.sync += dead.ahead.eq(self.dead_o)
+            with m.If(update):
+                m.d.sync += [dead.outgoing.eq(dead.ahead), dead.incoming.eq(self.dead_i)]
+        return dead
+
+    def _elaborate_lost(self, m: Module, update: Value, allocator: Allocator) -> None:
+        """Count the packets sent into nothing, in three cycles; each slot is looked at once."""
+        numbers = range(len(self._shape.ports))
+        sent = Cat(getattr(allocator, f"valid_{n}") & getattr(allocator, f"void_{n}") for n in numbers)
+        voids = Signal(len(sent))
+        count = Signal(DROPPED_WIDTH)
+        total = Signal(DROPPED_WIDTH + 1)
+        m.d.sync += [
+            voids.eq(Mux(update, sent, 0)),
+            count.eq(reduce(add, voids)),
+            self.lost.eq(Mux(total[-1], (1 << DROPPED_WIDTH) - 1, total[:-1])),
+        ]
+        m.d.comb += total.eq(self.lost + count)
 
     def _elaborate_phase(self, m: Module) -> tuple[Signal, Signal]:
         """Count the cycles of a slot; return (the phase, one-hot; the code of the flit that is read)."""
@@ -126,20 +186,30 @@ class Router(wiring.Component):
             m.d.comb += at.eq(1)
         return at, reads
 
-    def _elaborate_inputs(self, m: Module, at: Signal, reads: Signal) -> tuple[list[Any], list[list[Ways]]]:
+    def _ways(self, port: int, vc: int) -> Ways:
+        """Return the ways that packets of an incoming virtual channel take, ejection among them if channels can die.
+
+        A virtual channel that no packet comes in by gets a way that none takes.
+        """
+        own, eject = self._shape.ways(port, vc), (len(self._plan.network.ports), 0)
+        return own if own and not (self._dead_pins and eject not in own) else (*own, eject)
+
+    def _elaborate_inputs(
+        self, m: Module, at: Signal, reads: Signal, dead: _Dead
+    ) -> tuple[list[Any], list[list[Ways]]]:
         """Make the input ports and, last, the injection port; return them and the ways of their queues."""
         local, ports = len(self._plan.network.ports), self._plan.network.ports
         units: list[Any] = []
         ways = []
         for port in (*self._shape.ports, local):
             num_vcs = 1 if port == local else self._plan.num_vcs[ports[port].opposite]
-            # A virtual channel that no packet comes in by gets a way that none takes.
-            ways.append([self._shape.ways(port, vc) or ((local, 0),) for vc in range(num_vcs)])
+            ways.append([self._ways(port, vc) for vc in range(num_vcs)])
             options: dict[str, Any] = {
                 "timing": self._timing,
                 "flit_width": self._flit_width,
                 "slots": slots_per_vc(self._buffers, num_vcs),
                 "queueing": self._queueing,
+                "dead_pins": self._dead_pins,
             }
             if port == local:
                 unit: Any = InjectionPort(self._plan, ways=ways[-1][0], **options)
@@ -147,11 +217,15 @@ class Router(wiring.Component):
                 unit = InputPort(self._plan, ways=ways[-1], **options)
             m.submodules["injection" if port == local else ports[port].name] = unit
             m.d.comb += [unit.address.eq(self.address), unit.at.eq(at), unit.reads.eq(reads)]
+            if self._dead_pins:
+                m.d.comb += unit.dead.eq(dead.ahead)
             if port == local:
                 connect(m, flipped(self.inject), unit.inject)
                 m.d.comb += self.dropped.eq(unit.dropped)
             else:
                 connect(m, flipped(getattr(self, f"{ports[port].name}_i")), unit.channel)
+                if self._dead_pins:
+                    m.d.comb += unit.ignore.eq(dead.incoming[port])
             units.append(unit)
         return units, ways
 
@@ -182,7 +256,8 @@ class Router(wiring.Component):
             m.d.sync += [register.eq(value[early:]) for register, value in zip(registers, crossing, strict=True)]
             parts.append(reduce(or_, registers))
         valid = Signal(name=f"valid_{number}")
-        m.d.sync += valid.eq(getattr(allocator, f"valid_{number}"))
+        sends = getattr(allocator, f"valid_{number}")
+        m.d.sync += valid.eq(sends if local or not self._dead_pins else sends & ~getattr(allocator, f"void_{number}"))
         m.d.comb += [
             channel.data.eq(Cat(parts)),
             channel.valid.eq(valid),

@@ -115,6 +115,8 @@ class FabricSpec:
     queueing : str
         One of :data:`QUEUEINGS`: whether packets leave a virtual channel first in, first out, or so only among those
         that go the same way, as virtual output queues.
+    dead_pins : bool
+        Whether routers and channels can be marked dead, by pins.
     endpoints : AxiStreamSpec, CollectiveSpec or None
         What stands at the terminals; None for bare streams of flits.
 
@@ -134,6 +136,7 @@ class FabricSpec:
     buffers: int | None = None
     crossbar: str = CROSSBARS[0]
     queueing: str = QUEUEINGS[0]
+    dead_pins: bool = False
     endpoints: AxiStreamSpec | CollectiveSpec | None = None
 
     def __post_init__(self) -> None:
@@ -147,8 +150,14 @@ class FabricSpec:
         ):
             if choice not in allowed:
                 raise SpecError(f"{what} must be {' or '.join(allowed)}, not {choice!r}")
+        if not isinstance(self.dead_pins, bool):
+            raise TypeError(f"dead pins must be True or False, not {self.dead_pins!r}")
         if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec):
             raise TypeError(f"endpoints must be an AxiStreamSpec, a CollectiveSpec or None, not {self.endpoints!r}")
+        if self.dead_pins and self.endpoints is not None:
+            raise SpecError(
+                "dead pins are for fabrics of bare streams: these endpoints need all that they send to arrive"
+            )
         length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)
         if not 1 <= length <= 256:
             raise SpecError(f"packet length must be 1 to 256 flits, not {length}")

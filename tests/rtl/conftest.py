@@ -41,7 +41,10 @@ class _Rig:
         sizes = {"packet_length": length, "flit_width": FLIT_WIDTH, "buffers": self.buffers}
         shape = self.plan.shape_of(node)
         self.queueing = queueing
-        self.router, self.dut = Router(self.plan, shape, crossbar="crosspoint", queueing=queueing, **sizes), Module()
+        self.router, self.dut = (
+            Router(self.plan, shape, crossbar="crosspoint", queueing=queueing, dead_pins=False, **sizes),
+            Module(),
+        )
         self.dut.submodules.router = self.router
         self.local = len(self.network.ports)
         ports = {index: self.network.ports[index].name for index in self.plan.shape_of(node).ports}

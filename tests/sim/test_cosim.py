@@ -4,16 +4,20 @@ import dataclasses
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hdnhw.model.collective import measure_network_exchange
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.routing.waypoints import RouteTable
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
+from hdnhw.topology.faults import Faults, draw_faults
+from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
 from sim.runner import Bench, Run
-from sim.stimulus import case_of_traffic, load_case
+from sim.stimulus import case_of_traffic, load_case, make_case, write_case
 
 BUILDS = Path("build") / "sim"
 
@@ -127,6 +131,64 @@ def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_len
     run = fabric.run_case(case)
     assert_passed(run, 3200)
     assert run.verdict.cycles == timing.zero_load_latency(1, 0) + 199 * packet_length + 1
+
+
+def draw(fabric: Bench, nodes: int, channels: int, seed: int = 1) -> Faults:
+    table = neighbor_table(fabric.plan.network)
+    return draw_faults(table, np.random.default_rng(seed), nodes=nodes, channels=channels)
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("hdn(cube(2), [[0]])", {"packet_length": 4}),
+        pytest.param("hdn(cube(1), [[], [0]])", {"packet_length": 1}, marks=pytest.mark.heavy),
+        pytest.param("torus(5, 4)", {"queueing": "voq", "buffers": 8}, marks=pytest.mark.heavy),
+    ],
+)
+def test_what_meets_something_dead_comes_out_there(text: str, sizes: dict[str, int | str]) -> None:
+    fabric = bench(text, dead_pins=True, **sizes)
+    faults = draw(fabric, 2, 3)
+    run = fabric.run("faults", packets=3000, faults=faults, keep=True)
+    assert_passed(run, 2500)
+    legs = RouteTable(fabric.plan).legs(faults)
+    with np.load(fabric.build.run_folder("faults") / "case.npz") as case:
+        packets, destination = case["flits"].astype(np.int64), case["destination"]
+    nodes, width = fabric.plan.network.num_nodes, fabric.plan.address.width
+    target = np.asarray(fabric.plan.network.encode(fabric.plan.address.unpack(packets[:, 0] & (1 << width) - 1)))
+    alive = np.flatnonzero(~faults.nodes)
+    source = np.repeat(alive, len(target) // len(alive))
+    possible = destination >= 0
+    reached = legs[source, target % nodes] >= 0
+    assert ((destination == target) == reached)[possible].all()
+    assert run.verdict.stranded == int((possible & ~reached).sum()) > 100
+
+
+@pytest.mark.parametrize("queueing", [pytest.param("voq", marks=pytest.mark.heavy), "fifo"])
+def test_death_and_return_in_traffic_lose_nothing_uncounted(queueing: str) -> None:
+    """Each packet comes out once, at its destination or beside what is dead, or is counted; then all is well again."""
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=4, dead_pins=True, queueing=queueing)
+    model, faults = fabric.model, draw(fabric, 2, 6)
+    case = make_case("random", model, fabric.flits, packets=4000)
+    with_faults = dataclasses.replace(case, faults=faults, limit=2 * case.limit)
+    fabric.build.make()
+    folder = fabric.build.clear_run_folder("death")
+    fabric.simulate(folder, write_case(with_faults, folder, fabric.plan) | {"dies": 301, "revives": 1502})
+    words = [sum(int(flit) << 32 * i for i, flit in enumerate(packet)) for packet in case.flits.tolist()]
+    number_of = {word: packet for packet, word in enumerate(words)}
+    rows = [line.split() for line in (folder / "ejections.log").read_text().splitlines() if line != "reset"]
+    out = [(number_of[int(data, 16)], int(node), int(cycle)) for node, cycle, data in rows]
+    lost = int((folder / "dropped").read_text())
+    assert len({packet for packet, *_ in out}) == len(out) == 4000 - lost
+    beside = faults.all_channels(neighbor_table(model.plan.network)).any(axis=1)
+    stranded = [(node, cycle) for packet, node, cycle in out if node != case.destination[packet]]
+    assert len(stranded) > 100
+    assert all(beside[node] and cycle > 301 for node, cycle in stranded)
+    assert 0 < lost < 200
+    heads = [line.split() for line in (folder / "heads.log").read_text().splitlines() if line != "reset"]
+    late = {int(packet) for packet, cycle in heads if int(cycle) > 1510}
+    assert len(late) > 100
+    assert {packet for packet, node, _ in out if node == case.destination[packet]} >= late
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
