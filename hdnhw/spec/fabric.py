@@ -117,6 +117,8 @@ class FabricSpec:
         that go the same way, as virtual output queues.
     dead_pins : bool
         Whether routers and channels can be marked dead, by pins.
+    crc : bool
+        Whether flits have check bits: errors are counted at every channel, and no packet that has one comes out.
     endpoints : AxiStreamSpec, CollectiveSpec or None
         What stands at the terminals; None for bare streams of flits.
 
@@ -137,6 +139,7 @@ class FabricSpec:
     crossbar: str = CROSSBARS[0]
     queueing: str = QUEUEINGS[0]
     dead_pins: bool = False
+    crc: bool = False
     endpoints: AxiStreamSpec | CollectiveSpec | None = None
 
     def __post_init__(self) -> None:
@@ -150,14 +153,16 @@ class FabricSpec:
         ):
             if choice not in allowed:
                 raise SpecError(f"{what} must be {' or '.join(allowed)}, not {choice!r}")
-        if not isinstance(self.dead_pins, bool):
-            raise TypeError(f"dead pins must be True or False, not {self.dead_pins!r}")
+        for what, there in (("dead pins", self.dead_pins), ("crc", self.crc)):
+            if not isinstance(there, bool):
+                raise TypeError(f"{what} must be True or False, not {there!r}")
         if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec):
             raise TypeError(f"endpoints must be an AxiStreamSpec, a CollectiveSpec or None, not {self.endpoints!r}")
-        if self.dead_pins and self.endpoints is not None:
-            raise SpecError(
-                "dead pins are for fabrics of bare streams: these endpoints need all that they send to arrive"
-            )
+        for what, there in (("dead pins are", self.dead_pins), ("a crc is", self.crc)):
+            if there and self.endpoints is not None:
+                raise SpecError(
+                    f"{what} for fabrics of bare streams: these endpoints need all that they send to arrive"
+                )
         length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)
         if not 1 <= length <= 256:
             raise SpecError(f"packet length must be 1 to 256 flits, not {length}")
