@@ -242,7 +242,7 @@ class InjectionPort(wiring.Component):
         # Without a transfer, what is on the stream is written too, into a slot that is free, and overwritten later.
         payload = self.inject.payload
         word = Cat(payload, check_bits(payload)) if self._crc else payload
-        buffer.write(vc=Const(0), flit=position, data=word, enable=~queue.full)
+        buffer.write(vc=Const(0), flit=position, data=word, enable=~queue.full, late=self._crc)
         with m.If(do_take):
             m.d.sync += position.eq(next_flit(position, length))
             if length > 1:
