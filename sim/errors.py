@@ -137,7 +137,8 @@ class _Replay:
 
     def __init__(self, bench: Bench, case: Case, flips: list[Flip], hops: npt.NDArray[np.int64]) -> None:
         network = bench.plan.network
-        self._case, self._width, self._length = case, bench.flits.flit_width, bench.flits.packet_length
+        self._width, self._length = bench.flits.flit_width, bench.flits.packet_length
+        self._destination = case.destination.tolist()
         table = neighbor_table(network)
         self._ends = [(int(table[node, port]), network.ports[port].opposite) for node, port, _ in bench.channels]
         self.errors = np.zeros((network.num_nodes, len(network.ports)), np.int64)
@@ -192,7 +193,7 @@ class _Replay:
             seen |= wrong
             self.errors[node, port] += wrong
         self.detected += seen
-        self.strays += not stops and node != self._case.destination[packet]
+        self.strays += not stops and node != self._destination[packet]
         if wrong:
             self.bad[packet] = node
 

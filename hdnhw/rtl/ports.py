@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.crc import check_width
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.bits import equals, index_width, next_flit
+from hdnhw.rtl.bits import any_of, equals, index_width, next_flit
 from hdnhw.rtl.buffer import Ways, input_buffer, queue_signature
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck, check_bits
@@ -26,7 +26,8 @@ DROPPED_WIDTH = 16
 def _decision(route: RouteUnit, ways: Ways, dead: Value | None, wrong: Value | None = None) -> Value:
     """Return which of the ways a route takes, one-hot; the virtual channel is looked at where there are several.
 
-    A packet whose next channel is dead, or whose head flit is wrong, is ejected.
+    A packet whose next channel is dead is ejected. Where head flits can be `wrong`, so are those, and all that would
+    take none of the ways: an error that is not seen does not stop a queue.
     """
     outputs = [output for output, _ in ways]
     several = {output for output in outputs if outputs.count(output) > 1}
@@ -34,9 +35,12 @@ def _decision(route: RouteUnit, ways: Ways, dead: Value | None, wrong: Value | N
     if dead is not None:
         onward = route.take[:-1]
         take = Cat(onward & ~dead, route.take[-1] | (onward & dead).any())
+    takes = [take[output] & equals(route.vc, vc) if output in several else take[output] for output, vc in ways]
     if wrong is not None:
-        take = Cat(Mux(wrong, 0, take[:-1]), take[-1] | wrong)
-    return Cat(take[output] & equals(route.vc, vc) if output in several else take[output] for output, vc in ways)
+        eject = ways.index((len(take) - 1, 0))
+        stays = wrong | ~any_of(own for place, own in enumerate(takes) if place != eject)
+        takes = [stays if place == eject else own & ~wrong for place, own in enumerate(takes)]
+    return Cat(takes)
 
 
 class InputPort(wiring.Component):
@@ -126,7 +130,7 @@ class InputPort(wiring.Component):
             head.eq(valid & self.at[self._timing.head_phase]),
             tail.eq(valid & self.at[self._timing.tail_phase]),
         ]
-        wrong, dead = self._elaborate_check(m, valid, tail), self.dead if self._dead_pins else None
+        wrong, dead = self._elaborate_check(m, valid, tail, route.possible), self.dead if self._dead_pins else None
         for number, queue in enumerate(buffer.queues):
             here = equals(vc, number) if len(self._ways) > 1 else Const(1)
             m.d["sync" if self._timing.registers_routes else "comb"] += queue.push.eq(head & here)
@@ -140,8 +144,11 @@ class InputPort(wiring.Component):
             m.d.comb += channel.credit.eq(buffer.pops)
         return m
 
-    def _elaborate_check(self, m: Module, valid: Value, tail: Value) -> Value | None:
-        """Count packets with wrong flits; return whether the head flit whose route is there is one, if any can be."""
+    def _elaborate_check(self, m: Module, valid: Value, tail: Value, possible: Value) -> Value | None:
+        """Count packets with wrong flits; return whether the head flit whose route is there is one, if any can be.
+
+        One whose destination is not `possible` is wrong, too.
+        """
         if not self._crc:
             return None
         m.submodules.check = check = PacketCheck(flit_width=len(self.channel.data))
@@ -152,7 +159,8 @@ class InputPort(wiring.Component):
             check.tail.eq(tail),
         ]
         count_events(m, self.errors, check.done & check.bad)
-        return check.was_wrong if self._timing.registers_routes else check.wrong
+        wrong = check.was_wrong if self._timing.registers_routes else check.wrong
+        return wrong | ~possible if self._plan.address.has_holes else wrong
 
     def _elaborate_valid(self, m: Module) -> Value:
         """Return whether there is a flit; what a channel carries from the slot on in which it is dead is none."""
