@@ -61,7 +61,7 @@ FIELDS = 8
 in which its head flit was accepted, -1 before; a number that its sender gave it; channels that it has crossed; the
 packet behind it in a queue; and its routing decision at the router where it is."""
 
-NODE, TAIL_CYCLE = DESTINATION, NEXT
+NODE, TAIL_CYCLE = WAY, NEXT
 """Words of a packet that has left, beside those of the pool: where it came out, and the cycle of its tail."""
 
 CYCLE, SLOT, ENDED, SENT, LOST, LEFT = range(6)
