@@ -11,7 +11,7 @@ from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
-__all__ = ["Verdict", "check_ejections", "count_hop_mismatches"]
+__all__ = ["Verdict", "check_ejections", "count_head_mismatches", "count_hop_mismatches", "log_rows"]
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ class Verdict:
         return self.lost + self.misrouted + mismatches
 
 
-def _log_rows(path: Path) -> list[list[str]]:
+def log_rows(path: Path) -> list[list[str]]:
     """Return the fields of each line after the last reset."""
     lines = path.read_text().splitlines()
     start = max((number for number, line in enumerate(lines) if line == "reset"), default=-1)
     return [line.split() for line in lines[start + 1 :]]
 
 
-def _count_head_mismatches(folder: Path, expected: npt.NDArray[np.int64], cycles: int) -> int:
+def count_head_mismatches(folder: Path, expected: npt.NDArray[np.int64], cycles: int) -> int:
     """Compare the cycles in which head flits were accepted with the model's, -1 if not within its `cycles`."""
     accepted = np.full(len(expected), -1, np.int64)
-    for packet, cycle in _log_rows(folder / "heads.log"):
+    for packet, cycle in log_rows(folder / "heads.log"):
         if int(cycle) < cycles:
             accepted[int(packet)] = int(cycle)
     return int((accepted != expected).sum())
@@ -90,12 +90,12 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
     hop_mismatches : int
         To be carried into the verdict.
     """
-    rows = _log_rows(folder / "ejections.log")
+    rows = log_rows(folder / "ejections.log")
     with np.load(folder / "case.npz") as case:
         destination, flits, dropped_expected = case["destination"], case["flits"], int(case["dropped"].sum())
         stranded = int(case["stranded"])
         expected = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
-        head_mismatches = _count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
+        head_mismatches = count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
     words = [sum(flit << flit_width * i for i, flit in enumerate(packet)) for packet in flits.tolist()]
     wrong_payload = wrong_cycle = misrouted = 0
     address_of = dict(zip(words, destination.tolist(), strict=True))
@@ -124,7 +124,7 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
 
 def _hop_table(folder: Path, plan: RoutingPlan) -> npt.NDArray[np.int64]:
     """Return (source, destination, cycle, node, port, vc) of every packet that entered a channel, sorted."""
-    rows = [(*map(int, row[:4]), int(row[4], 16)) for row in _log_rows(folder / "hops.log")]
+    rows = [(*map(int, row[:4]), int(row[4], 16)) for row in log_rows(folder / "hops.log")]
     table = np.array(rows, dtype=np.int64).reshape(-1, 5)
     width = plan.address.width
     number_of: dict[int, int] = {plan.address.of_node(node): node for node in range(plan.network.num_nodes)}

@@ -11,6 +11,9 @@ from hdnhw.timing import SlotTiming
 
 __all__ = ["ADVANCE", "CAPACITY", "harness_text"]
 
+FABRIC_INSTANCE = "fabric"
+"""Of the fabric within a top level with endpoints."""
+
 CAPACITY = 1 << 18
 """Most packets of a case."""
 
@@ -56,7 +59,7 @@ module bench #(
   wire eject_valid [0:NODES-1];
   reg eject_ready [0:NODES-1];
   wire [15:0] dropped [0:NODES-1];
-{dead_wires}
+{dead_wires}{count_wires}
   wire [WIDTH-1:0] channel_data [0:CHANNELS-1];
   wire channel_valid [0:CHANNELS-1];
   wire [7:0] channel_vc [0:CHANNELS-1];
@@ -129,7 +132,7 @@ module bench #(
         $fflush(log);
         $fflush(heads);
         $fflush(hops);
-      end
+{write_counts}      end
       if (watch != 0 && cycle % LENGTH == HEAD_PHASE)
         for (c = 0; c < CHANNELS; c = c + 1)
           if (channel_valid[c])
@@ -187,7 +190,17 @@ _DEAD_READ = """    $readmemh({folder, "/dead.hex"}, dead, 0, NODES - 1);
 """
 
 
-def _connections(nodes: int, dead_pins: bool) -> str:
+_COUNT_WIRES = """  wire [{width}-1:0] counts [0:NODES-1];
+  integer tally;
+"""
+
+_WRITE_COUNTS = """        tally = $fopen({folder, "/counts.log"}, "w");
+        for (n = 0; n < NODES; n = n + 1) $fwrite(tally, "%h\\n", counts[n]);
+        $fclose(tally);
+"""
+
+
+def _connections(nodes: int, dead_pins: bool, counts: bool) -> str:
     lines: list[str] = []
     for node in range(nodes):
         lines += [
@@ -201,11 +214,13 @@ def _connections(nodes: int, dead_pins: bool) -> str:
         ]
         if dead_pins:
             lines += [f".dead__{node}(dead_now[{node}])", f".lost__{node}(lost[{node}])"]
+        if counts:
+            lines.append(f".counts__{node}(counts[{node}])")
     return "".join(f",\n    {line}" for line in lines)
 
 
 def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]]) -> str:
-    """Return the bench of an emitted fabric.
+    """Return the bench of an emitted fabric, with its relays if it has any.
 
     Parameters
     ----------
@@ -214,9 +229,11 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
     channels : list of (int, int, str)
         Node, port index and port name of every channel.
     """
+    relays = manifest.get("endpoints")
+    inside = "dut." if relays is None else f"dut.{FABRIC_INSTANCE}."
     wires = []
     for number, (node, port, name) in enumerate(channels):
-        prefix = f"dut.channel_{node}_{name}_"
+        prefix = f"{inside}channel_{node}_{name}_"
         vc = f"{prefix}vc" if manifest["num_vcs_of_port"][name] > 1 else "8'd0"
         wires += [
             f"  assign channel_data[{number}] = {prefix}data;",
@@ -227,7 +244,7 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         ]
     can_die = manifest["dead_pins"]
     return _BENCH.format(
-        top=manifest["top"],
+        top=manifest["top"] if relays is None else relays["top"],
         capacity=CAPACITY,
         nodes=manifest["routers"],
         channels=len(channels),
@@ -235,7 +252,9 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         length=manifest["packet_length"],
         head_phase=SlotTiming(manifest["packet_length"]).head_phase,
         width=manifest["flit_width"],
-        connections=_connections(manifest["routers"], can_die),
+        connections=_connections(manifest["routers"], can_die, relays is not None),
+        count_wires="" if relays is None else _COUNT_WIRES.format(width=relays["ports"]["counts__N"]["width"]),
+        write_counts="" if relays is None else _WRITE_COUNTS,
         dead_wires=_DEAD_WIRES.format(width=manifest["ports"]["dead__N"]["width"]) if can_die else "",
         lost=" + {16'b0, lost[n]}" if can_die else "",
         dead_read=_DEAD_READ if can_die else "",

@@ -16,7 +16,7 @@ from hdnhw.model.router import AT_HOME, NODE, NOWHERE, TAG
 from hdnhw.spec import RelaySpec
 from hdnhw.traffic.packets import Terminals, advance_generators, terminal_seeds
 
-__all__ = ["COUNTS", "RelayModel", "RelayPacket", "Relayed", "Sends"]
+__all__ = ["COUNTS", "ModelPacket", "RelayModel", "Relayed", "Sends"]
 
 COUNTS = ("stranded", "expired", "unreserved", "refused", "untold", "astray")
 """What a relay counts."""
@@ -48,7 +48,7 @@ class Sends:
 
 
 @dataclass(frozen=True, eq=False)
-class RelayPacket:
+class ModelPacket:
     """The header of a packet, and which of the :class:`Sends` it is; -1 for those that relays make.
 
     ``stops[l - 1]`` is the field ``stop_l``.
@@ -78,7 +78,7 @@ class Relayed:
 
     Attributes
     ----------
-    packets : list of RelayPacket
+    packets : list of ModelPacket
         Those that users got, in the order of cycles and, within a cycle, of nodes.
     node, cycle : ndarray of int64, shape (packets,)
         Where each came out, and the cycle of its tail.
@@ -92,7 +92,7 @@ class Relayed:
         Cycles until all was still, or those that were allowed.
     """
 
-    packets: list[RelayPacket]
+    packets: list[ModelPacket]
     node: Integers
     cycle: Integers
     head_cycle: Integers
@@ -107,7 +107,7 @@ class _Relay:
     def __init__(self, address: int, spec: RelaySpec, queue: int) -> None:
         self._address, self._spec, self._queue, most = address, spec, queue, spec.waypoints
         self._own_used, self._used, self._reserved = [0] * (most + 1), [0] * most, [0] * most
-        self._order: list[deque[tuple[RelayPacket, bool]]] = [deque() for _ in range(most + 1)]
+        self._order: list[deque[tuple[ModelPacket, bool]]] = [deque() for _ in range(most + 1)]
         self._requests: list[deque[int]] = [deque() for _ in range(most)]
         self._asked, self._granted = [-1] * most, [False] * most
         self._asked_at, self._quiet_since = [0] * most, [0] * most
@@ -118,7 +118,7 @@ class _Relay:
             *(("request", c) for c in range(most)),
             *(("data", c) for c in range(most + 1)),
         ]
-        self._storing: tuple[RelayPacket, int] | None = None
+        self._storing: tuple[ModelPacket, int] | None = None
         self.sending: tuple[int, bool] | None = None  # class and kind of the slot that is read; class -1: none is
         self.counts = [0] * len(COUNTS)
 
@@ -137,9 +137,9 @@ class _Relay:
         self,
         cycle: int,
         tail_taken: bool,
-        taken: tuple[RelayPacket, bool, bool] | None,
-        offered: tuple[RelayPacket, bool, bool] | None,
-    ) -> tuple[RelayPacket | None, bool]:
+        taken: tuple[ModelPacket, bool, bool] | None,
+        offered: tuple[ModelPacket, bool, bool] | None,
+    ) -> tuple[ModelPacket | None, bool]:
         """Do what is done in a cycle.
 
         Parameters
@@ -187,7 +187,7 @@ class _Relay:
             return bool(self._order[kind + 1]) and self._asked[kind] < 0
         return bool(self._order[kind]) and (kind == 0 or self._granted[kind - 1])
 
-    def _judge(self, taken: tuple[RelayPacket, bool, bool] | None) -> str | None:
+    def _judge(self, taken: tuple[ModelPacket, bool, bool] | None) -> str | None:
         """Say what becomes of a packet whose head flit is taken."""
         if taken is None or not taken[1]:
             return None
@@ -205,7 +205,7 @@ class _Relay:
         is_answer = self._asked[packet.left] == packet.src and not self._granted[packet.left]
         return "grant" if is_answer else "astray"
 
-    def _accepts(self, offered: tuple[RelayPacket, bool, bool], stores: bool) -> bool:
+    def _accepts(self, offered: tuple[ModelPacket, bool, bool], stores: bool) -> bool:
         packet, is_head, _ = offered
         if packet.left > self._spec.waypoints:
             return True
@@ -219,7 +219,7 @@ class _Relay:
         return None
 
     def _lapsed(
-        self, cycle: int, turn: tuple[str, int] | None, stored: tuple[RelayPacket, bool, bool] | None
+        self, cycle: int, turn: tuple[str, int] | None, stored: tuple[ModelPacket, bool, bool] | None
     ) -> list[int]:
         """Return the classes of which a reserved slot is not used in time."""
         busy = {turn[1]} if turn is not None and turn[0] == "grant" else set()
@@ -240,13 +240,13 @@ class _Relay:
     def _leave(self, kind: int, own: bool) -> None:
         (self._own_used if own else self._used)[kind] -= 1
 
-    def _notice(self, packet: RelayPacket, room: bool) -> None:
+    def _notice(self, packet: ModelPacket, room: bool) -> None:
         if room:
             self._notices.append((packet.src, packet.target))
         else:
             self.counts[UNTOLD] += 1
 
-    def _arrive(self, cycle: int, taken: tuple[RelayPacket, bool, bool], verdict: str | None, room: bool) -> None:
+    def _arrive(self, cycle: int, taken: tuple[ModelPacket, bool, bool], verdict: str | None, room: bool) -> None:
         packet, _, is_tail = taken
         if verdict == "stranded":
             self.counts[STRANDED] += 1
@@ -269,7 +269,7 @@ class _Relay:
             self._order[self._storing[1]].append((self._storing[0], False))
             self._storing = None
 
-    def _fill(self, offered: tuple[RelayPacket, bool, bool]) -> None:
+    def _fill(self, offered: tuple[ModelPacket, bool, bool]) -> None:
         """Take a flit of the user."""
         packet, is_head, is_tail = offered
         if packet.left > self._spec.waypoints:
@@ -286,7 +286,7 @@ class _Relay:
         self.counts[EXPIRED] += 1
         self._notice(packet, room)
 
-    def _send(self, cycle: int, turn: tuple[str, int]) -> RelayPacket:
+    def _send(self, cycle: int, turn: tuple[str, int]) -> ModelPacket:
         """Make the packet that was chosen."""
         self._turns.remove(turn)
         self._turns.append(turn)
@@ -296,14 +296,14 @@ class _Relay:
             self._used[kind] += 1
             self._reserved[kind] += 1
             self._quiet_since[kind] = cycle
-            return RelayPacket(self._requests[kind].popleft(), self._address, RelayKind.GRANT, kind)
+            return ModelPacket(self._requests[kind].popleft(), self._address, RelayKind.GRANT, kind)
         if what == "notice":
             source, lost = self._notices.popleft()
-            return RelayPacket(source, self._address, RelayKind.NOTICE, 0, (lost,))
+            return ModelPacket(source, self._address, RelayKind.NOTICE, 0, (lost,))
         if what == "request":
             stop = self._order[kind + 1][0][0].dst
             self._asked[kind], self._asked_at[kind] = stop, cycle
-            return RelayPacket(stop, self._address, RelayKind.REQUEST, kind)
+            return ModelPacket(stop, self._address, RelayKind.REQUEST, kind)
         packet, own = self._order[kind].popleft()
         self.sending = (kind, own)
         if kind:
@@ -360,10 +360,10 @@ class _Run:
         self._busy = np.zeros(nodes, np.bool_)
         self._state, self._held = terminal_seeds(nodes, pauses.seed), np.zeros(nodes, np.bool_)
         self._pointer, self._position = sends.first[:-1].copy(), np.zeros(nodes, np.int64)
-        self._packets: dict[int, RelayPacket] = {}
-        self._chosen: list[tuple[int, RelayPacket]] = []
+        self._packets: dict[int, ModelPacket] = {}
+        self._chosen: list[tuple[int, ModelPacket]] = []
         self._tag = 0
-        self._out: list[tuple[int, int, RelayPacket]] = []
+        self._out: list[tuple[int, int, ModelPacket]] = []
         self._head_cycle = np.full(len(sends.stops), -1, np.int64)
 
     @property
@@ -433,12 +433,12 @@ class _Run:
             self._position[node] = 0 if position == last else position + 1
             self._pointer[node] += position == last
 
-    def _packet(self, node: int) -> RelayPacket:
+    def _packet(self, node: int) -> ModelPacket:
         """Return the packet that a user sends next."""
         number = int(self._pointer[node])
         first, *others = self._sends.stops[number]
         source = int(self._model.address[node])
-        return RelayPacket(first, source, RelayKind.DATA, len(others), tuple(others[::-1]), number)
+        return ModelPacket(first, source, RelayKind.DATA, len(others), tuple(others[::-1]), number)
 
     def result(self) -> Relayed:
         """Return what came of the packets."""
