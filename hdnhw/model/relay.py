@@ -25,6 +25,9 @@ STRANDED, EXPIRED, UNRESERVED, REFUSED, UNTOLD, ASTRAY = range(6)
 
 MOST_NOTICES = 16
 
+LAPSE = 16
+"""How many times longer a request may take than a slot that was granted stays reserved."""
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -228,7 +231,7 @@ class _Relay:
         return [
             kind
             for kind, reserved in enumerate(self._reserved)
-            if reserved and kind not in busy and cycle >= self._quiet_since[kind] + self._spec.timeout
+            if reserved and kind not in busy and cycle >= self._quiet_since[kind] + self._spec.timeout // LAPSE
         ]
 
     def _free(self) -> None:
