@@ -25,9 +25,6 @@ STRANDED, EXPIRED, UNRESERVED, REFUSED, UNTOLD, ASTRAY = range(6)
 
 MOST_NOTICES = 16
 
-LAPSE = 16
-"""How many times longer a request may take than a slot that was granted stays reserved."""
-
 Integers = npt.NDArray[np.int64]
 
 
@@ -164,7 +161,8 @@ class _Relay:
         stores = self._storing is not None or verdict == "store"
         accepted = offered is not None and self._accepts(offered, stores and taken is not None)
         notice_from_fabric = verdict in ("stranded", "unreserved")
-        overdue = None if notice_from_fabric else self._overdue(cycle)
+        answered = taken[0].left if taken is not None and verdict == "grant" else -1
+        overdue = None if notice_from_fabric else self._overdue(cycle, answered)
         room = len(self._notices) < MOST_NOTICES
         lapsed = self._lapsed(cycle, turn, taken if verdict == "store" else None)
         if tail_taken:
@@ -214,10 +212,11 @@ class _Relay:
             return True
         return not stores and (not is_head or self._own_used[packet.left] < self._spec.slots)
 
-    def _overdue(self, cycle: int) -> int | None:
-        """Return the class whose request is not answered in time."""
+    def _overdue(self, cycle: int, answered: int) -> int | None:
+        """Return the lowest class whose request is not answered in time; `answered` is in this cycle."""
         for kind, asked in enumerate(self._asked):
-            if asked >= 0 and not self._granted[kind] and cycle >= self._asked_at[kind] + self._spec.timeout:
+            waits = asked >= 0 and not self._granted[kind] and kind != answered
+            if waits and cycle >= self._asked_at[kind] + self._spec.timeout:
                 return kind
         return None
 
@@ -231,7 +230,7 @@ class _Relay:
         return [
             kind
             for kind, reserved in enumerate(self._reserved)
-            if reserved and kind not in busy and cycle >= self._quiet_since[kind] + self._spec.timeout // LAPSE
+            if reserved and kind not in busy and cycle >= self._quiet_since[kind] + self._spec.lapse
         ]
 
     def _free(self) -> None:
