@@ -191,8 +191,15 @@ class RelayBench:
         expected = model.run(sends, pauses, max_cycles=10_000 + 400 * each * self.format.flits.packet_length)
         return RelayCase(sends, payloads, faults, pauses, np.array(good, np.bool_), expected)
 
-    def run(self, case: RelayCase) -> RelayRun:
+    def run(self, case: RelayCase, **plusargs: int) -> RelayRun:
         """Run a case and compare it with the model.
+
+        Parameters
+        ----------
+        case : RelayCase
+        plusargs : int
+            What the bench is told in place of the case's: `dies`, `revives`, `limit`, all cycles. The model does not
+            know of what is dead only for some time.
 
         Raises
         ------
@@ -201,13 +208,13 @@ class RelayBench:
         """
         build_seconds = self.build.make()
         folder = self.build.clear_run_folder("relay")
-        plusargs = self._write(case, folder)
+        told = self._write(case, folder) | plusargs
         started = time.monotonic()
         self.build.run(
             "sim.bench",
             folder,
             test_filter=r"\.traffic$",
-            plusargs=[f"+{name}={value}" for name, value in plusargs.items()],
+            plusargs=[f"+{name}={value}" for name, value in told.items()],
             extra_env={"HDNHW_DROPPED": str(folder / "dropped")},
         )
         seconds = time.monotonic() - started
