@@ -175,6 +175,10 @@ WRONG = {
     "no user bits": "emit 'complete(2)' -o out --endpoints axi-stream --tuser-width 0",
     "unknown endpoints": "emit 'complete(2)' -o out --endpoints pcie",
     "frames without endpoints": "emit 'complete(2)' -o out --max-frame 512",
+    "waypoints without relays": "emit 'complete(2)' -o out --waypoints 2",
+    "waypoints to frames": "emit 'complete(2)' -o out --endpoints axi-stream --waypoints 2",
+    "no waypoints": "emit 'complete(2)' -o out --endpoints relay --waypoints 0",
+    "no room for waypoints": "emit 'cube(4)' -o out --endpoints relay --waypoints 8",
     "frames in a test without endpoints": "cosim 'complete(2)' --test hops --max-frame 512",
     "no frames": "cosim 'complete(2)' --test axi --frames 0",
     "axi under icarus": "cosim 'complete(2)' --test axi --simulator icarus",
@@ -466,6 +470,15 @@ def test_emit_writes_endpoints(run, tmp_path):
     assert result["files"] == ["out/noc.sv", "out/noc_axi.sv", "out/noc.core", "out/manifest.json"]
     endpoints = json.loads((tmp_path / "out/manifest.json").read_text())["endpoints"]
     assert (endpoints["top"], endpoints["max_frame"], endpoints["tuser_width"]) == ("noc_axi", 64, 3)
+
+
+def test_emit_writes_relays(run, tmp_path):
+    sizes = "--flit-width 24 --packet-length 1 --dead-pins --waypoints 2 --slots 1 --timeout 512"
+    result = result_of(run, f"emit 'complete(2)' -o out --name noc --endpoints relay {sizes}")
+    assert result["files"] == ["out/noc.sv", "out/noc_relay.sv", "out/noc.core", "out/manifest.json"]
+    endpoints = json.loads((tmp_path / "out/manifest.json").read_text())["endpoints"]
+    assert (endpoints["type"], endpoints["top"]) == ("relay", "noc_relay")
+    assert (endpoints["waypoints"], endpoints["slots"], endpoints["timeout"]) == (2, 1, 512)
 
 
 @pytest.mark.parametrize("json_option", ["", "--json"])
