@@ -63,7 +63,7 @@ bench-emission: $(READY)
 bench-path-faults: $(READY)
 	$(BIN)/python bench/path_faults.py --plot docs/path-faults.svg
 
-# Disjoint paths: lengths on all pairs from every kind of source, time on networks of 64 to 2^31 nodes; minutes.
+# Disjoint paths: lengths and waypoints on all pairs from every kind of source, time on networks of 64 to 2^31 nodes; minutes.
 bench-paths: $(READY)
 	$(BIN)/python bench/paths.py
 

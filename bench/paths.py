@@ -3,10 +3,11 @@
 import argparse
 import random
 import time
-
-import numpy as np
+from collections import Counter
 
 from hdnhw.routing.disjoint import disjoint_routes, length_bound, short_routes
+from hdnhw.routing.path_waypoints import waypoints_along
+from hdnhw.routing.plan import plan
 from hdnhw.spec import parse
 from hdnhw.topology.disjoint import fault_of_paths, shortest_disjoint_paths
 from hdnhw.topology.metrics import neighbor_table
@@ -14,7 +15,7 @@ from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import symmetry
 
 SEARCHED = ("hdn(cube(3), [[2]])", "rdn(cube(2), 2)", "hdn(cube(3), [[2], [0, 1, 2]])")
-"""All pairs from every kind of source."""
+"""All pairs from every kind of source; waypoints as well."""
 
 GROWING = (
     "hdn(cube(3), [[0, 1, 2], [0, 1, 2]])",
@@ -26,29 +27,38 @@ GROWING = (
 """Networks of five ports, for the time a pair takes."""
 
 
+MOST = 6
+"""Waypoints up to which there is a column."""
+
+
 def _pairs(text, most):
-    """Return a network and all pairs from a node of each orbit, or so many drawn."""
+    """Return a network and all pairs from a node of each kind, or so many drawn.
+
+    Nodes of an orbit are of two kinds: routing in the default modes tells the classes of level k apart.
+    """
     network = build(parse(text))
     if most:
         draw = random.Random(1)
         return network, [tuple(draw.sample(range(network.num_nodes), 2)) for _ in range(most)]
-    sources = np.unique(symmetry(neighbor_table(network)).node_orbit, return_index=True)[1].tolist()
-    return network, [(src, dst) for src in sources for dst in range(network.num_nodes) if dst != src]
+    orbits = symmetry(neighbor_table(network)).node_orbit
+    kinds = {(orbit, network.decode(node)[0]): node for node, orbit in reversed(list(enumerate(orbits)))}
+    return network, [(src, dst) for src in sorted(kinds.values()) for dst in range(network.num_nodes) if dst != src]
 
 
 def _row(text, most, searched):
+    """Print a row, and return the paths of each maker for each pair."""
     network, pairs = _pairs(text, most)
     makers = {"address": disjoint_routes, "short": short_routes}
     if searched:
         table = neighbor_table(network)
         makers["flow"] = lambda _, src, dst: shortest_disjoint_paths(table, src, dst)
-    cells = []
-    for make in makers.values():
+    cells, made = [], {}
+    for name, make in makers.items():
         make(network, *pairs[0])
         start, hops = time.process_time(), []
-        made = [make(network, *pair) for pair in pairs]
+        made[name] = [make(network, *pair) for pair in pairs]
         seconds = time.process_time() - start
-        for pair, paths in zip(pairs, made, strict=True):
+        for pair, paths in zip(pairs, made[name], strict=True):
             assert len(paths) == len(network.ports)
             assert fault_of_paths(lambda node: network.neighbors(node).values(), *pair, paths) is None
             hops += [len(path) - 1 for path in paths]
@@ -58,19 +68,45 @@ def _row(text, most, searched):
         f"{text:38} {network.num_nodes:12} {len(network.ports):5} {len(pairs):6} {bound:6} {' '.join(cells)}",
         flush=True,
     )
+    return made
+
+
+def _shares(counts):
+    """Return the mean, the most, and the share of each number."""
+    found = Counter(counts)
+    assert max(found) <= MOST
+    shares = " ".join(f"{found[count] / len(counts):6.4f}" for count in range(MOST + 1))
+    return f"{sum(counts) / len(counts):6.3f} {max(counts):4} {shares}"
+
+
+def _waypoint_rows(text, made):
+    """Return rows about the waypoints of each path, and of the path of a pair that takes the most."""
+    default = plan(parse(text))
+    rows = []
+    for modes in dict.fromkeys([default.modes, "f" * len(default.modes)]):
+        routing = plan(parse(text), modes)
+        for name, paths_of in made.items():
+            counts = [[len(waypoints_along(routing, path)) for path in paths] for paths in paths_of]
+            every = [count for some in counts for count in some]
+            for what, numbers in {"path": every, "pair": [max(some) for some in counts]}.items():
+                rows.append(f"{text:38} {modes:5} {name:9} {what:4} {len(numbers):6} {_shares(numbers)}")
+    return rows
 
 
 def main() -> None:
-    """Print one row a network: longest and mean length and milliseconds a pair of each kind of paths."""
+    """Print two tables: longest and mean length and milliseconds a pair of each kind of paths; their waypoints."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, default=200, help="drawn of each of the growing networks")
     options = parser.parse_args()
     head = " ".join(f"{name:>7} {'mean':>7} {'ms':>8}" for name in ("address", "short", "flow"))
     print(f"{'network':38} {'nodes':>12} {'paths':>5} {'pairs':>6} {'bound':>6} {head}")
-    for text in SEARCHED:
-        _row(text, 0, True)
+    rows = [row for text in SEARCHED for row in _waypoint_rows(text, _row(text, 0, True))]
     for text in GROWING:
         _row(text, options.pairs, False)
+    print()
+    shares = " ".join(f"{count:6}" for count in range(MOST + 1))
+    print(f"{'network':38} {'modes':5} {'paths':9} {'of a':4} {'number':>6} {'mean':>6} {'most':>4} {shares}")
+    print("\n".join(rows))
 
 
 if __name__ == "__main__":

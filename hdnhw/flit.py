@@ -2,18 +2,27 @@
 
 A packet is L flits of ``flit_width`` bits: the head flit carries the packed destination address in its least
 significant bits and payload above it, every other flit is payload. Behind AXI4-Stream endpoints the payload begins with
-the header of :class:`FrameFormat`.
+the header of :class:`FrameFormat`, between relays with that of :class:`RelayFormat`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from operator import index
 
-from hdnhw.spec import AxiStreamSpec, SpecError
+from hdnhw.spec import AxiStreamSpec, RelaySpec, SpecError
 
-__all__ = ["FlitFormat", "FrameFormat", "HeaderFormat", "MessageFormat", "PacketKind"]
+__all__ = [
+    "FlitFormat",
+    "FrameFormat",
+    "HeaderFormat",
+    "MessageFormat",
+    "PacketKind",
+    "RelayFormat",
+    "RelayKind",
+    "RelayPacket",
+]
 
 
 @dataclass(frozen=True)
@@ -234,3 +243,137 @@ class MessageFormat(HeaderFormat):
         fields = {"dst": width, "source": width, "target": width if self.has_target else 0}
         fields |= {"send": max(1, (self.num_sends - 1).bit_length()), "parity": 1, "ready": 1, "last": 1, "holds": 1}
         return {name: bits for name, bits in fields.items() if bits}
+
+
+LEAST_PATIENCE = 512
+"""Cycles a flit of a packet that a relay waits at least for the answer to a request."""
+
+
+class RelayKind(IntEnum):
+    """What a packet between two relays is for."""
+
+    DATA = 0
+    """A user's."""
+    REQUEST = 1
+    """The source has a packet for a slot of the destination."""
+    GRANT = 2
+    """The destination may send the packet for which it asked."""
+    NOTICE = 3
+    """A packet of the destination has been lost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelayPacket:
+    """The fields of a packet between two relays, see :class:`RelayFormat`.
+
+    Attributes
+    ----------
+    dst, src, kind, left : int
+    stops : tuple of int
+        ``stop_1`` to ``stop_W``.
+    payload : int
+    """
+
+    dst: int
+    src: int
+    kind: int
+    left: int
+    stops: tuple[int, ...]
+    payload: int
+
+
+@dataclass(frozen=True)
+class RelayFormat(HeaderFormat):
+    """How packets go by waypoints: a header in the head flit, payload above it and in the other flits.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    endpoints : RelaySpec
+
+    Raises
+    ------
+    SpecError
+        If the header does not fit into the head flit, or the time of requests is too short.
+
+    Examples
+    --------
+    >>> packets = RelayFormat(FlitFormat(32, 6, 2), RelaySpec())
+    >>> packets.header_width, packets.payload_width
+    (21, 43)
+    >>> packets.unpack(packets.pack([5, 9], 0x1234))
+    RelayPacket(dst=5, src=0, kind=0, left=1, stops=(9,), payload=4660)
+    """
+
+    flits: FlitFormat
+    endpoints: RelaySpec
+
+    def __post_init__(self) -> None:
+        if self.header_width > self.flits.flit_width:
+            raise SpecError(
+                f"flit width must be at least the {self.header_width} header bits of relays, "
+                f"not {self.flits.flit_width}"
+            )
+        if self.endpoints.timeout < LEAST_PATIENCE * self.flits.packet_length:
+            raise SpecError(
+                f"timeout must be at least {LEAST_PATIENCE} cycles a flit of a packet, "
+                f"{LEAST_PATIENCE * self.flits.packet_length}, not {self.endpoints.timeout}"
+            )
+
+    @cached_property
+    def header_fields(self) -> dict[str, int]:  # type: ignore[override]
+        """See :class:`HeaderFormat`.
+
+        ``dst`` is where the packet goes next, ``src`` who sent it, of data its first sender; ``kind`` is a
+        :class:`RelayKind`; ``left`` are the stops of data behind ``dst``, or the class of the slot that a request or
+        grant is about; ``stop_l`` is where data goes when l stops are left, and ``stop_1`` of a notice is the
+        destination of the packet that was lost. Addresses are packed ones.
+        """
+        address, most = self.flits.address_width, self.endpoints.waypoints
+        stops = {f"stop_{left}": address for left in range(1, most + 1)}
+        return {"dst": address, "src": address, "kind": 2, "left": most.bit_length(), **stops}
+
+    @property
+    def payload_width(self) -> int:
+        """Payload bits a packet."""
+        return self.flits.flit_width * self.flits.packet_length - self.header_width
+
+    def pack(self, stops: Sequence[int], payload: int) -> list[int]:
+        """Return the flits of a packet of data as a user sends it, head first.
+
+        Parameters
+        ----------
+        stops : sequence of int
+            Packed addresses of the waypoints in order and, last, the destination.
+        payload : int
+            Its least significant bits travel in the head flit.
+
+        Raises
+        ------
+        ValueError
+            If there are no stops or too many, or one of them or `payload` is too wide.
+        """
+        address, most = self.flits.address_width, self.endpoints.waypoints
+        fits = 1 <= len(stops) <= most + 1 and not any(stop >> address for stop in stops)
+        if not fits or payload >> self.payload_width:
+            raise ValueError(
+                f"packet must have 1 to {most + 1} stops of {address} bits and {self.payload_width} bits of payload, "
+                f"not {list(stops)} and {payload:#x}"
+            )
+        first, *later = stops
+        values = {"dst": first, "left": len(later)}
+        values |= {f"stop_{left}": stop for left, stop in zip(range(len(later), 0, -1), later, strict=True)}
+        word = payload << self.header_width
+        word |= sum(value << self.header_positions[name]["offset"] for name, value in values.items())
+        above, destination = divmod(word, 1 << address)
+        return self.flits.pack(destination, above)
+
+    def unpack(self, flits: Sequence[int]) -> RelayPacket:
+        """Return the fields of a packet's flits."""
+        destination, above = self.flits.unpack(list(flits))
+        word = above << self.flits.address_width | destination
+        fields = {}
+        for name, width in self.header_fields.items():
+            fields[name], word = word & ((1 << width) - 1), word >> width
+        stops = tuple(fields.pop(f"stop_{left}") for left in range(1, self.endpoints.waypoints + 1))
+        return RelayPacket(**fields, stops=stops, payload=word)

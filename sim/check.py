@@ -11,7 +11,7 @@ from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
-__all__ = ["Verdict", "check_ejections", "count_hop_mismatches", "log_rows"]
+__all__ = ["Verdict", "check_ejections", "count_head_mismatches", "count_hop_mismatches", "log_rows"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def log_rows(path: Path) -> list[list[str]]:
     return [line.split() for line in lines[start + 1 :]]
 
 
-def _count_head_mismatches(folder: Path, expected: npt.NDArray[np.int64], cycles: int) -> int:
+def count_head_mismatches(folder: Path, expected: npt.NDArray[np.int64], cycles: int) -> int:
     """Compare the cycles in which head flits were accepted with the model's, -1 if not within its `cycles`."""
     accepted = np.full(len(expected), -1, np.int64)
     for packet, cycle in log_rows(folder / "heads.log"):
@@ -95,7 +95,7 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
         destination, flits, dropped_expected = case["destination"], case["flits"], int(case["dropped"].sum())
         stranded = int(case["stranded"])
         expected = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
-        head_mismatches = _count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
+        head_mismatches = count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
     words = [sum(flit << flit_width * i for i, flit in enumerate(packet)) for packet in flits.tolist()]
     wrong_payload = wrong_cycle = misrouted = 0
     address_of = dict(zip(words, destination.tolist(), strict=True))

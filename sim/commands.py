@@ -22,6 +22,7 @@ from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.traffic.packets import Terminals
 from sim.axi import AxiBench
 from sim.errors import ErrorRun, ErrorVerdict, run_errors
+from sim.relay import RelayBench
 from sim.runner import SIMULATORS, Bench, Run, SimulatorError
 from sim.stimulus import TESTS, Case, load_case, make_case
 
@@ -129,6 +130,42 @@ def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
     }, 0 if verdict.passed else 1
 
 
+def cosim_relay(options: argparse.Namespace) -> tuple[Result, int]:
+    """Send packets by waypoints around what is dead, through the relays of the emitted Verilog."""
+    if options.simulator != "verilator":
+        raise SpecError(f"relays need verilator, not {options.simulator}")
+    spec = replace(fabric_spec(options), dead_pins=True)
+    bench = RelayBench(spec)
+    network = bench.plan.network
+    faults = drawn_faults(options, network, options.seed)
+    case = bench.make_case(faults, packets=options.packets, seed=options.seed)
+    say(f"faults: {network.num_nodes} routers with relays, packets of {spec.packet_length} flits, verilator ...")
+    try:
+        run = bench.run(case)
+    except SimulatorError as error:
+        say(f"hdnhw: {error}")
+        return {"test": "faults", "passed": False, "error": str(error)}, 1
+    verdict = run.verdict
+    say(
+        f"  {verdict.packets} packets, {verdict.by_waypoints} by waypoints, in {verdict.cycles} cycles: "
+        f"{verdict.delivered} of {verdict.deliverable} deliverable ones delivered, "
+        f"{verdict.accounted} others accounted for, {verdict.unaccounted} not, "
+        f"{verdict.cycle_mismatches} cycle mismatches"
+        f"{' - passed' if verdict.passed else ' - FAILED'}"
+    )
+    return {
+        "spec": str(spec.network),
+        "test": "faults",
+        "waypoints": bench.format.endpoints.waypoints,
+        "dead_nodes": int(faults.nodes.sum()),
+        "dead_channels": int(faults.channels.sum()),
+        **asdict(verdict),
+        "passed": verdict.passed,
+        "seconds": round(run.seconds, 2),
+        "build_seconds": round(run.build_seconds, 2),
+    }, 0 if verdict.passed else 1
+
+
 def _error_row(run: ErrorRun) -> Result:
     verdict = run.verdict
     say(
@@ -170,11 +207,14 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
 def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
     _check_counts(options)
-    options.endpoints = "axi-stream" if options.test == "axi" else None
+    by_waypoints = options.test == "faults" and options.waypoints is not None
+    options.endpoints = "axi-stream" if options.test == "axi" else "relay" if by_waypoints else None
     if options.test == "axi":
         return cosim_axi(options)
     if options.test == "errors":
         return cosim_errors(options)
+    if by_waypoints:
+        return cosim_relay(options)
     benches: dict[FabricSpec, Bench] = {}
     runs = []
     try:

@@ -222,7 +222,7 @@ def check_errors(folder: Path, bench: Bench, case: Case, flips: list[Flip]) -> E
         if packet >= 0 and case.destination[packet] == int(node):
             came.add(packet)
     wanted = set(np.flatnonzero(case.destination >= 0).tolist())
-    counters = [line.split() for line in (folder / "counters.log").read_text().splitlines()]
+    counters = [line.split() for line in (folder / "checks.log").read_text().splitlines()]
     bad = np.array([int(count) for count, _ in counters])
     ports, most = told.errors.shape[1], MOST_COUNTED
     errors = np.array([[int(bits, 16) >> ERRORS_WIDTH * port & most for port in range(ports)] for _, bits in counters])

@@ -13,6 +13,9 @@ from hdnhw.timing import SlotTiming
 
 __all__ = ["ADVANCE", "CAPACITY", "Channels", "harness_text", "splice_flips"]
 
+FABRIC_INSTANCE = "fabric"
+"""Of the fabric within a top level with endpoints."""
+
 CAPACITY = 1 << 18
 """Most packets of a case."""
 
@@ -49,7 +52,7 @@ module bench #(
   reg [31:0] first [0:NODES];
   reg [31:0] seeds [0:NODES-1];
   reg [1023:0] folder;
-  integer packets, limit, gap, stall, hold, watch, log, heads, hops;
+  integer packets, expected, limit, gap, stall, hold, watch, log, heads, hops;
 
   reg [WIDTH-1:0] inject_data [0:NODES-1];
   reg inject_valid [0:NODES-1];
@@ -58,7 +61,7 @@ module bench #(
   wire eject_valid [0:NODES-1];
   reg eject_ready [0:NODES-1];
   wire [15:0] dropped [0:NODES-1];
-{dead_wires}{check_wires}{flip_wires}
+{dead_wires}{check_wires}{flip_wires}{count_wires}
   wire [WIDTH-1:0] channel_data [0:CHANNELS-1];
   wire channel_valid [0:CHANNELS-1];
   wire [7:0] channel_vc [0:CHANNELS-1];
@@ -83,6 +86,7 @@ module bench #(
   initial begin
     if (!$value$plusargs("folder=%s", folder)) $finish;
     if (!$value$plusargs("packets=%d", packets)) $finish;
+    if (!$value$plusargs("expected=%d", expected)) $finish;
     if (!$value$plusargs("limit=%d", limit)) $finish;
     if (!$value$plusargs("gap=%d", gap)) $finish;
     if (!$value$plusargs("stall=%d", stall)) $finish;
@@ -92,7 +96,7 @@ module bench #(
     $readmemh({{folder, "/earliest.hex"}}, earliest, 0, packets - 1);
     $readmemh({{folder, "/first.hex"}}, first, 0, NODES);
     $readmemh({{folder, "/seeds.hex"}}, seeds, 0, NODES - 1);
-{dead_read}{check_read}{flip_read}    log = $fopen({{folder, "/ejections.log"}}, "w");
+{dead_read}{flip_read}    log = $fopen({{folder, "/ejections.log"}}, "w");
     heads = $fopen({{folder, "/heads.log"}}, "w");
     hops = $fopen({{folder, "/hops.log"}}, "w");
     finished = 0;
@@ -124,12 +128,12 @@ module bench #(
       end
       ejected <= count;
       dropped_total <= drops;
-      if (!finished && (count + drops >= packets || cycle + 1 >= limit)) begin
+      if (!finished && (count + drops >= expected || cycle + 1 >= limit)) begin
         finished <= 1;
-{check_write}        $fflush(log);
+        $fflush(log);
         $fflush(heads);
         $fflush(hops);
-      end
+{write_counts}{write_checks}      end
       if (watch != 0 && cycle % LENGTH == HEAD_PHASE)
         for (c = 0; c < CHANNELS; c = c + 1)
           if (channel_valid[c])
@@ -187,16 +191,23 @@ _DEAD_READ = """    $readmemh({folder, "/dead.hex"}, dead, 0, NODES - 1);
 """
 
 
+_COUNT_WIRES = """  wire [{width}-1:0] counts [0:NODES-1];
+  integer tally;
+"""
+
+_WRITE_COUNTS = """        tally = $fopen({folder, "/counts.log"}, "w");
+        for (n = 0; n < NODES; n = n + 1) $fwrite(tally, "%h\\n", counts[n]);
+        $fclose(tally);
+"""
+
 _CHECK_WIRES = """  wire [{width}-1:0] errors [0:NODES-1];
   wire [15:0] bad [0:NODES-1];
-  integer counters;
+  integer checks;
 """
 
-_CHECK_READ = """    counters = $fopen({folder, "/counters.log"}, "w");
-"""
-
-_CHECK_WRITE = """        for (n = 0; n < NODES; n = n + 1) $fwrite(counters, "%0d %h\\n", bad[n], errors[n]);
-        $fflush(counters);
+_WRITE_CHECKS = """        checks = $fopen({folder, "/checks.log"}, "w");
+        for (n = 0; n < NODES; n = n + 1) $fwrite(checks, "%0d %h\\n", bad[n], errors[n]);
+        $fclose(checks);
 """
 
 _FLIP_WIRES = """  reg [{width}-1:0] flips [0:CHANNELS-1];
@@ -222,7 +233,7 @@ Channels = list[tuple[int, int, str]]
 """Node, port index and port name of every channel."""
 
 
-def _connections(nodes: int, dead_pins: bool, crc: bool) -> str:
+def _connections(nodes: int, dead_pins: bool, crc: bool, counts: bool) -> str:
     lines: list[str] = []
     for node in range(nodes):
         lines += [
@@ -238,6 +249,8 @@ def _connections(nodes: int, dead_pins: bool, crc: bool) -> str:
             lines += [f".dead__{node}(dead_now[{node}])", f".lost__{node}(lost[{node}])"]
         if crc:
             lines += [f".errors__{node}(errors[{node}])", f".bad__{node}(bad[{node}])"]
+        if counts:
+            lines.append(f".counts__{node}(counts[{node}])")
     return "".join(f",\n    {line}" for line in lines)
 
 
@@ -275,9 +288,11 @@ def harness_text(manifest: dict[str, Any], channels: Channels, *, flips: bool = 
     flips : bool
         Whether the fabric has been through :func:`splice_flips`.
     """
+    relays = manifest.get("endpoints")
+    inside = "dut." if relays is None else f"dut.{FABRIC_INSTANCE}."
     wires = []
     for number, (node, port, name) in enumerate(channels):
-        prefix = f"dut.channel_{node}_{name}_"
+        prefix = f"{inside}channel_{node}_{name}_"
         vc = f"{prefix}vc" if manifest["num_vcs_of_port"][name] > 1 else "8'd0"
         wires += [
             f"  assign channel_data[{number}] = {prefix}data;",
@@ -289,7 +304,7 @@ def harness_text(manifest: dict[str, Any], channels: Channels, *, flips: bool = 
     can_die, crc, flit_width = manifest["dead_pins"], manifest["crc"], manifest["flit_width"]
     flip_width = flit_width + check_width(flit_width)
     return _BENCH.format(
-        top=manifest["top"],
+        top=manifest["top"] if relays is None else relays["top"],
         capacity=CAPACITY,
         nodes=manifest["routers"],
         channels=len(channels),
@@ -297,14 +312,15 @@ def harness_text(manifest: dict[str, Any], channels: Channels, *, flips: bool = 
         length=manifest["packet_length"],
         head_phase=SlotTiming(manifest["packet_length"]).head_phase,
         width=flit_width,
-        connections=_connections(manifest["routers"], can_die, crc),
+        connections=_connections(manifest["routers"], can_die, crc, relays is not None),
+        count_wires="" if relays is None else _COUNT_WIRES.format(width=relays["ports"]["counts__N"]["width"]),
+        write_counts="" if relays is None else _WRITE_COUNTS,
         dead_wires=_DEAD_WIRES.format(width=manifest["ports"]["dead__N"]["width"]) if can_die else "",
         lost=" + {16'b0, lost[n]}" if can_die else "",
         dead_read=_DEAD_READ if can_die else "",
         check_wires=_CHECK_WIRES.format(width=manifest["ports"]["errors__N"]["width"]) if crc else "",
         bad=" + {16'b0, bad[n]}" if crc else "",
-        check_read=_CHECK_READ if crc else "",
-        check_write=_CHECK_WRITE if crc else "",
+        write_checks=_WRITE_CHECKS if crc else "",
         flip_wires=_FLIP_WIRES.format(width=flip_width) if flips else "",
         flip_read=_FLIP_READ if flips else "",
         channel_wires="\n".join(wires),

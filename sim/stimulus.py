@@ -1,5 +1,6 @@
 """Cases: the traffic of one test, its packets flit by flit, and what the model says must come out."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,17 @@ from hdnhw.traffic.exchange import MOST_TIMED
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 from sim.harness import CAPACITY
 
-__all__ = ["TESTS", "Case", "case_of_traffic", "load_case", "make_case", "write_case"]
+__all__ = [
+    "ALWAYS_DEAD",
+    "TESTS",
+    "Case",
+    "case_of_traffic",
+    "dead_words",
+    "load_case",
+    "make_case",
+    "write_case",
+    "write_columns",
+]
 
 TESTS = ("hops", "random", "exchange")
 HOTSPOT_SHARE = 0.05
@@ -218,9 +229,22 @@ def _where_out(
     return out
 
 
+def dead_words(faults: Faults) -> npt.NDArray[np.int64]:
+    """Return what the pins of each node say that is dead, see the manifest; shape (nodes,)."""
+    bits = np.column_stack([faults.channels, faults.nodes])
+    words: npt.NDArray[np.int64] = bits @ (1 << np.arange(bits.shape[1], dtype=np.int64))
+    return words
+
+
+def write_columns(folder: Path, **columns: Iterable[Any]) -> None:
+    """Write columns of numbers as the bench reads them, one file each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, column in columns.items():
+        (folder / f"{name}.hex").write_text("\n".join(f"{int(value):x}" for value in column) + "\n")
+
+
 def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
     """Write the files that the bench and the check read; return the bench's plusargs."""
-    folder.mkdir(parents=True, exist_ok=True)
     columns = {
         "flits": case.flits.reshape(-1),
         "earliest": case.traffic.earliest,
@@ -228,10 +252,8 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
         "seeds": terminal_seeds(plan.network.num_nodes, case.terminals.seed),
     }
     if case.faults is not None:
-        bits = np.column_stack([case.faults.channels, case.faults.nodes])
-        columns["dead"] = bits @ (1 << np.arange(bits.shape[1], dtype=np.int64))
-    for name, column in columns.items():
-        (folder / f"{name}.hex").write_text("\n".join(f"{int(value):x}" for value in column) + "\n")
+        columns["dead"] = dead_words(case.faults)
+    write_columns(folder, **columns)
     expected = case.expected
     np.savez(
         folder / "case.npz",
@@ -248,6 +270,7 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
     return ALWAYS_DEAD | {
         "folder": folder,
         "packets": case.traffic.num_packets,
+        "expected": case.traffic.num_packets,
         "limit": case.limit,
         "gap": case.terminals.source_gap,
         "stall": case.terminals.sink_stall,

@@ -28,7 +28,8 @@ KEYS = {
     "route 'rdn(cube(2), 1)' 0 31": "hops nodes ports vcs",
     "route 'rdn(cube(2), 1)' 0 31 --algorithm paper": "hops nodes ports vcs",
     "route 'rdn(cube(2), 1)' 0 1.3/1.1 --modes O": "hops nodes ports vcs",
-    "paths 'rdn(cube(2), 1)' 0 1.3/1.1": "paths count max_hops total_hops algorithm bound disjoint",
+    "paths 'rdn(cube(2), 1)' 0 1.3/1.1": "paths count max_hops total_hops algorithm bound disjoint modes "
+    "max_waypoints waypoints",
     "paths 'hdn(cube(3), [[2]])' 0 7 --algorithm flow": "paths count max_hops",
     "paths 'mesh(3, 3)' 0 8": "paths count max_hops",
     "routing 'rdn(cube(2), 1)'": "pairs max_hops mean_hops mean_stretch worst_stretch nonminimal_fraction cdg_channels "
@@ -106,6 +107,9 @@ WRONG = {
     "paths of the paper elsewhere": "paths 'cube(3)' 0 1 --algorithm paper",
     "paths by address elsewhere": "paths 'star(3)' 0 1 --algorithm address",
     "too large for a flow": "paths 'cube(25)' 0 1 --algorithm flow",
+    "modes of paths without levels": "paths 'mesh(3, 3)' 0 8 --modes f",
+    "three lanes for paths": "paths 'mesh(3, 3)' 0 8 --lanes 3",
+    "modes of paths without a rule": "paths 'hsn(2, mesh(2, 6), top=4)' 0 8 --modes f",
     "three lanes": "routing 'cube(3)' --lanes 3",
     "unknown crossbar": "emit 'complete(2)' -o out --crossbar input",
     "unknown queueing": "simulate 'complete(2)' --queueing lifo",
@@ -171,6 +175,10 @@ WRONG = {
     "no user bits": "emit 'complete(2)' -o out --endpoints axi-stream --tuser-width 0",
     "unknown endpoints": "emit 'complete(2)' -o out --endpoints pcie",
     "frames without endpoints": "emit 'complete(2)' -o out --max-frame 512",
+    "waypoints without relays": "emit 'complete(2)' -o out --waypoints 2",
+    "waypoints to frames": "emit 'complete(2)' -o out --endpoints axi-stream --waypoints 2",
+    "no waypoints": "emit 'complete(2)' -o out --endpoints relay --waypoints 0",
+    "no room for waypoints": "emit 'cube(4)' -o out --endpoints relay --waypoints 8",
     "frames in a test without endpoints": "cosim 'complete(2)' --test hops --max-frame 512",
     "no frames": "cosim 'complete(2)' --test axi --frames 0",
     "axi under icarus": "cosim 'complete(2)' --test axi --simulator icarus",
@@ -464,6 +472,15 @@ def test_emit_writes_endpoints(run, tmp_path):
     assert (endpoints["top"], endpoints["max_frame"], endpoints["tuser_width"]) == ("noc_axi", 64, 3)
 
 
+def test_emit_writes_relays(run, tmp_path):
+    sizes = "--flit-width 24 --packet-length 1 --dead-pins --waypoints 2 --slots 1 --timeout 512"
+    result = result_of(run, f"emit 'complete(2)' -o out --name noc --endpoints relay {sizes}")
+    assert result["files"] == ["out/noc.sv", "out/noc_relay.sv", "out/noc.core", "out/manifest.json"]
+    endpoints = json.loads((tmp_path / "out/manifest.json").read_text())["endpoints"]
+    assert (endpoints["type"], endpoints["top"]) == ("relay", "noc_relay")
+    assert (endpoints["waypoints"], endpoints["slots"], endpoints["timeout"]) == (2, 1, 512)
+
+
 @pytest.mark.parametrize("json_option", ["", "--json"])
 @pytest.mark.parametrize("line", WRONG.values(), ids=WRONG)
 def test_wrong_input_is_one_line_and_leaves_nothing(run, tmp_path, line, json_option):
@@ -535,3 +552,30 @@ def test_paths_of_the_paper_that_are_not_disjoint(run):
     found = json.loads(out)
     assert (status, err, found["disjoint"], found["count"]) == (1, "", False, 5)
     assert found["fault"].endswith("visits a node twice")
+
+
+@pytest.mark.parametrize("modes", ["Of", "OO"])
+def test_paths_and_the_waypoints_along_them(run, modes):
+    spec = "'hdn(cube(2), [[0], [0, 1]])'"
+    found = json.loads(run(f"paths {spec} 0 77 --modes {modes} --json")[1])
+    assert found["modes"] == modes
+    assert found["max_waypoints"] == max(map(len, found["waypoints"]))
+    for path, chosen in zip(found["paths"], found["waypoints"], strict=True):
+        nodes = [path[0]]
+        for stop in [*chosen, path[-1]]:
+            nodes += json.loads(run(f"route {spec} {nodes[-1]} {stop} --modes {modes} --json")[1])["nodes"][1:]
+        assert nodes == path
+
+
+def test_paths_where_there_is_no_routing(run):
+    status, out, err = run("paths 'hsn(2, mesh(2, 6), top=4)' 0 40 --json")
+    found = json.loads(out)
+    assert (status, found["modes"], found["waypoints"], found["max_waypoints"]) == (0, None, None, None)
+    assert found["disjoint"]
+    assert err.startswith("no table-free routing rule is known for hsn(2, mesh(2, 6), top=4)")
+
+
+def test_paths_that_no_waypoints_lead_along(run):
+    found = json.loads(run("paths 'hsn(3, cube(2), diameter_links=True)' 0 9 --json")[1])
+    assert found["waypoints"].count(None) == 2
+    assert found["max_waypoints"] is None

@@ -20,6 +20,7 @@ from hdnhw.spec import (
     Factor,
     NetworkSpec,
     Product,
+    RelaySpec,
     SpecError,
     ccc,
     complete,
@@ -316,6 +317,21 @@ REFUSED_CALLS = [
     (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),
     (lambda: AxiStreamSpec(tuser_width=0), "tuser width must be 1 to 1024 bits, not 0"),
     (lambda: AxiStreamSpec(tuser_width=1025), "tuser width must be 1 to 1024 bits, not 1025"),
+    (lambda: RelaySpec(waypoints=0), "waypoints must be 1 to 8, not 0"),
+    (lambda: RelaySpec(waypoints=9), "waypoints must be 1 to 8, not 9"),
+    (lambda: RelaySpec(slots=0), "slots must be a power of two from 1 to 64, not 0"),
+    (lambda: RelaySpec(slots=6), "slots must be a power of two from 1 to 64, not 6"),
+    (lambda: RelaySpec(slots=128), "slots must be a power of two from 1 to 64, not 128"),
+    (lambda: RelaySpec(timeout=128), "timeout must be a power of two from 256 to 16777216 cycles, not 128"),
+    (lambda: RelaySpec(timeout=1000), "timeout must be a power of two from 256 to 16777216 cycles, not 1000"),
+    (lambda: RelaySpec(timeout=1 << 25), "timeout must be a power of two from 256 to 16777216 cycles, not 33554432"),
+    *(
+        (
+            lambda endpoints=endpoints: fabric(dead_pins=True, endpoints=endpoints),
+            "dead pins are for fabrics of bare streams or relays: these endpoints need all that they send to arrive",
+        )
+        for endpoints in (AxiStreamSpec(), CollectiveSpec())
+    ),
 ]
 
 
@@ -379,7 +395,10 @@ def test_fabric_limits():
         ({"network": None}, "network must be a network spec such as parse(...) returns, not None"),
         ({"modes": 1}, "modes must be a string or None, not 1"),
         ({"modes": ["f"]}, "modes must be a string or None, not ['f']"),
-        ({"endpoints": "axi-stream"}, "endpoints must be an AxiStreamSpec, a CollectiveSpec or None, not 'axi-stream'"),
+        (
+            {"endpoints": "axi-stream"},
+            "endpoints must be an AxiStreamSpec, a CollectiveSpec, a RelaySpec or None, not 'axi-stream'",
+        ),
     ],
 )
 def test_fabric_of_other_types(options, message):
@@ -403,6 +422,12 @@ def test_endpoint_sizes_are_plain_integers():
     for name, what in (("max_frame", "max frame"), ("tuser_width", "tuser width")):
         with pytest.raises(TypeError, match=f"^{what} must be an integer, not '8'$"):
             AxiStreamSpec(**{name: "8"})
+    relays = RelaySpec(waypoints=np.int64(2), slots=np.uint8(8), timeout=np.int32(512))
+    assert fabric(endpoints=relays, dead_pins=True).endpoints == RelaySpec(waypoints=2, slots=8, timeout=512)
+    assert {type(relays.waypoints), type(relays.slots), type(relays.timeout)} == {int}
+    for name in ("waypoints", "slots", "timeout"):
+        with pytest.raises(TypeError, match=f"^{name} must be an integer, not '8'$"):
+            RelaySpec(**{name: "8"})
 
 
 @pytest.mark.parametrize(

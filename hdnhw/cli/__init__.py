@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from hdnhw.cli.choosing import add_choosing_commands
 from hdnhw.cli.collective import add_collective_commands
 from hdnhw.cli.emulation import add_emulation_command
-from hdnhw.cli.faults import add_faults_command
+from hdnhw.cli.faults import add_faults_commands
 from hdnhw.cli.hardware import add_hardware_commands
 from hdnhw.cli.network import add_network_commands, add_routing_commands
 from hdnhw.cli.options import (
@@ -65,7 +65,7 @@ def _parser() -> Parser:
         add_simulation_commands,
         add_hardware_commands,
         add_papers_command,
-        add_faults_command,
+        add_faults_commands,
     ):
         add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):

@@ -76,7 +76,9 @@ def _add_emit(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory for the files")
     parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
-    parser.add_argument("--endpoints", choices=("axi-stream", "collective"), help="what to put at the terminals")
+    parser.add_argument(
+        "--endpoints", choices=("axi-stream", "collective", "relay"), help="what to put at the terminals"
+    )
     add_fabric_options(parser)
     add_endpoint_options(parser)
 

@@ -172,7 +172,25 @@ def paths(options: argparse.Namespace) -> tuple[Result, int]:
         "disjoint": fault is None,
         "fault": fault,
         "paths": found,
+        **_waypoints(options, network, found),
     }, DONE if fault is None else FAILED
+
+
+def _waypoints(options: argparse.Namespace, network: Network, found: list[list[int]]) -> Result:
+    """Return how the table-free routing follows the paths, null where the network has none."""
+    from hdnhw.routing.path_waypoints import waypoints_along
+
+    try:
+        made = plan(network.spec, options.modes, options.lanes)
+    except SpecError as error:
+        if options.modes is not None or options.lanes != 1:
+            raise
+        say(str(error))
+        return {"modes": None, "max_waypoints": None, "waypoints": None}
+    chosen = [waypoints_along(made, path) for path in found]
+    counts = [len(some) for some in chosen if some is not None]
+    most = max(counts, default=0) if len(counts) == len(chosen) else None
+    return {"modes": made.modes, "max_waypoints": most, "waypoints": chosen}
 
 
 def _flow_paths(network: Network, src: int, dst: int) -> list[list[int]]:
@@ -275,6 +293,7 @@ def add_routing_commands(commands: Any) -> None:
         help="by address arithmetic; the same made shorter by a flow over a small part of the network (default); by a "
         "flow over all of it (default for networks of other kinds); the paper's Algorithm 6 as printed",
     )
+    add_rule_options(parser)
     parser = add_command(
         commands,
         "routing",

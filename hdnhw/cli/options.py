@@ -15,6 +15,7 @@ from hdnhw.spec import (
     CollectiveSpec,
     FabricSpec,
     NetworkSpec,
+    RelaySpec,
     SpecError,
     parse,
 )
@@ -43,6 +44,7 @@ DONE, FAILED, BAD_INPUT = 0, 1, 2
 
 AXI_OPTIONS = {"max_frame": "--max-frame", "tuser_width": "--tuser-width"}
 ENGINE_OPTIONS = {"operations": "--operations", "engine_root": "--root", "order": "--order"}
+RELAY_OPTIONS = {"waypoints": "--waypoints", "slots": "--slots", "timeout": "--timeout"}
 """Options of endpoints by the names under which they are kept."""
 
 Result = dict[str, Any]
@@ -113,7 +115,7 @@ def add_timed_options(parser: argparse.ArgumentParser, *, length: str = "8") -> 
         "output queues, for the most throughput; worth it from four packet slots a virtual channel",
     )
     parser.set_defaults(flit_width=None, crossbar=None, dead_pins=None, crc=None, endpoints=None)
-    parser.set_defaults(**dict.fromkeys([*AXI_OPTIONS, *ENGINE_OPTIONS]))
+    parser.set_defaults(**dict.fromkeys([*AXI_OPTIONS, *ENGINE_OPTIONS, *RELAY_OPTIONS]))
 
 
 def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", width: str = "32") -> None:
@@ -138,7 +140,7 @@ def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", wi
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how large AXI4-Stream endpoints are, and what collective engines can do."""
+    """Add the options that say how large AXI4-Stream endpoints and relays are, and what collective engines can do."""
     parser.add_argument(
         "--operations",
         metavar="OP,...",
@@ -152,6 +154,13 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-frame", type=int, metavar="BYTES", help="longest frame of the endpoints (default 1024)")
     parser.add_argument("--tuser-width", type=int, metavar="BITS", help="user bits a frame (default 1)")
+    parser.add_argument("--waypoints", type=int, metavar="W", help="most that a packet names to relays (default 1)")
+    parser.add_argument(
+        "--slots", type=int, metavar="S", help="packets a class that relays hold, own and others' (default 4 each)"
+    )
+    parser.add_argument(
+        "--timeout", type=int, metavar="T", help="cycles that relays wait for each other (default 65536)"
+    )
 
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
@@ -202,16 +211,22 @@ def load_spec(options: argparse.Namespace) -> Any:
     return LoadSpec(**{name: value for name, value in given.items() if value is not None})
 
 
-def _endpoints(options: argparse.Namespace, network: NetworkSpec | None) -> AxiStreamSpec | CollectiveSpec | None:
-    kinds = {"axi-stream": AXI_OPTIONS, "collective": ENGINE_OPTIONS}
-    for kind, names in kinds.items():
+def _endpoints(
+    options: argparse.Namespace, network: NetworkSpec | None
+) -> AxiStreamSpec | CollectiveSpec | RelaySpec | None:
+    kinds = {
+        "axi-stream": ("AXI4-Stream endpoints", AXI_OPTIONS),
+        "collective": ("collective engines", ENGINE_OPTIONS),
+        "relay": ("relays", RELAY_OPTIONS),
+    }
+    for kind, (what, names) in kinds.items():
         for name, option in names.items():
             if kind != options.endpoints and getattr(options, name) is not None:
-                what = "AXI4-Stream endpoints" if kind == "axi-stream" else "collective engines"
                 raise SpecError(f"{option} is for {what}; this fabric has none")
-    if options.endpoints == "axi-stream":
-        given = {name: getattr(options, name) for name in AXI_OPTIONS}
-        return AxiStreamSpec(**{name: value for name, value in given.items() if value is not None})
+    if options.endpoints in ("axi-stream", "relay"):
+        given = {name: getattr(options, name) for name in kinds[options.endpoints][1]}
+        given = {name: value for name, value in given.items() if value is not None}
+        return RelaySpec(**given) if options.endpoints == "relay" else AxiStreamSpec(**given)
     if options.endpoints == "collective":
         from hdnhw.topology.network import build
 

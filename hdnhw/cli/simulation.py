@@ -8,8 +8,10 @@ from hdnhw.cli.options import (
     DONE,
     Result,
     add_command,
+    add_faults_option,
     add_load_options,
     add_timed_options,
+    drawn_faults,
     fabric_spec,
     load_spec,
     say,
@@ -34,6 +36,8 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
         check_channels(Path(options.channels))
     fabric, load = fabric_spec(options), load_spec(options)
     model = model_of(fabric)
+    if options.faults is not None:
+        model = model.with_faults(drawn_faults(options, model.plan.network, load.seed))
     with ProgressBar() as progress:
         measured = measure(model, load, counting=options.channels is not None, progress=progress.show)
     row = measurement_row(model, load, measured)
@@ -54,7 +58,7 @@ def _replay(options: argparse.Namespace) -> Result:
     from hdnhw.model.replay import measure_exchange, measure_trace
 
     given = "--pattern exchange" if options.trace is None else "--trace"
-    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed", "channels"):
+    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed", "channels", "faults"):
         if getattr(options, name) is not None and not (name == "pattern" and options.trace is None):
             raise SpecError(f"{given} says which messages there are: it does not go with --{name}")
     with ProgressBar() as progress:
@@ -120,6 +124,7 @@ def add_simulation_commands(commands: Any) -> None:
         metavar="FILE",
         help="send the messages of a text, Parquet or Netrace file instead, until all have arrived or for --cycles N",
     )
+    add_faults_option(parser)
     parser.add_argument("--histogram", action="store_true", help="show how many messages took how long")
     parser.add_argument(
         "--channels",

@@ -14,12 +14,13 @@ from hdnhw.collective.program import Program
 from hdnhw.emit.axi import AXI_SUFFIX, axi_manifest, axi_verilog
 from hdnhw.emit.collective import collective_text
 from hdnhw.emit.core import core_name, core_text
+from hdnhw.emit.relay import RELAY_SUFFIX, relay_manifest, relay_verilog
 from hdnhw.emit.verilog import EJECTION_SUFFIX, fabric_verilog, router_names
-from hdnhw.flit import FlitFormat, FrameFormat
+from hdnhw.flit import FlitFormat, FrameFormat, RelayFormat
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, SpecError
+from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError
 from hdnhw.timing import SlotTiming, slots_per_vc
 from hdnhw.topology.network import build
 
@@ -82,6 +83,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     timing = SlotTiming(spec.packet_length, crc=spec.crc)
     flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
     frames = FrameFormat(flits, spec.endpoints) if isinstance(spec.endpoints, AxiStreamSpec) else None
+    packets = RelayFormat(flits, spec.endpoints) if isinstance(spec.endpoints, RelaySpec) else None
     buffers = timing.buffers_of(spec.buffers)
     text = fabric_verilog(
         routing,
@@ -100,6 +102,10 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         around = axi_verilog(frames, routing.address, top=top)
         files[f"{top}{AXI_SUFFIX}.sv"] = around
         manifest["endpoints"] = axi_manifest(frames, top=top, text=around)
+    if packets is not None:
+        around = relay_verilog(packets, routing.address, top=top, dead_pins=spec.dead_pins)
+        files[f"{top}{RELAY_SUFFIX}.sv"] = around
+        manifest["endpoints"] = relay_manifest(packets, top=top, text=around, ports=manifest["ports"])
     if isinstance(spec.endpoints, CollectiveSpec):
         engines = collective_text(routing.network, spec.endpoints, flits, top=top)
         files[f"{engines.top}.sv"] = engines.text

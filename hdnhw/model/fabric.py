@@ -19,6 +19,7 @@ from hdnhw.model.router import (
     LINKS,
     LOST,
     NODE,
+    PACE,
     PROGRESS,
     SENT,
     SLOT,
@@ -283,6 +284,23 @@ class Course:
         there[rows[: count[0]]] = False
         return self._pool.reshape(-1, FIELDS)[there]
 
+    @property
+    def sending(self) -> npt.NDArray[np.bool_]:
+        """Which sources have a packet that has not been accepted whole, shape (nodes,)."""
+        (_, present, _, _), *_ = self._terminals[0]
+        sending: npt.NDArray[np.bool_] = present != 0
+        return sending
+
+    def ejecting(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the tag of the packet that each sink takes next, -1 if none, and its flits taken; shape (nodes,).
+
+        Of sinks that pause; those that never do have no such state.
+        """
+        packets, _, head, level = self._terminals[2]
+        rows = packets[np.arange(len(head)), head]
+        tags = self._pool.reshape(-1, FIELDS)[np.where(level > 0, rows, 0), TAG].astype(np.int64)
+        return np.where(level > 0, tags, -1), self._terminals[3].copy()
+
     def counts(self) -> Counts:
         """Return what channels and queues have done since reset; that of no nodes without `counting`."""
         ports, stride = self._model.shape[-1], 1 << self._model.vc_bits
@@ -348,7 +366,14 @@ class Course:
                 target[tuple(slice(size) for size in source.shape)] = source
         self._flows = grown
 
-    def advance(self, arrivals: tuple[npt.NDArray[Any], ...], *, packets: int, limit: int) -> npt.NDArray[np.int32]:
+    def advance(
+        self,
+        arrivals: tuple[npt.NDArray[Any], ...],
+        *,
+        packets: int,
+        limit: int,
+        pace: npt.NDArray[np.int32] | None = None,
+    ) -> npt.NDArray[np.int32]:
         """Go on until `packets` packets have left or been dropped since reset, or cycle `limit` is reached.
 
         Parameters
@@ -358,6 +383,9 @@ class Course:
             by cycle.
         packets, limit : int
             See :func:`hdnhw.model.router.simulate`: a run that goes on behind `limit` has that in the sample phase.
+        pace : ndarray of int32, optional
+            Where sinks may pause before each of these packets, see :data:`hdnhw.model.router.PACE`; everywhere if
+            omitted. None of them may leave within the call.
 
         Returns
         -------
@@ -368,6 +396,8 @@ class Course:
         if limit > MAX_CYCLE:
             raise ValueError(f"a run must end by cycle {MAX_CYCLE}, not {limit}")
         self._make_room(len(arrivals[0]))
+        rows, count = self._free
+        offered = rows[count[0] - len(arrivals[0]) : count[0]][::-1].copy()
         phases = (timing.packet_length, timing.sample_phase, timing.update_phase, timing.ejection_cycles)
         left = simulate(
             model.plan.route,
@@ -390,6 +420,8 @@ class Course:
             packets,
             limit,
         )
+        if pace is not None:
+            self._pool.reshape(-1, FIELDS)[offered, PACE] = pace
         return self._out[: left * FIELDS].reshape(-1, FIELDS).copy()
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.router import CREATED, HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
+from hdnhw.model.router import CREATED, DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import SpecError
 from hdnhw.topology.network import Network
@@ -122,14 +122,15 @@ class Measurement:
         Whether the warm-up ended in a steady state; True if it was prescribed.
     cycles : int
         Cycles simulated in all.
-    created, delivered : int
-        Messages created in the interval, and how many of them have come out by the end.
+    created, delivered, stranded : int
+        Messages created in the interval, how many of them have come out by the end, and how many where their route
+        meets something dead. Dead nodes create none.
     packets : int
         Packets of the created.
     payload_share : float
         Of the flits of these packets, how many are flits of messages; the others are padding.
-    offered_rate, accepted_rate : float
-        Flits created, and taken by terminals, in the interval.
+    offered_rate, accepted_rate, stranded_rate : float
+        Flits created, and taken by terminals, in the interval: by those they are for, and by others.
     packet_latency, network_latency : ndarray of int64
         Histograms of the delivered: index c counts messages that took c cycles from creation, and from the acceptance
         of the first head flit, to the cycle in which the last tail was taken.
@@ -154,10 +155,12 @@ class Measurement:
     cycles: int
     created: int
     delivered: int
+    stranded: int
     packets: int
     payload_share: float
     offered_rate: float
     accepted_rate: float
+    stranded_rate: float
     packet_latency: Integers
     network_latency: Integers
     half_width: float
@@ -170,8 +173,9 @@ class Measurement:
 
     @property
     def saturated(self) -> bool:
-        """Whether less than 95 % of what was offered was accepted, by more than chance makes of so many messages."""
-        return self.accepted_rate < self.offered_rate * (0.95 - 3 * self.deviation)
+        """Whether less than 95 % of what was offered was taken, by more than chance makes of so many messages."""
+        taken = self.accepted_rate + self.stranded_rate
+        return taken < self.offered_rate * (0.95 - 3 * self.deviation)
 
 
 def measure(
@@ -216,7 +220,7 @@ def measure(
         tally.take(window)
     counts = run.course.counts().since(before) if counting else None
     run.begin("last packets", 2 * tally.stop)
-    while tally.delivered < tally.created and run.cycle < 2 * tally.stop:
+    while tally.left < tally.created and run.cycle < 2 * tally.stop:
         for window in run.windows(run.cycle + run.block):
             tally.take(window)
     run.watchdog.look(last=True)
@@ -228,8 +232,9 @@ class _Window:
     """Some cycles of a run.
 
     Of the messages created, in the order of cycles: when, and how many packets and flits. Of the packets that left:
-    their source and the cycle of the tail. Of the messages that left: the cycles in which they were created, their head
-    was accepted and their last tail taken, and the channels that they crossed.
+    their source, the cycle of the tail, and whether they were at their destination. Of the messages that left at their
+    destination: the cycles in which they were created, their head was accepted and their last tail taken, and the
+    channels that they crossed; of those that left elsewhere: the cycles in which they were created.
     """
 
     created: Integers
@@ -237,10 +242,12 @@ class _Window:
     flits: Integers
     source: Packets
     taken: Packets
+    arrived: npt.NDArray[np.bool_]
     born: Packets
     head: Packets
     tail: Packets
     hops: Packets
+    stranded: Packets
 
 
 class _Beginnings:
@@ -273,6 +280,8 @@ class _Run:
         self._model, self._progress, self.cycle = model, progress, 0
         self._load = load.on(model.plan.network, self.packet_length)
         self.senders = self._load.senders
+        if model.faults is not None:
+            self.senders = self.senders[~model.faults.nodes[self.senders]]
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         self.course = Course(model, Terminals(), room=max(1024, len(model.address)), counting=counting)
@@ -311,14 +320,34 @@ class _Run:
         timing = self._model.timing
         stop += (timing.sample_phase - stop) % timing.packet_length
         messages = self._load.window(stop - self.cycle)
+        if self._model.faults is not None:
+            messages = messages.of_sources(~self._model.faults.nodes)
         created = messages.cycle + self.cycle
         left = self.course.advance(self._offer(created, messages), packets=1 << 62, limit=stop)
         self.cycle = stop
         self.watchdog.look()
         ended, head = self._ended(left)
         source, taken = left[:, TAG] >> _SOURCE, left[:, TAIL_CYCLE]
-        born, tail, hops = (ended[:, column] for column in (CREATED, TAIL_CYCLE, HOPS))
-        return _Window(created, messages.packets, messages.flits, source, taken, born, head, tail, hops)
+        home = self._is_home(ended)
+        born, tail, hops = (ended[home, column] for column in (CREATED, TAIL_CYCLE, HOPS))
+        return _Window(
+            created,
+            messages.packets,
+            messages.flits,
+            source,
+            taken,
+            self._is_home(left),
+            born,
+            head[home],
+            tail,
+            hops,
+            ended[~home, CREATED],
+        )
+
+    def _is_home(self, packets: Packets) -> npt.NDArray[np.bool_]:
+        """Tell which packets have left at their destination."""
+        home: npt.NDArray[np.bool_] = self._model.address[packets[:, NODE]] == packets[:, DESTINATION]
+        return home
 
     def _offer(self, created: Integers, messages: Messages) -> tuple[npt.NDArray[Any], ...]:
         """Return the packets of messages as arrivals, see :meth:`Course.advance`."""
@@ -384,12 +413,17 @@ class _Tally:
     """Statistics of the messages created in an interval, and of packets taken in it."""
 
     def __init__(self, nodes: int, start: int, stop: int) -> None:
-        self.start, self.stop, self.created, self.delivered = start, stop, 0, 0
+        self.start, self.stop, self.created, self._delivered, self._stranded = start, stop, 0, 0, 0
         self._packets, self._squares, self._flits = 0, 0, 0
-        self._taken = np.zeros(nodes, np.int64)
+        self._taken, self._elsewhere = np.zeros(nodes, np.int64), 0
         self._hops = 0
         self._histograms = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
         self._batches = np.zeros((2, BATCHES), np.float64)
+
+    @property
+    def left(self) -> int:
+        """Messages of the interval that have left, wherever."""
+        return self._delivered + self._stranded
 
     def take(self, window: _Window) -> None:
         """Count a window."""
@@ -400,14 +434,17 @@ class _Tally:
         self._squares += int((packets**2).sum())
         self._flits += int(window.flits[marked].sum())
         in_interval = (window.taken >= self.start) & (window.taken < self.stop)
-        self._taken += np.bincount(window.source[in_interval], minlength=len(self._taken))
+        home = in_interval & window.arrived
+        self._taken += np.bincount(window.source[home], minlength=len(self._taken))
+        self._elsewhere += int(in_interval.sum() - home.sum())
         self._finish(window)
 
     def _finish(self, window: _Window) -> None:
         """Count the messages that left."""
         marked = (window.born >= self.start) & (window.born < self.stop)
         born, tail = window.born[marked], window.tail[marked]
-        self.delivered += len(born)
+        self._delivered += len(born)
+        self._stranded += int(((window.stranded >= self.start) & (window.stranded < self.stop)).sum())
         self._hops += int(window.hops[marked].sum())
         for index, since in enumerate((born, window.head[marked])):
             self._histograms[index] = _added(self._histograms[index], np.bincount(tail - since))
@@ -427,15 +464,17 @@ class _Tally:
             steady=steady,
             cycles=run.cycle,
             created=self.created,
-            delivered=self.delivered,
+            delivered=self._delivered,
+            stranded=self._stranded,
             packets=self._packets,
             payload_share=self._flits / (self._packets * run.packet_length) if self._packets else math.nan,
             offered_rate=self._packets * flits,
             accepted_rate=int(self._taken.sum()) * flits,
+            stranded_rate=self._elsewhere * flits,
             packet_latency=self._histograms[0],
             network_latency=self._histograms[1],
             half_width=float(STUDENT * spread / math.sqrt(BATCHES)),
-            mean_hops=self._hops / self.delivered if self.delivered else math.nan,
+            mean_hops=self._hops / self._delivered if self._delivered else math.nan,
             flit_hops=run.flit_hops,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
             deviation=math.sqrt(self._squares) / max(1, self._packets),

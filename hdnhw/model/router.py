@@ -21,6 +21,8 @@ from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.timing import TURN_SLOTS, SlotTiming
 
 __all__ = [
+    "ANYWHERE",
+    "AT_HOME",
     "CREATED",
     "DESTINATION",
     "ENDED",
@@ -33,6 +35,8 @@ __all__ = [
     "LINKS",
     "LOST",
     "NODE",
+    "NOWHERE",
+    "PACE",
     "PROGRESS",
     "SENT",
     "SLOT",
@@ -55,13 +59,16 @@ PORT_MASK = (1 << VC_SHIFT) - 1
 
 trailing_zeros: Any = numbers.trailing_zeros  # an intrinsic: called without the context that its type asks for
 
-DESTINATION, CREATED, HEAD_CYCLE, TAG, HOPS, NEXT, WAY = range(7)
+DESTINATION, CREATED, HEAD_CYCLE, TAG, HOPS, NEXT, WAY, PACE = range(8)
 FIELDS = 8
 """Words of a packet in the pool: packed destination, -1 if that is no node; cycle before which it is not offered; cycle
 in which its head flit was accepted, -1 before; a number that its sender gave it; channels that it has crossed; the
-packet behind it in a queue; and its routing decision at the router where it is."""
+packet behind it in a queue; its routing decision at the router where it is; and whether sinks may pause before it."""
 
-NODE, TAIL_CYCLE = DESTINATION, NEXT
+ANYWHERE, AT_HOME, NOWHERE = range(3)
+"""Where sinks may pause before a packet: everywhere, at its destination alone, or not at all."""
+
+NODE, TAIL_CYCLE = WAY, NEXT
 """Words of a packet that has left, beside those of the pool: where it came out, and the cycle of its tail."""
 
 CYCLE, SLOT, ENDED, SENT, LOST, LEFT = range(6)
@@ -567,6 +574,7 @@ def _offer(pool, free, source, arrivals, number):  # type: ignore[no-untyped-def
     pool[_at(row + HEAD_CYCLE)] = -1
     pool[_at(row + TAG)] = tag[_at(number)]
     pool[_at(row + HOPS)] = 0
+    pool[_at(row + PACE)] = ANYWHERE
     if not backlog[1][_at(node)]:
         nodes[_at(count[0])] = node
         count[0] += 1
@@ -703,14 +711,25 @@ def _store_leaving(leaving, base, ejection):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _eject_cycle(pool, free, length, cycle, entries, local, credits, ejection, taken, state, stall, out, left):  # type: ignore[no-untyped-def]
+def _may_pause(pool, packet, address):  # type: ignore[no-untyped-def]
+    """Tell whether a sink at an address may pause before a packet."""
+    pace = pool[_at(packet * FIELDS + PACE)]
+    return pace == ANYWHERE or (pace == AT_HOME and pool[_at(packet * FIELDS + DESTINATION)] == address)
+
+
+@njit(cache=True, inline="always")
+def _eject_cycle(pool, free, length, cycle, entries, address, credits, ejection, taken, pausing, out, left):  # type: ignore[no-untyped-def]
     """Sinks that pause take a flit each; return the packets that have left so far."""
+    state, stall, local = pausing
     packets, bases, head, level = ejection
     for node in range(len(head)):
         if level[node] == 0:
             continue
         place = head[node]
-        if bases[node, place] + taken[node] > cycle or ((state[node] >> np.uint32(8)) & np.uint32(255)) < stall:
+        if bases[node, place] + taken[node] > cycle:
+            continue
+        pauses = ((state[node] >> np.uint32(8)) & np.uint32(255)) < stall
+        if pauses and _may_pause(pool, np.int64(packets[node, place]), address[node]):
             continue
         taken[node] += 1
         if taken[node] == length:
@@ -806,7 +825,7 @@ def simulate(  # type: ignore[no-untyped-def]
     orders,
     flows,
     terminals,
-    pauses,
+    waits,
     counts,
     out,
     progress,
@@ -822,7 +841,7 @@ def simulate(  # type: ignore[no-untyped-def]
     Return how many packets have left since the call.
     """
     length, sample_phase, update_phase, ejection_cycles, vc_bits = timing
-    gap, stall, hold = pauses
+    gap, stall, hold = waits
     plain = gap == 0 and stall == 0 and hold == 0
     # The caller holds all arrays.
     pool, free, credits, out = borrow(pool), borrow(free), borrow(credits), borrow(out)
@@ -882,8 +901,9 @@ def simulate(  # type: ignore[no-untyped-def]
             tails, pausing = phase == update_phase, (held, state, gap)
             lost += _inject_cycle(route, layout, pool, routers, slot, source, buffers, cycle, tails, length, pausing)
             if cycle >= hold:
+                pauses = (state, stall, local)
                 left = _eject_cycle(
-                    pool, free, length, cycle, entries, local, credits, ejection, taken, state, stall, out, left
+                    pool, free, length, cycle, entries, layout[0], credits, ejection, taken, pauses, out, left
                 )
             if gap or stall:
                 for node in range(nodes):

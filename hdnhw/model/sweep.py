@@ -16,6 +16,7 @@ from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summar
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.topology.faults import Faults
 
 __all__ = ["Point", "ResultsFile", "Row", "Sweep", "machine_row", "measure_point", "measurement_row", "model_of"]
 
@@ -83,9 +84,11 @@ def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
 
 def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -> Row:
     """Return what the command ``simulate`` prints."""
+    faults = {} if model.faults is None else _faults_row(model.faults, measured)
     return {
         **machine_row(model),
         **asdict(load),
+        **faults,
         "warmup": measured.warmup,
         "steady": measured.steady,
         "offered_rate": round(measured.offered_rate, 6),
@@ -103,6 +106,15 @@ def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -
         "cycles": measured.cycles,
         "seconds": round(measured.seconds, 3),
         "router_cycles_per_second": round(model.plan.network.num_nodes * measured.cycles / measured.seconds),
+    }
+
+
+def _faults_row(faults: Faults, measured: Measurement) -> Row:
+    return {
+        "dead_nodes": int(faults.nodes.sum()),
+        "dead_channels": int(faults.channels.sum()),
+        "stranded": measured.stranded,
+        "stranded_rate": round(measured.stranded_rate, 6),
     }
 
 

@@ -5,6 +5,8 @@ is a route like any other and needs no further buffer class.
 """
 
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,7 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["MAX_NODES", "Detours", "RouteTable"]
+__all__ = ["MAX_NODES", "Detours", "RouteTable", "Way"]
 
 MAX_NODES = 1 << 13
 """Largest network of which all legs are looked at; a table of its routes has 64 MiB."""
@@ -161,6 +163,23 @@ def _pack(flags: npt.NDArray[np.bool_]) -> Matrix:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
+class Way(NamedTuple):
+    """How a node is reached.
+
+    Attributes
+    ----------
+    reach : str
+        ``plain``, ``waypoints``; or why it is not: ``dead``, ``not connected``, ``needs more waypoints``.
+    waypoints : list of int or None
+    hops : int or None
+        Of all legs.
+    """
+
+    reach: str
+    waypoints: list[int] | None
+    hops: int | None
+
+
 class Detours:
     """What waypoints do for a set of faults.
 
@@ -220,6 +239,21 @@ class Detours:
                 middle, before = total.argmin(axis=0), total.min(axis=0)
                 chains = [(*chains[middle[node]], node) for node in range(len(legs))]
         return chosen
+
+    def ways(self, source: int, most: int, *, two_way: bool = False) -> list[Way]:
+        """Return how to reach each node from `source` by at most `most` waypoints, see :meth:`choose`."""
+        row = self.connected[source]
+        ways = []
+        for node, chosen in enumerate(self.choose(source, most, two_way=two_way)):
+            if chosen is not None:
+                hops = sum(int(self._any[one, other]) for one, other in pairwise((source, *chosen, node)))
+                ways.append(Way("waypoints" if chosen else "plain", list(chosen), hops))
+            elif self._faults.nodes[node]:
+                ways.append(Way("dead", None, None))
+            else:
+                joined = int(row[node >> 6]) >> (node & 63) & 1
+                ways.append(Way("needs more waypoints" if joined else "not connected", None, None))
+        return ways
 
     @property
     def connected_share(self) -> float:

@@ -17,6 +17,7 @@ __all__ = [
     "less",
     "next_flit",
     "number_of",
+    "selected",
     "subtract_modulo",
 ]
 
@@ -34,6 +35,11 @@ def equals(value: Value, constant: int) -> Value:
 def number_of(chosen: Mapping[int, Value], width: int) -> Value:
     """Return the number of the bit that is set, 0 if none is."""
     return Cat(any_of(each for number, each in chosen.items() if number >> bit & 1) for bit in range(width))
+
+
+def selected(chosen: Iterable[Value], words: Iterable[Value]) -> Value:
+    """Return the word whose bit is set, 0 if none is; all words are of one width."""
+    return reduce(or_, (Mux(each, word, 0) for each, word in zip(chosen, words, strict=True)))
 
 
 def filled(values: Sequence[Value]) -> list[Value]:

@@ -16,6 +16,7 @@ from hdnhw.spec.fabric import (
     AxiStreamSpec,
     CollectiveSpec,
     FabricSpec,
+    RelaySpec,
 )
 from hdnhw.spec.graphs import (
     CrossedCube,
@@ -53,6 +54,7 @@ __all__ = [
     "Petersen",
     "Product",
     "ReducedCube",
+    "RelaySpec",
     "SpecError",
     "Star",
     "SwappedNet",

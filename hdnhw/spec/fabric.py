@@ -7,7 +7,16 @@ from typing import SupportsIndex
 from hdnhw.spec.checks import SpecError
 from hdnhw.spec.parse import NetworkSpec
 
-__all__ = ["CROSSBARS", "EXCHANGE_ORDERS", "OPERATIONS", "QUEUEINGS", "AxiStreamSpec", "CollectiveSpec", "FabricSpec"]
+__all__ = [
+    "CROSSBARS",
+    "EXCHANGE_ORDERS",
+    "OPERATIONS",
+    "QUEUEINGS",
+    "AxiStreamSpec",
+    "CollectiveSpec",
+    "FabricSpec",
+    "RelaySpec",
+]
 
 CROSSBARS = ("crosspoint", "output")
 """Where the registers of a router's switch traversal stand; the first is the default."""
@@ -92,6 +101,54 @@ class CollectiveSpec:
         object.__setattr__(self, "root", root)
 
 
+LAPSES = 16
+"""Of granted slots, one after the other, that may not be used before those who wait for the next one give up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelaySpec:
+    """Relays: the terminals of a fabric whose packets may go by waypoints.
+
+    Attributes
+    ----------
+    waypoints : int
+        Most that a packet names, 1 to 8.
+    slots : int
+        Packets of a class that a relay holds of its own user, and as many of others; a power of two.
+    timeout : int
+        Cycles after which a request is given up; a power of two.
+
+    Raises
+    ------
+    TypeError
+        If a member is of another type.
+    SpecError
+        If a size is out of range.
+    """
+
+    waypoints: int = 1
+    slots: int = 4
+    timeout: int = 1 << 16
+
+    def __post_init__(self) -> None:
+        waypoints, slots = _size("waypoints", self.waypoints), _size("slots", self.slots)
+        timeout = _size("timeout", self.timeout)
+        if not 1 <= waypoints <= 8:
+            raise SpecError(f"waypoints must be 1 to 8, not {waypoints}")
+        if not 1 <= slots <= 64 or slots & (slots - 1):
+            raise SpecError(f"slots must be a power of two from 1 to 64, not {slots}")
+        if not 1 << 8 <= timeout <= 1 << 24 or timeout & (timeout - 1):
+            raise SpecError(f"timeout must be a power of two from {1 << 8} to {1 << 24} cycles, not {timeout}")
+        object.__setattr__(self, "waypoints", waypoints)
+        object.__setattr__(self, "slots", slots)
+        object.__setattr__(self, "timeout", timeout)
+
+    @property
+    def lapse(self) -> int:
+        """Cycles after which a slot that was granted and not used is free again."""
+        return self.timeout // LAPSES
+
+
 @dataclass(frozen=True, kw_only=True)
 class FabricSpec:
     """One machine on a network.
@@ -119,7 +176,7 @@ class FabricSpec:
         Whether routers and channels can be marked dead, by pins.
     crc : bool
         Whether flits have check bits: errors are counted at every channel, and no packet that has one comes out.
-    endpoints : AxiStreamSpec, CollectiveSpec or None
+    endpoints : AxiStreamSpec, CollectiveSpec, RelaySpec or None
         What stands at the terminals; None for bare streams of flits.
 
     Raises
@@ -140,7 +197,7 @@ class FabricSpec:
     queueing: str = QUEUEINGS[0]
     dead_pins: bool = False
     crc: bool = False
-    endpoints: AxiStreamSpec | CollectiveSpec | None = None
+    endpoints: AxiStreamSpec | CollectiveSpec | RelaySpec | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, NetworkSpec):
@@ -156,13 +213,16 @@ class FabricSpec:
         for what, there in (("dead pins", self.dead_pins), ("crc", self.crc)):
             if not isinstance(there, bool):
                 raise TypeError(f"{what} must be True or False, not {there!r}")
-        if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec):
-            raise TypeError(f"endpoints must be an AxiStreamSpec, a CollectiveSpec or None, not {self.endpoints!r}")
-        for what, there in (("dead pins are", self.dead_pins), ("a crc is", self.crc)):
-            if there and self.endpoints is not None:
-                raise SpecError(
-                    f"{what} for fabrics of bare streams: these endpoints need all that they send to arrive"
-                )
+        if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec | RelaySpec):
+            raise TypeError(
+                f"endpoints must be an AxiStreamSpec, a CollectiveSpec, a RelaySpec or None, not {self.endpoints!r}"
+            )
+        if self.dead_pins and isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec):
+            raise SpecError(
+                "dead pins are for fabrics of bare streams or relays: these endpoints need all that they send to arrive"
+            )
+        if self.crc and self.endpoints is not None:
+            raise SpecError("a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again")
         length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)
         if not 1 <= length <= 256:
             raise SpecError(f"packet length must be 1 to 256 flits, not {length}")

@@ -1,6 +1,6 @@
 """A load: which messages the terminals create, some cycles at a time, from one seed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,11 @@ class Messages:
     destination: Integers
     flits: Integers
     packets: Integers
+
+    def of_sources(self, sends: npt.NDArray[np.bool_]) -> "Messages":
+        """Return those of the nodes that send, shape (nodes,)."""
+        kept = sends[self.source]
+        return Messages(*(getattr(self, field.name)[kept] for field in fields(self)))
 
 
 class Load:

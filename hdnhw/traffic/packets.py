@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Terminals", "Traffic", "terminal_seeds"]
+__all__ = ["Terminals", "Traffic", "advance_generators", "terminal_seeds"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,3 +75,10 @@ def terminal_seeds(nodes: int, seed: int) -> npt.NDArray[np.uint32]:
     """Return the generator state of every node in cycle 0; none is 0."""
     mixed = (np.arange(1, nodes + 1, dtype=np.uint64) * np.uint64(0x9E3779B9)) ^ np.uint64(seed)
     return (mixed.astype(np.uint32) | np.uint32(1)).astype(np.uint32)
+
+
+def advance_generators(state: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the generator states one cycle later."""
+    state = state ^ state << np.uint32(13)
+    state = state ^ state >> np.uint32(17)
+    return state ^ state << np.uint32(5)

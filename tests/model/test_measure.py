@@ -10,8 +10,10 @@ from hdnhw.model.measure import MOST_BINS, LoadSpec, bins, measure, summarise, t
 from hdnhw.model.router import NODE, TAG, TAIL_CYCLE
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
+from hdnhw.routing.waypoints import RouteTable
 from hdnhw.spec import SpecError, parse
-from hdnhw.topology.metrics import summarise_distances
+from hdnhw.topology.faults import draw_faults
+from hdnhw.topology.metrics import neighbor_table, summarise_distances
 from hdnhw.traffic.packets import Terminals, Traffic
 
 
@@ -228,3 +230,25 @@ def test_a_network_whose_routers_are_sorted():
     assert sorted(result.packet.tolist()) == nodes.tolist()
     assert np.array_equal(result.node, (1 << 13) - 1 - result.packet)
     assert result.flit_hops == 13 << 13
+
+
+def test_messages_that_meet_something_dead_are_counted_apart() -> None:
+    routing = plan(parse("hdn(cube(2), [[0]])"))
+    table = neighbor_table(routing.network)
+    faults = draw_faults(table, np.random.default_rng(3), nodes=2, channels=4)
+    model = FabricModel(routing, packet_length=4, faults=faults)
+    measured = measure(model, LoadSpec(rate=0.2, cycles=20_000, warmup=500))
+    legs = RouteTable(routing).legs(faults)
+    alive = np.flatnonzero(~faults.nodes)
+    pairs = [(u, v) for u in alive for v in range(16) if u != v]
+    share = sum(legs[u, v] < 0 for u, v in pairs) / len(pairs)
+    assert 0.2 < share < 0.8
+    assert measured.delivered + measured.stranded == measured.created > 10_000
+    assert abs(measured.stranded / measured.created - share) < 5 * (share * (1 - share) / measured.created) ** 0.5
+    assert measured.offered_rate == pytest.approx(0.2 * 14 / 16, rel=0.05)
+    assert measured.accepted_rate == pytest.approx(measured.offered_rate * (1 - share), rel=0.05)
+    assert measured.stranded_rate == pytest.approx(measured.offered_rate * share, rel=0.05)
+    assert measured.packet_latency.sum() == measured.delivered
+    hops = [legs[u, v] for u, v in pairs if legs[u, v] >= 0]
+    assert measured.mean_hops == pytest.approx(np.mean(hops), rel=0.03)
+    assert not measured.saturated

@@ -1,0 +1,1 @@
+"""Relays: terminals between which packets go by waypoints."""

@@ -1,0 +1,93 @@
+"""What a relay knows of the request that it has sent for the first packet of a class."""
+
+from typing import Any
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.flit import RelayFormat
+from hdnhw.rtl.header import header_layout
+
+__all__ = ["PendingRequest", "notice_layout"]
+
+
+def notice_layout(packets: RelayFormat) -> data.StructLayout:
+    """Return what a notice says, packed addresses: to whom it goes, and the destination of the packet that was lost."""
+    address = packets.flits.address_width
+    return data.StructLayout({"src": address, "lost": address})
+
+
+class PendingRequest(wiring.Component):
+    """Remembers whom a packet of class c + 1 has asked for a slot of class c, and for how long.
+
+    Parameters
+    ----------
+    packets : RelayFormat
+
+    Members
+    -------
+    ask : In(1)
+        The request is chosen.
+    header : In(header_layout)
+        Of the packet that asks; in the cycle after `ask`.
+    grants : In(1)
+        A grant of the class has come.
+    granter : In(address width)
+        From whom.
+    send : In(1)
+        The packet is chosen to be sent.
+    discard : In(1)
+        The packet is discarded. Not without `overdue`.
+    asked, granted : Out(1)
+    accepts : Out(1)
+        `grants` is the grant that was asked for.
+    overdue : Out(1)
+        There has been no grant in time.
+    notice : Out(notice_layout)
+        For the packet that asks, from the second cycle after `ask` on.
+    """
+
+    def __init__(self, packets: RelayFormat) -> None:
+        self._packets = packets
+        super().__init__(
+            {
+                "ask": In(1),
+                "header": In(header_layout(packets)),
+                "grants": In(1),
+                "granter": In(packets.flits.address_width),
+                "send": In(1),
+                "discard": In(1),
+                "asked": Out(1),
+                "granted": Out(1),
+                "accepts": Out(1),
+                "overdue": Out(1),
+                "notice": Out(notice_layout(packets)),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        fresh, dst, waited = Signal(), Signal.like(self.granter), Signal(range(self._packets.endpoints.timeout))
+        m.d.comb += [
+            self.accepts.eq(
+                self.grants & self.asked & ~self.granted & (self.granter == Mux(fresh, self.header.dst, dst))
+            ),
+            self.overdue.eq(self.asked & ~self.granted & waited.all()),
+        ]
+        m.d.sync += fresh.eq(self.ask)
+        with m.If(fresh):
+            m.d.sync += [
+                dst.eq(self.header.dst),
+                self.notice.src.eq(self.header.src),
+                self.notice.lost.eq(self.header.stop_1),
+            ]
+        with m.If(self.ask):
+            m.d.sync += [self.asked.eq(1), waited.eq(0)]
+        with m.Elif(self.send | self.discard):
+            m.d.sync += [self.asked.eq(0), self.granted.eq(0)]
+        with m.Elif(self.accepts):
+            m.d.sync += self.granted.eq(1)
+        with m.If(self.asked & ~self.granted & ~waited.all() & ~self.ask):
+            m.d.sync += waited.eq(waited + 1)
+        return m

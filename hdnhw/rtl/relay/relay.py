@@ -1,0 +1,189 @@
+"""The relay of a node: packets that go by waypoints, on their way from one to the next."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from hdnhw.flit import RelayFormat
+from hdnhw.rtl.bits import selected
+from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.relay.pending import PendingRequest, notice_layout
+from hdnhw.rtl.relay.queues import SharedQueues
+from hdnhw.rtl.relay.receiver import FabricReceiver, UserReceiver
+from hdnhw.rtl.relay.sender import Sender
+from hdnhw.rtl.relay.store import PacketClass, PacketMemory, slot_of
+
+__all__ = ["COUNT_WIDTH", "NOTICES", "Relay", "counts_layout"]
+
+NOTICES = 16
+"""Notices that wait at a relay."""
+COUNT_WIDTH = 16
+"""Bits of a counter, which stays at its maximum."""
+COUNTS = ("stranded", "expired", "unreserved", "refused", "untold", "astray")
+
+
+def counts_layout() -> data.StructLayout:
+    """Return the counters of a relay, of packets since reset.
+
+    ``stranded`` have met something dead, ``expired`` have waited in vain for a slot, ``unreserved`` have come without
+    one, ``refused`` name too many stops: all these are lost. ``untold`` are notices without a place, ``astray`` are
+    requests, grants and notices that found nobody who waits for them.
+    """
+    return data.StructLayout(dict.fromkeys(COUNTS, COUNT_WIDTH))
+
+
+class Relay(wiring.Component):
+    """Sends packets by the waypoints that they name: asks the next one for a slot, goes there, asks the one behind it.
+
+    Cycle by cycle it is what docs/decisions/0013-waypoints-by-request-and-grant.md says.
+
+    Parameters
+    ----------
+    packets : RelayFormat
+    num_nodes : int
+        Of the network: entries of a queue of requests.
+
+    Members
+    -------
+    address : In(address width)
+        The node's packed address; constant.
+    send : In(injection_signature)
+        Packets of the user, see :class:`hdnhw.rtl.relay.receiver.UserReceiver`.
+    deliver : Out(ejection_signature)
+        Packets for the user, and notices of those that were lost. It must take them in the end, whether or not it can
+        send.
+    inject : Out(injection_signature)
+    eject : In(ejection_signature)
+        Of the fabric; taken without condition but for what is delivered.
+    counts : Out(counts_layout)
+    """
+
+    def __init__(self, packets: RelayFormat, *, num_nodes: int) -> None:
+        self._packets, self._num_nodes = packets, num_nodes
+        width = packets.flits.flit_width
+        super().__init__(
+            {
+                "address": In(packets.flits.address_width),
+                "send": In(injection_signature(flit_width=width)),
+                "deliver": Out(ejection_signature(flit_width=width)),
+                "inject": Out(injection_signature(flit_width=width)),
+                "eject": In(ejection_signature(flit_width=width)),
+                "counts": Out(counts_layout()),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        packets, waypoints = self._packets, self._packets.endpoints.waypoints
+        m.submodules.fabric = fabric = FabricReceiver(packets)
+        m.submodules.user = user = UserReceiver(packets)
+        m.submodules.sender = sender = Sender(packets)
+        connect(m, flipped(self.send), user.send)
+        connect(m, flipped(self.eject), fabric.eject)
+        connect(m, fabric.deliver, flipped(self.deliver))
+        connect(m, sender.inject, flipped(self.inject))
+        m.d.comb += [part.address.eq(self.address) for part in (fabric, user, sender)]
+        classes = [PacketClass(packets, relayed=number < waypoints) for number in range(waypoints + 1)]
+        pending = [PendingRequest(packets) for _ in range(waypoints)]
+        for number, part in enumerate(classes):
+            m.submodules[f"class_{number}"] = part
+        for number, part in enumerate(pending):
+            m.submodules[f"pending_{number}"] = part
+        self._elaborate_memory(m, fabric, user, sender)
+        self._elaborate_classes(m, classes, fabric, user, sender)
+        self._elaborate_grants(m, classes, fabric, sender)
+        discards = self._elaborate_pending(m, classes, pending, fabric, sender)
+        untold = self._elaborate_notices(m, discards, pending, fabric, sender)
+        events = {name: getattr(fabric, name) for name in ("stranded", "unreserved", "astray")}
+        self._elaborate_counts(m, events | {"expired": discards.any(), "refused": user.refused, "untold": untold})
+        return m
+
+    def _elaborate_memory(self, m: Module, fabric: Any, user: Any, sender: Any) -> None:
+        """Write what the fabric brings, else what the user sends."""
+        m.submodules.memory = store = PacketMemory(self._packets)
+        first = fabric.write.enable
+        m.d.comb += [user.busy.eq(first), store.write.enable.eq(first | user.write.enable)]
+        for name in ("slot", "flit", "data"):
+            m.d.comb += getattr(store.write, name).eq(
+                Mux(first, getattr(fabric.write, name), getattr(user.write, name))
+            )
+        connect(m, sender.read, store.read)
+
+    def _elaborate_classes(self, m: Module, classes: list[Any], fabric: Any, user: Any, sender: Any) -> None:
+        """Join the slots with who fills them and who sends from them."""
+        for number, part in enumerate(classes):
+            m.d.comb += [
+                part.open.eq(user.open[number]),
+                part.close.eq(user.close[number]),
+                part.leave.eq(sender.send[number]),
+                part.free.eq(sender.free[number]),
+                user.room[number].eq(part.room),
+                user.places[number].eq(part.place),
+                sender.firsts[number].eq(slot_of(self._packets, number, part.first_relayed, part.first_place)),
+            ]
+        for number, part in enumerate(classes[:-1]):
+            m.d.comb += [
+                part.reserve.eq(sender.grant[number]),
+                part.fill.eq(fabric.fill[number]),
+                part.finish.eq(fabric.finish[number]),
+                part.free_relayed.eq(sender.free[len(classes) + number]),
+                fabric.reserved[number].eq(part.reserved),
+                fabric.places[number].eq(part.place_relayed),
+            ]
+
+    def _elaborate_grants(self, m: Module, classes: list[Any], fabric: Any, sender: Any) -> None:
+        """Queue the requests of others; each is granted while there is room."""
+        address, waypoints = self._packets.flits.address_width, self._packets.endpoints.waypoints
+        m.submodules.requests = queues = SharedQueues(count=waypoints, depth=self._num_nodes, width=address)
+        m.d.comb += [
+            queues.push.eq(fabric.requests),
+            queues.i.eq(fabric.src),
+            queues.pop.eq(sender.grant),
+            fabric.full.eq(queues.full),
+            sender.granted.eq(queues.o),
+            sender.can_grant.eq(queues.valid & Cat(part.room_relayed for part in classes[:-1])),
+        ]
+
+    def _elaborate_pending(self, m: Module, classes: list[Any], pending: list[Any], fabric: Any, sender: Any) -> Signal:
+        """Ask, and send what is granted; return the classes whose packet is discarded, one at most and no grant's."""
+        discards, before = Signal(len(pending)), fabric.lost
+        m.d.comb += sender.can_send[0].eq(classes[0].valid)
+        for number, (part, waiting) in enumerate(zip(pending, classes[1:], strict=True)):
+            m.d.comb += [
+                sender.can_ask[number].eq(waiting.valid & ~part.asked),
+                sender.can_send[number + 1].eq(part.granted),
+                part.ask.eq(sender.ask[number]),
+                part.header.eq(sender.header),
+                part.send.eq(sender.send[number + 1]),
+                part.grants.eq(fabric.grants[number]),
+                part.granter.eq(fabric.src),
+                fabric.accepts[number].eq(part.accepts),
+                discards[number].eq(part.overdue & ~part.accepts & ~before),
+                part.discard.eq(discards[number]),
+                waiting.discard.eq(discards[number]),
+            ]
+            before = before | discards[number]
+        return discards
+
+    def _elaborate_notices(self, m: Module, discards: Signal, pending: list[Any], fabric: Any, sender: Any) -> Value:
+        """Queue notices to the sources of packets that are lost; return whether there is one without a place."""
+        notice, due = Signal(notice_layout(self._packets)), fabric.lost | discards.any()
+        m.submodules.notices = queue = SharedQueues(count=1, depth=NOTICES, width=notice.shape().size)
+        discarded = selected(discards, [part.notice.as_value() for part in pending])
+        m.d.comb += [
+            notice.eq(Mux(fabric.lost, fabric.notice.as_value(), discarded)),
+            queue.push.eq(due & ~queue.full),
+            queue.i.eq(notice),
+            queue.pop.eq(sender.tell),
+            sender.can_tell.eq(queue.valid),
+            sender.notice.eq(queue.o),
+        ]
+        return due & queue.full
+
+    def _elaborate_counts(self, m: Module, events: dict[str, Value]) -> None:
+        for name, event in events.items():
+            count = getattr(self.counts, name)
+            with m.If(event & ~count.all()):
+                m.d.sync += count.eq(count + 1)

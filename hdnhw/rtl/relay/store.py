@@ -1,0 +1,222 @@
+"""The memory of a relay: packet slots, and for each class of packets which of them are used and in which order."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.flit import RelayFormat
+from hdnhw.rtl.bits import index_width
+
+__all__ = ["PacketClass", "PacketMemory", "SlotReadSignature", "SlotWriteSignature", "slot_of", "slot_width"]
+
+
+def slot_width(packets: RelayFormat) -> int:
+    """Return the bits of a slot number."""
+    endpoints = packets.endpoints
+    return index_width(2 * endpoints.waypoints + 1) + endpoints.slots.bit_length() - 1
+
+
+def slot_of(packets: RelayFormat, number: int, relayed: Value, place: Value) -> Value:
+    """Return the slot number of a place in a ring of class `number`.
+
+    Above the place is the number of the ring: own packets of classes 0 to W, then relayed ones of classes 0 to W - 1.
+    """
+    waypoints, place_bits = packets.endpoints.waypoints, packets.endpoints.slots.bit_length() - 1
+    width = index_width(2 * waypoints + 1)
+    own = Const(number, width)
+    ring = own if number == waypoints else Mux(relayed, Const(number + waypoints + 1, width), own)
+    return Cat(place[:place_bits], ring)
+
+
+class SlotWriteSignature(wiring.Signature):
+    """Writing, one flit a cycle.
+
+    Members
+    -------
+    enable, slot, flit, data : Out
+        `flit` is the flit's code, see :func:`hdnhw.rtl.bits.next_flit`.
+    """
+
+    def __init__(self, packets: RelayFormat) -> None:
+        super().__init__(
+            {
+                "enable": Out(1),
+                "slot": Out(slot_width(packets)),
+                "flit": Out(index_width(packets.flits.packet_length)),
+                "data": Out(packets.flits.flit_width),
+            }
+        )
+
+
+class SlotReadSignature(wiring.Signature):
+    """Reading: `data` comes in the cycle after `enable` and stays until after the next one.
+
+    Members
+    -------
+    enable, slot, flit : Out
+    data : In(flit width)
+    """
+
+    def __init__(self, packets: RelayFormat) -> None:
+        super().__init__(
+            {
+                "enable": Out(1),
+                "slot": Out(slot_width(packets)),
+                "flit": Out(index_width(packets.flits.packet_length)),
+                "data": In(packets.flits.flit_width),
+            }
+        )
+
+
+class PacketMemory(wiring.Component):
+    """All slots of a relay. A flit can be read in the cycle after it was written.
+
+    Parameters
+    ----------
+    packets : RelayFormat
+
+    Members
+    -------
+    write : In(SlotWriteSignature)
+    read : In(SlotReadSignature)
+    """
+
+    def __init__(self, packets: RelayFormat) -> None:
+        self._packets = packets
+        super().__init__({"write": In(SlotWriteSignature(packets)), "read": In(SlotReadSignature(packets))})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        flits, endpoints = self._packets.flits, self._packets.endpoints
+        flit_bits = (flits.packet_length - 1).bit_length()
+        depth = (2 * endpoints.waypoints + 1) * endpoints.slots << flit_bits
+        m.submodules.flits = store = memory.Memory(shape=flits.flit_width, depth=depth, init=[])
+        write, read = store.write_port(), store.read_port()
+        m.d.comb += [
+            write.en.eq(self.write.enable),
+            write.addr.eq(Cat(self.write.flit[:flit_bits], self.write.slot)),
+            write.data.eq(self.write.data),
+            read.en.eq(self.read.enable),
+            read.addr.eq(Cat(self.read.flit[:flit_bits], self.read.slot)),
+            self.read.data.eq(read.data),
+        ]
+        return m
+
+
+class PacketClass(wiring.Component):
+    """The slots of one class: two rings, of own packets and of relayed ones, and the order in which packets leave.
+
+    Parameters
+    ----------
+    packets : RelayFormat
+    relayed : bool
+        Whether packets of the class can come from others; if not, the members below from `reserve` on are absent.
+
+    Members
+    -------
+    open, close : In(1)
+        A head flit, a tail flit, of the user's is written.
+    leave : In(1)
+        The first packet is chosen to be sent: it leaves the order.
+    discard : In(1)
+        It leaves the order, and its slot is free.
+    free : In(1)
+        A slot of an own packet is free.
+    room : Out(1)
+        Whether an own slot is free.
+    place : Out
+        Of the own packet that comes in.
+    valid, first_relayed, first_place : Out
+        Whether there is a first packet, and where it is.
+    reserve : In(1)
+        A grant is chosen: a slot is reserved.
+    fill, finish : In(1)
+        A head flit, a tail flit, is written into a reserved slot.
+    free_relayed : In(1)
+        A slot of a relayed packet is free.
+    reserved : Out(1)
+        Whether a slot is reserved.
+    room_relayed : Out(1)
+        Whether one can be.
+    place_relayed : Out
+        Of the relayed packet that comes in.
+    """
+
+    def __init__(self, packets: RelayFormat, *, relayed: bool) -> None:
+        self._endpoints, self._relayed = packets.endpoints, relayed
+        inputs, outputs = ["open", "close", "leave", "discard", "free"], ["room", "valid", "first_relayed"]
+        places = ["place", "first_place"]
+        if relayed:
+            inputs += ["reserve", "fill", "finish", "free_relayed"]
+            outputs += ["reserved", "room_relayed"]
+            places += ["place_relayed"]
+        members = {name: In(1) for name in inputs} | {name: Out(1) for name in outputs}
+        super().__init__(members | {name: Out(index_width(packets.endpoints.slots)) for name in places})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        slots = self._endpoints.slots
+        pops = self.leave | self.discard
+        used, waiting = Signal(range(slots + 1)), Signal(range(2 * slots + 1))
+        joins = self.close | self.finish if self._relayed else self.close
+        m.d.sync += [
+            used.eq(used + self.open - (self.free | (self.discard & ~self.first_relayed))),
+            waiting.eq(waiting + joins - pops),
+        ]
+        m.d.comb += [self.room.eq(~used[-1]), self.valid.eq(waiting.any())]
+        self._advance(m, self.place, self.close)
+        first = Signal.like(self.place)
+        self._advance(m, first, pops & ~self.first_relayed)
+        if self._relayed:
+            first_relayed = Signal.like(first)
+            self._advance(m, first_relayed, pops & self.first_relayed)
+            self._elaborate_order(m, joins, pops)
+            self._elaborate_reservations(m)
+            m.d.comb += self.first_place.eq(Mux(self.first_relayed, first_relayed, first))
+        else:
+            m.d.comb += self.first_place.eq(first)
+        return m
+
+    def _advance(self, m: Module, place: Value, moves: Value) -> None:
+        """Go around a ring."""
+        if self._endpoints.slots > 1:
+            with m.If(moves):
+                m.d.sync += place.eq(place + 1)
+
+    def _elaborate_order(self, m: Module, joins: Value, pops: Value) -> None:
+        """Keep of every packet from which ring it is."""
+        depth = 2 * self._endpoints.slots
+        m.submodules.order = order = memory.Memory(shape=1, depth=depth, init=[])
+        write, read = order.write_port(), order.read_port(domain="comb")
+        last, first = Signal(range(depth)), Signal(range(depth))
+        m.d.sync += [last.eq(last + joins), first.eq(first + pops)]
+        m.d.comb += [
+            write.addr.eq(last),
+            write.data.eq(self.finish),
+            write.en.eq(joins),
+            read.addr.eq(first),
+            self.first_relayed.eq(read.data),
+        ]
+
+    def _elaborate_reservations(self, m: Module) -> None:
+        """Count the relayed slots that are used, and those of them that are reserved; give up what is not filled."""
+        slots = self._endpoints.slots
+        used, reserved = Signal(range(slots + 1), name="used_relayed"), Signal(range(slots + 1), name="num_reserved")
+        idle, expires = Signal(range(self._endpoints.lapse)), Signal()
+        m.d.comb += [
+            self.reserved.eq(reserved.any()),
+            self.room_relayed.eq(~used[-1]),
+            expires.eq(self.reserved & idle.all() & ~self.reserve & ~self.fill),
+        ]
+        freed = self.free_relayed | (self.discard & self.first_relayed)
+        m.d.sync += [
+            used.eq((used + self.reserve - freed)[: len(used)] - expires),
+            reserved.eq(reserved + self.reserve - (self.fill | expires)),
+        ]
+        self._advance(m, self.place_relayed, self.finish)
+        with m.If(self.reserve | self.fill):
+            m.d.sync += idle.eq(0)
+        with m.Elif(self.reserved):
+            m.d.sync += idle.eq(idle + 1)
