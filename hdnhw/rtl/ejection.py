@@ -103,7 +103,7 @@ class CheckedEjectionBuffer(wiring.Component):
         width = index_width(self._length)
         m.submodules.flits = buffer = memory.Memory(shape=self._flit_width, depth=self._buffers << width, init=[])
         write, read = buffer.write_port(), buffer.read_port(domain="comb")
-        m.submodules.check = check = PacketCheck(flit_width=self._flit_width)
+        m.submodules.checker = check = PacketCheck(flit_width=self._flit_width)
         holds, do_take = Signal(), Signal()
         written = _elaborate_pointer(m, "write", self.channel.valid, self._length, self._buffers)
         checked = _elaborate_pointer(m, "checked", check.done, 1, self._buffers)[1:]

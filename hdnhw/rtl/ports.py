@@ -151,7 +151,7 @@ class InputPort(wiring.Component):
         """
         if not self._crc:
             return None
-        m.submodules.check = check = PacketCheck(flit_width=len(self.channel.data))
+        m.submodules.checker = check = PacketCheck(flit_width=len(self.channel.data))
         m.d.comb += [
             check.valid.eq(valid),
             check.data.eq(self.channel.data),
