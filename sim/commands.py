@@ -21,7 +21,7 @@ from hdnhw.emit.fabric import write_fabric
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.traffic.packets import Terminals
 from sim.axi import AxiBench
-from sim.errors import ErrorRun, ErrorVerdict, run_errors
+from sim.errors import ErrorRun, ErrorVerdict, make_errors, run_errors
 from sim.relay import RelayBench
 from sim.runner import SIMULATORS, Bench, Run, SimulatorError
 from sim.stimulus import TESTS, Case, load_case, make_case
@@ -193,8 +193,9 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
         for length in RANDOM_LENGTHS if options.packet_length is None else (options.packet_length,):
             spec = replace(fabric_spec(options), crc=True, packet_length=length)
             bench = Bench(spec, simulator=options.simulator, flips=True)
+            case, flips = make_errors(bench, packets=options.packets, rate=rate, seed=options.seed)
             say(f"errors: {bench.plan.network.num_nodes} routers, packets of {length} flits, {options.simulator} ...")
-            rows.append(_error_row(run_errors(bench, packets=options.packets, rate=rate, seed=options.seed)))
+            rows.append(_error_row(run_errors(bench, case, flips)))
     except SimulatorError as error:
         say(f"hdnhw: {error}")
         return about | {"passed": False, "error": str(error)}, 1

@@ -16,7 +16,7 @@ from sim.check import log_rows
 from sim.runner import Bench
 from sim.stimulus import Case, make_case, write_case
 
-__all__ = ["ErrorRun", "ErrorVerdict", "Flip", "check_errors", "draw_flips", "run_errors"]
+__all__ = ["ErrorRun", "ErrorVerdict", "Flip", "check_errors", "draw_flips", "make_errors", "run_errors"]
 
 MOST_COUNTED = (1 << ERRORS_WIDTH) - 1
 
@@ -244,32 +244,46 @@ def check_errors(folder: Path, bench: Bench, case: Case, flips: list[Flip]) -> E
     )
 
 
-def run_errors(bench: Bench, *, packets: int, rate: float, seed: int = 1, keep: bool = False) -> ErrorRun:
-    """Send random traffic while wires of channels are turned over, and check what becomes of every packet.
+def make_errors(bench: Bench, *, packets: int, rate: float, seed: int = 1) -> tuple[Case, list[Flip]]:
+    """Make random traffic, and the errors that it meets.
 
     Parameters
     ----------
     bench : Bench
-        Of a fabric with check bits, with `flips`.
     packets, seed : int
         See :func:`sim.stimulus.make_case`.
     rate : float
         Probability that a wire of a channel, data or check, is turned over in a cycle.
-    keep : bool
-        Whether to keep the files of a run that passed; those of one that failed are kept.
 
     Raises
     ------
     SpecError
         If the packets do not fit, or `rate` is no probability.
-    SimulatorError
-        If the bench cannot be built or does not end.
     """
     case = make_case("errors", bench.model, bench.flits, packets=packets, seed=seed)
     case = replace(case, limit=2 * case.limit)
     wires = bench.flits.flit_width + check_width(bench.flits.flit_width)
     sizes = {"channels": len(bench.channels), "wires": wires, "cycles": case.limit}
-    flips = draw_flips(rate, **sizes, rng=np.random.default_rng(seed))
+    return case, draw_flips(rate, **sizes, rng=np.random.default_rng(seed))
+
+
+def run_errors(bench: Bench, case: Case, flips: list[Flip], *, keep: bool = False) -> ErrorRun:
+    """Send packets while wires of channels are turned over, and check what becomes of every one.
+
+    Parameters
+    ----------
+    bench : Bench
+        Of a fabric with check bits, with `flips`.
+    case, flips
+        See :func:`make_errors`.
+    keep : bool
+        Whether to keep the files of a run that passed; those of one that failed are kept.
+
+    Raises
+    ------
+    SimulatorError
+        If the bench cannot be built or does not end.
+    """
     build_seconds = bench.build.make()
     folder = bench.build.clear_run_folder(case.test)
     (folder / "flips.txt").write_text("".join(f"{flip.cycle} {flip.channel} {flip.mask:x}\n" for flip in flips))

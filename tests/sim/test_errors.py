@@ -11,10 +11,12 @@ from hdnhw.flit import FlitFormat
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
-from sim.errors import ErrorRun, Flip, check_errors, draw_flips, run_errors
+from sim.errors import ErrorRun, Flip, check_errors, draw_flips, make_errors, run_errors
 from sim.harness import splice_flips
 from sim.runner import Bench
 from sim.stimulus import Case, make_case
+
+Logs = tuple[ErrorRun, Path, Case, list[Flip]]
 
 BUILDS = Path("build") / "sim"
 RATE, PACKETS = 1e-3, 3000
@@ -45,14 +47,14 @@ def test_without_errors_the_fabric_is_the_model_in_every_cycle(bench: Bench) -> 
 
 
 @pytest.fixture(scope="module")
-def logs(bench: Bench) -> tuple[ErrorRun, Path, Case]:
-    """Return a run with errors, the folder with its logs, and what was sent."""
-    run = run_errors(bench, packets=PACKETS, rate=RATE, keep=True)
-    return run, bench.build.run_folder("errors"), make_case("errors", bench.model, bench.flits, packets=PACKETS)
+def logs(bench: Bench) -> Logs:
+    """Return a run with errors, the folder with its logs, what was sent, and the errors."""
+    case, flips = make_errors(bench, packets=PACKETS, rate=RATE)
+    return run_errors(bench, case, flips, keep=True), bench.build.run_folder("errors"), case, flips
 
 
 def test_packets_with_errors_are_counted_and_dropped_and_all_others_delivered(
-    logs: tuple[ErrorRun, Path, Case],
+    logs: Logs,
 ) -> None:
     run, *_ = logs
     assert_passed(run)
@@ -60,9 +62,9 @@ def test_packets_with_errors_are_counted_and_dropped_and_all_others_delivered(
     assert run.verdict.errors_injected == pytest.approx((1 - (1 - RATE) ** wires) * run.verdict.flits, rel=0.2)
 
 
-def test_a_schedule_without_errors_hits_nothing(bench: Bench, logs: tuple[ErrorRun, Path, Case]) -> None:
+def test_a_schedule_without_errors_hits_nothing(bench: Bench, logs: Logs) -> None:
     """The logs of a run with errors do not go with flips that hit nothing: every packet dropped is one lost."""
-    run, folder, case = logs
+    run, folder, case, _ = logs
     verdict = check_errors(folder, bench, case, [])
     assert (verdict.packets_hit, verdict.lost) == (0, run.verdict.dropped)
     assert not verdict.passed
@@ -90,11 +92,9 @@ TAMPERED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_what_should_not_be_is_seen(bench: Bench, logs: tuple[ErrorRun, Path, Case], tmp_path: Path, what: str) -> None:
-    (_, folder, case), copy = logs, tmp_path / "logs"
+def test_what_should_not_be_is_seen(bench: Bench, logs: Logs, tmp_path: Path, what: str) -> None:
+    (_, folder, case, flips), copy = logs, tmp_path / "logs"
     shutil.copytree(folder, copy)
-    rows = [line.split() for line in (copy / "flips.txt").read_text().splitlines()]
-    flips = [Flip(int(cycle), int(channel), int(mask, 16)) for cycle, channel, mask in rows]
     assert check_errors(copy, bench, case, flips).passed
     name, tamper = TAMPERED[what]
     (copy / name).write_text("\n".join(tamper((copy / name).read_text().splitlines())) + "\n")
@@ -144,7 +144,7 @@ def test_other_fabrics(text: str, sizes: dict[str, int | str | bool]) -> None:
     fabric = bench_of(text, **sizes)
     assert fabric.run("hops").verdict.passed
     assert fabric.run("random", packets=3000).verdict.passed
-    assert_passed(run_errors(fabric, packets=10_000, rate=RATE))
+    assert_passed(run_errors(fabric, *make_errors(fabric, packets=10_000, rate=RATE)))
     if fabric.fabric.manifest["dead_pins"]:
         faults = draw_faults(neighbor_table(fabric.plan.network), np.random.default_rng(1), nodes=2, channels=3)
         assert fabric.run("faults", packets=3000, faults=faults).verdict.passed
