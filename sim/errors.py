@@ -128,7 +128,7 @@ class _Replay:
     errors_injected, packets_hit, detected : int
         See :class:`ErrorVerdict`.
     strays : int
-        Packets that went on behind an ejection, or stopped short of one.
+        Packets that went on with a wrong head flit, or stopped short of their destination with a right one.
     bad : dict of int to int
         Node that drops each packet that is dropped.
     errors : ndarray of int64, shape (nodes, ports)
@@ -143,11 +143,12 @@ class _Replay:
         self._ends = [(int(table[node, port]), network.ports[port].opposite) for node, port, _ in bench.channels]
         self.errors = np.zeros((network.num_nodes, len(network.ports)), np.int64)
         self.bad: dict[int, int] = {}
-        self.errors_injected = self.packets_hit = self.detected = self.strays = 0
+        self.errors_injected = self.packets_hit = self.detected = 0
+        self.strays = int((hops[:, 0] < 0).sum())
         self._good_check = check_of(0, self._width)
-        paths = self._paths(hops, self._hits(flips, hops))
-        for packet, path in paths.items():
-            self._follow(packet, path)
+        for packet, path in self._paths(hops, self._hits(flips, hops)).items():
+            if packet >= 0:
+                self._follow(packet, path)
 
     def _hits(self, flips: list[Flip], hops: npt.NDArray[np.int64]) -> dict[int, dict[int, int]]:
         """Return for each row of `hops` with flips the masks of its flits."""
@@ -198,12 +199,15 @@ class _Replay:
             self.bad[packet] = node
 
 
-def _read_hops(folder: Path, bench: Bench) -> npt.NDArray[np.int64]:
-    """Return packet, cycle and channel of every packet that entered a channel, in the order of cycles."""
-    number_of = {(str(node), str(port)): number for number, (node, port, _) in enumerate(bench.channels)}
-    shift = bench.flits.address_width
+def _read_hops(folder: Path, bench: Bench, case: Case) -> npt.NDArray[np.int64]:
+    """Return packet, cycle and channel of every packet that entered a channel, in the order of cycles.
+
+    A packet with a head flit that was never sent is -1: it had an error there, and should not have gone on.
+    """
+    channel_of = {(str(node), str(port)): number for number, (node, port, _) in enumerate(bench.channels)}
+    packet_of = {head: packet for packet, head in enumerate(case.flits[:, 0].tolist())}
     rows = [
-        (int(head, 16) >> shift, int(cycle), number_of[node, port])
+        (packet_of.get(int(head, 16), -1), int(cycle), channel_of[node, port])
         for cycle, node, port, _, head in log_rows(folder / "hops.log")
     ]
     return np.array(rows, np.int64).reshape(-1, 3)
@@ -211,7 +215,7 @@ def _read_hops(folder: Path, bench: Bench) -> npt.NDArray[np.int64]:
 
 def check_errors(folder: Path, bench: Bench, case: Case, flips: list[Flip]) -> ErrorVerdict:
     """Compare the logs and the counters of a run in `folder` with what the flips must have done."""
-    hops = _read_hops(folder, bench)
+    hops = _read_hops(folder, bench, case)
     told = _Replay(bench, case, flips, hops)
     width, nodes = bench.flits.flit_width, bench.plan.network.num_nodes
     words = [sum(flit << width * place for place, flit in enumerate(packet)) for packet in case.flits.tolist()]
