@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-path-faults bench-paths bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
+.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-path-faults bench-paths bench-scale bench-simulation bench-synth check-axi check-cosim check-heavy check-lockstep clean demo docs test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -26,11 +26,12 @@ check-cosim: $(READY)
 check-heavy: $(READY)
 	$(BIN)/python -m pytest -m heavy
 
-# Fabrics drawn at random, each under six kinds of traffic: the Verilog equal to the model; about an hour.
+# Fabrics drawn at random, each under six kinds of traffic: the Verilog equal to the model; about an hour. OPTIONS=--crc
+# gives them check bits.
 SEED ?= 1
 COUNT ?= 20
 check-lockstep: $(READY)
-	$(BIN)/python -m sim.lockstep --seed $(SEED) --count $(COUNT)
+	$(BIN)/python -m sim.lockstep --seed $(SEED) --count $(COUNT) $(OPTIONS)
 
 # 10,000 random frames between random nodes through cocotbext-axi with random pauses.
 check-axi: $(READY)
@@ -52,6 +53,10 @@ bench-collectives: $(READY)
 # Total exchanges on engines in the emitted Verilog, up to 256 nodes; about half an hour.
 bench-engines: $(READY)
 	$(BIN)/python -m bench.engines
+
+# Errors on the channels of 16 routers, two million packets; about four minutes.
+bench-errors: $(READY)
+	$(BIN)/python -m bench.errors
 
 bench-counting: $(READY)
 	$(BIN)/python bench/counting.py

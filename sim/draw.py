@@ -225,4 +225,4 @@ def command(fabric: FabricSpec, case: DrawnCase) -> str:
         options |= {name: getattr(case.load, name) for name in names}
         options |= {"source-gap": case.terminals.source_gap, "sink-stall": case.terminals.sink_stall}
     words = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
-    return shlex.join(["hdnhw", "cosim", str(fabric.network), *words])
+    return shlex.join(["hdnhw", "cosim", str(fabric.network), *words, *(["--crc"] if fabric.crc else [])])

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(prog="sim.lockstep", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
     parser.add_argument("--count", type=int, default=20, help="fabrics (default 20)")
+    parser.add_argument("--crc", action="store_true", help="with check bits")
     options = parser.parse_args(arguments)
     if options.seed < 0 or options.count < 1:
         parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
@@ -67,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     totals = np.zeros(4, np.int64)
     for number in range(options.count):
         rng = np.random.default_rng([options.seed, number])
-        fabric = draw_fabric(number, rng)
+        fabric = replace(draw_fabric(number, rng), crc=options.crc)
         started = time.monotonic()
         routers, total = check_fabric(fabric, draw_cases(fabric, rng))
         totals += total
