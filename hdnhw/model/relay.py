@@ -157,7 +157,7 @@ class _Relay:
         """
         free = self.sending is None or tail_taken
         turn = next((turn for turn in self._turns if self._may(*turn)), None) if free else None
-        verdict = self._judge(taken)
+        verdict = self._judge(cycle, taken)
         stores = self._storing is not None or verdict == "store"
         accepted = offered is not None and self._accepts(offered, stores and taken is not None)
         notice_from_fabric = verdict in ("stranded", "unreserved")
@@ -188,7 +188,7 @@ class _Relay:
             return bool(self._order[kind + 1]) and self._asked[kind] < 0
         return bool(self._order[kind]) and (kind == 0 or self._granted[kind - 1])
 
-    def _judge(self, taken: tuple[ModelPacket, bool, bool] | None) -> str | None:
+    def _judge(self, cycle: int, taken: tuple[ModelPacket, bool, bool] | None) -> str | None:
         """Say what becomes of a packet whose head flit is taken."""
         if taken is None or not taken[1]:
             return None
@@ -203,7 +203,8 @@ class _Relay:
             return "astray"
         if packet.kind == RelayKind.REQUEST:
             return "request" if len(self._requests[packet.left]) < self._queue else "astray"
-        is_answer = self._asked[packet.left] == packet.src and not self._granted[packet.left]
+        waits = self._asked[packet.left] == packet.src and not self._granted[packet.left]
+        is_answer = waits and cycle > self._asked_at[packet.left] + 1
         return "grant" if is_answer else "astray"
 
     def _accepts(self, offered: tuple[ModelPacket, bool, bool], stores: bool) -> bool:

@@ -186,6 +186,24 @@ def test_a_request_without_an_answer_expires(simulate, make_rig, late):
     assert node.sent == [requests[0], notice if late else first, requests[1]]
 
 
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_a_grant_that_cannot_be_an_answer_is_astray(simulate, make_rig, after):
+    rig = make_rig(length=1)
+    node = rig.nodes[0]
+    packet = rig.data(random.Random(18), dst=7, left=1)
+    node.send.flits.extend(rig.flits(packet))
+
+    async def bench(ctx):
+        await wait(ctx, rig, 1 + after)  # the request is chosen in cycle 1 and offered in cycle 2
+        node.bring(rig.packet(0, src=7, kind=GRANT))
+        await rig.run(ctx, 20)
+
+    simulate(rig.dut, bench)
+    assert node.inject.packets[0][0] == 2
+    assert node.sent[1:] == ([packet] if after == 2 else [])
+    assert nothing_counted(node, **({} if after == 2 else {"astray": 1}))
+
+
 @pytest.mark.parametrize("late", [0, 1])
 def test_a_slot_that_is_not_used_is_free_again(simulate, make_rig, late):
     rig = make_rig(slots=1, length=2)
