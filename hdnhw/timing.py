@@ -26,14 +26,19 @@ class SlotTiming:
     ----------
     packet_length : int
         Flits a packet and cycles a slot, L.
+    crc : bool
+        Whether flits have check bits: the terminal gets a packet when its tail has been checked, a slot later.
 
     Examples
     --------
     >>> SlotTiming(8).hop_cycles, SlotTiming(1).hop_cycles
     (8, 3)
+    >>> SlotTiming(8, crc=True).zero_load_latency(2) - SlotTiming(8).zero_load_latency(2)
+    8
     """
 
     packet_length: int
+    crc: bool = False
 
     def __post_init__(self) -> None:
         if index(self.packet_length) < 1:
@@ -136,6 +141,20 @@ class SlotTiming:
         """Return the packet slots of a port: those asked for, or by default those for the full rate of one class."""
         return self.full_rate_buffers if asked is None else asked
 
+    def ejection_buffers(self, buffers: int) -> int:
+        """Return the packet slots of an ejection buffer beside ports with `buffers`: packets checked stay longer."""
+        return 2 * buffers if self.crc else buffers
+
+    @property
+    def ejection_cycles(self) -> int:
+        """Cycles from reading a head flit to the first in which the terminal can take it."""
+        return self.channel_cycles + 1 + (self.packet_length if self.crc else 0)
+
+    @property
+    def ejection_slots(self) -> int:
+        """Slots from sending a packet to a terminal that takes it at once to the allocation that can use its place."""
+        return 3 + (self.ejection_cycles - 1 - self.sample_phase) // self.packet_length
+
     def zero_load_latency(self, hops: int, injection_phase: int = 0) -> int:
         """Return the cycles from the one in which the head flit is accepted to the one in which the tail is delivered.
 
@@ -149,7 +168,7 @@ class SlotTiming:
         """
         length = self.packet_length
         wait = (self.sample_phase - injection_phase) % length
-        return (hops * self.hop_slots + 3) * length + self.channel_cycles - self.sample_phase + wait
+        return (hops * self.hop_slots + 3) * length + self.ejection_cycles - 1 - self.sample_phase + wait
 
 
 def slots_per_vc(buffers: int, num_vcs: int) -> int:

@@ -1,7 +1,7 @@
 """The commands that need a simulator: ``hdnhw cosim`` and ``hdnhw demo``."""
 
 import argparse
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from hdnhw.emit.fabric import write_fabric
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.traffic.packets import Terminals
 from sim.axi import AxiBench
+from sim.errors import ErrorRun, ErrorVerdict, make_errors, run_errors
 from sim.relay import RelayBench
 from sim.runner import SIMULATORS, Bench, Run, SimulatorError
 from sim.stimulus import TESTS, Case, load_case, make_case
@@ -91,6 +92,8 @@ def _check_counts(options: argparse.Namespace) -> None:
             raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
     if options.faults is not None and options.test != "faults":
         raise SpecError("--faults is for the faults test, see --test")
+    if options.error_rate is not None and options.test != "errors":
+        raise SpecError("--error-rate is for the errors test, see --test")
     for name in LOAD_OPTIONS:
         value, option = getattr(options, name), "--" + name.replace("_", "-")
         if value is not None and options.test != "load":
@@ -163,6 +166,45 @@ def cosim_relay(options: argparse.Namespace) -> tuple[Result, int]:
     }, 0 if verdict.passed else 1
 
 
+def _error_row(run: ErrorRun) -> Result:
+    verdict = run.verdict
+    say(
+        f"  {verdict.packets} packets, {verdict.errors_injected} of {verdict.flits} flits on channels hit: "
+        f"{verdict.packets_hit} packets hit, {verdict.detected} detected, {verdict.dropped} dropped, "
+        f"{verdict.delivered_wrong} delivered wrong, {verdict.lost} lost, "
+        f"{verdict.counter_mismatches} counter mismatches"
+        f"{' - passed' if verdict.passed else ' - FAILED'}"
+    )
+    return {
+        "packet_length": run.packet_length,
+        **asdict(verdict),
+        "passed": verdict.passed,
+        "seconds": round(run.seconds, 2),
+        "build_seconds": round(run.build_seconds, 2),
+    }
+
+
+def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
+    """Turn wires between the routers of the emitted Verilog over and check what becomes of every packet."""
+    rate = 1e-4 if options.error_rate is None else options.error_rate
+    about = {"spec": str(parse(options.spec)), "test": "errors", "simulator": options.simulator, "error_rate": rate}
+    rows = []
+    try:
+        for length in RANDOM_LENGTHS if options.packet_length is None else (options.packet_length,):
+            spec = replace(fabric_spec(options), crc=True, packet_length=length)
+            bench = Bench(spec, simulator=options.simulator, flips=True)
+            case, flips = make_errors(bench, packets=options.packets, rate=rate, seed=options.seed)
+            say(f"errors: {bench.plan.network.num_nodes} routers, packets of {length} flits, {options.simulator} ...")
+            rows.append(_error_row(run_errors(bench, case, flips)))
+    except SimulatorError as error:
+        say(f"hdnhw: {error}")
+        return about | {"passed": False, "error": str(error)}, 1
+    names = [field.name for field in fields(ErrorVerdict)]
+    sums = {name: sum(row[name] for row in rows) for name in names}
+    passed = all(row["passed"] for row in rows)
+    return about | sums | {"passed": passed, "runs": rows}, 0 if passed else 1
+
+
 def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
     _check_counts(options)
@@ -170,6 +212,8 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     options.endpoints = "axi-stream" if options.test == "axi" else "relay" if by_waypoints else None
     if options.test == "axi":
         return cosim_axi(options)
+    if options.test == "errors":
+        return cosim_errors(options)
     if by_waypoints:
         return cosim_relay(options)
     benches: dict[FabricSpec, Bench] = {}
@@ -232,11 +276,17 @@ def add_cosim(commands: Any) -> None:
         example="hdnhw cosim 'rdn(cube(3), 1)' --test random --packets 100000",
     )
     parser.add_argument(
-        "--test", choices=(*TESTS, "load", "faults", "axi"), help="one test; the first three if omitted"
+        "--test", choices=(*TESTS, "load", "faults", "errors", "axi"), help="one test; the first three if omitted"
     )
     parser.add_argument("--simulator", choices=SIMULATORS, default="verilator")
     parser.add_argument(
-        "--packets", type=int, default=10_000, metavar="N", help="packets of the random and faults tests"
+        "--packets", type=int, default=10_000, metavar="N", help="packets of the random, faults and errors tests"
+    )
+    parser.add_argument(
+        "--error-rate",
+        type=float,
+        metavar="R",
+        help="how often a wire of a channel is turned over in a cycle of the errors test (default 0.0001)",
     )
     parser.add_argument("--frames", type=int, default=2000, metavar="N", help="frames of the axi test")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of all but the hops and exchange tests")

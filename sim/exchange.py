@@ -194,7 +194,11 @@ class ExchangeBench:
         }
         self.build = Build("exchange", files, "bench", root=root)
         self._model = FabricModel(
-            self.plan, packet_length=spec.packet_length, buffers=spec.buffers, queueing=spec.queueing
+            self.plan,
+            packet_length=spec.packet_length,
+            buffers=spec.buffers,
+            queueing=spec.queueing,
+            crc=spec.crc,
         )
         self._once = exchange_on(self._model, words=spec.packet_length, at_once=at_once)
 

@@ -5,11 +5,13 @@ that is accepted and every packet that comes out is written to a log, and every 
 Cocotb resets, waits and reads counters.
 """
 
+import re
 from typing import Any
 
+from hdnhw.crc import check_width
 from hdnhw.timing import SlotTiming
 
-__all__ = ["ADVANCE", "CAPACITY", "harness_text"]
+__all__ = ["ADVANCE", "CAPACITY", "Channels", "harness_text", "splice_flips"]
 
 FABRIC_INSTANCE = "fabric"
 """Of the fabric within a top level with endpoints."""
@@ -50,7 +52,7 @@ module bench #(
   reg [31:0] first [0:NODES];
   reg [31:0] seeds [0:NODES-1];
   reg [1023:0] folder;
-  integer packets, expected, wrong, limit, gap, stall, hold, watch, log, heads, hops;
+  integer packets, expected, limit, gap, stall, hold, watch, log, heads, hops;
 
   reg [WIDTH-1:0] inject_data [0:NODES-1];
   reg inject_valid [0:NODES-1];
@@ -59,7 +61,7 @@ module bench #(
   wire eject_valid [0:NODES-1];
   reg eject_ready [0:NODES-1];
   wire [15:0] dropped [0:NODES-1];
-{dead_wires}{count_wires}
+{dead_wires}{check_wires}{flip_wires}{count_wires}
   wire [WIDTH-1:0] channel_data [0:CHANNELS-1];
   wire channel_valid [0:CHANNELS-1];
   wire [7:0] channel_vc [0:CHANNELS-1];
@@ -85,7 +87,6 @@ module bench #(
     if (!$value$plusargs("folder=%s", folder)) $finish;
     if (!$value$plusargs("packets=%d", packets)) $finish;
     if (!$value$plusargs("expected=%d", expected)) $finish;
-    if (!$value$plusargs("wrong=%d", wrong)) $finish;
     if (!$value$plusargs("limit=%d", limit)) $finish;
     if (!$value$plusargs("gap=%d", gap)) $finish;
     if (!$value$plusargs("stall=%d", stall)) $finish;
@@ -95,7 +96,7 @@ module bench #(
     $readmemh({{folder, "/earliest.hex"}}, earliest, 0, packets - 1);
     $readmemh({{folder, "/first.hex"}}, first, 0, NODES);
     $readmemh({{folder, "/seeds.hex"}}, seeds, 0, NODES - 1);
-{dead_read}    log = $fopen({{folder, "/ejections.log"}}, "w");
+{dead_read}{flip_read}    log = $fopen({{folder, "/ejections.log"}}, "w");
     heads = $fopen({{folder, "/heads.log"}}, "w");
     hops = $fopen({{folder, "/hops.log"}}, "w");
     finished = 0;
@@ -115,7 +116,7 @@ module bench #(
       count = ejected;
       drops = 0;
       for (n = 0; n < NODES; n = n + 1) begin
-        drops = drops + {{16'b0, dropped[n]}}{lost};
+        drops = drops + {{16'b0, dropped[n]}}{lost}{bad};
         if (eject_valid[n] && eject_ready[n]) begin
           if (LENGTH == 1) collected[n] = eject_payload[n][WIDTH-1:0];
           else collected[n] = {{eject_payload[n][WIDTH-1:0], collected[n][LENGTH*WIDTH-1:WIDTH % (LENGTH*WIDTH)]}};
@@ -127,12 +128,12 @@ module bench #(
       end
       ejected <= count;
       dropped_total <= drops;
-      if (!finished && ((count >= expected && drops >= wrong) || cycle + 1 >= limit)) begin
+      if (!finished && (count + drops >= expected || cycle + 1 >= limit)) begin
         finished <= 1;
         $fflush(log);
         $fflush(heads);
         $fflush(hops);
-{write_counts}      end
+{write_counts}{write_checks}      end
       if (watch != 0 && cycle % LENGTH == HEAD_PHASE)
         for (c = 0; c < CHANNELS; c = c + 1)
           if (channel_valid[c])
@@ -199,8 +200,40 @@ _WRITE_COUNTS = """        tally = $fopen({folder, "/counts.log"}, "w");
         $fclose(tally);
 """
 
+_CHECK_WIRES = """  wire [{width}-1:0] errors [0:NODES-1];
+  wire [15:0] bad [0:NODES-1];
+  integer checks;
+"""
 
-def _connections(nodes: int, dead_pins: bool, counts: bool) -> str:
+_WRITE_CHECKS = """        checks = $fopen({folder, "/checks.log"}, "w");
+        for (n = 0; n < NODES; n = n + 1) $fwrite(checks, "%0d %h\\n", bad[n], errors[n]);
+        $fclose(checks);
+"""
+
+_FLIP_WIRES = """  reg [{width}-1:0] flips [0:CHANNELS-1];
+  reg [{width}-1:0] flip_mask;
+  reg [31:0] flip_cycle, flip_channel;
+  integer flip_file, f;
+
+  always @(posedge clk) begin
+    for (f = 0; f < CHANNELS; f = f + 1) flips[f] <= 0;
+    if (!rst)
+      while (flip_cycle == cycle + 1) begin
+        flips[flip_channel] <= flip_mask;
+        if ($fscanf(flip_file, "%d %d %h\\n", flip_cycle, flip_channel, flip_mask) != 3) flip_cycle = -1;
+      end
+  end
+"""
+
+_FLIP_READ = """    flip_file = $fopen({folder, "/flips.txt"}, "r");
+    if ($fscanf(flip_file, "%d %d %h\\n", flip_cycle, flip_channel, flip_mask) != 3) flip_cycle = -1;
+"""
+
+Channels = list[tuple[int, int, str]]
+"""Node, port index and port name of every channel."""
+
+
+def _connections(nodes: int, dead_pins: bool, crc: bool, counts: bool) -> str:
     lines: list[str] = []
     for node in range(nodes):
         lines += [
@@ -214,13 +247,37 @@ def _connections(nodes: int, dead_pins: bool, counts: bool) -> str:
         ]
         if dead_pins:
             lines += [f".dead__{node}(dead_now[{node}])", f".lost__{node}(lost[{node}])"]
+        if crc:
+            lines += [f".errors__{node}(errors[{node}])", f".bad__{node}(bad[{node}])"]
         if counts:
             lines.append(f".counts__{node}(counts[{node}])")
     return "".join(f",\n    {line}" for line in lines)
 
 
-def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]]) -> str:
-    """Return the bench of an emitted fabric, with its relays if it has any.
+def splice_flips(text: str, manifest: dict[str, Any], channels: Channels) -> str:
+    """Return an emitted fabric with wires between its routers that the bench's ``flips`` turn over.
+
+    Raises
+    ------
+    ValueError
+        If the text does not join its routers as it should.
+    """
+    number_of = {(str(node), name): number for number, (node, _, name) in enumerate(channels)}
+    width, wires = manifest["flit_width"], manifest["flit_width"] + check_width(manifest["flit_width"])
+    bits = {"data": (width - 1, 0), "check": (wires - 1, width)}
+
+    def flipped(pin: re.Match[str]) -> str:
+        high, low = bits[pin[4]]
+        return f".{pin[1]}({pin[0].split('(')[1][:-1]} ^ bench.flips[{number_of[pin[2], pin[3]]}][{high}:{low}])"
+
+    spliced, count = re.subn(r"\.(\w+_i__(?:data|check))\(channel_(\d+)_(\w+)_(data|check)\)", flipped, text)
+    if count != 2 * len(channels):
+        raise ValueError(f"a fabric must have {2 * len(channels)} pins to flip, not {count}")
+    return spliced
+
+
+def harness_text(manifest: dict[str, Any], channels: Channels, *, flips: bool = False) -> str:
+    """Return the bench of an emitted fabric.
 
     Parameters
     ----------
@@ -228,6 +285,8 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         The fabric's manifest.
     channels : list of (int, int, str)
         Node, port index and port name of every channel.
+    flips : bool
+        Whether the fabric has been through :func:`splice_flips`.
     """
     relays = manifest.get("endpoints")
     inside = "dut." if relays is None else f"dut.{FABRIC_INSTANCE}."
@@ -242,7 +301,8 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
             f"  assign channel_node[{number}] = {node};",
             f"  assign channel_port[{number}] = {port};",
         ]
-    can_die = manifest["dead_pins"]
+    can_die, crc, flit_width = manifest["dead_pins"], manifest["crc"], manifest["flit_width"]
+    flip_width = flit_width + check_width(flit_width)
     return _BENCH.format(
         top=manifest["top"] if relays is None else relays["top"],
         capacity=CAPACITY,
@@ -251,12 +311,17 @@ def harness_text(manifest: dict[str, Any], channels: list[tuple[int, int, str]])
         advance=ADVANCE,
         length=manifest["packet_length"],
         head_phase=SlotTiming(manifest["packet_length"]).head_phase,
-        width=manifest["flit_width"],
-        connections=_connections(manifest["routers"], can_die, relays is not None),
+        width=flit_width,
+        connections=_connections(manifest["routers"], can_die, crc, relays is not None),
         count_wires="" if relays is None else _COUNT_WIRES.format(width=relays["ports"]["counts__N"]["width"]),
         write_counts="" if relays is None else _WRITE_COUNTS,
         dead_wires=_DEAD_WIRES.format(width=manifest["ports"]["dead__N"]["width"]) if can_die else "",
         lost=" + {16'b0, lost[n]}" if can_die else "",
         dead_read=_DEAD_READ if can_die else "",
+        check_wires=_CHECK_WIRES.format(width=manifest["ports"]["errors__N"]["width"]) if crc else "",
+        bad=" + {16'b0, bad[n]}" if crc else "",
+        write_checks=_WRITE_CHECKS if crc else "",
+        flip_wires=_FLIP_WIRES.format(width=flip_width) if flips else "",
+        flip_read=_FLIP_READ if flips else "",
         channel_wires="\n".join(wires),
     )

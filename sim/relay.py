@@ -241,7 +241,6 @@ class RelayBench:
             "folder": folder,
             "packets": len(flits),
             "expected": 1 << 30,  # it goes on to its limit, and sees what comes too much
-            "wrong": 0,
             "limit": case.expected.cycles + AFTERWARDS,
             "gap": case.terminals.source_gap,
             "stall": case.terminals.sink_stall,

@@ -11,7 +11,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import Faults
 from sim.check import Verdict, check_ejections, count_hop_mismatches
-from sim.harness import harness_text
+from sim.harness import Channels, harness_text, splice_flips
 from sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, SIMULATORS, Build, SimulatorError, control_text
 from sim.stimulus import Case, make_case, write_case
 
@@ -52,23 +52,39 @@ class Bench:
         ``verilator`` or ``icarus``.
     root : Path, optional
         Folder for builds.
+    flips : bool
+        Whether errors can be injected, see :mod:`sim.errors`: wires between routers pass an XOR that was not emitted.
+
+    Attributes
+    ----------
+    channels : list of (int, int, str)
+        Node, port index and port name of every channel.
     """
 
-    def __init__(self, spec: FabricSpec, *, simulator: str = "verilator", root: Path = BUILD_ROOT) -> None:
+    def __init__(
+        self, spec: FabricSpec, *, simulator: str = "verilator", root: Path = BUILD_ROOT, flips: bool = False
+    ) -> None:
         self.fabric: EmittedFabric = emit_fabric(spec)
         self.plan = self.fabric.plan
         manifest = self.fabric.manifest
         self.flits = FlitFormat(spec.flit_width, self.plan.address.width, spec.packet_length)
         self.model = FabricModel(
-            self.plan, packet_length=spec.packet_length, buffers=spec.buffers, queueing=spec.queueing
+            self.plan,
+            packet_length=spec.packet_length,
+            buffers=spec.buffers,
+            queueing=spec.queueing,
+            crc=spec.crc,
         )
         network = self.plan.network
-        channels = [
+        self.channels: Channels = [
             (node, port, network.ports[port].name)
             for node in range(network.num_nodes)
             for port in self.plan.shape_of(node).ports
         ]
-        files = {**self.fabric.verilog, "bench.sv": harness_text(manifest, channels)}
+        files = {**self.fabric.verilog, "bench.sv": harness_text(manifest, self.channels, flips=flips)}
+        if flips:
+            name = f"{manifest['top']}.sv"
+            files[name] = splice_flips(files[name], manifest, self.channels)
         arguments: tuple[str, ...] = ("-g2012",)
         if simulator == "verilator":
             files = {"bench.vlt": control_text([*manifest["router_modules"], manifest["ejection_module"]]), **files}

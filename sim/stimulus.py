@@ -121,6 +121,7 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
         ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
         pausing, some destinations impossible where the address has holes. ``exchange``: a total exchange by its
         timetable, see :func:`hdnhw.model.replay.exchange_on`. ``faults``: as ``random``, on a model with faults.
+        ``errors``: as ``random``, the packets numbered in their head flits.
     model : FabricModel
     flits : FlitFormat
     packets : int
@@ -130,7 +131,8 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
     Raises
     ------
     SpecError
-        If the head flit has no room for the source address, by which ``hops`` tells packets apart.
+        If the head flit has no room for the source address, by which ``hops`` tells packets apart, or for the number of
+        a packet, by which ``errors`` does.
     """
     nodes = model.plan.network.num_nodes
     if test == "hops" and flits.head_payload_width < flits.address_width:
@@ -150,6 +152,15 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
         sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(first))
         tags = np.asarray(model.plan.address.of_node(sources)) << flits.address_width | destination
         case.flits[:, 0] = tags.astype(np.uint64)
+    if test == "errors":
+        needed = flits.address_width + max(1, (len(destination) - 1).bit_length())
+        if flits.flit_width < needed:
+            raise SpecError(
+                f"flit width must be at least {needed} for the errors test of {len(destination)} packets, not "
+                f"{flits.flit_width}"
+            )
+        numbers = np.arange(len(destination)) << flits.address_width | destination
+        case.flits[:, 0] = numbers.astype(np.uint64)
     return case
 
 
@@ -259,11 +270,10 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
     return ALWAYS_DEAD | {
         "folder": folder,
         "packets": case.traffic.num_packets,
-        "expected": int((case.destination >= 0).sum()),
-        "wrong": int((case.destination < 0).sum()),
+        "expected": case.traffic.num_packets,
         "limit": case.limit,
         "gap": case.terminals.source_gap,
         "stall": case.terminals.sink_stall,
         "hold": case.terminals.sink_hold,
-        "watch": int(case.test == "hops"),
+        "watch": int(case.test in ("hops", "errors")),
     }

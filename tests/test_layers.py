@@ -10,7 +10,7 @@ ORDER = [
     {"spec"},
     {"topology"},
     {"routing"},
-    {"__init__", "files", "flit", "timing"},
+    {"__init__", "crc", "files", "flit", "timing"},
     {"collective", "traffic"},
     {"model", "rtl"},
     {"emit"},
@@ -20,7 +20,7 @@ ORDER = [
 ]
 """Layers of hdnhw: one imports itself and what stands before it, never a neighbour of its own rank."""
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
-SPEC_ONLY = {"__init__", "files", "flit", "timing"}
+SPEC_ONLY = {"__init__", "crc", "files", "flit", "timing"}
 """Layers that may import nothing of hdnhw but the spec."""
 OWN = {"bench", "boards", "hdnhw", "sim", "tests"}
 PLACES = {

@@ -332,6 +332,13 @@ REFUSED_CALLS = [
         )
         for endpoints in (AxiStreamSpec(), CollectiveSpec())
     ),
+    *(
+        (
+            lambda endpoints=endpoints: fabric(crc=True, endpoints=endpoints),
+            "a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again",
+        )
+        for endpoints in (AxiStreamSpec(), CollectiveSpec(), RelaySpec())
+    ),
 ]
 
 

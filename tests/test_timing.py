@@ -63,9 +63,13 @@ def test_what_the_registers_of_allocation_cut_is_done_when_the_slot_ends(length,
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 7, 8, 9])
-def test_zero_load_latency_by_counting_cycles(length):
-    """Count: the tail is accepted, the next sample phase is awaited, slots pass, the tail follows the head out."""
-    timing = SlotTiming(length)
+@pytest.mark.parametrize("crc", [False, True])
+def test_zero_load_latency_by_counting_cycles(length, crc):
+    """Count: the tail is accepted, the next sample phase is awaited, slots pass, the tail follows the head out.
+
+    A head that is checked comes out two cycles after the tail was on the channel, in place of one after itself.
+    """
+    timing = SlotTiming(length, crc=crc)
     for phase in range(length):
         for hops in range(4):
             tail = phase + length - 1
@@ -74,8 +78,21 @@ def test_zero_load_latency_by_counting_cycles(length):
             sample = tail + 1
             assert sample % length == timing.sample_phase
             slot = sample // length + 1 + hops * timing.hop_slots
-            head_out = slot * length + timing.channel_cycles + 1
+            on_channel = slot * length + timing.channel_cycles
+            head_out = on_channel + length - 1 + 2 if crc else on_channel + 1
             assert timing.zero_load_latency(hops, phase) == head_out + length - 1 - phase
+
+
+@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
+@pytest.mark.parametrize("crc", [False, True])
+def test_a_terminal_that_takes_all_at_once_sustains_one_flit_a_cycle(length, crc):
+    """Its buffer has a slot for each slot from sending a packet to the allocation that sees the credit."""
+    timing = SlotTiming(length, crc=crc)
+    tail_out = timing.ejection_cycles + length - 1
+    sees = next(slot for slot in range(1, 9) if slot * length + timing.sample_phase > tail_out + length)
+    assert timing.ejection_slots == sees
+    assert timing.ejection_slots <= timing.ejection_buffers(timing.full_rate_buffers)
+    assert timing.ejection_buffers(1) == 1 + crc
 
 
 @pytest.mark.parametrize("num_vcs", range(1, 9))

@@ -115,7 +115,7 @@ def add_timed_options(parser: argparse.ArgumentParser, *, length: str = "8") -> 
         help="how packets leave a virtual channel: first in, first out, for the least logic (default), or as virtual "
         "output queues, for the most throughput; worth it from four packet slots a virtual channel",
     )
-    parser.set_defaults(flit_width=None, crossbar=None, dead_pins=None, endpoints=None)
+    parser.set_defaults(flit_width=None, crossbar=None, dead_pins=None, crc=None, endpoints=None)
     parser.set_defaults(**dict.fromkeys([*AXI_OPTIONS, *ENGINE_OPTIONS, *RELAY_OPTIONS]))
 
 
@@ -131,6 +131,12 @@ def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", wi
     )
     parser.add_argument(
         "--dead-pins", action="store_const", const=True, help="with pins that mark routers and channels dead"
+    )
+    parser.add_argument(
+        "--crc",
+        action="store_const",
+        const=True,
+        help="with check bits: errors are counted at every channel, and no packet that has one comes out",
     )
 
 
@@ -244,7 +250,7 @@ def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> 
 
     ``options.endpoints`` says what stands at its terminals.
     """
-    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "queueing", "crossbar", "dead_pins")
+    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "queueing", "crossbar", "dead_pins", "crc")
     asked = {name: getattr(options, name) for name in names}
     asked["network"] = None if options.spec is None else parse(options.spec)
     asked["endpoints"] = _endpoints(options, asked["network"])

@@ -19,6 +19,7 @@ from hdnhw.emit.verilog import EJECTION_SUFFIX, fabric_verilog, router_names
 from hdnhw.flit import FlitFormat, FrameFormat, RelayFormat
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.routing.relays import prove_relays
+from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError
 from hdnhw.timing import SlotTiming, slots_per_vc
@@ -80,7 +81,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     if nodes > MAX_ROUTERS:
         raise SpecError(f"a fabric must have at most {MAX_ROUTERS} routers; {spec.network} has {nodes}")
     routing = plan(spec.network, spec.modes, spec.lanes)
-    timing = SlotTiming(spec.packet_length)
+    timing = SlotTiming(spec.packet_length, crc=spec.crc)
     flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
     frames = FrameFormat(flits, spec.endpoints) if isinstance(spec.endpoints, AxiStreamSpec) else None
     packets = RelayFormat(flits, spec.endpoints) if isinstance(spec.endpoints, RelaySpec) else None
@@ -94,6 +95,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         crossbar=spec.crossbar,
         queueing=spec.queueing,
         dead_pins=spec.dead_pins,
+        crc=spec.crc,
     )
     manifest, program = _manifest(routing, timing, flits, spec, top, text), None
     files = {f"{top}.sv": text}
@@ -150,12 +152,13 @@ def _manifest(
         "crossbar": spec.crossbar,
         "queueing": spec.queueing,
         "dead_pins": spec.dead_pins,
+        "crc": spec.crc,
         "slots_per_vc_of_port": {
             port.name: slots_per_vc(buffers, routing.num_vcs[i]) for i, port in enumerate(network.ports)
         },
         "proof": {**asdict(routing.proof), "summary": str(routing.proof)},
         "latency": _latency(timing),
-        "ports": _ports(flits, [port.name for port in network.ports] if spec.dead_pins else None),
+        "ports": _ports(flits, [port.name for port in network.ports], spec),
         "packet": {
             "flits": timing.packet_length,
             "destination": {"flit": 0, "offset": 0, "width": flits.address_width},
@@ -186,8 +189,8 @@ def _latency(timing: SlotTiming) -> dict[str, Any]:
     }
 
 
-def _ports(flits: FlitFormat, can_die: list[str] | None) -> dict[str, Any]:
-    """Describe the ports of the top level; `can_die`: the names of the network's ports if channels can be dead."""
+def _ports(flits: FlitFormat, names: list[str], spec: FabricSpec) -> dict[str, Any]:
+    """Describe the ports of the top level, of a network whose ports have these names."""
     width = flits.flit_width
     ports: dict[str, Any] = {
         "clk": {"direction": "input", "width": 1},
@@ -212,7 +215,9 @@ def _ports(flits: FlitFormat, can_die: list[str] | None) -> dict[str, Any]:
             "meaning": "packets dropped at node N since reset as their destination names no node; stays at its maximum",
         },
     }
-    return ports if can_die is None else ports | _dead_pins(can_die)
+    if spec.dead_pins:
+        ports |= _dead_pins(names)
+    return ports | _error_pins(names) if spec.crc else ports
 
 
 def _dead_pins(names: list[str]) -> dict[str, Any]:
@@ -229,6 +234,26 @@ def _dead_pins(names: list[str]) -> dict[str, Any]:
             "width": DROPPED_WIDTH,
             "meaning": "packets dropped at node N since reset that were routed before their channel died; stays at its "
             "maximum",
+        },
+    }
+
+
+def _error_pins(names: list[str]) -> dict[str, Any]:
+    return {
+        "errors__N": {
+            "direction": "output",
+            "width": ERRORS_WIDTH * len(names),
+            "fields": {
+                name: {"offset": ERRORS_WIDTH * number, "width": ERRORS_WIDTH} for number, name in enumerate(names)
+            },
+            "meaning": "packets with a wrong flit that came to node N by these ports since reset, 0 where it has none; "
+            "a packet counts at every port that it comes by after it was hurt; each stays at its maximum",
+        },
+        "bad__N": {
+            "direction": "output",
+            "width": ERRORS_WIDTH,
+            "meaning": "packets with a wrong flit that were dropped at node N since reset in place of coming out; "
+            "stays at its maximum",
         },
     }
 

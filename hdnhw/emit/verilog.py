@@ -5,9 +5,10 @@ from typing import Any
 from amaranth.back import rtlil, verilog
 
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.ejection import EjectionBuffer
+from hdnhw.rtl.ejection import CheckedEjectionBuffer, EjectionBuffer
 from hdnhw.rtl.fabric import Fabric
 from hdnhw.rtl.router import Router
+from hdnhw.timing import SlotTiming
 
 __all__ = ["EJECTION_SUFFIX", "fabric_verilog", "module_text", "router_names"]
 
@@ -53,17 +54,20 @@ def fabric_verilog(
     crossbar: str,
     queueing: str,
     dead_pins: bool,
+    crc: bool,
 ) -> str:
     """Return the text of all modules of a fabric; the top level is module `top` and comes last."""
     sizes = {"packet_length": packet_length, "flit_width": flit_width}
     names = router_names(plan, top)
-    options: Any = {"buffers": buffers, "crossbar": crossbar, "queueing": queueing, "dead_pins": dead_pins}
+    options: Any = {"buffers": buffers, "crossbar": crossbar, "queueing": queueing, "dead_pins": dead_pins, "crc": crc}
     texts = [
         module_text(Router(plan, shape, **options, **sizes), name, flatten=True)
         for shape, name in zip(plan.shapes, names, strict=True)
     ]
     ejection = top + EJECTION_SUFFIX
-    texts.append(module_text(EjectionBuffer(buffers=buffers, **sizes), ejection, flatten=True))
-    fabric = Fabric(plan, router_modules=names, ejection_module=ejection, dead_pins=dead_pins, **sizes)
+    slots = SlotTiming(packet_length, crc=crc).ejection_buffers(buffers)
+    buffer = (CheckedEjectionBuffer if crc else EjectionBuffer)(buffers=slots, **sizes)
+    texts.append(module_text(buffer, ejection, flatten=True))
+    fabric = Fabric(plan, router_modules=names, ejection_module=ejection, dead_pins=dead_pins, crc=crc, **sizes)
     texts.append(module_text(fabric, top, flatten=False))
     return "\n".join(texts)

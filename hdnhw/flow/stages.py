@@ -34,6 +34,8 @@ _STAGES = tuple(
         (r"^\w+\.(flit|reading_vc|reading_slot)\b", "buffer read"),
         (r"^(injection\.|(near_|far_)?(inject__|dropped\b))", "injection"),
         (r"^(near_|far_)?eject__", "ejection"),
+        (r"^\w+\.(checker\.|(errors|drops|most)\b)|^(near_|far_)?\w+_errors\b", "check"),
+        (r"^(near_|far_)?(dead_(ahead|to|from|[io])|voids|count|lost)\b|^\w+\.ignore[ds]\b", "dead channels"),
         (r"^(data|gated|valid|vc)_\d+", "switch traversal"),
         (r"^(near_|far_)?(\w+_[io]__(data|valid|vc)|channel_\w+)\b", "channel traversal"),
         (r"^\w+\.channel__", "channel traversal"),
@@ -62,7 +64,8 @@ def stage_of(signal: str) -> str:
 
     The stages are those of the router (route computation, vc allocation, switch allocation, switch traversal, channel
     traversal) and what serves them: injection and ejection, the phase of the slot, the orders of service, credits,
-    the queue of decisions, buffer write and buffer read, and the wrapper around the unit.
+    the queue of decisions, buffer write and buffer read, the check of flits, what keeps dead channels out, and the
+    wrapper around the unit.
 
     Examples
     --------

@@ -325,7 +325,8 @@ def _about(spec: SynthSpec, routing: RoutingPlan, family: Family, node: int | No
 def _options(fabric: FabricSpec) -> Result:
     """Return the options of a router beside its sizes."""
     buffers = SlotTiming(fabric.packet_length).buffers_of(fabric.buffers)
-    return {"buffers": buffers, "crossbar": fabric.crossbar, "queueing": fabric.queueing, "dead_pins": fabric.dead_pins}
+    options = {"crossbar": fabric.crossbar, "queueing": fabric.queueing}
+    return {"buffers": buffers, **options, "dead_pins": fabric.dead_pins, "crc": fabric.crc}
 
 
 def _middle(routing: RoutingPlan) -> int:

@@ -119,6 +119,8 @@ class FabricModel:
         One of :data:`hdnhw.spec.QUEUEINGS`.
     faults : Faults, optional
         What is dead from reset on: a packet whose next channel is dead leaves at the node where it is.
+    crc : bool
+        Whether flits have check bits, all of them right.
     """
 
     def __init__(
@@ -129,9 +131,10 @@ class FabricModel:
         buffers: int | None = None,
         queueing: str = QUEUEINGS[0],
         faults: Faults | None = None,
+        crc: bool = False,
     ) -> None:
         self.plan = plan
-        self.timing = SlotTiming(packet_length)
+        self.timing = SlotTiming(packet_length, crc=crc)
         self.buffers = index(self.timing.buffers_of(buffers))
         if self.buffers < 1 or self.buffers & (self.buffers - 1):
             raise ValueError(f"buffers must be a power of two of packet slots, not {self.buffers}")
@@ -158,7 +161,8 @@ class FabricModel:
             dead.reshape(-1),
             len(network.ports),
         )
-        slots = [slots_per_vc(self.buffers, num_vcs) for num_vcs in (*plan.num_vcs, 1)]
+        self.ejection_buffers = self.timing.ejection_buffers(self.buffers)
+        slots = [*(slots_per_vc(self.buffers, num_vcs) for num_vcs in plan.num_vcs), self.ejection_buffers]
         self.slots = np.repeat(np.array(slots, np.int16), stride)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
         self.address = np.ascontiguousarray(plan.address.of_node(nodes))
@@ -172,6 +176,7 @@ class FabricModel:
             buffers=self.buffers,
             queueing=self.queueing,
             faults=faults,
+            crc=timing.crc,
         )
 
     def run(self, traffic: Traffic, terminals: Terminals | None = None, *, max_cycles: int) -> Ejections:
@@ -239,7 +244,7 @@ class Course:
         self._credits = np.tile(model.slots, nodes)
         self._orders = make_orders(nodes, ports + 1, num_vcs, model.rounds)
         self._flows = self._make_flows(room)
-        self._terminals = make_terminals(nodes, model.buffers, terminal_seeds(nodes, terminals.seed))
+        self._terminals = make_terminals(nodes, model.ejection_buffers, terminal_seeds(nodes, terminals.seed))
         self._pauses = (terminals.source_gap, terminals.sink_stall, terminals.sink_hold)
         self._counts = make_counts(nodes if counting else 0, ports, num_vcs)
         self._progress = np.zeros(PROGRESS, np.int64)
@@ -393,7 +398,7 @@ class Course:
         self._make_room(len(arrivals[0]))
         rows, count = self._free
         offered = rows[count[0] - len(arrivals[0]) : count[0]][::-1].copy()
-        phases = (timing.packet_length, timing.sample_phase, timing.update_phase, timing.channel_cycles)
+        phases = (timing.packet_length, timing.sample_phase, timing.update_phase, timing.ejection_cycles)
         left = simulate(
             model.plan.route,
             model.address,

@@ -750,9 +750,7 @@ def make_flows(nodes: int, ports: int, packets: int, held: int, timing: SlotTimi
     nodes and packets that leave; credits of ejection, by slot; and work space of allocation.
     """
     most, once = max(1, min(packets, nodes * ports)), max(1, min(packets, nodes))
-    # Slots from sending a packet to the terminal to the first allocation that can use the credit of its place there.
-    ejection_slots = 3 + (timing.channel_cycles - timing.sample_phase) // timing.packet_length
-    crossing_slots, credit_slots = timing.hop_slots, 1 + timing.credit_slots
+    crossing_slots, credit_slots, ejection_slots = timing.hop_slots, 1 + timing.credit_slots, timing.ejection_slots
     one = np.zeros(1, np.int64)
     crossing = (
         np.empty((crossing_slots, most), np.int32),
@@ -842,7 +840,7 @@ def simulate(  # type: ignore[no-untyped-def]
     still on their way to the terminal, and is in no order within a cycle. `progress` is told where the run stands.
     Return how many packets have left since the call.
     """
-    length, sample_phase, update_phase, channel_cycles, vc_bits = timing
+    length, sample_phase, update_phase, ejection_cycles, vc_bits = timing
     gap, stall, hold = waits
     plain = gap == 0 and stall == 0 and hold == 0
     # The caller holds all arrays.
@@ -879,7 +877,7 @@ def simulate(  # type: ignore[no-untyped-def]
             sent += _allocate(
                 pool, routers, credits, orders, vc_bits, slot, shape, crossing, returning, freed, leaving, work
             )
-            base = (slot + 1) * length + channel_cycles + 1
+            base = (slot + 1) * length + ejection_cycles
             if not plain:
                 _store_leaving(leaving, base, ejection)
             else:

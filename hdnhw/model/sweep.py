@@ -53,7 +53,13 @@ class Point:
 def model_of(fabric: FabricSpec) -> FabricModel:
     """Return the model of a machine."""
     routing = plan(fabric.network, fabric.modes, fabric.lanes)
-    return FabricModel(routing, packet_length=fabric.packet_length, buffers=fabric.buffers, queueing=fabric.queueing)
+    return FabricModel(
+        routing,
+        packet_length=fabric.packet_length,
+        buffers=fabric.buffers,
+        queueing=fabric.queueing,
+        crc=fabric.crc,
+    )
 
 
 def machine_row(model: FabricModel) -> Row:

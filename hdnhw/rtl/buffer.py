@@ -107,10 +107,10 @@ class _InputBuffer:
     def _address(self, vc: Any, slot: Any, flit: Any) -> Any:
         return Cat(flit, *([slot] if self._slots > 1 else []), *([vc] if len(self.queues) > 1 else []))
 
-    def write(self, *, vc: Any, flit: Any, data: Any, enable: Any) -> None:
-        """Write a flit of the packet that is coming in."""
+    def write(self, *, vc: Any, flit: Any, data: Any, enable: Any, late: bool = False) -> None:
+        """Write a flit of the packet that is coming in; `late`, through registers."""
         slot = Array(filled([queue.write_slot for queue in self.queues]))[vc]
-        self._m.d.comb += [
+        self._m.d["sync" if late else "comb"] += [
             self._write.addr.eq(self._address(vc, slot, flit)),
             self._write.data.eq(data),
             self._write.en.eq(enable),

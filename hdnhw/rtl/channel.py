@@ -3,6 +3,7 @@
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.crc import check_width
 from hdnhw.rtl.bits import index_width
 
 __all__ = ["ChannelSignature", "ejection_signature", "injection_signature"]
@@ -18,6 +19,8 @@ class ChannelSignature(wiring.Signature):
     ----------
     flit_width : int
     num_vcs : int
+    crc : bool
+        Whether flits have check bits.
 
     Members
     -------
@@ -27,15 +30,19 @@ class ChannelSignature(wiring.Signature):
         Virtual channel of the packet, constant while `valid`, else anything; absent if there is one.
     data : Out(flit_width)
         One flit while `valid`, else anything.
+    check : Out
+        Its check bits, see :mod:`hdnhw.crc`; absent without `crc`.
     credit : In(num_vcs)
         One bit a virtual channel: whether a packet slot has become free downstream. Between routers it is looked at in
         the update phase (:attr:`SlotTiming.update_phase`) and means nothing in others. Of ejection it is looked at in
         every cycle; two credits are L cycles apart at least.
     """
 
-    def __init__(self, *, flit_width: int, num_vcs: int) -> None:
+    def __init__(self, *, flit_width: int, num_vcs: int, crc: bool = False) -> None:
         self._flit_width, self._num_vcs = flit_width, num_vcs
         members = {"valid": Out(1), "data": Out(flit_width), "credit": In(num_vcs)}
+        if crc:
+            members["check"] = Out(check_width(flit_width))
         if num_vcs > 1:
             members["vc"] = Out(index_width(num_vcs))
         super().__init__(members)

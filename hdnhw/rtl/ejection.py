@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import equals, index_width, next_flit
 from hdnhw.rtl.channel import ChannelSignature, ejection_signature
+from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck
+from hdnhw.rtl.counter import count_events
 
-__all__ = ["EjectionBuffer"]
+__all__ = ["CheckedEjectionBuffer", "EjectionBuffer"]
 
 
 class EjectionBuffer(wiring.Component):
@@ -43,8 +45,8 @@ class EjectionBuffer(wiring.Component):
         m.submodules.flits = buffer = memory.Memory(shape=self._flit_width, depth=depth, init=[])
         write, read = buffer.write_port(), buffer.read_port(domain="comb")
         valid, do_take = Signal(), Signal()
-        written = self._elaborate_pointer(m, "write", self.channel.valid)
-        ahead = self._elaborate_pointer(m, "ahead", do_take, start=1)
+        written = _elaborate_pointer(m, "write", self.channel.valid, self._length, self._buffers)
+        ahead = _elaborate_pointer(m, "ahead", do_take, self._length, self._buffers, start=1)
         taken = Signal.like(ahead)
         with m.If(do_take):
             m.d.sync += taken.eq(ahead)
@@ -64,14 +66,96 @@ class EjectionBuffer(wiring.Component):
         ]
         return m
 
-    def _elaborate_pointer(self, m: Module, name: str, advance: Value, *, start: int = 0) -> Value:
-        """Count flits from flit `start` on, 0 or 1; return the address, and above it whether the round is odd."""
-        flit_start, slot_start = (start, 0) if self._length > 1 else (0, start)
-        flit = Signal(index_width(self._length), name=f"{name}_flit", init=flit_start)
-        slot = Signal(self._buffers.bit_length(), name=f"{name}_slot", init=slot_start)
-        following = next_flit(flit, self._length)
-        with m.If(advance):
-            m.d.sync += flit.eq(following)
-            with m.If(equals(following, 0)):
-                m.d.sync += slot.eq(Cat(bit ^ slot[:place].all() for place, bit in enumerate(slot)))
-        return Cat(flit, slot)
+
+class CheckedEjectionBuffer(wiring.Component):
+    """A queue of packets with room for whole ones: a packet can be taken two cycles after its tail was on the channel.
+
+    One that has a wrong flit does not come out: the buffer takes it itself when its turn comes, a flit a cycle, so that
+    its credit returns as that of any other.
+
+    Parameters
+    ----------
+    packet_length, flit_width, buffers : int
+        Flits a packet; bits a flit; packet slots, a power of two.
+
+    Members
+    -------
+    channel : In(ChannelSignature)
+        With check bits. The credit of a packet returns in the cycle in which its tail is taken.
+    eject : Out(ejection_signature)
+        A terminal that is never ready stops the packets behind, and loses none.
+    bad : Out(16)
+        Packets with a wrong flit since reset; stays at its largest value.
+    """
+
+    def __init__(self, *, packet_length: int, flit_width: int, buffers: int) -> None:
+        self._length, self._flit_width, self._buffers = packet_length, flit_width, buffers
+        super().__init__(
+            {
+                "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=1, crc=True)),
+                "eject": Out(ejection_signature(flit_width=flit_width)),
+                "bad": Out(ERRORS_WIDTH),
+            }
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        width = index_width(self._length)
+        m.submodules.flits = buffer = memory.Memory(shape=self._flit_width, depth=self._buffers << width, init=[])
+        write, read = buffer.write_port(), buffer.read_port(domain="comb")
+        m.submodules.checker = check = PacketCheck(flit_width=self._flit_width)
+        holds, do_take = Signal(), Signal()
+        written = _elaborate_pointer(m, "write", self.channel.valid, self._length, self._buffers)
+        checked = _elaborate_pointer(m, "checked", check.done, 1, self._buffers)[1:]
+        ahead = _elaborate_pointer(m, "ahead", do_take, self._length, self._buffers, start=1)
+        taken = Signal.like(ahead)
+        with m.If(do_take):
+            m.d.sync += taken.eq(ahead)
+        is_tail = equals(ahead[:width], 0)
+        is_only = ~(ahead[width:] ^ checked).any()
+        m.d.sync += holds.eq(check.done | (holds & ~(do_take & is_tail & is_only)))
+        is_bad = self._elaborate_marks(m, check, checked, taken[width:])
+        count_events(m, self.bad, check.done & check.bad)
+        m.d.comb += [
+            check.valid.eq(self.channel.valid),
+            check.data.eq(self.channel.data),
+            check.check.eq(self.channel.check),
+            check.tail.eq(equals(next_flit(written[:width], self._length), 0)),
+            write.addr.eq(written),
+            write.data.eq(self.channel.data),
+            write.en.eq(self.channel.valid),
+            read.addr.eq(taken),
+            self.eject.valid.eq(holds & ~is_bad),
+            self.eject.payload.data.eq(read.data),
+            self.eject.payload.last.eq(is_tail),
+            do_take.eq(holds & (self.eject.ready | is_bad)),
+            self.channel.credit.eq(do_take & is_tail),
+        ]
+        return m
+
+    def _elaborate_marks(self, m: Module, check: PacketCheck, checked: Value, taken: Value) -> Value:
+        """Mark the packet slots of bad packets when they have been checked; return whether the one taken is marked."""
+        marks = Signal(self._buffers)
+        here = [
+            [equals(slot[:-1], number) if self._buffers > 1 else Const(1, 1) for number in range(self._buffers)]
+            for slot in (checked, taken)
+        ]
+        for number, mark in enumerate(marks):
+            with m.If(check.done & here[0][number]):
+                m.d.sync += mark.eq(check.bad)
+        return (marks & Cat(here[1])).any()
+
+
+def _elaborate_pointer(
+    m: Module, name: str, advance: Value, packet_length: int, buffers: int, *, start: int = 0
+) -> Value:
+    """Count flits from flit `start` on, 0 or 1; return the address, and above it whether the round is odd."""
+    flit_start, slot_start = (start, 0) if packet_length > 1 else (0, start)
+    flit = Signal(index_width(packet_length), name=f"{name}_flit", init=flit_start)
+    slot = Signal(buffers.bit_length(), name=f"{name}_slot", init=slot_start)
+    following = next_flit(flit, packet_length)
+    with m.If(advance):
+        m.d.sync += flit.eq(following)
+        with m.If(equals(following, 0)):
+            m.d.sync += slot.eq(Cat(bit ^ slot[:place].all() for place, bit in enumerate(slot)))
+    return Cat(flit, slot)

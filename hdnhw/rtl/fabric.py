@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal
+from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.crc import check_width
 from hdnhw.flit import FlitFormat
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.ports import DROPPED_WIDTH
 
 __all__ = ["Fabric"]
@@ -29,6 +31,8 @@ class Fabric(wiring.Component):
         Module name of the ejection buffer.
     dead_pins : bool
         Whether routers and channels can be marked dead.
+    crc : bool
+        Whether flits have check bits.
 
     Members
     -------
@@ -41,6 +45,11 @@ class Fabric(wiring.Component):
         all channels from it and to it; absent without `dead_pins`.
     lost : Out(16).array(nodes)
         Packets dropped at each node since reset that were on their way to a channel when it died; absent likewise.
+    errors : Out(16 * ports).array(nodes)
+        Packets that came to each node since reset with a wrong flit, by the port of the network that they came by;
+        absent without `crc`.
+    bad : Out(16).array(nodes)
+        Packets with a wrong flit that were dropped at each node since reset in place of coming out; absent likewise.
     """
 
     def __init__(
@@ -52,11 +61,12 @@ class Fabric(wiring.Component):
         router_modules: tuple[str, ...],
         ejection_module: str,
         dead_pins: bool,
+        crc: bool,
     ) -> None:
         FlitFormat(flit_width, plan.address.width, packet_length)
         self._plan, self._flit_width = plan, flit_width
         self._router_modules, self._ejection_module = router_modules, ejection_module
-        self._dead_pins = dead_pins
+        self._dead_pins, self._crc = dead_pins, crc
         nodes = plan.network.num_nodes
         members = {
             "inject": In(injection_signature(flit_width=flit_width)).array(nodes),
@@ -66,6 +76,9 @@ class Fabric(wiring.Component):
         if dead_pins:
             members["dead"] = In(len(plan.network.ports) + 1).array(nodes)
             members["lost"] = Out(DROPPED_WIDTH).array(nodes)
+        if crc:
+            members["errors"] = Out(ERRORS_WIDTH * len(plan.network.ports)).array(nodes)
+            members["bad"] = Out(ERRORS_WIDTH).array(nodes)
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -82,6 +95,8 @@ class Fabric(wiring.Component):
         wires = {"valid": 1, "data": self._flit_width, "credit": num_vcs}
         if num_vcs > 1:
             wires["vc"] = index_width(num_vcs)
+        if self._crc:
+            wires["check"] = check_width(self._flit_width)
         return {member: Signal(width, name=f"{name}_{member}") for member, width in wires.items()}
 
     def _channel(self, node: int, port: int) -> dict[str, Signal]:
@@ -103,6 +118,10 @@ class Fabric(wiring.Component):
             incoming.append(either | self.dead[other][port.opposite])
         return {"i_dead_o": Cat(outgoing), "i_dead_i": Cat(incoming), "o_lost": self.lost[node]}
 
+    def _errors_of(self, node: int, port: int) -> Value:
+        """Return the pins that tell how many packets with errors a node has seen at a port."""
+        return self.errors[node][port * ERRORS_WIDTH : (port + 1) * ERRORS_WIDTH]
+
     def _elaborate_node(self, m: Module, node: int, channels: dict[tuple[int, int], dict[str, Signal]]) -> None:
         network, shape = self._plan.network, self._plan.shape_of(node)
         neighbors = network.neighbors(node)
@@ -114,9 +133,7 @@ class Fabric(wiring.Component):
             "i_inject__valid": self.inject[node].valid,
             "o_inject__ready": self.inject[node].ready,
             "o_dropped": self.dropped[node],
-            "i_eject__credit": local["credit"],
-            "o_eject__valid": local["valid"],
-            "o_eject__data": local["data"],
+            **{f"{'i' if member == 'credit' else 'o'}_eject__{member}": wire for member, wire in local.items()},
         }
         for port in shape.ports:
             name = network.ports[port].name
@@ -125,6 +142,8 @@ class Fabric(wiring.Component):
                 pins[f"{'i' if member == 'credit' else 'o'}_{name}_o__{member}"] = wire
             for member, wire in incoming.items():
                 pins[f"{'o' if member == 'credit' else 'i'}_{name}_i__{member}"] = wire
+            if self._crc:
+                pins[f"o_{name}_errors"] = self._errors_of(node, port)
         if self._dead_pins:
             pins |= self._dead_pins_of(node)
         module = self._router_modules[self._plan.shapes.index(shape)]
@@ -132,9 +151,8 @@ class Fabric(wiring.Component):
         m.submodules[f"ejection_{node}"] = Instance(
             self._ejection_module,
             **clocked,
-            i_channel__valid=local["valid"],
-            i_channel__data=local["data"],
-            o_channel__credit=local["credit"],
+            **{f"{'o' if member == 'credit' else 'i'}_channel__{member}": wire for member, wire in local.items()},
+            **({"o_bad": self.bad[node]} if self._crc else {}),
             o_eject__payload=self.eject[node].payload.as_value(),
             o_eject__valid=self.eject[node].valid,
             i_eject__ready=self.eject[node].ready,

@@ -7,10 +7,13 @@ from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.crc import check_width
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.bits import equals, index_width, next_flit
+from hdnhw.rtl.bits import any_of, equals, index_width, next_flit
 from hdnhw.rtl.buffer import Ways, input_buffer, queue_signature
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
+from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck, check_bits
+from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.route_unit import RouteUnit
 from hdnhw.timing import SlotTiming
 
@@ -20,10 +23,11 @@ DROPPED_WIDTH = 16
 """Bits of the saturating counter of dropped packets."""
 
 
-def _decision(route: RouteUnit, ways: Ways, dead: Value | None) -> Value:
+def _decision(route: RouteUnit, ways: Ways, dead: Value | None, wrong: Value | None = None) -> Value:
     """Return which of the ways a route takes, one-hot; the virtual channel is looked at where there are several.
 
-    A packet whose next channel is dead is ejected.
+    A packet whose next channel is dead is ejected. Where head flits can be `wrong`, so are those, and all that would
+    take none of the ways: an error that is not seen does not stop a queue.
     """
     outputs = [output for output, _ in ways]
     several = {output for output in outputs if outputs.count(output) > 1}
@@ -31,7 +35,12 @@ def _decision(route: RouteUnit, ways: Ways, dead: Value | None) -> Value:
     if dead is not None:
         onward = route.take[:-1]
         take = Cat(onward & ~dead, route.take[-1] | (onward & dead).any())
-    return Cat(take[output] & equals(route.vc, vc) if output in several else take[output] for output, vc in ways)
+    takes = [take[output] & equals(route.vc, vc) if output in several else take[output] for output, vc in ways]
+    if wrong is not None:
+        eject = ways.index((len(take) - 1, 0))
+        stays = wrong | ~any_of(own for place, own in enumerate(takes) if place != eject)
+        takes = [stays if place == eject else own & ~wrong for place, own in enumerate(takes)]
+    return Cat(takes)
 
 
 class InputPort(wiring.Component):
@@ -49,6 +58,8 @@ class InputPort(wiring.Component):
         One of :data:`hdnhw.spec.QUEUEINGS`.
     dead_pins : bool
         Whether channels can be dead.
+    crc : bool
+        Whether flits have check bits.
 
     Members
     -------
@@ -65,8 +76,11 @@ class InputPort(wiring.Component):
         Whether the incoming channel is dead; looked at in the commit phase: what is sent from then on is not seen.
     queues : Out
         See :func:`hdnhw.rtl.buffer.queue_signature`.
-    flit : Out(flit_width)
-        Flit p of the packet granted when the slot before ended, in phase p, or one cycle later in long slots.
+    flit : Out
+        Flit p of the packet granted when the slot before ended, in phase p, or one cycle later in long slots; its check
+        bits are above it, as they came.
+    errors : Out(16)
+        Packets that came with a flit that is not what its check bits say; absent without `crc`.
     """
 
     def __init__(
@@ -79,19 +93,22 @@ class InputPort(wiring.Component):
         ways: Sequence[Ways],
         queueing: str,
         dead_pins: bool,
+        crc: bool,
     ) -> None:
         self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
-        self._queueing, self._dead_pins = queueing, dead_pins
+        self._queueing, self._dead_pins, self._crc = queueing, dead_pins, crc
         members = {
-            "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=len(ways))),
+            "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=len(ways), crc=crc)),
             "address": In(plan.address.width),
             "at": In(timing.packet_length),
             "reads": In(index_width(timing.packet_length)),
             "queues": Out(queue_signature(ways, queueing)),
-            "flit": Out(flit_width),
+            "flit": Out(flit_width + check_width(flit_width) if crc else flit_width),
         }
         if dead_pins:
             members |= {"dead": In(len(plan.network.ports)), "ignore": In(1)}
+        if crc:
+            members["errors"] = Out(ERRORS_WIDTH)
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -106,24 +123,44 @@ class InputPort(wiring.Component):
             m.d.sync += incoming.eq(before)
         vc = channel.vc if len(self._ways) > 1 else Const(0)
         valid = self._elaborate_valid(m)
-        buffer.write(vc=vc, flit=incoming, data=channel.data, enable=valid)
+        word = Cat(channel.data, channel.check) if self._crc else channel.data
+        buffer.write(vc=vc, flit=incoming, data=word, enable=valid)
         head, tail = Signal(), Signal()
         m.d.comb += [
             head.eq(valid & self.at[self._timing.head_phase]),
             tail.eq(valid & self.at[self._timing.tail_phase]),
         ]
+        wrong, dead = self._elaborate_check(m, valid, tail, route.possible), self.dead if self._dead_pins else None
         for number, queue in enumerate(buffer.queues):
             here = equals(vc, number) if len(self._ways) > 1 else Const(1)
             m.d["sync" if self._timing.registers_routes else "comb"] += queue.push.eq(head & here)
             m.d.comb += [
                 queue.close.eq(tail & here if self._queueing == "fifo" else self.at[self._timing.tail_phase]),
-                queue.i.eq(_decision(route, self._ways[number], self.dead if self._dead_pins else None)),
+                queue.i.eq(_decision(route, self._ways[number], dead, wrong)),
             ]
         if length == 1:
             m.d.sync += channel.credit.eq(buffer.pops)
         else:
             m.d.comb += channel.credit.eq(buffer.pops)
         return m
+
+    def _elaborate_check(self, m: Module, valid: Value, tail: Value, possible: Value) -> Value | None:
+        """Count packets with wrong flits; return whether the head flit whose route is there is one, if any can be.
+
+        One whose destination is not `possible` is wrong, too.
+        """
+        if not self._crc:
+            return None
+        m.submodules.checker = check = PacketCheck(flit_width=len(self.channel.data))
+        m.d.comb += [
+            check.valid.eq(valid),
+            check.data.eq(self.channel.data),
+            check.check.eq(self.channel.check),
+            check.tail.eq(tail),
+        ]
+        count_events(m, self.errors, check.done & check.bad)
+        wrong = check.was_wrong if self._timing.registers_routes else check.wrong
+        return wrong | ~possible if self._plan.address.has_holes else wrong
 
     def _elaborate_valid(self, m: Module) -> Value:
         """Return whether there is a flit; what a channel carries from the slot on in which it is dead is none."""
@@ -150,7 +187,7 @@ class InjectionPort(wiring.Component):
     flit_width, slots : int
     ways : Ways
     queueing : str
-    dead_pins : bool
+    dead_pins, crc : bool
 
     Members
     -------
@@ -163,8 +200,8 @@ class InjectionPort(wiring.Component):
         As of :class:`InputPort`.
     queues : Out
         See :func:`hdnhw.rtl.buffer.queue_signature`.
-    flit : Out(flit_width)
-        Flit p of the packet granted when the slot before ended, in phase p, or one cycle later in long slots.
+    flit : Out
+        As of :class:`InputPort`; the check bits are made when a flit comes.
     dropped : Out(16)
         Packets dropped since reset; stays at its largest value.
     """
@@ -179,16 +216,17 @@ class InjectionPort(wiring.Component):
         ways: Ways,
         queueing: str,
         dead_pins: bool,
+        crc: bool,
     ) -> None:
         self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
-        self._queueing, self._dead_pins = queueing, dead_pins
+        self._queueing, self._dead_pins, self._crc = queueing, dead_pins, crc
         members = {
             "inject": In(injection_signature(flit_width=flit_width)),
             "address": In(plan.address.width),
             "at": In(timing.packet_length),
             "reads": In(index_width(timing.packet_length)),
             "queues": Out(queue_signature([ways], queueing)),
-            "flit": Out(flit_width),
+            "flit": Out(flit_width + check_width(flit_width) if crc else flit_width),
             "dropped": Out(DROPPED_WIDTH),
         }
         if dead_pins:
@@ -210,7 +248,9 @@ class InjectionPort(wiring.Component):
             do_take.eq(self.inject.valid & self.inject.ready),
         ]
         # Without a transfer, what is on the stream is written too, into a slot that is free, and overwritten later.
-        buffer.write(vc=Const(0), flit=position, data=self.inject.payload, enable=~queue.full)
+        payload = self.inject.payload
+        word = Cat(payload, check_bits(payload)) if self._crc else payload
+        buffer.write(vc=Const(0), flit=position, data=word, enable=~queue.full, late=self._crc)
         with m.If(do_take):
             m.d.sync += position.eq(next_flit(position, length))
             if length > 1:
@@ -230,8 +270,5 @@ class InjectionPort(wiring.Component):
             queue.i.eq(decision[:-1]),
         ]
         if self._plan.address.has_holes:
-            drops, most = Signal(), Signal()  # in registers: the counter is wide, and nobody waits for it
-            m.d.sync += drops.eq(do_take & tail & ~good)
-            with m.If(drops & ~most):
-                m.d.sync += [self.dropped.eq(self.dropped + 1), most.eq(self.dropped[1:].all())]
+            count_events(m, self.dropped, do_take & tail & ~good)
         return m

@@ -9,12 +9,14 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from hdnhw.crc import check_width
 from hdnhw.flit import FlitFormat
 from hdnhw.routing.plan import RouterShape, RoutingPlan
 from hdnhw.rtl.allocator import Allocator
 from hdnhw.rtl.bits import add, index_width, next_flit
 from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
+from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.matching import MatchingAllocator
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
 from hdnhw.rtl.separable import SeparableAllocator
@@ -66,6 +68,8 @@ class Router(wiring.Component):
         One of :data:`hdnhw.spec.QUEUEINGS`: how packets leave a virtual channel, and are matched with outputs.
     dead_pins : bool
         Whether channels can be marked dead.
+    crc : bool
+        Whether flits have check bits.
 
     Members
     -------
@@ -85,6 +89,9 @@ class Router(wiring.Component):
         Of which ports the incoming channel is dead: nothing that it carries is seen.
     lost : Out(16)
         Packets dropped since reset that were on their way to a channel when it died; stays at its largest value.
+    P_errors : Out(16)
+        Of each network port P, packets that came since reset with a flit that is not what its check bits say; absent
+        without `crc`. If that is the head flit, the packet is ejected here.
 
     Raises
     ------
@@ -105,27 +112,31 @@ class Router(wiring.Component):
         crossbar: str,
         queueing: str,
         dead_pins: bool,
+        crc: bool,
     ) -> None:
         FlitFormat(flit_width, plan.address.width, packet_length)
         if buffers < 1 or buffers & (buffers - 1):
             raise ValueError(f"buffers must be a power of two of packet slots, not {buffers}")
         self._plan, self._shape, self._crossbar, self._queueing = plan, shape, crossbar, queueing
-        self._timing, self._flit_width, self._buffers = SlotTiming(packet_length), flit_width, buffers
-        self._dead_pins = dead_pins
+        self._timing, self._flit_width, self._buffers = SlotTiming(packet_length, crc=crc), flit_width, buffers
+        self._dead_pins, self._crc = dead_pins, crc
+        self._word_width = flit_width + check_width(flit_width) if crc else flit_width
         ports = plan.network.ports
         members: dict[str, Any] = {
             "address": In(plan.address.width),
             "inject": In(injection_signature(flit_width=flit_width)),
-            "eject": Out(ChannelSignature(flit_width=flit_width, num_vcs=1)),
+            "eject": Out(ChannelSignature(flit_width=flit_width, num_vcs=1, crc=crc)),
             "dropped": Out(DROPPED_WIDTH),
         }
         if dead_pins:
             members |= {"dead_o": In(len(ports)), "dead_i": In(len(ports)), "lost": Out(DROPPED_WIDTH)}
         for port in shape.ports:
-            incoming = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[ports[port].opposite])
-            outgoing = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[port])
+            incoming = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[ports[port].opposite], crc=crc)
+            outgoing = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[port], crc=crc)
             members[f"{ports[port].name}_i"] = In(incoming)
             members[f"{ports[port].name}_o"] = Out(outgoing)
+            if crc:
+                members[f"{ports[port].name}_errors"] = Out(ERRORS_WIDTH)
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -134,11 +145,12 @@ class Router(wiring.Component):
         dead = self._elaborate_dead(m, at[self._timing.update_phase])
         outputs = (*self._shape.ports, len(self._plan.network.ports))
         inputs, ways = self._elaborate_inputs(m, at, reads, dead)
-        num_vcs = [self._plan.num_vcs[port] for port in self._shape.ports] + [1]
+        num_vcs = [self._plan.num_vcs[port] for port in self._shape.ports]
+        slots = [(count, slots_per_vc(self._buffers, count)) for count in num_vcs]
         kind = SeparableAllocator if self._queueing == "fifo" else MatchingAllocator
         m.submodules.allocator = allocator = kind(
             inputs=[[[(outputs.index(port), vc) for port, vc in queue] for queue in queues] for queues in ways],
-            outputs=[(count, slots_per_vc(self._buffers, count)) for count in num_vcs],
+            outputs=[*slots, (1, self._timing.ejection_buffers(self._buffers))],
             timing=self._timing,
             dead_pins=self._dead_pins,
         )
@@ -187,12 +199,13 @@ class Router(wiring.Component):
         return at, reads
 
     def _ways(self, port: int, vc: int) -> Ways:
-        """Return the ways that packets of an incoming virtual channel take, ejection among them if channels can die.
+        """Return the ways that packets of an incoming virtual channel take, ejection among them if any may be ejected.
 
         A virtual channel that no packet comes in by gets a way that none takes.
         """
         own, eject = self._shape.ways(port, vc), (len(self._plan.network.ports), 0)
-        return own if own and not (self._dead_pins and eject not in own) else (*own, eject)
+        diverts = self._dead_pins or (self._crc and port != eject[0])
+        return own if own and not (diverts and eject not in own) else (*own, eject)
 
     def _elaborate_inputs(
         self, m: Module, at: Signal, reads: Signal, dead: _Dead
@@ -210,6 +223,7 @@ class Router(wiring.Component):
                 "slots": slots_per_vc(self._buffers, num_vcs),
                 "queueing": self._queueing,
                 "dead_pins": self._dead_pins,
+                "crc": self._crc,
             }
             if port == local:
                 unit: Any = InjectionPort(self._plan, ways=ways[-1][0], **options)
@@ -226,6 +240,8 @@ class Router(wiring.Component):
                 connect(m, flipped(getattr(self, f"{ports[port].name}_i")), unit.channel)
                 if self._dead_pins:
                     m.d.comb += unit.ignore.eq(dead.incoming[port])
+                if self._crc:
+                    m.d.comb += getattr(self, f"{ports[port].name}_errors").eq(unit.errors)
             units.append(unit)
         return units, ways
 
@@ -241,16 +257,16 @@ class Router(wiring.Component):
         idle = getattr(allocator, f"idle_{number}")
         early = 0 if local or self._timing.registers_routes else self._plan.address.width
         if self._crossbar == "output" or len(flits) <= FEW_INPUTS:
-            early = self._flit_width
+            early = self._word_width
         crossing = [Mux(idle[bit], 0, flit) for bit, flit in enumerate(flits)]
         parts = []
         if early:
             data = Signal(early, name=f"data_{number}", reset_less=True)
             m.d.sync += data.eq(reduce(or_, (value[:early] for value in crossing)))
             parts.append(data)
-        if early < self._flit_width:
+        if early < self._word_width:
             registers = [
-                Signal(self._flit_width - early, name=f"gated_{number}_{bit}", reset_less=True)
+                Signal(self._word_width - early, name=f"gated_{number}_{bit}", reset_less=True)
                 for bit in range(len(crossing))
             ]
             m.d.sync += [register.eq(value[early:]) for register, value in zip(registers, crossing, strict=True)]
@@ -259,10 +275,12 @@ class Router(wiring.Component):
         sends = getattr(allocator, f"valid_{number}")
         m.d.sync += valid.eq(sends if local or not self._dead_pins else sends & ~getattr(allocator, f"void_{number}"))
         m.d.comb += [
-            channel.data.eq(Cat(parts)),
+            channel.data.eq(Cat(parts)[: self._flit_width]),
             channel.valid.eq(valid),
             getattr(allocator, f"credit_{number}").eq(channel.credit),
         ]
+        if self._crc:
+            m.d.comb += channel.check.eq(Cat(parts)[self._flit_width :])
         if channel.signature.num_vcs > 1:
             vc = Signal.like(channel.vc, name=f"vc_{number}", reset_less=True)
             m.d.sync += vc.eq(getattr(allocator, f"vc_{number}"))

@@ -174,6 +174,8 @@ class FabricSpec:
         that go the same way, as virtual output queues.
     dead_pins : bool
         Whether routers and channels can be marked dead, by pins.
+    crc : bool
+        Whether flits have check bits: errors are counted at every channel, and no packet that has one comes out.
     endpoints : AxiStreamSpec, CollectiveSpec, RelaySpec or None
         What stands at the terminals; None for bare streams of flits.
 
@@ -194,6 +196,7 @@ class FabricSpec:
     crossbar: str = CROSSBARS[0]
     queueing: str = QUEUEINGS[0]
     dead_pins: bool = False
+    crc: bool = False
     endpoints: AxiStreamSpec | CollectiveSpec | RelaySpec | None = None
 
     def __post_init__(self) -> None:
@@ -207,8 +210,9 @@ class FabricSpec:
         ):
             if choice not in allowed:
                 raise SpecError(f"{what} must be {' or '.join(allowed)}, not {choice!r}")
-        if not isinstance(self.dead_pins, bool):
-            raise TypeError(f"dead pins must be True or False, not {self.dead_pins!r}")
+        for what, there in (("dead pins", self.dead_pins), ("crc", self.crc)):
+            if not isinstance(there, bool):
+                raise TypeError(f"{what} must be True or False, not {there!r}")
         if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec | RelaySpec):
             raise TypeError(
                 f"endpoints must be an AxiStreamSpec, a CollectiveSpec, a RelaySpec or None, not {self.endpoints!r}"
@@ -217,6 +221,8 @@ class FabricSpec:
             raise SpecError(
                 "dead pins are for fabrics of bare streams or relays: these endpoints need all that they send to arrive"
             )
+        if self.crc and self.endpoints is not None:
+            raise SpecError("a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again")
         length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)
         if not 1 <= length <= 256:
             raise SpecError(f"packet length must be 1 to 256 flits, not {length}")

@@ -19,6 +19,7 @@ FABRICS = {
     "one flit, one slot": FabricSpec(network=parse("hdn(cube(1), [[0]])"), packet_length=1, buffers=1),
     "three classes": FabricSpec(network=parse("hsn(3, cube(1))"), packet_length=2),
     "two nodes": FabricSpec(network=parse("complete(2)"), packet_length=1, flit_width=1),
+    "check bits": FabricSpec(network=parse("mesh(3)"), packet_length=2, flit_width=120, dead_pins=True, crc=True),
 }
 
 _emitted = cache(emit_fabric)

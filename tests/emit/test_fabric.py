@@ -61,7 +61,8 @@ def test_manifest_names_every_port_of_the_top_level(fabric):
         for node in nodes:
             named[re.sub(r"(?<=_)N(?=_|$)", str(node), pattern)] = (port["direction"], port["width"])
     assert declared == named
-    assert len(declared) == 2 + 7 * manifest["routers"]
+    options = 2 * manifest["dead_pins"] + 2 * manifest["crc"]
+    assert len(declared) == 2 + (7 + options) * manifest["routers"]
 
 
 def test_bit_fields_of_ejection(machine, fabric):
@@ -115,7 +116,7 @@ def test_queues_are_those_asked_for():
 
 
 def test_latency_formula(machine, fabric):
-    latency, timing = fabric.manifest["latency"], SlotTiming(machine.packet_length)
+    latency, timing = fabric.manifest["latency"], SlotTiming(machine.packet_length, crc=machine.crc)
     assert latency["hop_cycles"] == timing.hop_cycles
     for hops in (0, 1, 2, 7):
         for phase in range(machine.packet_length):

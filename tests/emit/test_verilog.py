@@ -101,19 +101,19 @@ def test_every_node_is_instantiated_once_with_its_address(fabric):
 
 def test_channels_join_neighbours(fabric):
     plan, instances = fabric.plan, instances_of(fabric)
-    used = []
+    used, local = [], ["valid", "data", "credit", *(["check"] if fabric.manifest["crc"] else [])]
     for node in range(plan.network.num_nodes):
         _, pins = instances["router", node]
         for index, port in enumerate(plan.network.ports):
             neighbor = plan.network.neighbors(node).get(port.name)
             opposite = plan.network.ports[port.opposite].name
             outputs = {pin: wire for pin, wire in pins.items() if pin.startswith(f"{port.name}_o__")}
-            members = {"valid", "data", "credit"} | ({"vc"} if plan.num_vcs[index] > 1 else set())
+            members = {*local, *(["vc"] if plan.num_vcs[index] > 1 else [])}
             assert set(outputs) == {f"{port.name}_o__{member}" for member in members if neighbor is not None}
             for pin, wire in outputs.items():
                 assert instances["router", neighbor][1][pin.replace(f"{port.name}_o", f"{opposite}_i")] == wire
                 used.append(wire)
-        for member in ("valid", "data", "credit"):
+        for member in local:
             assert pins[f"eject__{member}"] == instances["ejection", node][1][f"channel__{member}"]
             used.append(pins[f"eject__{member}"])
         for pin in ("inject__payload", "inject__valid", "inject__ready"):
@@ -122,6 +122,20 @@ def test_channels_join_neighbours(fabric):
             assert instances["ejection", node][1][pin] == pin.replace("__", f"__{node}__")
         assert pins["dropped"] == f"dropped__{node}"
     assert len(used) == len(set(used))
+
+
+def test_counters_of_errors_are_side_by_side(emitted):
+    """Of a line's ends, which have one port, the bits of the other one are 0."""
+    fabric = emitted("check bits")
+    instances, ports = instances_of(fabric), fabric.manifest["ports"]
+    joined = dict(re.findall(r"^  assign (errors__\d) = \{ (.*) \};$", fabric.files["fabric.sv"], re.MULTILINE))
+    fields = ports["errors__N"]["fields"]
+    assert fields == {"dim0_plus": {"offset": 0, "width": 16}, "dim0_minus": {"offset": 16, "width": 16}}
+    for node in range(3):
+        pins = instances["router", node][1]
+        parts = [pins.get(f"{name}_errors", "16'h0000").strip() for name in reversed(fields)]
+        assert [part.strip() for part in joined[f"errors__{node}"].split(",")] == parts
+        assert instances["ejection", node][1]["bad"] == f"bad__{node}"
 
 
 def test_output_is_the_same_in_every_process(emitted, tmp_path):

@@ -119,6 +119,8 @@ def test_wrapper_has_a_register_a_port_bit(measured):
         buffers=result["buffers"],
         crossbar="crosspoint",
         queueing="fifo",
+        dead_pins=False,
+        crc=False,
     )
     bits = Counter()
     for port in ports_of(module_text(router, "r", flatten=True), "r"):
@@ -365,11 +367,12 @@ def test_stage_of_names(name, signal, stage):
     assert (signal_of(name), stage_of(signal_of(name))) == (signal, stage)
 
 
-def test_every_register_of_a_router_has_a_stage():
+@pytest.mark.parametrize(("dead_pins", "crc"), [(False, False), (True, True)])
+def test_every_register_of_a_router_has_a_stage(dead_pins, crc):
     routing = plan(parse("rdn(torus(5), 1)"))
-    router = Router(
-        routing, routing.shapes[0], packet_length=8, flit_width=32, buffers=4, crossbar="crosspoint", queueing="fifo"
-    )
+    sizes = {"packet_length": 8, "flit_width": 32, "buffers": 4}
+    options = {"crossbar": "crosspoint", "queueing": "fifo", "dead_pins": dead_pins, "crc": crc}
+    router = Router(routing, routing.shapes[0], **sizes, **options)
     text = module_text(router, "r", flatten=True)
     clocked = re.findall(r"always_ff @\(posedge [^)]*\)\s*(?:if [^;]*?else\s*)?(\\?[\w.]+)\s*<=", text)
     assert len(set(clocked)) > 50

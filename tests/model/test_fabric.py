@@ -60,10 +60,10 @@ def check_delivery(made, length, result, src, dst):
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9])
-@pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "mesh(4)"])
-def test_zero_load_latency(text, length):
+@pytest.mark.parametrize(("text", "crc"), [("rdn(cube(2), 1)", False), ("mesh(4)", False), ("mesh(4)", True)])
+def test_zero_load_latency(text, crc, length):
     made = plan_of(text)
-    model = FabricModel(made, packet_length=length)
+    model = FabricModel(made, packet_length=length, crc=crc)
     far = {}
     for dst in range(made.network.num_nodes):
         far.setdefault(len(made.rule.route(1, dst)), dst)

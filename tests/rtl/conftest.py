@@ -42,7 +42,7 @@ class _Rig:
         shape = self.plan.shape_of(node)
         self.queueing = queueing
         self.router, self.dut = (
-            Router(self.plan, shape, crossbar="crosspoint", queueing=queueing, dead_pins=False, **sizes),
+            Router(self.plan, shape, crossbar="crosspoint", queueing=queueing, dead_pins=False, crc=False, **sizes),
             Module(),
         )
         self.dut.submodules.router = self.router
