@@ -38,7 +38,7 @@ PLACES = {
     "pyarrow": ("hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
-    "scipy": ("hdnhw/topology/", "tests/"),
+    "scipy": ("hdnhw/routing/", "hdnhw/topology/", "tests/"),
     "yaml": ("tests/",),
     "z3": ("hdnhw/routing/",),
 }

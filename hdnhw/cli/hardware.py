@@ -19,6 +19,8 @@ from hdnhw.spec import SpecError
 
 __all__ = ["add_hardware_commands"]
 
+ENDPOINTS = ("axi-stream", "collective", "relay")
+
 
 def emit(options: argparse.Namespace) -> tuple[Result, int]:
     """Write the Verilog of a fabric and its manifest."""
@@ -46,7 +48,7 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
 
 
 def synth(options: argparse.Namespace) -> tuple[Result, int]:
-    """Measure size and speed of a router or a fabric on an FPGA."""
+    """Measure size and speed of a router, an endpoint or a fabric on an FPGA."""
     from hdnhw.flow.synth import SynthSpec, synthesise
     from hdnhw.flow.tools import ToolError
 
@@ -76,9 +78,7 @@ def _add_emit(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory for the files")
     parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
-    parser.add_argument(
-        "--endpoints", choices=("axi-stream", "collective", "relay"), help="what to put at the terminals"
-    )
+    parser.add_argument("--endpoints", choices=ENDPOINTS, help="what to put at the terminals")
     add_fabric_options(parser)
     add_endpoint_options(parser)
 
@@ -88,17 +88,19 @@ def _add_synth(commands: Any) -> None:
         commands,
         "synth",
         synth,
-        summary="measure size and speed of a router or a fabric on an FPGA",
+        summary="measure size and speed of a router, an endpoint or a fabric on an FPGA",
         example="hdnhw synth 'torus(4, 4)' --family ecp5",
     )
     parser.add_argument("--family", choices=("ecp5", "ice40"), default="ecp5", help="default ecp5")
-    parser.add_argument("--unit", choices=("router", "fabric"), default="router", help="default router")
+    parser.add_argument("--unit", choices=("router", "endpoint", "fabric"), default="router", help="default router")
+    parser.add_argument("--endpoints", choices=ENDPOINTS, help="which, for --unit endpoint")
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of place-and-route (default 3)")
     parser.add_argument(
-        "--address", metavar="NODE", help="node whose router it is, or pins; default a node in the middle"
+        "--address", metavar="NODE", help="node whose router or endpoint it is, or pins; default a node in the middle"
     )
     parser.add_argument("--frequency", type=float, metavar="MHZ", help="target of place-and-route")
     add_fabric_options(parser)
+    add_endpoint_options(parser)
 
 
 def add_hardware_commands(commands: Any) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "add_fabric_options",
     "add_faults_option",
     "add_load_options",
+    "add_relay_options",
     "add_rule_options",
     "add_timed_options",
     "drawn_faults",
@@ -154,6 +155,11 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-frame", type=int, metavar="BYTES", help="longest frame of the endpoints (default 1024)")
     parser.add_argument("--tuser-width", type=int, metavar="BITS", help="user bits a frame (default 1)")
+    add_relay_options(parser)
+
+
+def add_relay_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how large relays are."""
     parser.add_argument("--waypoints", type=int, metavar="W", help="most that a packet names to relays (default 1)")
     parser.add_argument(
         "--slots", type=int, metavar="S", help="packets a class that relays hold, own and others' (default 4 each)"

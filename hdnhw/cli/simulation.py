@@ -1,6 +1,7 @@
 """Commands that run the model."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hdnhw.cli.options import (
     add_command,
     add_faults_option,
     add_load_options,
+    add_relay_options,
     add_timed_options,
     drawn_faults,
     fabric_spec,
@@ -34,6 +36,8 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
         return _replay(options), DONE
     if options.channels:
         check_channels(Path(options.channels))
+    if options.waypoints is not None:
+        return _relayed(options), DONE
     fabric, load = fabric_spec(options), load_spec(options)
     model = model_of(fabric)
     if options.faults is not None:
@@ -53,12 +57,30 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     return row, DONE
 
 
+def _relayed(options: argparse.Namespace) -> Result:
+    """Send packets by waypoints around what is dead."""
+    from hdnhw.model.relayed import measure_relayed
+    from hdnhw.model.sweep import model_of
+
+    for name in ("histogram", "channels"):
+        if getattr(options, name):
+            raise SpecError(f"--waypoints does not go with --{name}")
+    if options.faults is None:
+        raise SpecError("--waypoints leads around what is dead: it needs --faults")
+    options.endpoints = "relay"
+    fabric, load = fabric_spec(options), load_spec(options)
+    model = model_of(replace(fabric, endpoints=None))
+    faults = drawn_faults(options, model.plan.network, load.seed)
+    with ProgressBar() as progress:
+        return measure_relayed(model, fabric.endpoints, faults, load, progress=progress.show)
+
+
 def _replay(options: argparse.Namespace) -> Result:
     """Send messages that are known before: those of a trace, or of a total exchange."""
     from hdnhw.model.replay import measure_exchange, measure_trace
 
     given = "--pattern exchange" if options.trace is None else "--trace"
-    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed", "channels", "faults"):
+    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed", "channels", "faults", "waypoints"):
         if getattr(options, name) is not None and not (name == "pattern" and options.trace is None):
             raise SpecError(f"{given} says which messages there are: it does not go with --{name}")
     with ProgressBar() as progress:
@@ -125,6 +147,7 @@ def add_simulation_commands(commands: Any) -> None:
         help="send the messages of a text, Parquet or Netrace file instead, until all have arrived or for --cycles N",
     )
     add_faults_option(parser)
+    add_relay_options(parser)
     parser.add_argument("--histogram", action="store_true", help="show how many messages took how long")
     parser.add_argument(
         "--channels",

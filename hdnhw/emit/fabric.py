@@ -18,6 +18,7 @@ from hdnhw.emit.relay import RELAY_SUFFIX, relay_manifest, relay_verilog
 from hdnhw.emit.verilog import EJECTION_SUFFIX, fabric_verilog, router_names
 from hdnhw.flit import FlitFormat, FrameFormat, RelayFormat
 from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.routing.relays import prove_relays
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError
@@ -106,6 +107,7 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         around = relay_verilog(packets, routing.address, top=top, dead_pins=spec.dead_pins)
         files[f"{top}{RELAY_SUFFIX}.sv"] = around
         manifest["endpoints"] = relay_manifest(packets, top=top, text=around, ports=manifest["ports"])
+        manifest["endpoints"]["proof"] = str(prove_relays(routing, packets.endpoints.waypoints))
     if isinstance(spec.endpoints, CollectiveSpec):
         engines = collective_text(routing.network, spec.endpoints, flits, top=top)
         files[f"{engines.top}.sv"] = engines.text

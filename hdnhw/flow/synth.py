@@ -1,14 +1,15 @@
-"""Measure a router or a fabric on an FPGA: Yosys, then nextpnr with several seeds.
+"""Measure a router, an endpoint or a fabric on an FPGA: Yosys, then nextpnr with several seeds.
 
 Measuring conditions
 --------------------
 - ``router``: one router of the fullest shape. A register stands at every port. Its address is a constant, that of a
   node in the middle with such a router, as after flattening in a fabric; or it comes in on a registered port.
+- ``endpoint``: what the fabric has at a terminal, measured as a router is.
 - ``fabric``: all routers and ejection buffers, flattened.
-- A router on ECP5 is placed out of context, without pins. nextpnr has no such option for iCE40, and a fabric has more
-  ports than a device has pins: there a shift register feeds all inputs, and all outputs are registered and joined by
-  XOR, four a step, with a register behind every step. The reset comes over a global net, as it should in any design
-  with a fabric: nextpnr puts it there by itself on iCE40, and is told to by a DCCA on ECP5.
+- A router or endpoint on ECP5 is placed out of context, without pins. nextpnr has no such option for iCE40, and a
+  fabric has more ports than a device has pins: there a shift register feeds all inputs, and all outputs are registered
+  and joined by XOR, four a step, with a register behind every step. The reset comes over a global net, as it should in
+  any design with a fabric: nextpnr puts it there by itself on iCE40, and is told to by a DCCA on ECP5.
 - The registers and XORs around the unit are synthesised in a module of their own and counted apart: ``lut4``, ``ff``,
   ``ram`` and ``comb_sites`` are those of the unit alone, the last from a run of nextpnr that only packs it. What is
   placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both.
@@ -70,11 +71,11 @@ class SynthSpec:
     family : str
         ``ecp5`` or ``ice40``.
     unit : str
-        ``router`` or ``fabric``.
+        ``router``, ``endpoint`` or ``fabric``.
     seeds : int
         Runs of place-and-route, with seeds from 1.
     address : str or None
-        Of a router: the node whose address it gets, or ``pins``; None for a node in the middle.
+        Of a router or endpoint: the node whose address it gets, or ``pins``; None for a node in the middle.
     frequency : float or None
         Target of place-and-route, MHz; None for the family's own.
 
@@ -97,13 +98,15 @@ class SynthSpec:
                 raise SpecError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
         if not 1 <= self.seeds <= MAX_SEEDS:
             raise SpecError(f"seeds must be 1 to {MAX_SEEDS}, not {self.seeds}")
-        if self.address is not None and self.unit != "router":
-            raise SpecError("address belongs to a router: a fabric has all of them")
+        if self.address is not None and self.unit == "fabric":
+            raise SpecError("address belongs to a router or an endpoint: a fabric has all of them")
+        if (self.fabric.endpoints is not None) != (self.unit == "endpoint"):
+            raise SpecError("unit endpoint and the kind of endpoints, --endpoints, need each other")
         if self.frequency is not None and not (isfinite(self.frequency) and self.frequency > 0):
             raise SpecError(f"frequency must be above 0 MHz, not {self.frequency}")
 
 
-_UNITS = ("router", "fabric")
+_UNITS = ("router", "endpoint", "fabric")
 
 
 @dataclass(frozen=True)
@@ -278,11 +281,11 @@ def _place(design: _Design, work: Path, seed: int) -> dict[str, Any]:
 
 def _design(spec: SynthSpec) -> _Design:
     family = FAMILIES[spec.family]
-    is_router = spec.unit == "router"
-    routing, node, module, text = _router(spec) if is_router else _fabric(spec)
+    is_single = spec.unit != "fabric"
+    routing, node, module, text = {"router": _router, "endpoint": _endpoint, "fabric": _fabric}[spec.unit](spec)
     constants = {} if node is None else {"address": routing.address.of_node(node)}
     around, ports = unit_text(module, ports_of(text, module), constants)
-    pinless = is_router and bool(family.inside)
+    pinless = is_single and bool(family.inside)
     wrapper = parallel_wrapper(ports) if pinless else serial_wrapper(ports, global_buffer=family.global_buffer)
     frequency = family.frequency if spec.frequency is None else spec.frequency
     timed = ("--freq", f"{frequency:g}", "--timing-allow-fail", *(family.inside if pinless else family.outside))
@@ -292,7 +295,7 @@ def _design(spec: SynthSpec) -> _Design:
         seeds=spec.seeds,
         about=_about(spec, routing, family, node) | {"frequency": frequency},
         text=f"{text}\n{around}\n{wrapper}",
-        script=f"read_verilog -sv design.sv\n{family.script(WRAPPER, flat=is_router)}"
+        script=f"read_verilog -sv design.sv\n{family.script(WRAPPER, flat=is_single)}"
         f"write_json netlist.json\nstat {UNIT}\nstat {WRAPPER}\n",
         pack=(*common, "--top", UNIT, "--pack-only", *family.inside),
         place=(*common, "--top", WRAPPER, *timed),
@@ -307,8 +310,8 @@ def _about(spec: SynthSpec, routing: RoutingPlan, family: Family, node: int | No
         "family": family.name,
         "device": family.device,
         "speed": family.speed,
-        "routers": 1 if spec.unit == "router" else routing.network.num_nodes,
-        "address": (ADDRESS_PINS if node is None else node) if spec.unit == "router" else None,
+        "routers": {"router": 1, "endpoint": 0, "fabric": routing.network.num_nodes}[spec.unit],
+        "address": None if spec.unit == "fabric" else ADDRESS_PINS if node is None else node,
         "modes": routing.modes,
         "lanes": routing.lanes,
         "packet_length": spec.fabric.packet_length,
@@ -335,11 +338,8 @@ def _middle(routing: RoutingPlan) -> int:
 
 def _router(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
     """Return the plan, the node whose address the router gets, the name of its module and the Verilog."""
-    routing, node = plan(spec.fabric.network, spec.fabric.modes, spec.fabric.lanes), None
-    if spec.address is None:
-        node = _middle(routing)
-    elif spec.address != ADDRESS_PINS:
-        node = routing.network.parse_node(spec.address)
+    routing = plan(spec.fabric.network, spec.fabric.modes, spec.fabric.lanes)
+    node = _node(spec, routing)
     shape = routing.shapes[0] if node is None else routing.shape_of(node)
     sizes: Any = {"packet_length": spec.fabric.packet_length, "flit_width": spec.fabric.flit_width}
     FlitFormat(
@@ -347,6 +347,25 @@ def _router(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
     )  # refuse before there is a component that nobody elaborates
     router = Router(routing, shape, **sizes, **_options(spec.fabric))
     return routing, node, "router", module_text(router, "router", flatten=True)
+
+
+def _endpoint(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
+    """Return the same of what stands at a terminal."""
+    fabric = emit_fabric(spec.fabric)
+    about = fabric.manifest["endpoints"]
+    return fabric.plan, _node(spec, fabric.plan), _unit_module(about), fabric.files[about["file"]]
+
+
+def _unit_module(about: Result) -> str:
+    """Return the module of one endpoint from what the manifest says of them."""
+    return str(next(about[f"{kind}_module"] for kind in ("endpoint", "engine", "relay") if f"{kind}_module" in about))
+
+
+def _node(spec: SynthSpec, routing: RoutingPlan) -> int | None:
+    """Return the node whose address a unit gets; None for pins."""
+    if spec.address is None:
+        return _middle(routing)
+    return None if spec.address == ADDRESS_PINS else routing.network.parse_node(spec.address)
 
 
 def _fabric(spec: SynthSpec) -> tuple[RoutingPlan, None, str, str]:

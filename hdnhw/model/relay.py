@@ -16,7 +16,7 @@ from hdnhw.model.router import AT_HOME, NODE, NOWHERE, TAG
 from hdnhw.spec import RelaySpec
 from hdnhw.traffic.packets import Terminals, advance_generators, terminal_seeds
 
-__all__ = ["COUNTS", "ModelPacket", "RelayModel", "Relayed", "Sends"]
+__all__ = ["COUNTS", "ModelPacket", "RelayCourse", "RelayModel", "Relayed", "Sends"]
 
 COUNTS = ("stranded", "expired", "unreserved", "refused", "untold", "astray")
 """What a relay counts."""
@@ -157,7 +157,7 @@ class _Relay:
         """
         free = self.sending is None or tail_taken
         turn = next((turn for turn in self._turns if self._may(*turn)), None) if free else None
-        verdict = self._judge(taken)
+        verdict = self._judge(cycle, taken)
         stores = self._storing is not None or verdict == "store"
         accepted = offered is not None and self._accepts(offered, stores and taken is not None)
         notice_from_fabric = verdict in ("stranded", "unreserved")
@@ -188,7 +188,7 @@ class _Relay:
             return bool(self._order[kind + 1]) and self._asked[kind] < 0
         return bool(self._order[kind]) and (kind == 0 or self._granted[kind - 1])
 
-    def _judge(self, taken: tuple[ModelPacket, bool, bool] | None) -> str | None:
+    def _judge(self, cycle: int, taken: tuple[ModelPacket, bool, bool] | None) -> str | None:
         """Say what becomes of a packet whose head flit is taken."""
         if taken is None or not taken[1]:
             return None
@@ -203,7 +203,8 @@ class _Relay:
             return "astray"
         if packet.kind == RelayKind.REQUEST:
             return "request" if len(self._requests[packet.left]) < self._queue else "astray"
-        is_answer = self._asked[packet.left] == packet.src and not self._granted[packet.left]
+        waits = self._asked[packet.left] == packet.src and not self._granted[packet.left]
+        is_answer = waits and cycle > self._asked_at[packet.left] + 1
         return "grant" if is_answer else "astray"
 
     def _accepts(self, offered: tuple[ModelPacket, bool, bool], stores: bool) -> bool:
@@ -339,19 +340,34 @@ class RelayModel:
         -------
         Relayed
         """
-        pauses = terminals or Terminals()
-        if pauses.sink_hold:
-            raise ValueError(f"sink_hold must be 0 with relays, not {pauses.sink_hold}")
-        run = _Run(self.model, self.spec, sends, pauses)
+        run = RelayCourse(self.model, self.spec, sends, terminals or Terminals())
         while run.cycle < max_cycles and not run.is_over:
             run.step()
         return run.result()
 
 
-class _Run:
-    """A fabric and its relays in the course of a simulation."""
+class RelayCourse:
+    """A fabric and its relays in the course of a simulation, from reset on.
+
+    Parameters
+    ----------
+    model : FabricModel
+    spec : RelaySpec
+    sends : Sends
+    pauses : Terminals
+        How users pause. They do not hold.
+
+    Attributes
+    ----------
+    cycle : int
+        The next one.
+    out : list of (int, int, ModelPacket)
+        Cycle, node and packet of all that users have got, in the order of cycles.
+    """
 
     def __init__(self, model: FabricModel, spec: RelaySpec, sends: Sends, pauses: Terminals) -> None:
+        if pauses.sink_hold:
+            raise ValueError(f"sink_hold must be 0 with relays, not {pauses.sink_hold}")
         nodes = len(model.address)
         self._model, self._sends, self._pauses, self.cycle = model, sends, pauses, 0
         self._length = model.timing.packet_length
@@ -365,7 +381,7 @@ class _Run:
         self._packets: dict[int, ModelPacket] = {}
         self._chosen: list[tuple[int, ModelPacket]] = []
         self._tag = 0
-        self._out: list[tuple[int, int, ModelPacket]] = []
+        self.out: list[tuple[int, int, ModelPacket]] = []
         self._head_cycle = np.full(len(sends.stops), -1, np.int64)
 
     @property
@@ -419,7 +435,7 @@ class _Run:
         relay, last = self._relays[node], self._length - 1
         taken = None if tag < 0 else (self._packets[tag], flit == 0, flit == last)
         if taken is not None and taken[2] and taken[0].is_for_user and taken[0].dst == self._model.address[node]:
-            self._out.append((self.cycle, node, taken[0]))
+            self.out.append((self.cycle, node, taken[0]))
         offered, position = None, int(self._position[node])
         if offers:
             offered = (self._packet(node), position == 0, position == last)
@@ -442,15 +458,20 @@ class _Run:
         source = int(self._model.address[node])
         return ModelPacket(first, source, RelayKind.DATA, len(others), tuple(others[::-1]), number)
 
+    @property
+    def counts(self) -> Integers:
+        """What relays have counted, shape (nodes, 6), see :data:`COUNTS`."""
+        return np.array([relay.counts for relay in self._relays], np.int64)
+
     def result(self) -> Relayed:
         """Return what came of the packets."""
-        self._out.sort(key=lambda row: row[:2])
+        self.out.sort(key=lambda row: row[:2])
         return Relayed(
-            packets=[packet for *_, packet in self._out],
-            node=np.array([node for _, node, _ in self._out], np.int64),
-            cycle=np.array([cycle for cycle, *_ in self._out], np.int64),
+            packets=[packet for *_, packet in self.out],
+            node=np.array([node for _, node, _ in self.out], np.int64),
+            cycle=np.array([cycle for cycle, *_ in self.out], np.int64),
             head_cycle=self._head_cycle,
-            counts=np.array([relay.counts for relay in self._relays], np.int64),
+            counts=self.counts,
             dropped=self._course.dropped.copy(),
             cycles=self.cycle,
         )

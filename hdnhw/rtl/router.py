@@ -5,7 +5,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -17,6 +17,7 @@ from hdnhw.rtl.bits import add, index_width, next_flit
 from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.matching import MatchingAllocator
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
 from hdnhw.rtl.separable import SeparableAllocator
@@ -175,18 +176,18 @@ class Router(wiring.Component):
         return dead
 
     def _elaborate_lost(self, m: Module, update: Value, allocator: Allocator) -> None:
-        """Count the packets sent into nothing, in three cycles; each slot is looked at once."""
-        numbers = range(len(self._shape.ports))
-        sent = Cat(getattr(allocator, f"valid_{n}") & getattr(allocator, f"void_{n}") for n in numbers)
+        """Count the packets sent into nothing, one a cycle: there are never more than the queues have held."""
+        ports, most_vcs = self._shape.ports, max(self._plan.num_vcs)
+        sent = Cat(getattr(allocator, f"valid_{n}") & getattr(allocator, f"void_{n}") for n in range(len(ports)))
         voids = Signal(len(sent))
-        count = Signal(DROPPED_WIDTH)
-        total = Signal(DROPPED_WIDTH + 1)
+        waiting = Signal(range((len(ports) + 1) * max(self._buffers, most_vcs) + len(ports) + 1))
+        more = Signal(len(add(voids, waiting)))
+        m.d.comb += more.eq(add(reduce(add, voids), waiting))
         m.d.sync += [
             voids.eq(Mux(update, sent, 0)),
-            count.eq(reduce(add, voids)),
-            self.lost.eq(Mux(total[-1], (1 << DROPPED_WIDTH) - 1, total[:-1])),
+            waiting.eq(Mux(waiting.any(), more[: len(waiting)] - Const(1, len(waiting)), more)),
         ]
-        m.d.comb += total.eq(self.lost + count)
+        count_events(m, self.lost, waiting.any())
 
     def _elaborate_phase(self, m: Module) -> tuple[Signal, Signal]:
         """Count the cycles of a slot; return (the phase, one-hot; the code of the flit that is read)."""

@@ -10,7 +10,7 @@ from hdnhw.flit import FlitFormat, RelayFormat
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError, parse
 
 FABRICS = {
-    "one flit, one slot": ("torus(5)", {"packet_length": 1}, {"slots": 1, "timeout": 256}),
+    "one flit, one slot": ("torus(5)", {"packet_length": 1}, {"slots": 1, "timeout": 512}),
     "dead pins": ("complete(3)", {"packet_length": 3, "flit_width": 40, "dead_pins": True}, {"waypoints": 3}),
 }
 

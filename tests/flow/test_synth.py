@@ -20,7 +20,7 @@ from hdnhw.flow.tools import ToolError, run_tool
 from hdnhw.flow.yosys import run_yosys
 from hdnhw.routing.plan import plan
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError, parse
 
 SMALLEST = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8)
 KEYS = """spec unit family device speed modes packet_length flit_width buffers num_vcs ports lut4 comb_sites ff ram
@@ -207,7 +207,8 @@ def test_nextpnr_fails_in_one_line(tmp_path):
         ({"seeds": 0}, "seeds must be 1 to 100, not 0"),
         ({"seeds": 101}, "seeds must be 1 to 100, not 101"),
         ({"family": "xc7"}, "family must be ecp5 or ice40, not 'xc7'"),
-        ({"unit": "port"}, "unit must be router or fabric, not 'port'"),
+        ({"unit": "port"}, "unit must be router or endpoint or fabric, not 'port'"),
+        ({"unit": "endpoint"}, "unit endpoint and the kind of endpoints, --endpoints, need each other"),
         ({"frequency": 0.0}, "frequency must be above 0 MHz, not 0.0"),
         ({"frequency": float("nan")}, "frequency must be above 0 MHz, not nan"),
         ({"unit": "fabric", "address": "0"}, "address belongs to a router"),
@@ -248,6 +249,24 @@ def test_the_address_is_of_the_fullest_router():
     corner = SynthSpec(fabric=FabricSpec(network=parse("mesh(3)")), address="0")
     assert (synth._design(corner).about["ports"], synth._design(mesh).about["ports"]) == (2, 3)
     assert "of(.address(address)" not in synth._design(mesh).text.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "module"),
+    [
+        (RelaySpec(), "fabric_relay_unit"),
+        (AxiStreamSpec(), "fabric_axi_endpoint"),
+        (CollectiveSpec(operations=("broadcast",)), "fabric_collective_engine"),
+    ],
+)
+def test_an_endpoint_stands_alone_with_the_address_of_a_node(endpoints, module):
+    fabric = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=4, endpoints=endpoints)
+    design = synth._design(SynthSpec(fabric=fabric, unit="endpoint"))
+    assert (design.about["routers"], design.about["address"]) == (0, 4)
+    assert "--out-of-context" in design.place
+    assert f"{module} " in design.text.split(f"module {UNIT}")[1]
+    with pytest.raises(SpecError, match="need each other"):
+        SynthSpec(fabric=fabric)
 
 
 def test_a_fabric_keeps_all_its_routers_apart_from_the_wrapper():

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import RelayFormat
+from hdnhw.rtl.bits import equals
 from hdnhw.rtl.header import header_layout
 
 __all__ = ["PendingRequest", "notice_layout"]
@@ -41,7 +42,7 @@ class PendingRequest(wiring.Component):
         The packet is discarded. Not without `overdue`.
     asked, granted : Out(1)
     accepts : Out(1)
-        `grants` is the grant that was asked for.
+        `grants` is the grant that was asked for; in the cycle after `ask` none is.
     overdue : Out(1)
         There has been no grant in time.
     notice : Out(notice_layout)
@@ -68,12 +69,12 @@ class PendingRequest(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        fresh, dst, waited = Signal(), Signal.like(self.granter), Signal(range(self._packets.endpoints.timeout))
+        timeout = self._packets.endpoints.timeout
+        fresh, dst, waited, late = Signal(), Signal.like(self.granter), Signal(range(timeout)), Signal()
+        waits = self.asked & ~self.granted
         m.d.comb += [
-            self.accepts.eq(
-                self.grants & self.asked & ~self.granted & (self.granter == Mux(fresh, self.header.dst, dst))
-            ),
-            self.overdue.eq(self.asked & ~self.granted & waited.all()),
+            self.accepts.eq(self.grants & waits & ~fresh & (self.granter == dst)),
+            self.overdue.eq(waits & late),
         ]
         m.d.sync += fresh.eq(self.ask)
         with m.If(fresh):
@@ -83,11 +84,11 @@ class PendingRequest(wiring.Component):
                 self.notice.lost.eq(self.header.stop_1),
             ]
         with m.If(self.ask):
-            m.d.sync += [self.asked.eq(1), waited.eq(0)]
+            m.d.sync += [self.asked.eq(1), waited.eq(0), late.eq(0)]
         with m.Elif(self.send | self.discard):
             m.d.sync += [self.asked.eq(0), self.granted.eq(0)]
         with m.Elif(self.accepts):
             m.d.sync += self.granted.eq(1)
-        with m.If(self.asked & ~self.granted & ~waited.all() & ~self.ask):
-            m.d.sync += waited.eq(waited + 1)
+        with m.If(waits & ~late):
+            m.d.sync += [waited.eq(waited + 1), late.eq(equals(waited, timeout - 2))]
         return m

@@ -184,6 +184,6 @@ class Relay(wiring.Component):
 
     def _elaborate_counts(self, m: Module, events: dict[str, Value]) -> None:
         for name, event in events.items():
-            count = getattr(self.counts, name)
-            with m.If(event & ~count.all()):
-                m.d.sync += count.eq(count + 1)
+            count, most = getattr(self.counts, name), Signal(name=f"{name}_most")
+            with m.If(event & ~most):
+                m.d.sync += [count.eq(count + 1), most.eq(count[1:].all())]

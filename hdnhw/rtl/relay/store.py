@@ -7,7 +7,7 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import RelayFormat
-from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.bits import equals, index_width
 
 __all__ = ["PacketClass", "PacketMemory", "SlotReadSignature", "SlotWriteSignature", "slot_of", "slot_width"]
 
@@ -204,11 +204,12 @@ class PacketClass(wiring.Component):
         """Count the relayed slots that are used, and those of them that are reserved; give up what is not filled."""
         slots = self._endpoints.slots
         used, reserved = Signal(range(slots + 1), name="used_relayed"), Signal(range(slots + 1), name="num_reserved")
-        idle, expires = Signal(range(self._endpoints.lapse)), Signal()
+        lapse = self._endpoints.lapse
+        idle, late, expires = Signal(range(lapse)), Signal(), Signal()
         m.d.comb += [
             self.reserved.eq(reserved.any()),
             self.room_relayed.eq(~used[-1]),
-            expires.eq(self.reserved & idle.all() & ~self.reserve & ~self.fill),
+            expires.eq(self.reserved & late & ~self.reserve & ~self.fill),
         ]
         freed = self.free_relayed | (self.discard & self.first_relayed)
         m.d.sync += [
@@ -217,6 +218,6 @@ class PacketClass(wiring.Component):
         ]
         self._advance(m, self.place_relayed, self.finish)
         with m.If(self.reserve | self.fill):
-            m.d.sync += idle.eq(0)
+            m.d.sync += [idle.eq(0), late.eq(0)]
         with m.Elif(self.reserved):
-            m.d.sync += idle.eq(idle + 1)
+            m.d.sync += [idle.eq(idle + 1), late.eq(equals(idle, lapse - 2))]

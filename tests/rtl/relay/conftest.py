@@ -119,11 +119,12 @@ class Node:
 class Rig:
     """Nodes 0, 1, ... with relays; `carry` gets every packet that one of them injects."""
 
-    def __init__(self, *, nodes=1, length=3, waypoints=1, slots=2, timeout=256, num_nodes=16, width=None):
+    def __init__(self, *, nodes=1, length=3, waypoints=1, slots=2, timeout=None, num_nodes=16, width=None):
         self.length, self.num_nodes, self.width = length, num_nodes, width or 6 + ADDRESS_WIDTH * (waypoints + 2) + 3
+        timeout = timeout or 1 << (512 * length - 1).bit_length()
         endpoints = RelaySpec(waypoints=waypoints, slots=slots, timeout=timeout)
         self.packets = RelayFormat(FlitFormat(self.width, ADDRESS_WIDTH, length), endpoints)
-        self.timeout, self.waypoints, self.slots = timeout, waypoints, slots
+        self.timeout, self.lapse, self.waypoints, self.slots = timeout, endpoints.lapse, waypoints, slots
         self.noise, self.cycle, self.carry = random.Random(1), 0, lambda *_: None
         self.nodes = [Node(self, address) for address in range(nodes)]
         self.dut = Module()

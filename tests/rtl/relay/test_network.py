@@ -116,6 +116,7 @@ def account_for(simulate, rig, seed, count):
     return counts
 
 
+@pytest.mark.heavy
 def test_every_packet_arrives_or_is_accounted_for(simulate, make_rig):
     rig = make_rig(nodes=NODES, length=3, waypoints=2, slots=2, num_nodes=NODES)
     counts = account_for(simulate, rig, 2, 10)

@@ -102,7 +102,7 @@ def test_grants_while_slots_are_free(simulate, rig):
     async def bench(ctx):
         for number in range(5):
             node.bring(rig.packet(0, src=3 + number, kind=REQUEST))
-        await rig.run(ctx, 100)
+        await rig.run(ctx, rig.lapse - 10)
         assert [packet.dst for packet in node.sent] == [3, 4]
         for number in range(3):
             node.bring(packets[number])
@@ -148,7 +148,7 @@ def test_requests_beyond_the_queue_are_astray(simulate, make_rig):
             node.bring(rig.packet(0, src=1, kind=GRANT, left=number))
         await rig.run(ctx, 50)
         assert nothing_counted(node, astray=6)
-        await rig.run(ctx, 6 * (rig.timeout + 10))
+        await rig.run(ctx, 6 * (rig.lapse + 10))
 
     simulate(rig.dut, bench, cycles=3000)
     assert [packet.dst for packet in node.sent if packet.left] == [0, 1, 2, 3, 4, 5]
@@ -186,6 +186,24 @@ def test_a_request_without_an_answer_expires(simulate, make_rig, late):
     assert node.sent == [requests[0], notice if late else first, requests[1]]
 
 
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_a_grant_that_cannot_be_an_answer_is_astray(simulate, make_rig, after):
+    rig = make_rig(length=1)
+    node = rig.nodes[0]
+    packet = rig.data(random.Random(18), dst=7, left=1)
+    node.send.flits.extend(rig.flits(packet))
+
+    async def bench(ctx):
+        await wait(ctx, rig, 1 + after)  # the request is chosen in cycle 1 and offered in cycle 2
+        node.bring(rig.packet(0, src=7, kind=GRANT))
+        await rig.run(ctx, 20)
+
+    simulate(rig.dut, bench)
+    assert node.inject.packets[0][0] == 2
+    assert node.sent[1:] == ([packet] if after == 2 else [])
+    assert nothing_counted(node, **({} if after == 2 else {"astray": 1}))
+
+
 @pytest.mark.parametrize("late", [0, 1])
 def test_a_slot_that_is_not_used_is_free_again(simulate, make_rig, late):
     rig = make_rig(slots=1, length=2)
@@ -197,11 +215,11 @@ def test_a_slot_that_is_not_used_is_free_again(simulate, make_rig, late):
             node.bring(rig.packet(0, src=src, kind=REQUEST))
         await rig.until(ctx, lambda: len(node.sent) == 1)
         granted = node.inject.packets[0][0] - 1
-        await wait(ctx, rig, granted + rig.timeout + late)
+        await wait(ctx, rig, granted + rig.lapse + late)
         node.bring(packet)
         await rig.run(ctx, 20)
         if late:  # free and chosen in the next cycle, offered in the one behind
-            assert node.inject.packets[1][0] == granted + rig.timeout + 2
+            assert node.inject.packets[1][0] == granted + rig.lapse + 2
 
     simulate(rig.dut, bench)
     onward, notice = replace(packet, dst=packet.stops[0], left=0), rig.packet(5, kind=NOTICE, stops=packet.stops)
@@ -211,7 +229,7 @@ def test_a_slot_that_is_not_used_is_free_again(simulate, make_rig, late):
 
 
 def test_the_time_of_a_slot_begins_with_the_last_grant_or_packet(simulate, make_rig):
-    rig = make_rig(slots=4, length=1)
+    rig = make_rig(slots=4, length=1, timeout=4096)
     node, rng = rig.nodes[0], random.Random(8)
 
     async def bench(ctx):
@@ -219,7 +237,7 @@ def test_the_time_of_a_slot_begins_with_the_last_grant_or_packet(simulate, make_
             await wait(ctx, rig, cycle)
             node.bring(rig.packet(0, src=3, kind=REQUEST))
         await wait(ctx, rig, 400)
-        for cycle in (400, 400 + rig.timeout, 400 + 2 * rig.timeout + 1):  # the last slot is free in the cycle before
+        for cycle in (400, 400 + rig.lapse, 400 + 2 * rig.lapse + 1):  # the last slot is free in the cycle before
             await wait(ctx, rig, cycle)
             assert nothing_counted(node)
             node.bring(rig.data(rng, 0, left=1))

@@ -1,0 +1,90 @@
+"""The dependency graph of a fabric with relays: virtual channels, injection queues and the slots of relays."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from hdnhw.routing.cdg import DependencyGraph, RuleError, build_dependency_graph
+from hdnhw.routing.plan import Proof, RoutingPlan
+
+__all__ = ["prove_relays", "relay_dependencies"]
+
+Edges = npt.NDArray[np.int64]
+"""Pairs of vertices, shape (edges, 2)."""
+
+
+def relay_dependencies(graph: DependencyGraph, waypoints: int, *, reserved: bool = True) -> tuple[int, Edges]:
+    """Return what a packet that holds a place may wait for before it leaves it.
+
+    Vertices are, in this order: virtual channels, those of node n beginning at ``n * ports * num_vcs``; the injection
+    queue of each node; for each class 0 to W the slots of each node; and a vertex a class that stands for the slots of
+    all nodes, as a packet may ask any of them.
+
+    Parameters
+    ----------
+    graph : DependencyGraph
+        Of the routing rule: the legs of all packets are its routes, or beginnings of them.
+    waypoints : int
+        Most that a packet names, W.
+    reserved : bool
+        Whether packets go to a relay only when a slot is reserved for them, so that ejection waits for nothing. If not,
+        what comes to a relay waits for its slots.
+
+    Returns
+    -------
+    count, edges
+        Number of vertices, and the dependencies.
+
+    Notes
+    -----
+    Users take what comes out without waiting for what they send. Requests, grants and notices hold no slot; they wait
+    for injection, and everything that waits for one of them waits for the slots whose relay sends it.
+    """
+    nodes, channels = graph.used.shape
+    inject = nodes * channels + np.arange(nodes)
+    slots = nodes * (channels + 1) + np.arange((waypoints + 1) * nodes).reshape(waypoints + 1, nodes)
+    anywhere = nodes * (channels + 1 + waypoints + 1) + np.arange(waypoints + 1)
+    node, first, then = np.nonzero(graph.depends)
+    target = graph.neighbors[node, first // graph.num_vcs].astype(np.int64)
+    edges = [np.column_stack([node * channels + first, target * channels + then])]
+    node, channel = np.nonzero(graph.turns[:, channels, :channels])
+    edges.append(np.column_stack([inject[node], node * channels + channel]))
+    for kind in range(waypoints + 1):
+        edges.append(np.column_stack([slots[kind], inject]))
+        edges.append(np.column_stack([np.full(nodes, anywhere[kind]), slots[kind]]))
+        if kind:
+            edges.append(np.column_stack([slots[kind], np.full(nodes, anywhere[kind - 1])]))
+    if not reserved:
+        edges += [_arrivals(graph, slots[kind]) for kind in range(waypoints)]
+    return int(anywhere[-1]) + 1, np.concatenate(edges)
+
+
+def _arrivals(graph: DependencyGraph, slots: npt.NDArray[np.int64]) -> Edges:
+    """Return the dependencies of the virtual channels into each node on its slots."""
+    channels = graph.used.shape[1]
+    node, channel = np.nonzero(graph.used)
+    return np.column_stack([node * channels + channel, slots[graph.neighbors[node, channel // graph.num_vcs]]])
+
+
+def prove_relays(plan: RoutingPlan, waypoints: int) -> Proof:
+    """Prove that packets by waypoints cannot deadlock, see docs/decisions/0013.
+
+    Raises
+    ------
+    RuleError
+        If they can.
+    """
+    count, edges = relay_dependencies(build_dependency_graph(plan.rule), waypoints)
+    if not is_acyclic(count, edges):
+        raise RuleError(f"relays of {plan.network.spec} with {waypoints} waypoints can deadlock")
+    return Proof("exhaustive", count, len(edges), True)
+
+
+def is_acyclic(count: int, edges: Edges) -> bool:
+    """Tell whether a graph of so many vertices has no cycle."""
+    if (edges[:, 0] == edges[:, 1]).any():
+        return False
+    graph = csr_array((np.ones(len(edges), np.uint8), (edges[:, 0], edges[:, 1])), shape=(count, count))
+    components, _ = connected_components(graph, connection="strong")
+    return int(components) == count
