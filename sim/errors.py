@@ -20,6 +20,9 @@ __all__ = ["ErrorRun", "ErrorVerdict", "Flip", "check_errors", "draw_flips", "ma
 
 MOST_COUNTED = (1 << ERRORS_WIDTH) - 1
 
+AT_ONCE = 1 << 14
+"""Errors drawn at a time."""
+
 
 @dataclass(frozen=True)
 class Flip:
@@ -98,17 +101,14 @@ def draw_flips(rate: float, *, channels: int, wires: int, cycles: int, rng: np.r
     """
     if not 0 < rate < 1:
         raise SpecError(f"error rate must be above 0 and below 1, not {rate}")
-    total, places = channels * wires * cycles, [np.zeros(0, np.int64)]
-    last = -1
-    while last < total:
-        gaps = rng.geometric(rate, size=int((total - last) * rate) + 100)
-        places.append(last + np.cumsum(gaps))
-        last = int(places[-1][-1])
-    chosen = np.concatenate(places)
+    total, last = channels * wires * cycles, -1
     masks: dict[int, int] = {}
-    for place in chosen[chosen < total].tolist():
-        flit, wire = divmod(place, wires)
-        masks[flit] = masks.get(flit, 0) | 1 << wire
+    while last < total:
+        places = last + np.cumsum(rng.geometric(rate, size=AT_ONCE))
+        for place in places[places < total].tolist():
+            flit, wire = divmod(place, wires)
+            masks[flit] = masks.get(flit, 0) | 1 << wire
+        last = int(places[-1])
     return [Flip(1 + flit // channels, flit % channels, mask) for flit, mask in masks.items()]
 
 
