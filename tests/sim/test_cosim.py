@@ -37,7 +37,7 @@ def assert_passed(run: Run, packets: int) -> None:
     [
         pytest.param("dualcube(3)", {"packet_length": 4}, marks=pytest.mark.heavy),
         pytest.param("hdn(cube(2), [[0], [0, 1]])", {}, marks=pytest.mark.heavy),
-        ("hdn(cube(1), [[], [0]])", {}),
+        pytest.param("hdn(cube(1), [[], [0]])", {}, marks=pytest.mark.heavy),
         ("hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}),
         pytest.param(
             "mesh(2, 3)",
