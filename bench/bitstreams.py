@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from boards.build import build_bitstream
+from boards.bitstream import build_bitstream
 from boards.catalogue import BOARDS
 from hdnhw.cli import say
 

@@ -19,11 +19,11 @@ from statistics import median
 from subprocess import TimeoutExpired, run
 from typing import Any
 
+from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.measure import LoadSpec, measure, summarise
-from hdnhw.routing.plan import plan
-from hdnhw.spec import parse
-from hdnhw.timing import slots_per_vc
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.timing import buffers_per_vc
 from hdnhw.topology.metrics import neighbor_table
 
 BUFFERS = 8
@@ -112,7 +112,7 @@ ENDS_COLUMNS = ("network", f"latency at {ZERO_LOAD}", "saturation rate", f"accep
 @lru_cache(maxsize=1)
 def model_of(spec: str) -> FabricModel:
     """Return the model of a network, compiled."""
-    model = FabricModel(plan(parse(spec)), packet_length=1, buffers=BUFFERS)
+    model = FabricModel(make_machine(FabricSpec(network=parse(spec), packet_length=1, buffers=BUFFERS)))
     measure(model, LoadSpec(rate=0.1, cycles=20, warmup=0))
     return model
 
@@ -141,7 +141,7 @@ def configuration(load: Load, *, seed: int, folder: Path) -> dict[str, Any]:
         lines = [f"router {node} node {node}" + "".join(f" router {to}" for to in row if to >= 0) for node, row in rows]
         channels.write_text("\n".join(lines) + "\n")
         network = {"topology": "anynet", "routing_function": "min", "network_file": channels}
-    shape = {"num_vcs": num_vcs, "vc_buf_size": slots_per_vc(BUFFERS, num_vcs)}
+    shape = {"num_vcs": num_vcs, "vc_buf_size": buffers_per_vc(BUFFERS, num_vcs)}
     time = {"injection_rate": f"{load.rate:f}", "sample_period": load.cycles, "seed": seed}
     return SETTINGS | network | shape | time
 

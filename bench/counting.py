@@ -3,10 +3,9 @@
 import time
 from statistics import median
 
-from hdnhw.model.fabric import FabricModel
+from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.measure import LoadSpec, measure
-from hdnhw.routing.plan import plan
-from hdnhw.spec import parse
+from hdnhw.spec import FabricSpec, parse
 
 LOAD = LoadSpec(rate=0.2, warmup=1000, cycles=10_000)
 ROUNDS = 40
@@ -24,7 +23,7 @@ def main() -> None:
     print(f"packets of 1 flit, rate {LOAD.rate}, {LOAD.cycles} cycles, seconds of processor time")
     print("network           without    with   ratio")
     for text in ("torus(8, 8)", "rdn(cube(3), 1)"):
-        model = FabricModel(plan(parse(text)), packet_length=1)
+        model = model_of(FabricSpec(network=parse(text), packet_length=1))
         seconds(model, True)
         rounds = [(seconds(model, False), seconds(model, True)) for _ in range(ROUNDS)]
         without, with_counts = (median(column) for column in zip(*rounds, strict=True))

@@ -3,9 +3,10 @@
 from bench.collectives import BUFFERS, NETWORKS, table
 from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import execute
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import CollectiveSpec, FabricSpec, parse
 from hdnhw.topology.network import build
-from sim.collective import run_operation
+from sim.collective import CollectiveBench
 
 MOST_NODES = 256
 """Of a network that is built: larger ones take more than half an hour each."""
@@ -19,11 +20,14 @@ ENGINES = CollectiveSpec(operations=("exchange",))
 def row(text: str) -> list[str]:
     """Return the cells of a network."""
     fabric = FabricSpec(network=parse(text), buffers=BUFFERS, endpoints=ENGINES)
-    counted, ran = execute(exchange_schedule(build(fabric.network))), run_operation(fabric, "exchange")
+    counted, ran = (
+        execute(exchange_schedule(build(fabric.network))),
+        CollectiveBench(emit_fabric(fabric)).measure("exchange"),
+    )
     assert ran["delivered"], ran
     return [
         f"`{text}`",
-        *map(str, (counted.startups, counted.words * fabric.packet_length, counted.links_used, ran["message_slots"])),
+        *map(str, (counted.startups, counted.words * fabric.packet_length, counted.links_used, ran["message_buffers"])),
         str(ran["cycles"]),
         str(ran["cost_cycles"]),
         f"{ran['cycles'] / ran['cost_cycles']:.3f}",
@@ -33,6 +37,6 @@ def row(text: str) -> list[str]:
 if __name__ == "__main__":
     names = [text for group in NETWORKS for text in group]
     table(
-        "network | start-ups | words | links used | message slots a node | cycles, Verilog | cost model | ratio",
+        "network | start-ups | words | links used | message buffers a node | cycles, Verilog | cost model | ratio",
         (row(text) for text in (*names, *MORE) if build(parse(text)).num_nodes <= MOST_NODES),
     )

@@ -1,9 +1,9 @@
 """``make bench-errors``: wires of channels turned over at random in the emitted Verilog, and what packets meet."""
 
 from bench.collectives import table
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import FabricSpec, parse
-from sim.errors import make_errors, run_errors
-from sim.runner import Bench
+from sim.errors import ErrorBench
 
 SPEC = "hdn(cube(2), [[0]])"
 PACKETS = {1: 250_000, 4: 150_000, 8: 100_000}
@@ -14,13 +14,17 @@ RATES = (1e-6, 1e-5, 1e-4, 1e-3)
 
 def rows(packet_length: int) -> list[list[str]]:
     """Return the cells of the runs with packets of a length."""
-    bench, found = Bench(FabricSpec(network=parse(SPEC), packet_length=packet_length, crc=True), flips=True), []
+    bench, found = ErrorBench(emit_fabric(FabricSpec(network=parse(SPEC), packet_length=packet_length, crc=True))), []
     for seed, rate in enumerate(RATES, 1):
-        run = run_errors(bench, *make_errors(bench, packets=PACKETS[packet_length], rate=rate, seed=seed))
+        run = bench.run_case(bench.make_case(packets=PACKETS[packet_length], rate=rate, seed=seed))
         verdict = run.verdict
         assert verdict.passed, verdict
-        counts = (verdict.packets, verdict.flits, verdict.errors_injected, verdict.packets_hit, verdict.detected)
-        counts += (
+        counts = (
+            verdict.packets,
+            verdict.flits,
+            verdict.errors_injected,
+            verdict.packets_hit,
+            verdict.detected,
             verdict.dropped,
             verdict.delivered,
             verdict.delivered_wrong,

@@ -6,8 +6,9 @@ from pathlib import Path
 from hdnhw.report.path_faults import plot_path_faults
 from hdnhw.routing.disjoint import short_routes
 from hdnhw.routing.disjoint_literal import mended_routes
-from hdnhw.routing.path_faults import hops_of_pairs, pairs_of_case, try_faults
+from hdnhw.routing.path_faults import FaultPoint, hops_of_pairs, pairs_of_case, try_faults
 from hdnhw.spec import parse
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
 
 SPEC = "hdn(cube(3), [[2], [0, 1, 2]])"
@@ -24,7 +25,8 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="file to draw to")
     options = parser.parse_args()
     network = build(parse(SPEC))
-    found = {kind: {} for kind in MAKERS}
+    assert isinstance(network, DualNetwork)
+    found: dict[str, dict[str, list[FaultPoint]]] = {kind: {} for kind in MAKERS}
     print(f"{'paths':20} case {'rate':>5} {'all':>8} {'any':>8} {'hops':>7}")
     for kind, make in MAKERS.items():
         for case in "ABC":

@@ -4,14 +4,15 @@ import argparse
 import random
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 
 from hdnhw.routing.disjoint import disjoint_routes, length_bound, short_routes
 from hdnhw.routing.path_waypoints import waypoints_along
-from hdnhw.routing.plan import plan
+from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.spec import parse
 from hdnhw.topology.disjoint import fault_of_paths, shortest_disjoint_paths
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
+from hdnhw.topology.network import Network, build
 from hdnhw.topology.symmetry import symmetry
 
 SEARCHED = ("hdn(cube(3), [[2]])", "rdn(cube(2), 2)", "hdn(cube(3), [[2], [0, 1, 2]])")
@@ -30,8 +31,10 @@ GROWING = (
 MOST = 6
 """Waypoints up to which there is a column."""
 
+Paths = list[list[int]]
 
-def _pairs(text, most):
+
+def _pairs(text: str, most: int) -> tuple[Network, list[tuple[int, int]]]:
     """Return a network and all pairs from a node of each kind, or so many drawn.
 
     Nodes of an orbit are of two kinds: routing in the default modes tells the classes of level k apart.
@@ -39,16 +42,18 @@ def _pairs(text, most):
     network = build(parse(text))
     if most:
         draw = random.Random(1)
-        return network, [tuple(draw.sample(range(network.num_nodes), 2)) for _ in range(most)]
-    orbits = symmetry(neighbor_table(network)).node_orbit
-    kinds = {(orbit, network.decode(node)[0]): node for node, orbit in reversed(list(enumerate(orbits)))}
+        drawn = (draw.sample(range(network.num_nodes), 2) for _ in range(most))
+        return network, [(src, dst) for src, dst in drawn]
+    found = symmetry(neighbor_table(network))
+    assert found is not None
+    kinds = {(orbit, network.decode(node)[0]): node for node, orbit in reversed(list(enumerate(found.node_orbit)))}
     return network, [(src, dst) for src in sorted(kinds.values()) for dst in range(network.num_nodes) if dst != src]
 
 
-def _row(text, most, searched):
+def _row(text: str, most: int, searched: bool) -> dict[str, list[Paths]]:
     """Print a row, and return the paths of each maker for each pair."""
     network, pairs = _pairs(text, most)
-    makers = {"address": disjoint_routes, "short": short_routes}
+    makers: dict[str, Callable[[Network, int, int], Paths]] = {"address": disjoint_routes, "short": short_routes}
     if searched:
         table = neighbor_table(network)
         makers["flow"] = lambda _, src, dst: shortest_disjoint_paths(table, src, dst)
@@ -71,7 +76,7 @@ def _row(text, most, searched):
     return made
 
 
-def _shares(counts):
+def _shares(counts: Sequence[int]) -> str:
     """Return the mean, the most, and the share of each number."""
     found = Counter(counts)
     assert max(found) <= MOST
@@ -79,14 +84,20 @@ def _shares(counts):
     return f"{sum(counts) / len(counts):6.3f} {max(counts):4} {shares}"
 
 
-def _waypoint_rows(text, made):
+def _count_waypoints(routing: RoutingPlan, path: Sequence[int]) -> int:
+    waypoints = waypoints_along(routing, path)
+    assert waypoints is not None
+    return len(waypoints)
+
+
+def _waypoint_rows(text: str, made: dict[str, list[Paths]]) -> list[str]:
     """Return rows about the waypoints of each path, and of the path of a pair that takes the most."""
     default = plan(parse(text))
     rows = []
     for modes in dict.fromkeys([default.modes, "f" * len(default.modes)]):
         routing = plan(parse(text), modes)
         for name, paths_of in made.items():
-            counts = [[len(waypoints_along(routing, path)) for path in paths] for paths in paths_of]
+            counts = [[_count_waypoints(routing, path) for path in paths] for paths in paths_of]
             every = [count for some in counts for count in some]
             for what, numbers in {"path": every, "pair": [max(some) for some in counts]}.items():
                 rows.append(f"{text:38} {modes:5} {name:9} {what:4} {len(numbers):6} {_shares(numbers)}")

@@ -8,10 +8,9 @@ import time
 from multiprocessing import get_context
 from resource import RUSAGE_SELF, getrusage
 
-from hdnhw.model.fabric import FabricModel
+from hdnhw.model.fabric import model_of
 from hdnhw.model.measure import LoadSpec, measure
-from hdnhw.routing.plan import plan
-from hdnhw.spec import parse
+from hdnhw.spec import FabricSpec, parse
 
 CYCLES = 1000
 LOADS = (
@@ -27,21 +26,21 @@ COLUMNS = ("network", "nodes", "rate", "cycles", "accepted", "set-up s", "CPU s"
 
 def compile_kernels() -> None:
     """See that compiled code is in the cache before the clock starts."""
-    measure(FabricModel(plan(parse("cube(2)")), packet_length=1), LoadSpec(cycles=20, warmup=0))
+    measure(model_of(FabricSpec(network=parse("cube(2)"), packet_length=1)), LoadSpec(cycles=20, warmup=0))
 
 
 def row(spec: str, rate: float) -> list[str]:
     """Measure one load and return its row of the table."""
     compile_kernels()
     started = time.process_time()
-    model = FabricModel(plan(parse(spec)), packet_length=1)
+    model = model_of(FabricSpec(network=parse(spec), packet_length=1))
     built = time.process_time()
     measured = measure(model, LoadSpec(rate=rate, cycles=CYCLES, warmup=0))
     seconds = time.process_time() - built
     flit_hops, peak = measured.flit_hops, getrusage(RUSAGE_SELF).ru_maxrss / 1024
     figures = (measured.cycles, round(measured.accepted_rate, 4), round(built - started, 1), round(seconds, 1))
     rest = (round(flit_hops / 1e6, 1), round(seconds / flit_hops * 1e9), round(peak))
-    return [f"`{spec}`", *map(str, (len(model.address), rate, *figures, *rest))]
+    return [f"`{spec}`", *map(str, (len(model.fabric.address), rate, *figures, *rest))]
 
 
 def main() -> None:

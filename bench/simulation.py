@@ -1,11 +1,11 @@
 """Speed of the Verilog under Verilator and of the model on the same traffic: ``make bench-simulation``."""
 
 import time
-from pathlib import Path
 
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import FabricSpec, parse
-from sim.runner import Bench
 from sim.stimulus import make_case
+from sim.streams import StreamBench
 
 SPEC = "rdn(cube(3), 1)"
 PACKETS = 100_000
@@ -16,16 +16,16 @@ def main() -> None:
     print(f"{SPEC}, random test, {PACKETS} packets; model and Verilog are compared packet by packet")
     print(" L  build s   sim s   cycles  router-cycles/s  packets/s  model s passed")
     for length in (1, 4, 8):
-        bench = Bench(FabricSpec(network=parse(SPEC), packet_length=length), root=Path("build/sim"))
+        bench = StreamBench(emit_fabric(FabricSpec(network=parse(SPEC), packet_length=length)))
         run = bench.run("random", packets=PACKETS)
-        case = make_case("random", bench.model, bench.flits, packets=PACKETS)
+        case = make_case("random", bench.model, packets=PACKETS)
         started = time.monotonic()
         bench.model.run(case.traffic, case.terminals, max_cycles=case.limit)
         model_seconds = time.monotonic() - started
-        verdict = run.verdict
+        verdict, nodes = run.verdict, run.machine.network.num_nodes
         print(
             f"{length:2} {run.build_seconds:8.1f} {run.seconds:7.1f} {verdict.cycles:8} "
-            f"{run.routers * verdict.cycles / run.seconds:16.0f} {verdict.packets / run.seconds:10.0f} "
+            f"{nodes * verdict.cycles / run.seconds:16.0f} {verdict.packets / run.seconds:10.0f} "
             f"{model_seconds:8.2f} {verdict.passed}"
         )
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hdnhw.cli import say
-from hdnhw.flow.synth import Result, SynthSpec, synthesise
+from hdnhw.flow.spec import SynthSpec
+from hdnhw.flow.synth import Result, synthesise
 from hdnhw.flow.tools import ToolError
 from hdnhw.spec import CROSSBARS, FabricSpec, parse
 

@@ -22,7 +22,7 @@ def _head(traces: Traces, prefix: str) -> int:
 
 def one_packet(recorder: Recorder) -> tuple[list[Lane], int]:
     """Follow one packet over two channels."""
-    neighbors = recorder.plan.network.neighbors
+    neighbors = recorder.machine.network.neighbors
     middle = neighbors(0)["dim0"]
     target = neighbors(middle)["dim1"]
     cycles = 6 * LENGTH + 4
@@ -44,13 +44,13 @@ def one_packet(recorder: Recorder) -> tuple[list[Lane], int]:
 
 def two_for_one(recorder: Recorder) -> tuple[list[Lane], int]:
     """Let two packets meet in a router that both leave by the same channel."""
-    neighbors = recorder.plan.network.neighbors
+    neighbors = recorder.machine.network.neighbors
     left, right = neighbors(0)["dim0"], neighbors(0)["dim1"]
     target = neighbors(0)["dim2"]
     sources = [left, right]
     cycles = 7 * LENGTH + 4
     traces = recorder.record([Packet(source, target, HEAD) for source in sources], cycles=cycles)
-    ports = recorder.plan.network.ports
+    ports = recorder.machine.network.ports
     ways = [next(port.name for port in ports if neighbors(source).get(port.name) == 0) for source in sources]
     lanes: list[Lane] = [traces.phases()]
     for source, way, name in zip(sources, ways, ("from the left", "from the right"), strict=True):
@@ -64,7 +64,7 @@ def two_for_one(recorder: Recorder) -> tuple[list[Lane], int]:
 
 def stalled_sink(recorder: Recorder) -> tuple[list[Lane], int]:
     """Stream packets to a sink that takes nothing for a while."""
-    target = recorder.plan.network.neighbors(0)["dim0"]
+    target = recorder.machine.network.neighbors(0)["dim0"]
     cycles = 20 * LENGTH
     packets = [Packet(0, target, HEAD)] * 12
     traces = recorder.record(packets, cycles=cycles, stall=(6 * LENGTH, 12 * LENGTH))

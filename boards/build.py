@@ -1,181 +1,62 @@
-"""Make a bitstream of the self-test."""
+"""What ``hdnhw build`` does."""
 
-import fcntl
-import json
-import os
-import shutil
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+import argparse
 
-from boards.catalogue import Board, BoardTop
-from boards.selftest import SelfTest, check_testable
-from hdnhw.emit.fabric import EmittedFabric, emit_fabric
-from hdnhw.flow.nextpnr import fmax_of, read_report
-from hdnhw.flow.tools import ToolError, run_tool, tool_versions
+from boards.bitstream import build_bitstream
+from boards.catalogue import PACKETS, SIMULATED_PACKETS, Board, find_board
+from boards.simulation import hear_self_test, self_test_sources
+from boards.terminal import check_packets
+from hdnhw.cli import Result, fabric_spec, say
+from hdnhw.emit.fabric import emit_fabric
+from hdnhw.flow.tools import ToolError
 from hdnhw.spec import FabricSpec
+from sim.simulator import SimulatorError
 
-__all__ = ["BUILD_ROOT", "BoardBuild", "build_bitstream"]
-
-BUILD_ROOT = Path("build") / "boards"
-DESIGN = "top"
-REPORT = "report.json"
-
-PAUSE_SECONDS = 3
-"""Time between two runs on a board."""
-
-ACTIVITY_SECONDS = 0.05
+__all__ = ["build"]
 
 
-@dataclass(frozen=True)
-class BoardBuild:
-    """What a build gave.
-
-    Attributes
-    ----------
-    bitstream : Path
-        Exists if `passed`.
-    work : Path
-        Folder of the tools' files and logs.
-    fmax_mhz : float
-        Of the slowest clock.
-    clock_mhz : float
-    utilisation : dict
-        Resource -> {"used", "available"}.
-    seconds : float
-    tools : dict of str to str
-        Versions.
-    """
-
-    bitstream: Path
-    work: Path
-    fmax_mhz: float
-    clock_mhz: float
-    utilisation: dict[str, dict[str, int]]
-    seconds: float
-    tools: dict[str, str]
-
-    @property
-    def passed(self) -> bool:
-        """Whether the design is fast enough for the board's clock."""
-        return self.fmax_mhz >= self.clock_mhz
+def _simulate(board: Board, spec: FabricSpec, packets: int) -> tuple[Result, int]:
+    say(f"{board.name}: simulating the self-test of {spec.network} ...")
+    text = hear_self_test(self_test_sources(emit_fabric(spec), packets=packets))
+    passed = text.endswith("\nPASS\n")
+    result = {"board": board.name, "spec": str(spec.network), "text": text.splitlines(), "passed": passed}
+    return result, 0 if passed else 1
 
 
-def _self_test(fabric: EmittedFabric, board: Board, packets: int) -> SelfTest:
-    return SelfTest(
-        fabric,
-        divisor=board.divisor,
-        packets=packets,
-        pause_cycles=PAUSE_SECONDS * board.clock_hz,
-        activity_cycles=int(ACTIVITY_SECONDS * board.clock_hz),
-    )
-
-
-def build_bitstream(
-    board: Board,
-    spec: FabricSpec,
-    *,
-    packets: int,
-    seed: int = 1,
-    root: Path = BUILD_ROOT,
-    say: Callable[[str], None] = lambda _: None,
-) -> BoardBuild:
-    """Synthesise, place and route, and pack the self-test of a fabric for a board.
-
-    Everything is made in ``ROOT/BOARD/work``, logs included; the bitstream goes to ``ROOT/BOARD`` last, and only if it
-    meets the board's clock. One that was there before is gone as soon as the work begins.
-
-    Parameters
-    ----------
-    board : Board
-    spec : FabricSpec
-    packets : int
-        Packets of the random test, a node.
-    seed : int
-        Seed of place-and-route.
-    root : Path
-    say : callable
-        Is told what goes on.
-
-    Raises
-    ------
-    SpecError
-        If the fabric cannot be built or tested.
-    ToolError
-        If a tool fails, or another build for the board is under way.
-    """
-    started = time.monotonic()
-    fabric = emit_fabric(spec)
-    check_testable(fabric)
-    with _locked(root / f"{board.name}.lock"):
-        return _build_locked(board, spec, fabric, packets, seed, root / board.name, say, started)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock file; raise ToolError if somebody else does."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ToolError(f"another build for the same board is under way: {path} is locked") from None
-        yield
-
-
-def _build_locked(
-    board: Board,
-    spec: FabricSpec,
-    fabric: EmittedFabric,
-    packets: int,
-    seed: int,
-    folder: Path,
-    say: Callable[[str], None],
-    started: float,
-) -> BoardBuild:
-    top = BoardTop(_self_test(fabric, board, packets))
-    work, bitstream = folder / "work", folder / f"{board.name}{board.bitstream}"
-    shutil.rmtree(folder, ignore_errors=True)
-    say(f"{board.name}: {spec.network}, {fabric.manifest['routers']} routers; elaborating ...")
-    commands = _prepare(board, top, fabric, seed, work)
-    for tool, arguments in zip(board.tools, commands, strict=True):
-        say(f"  {tool} ...")
-        run_tool(tool, arguments, log=work / f"{tool}.log")
-        say(f"    {time.monotonic() - started:.0f} s")
-    report = read_report(work / REPORT)
-    built = BoardBuild(
-        bitstream=bitstream,
-        work=work,
-        fmax_mhz=round(fmax_of(report), 2),
-        clock_mhz=board.clock_hz / 1e6,
-        utilisation=_utilisation(board, report["utilization"]),
-        seconds=round(time.monotonic() - started, 1),
-        tools=tool_versions(board.tools),
-    )
-    if built.passed:
-        os.replace(work / f"{DESIGN}{board.bitstream}", bitstream)
-    return built
-
-
-def _prepare(board: Board, top: BoardTop, fabric: EmittedFabric, seed: int, work: Path) -> list[list[str]]:
-    """Write the files of a build; return the arguments of each tool."""
-    platform = board.platform()
-    name = f"{fabric.manifest['top']}.sv"
-    platform.add_file(name, fabric.files[name])
-    options = f"--seed {seed} --timing-allow-fail --report {REPORT}"
-    plan = platform.prepare(top, DESIGN, synth_opts=board.synth_opts, nextpnr_opts=options, emit_src=False)
-    plan.extract(work)
-    commands: list[list[str]] = json.loads((work / f"{plan.script}.json").read_text())["commands"]
-    return [arguments for _, *arguments in commands]
-
-
-def _utilisation(board: Board, report: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    cells = {
-        "ecp5": {"comb": "TRELLIS_COMB", "ff": "TRELLIS_FF", "ram": "DP16KD", "lutram": "TRELLIS_RAMW"},
-        "ice40": {"comb": "ICESTORM_LC", "ram": "ICESTORM_RAM"},
-    }[board.family]
-    return {
-        name: {"used": report[cell]["used"], "available": report[cell]["available"]} for name, cell in cells.items()
+def _build(board: Board, spec: FabricSpec, packets: int, seed: int) -> tuple[Result, int]:
+    built = build_bitstream(board, spec, packets=packets, seed=seed, say=say)
+    result = {
+        "board": board.name,
+        "spec": str(spec.network),
+        "packet_length": spec.packet_length,
+        "flit_width": spec.flit_width,
+        "bitstream": str(built.bitstream) if built.passed else None,
+        "bytes": built.bitstream.stat().st_size if built.passed else None,
+        "fmax_mhz": built.fmax_mhz,
+        "clock_mhz": built.clock_mhz,
+        "utilisation": built.utilisation,
+        "seconds": built.seconds,
+        "tools": built.tools,
+        "passed": built.passed,
     }
+    if built.passed:
+        say(f"to load it: {board.flash.format(built.bitstream)}")
+        return result, 0
+    log = built.work / f"{board.tools[1]}.log"
+    say(
+        f"hdnhw: {built.fmax_mhz} MHz is below the board's clock of {built.clock_mhz} MHz: no bitstream kept, see {log}"
+    )
+    return result, 1
+
+
+def build(options: argparse.Namespace) -> tuple[Result, int]:
+    """Build the self-test of a fabric for a board, or simulate it."""
+    board = find_board(options.board)
+    spec = fabric_spec(options, board.fabric)
+    default = SIMULATED_PACKETS if options.simulate else PACKETS
+    packets = check_packets(default if options.packets is None else options.packets)
+    try:
+        return _simulate(board, spec, packets) if options.simulate else _build(board, spec, packets, options.seed)
+    except (SimulatorError, ToolError) as error:
+        say(f"hdnhw: {error}")
+        return {"board": board.name, "spec": str(spec.network), "passed": False, "error": str(error)}, 1

@@ -1,19 +1,15 @@
-"""The boards, and the design that joins a self-test to the pins of one."""
+"""The boards, and what is built for each unless told otherwise."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any
 
-from amaranth.hdl import Module
-from amaranth.lib import io, wiring
-from amaranth_boards.ice40_hx8k_b_evn import ICE40HX8KBEVNPlatform
-from amaranth_boards.icepi_zero import IcepiZero1_3Platform
-from amaranth_boards.ulx3s import ULX3S_85F_Platform
-
-from boards.selftest import SelfTest
 from hdnhw.spec import FabricSpec, SpecError, parse
 
-__all__ = ["BAUD", "BOARDS", "Board", "BoardTop", "find_board"]
+__all__ = ["BAUD", "BOARDS", "PACKETS", "SIMULATED_PACKETS", "Board", "find_board"]
+
+PACKETS, SIMULATED_PACKETS = 1000, 50
+"""Packets of the random test, a node, on a board and in a simulation, unless told otherwise."""
 
 BAUD = 115_200
 """Bits a second on the serial line."""
@@ -27,11 +23,13 @@ class Board:
     ----------
     name : str
         Name on the command line.
-    platform : callable
-        Returns the Amaranth platform.
+    platform_name : str
+        Module and class of the Amaranth platform.
     clock_hz : int
         The oscillator that the design runs on.
-    fabric : FabricSpec
+    network : str
+        Spec string.
+    packet_length, flit_width, buffers : int
     family : str
         ``ecp5`` or ``ice40``.
     bitstream : str
@@ -43,13 +41,31 @@ class Board:
     """
 
     name: str
-    platform: Callable[[], Any]
+    platform_name: str
     clock_hz: int
-    fabric: FabricSpec
+    network: str
+    packet_length: int
+    flit_width: int
+    buffers: int
     family: str
     bitstream: str
     synth_opts: str
     flash: str
+
+    def platform(self) -> Any:
+        """Return the Amaranth platform."""
+        return resolve_name(self.platform_name)()
+
+    @property
+    def fabric(self) -> FabricSpec:
+        """The machine that is built for it."""
+        return FabricSpec(
+            network=parse(self.network),
+            packet_length=self.packet_length,
+            flit_width=self.flit_width,
+            buffers=self.buffers,
+            crossbar="output",
+        )
 
     @property
     def tools(self) -> list[str]:
@@ -67,11 +83,12 @@ BOARDS = {
     for board in (
         Board(
             name="ulx3s-85f",
-            platform=ULX3S_85F_Platform,
+            platform_name="amaranth_boards.ulx3s:ULX3S_85F_Platform",
             clock_hz=25_000_000,
-            fabric=FabricSpec(
-                network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32, buffers=2, crossbar="output"
-            ),
+            network="hdn(cube(2), [[0]])",
+            packet_length=8,
+            flit_width=32,
+            buffers=2,
             family="ecp5",
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
@@ -79,11 +96,12 @@ BOARDS = {
         ),
         Board(
             name="icepi-zero",
-            platform=IcepiZero1_3Platform,
+            platform_name="amaranth_boards.icepi_zero:IcepiZero1_3Platform",
             clock_hz=50_000_000,
-            fabric=FabricSpec(
-                network=parse("dualcube(2)"), packet_length=8, flit_width=32, buffers=2, crossbar="output"
-            ),
+            network="dualcube(2)",
+            packet_length=8,
+            flit_width=32,
+            buffers=2,
             family="ecp5",
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
@@ -91,11 +109,12 @@ BOARDS = {
         ),
         Board(
             name="ice40-hx8k",
-            platform=ICE40HX8KBEVNPlatform,
+            platform_name="amaranth_boards.ice40_hx8k_b_evn:ICE40HX8KBEVNPlatform",
             clock_hz=12_000_000,
-            fabric=FabricSpec(
-                network=parse("dualcube(2)"), packet_length=2, flit_width=8, buffers=1, crossbar="output"
-            ),
+            network="dualcube(2)",
+            packet_length=2,
+            flit_width=8,
+            buffers=1,
             family="ice40",
             bitstream=".bin",
             synth_opts="-abc9 -device hx",
@@ -116,26 +135,3 @@ def find_board(name: str) -> Board:
     if name not in BOARDS:
         raise SpecError(f"board must be one of {', '.join(BOARDS)}, not {name!r}")
     return BOARDS[name]
-
-
-class BoardTop(wiring.Component):
-    """A self-test on the pins of a board: the first serial line, and LEDs 0 to 3.
-
-    Parameters
-    ----------
-    test : SelfTest
-    """
-
-    def __init__(self, test: SelfTest) -> None:
-        self._test = test
-        super().__init__({})
-
-    def elaborate(self, platform: Any) -> Module:
-        m = Module()
-        m.submodules.test = test = self._test
-        m.submodules.tx = tx = io.Buffer("o", platform.request("uart", 0, dir="-").tx)
-        m.d.comb += tx.o.eq(test.tx)
-        for number, light in enumerate((test.running, test.passed, test.failed, test.active)):
-            m.submodules[f"led_{number}"] = led = io.Buffer("o", platform.request("led", number, dir="-"))
-            m.d.comb += led.o.eq(light)
-        return m

@@ -8,7 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from boards.terminal import Terminal, TrafficKind, balance_width
 from hdnhw.emit.fabric import EmittedFabric
-from hdnhw.flit import FlitFormat
 
 __all__ = ["COUNT_WIDTH", "EVENTS", "Exerciser", "Tally"]
 
@@ -101,10 +100,9 @@ class Exerciser(wiring.Component):
     """
 
     def __init__(self, fabric: EmittedFabric, *, packets: int, quiet_cycles: int) -> None:
-        self._layout, manifest = fabric.plan.address, fabric.manifest
-        self._nodes: int = manifest["routers"]
-        self._module, self._packets, self._quiet_cycles = manifest["top"], packets, quiet_cycles
-        self._flits = FlitFormat(manifest["flit_width"], self._layout.width, manifest["packet_length"])
+        machine = fabric.machine
+        self._layout, self._flits, self._nodes = machine.address, machine.flits, machine.network.num_nodes
+        self._module, self._packets, self._quiet_cycles = fabric.top, packets, quiet_cycles
         super().__init__(
             {
                 "clear": In(1),

@@ -12,30 +12,36 @@ from boards.pattern import HeadFormat
 from boards.script import Count, ScriptPlayer, self_test_script
 from boards.uart import UartTransmitter
 from hdnhw.emit.fabric import EmittedFabric
-from hdnhw.flit import FlitFormat
+from hdnhw.machine import Machine
 from hdnhw.spec import SpecError
 from hdnhw.timing import SlotTiming
 
 __all__ = ["SelfTest", "check_testable", "default_quiet_cycles"]
 
 
-def default_quiet_cycles(packet_length: int) -> int:
+def default_quiet_cycles(timing: SlotTiming) -> int:
     """Return for how many cycles nothing must have moved before a test is over."""
-    return max(4096, 256 * SlotTiming(packet_length).hop_cycles)
+    return max(4096, 256 * timing.hop_cycles)
 
 
-def check_testable(fabric: EmittedFabric) -> None:
-    """Check that a fabric can be tested, before any hardware is made.
+def check_testable(machine: Machine) -> None:
+    """Check that a machine can be tested, before any hardware is made.
 
     Raises
     ------
     SpecError
-        If it has one node, or a head flit has no room for source and destination.
+        If it has one node, a head flit has no room for source and destination, or the top level of the fabric has ports
+        that a self-test does not connect.
     """
-    manifest = fabric.manifest
-    if manifest["routers"] < 2:
-        raise SpecError(f"a self-test must have at least 2 nodes; {manifest['spec']} has {manifest['routers']}")
-    HeadFormat(FlitFormat(manifest["flit_width"], fabric.plan.address.width, manifest["packet_length"]))
+    network = machine.network
+    if network.num_nodes < 2:
+        raise SpecError(f"a self-test must have at least 2 nodes; {network.spec} has {network.num_nodes}")
+    for name, value in machine.options(pins=True).items():
+        if value:
+            raise SpecError(f"a self-test connects nothing but streams: --{name.replace('_', '-')} is not for boards")
+    if machine.spec.endpoints is not None:
+        raise SpecError(f"a self-test connects nothing but streams: {machine.spec.endpoints.title} are not for boards")
+    HeadFormat(machine.flits)
 
 
 class SelfTest(wiring.Component):
@@ -80,11 +86,12 @@ class SelfTest(wiring.Component):
         quiet_cycles: int | None = None,
         activity_cycles: int = 1,
     ) -> None:
-        manifest = fabric.manifest
-        length, width = manifest["packet_length"], manifest["flit_width"]
-        title = f"{manifest['spec']}, {manifest['routers']} routers, {length} flits of {width} bits"
-        script = self_test_script(title, impossible=fabric.plan.address.has_holes)
-        self._exerciser = Exerciser(fabric, packets=packets, quiet_cycles=quiet_cycles or default_quiet_cycles(length))
+        machine, network = fabric.machine, fabric.machine.network
+        sizes = f"{machine.spec.packet_length} flits of {machine.spec.flit_width} bits"
+        title = f"{network.spec}, {network.num_nodes} routers, {sizes}"
+        script = self_test_script(title, impossible=machine.address.has_holes)
+        quiet = quiet_cycles or default_quiet_cycles(machine.timing)
+        self._exerciser = Exerciser(fabric, packets=packets, quiet_cycles=quiet)
         self._player = ScriptPlayer(script, pause_cycles=pause_cycles)
         self._uart = UartTransmitter(divisor=divisor)
         self._activity_cycles = activity_cycles

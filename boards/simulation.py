@@ -35,10 +35,9 @@ def self_test_sources(fabric: EmittedFabric, *, packets: int) -> dict[str, str]:
     SpecError
         If the fabric cannot be tested.
     """
-    check_testable(fabric)
+    check_testable(fabric.machine)
     test = SelfTest(fabric, divisor=DIVISOR, packets=packets, pause_cycles=PAUSE_CYCLES)
-    name = f"{fabric.manifest['top']}.sv"
-    return {f"{TOP}.sv": module_text(test, TOP, flatten=True), name: fabric.files[name]}
+    return {f"{TOP}.sv": module_text(test, TOP, flatten=True), **fabric.verilog}
 
 
 def hear_self_test(

@@ -1,5 +1,7 @@
 """Hierarchical dual-net networks on chip: from a one-line spec to verified Verilog.
 
+Every constructor that a spec string can name is a function of this package too (``dir(hdnhw)`` lists them).
+
 Examples
 --------
 >>> import hdnhw
@@ -7,60 +9,38 @@ Examples
 True
 """
 
+from collections.abc import Callable
+
 from hdnhw.spec import (
     AxiStreamSpec,
     CollectiveSpec,
+    ExchangeSpec,
     FabricSpec,
+    NetworkSpec,
     RelaySpec,
     SpecError,
-    ccc,
-    complete,
-    crossed_cube,
-    cube,
-    dualcube,
-    folded_cube,
-    folded_hsn,
-    ghc,
-    hcn,
-    hcn3,
-    hdn,
-    hfn,
-    hsn,
-    mesh,
     parse,
-    petersen,
-    product,
-    rdn,
-    reduced_cube,
-    star,
-    torus,
 )
+from hdnhw.spec.families import makers
 
 __all__ = [
     "AxiStreamSpec",
     "CollectiveSpec",
+    "ExchangeSpec",
     "FabricSpec",
+    "NetworkSpec",
     "RelaySpec",
     "SpecError",
-    "ccc",
-    "complete",
-    "crossed_cube",
-    "cube",
-    "dualcube",
-    "folded_cube",
-    "folded_hsn",
-    "ghc",
-    "hcn",
-    "hcn3",
-    "hdn",
-    "hfn",
-    "hsn",
-    "mesh",
     "parse",
-    "petersen",
-    "product",
-    "rdn",
-    "reduced_cube",
-    "star",
-    "torus",
 ]
+
+
+def __getattr__(name: str) -> Callable[..., NetworkSpec]:
+    """Return the constructor of a network family."""
+    if name.startswith("_") or name not in makers():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return makers()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *makers()})

@@ -8,7 +8,14 @@ from tempfile import TemporaryDirectory
 
 from hdnhw.spec import SpecError
 
-__all__ = ["check_output", "replacing"]
+__all__ = ["check_folder", "check_output", "replacing"]
+
+
+def check_folder(what: str, path: Path) -> None:
+    """Raise SpecError unless a folder of this name can be written or made; `what` names it."""
+    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise SpecError(f"{what} must be a folder that can be written or made, not {str(path)!r}")
 
 
 def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:

@@ -5,17 +5,21 @@ significant bits and payload above it, every other flit is payload. Behind AXI4-
 the header of :class:`FrameFormat`, between relays with that of :class:`RelayFormat`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from operator import index
+from typing import Any
 
-from hdnhw.spec import AxiStreamSpec, RelaySpec, SpecError
+from hdnhw.spec import AxiStreamSpec, ExchangeSpec, RelaySpec, SpecError
 
 __all__ = [
+    "MOST_NOTICES",
+    "RELAY_COUNTS",
     "FlitFormat",
     "FrameFormat",
+    "GeneratorFormat",
     "HeaderFormat",
     "MessageFormat",
     "PacketKind",
@@ -55,6 +59,23 @@ class FlitFormat:
             )
 
     @property
+    def destination(self) -> slice:
+        """Where the packed address of the destination stands in the head flit; payload is all above it."""
+        return slice(0, self.address_width)
+
+    def head(self, destination: Any, payload: Any) -> Any:
+        """Return the head flit with a packed address and payload above it, of integers or of arrays of them."""
+        return payload << self.destination.stop | destination << self.destination.start
+
+    def destination_of(self, head: Any) -> Any:
+        """Return the packed address in a head flit, or in each of an array of them."""
+        return head >> self.destination.start & (1 << self.address_width) - 1
+
+    def head_payload(self, head: Any) -> Any:
+        """Return the payload in a head flit, or in each of an array of them."""
+        return head >> self.destination.stop
+
+    @property
     def head_payload_width(self) -> int:
         """Payload bits in the head flit, above the address."""
         return self.flit_width - self.address_width
@@ -77,14 +98,21 @@ class FlitFormat:
                 f"packet must have {self.address_width} bits of destination and {self.payload_width} of payload, "
                 f"not {destination:#x} and {payload:#x}"
             )
-        word = payload << self.address_width | destination
+        return self.split(self.head(destination, payload))
+
+    def unpack(self, flits: Sequence[int]) -> tuple[int, int]:
+        """Return (destination, payload) of a packet's flits."""
+        word = self.word(flits)
+        return self.destination_of(word), self.head_payload(word)
+
+    def word(self, flits: Sequence[int]) -> int:
+        """Return flits as one number, the first in its least significant bits."""
+        return sum(flit << self.flit_width * position for position, flit in enumerate(flits))
+
+    def split(self, word: int) -> list[int]:
+        """Return the flits of a packet that is one number, see :meth:`word`."""
         mask = (1 << self.flit_width) - 1
         return [word >> self.flit_width * position & mask for position in range(self.packet_length)]
-
-    def unpack(self, flits: list[int]) -> tuple[int, int]:
-        """Return (destination, payload) of a packet's flits."""
-        word = sum(flit << self.flit_width * position for position, flit in enumerate(flits))
-        return word & ((1 << self.address_width) - 1), word >> self.address_width
 
 
 class PacketKind(IntEnum):
@@ -106,12 +134,14 @@ class HeaderFormat:
     Attributes
     ----------
     flits : FlitFormat
-    header_fields : dict of str to int
-        Width of each field in bits, the least significant first, from bit 0 of the head flit.
     """
 
     flits: FlitFormat
-    header_fields: Mapping[str, int]
+
+    @property
+    def header_fields(self) -> dict[str, int]:
+        """Width of each field in bits, the least significant first, from bit 0 of the head flit."""
+        raise NotImplementedError
 
     @property
     def header_width(self) -> int:
@@ -135,6 +165,14 @@ class HeaderFormat:
     def payload_flits(self) -> int:
         """Data flits a packet."""
         return self.flits.packet_length - self.header_flits
+
+    def check_room(self, endpoints: str) -> None:
+        """Raise SpecError if a packet of these endpoints has no data flit."""
+        if self.payload_flits < 1:
+            raise SpecError(
+                f"packet length must be at least {self.header_flits + 1} flits, not {self.flits.packet_length}: "
+                f"the header of {endpoints} takes {self.header_flits}"
+            )
 
 
 @dataclass(frozen=True)
@@ -166,11 +204,7 @@ class FrameFormat(HeaderFormat):
             raise SpecError(
                 f"flit width must be a multiple of 8 bits for AXI4-Stream endpoints, not {self.flits.flit_width}"
             )
-        if self.payload_flits < 1:
-            raise SpecError(
-                f"packet length must be more than the {self.header_flits} header flits of AXI4-Stream endpoints, "
-                f"not {self.flits.packet_length}"
-            )
+        self.check_room("AXI4-Stream endpoints")
 
     @property
     def keep_width(self) -> int:
@@ -178,7 +212,7 @@ class FrameFormat(HeaderFormat):
         return self.flits.flit_width // 8
 
     @cached_property
-    def header_fields(self) -> dict[str, int]:  # type: ignore[override]
+    def header_fields(self) -> dict[str, int]:
         """See :class:`HeaderFormat`.
 
         ``dst`` and ``src`` are packed addresses; ``kind`` is a :class:`PacketKind`; ``last`` says that the packet ends
@@ -224,14 +258,10 @@ class MessageFormat(HeaderFormat):
     has_target: bool
 
     def __post_init__(self) -> None:
-        if self.payload_flits < 1:
-            raise SpecError(
-                f"packet length must be more than the {self.header_flits} header flits of collective engines, "
-                f"not {self.flits.packet_length}"
-            )
+        self.check_room("collective engines")
 
     @cached_property
-    def header_fields(self) -> dict[str, int]:  # type: ignore[override]
+    def header_fields(self) -> dict[str, int]:
         """See :class:`HeaderFormat`.
 
         ``dst`` is the neighbor that the packet goes to, ``source`` and ``target`` are those of the message, packed
@@ -245,8 +275,63 @@ class MessageFormat(HeaderFormat):
         return {name: bits for name, bits in fields.items() if bits}
 
 
+@dataclass(frozen=True)
+class GeneratorFormat(HeaderFormat):
+    """How generators of a total exchange send packets: every bit follows from the two addresses in the head flit.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    endpoints : ExchangeSpec
+
+    Raises
+    ------
+    SpecError
+        If the head flit has no room for the source's address.
+
+    Examples
+    --------
+    >>> GeneratorFormat(FlitFormat(8, 2, 2), ExchangeSpec()).pack(1, 2)
+    [6, 243]
+    """
+
+    flits: FlitFormat
+    endpoints: ExchangeSpec
+
+    def __post_init__(self) -> None:
+        if self.header_width > self.flits.flit_width:
+            raise SpecError(
+                f"flit width must be at least {self.header_width} for a total exchange's addresses, "
+                f"not {self.flits.flit_width}"
+            )
+
+    @cached_property
+    def header_fields(self) -> dict[str, int]:
+        """See :class:`HeaderFormat`; ``dst`` and ``src`` are packed addresses."""
+        return {"dst": self.flits.address_width, "src": self.flits.address_width}
+
+    def pack(self, source: int, destination: int) -> list[int]:
+        """Return the flits of a packet, head first: each after it is the one before, rotated left by 1 and inverted."""
+        width, flits = self.flits.flit_width, [source << self.flits.address_width | destination]
+        while len(flits) < self.flits.packet_length:
+            flits.append(~(flits[-1] << 1 | flits[-1] >> width - 1) & (1 << width) - 1)
+        return flits
+
+
 LEAST_PATIENCE = 512
 """Cycles a flit of a packet that a relay waits at least for the answer to a request."""
+
+
+RELAY_COUNTS = ("stranded", "expired", "unreserved", "refused", "untold", "astray")
+"""What a relay counts, of packets since reset.
+
+``stranded`` have met something dead, ``expired`` have waited in vain for a slot, ``unreserved`` have come without
+one, ``refused`` name too many stops: all these are lost. ``untold`` are notices without a place, ``astray`` are
+requests, grants and notices that found nobody who waits for them.
+"""
+
+MOST_NOTICES = 16
+"""Notices that wait at a relay."""
 
 
 class RelayKind(IntEnum):
@@ -321,7 +406,7 @@ class RelayFormat(HeaderFormat):
             )
 
     @cached_property
-    def header_fields(self) -> dict[str, int]:  # type: ignore[override]
+    def header_fields(self) -> dict[str, int]:
         """See :class:`HeaderFormat`.
 
         ``dst`` is where the packet goes next, ``src`` who sent it, of data its first sender; ``kind`` is a
@@ -361,18 +446,21 @@ class RelayFormat(HeaderFormat):
                 f"not {list(stops)} and {payload:#x}"
             )
         first, *later = stops
-        values = {"dst": first, "left": len(later)}
-        values |= {f"stop_{left}": stop for left, stop in zip(range(len(later), 0, -1), later, strict=True)}
-        word = payload << self.header_width
+        return self.flits_of(
+            RelayPacket(dst=first, src=0, kind=0, left=len(later), stops=tuple(reversed(later)), payload=payload)
+        )
+
+    def flits_of(self, packet: RelayPacket) -> list[int]:
+        """Return the flits of a packet of any kind, head first; stops that it does not have are 0."""
+        values = {"dst": packet.dst, "src": packet.src, "kind": packet.kind, "left": packet.left}
+        values |= {f"stop_{left}": stop for left, stop in enumerate(packet.stops, 1)}
+        word = packet.payload << self.header_width
         word |= sum(value << self.header_positions[name]["offset"] for name, value in values.items())
-        above, destination = divmod(word, 1 << address)
-        return self.flits.pack(destination, above)
+        return self.flits.split(word)
 
     def unpack(self, flits: Sequence[int]) -> RelayPacket:
         """Return the fields of a packet's flits."""
-        destination, above = self.flits.unpack(list(flits))
-        word = above << self.flits.address_width | destination
-        fields = {}
+        word, fields = self.flits.word(flits), {}
         for name, width in self.header_fields.items():
             fields[name], word = word & ((1 << width) - 1), word >> width
         stops = tuple(fields.pop(f"stop_{left}") for left in range(1, self.endpoints.waypoints + 1))

@@ -9,13 +9,13 @@ sample phase on, and its grants take effect when the slot ends.
 from dataclasses import dataclass
 from operator import index
 
-__all__ = ["TURN_SLOTS", "SlotTiming", "slots_per_vc"]
+__all__ = ["TURN_SLOTS", "SlotTiming", "buffers_per_vc"]
 
 LONG_SLOT = 8
 """Flits from which a slot has time for a register behind the buffer and one in route computation."""
 
 TURN_SLOTS = 256
-"""Slots, a power of two, in which injection comes first once by each way in a router of virtual output queues."""
+"""Slots, a power of two, in which injection comes first once by each output virtual channel, with ``voq``."""
 
 
 @dataclass(frozen=True)
@@ -133,16 +133,16 @@ class SlotTiming:
 
     @property
     def full_rate_buffers(self) -> int:
-        """Least power of two of packet slots of a virtual channel with which it sustains one flit a cycle by itself."""
+        """Fewest packet buffers, a power of two, with which a virtual channel sustains a flit a cycle by itself."""
         needed = self.hop_slots + self.credit_slots + 1
         return 1 << (needed - 1).bit_length()
 
     def buffers_of(self, asked: int | None) -> int:
-        """Return the packet slots of a port: those asked for, or by default those for the full rate of one class."""
+        """Return the packet buffers of a port: those asked for, or by default those for the full rate of one class."""
         return self.full_rate_buffers if asked is None else asked
 
     def ejection_buffers(self, buffers: int) -> int:
-        """Return the packet slots of an ejection buffer beside ports with `buffers`: packets checked stay longer."""
+        """Return the packet buffers of an ejection buffer beside ports with `buffers`: packets checked stay longer."""
         return 2 * buffers if self.crc else buffers
 
     @property
@@ -171,12 +171,12 @@ class SlotTiming:
         return (hops * self.hop_slots + 3) * length + self.ejection_cycles - 1 - self.sample_phase + wait
 
 
-def slots_per_vc(buffers: int, num_vcs: int) -> int:
-    """Return the packet slots of each virtual channel of a port with `buffers` slots: an even share, but one at least.
+def buffers_per_vc(buffers: int, num_vcs: int) -> int:
+    """Return the packet buffers of each virtual channel of a port with `buffers`: an even share, but one at least.
 
     Examples
     --------
-    >>> slots_per_vc(2, 1), slots_per_vc(2, 2), slots_per_vc(2, 4), slots_per_vc(8, 3)
+    >>> buffers_per_vc(2, 1), buffers_per_vc(2, 2), buffers_per_vc(2, 4), buffers_per_vc(8, 3)
     (2, 1, 1, 2)
     """
     return 1 << max(0, (buffers // num_vcs).bit_length() - 1)

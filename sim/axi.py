@@ -2,19 +2,18 @@
 
 import json
 import random
-import shutil
-import time
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from hdnhw.emit.fabric import emit_fabric
-from hdnhw.spec import FabricSpec
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.spec import AxiStreamSpec
 from hdnhw.topology.address import AddressLayout
-from sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
+from sim.runner import Bench
+from sim.simulator import BUILD_ROOT
 
-__all__ = ["AxiBench", "AxiRun", "AxiVerdict", "check_frames", "make_frames"]
+__all__ = ["AxiBench", "AxiVerdict", "check_frames", "make_frames"]
 
 IMPOSSIBLE_SHARE, OVERLONG_SHARE, HOTSPOT_SHARE = 0.02, 0.01, 0.05
 AFTER_RESET = 3
@@ -114,75 +113,40 @@ def check_frames(expected: list[Frame], received: list[Frame], layout: AddressLa
     return lost, corrupted
 
 
-@dataclass(frozen=True)
-class AxiRun:
-    """One run.
-
-    Attributes
-    ----------
-    verdict : AxiVerdict
-    seconds : float
-        Simulation alone.
-    build_seconds : float
-        0 if the bench had been built before.
-    """
-
-    verdict: AxiVerdict
-    seconds: float
-    build_seconds: float
-
-
-class AxiBench:
+class AxiBench(Bench[dict[str, Any], AxiVerdict]):
     """An emitted fabric with AXI endpoints under Verilator.
 
     Parameters
     ----------
-    spec : FabricSpec
-        With endpoints.
+    fabric : EmittedFabric
+        With AXI4-Stream endpoints.
     root : Path, optional
         Folder for builds.
     """
 
-    def __init__(self, spec: FabricSpec, *, root: Path = BUILD_ROOT) -> None:
-        if spec.endpoints is None:
-            raise ValueError("axi bench must have a fabric with endpoints, not one without")
-        self.endpoints = spec.endpoints
-        self.fabric = emit_fabric(spec)
-        self.layout = self.fabric.plan.address
-        self.manifest = self.fabric.manifest
-        endpoints = self.manifest["endpoints"]
-        modules = [*self.manifest["router_modules"], self.manifest["ejection_module"], endpoints["endpoint_module"]]
-        control = control_text(modules, f'public_flat_rw -module "{endpoints["top"]}" -var "*"')
-        self.build = Build("axi", {"bench.vlt": control, **self.fabric.verilog}, endpoints["top"], root=root)
+    name, module, kind = "axi", "sim.axi_bench", AxiStreamSpec
 
-    def run(self, *, frames: int, seed: int = 1, keep: bool = False) -> AxiRun:
-        """Send so many frames between random nodes and check all that comes out.
+    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
+        super().__init__(fabric, root=root)
+        self.endpoints, self.layout = self.machine.endpoint_format.endpoints, self.machine.address
 
-        Parameters
-        ----------
-        frames, seed : int
-        keep : bool
-            Whether to keep the files of a run that passed; those of one that failed are kept.
+    def sources(self) -> tuple[str, dict[str, str], list[str]]:
+        """See :meth:`Bench.sources`; cocotb sees all wires of the top level."""
+        return self.fabric.top, self.fabric.verilog, [f'public_flat_rw -module "{self.fabric.top}" -var "*"']
 
-        Raises
-        ------
-        SimulatorError
-            If the bench cannot be built or does not end.
-        """
-        build_seconds = self.build.make()
-        folder = self.build.clear_run_folder()
-        case = self.make_case(frames=frames, seed=seed)
+    def write(self, case: dict[str, Any], folder: Path) -> dict[str, Any]:
+        """See :meth:`Bench.write`."""
         (folder / "case.json").write_text(json.dumps(case))
-        started = time.monotonic()
-        self.build.run("sim.axi_bench", folder, extra_env={"HDNHW_FOLDER": str(folder)})
-        seconds = time.monotonic() - started
-        if not (folder / "result.json").exists():
-            raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
+        return {}
+
+    def has_ended(self, folder: Path) -> bool:
+        """See :meth:`Bench.has_ended`."""
+        return (folder / "result.json").exists()
+
+    def check(self, case: dict[str, Any], folder: Path) -> AxiVerdict:
+        """See :meth:`Bench.check`."""
         received = [json.loads(line) for line in (folder / "frames.log").read_text().splitlines()]
-        verdict = self.check(case, received, json.loads((folder / "result.json").read_text()))
-        if verdict.passed and not keep:
-            shutil.rmtree(folder)
-        return AxiRun(verdict, seconds, build_seconds)
+        return self.judge(case, received, json.loads((folder / "result.json").read_text()))
 
     def make_case(self, *, frames: int, seed: int) -> dict[str, Any]:
         """Return what the bench is told: frames before and after a soft reset, and where the registers are."""
@@ -191,7 +155,7 @@ class AxiBench:
         case = {
             "seed": seed,
             "addresses": [self.layout.of_node(node) for node in range(nodes)],
-            "registers": self.manifest["endpoints"]["registers"],
+            "registers": self.fabric.manifest["endpoints"]["registers"],
             "frames": make_frames(self.layout, count=frames, seed=f"{seed} frames", **sizes),
             "after_reset": make_frames(self.layout, count=AFTER_RESET * nodes, seed=f"{seed} after", **sizes),
         }
@@ -206,20 +170,16 @@ class AxiBench:
         ]
 
     @property
-    def max_transfers(self) -> int:
-        """Transfers to which a frame is cut."""
-        return -(-self.endpoints.max_frame // (self.manifest["flit_width"] // 8))
-
-    @property
     def _longest(self) -> int:
         """Hexadecimal digits of the longest frame's data."""
-        return 2 * self.manifest["flit_width"] // 8 * self.max_transfers
+        transfers: int = self.machine.endpoint_format.max_transfers
+        return 2 * self.machine.spec.flit_width // 8 * transfers
 
     def is_overlong(self, frame: Frame) -> bool:
         """Whether a frame that has a destination is cut."""
         return bool(self.layout.is_node(frame["dest"])) and len(frame["data"]) > self._longest
 
-    def check(self, case: dict[str, Any], received: list[Frame], result: dict[str, Any]) -> AxiVerdict:
+    def judge(self, case: dict[str, Any], received: list[Frame], result: dict[str, Any]) -> AxiVerdict:
         """Judge a run by its log of frames and the registers that were read."""
         frames = case["frames"]
         expected = self.expected(frames)
@@ -240,13 +200,13 @@ class AxiBench:
 
     def _check_registers(self, values: dict[str, Any], frames: list[Frame]) -> int:
         """Return how many registers are not as the frames that were sent make them."""
-        manifest, nodes = self.manifest, self.layout.network.num_nodes
+        spec, nodes = self.machine.spec, self.layout.network.num_nodes
         fabric = {
             "identification": 0x48444E48,
             "version": 0x10000,
             "nodes": nodes,
-            "packet_length": manifest["packet_length"],
-            "flit_width": manifest["flit_width"],
+            "packet_length": spec.packet_length,
+            "flit_width": spec.flit_width,
             **asdict(self.endpoints),
             "control": 0,
         }
@@ -263,7 +223,8 @@ class AxiBench:
             }
             for node in range(nodes)
         ]
-        wrong = sum(values["fabric"][name] != [value, OKAY] for name, value in fabric.items())
+        wrong: int = sum(values["fabric"][name] != [value, OKAY] for name, value in fabric.items())
         for read, node in zip(values["nodes"], due, strict=True):
             wrong += sum(read[name] != [value, OKAY] for name, value in node.items())
-        return wrong + sum(response != SLVERR for response in values["holes"])
+        wrong += sum(response != SLVERR for response in values["holes"])
+        return wrong

@@ -1,11 +1,10 @@
 """The cocotb test of a fabric with AXI endpoints: cocotbext-axi drives and takes every stream, and reads the registers.
 
-The runner, :mod:`sim.axi`, says by environment what to send, and checks what this bench writes down.
+The runner, :mod:`sim.axi`, writes what to send into the working folder, and checks what this bench writes down.
 """
 
 import json
 import logging
-import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,9 +115,8 @@ class Bench:
 @cocotb.test()
 async def frames(dut: Any) -> None:
     """Send all frames, read the registers, reset, read again, and send a few more."""
-    folder = Path(os.environ["HDNHW_FOLDER"])
-    case = json.loads((folder / "case.json").read_text())
-    with (folder / "frames.log").open("w", encoding="ascii") as log:
+    case = json.loads(Path("case.json").read_text())
+    with Path("frames.log").open("w", encoding="ascii") as log:
         bench = Bench(dut, case, log)
         await bench.start()
         bench.send(case["frames"])
@@ -129,4 +127,4 @@ async def frames(dut: Any) -> None:
             result["cleared"] = await bench.read_all()
             bench.send(case["after_reset"])
             await bench.finish(case["expected"] + case["expected_after_reset"])
-    (folder / "result.json").write_text(json.dumps(result))
+    Path("result.json").write_text(json.dumps(result))

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.flit import FlitFormat
+from hdnhw.machine import Machine
 from hdnhw.routing.compiled import VC_SHIFT
-from hdnhw.routing.plan import RoutingPlan
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
-__all__ = ["Verdict", "check_ejections", "count_head_mismatches", "count_hop_mismatches", "log_rows"]
+__all__ = ["StreamVerdict", "check_ejections", "count_head_mismatches", "count_hop_mismatches", "log_rows"]
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What a run showed.
+class StreamVerdict:
+    """What packets at bare streams showed.
 
     Attributes
     ----------
@@ -78,13 +79,13 @@ def count_head_mismatches(folder: Path, expected: npt.NDArray[np.int64], cycles:
     return int((accepted != expected).sum())
 
 
-def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches: int = 0) -> Verdict:
+def check_ejections(folder: Path, flits: FlitFormat, dropped: int, hop_mismatches: int = 0) -> StreamVerdict:
     """Compare the logs of ejections and of head flits in `folder` with the case beside them.
 
     Parameters
     ----------
     folder : Path
-    flit_width : int
+    flits : FlitFormat
     dropped : int
         Packets that the fabric says it has dropped.
     hop_mismatches : int
@@ -92,24 +93,26 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
     """
     rows = log_rows(folder / "ejections.log")
     with np.load(folder / "case.npz") as case:
-        destination, flits, dropped_expected = case["destination"], case["flits"], int(case["dropped"].sum())
+        destination, packets, dropped_expected = case["destination"], case["flits"], int(case["dropped"].sum())
         stranded = int(case["stranded"])
         expected = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
         head_mismatches = count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
-    words = [sum(flit << flit_width * i for i, flit in enumerate(packet)) for packet in flits.tolist()]
+    words = [flits.word(packet) for packet in packets.tolist()]
     wrong_payload = wrong_cycle = misrouted = 0
-    address_of = dict(zip(words, destination.tolist(), strict=True))
+    nodes_of: dict[int, set[int]] = {}  # short packets may be alike, and of these some stranded
+    for word, due in zip(words, destination.tolist(), strict=True):
+        nodes_of.setdefault(word, set()).add(due)
     for position, (node, cycle, data) in enumerate(rows):
         word = int(data, 16)
-        if word not in address_of:
+        if word not in nodes_of:
             wrong_payload += 1
-        elif address_of[word] != int(node):
+        elif int(node) not in nodes_of[word]:
             misrouted += 1
         if position < len(expected):
             model_node, model_cycle, packet = expected[position]
             wrong_cycle += (int(node), int(cycle), word) != (model_node, model_cycle, words[packet])
     wanted = int((destination >= 0).sum())
-    return Verdict(
+    return StreamVerdict(
         packets=wanted,
         stranded=stranded,
         lost=max(0, wanted - len(rows)),
@@ -122,31 +125,29 @@ def check_ejections(folder: Path, flit_width: int, dropped: int, hop_mismatches:
     )
 
 
-def _hop_table(folder: Path, plan: RoutingPlan) -> npt.NDArray[np.int64]:
+def _hop_table(folder: Path, machine: Machine) -> npt.NDArray[np.int64]:
     """Return (source, destination, cycle, node, port, vc) of every packet that entered a channel, sorted."""
     rows = [(*map(int, row[:4]), int(row[4], 16)) for row in log_rows(folder / "hops.log")]
     table = np.array(rows, dtype=np.int64).reshape(-1, 5)
-    width = plan.address.width
-    number_of: dict[int, int] = {plan.address.of_node(node): node for node in range(plan.network.num_nodes)}
-    head = table[:, 4]
-    ends = [
-        [number_of.get(int(address), -1) for address in part & ((1 << width) - 1)] for part in (head >> width, head)
-    ]
+    address, head = machine.address, table[:, 4]
+    number_of: dict[int, int] = {address.of_node(node): node for node in range(machine.network.num_nodes)}
+    parts = (machine.flits.head_payload(head), machine.flits.destination_of(head))
+    ends = [[number_of.get(int(end), -1) for end in part] for part in parts]
     ordered = np.column_stack([ends[0], ends[1], table[:, 0], table[:, 1:4]])
     return np.asarray(ordered[np.lexsort((ordered[:, 2], ordered[:, 1], ordered[:, 0]))])
 
 
-def count_hop_mismatches(folder: Path, plan: RoutingPlan) -> int:
+def count_hop_mismatches(folder: Path, machine: Machine) -> int:
     """Return how many ordered pairs took a path that is not the plan's, or not as long as it must be.
 
     The hop count must be at least the breadth-first distance, and equal to it where the rule is known to be shortest
     (see ``is_shortest`` of :class:`hdnhw.routing.hop.HopRule`).
     """
-    network = plan.network
+    network, plan = machine.network, machine.plan
     nodes = network.num_nodes
     neighbors = neighbor_table(network)
     paths: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-    for source, destination, _, node, port, vc in _hop_table(folder, plan).tolist():
+    for source, destination, _, node, port, vc in _hop_table(folder, machine).tolist():
         paths.setdefault((source, destination), []).append((node, port, vc))
     shortest = plan.rule.is_shortest
     address: list[Any] = [plan.address.of_node(node) for node in range(nodes)]

@@ -1,8 +1,7 @@
 """Collective operations on the engines of an emitted fabric: the case, its run under cocotb, and the verdict."""
 
 import random
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,19 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collective.program import messages_of
-from hdnhw.emit.fabric import emit_fabric
+from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.rtl.collective.engine import startup_cycles
-from hdnhw.spec import FabricSpec
-from hdnhw.timing import SlotTiming
+from hdnhw.spec import CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
+from sim.check import log_rows
 from sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
-from sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
+from sim.runner import Bench
+from sim.simulator import BUILD_ROOT, SimulatorError
+from sim.stimulus import write_columns
 
-__all__ = ["CollectiveBench", "CollectiveVerdict", "run_operation"]
+__all__ = ["CollectiveBench", "CollectiveCase", "CollectiveVerdict", "OperationVerdict"]
 
 
 @dataclass(frozen=True)
-class CollectiveVerdict:
+class OperationVerdict:
     """What a run of one operation showed.
 
     Attributes
@@ -54,35 +55,98 @@ class CollectiveVerdict:
         return not (self.lost or self.wrong or self.send_mismatches)
 
 
-class CollectiveBench:
+@dataclass(frozen=True)
+class CollectiveVerdict:
+    """What a run of operations one after the other showed.
+
+    Attributes
+    ----------
+    operations : tuple of OperationVerdict
+    """
+
+    operations: tuple[OperationVerdict, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing differs in any."""
+        return all(verdict.passed for verdict in self.operations)
+
+
+@dataclass(frozen=True, eq=False)
+class CollectiveCase:
+    """Operations to run one after the other.
+
+    Attributes
+    ----------
+    operations : sequence of str
+    stall : int
+        How often, of 256 cycles, the host of an odd node offers no flit or takes none.
+    pause : int
+        Most cycles that a host waits before it asks for an operation; they wait for different times.
+    seed : int
+    """
+
+    operations: Sequence[str]
+    stall: int = 0
+    pause: int = 0
+    seed: int = 1
+
+
+class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
     """An emitted fabric with collective engines under Verilator.
 
     Parameters
     ----------
-    spec : FabricSpec
+    fabric : EmittedFabric
         With collective engines.
     root : Path, optional
         Folder for builds.
     """
 
-    def __init__(self, spec: FabricSpec, *, root: Path = BUILD_ROOT) -> None:
-        self.fabric = emit_fabric(spec)
-        if self.fabric.program is None:
-            raise ValueError("bench must have a fabric with collective engines, not one without")
-        self.manifest = self.fabric.manifest
-        self.network, self.address = self.fabric.plan.network, self.fabric.plan.address
-        self.program = self.fabric.program
-        engine = self.manifest["endpoints"]["engine_module"]
-        files = {
-            "bench.vlt": control_text([*self.manifest["router_modules"], self.manifest["ejection_module"], engine]),
-            **self.fabric.verilog,
-            "bench.sv": collective_harness_text(self.manifest),
+    name, module, kind = "collective", "sim.collective_bench", CollectiveSpec
+
+    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
+        super().__init__(fabric, root=root)
+        self.network, self.address, self.program = self.machine.network, self.machine.address, self.machine.program
+
+    def measure(self, operation: str, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+        """Run one operation, all nodes at once; return what ``collective --on rtl`` prints.
+
+        Returns
+        -------
+        dict
+            ``delivered``, the verdict's counts, ``cycles``, ``startup_cycles`` and ``word_cycles`` (t_s and t_w of
+            engines; a word is a flit), and ``cost_cycles``, which the executor's counts make of them.
+        """
+        say(f"{operation}: {self.network.num_nodes} engines in the emitted Verilog ...")
+        try:
+            (verdict,) = self.run_case(CollectiveCase([operation])).verdict.operations
+        except SimulatorError as error:
+            return {"delivered": False, "error": str(error)}
+        execution, length = self.program.executions[operation], self.machine.spec.packet_length
+        startup = startup_cycles(self.machine.timing)
+        return {
+            "delivered": verdict.passed,
+            **asdict(verdict),
+            "packet_length": length,
+            "message_buffers": self.fabric.manifest["endpoints"]["message_buffers"],
+            "startup_cycles": startup,
+            "word_cycles": 1,
+            "cost_cycles": execution.startups * startup + execution.words * length,
         }
-        self.build = Build("collective", files, "bench", root=root)
+
+    def sources(self) -> tuple[str, dict[str, str], list[str]]:
+        """See :meth:`Bench.sources`."""
+        return "bench", {**self.fabric.verilog, "bench.sv": collective_harness_text(self.fabric)}, []
+
+    def has_ended(self, folder: Path) -> bool:
+        """See :meth:`Bench.has_ended`."""
+        events = (folder / "events.log").read_text().splitlines()
+        return bool(events) and events[-1].split()[0] == "end"
 
     @property
     def _data_flits(self) -> int:
-        return int(self.manifest["endpoints"]["packet"]["data_flits"])
+        return int(self.machine.endpoint_format.payload_flits)
 
     def data_of(self, place: int, operation: str) -> npt.NDArray[np.object_]:
         """Return random messages of one operation of a case.
@@ -94,83 +158,44 @@ class CollectiveBench:
         """
         nodes, root = self.network.num_nodes, self.program.schedules[operation].root
         rng = random.Random(f"{operation} {place}")
-        bits = self._data_flits * self.manifest["flit_width"]
+        bits = self._data_flits * self.machine.spec.flit_width
         data = np.zeros((nodes, messages_of(operation, nodes)), object)
         for source in range(nodes) if root is None else [root]:
             data[source] = [rng.getrandbits(bits) for _ in range(data.shape[1])]
         return data
 
-    def run(
-        self, operations: list[str], *, stall: int = 0, pause: int = 0, seed: int = 1, keep: bool = False
-    ) -> list[CollectiveVerdict]:
-        """Run operations one after the other.
-
-        Parameters
-        ----------
-        operations : list of str
-        stall : int
-            How often, of 256 cycles, the host of an odd node offers no flit or takes none.
-        pause : int
-            Most cycles that a host waits before it asks for an operation; they wait for different times.
-        seed : int
-        keep : bool
-            Whether to keep the files of a run that passed; those of one that failed are kept.
-
-        Raises
-        ------
-        SimulatorError
-            If the bench cannot be built or does not end.
-        """
-        self.build.make()
-        folder = self.build.clear_run_folder()
-        data = [self.data_of(place, operation) for place, operation in enumerate(operations)]
-        plusargs = self._write_case(folder, operations, data, pause, seed) | {"stall": stall}
-        self.build.run(
-            "sim.collective_bench", folder, plusargs=[f"+{name}={value}" for name, value in plusargs.items()]
-        )
-        verdicts = self.check(folder, operations, data)
-        if all(verdict.passed for verdict in verdicts) and not keep:
-            shutil.rmtree(folder)
-        return verdicts
-
-    def _write_case(
-        self, folder: Path, operations: list[str], data: list[npt.NDArray[np.object_]], pause: int, seed: int
-    ) -> dict[str, Any]:
-        nodes, width = self.network.num_nodes, self.manifest["flit_width"]
-        names, rng = list(self.program.schedules), random.Random(seed)
+    def write(self, case: CollectiveCase, folder: Path) -> dict[str, Any]:
+        """See :meth:`Bench.write`."""
+        nodes = self.network.num_nodes
+        names, rng = list(self.program.schedules), random.Random(case.seed)
         flits: list[int] = []
         first = [0]
-        for operation, messages in zip(operations, data, strict=True):
-            root = self.program.schedules[operation].root
+        for place, operation in enumerate(case.operations):
+            root, messages = self.program.schedules[operation].root, self.data_of(place, operation)
             for node in range(nodes):
                 own = messages[node] if root in (None, node) else []
-                flits += [word >> width * place & (1 << width) - 1 for word in own for place in range(self._data_flits)]
+                flits += [flit for word in own for flit in self.machine.flits.split(word)[: self._data_flits]]
                 first.append(len(flits))
-        if len(flits) > FLITS or len(operations) > MOST_OPERATIONS:
+        if len(flits) > FLITS or len(case.operations) > MOST_OPERATIONS:
             raise ValueError(f"case must have at most {MOST_OPERATIONS} operations and {FLITS} flits, not {len(flits)}")
-        columns = {
-            "flits": flits,
-            "operations": [names.index(operation) for operation in operations],
-            "first": first,
-            "pause": [rng.randint(0, pause) for _ in range(nodes * len(operations))],
-            "seeds": terminal_seeds(nodes, seed),
-        }
-        for name, column in columns.items():
-            (folder / f"{name}.hex").write_text("\n".join(f"{int(value):x}" for value in column) + "\n")
-        limit = 100_000 + sum(40 * self.manifest["packet_length"] * nodes * nodes for _ in operations)
-        return {"folder": folder, "count": len(operations), "total": len(flits), "limit": limit}
+        write_columns(
+            folder,
+            flits=flits,
+            operations=[names.index(operation) for operation in case.operations],
+            first=first,
+            pause=[rng.randint(0, case.pause) for _ in range(nodes * len(case.operations))],
+            seeds=terminal_seeds(nodes, case.seed),
+        )
+        limit = 100_000 + len(case.operations) * 40 * self.machine.spec.packet_length * nodes * nodes
+        plusargs = {"count": len(case.operations), "total": len(flits), "limit": limit}
+        return {"plusargs": [f"+{name}={value}" for name, value in (plusargs | {"stall": case.stall}).items()]}
 
-    def check(
-        self, folder: Path, operations: list[str], data: list[npt.NDArray[np.object_]]
-    ) -> list[CollectiveVerdict]:
-        """Judge a run by its logs."""
-        results = [line.split() for line in (folder / "results.log").read_text().splitlines()]
-        sends = [line.split() for line in (folder / "sends.log").read_text().splitlines()]
-        events = [line.split() for line in (folder / "events.log").read_text().splitlines()]
-        if not events or events[-1][0] != "end":
-            raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
+    def check(self, case: CollectiveCase, folder: Path) -> CollectiveVerdict:
+        """See :meth:`Bench.check`."""
+        results, sends, events = (log_rows(folder / f"{name}.log") for name in ("results", "sends", "events"))
         verdicts = []
-        for place, (operation, messages) in enumerate(zip(operations, data, strict=True)):
+        for place, operation in enumerate(case.operations):
+            messages = self.data_of(place, operation)
             of_place = [row[1:] for row in results if int(row[0]) == place]
             lost, wrong = self._check_results(operation, messages, of_place)
             mismatches = self._check_sends(operation, [row for row in sends if int(row[0]) == place])
@@ -180,9 +205,9 @@ class CollectiveBench:
             }
             count = sum(len(due) for due in self._due(operation, messages))
             verdicts.append(
-                CollectiveVerdict(operation, count, lost, wrong, mismatches, cycle["done"] - cycle["loaded"])
+                OperationVerdict(operation, count, lost, wrong, mismatches, cycle["done"] - cycle["loaded"])
             )
-        return verdicts
+        return CollectiveVerdict(tuple(verdicts))
 
     def _due(self, operation: str, messages: npt.NDArray[np.object_]) -> list[dict[int, int]]:
         """Return for each node the data that it must get, by source."""
@@ -204,7 +229,7 @@ class CollectiveBench:
 
     def _check_sends(self, operation: str, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
-        fields = self.manifest["endpoints"]["packet"]["header"]
+        fields = self.machine.endpoint_format.header_positions
         index = list(self.program.schedules).index(operation)
         first = self.program.sends[self.program.numbers_of(index).start].step
         sent = np.zeros_like(self.program.executions[operation].sent)
@@ -216,30 +241,3 @@ class CollectiveBench:
                 send = self.program.sends[header["send"]]
                 sent[send.step - first, int(node), send.port] += 1
         return int((sent != self.program.executions[operation].sent).sum())
-
-
-def run_operation(spec: FabricSpec, operation: str, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Run one operation on the engines of a fabric, all nodes at once.
-
-    Returns
-    -------
-    dict
-        ``delivered``, the verdict's counts, ``cycles``, ``startup_cycles`` and ``word_cycles`` (t_s and t_w of engines;
-        a word is a flit), and ``cost_cycles``, which the executor's counts make of them.
-    """
-    bench = CollectiveBench(spec)
-    say(f"{operation}: {bench.network.num_nodes} engines in the emitted Verilog ...")
-    try:
-        (verdict,) = bench.run([operation])
-    except SimulatorError as error:
-        return {"delivered": False, "error": str(error)}
-    execution, startup = bench.program.executions[operation], startup_cycles(SlotTiming(spec.packet_length))
-    return {
-        "delivered": verdict.passed,
-        **asdict(verdict),
-        "packet_length": spec.packet_length,
-        "message_slots": bench.manifest["endpoints"]["message_slots"],
-        "startup_cycles": startup,
-        "word_cycles": 1,
-        "cost_cycles": execution.startups * startup + execution.words * spec.packet_length,
-    }

@@ -5,8 +5,7 @@ messages; it takes results. Hosts of odd nodes may stall. All that is accepted i
 cycle.
 """
 
-from typing import Any
-
+from hdnhw.emit.fabric import EmittedFabric
 from sim.harness import ADVANCE
 
 __all__ = ["FLITS", "MOST_OPERATIONS", "collective_harness_text"]
@@ -35,7 +34,6 @@ module bench (
   reg [31:0] first [0:MOST*NODES];
   reg [31:0] pause [0:MOST*NODES-1];
   reg [31:0] seeds [0:NODES-1];
-  reg [1023:0] folder;
   integer count, limit, stall, total, results, sends, events;
 
   reg operation_valid [0:NODES-1];
@@ -74,19 +72,18 @@ module bench (
 
 {advance}
   initial begin
-    if (!$value$plusargs("folder=%s", folder)) $finish;
     if (!$value$plusargs("count=%d", count)) $finish;
     if (!$value$plusargs("limit=%d", limit)) $finish;
     if (!$value$plusargs("stall=%d", stall)) $finish;
     if (!$value$plusargs("total=%d", total)) $finish;
-    $readmemh({{folder, "/flits.hex"}}, flits, 0, total - 1);
-    $readmemh({{folder, "/operations.hex"}}, operations, 0, count - 1);
-    $readmemh({{folder, "/first.hex"}}, first, 0, count * NODES);
-    $readmemh({{folder, "/pause.hex"}}, pause, 0, count * NODES - 1);
-    $readmemh({{folder, "/seeds.hex"}}, seeds, 0, NODES - 1);
-    results = $fopen({{folder, "/results.log"}}, "w");
-    sends = $fopen({{folder, "/sends.log"}}, "w");
-    events = $fopen({{folder, "/events.log"}}, "w");
+    $readmemh("flits.hex", flits, 0, total - 1);
+    $readmemh("operations.hex", operations, 0, count - 1);
+    $readmemh("first.hex", first, 0, count * NODES);
+    $readmemh("pause.hex", pause, 0, count * NODES - 1);
+    $readmemh("seeds.hex", seeds, 0, NODES - 1);
+    results = $fopen("results.log", "w");
+    sends = $fopen("sends.log", "w");
+    events = $fopen("events.log", "w");
     finished = 0;
   end
 
@@ -184,23 +181,22 @@ def _connections(nodes: int) -> str:
     return "".join(f",\n    {line}" for line in lines)
 
 
-def collective_harness_text(manifest: dict[str, Any]) -> str:
-    """Return the bench of an emitted fabric with collective engines, by the fabric's manifest."""
-    endpoints, nodes = manifest["endpoints"], manifest["routers"]
-    packet = endpoints["packet"]
+def collective_harness_text(fabric: EmittedFabric) -> str:
+    """Return the bench of an emitted fabric with collective engines."""
+    machine, nodes = fabric.machine, fabric.machine.network.num_nodes
     probes = [
         f"  assign inject_{name}[{node}] = dut.inject_{node}_{name};"
         for node in range(nodes)
         for name in ("valid", "ready", "payload")
     ]
     return _BENCH.format(
-        top=endpoints["top"],
+        top=fabric.top,
         nodes=nodes,
-        length=manifest["packet_length"],
-        headers=packet["header_flits"],
-        width=manifest["flit_width"],
-        address=manifest["address"]["width"],
-        operation=endpoints["ports"]["operation__N__payload"]["width"],
+        length=machine.timing.packet_length,
+        headers=machine.endpoint_format.header_flits,
+        width=machine.spec.flit_width,
+        address=machine.address.width,
+        operation=fabric.manifest["endpoints"]["ports"]["operation__N__payload"]["width"],
         flits=FLITS,
         most=MOST_OPERATIONS,
         advance=ADVANCE,

@@ -3,13 +3,12 @@
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from hdnhw.model.measure import LoadSpec
 from hdnhw.spec import (
-    CROSSBARS,
-    QUEUEINGS,
     FabricSpec,
     NetworkSpec,
     Product,
@@ -24,15 +23,18 @@ from hdnhw.spec import (
     rdn,
     torus,
 )
+from hdnhw.spec.options import options_of
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network, build
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.patterns import parse_pattern
 
-__all__ = ["BUFFERS", "KINDS", "LENGTHS", "RATES", "DrawnCase", "command", "draw_cases", "draw_fabric"]
+__all__ = ["KINDS", "LENGTHS", "RATES", "DrawnCase", "command", "draw_cases", "draw_fabric"]
 
-LENGTHS, BUFFERS = (1, 2, 3, 4, 5, 8, 9), (1, 2, 4, 8)
+LENGTHS = (1, 2, 3, 4, 5, 8, 9)
+"""Packet lengths: of every number of cycles that routers take, see :mod:`hdnhw.timing`."""
+
 SPARE_BITS = (0, 1, 7, 24)
 """Of a flit, beyond the address of the destination."""
 
@@ -52,7 +54,8 @@ Generator = np.random.Generator
 
 def _sizes(most: int, rng: Generator) -> list[int]:
     """Draw the sizes of one to three factors."""
-    return rng.integers(2, most + 1, rng.integers(1, 4)).tolist()
+    sizes: list[int] = rng.integers(2, most + 1, rng.integers(1, 4)).tolist()
+    return sizes
 
 
 def _cube(rng: Generator) -> Product:
@@ -126,18 +129,20 @@ def _network(kind: Kind, rng: Generator) -> DualNetwork:
 
 
 def draw_fabric(number: int, rng: Generator) -> FabricSpec:
-    """Draw a fabric; kinds of networks and packet lengths take turns by its number, all else is left to chance."""
+    """Draw a fabric; kinds of networks and packet lengths take turns by its number, all else is left to chance.
+
+    Options have the values that :attr:`hdnhw.spec.options.Option.drawn` says, in the order of the members of the spec.
+    """
     network = _network(KINDS[number % len(KINDS)], rng)
-    return FabricSpec(
-        network=network.spec,
-        modes="".join(rng.choice(["f", "O"], len(network.levels))) if network.levels else None,
-        lanes=int(rng.integers(1, 3)),
-        packet_length=LENGTHS[number % len(LENGTHS)],
-        flit_width=AddressLayout(network).width + int(rng.choice(SPARE_BITS)),
-        buffers=int(rng.choice(BUFFERS)),
-        crossbar=str(rng.choice(CROSSBARS)),
-        queueing=str(rng.choice(QUEUEINGS)),
-    )
+    options: dict[str, Any] = {
+        "modes": "".join(rng.choice(["f", "O"], len(network.levels))) if network.levels else None,
+        "packet_length": LENGTHS[number % len(LENGTHS)],
+        "flit_width": AddressLayout(network).width + int(rng.choice(SPARE_BITS)),
+    }
+    for name, option in options_of(FabricSpec).items():
+        if name not in options:
+            options[name] = option.drawn[rng.integers(len(option.drawn))]
+    return FabricSpec(network=network.spec, **options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,8 +152,10 @@ class DrawnCase:
     Attributes
     ----------
     test : str
-        ``random``, ``exchange`` or ``load``.
+        ``random``, ``exchange``, ``load`` or ``faults``.
     seed : int
+    faults : str or None
+        How many nodes and channels are dead, as ``--faults`` says it, of the faults test.
     load : LoadSpec or None
         Of a load, with the same seed.
     terminals : Terminals
@@ -157,12 +164,16 @@ class DrawnCase:
 
     test: str
     seed: int
+    faults: str | None = None
     load: LoadSpec | None = None
     terminals: Terminals = field(default_factory=Terminals)
 
 
 def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
-    """Draw what to send through a fabric: the random test, the exchange, and a load of each of :data:`RATES`."""
+    """Draw what to send through a fabric: the random test, the exchange, and a load of each of :data:`RATES`.
+
+    One with dead pins is sent the faults test as well.
+    """
     network, seeds = build(fabric.network), rng.integers(1, 1 << 16, 1 + len(RATES)).tolist()
     cases = [DrawnCase(test="random", seed=seeds[0]), DrawnCase(test="exchange", seed=1)]
     for number, (seed, (least, most)) in enumerate(zip(seeds[1:], RATES, strict=True)):
@@ -178,6 +189,9 @@ def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
         gap, stall = rng.choice(PAUSES, 2).tolist() if rng.random() < 0.5 else (0, 0)
         terminals = Terminals(source_gap=gap, sink_stall=stall, seed=seed)
         cases.append(DrawnCase(test="load", seed=seed, load=load, terminals=terminals))
+    if fabric.dead_pins:
+        dead = f"{rng.integers(network.num_nodes // 4 + 1)},{rng.integers(network.num_nodes // 2 + 1)}"
+        cases.append(DrawnCase(test="faults", seed=int(rng.integers(1, 1 << 16)), faults=dead))
     return cases
 
 
@@ -208,21 +222,20 @@ def _injection(rate: float, rng: Generator) -> str:
 
 def command(fabric: FabricSpec, case: DrawnCase) -> str:
     """Return the command that runs a case by itself."""
-    options = {
-        "modes": fabric.modes,
-        "lanes": fabric.lanes,
-        "packet-length": fabric.packet_length,
-        "flit-width": fabric.flit_width,
-        "buffers": fabric.buffers,
-        "crossbar": fabric.crossbar,
-        "queueing": fabric.queueing,
+    options = {name: getattr(fabric, name) for name in options_of(fabric)}
+    options |= {
         "test": case.test,
         "seed": case.seed,
-        "packets": PACKETS if case.test == "random" else None,
+        "packets": PACKETS if case.test in ("random", "faults") else None,
+        "faults": case.faults,
     }
     if case.load is not None:
         names = ("pattern", "injection", "lengths", "rate", "cycles")
         options |= {name: getattr(case.load, name) for name in names}
-        options |= {"source-gap": case.terminals.source_gap, "sink-stall": case.terminals.sink_stall}
-    words = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
-    return shlex.join(["hdnhw", "cosim", str(fabric.network), *words, *(["--crc"] if fabric.crc else [])])
+        options |= {"source_gap": case.terminals.source_gap, "sink_stall": case.terminals.sink_stall}
+    words = ["hdnhw", "cosim", str(fabric.network)]
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return shlex.join(words)

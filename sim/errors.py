@@ -1,22 +1,25 @@
 """Errors on channels: wires turned over at random between the routers, and what must become of every packet."""
 
-import shutil
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.crc import check_of, check_width
+from hdnhw.crc import check_of
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.machine import Machine
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.spec import SpecError
 from hdnhw.topology.metrics import neighbor_table
 from sim.check import log_rows
-from sim.runner import Bench
+from sim.harness import Channels
+from sim.simulator import BUILD_ROOT
 from sim.stimulus import Case, make_case, write_case
+from sim.streams import HarnessBench
 
-__all__ = ["ErrorRun", "ErrorVerdict", "Flip", "check_errors", "draw_flips", "make_errors", "run_errors"]
+__all__ = ["ErrorBench", "ErrorCase", "ErrorVerdict", "Flip", "check_error_rate", "draw_flips"]
 
 MOST_COUNTED = (1 << ERRORS_WIDTH) - 1
 
@@ -81,14 +84,18 @@ class ErrorVerdict:
         return not (self.delivered_wrong or self.lost or self.counter_mismatches)
 
 
-@dataclass(frozen=True)
-class ErrorRun:
-    """One run with errors; `seconds` are those of the simulation alone."""
+@dataclass(frozen=True, eq=False)
+class ErrorCase:
+    """Packets, and the errors that they meet."""
 
-    verdict: ErrorVerdict
-    packet_length: int
-    seconds: float
-    build_seconds: float
+    case: Case
+    flips: list[Flip]
+
+
+def check_error_rate(rate: float) -> None:
+    """Raise SpecError if `rate` is no probability between 0 and 1."""
+    if not 0 < rate < 1:
+        raise SpecError(f"error rate must be above 0 and below 1, not {rate}")
 
 
 def draw_flips(rate: float, *, channels: int, wires: int, cycles: int, rng: np.random.Generator) -> list[Flip]:
@@ -99,8 +106,7 @@ def draw_flips(rate: float, *, channels: int, wires: int, cycles: int, rng: np.r
     SpecError
         If `rate` is no probability.
     """
-    if not 0 < rate < 1:
-        raise SpecError(f"error rate must be above 0 and below 1, not {rate}")
+    check_error_rate(rate)
     total, last = channels * wires * cycles, -1
     masks: dict[int, int] = {}
     while last < total:
@@ -117,9 +123,9 @@ class _Replay:
 
     Parameters
     ----------
-    bench : Bench
-    case : Case
-    flips : list of Flip
+    machine : Machine
+    channels : Channels
+    case : ErrorCase
     hops : ndarray of int64, shape (hops, 3)
         Packet, cycle of its head flit and channel of every packet that entered a channel, in the order of cycles.
 
@@ -135,18 +141,18 @@ class _Replay:
         Packets with wrong flits that came to each node by each port.
     """
 
-    def __init__(self, bench: Bench, case: Case, flips: list[Flip], hops: npt.NDArray[np.int64]) -> None:
-        network = bench.plan.network
-        self._width, self._length = bench.flits.flit_width, bench.flits.packet_length
-        self._destination = case.destination.tolist()
+    def __init__(self, machine: Machine, channels: Channels, case: ErrorCase, hops: npt.NDArray[np.int64]) -> None:
+        network = machine.network
+        self._width, self._length = machine.spec.flit_width, machine.spec.packet_length
+        self._destination = case.case.destination.tolist()
         table = neighbor_table(network)
-        self._ends = [(int(table[node, port]), network.ports[port].opposite) for node, port, _ in bench.channels]
+        self._ends = [(int(table[node, port]), network.ports[port].opposite) for node, port, _ in channels]
         self.errors = np.zeros((network.num_nodes, len(network.ports)), np.int64)
         self.bad: dict[int, int] = {}
         self.errors_injected = self.packets_hit = self.detected = 0
         self.strays = int((hops[:, 0] < 0).sum())
         self._good_check = check_of(0, self._width)
-        for packet, path in self._paths(hops, self._hits(flips, hops)).items():
+        for packet, path in self._paths(hops, self._hits(case.flips, hops)).items():
             if packet >= 0:
                 self._follow(packet, path)
 
@@ -199,12 +205,12 @@ class _Replay:
             self.bad[packet] = node
 
 
-def _read_hops(folder: Path, bench: Bench, case: Case) -> npt.NDArray[np.int64]:
+def _read_hops(folder: Path, channels: Channels, case: Case) -> npt.NDArray[np.int64]:
     """Return packet, cycle and channel of every packet that entered a channel, in the order of cycles.
 
     A packet with a head flit that was never sent is -1: it had an error there, and should not have gone on.
     """
-    channel_of = {(str(node), str(port)): number for number, (node, port, _) in enumerate(bench.channels)}
+    channel_of = {(str(node), str(port)): number for number, (node, port, _) in enumerate(channels)}
     packet_of = {head: packet for packet, head in enumerate(case.flits[:, 0].tolist())}
     rows = [
         (packet_of.get(int(head, 16), -1), int(cycle), channel_of[node, port])
@@ -213,88 +219,79 @@ def _read_hops(folder: Path, bench: Bench, case: Case) -> npt.NDArray[np.int64]:
     return np.array(rows, np.int64).reshape(-1, 3)
 
 
-def check_errors(folder: Path, bench: Bench, case: Case, flips: list[Flip]) -> ErrorVerdict:
-    """Compare the logs and the counters of a run in `folder` with what the flips must have done."""
-    hops = _read_hops(folder, bench, case)
-    told = _Replay(bench, case, flips, hops)
-    width, nodes = bench.flits.flit_width, bench.plan.network.num_nodes
-    words = [sum(flit << width * place for place, flit in enumerate(packet)) for packet in case.flits.tolist()]
-    number_of = {word: packet for packet, word in enumerate(words)}
-    rows, came = log_rows(folder / "ejections.log"), set()
-    for node, _, data in rows:
-        packet = number_of.get(int(data, 16), -1)
-        if packet >= 0 and case.destination[packet] == int(node):
-            came.add(packet)
-    wanted = set(np.flatnonzero(case.destination >= 0).tolist())
-    counters = [line.split() for line in (folder / "checks.log").read_text().splitlines()]
+class ErrorBench(HarnessBench[ErrorCase, ErrorVerdict]):
+    """A fabric with check bits, and wires between its routers that can be turned over, see :class:`HarnessBench`."""
+
+    def __init__(self, fabric: EmittedFabric, *, simulator: str = "verilator", root: Path = BUILD_ROOT) -> None:
+        if not fabric.machine.spec.crc:
+            raise ValueError("the bench of errors needs a fabric with check bits")
+        super().__init__(fabric, flips=True, simulator=simulator, root=root)
+
+    def test_name(self, case: ErrorCase) -> str:
+        """See :meth:`sim.runner.Bench.test_name`."""
+        return case.case.test
+
+    def make_case(self, *, packets: int, rate: float, seed: int = 1) -> ErrorCase:
+        """Make random traffic, and the errors that it meets.
+
+        Parameters
+        ----------
+        packets, seed : int
+            See :func:`sim.stimulus.make_case`.
+        rate : float
+            Probability that a wire of a channel, data or check, is turned over in a cycle.
+
+        Raises
+        ------
+        SpecError
+            If the packets do not fit, or `rate` is no probability.
+        """
+        case = make_case("errors", self.model, packets=packets, seed=seed)
+        case = replace(case, limit=2 * case.limit)
+        sizes = {"channels": len(self.channels), "wires": self.machine.word_width, "cycles": case.limit}
+        return ErrorCase(case, draw_flips(rate, **sizes, rng=np.random.default_rng(seed)))
+
+    def write(self, case: ErrorCase, folder: Path) -> dict[str, Any]:
+        """See :meth:`sim.runner.Bench.write`."""
+        lines = [f"{flip.cycle} {flip.channel} {flip.mask:x}\n" for flip in case.flips]
+        (folder / "flips.txt").write_text("".join(lines))
+        return self.options(write_case(case.case, folder, self.machine))
+
+    def check(self, case: ErrorCase, folder: Path) -> ErrorVerdict:
+        """Compare the logs and the counters of a run with what the flips must have done."""
+        packets, flits, nodes = case.case, self.machine.flits, self.machine.network.num_nodes
+        hops = _read_hops(folder, self.channels, packets)
+        told = _Replay(self.machine, self.channels, case, hops)
+        number_of = {flits.word(packet): number for number, packet in enumerate(packets.flits.tolist())}
+        rows, came = log_rows(folder / "ejections.log"), set()
+        for node, _, data in rows:
+            packet = number_of.get(int(data, 16), -1)
+            if packet >= 0 and packets.destination[packet] == int(node):
+                came.add(packet)
+        wanted = set(np.flatnonzero(packets.destination >= 0).tolist())
+        bad, errors = _read_counters(folder, told.errors.shape[1])
+        bad_told = np.bincount(np.array(list(told.bad.values()), np.int64), minlength=nodes)
+        dropped_otherwise = self.dropped(folder) - int(bad.sum())
+        mismatches = int((errors != np.minimum(told.errors, MOST_COUNTED)).sum())
+        mismatches += int((bad != np.minimum(bad_told, MOST_COUNTED)).sum())
+        return ErrorVerdict(
+            packets=len(wanted),
+            flits=len(hops) * flits.packet_length,
+            errors_injected=told.errors_injected,
+            packets_hit=told.packets_hit,
+            detected=told.detected,
+            dropped=int(bad.sum()),
+            delivered=len(rows),
+            delivered_wrong=len(rows) - len(came - set(told.bad)),
+            lost=len(wanted - came - set(told.bad)),
+            counter_mismatches=mismatches + told.strays + int(dropped_otherwise != (packets.destination < 0).sum()),
+            cycles=int(rows[-1][1]) + 1 if rows else 0,
+        )
+
+
+def _read_counters(folder: Path, ports: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the counters of bad packets, shape (nodes,), and of errors, shape (nodes, ports)."""
+    counters = log_rows(folder / "checks.log")
     bad = np.array([int(count) for count, _ in counters])
-    ports, most = told.errors.shape[1], MOST_COUNTED
-    errors = np.array([[int(bits, 16) >> ERRORS_WIDTH * port & most for port in range(ports)] for _, bits in counters])
-    bad_told = np.bincount(np.array(list(told.bad.values()), np.int64), minlength=nodes)
-    dropped_otherwise = int((folder / "dropped").read_text()) - int(bad.sum())
-    mismatches = int((errors != np.minimum(told.errors, most)).sum() + (bad != np.minimum(bad_told, most)).sum())
-    return ErrorVerdict(
-        packets=len(wanted),
-        flits=len(hops) * bench.flits.packet_length,
-        errors_injected=told.errors_injected,
-        packets_hit=told.packets_hit,
-        detected=told.detected,
-        dropped=int(bad.sum()),
-        delivered=len(rows),
-        delivered_wrong=len(rows) - len(came - set(told.bad)),
-        lost=len(wanted - came - set(told.bad)),
-        counter_mismatches=mismatches + told.strays + int(dropped_otherwise != (case.destination < 0).sum()),
-        cycles=int(rows[-1][1]) + 1 if rows else 0,
-    )
-
-
-def make_errors(bench: Bench, *, packets: int, rate: float, seed: int = 1) -> tuple[Case, list[Flip]]:
-    """Make random traffic, and the errors that it meets.
-
-    Parameters
-    ----------
-    bench : Bench
-    packets, seed : int
-        See :func:`sim.stimulus.make_case`.
-    rate : float
-        Probability that a wire of a channel, data or check, is turned over in a cycle.
-
-    Raises
-    ------
-    SpecError
-        If the packets do not fit, or `rate` is no probability.
-    """
-    case = make_case("errors", bench.model, bench.flits, packets=packets, seed=seed)
-    case = replace(case, limit=2 * case.limit)
-    wires = bench.flits.flit_width + check_width(bench.flits.flit_width)
-    sizes = {"channels": len(bench.channels), "wires": wires, "cycles": case.limit}
-    return case, draw_flips(rate, **sizes, rng=np.random.default_rng(seed))
-
-
-def run_errors(bench: Bench, case: Case, flips: list[Flip], *, keep: bool = False) -> ErrorRun:
-    """Send packets while wires of channels are turned over, and check what becomes of every one.
-
-    Parameters
-    ----------
-    bench : Bench
-        Of a fabric with check bits, with `flips`.
-    case, flips
-        See :func:`make_errors`.
-    keep : bool
-        Whether to keep the files of a run that passed; those of one that failed are kept.
-
-    Raises
-    ------
-    SimulatorError
-        If the bench cannot be built or does not end.
-    """
-    build_seconds = bench.build.make()
-    folder = bench.build.clear_run_folder(case.test)
-    (folder / "flips.txt").write_text("".join(f"{flip.cycle} {flip.channel} {flip.mask:x}\n" for flip in flips))
-    started = time.monotonic()
-    bench.simulate(folder, write_case(case, folder, bench.plan))
-    seconds = time.monotonic() - started
-    verdict = check_errors(folder, bench, case, flips)
-    if verdict.passed and not keep:
-        shutil.rmtree(folder)
-    return ErrorRun(verdict, bench.flits.packet_length, seconds, build_seconds)
+    places = [ERRORS_WIDTH * port for port in range(ports)]
+    return bad, np.array([[int(bits, 16) >> place & MOST_COUNTED for place in places] for _, bits in counters])

@@ -1,8 +1,6 @@
 """A total exchange that the emitted hardware runs by itself, against the model, cycle by cycle."""
 
 import json
-import shutil
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,25 +9,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.emit.exchange import EXCHANGE_SUFFIX, exchange_modules, exchange_verilog
-from hdnhw.emit.fabric import emit_fabric
-from hdnhw.flit import FlitFormat
-from hdnhw.model.fabric import FabricModel
+from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.model.replay import exchange_on, replay
-from hdnhw.spec import FabricSpec
+from hdnhw.spec import ExchangeSpec
 from hdnhw.traffic.exchange import exchange_trace
-from sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
+from sim.check import log_rows
+from sim.runner import Bench
+from sim.simulator import BUILD_ROOT, SimulatorError
 
-__all__ = ["ExchangeBench", "ExchangeRun", "ExchangeVerdict", "run_network", "run_network_exchange"]
+__all__ = ["WAITS", "ExchangeBench", "ExchangeVerdict"]
 
 WAITS = (5, 18)
-"""Cycles from reset, or from the end of a run, to the start of the next: there are two runs."""
+"""See :class:`ExchangeBench`: two runs."""
 
 PATIENCE = 10_000
 """Cycles beyond those of the model after which a run is given up."""
-
-LOGS = ("heads", "tails")
-"""What the bench writes down."""
 
 _BENCH = """// Bench of {top}: it writes down every head flit that is accepted and every packet that is taken.
 module bench (
@@ -50,16 +44,13 @@ module bench (
   wire [WIDTH:0] eject_payload [0:NODES-1];
   wire eject_taken [0:NODES-1];
 {wires}
-  reg [1023:0] path;
   reg [31:0] cycle;
   reg [31:0] position [0:NODES-1];
   reg [LENGTH*WIDTH-1:0] collected [0:NODES-1];
   integer n, heads, tails;
   initial begin
-    if (!$value$plusargs("heads=%s", path)) $finish;
-    heads = $fopen(path, "w");
-    if (!$value$plusargs("tails=%s", path)) $finish;
-    tails = $fopen(path, "w");
+    heads = $fopen("heads.log", "w");
+    tails = $fopen("tails.log", "w");
   end
   always @(posedge clk) begin
     if (rst) begin
@@ -88,8 +79,9 @@ endmodule
 """
 
 
-def bench_text(*, top: str, nodes: int, flits: FlitFormat) -> str:
-    """Return the bench around the module `top`, a fabric with generators, in SystemVerilog."""
+def bench_text(fabric: EmittedFabric) -> str:
+    """Return the bench around a fabric with generators, in SystemVerilog."""
+    flits, nodes = fabric.machine.flits, fabric.machine.network.num_nodes
     wires = [
         f"  assign inject_payload[{node}] = dut.inject_{node}_payload;\n"
         f"  assign inject_taken[{node}] = dut.inject_{node}_valid & dut.inject_{node}_ready;\n"
@@ -98,21 +90,11 @@ def bench_text(*, top: str, nodes: int, flits: FlitFormat) -> str:
         for node in range(nodes)
     ]
     sizes = {"nodes": nodes, "length": flits.packet_length, "width": flits.flit_width}
-    return _BENCH.format(top=top, wires="\n".join(wires), **sizes)
+    return _BENCH.format(top=fabric.top, wires="\n".join(wires), **sizes)
 
 
 def _read_log(path: Path) -> list[tuple[int, int, int]]:
-    rows = (line.split() for line in path.read_text().splitlines())
-    return [(int(node), int(cycle), int(data, 16)) for node, cycle, data in rows]
-
-
-def packet_word(flits: FlitFormat, source: int, destination: int) -> int:
-    """Return a packet of the generators as one number, its head flit in the least significant bits."""
-    mask, flit, word = (1 << flits.flit_width) - 1, source << flits.address_width | destination, 0
-    for position in range(flits.packet_length):
-        word |= flit << flits.flit_width * position
-        flit = ~(flit << 1 | flit >> flits.flit_width - 1) & mask
-    return word
+    return [(int(node), int(cycle), int(data, 16)) for node, cycle, data in log_rows(path)]
 
 
 @dataclass(frozen=True)
@@ -149,106 +131,73 @@ class ExchangeVerdict:
         return not faults and self.cycles == self.model_cycles
 
 
-@dataclass(frozen=True)
-class ExchangeRun:
-    """Two runs.
+class ExchangeBench(Bench[tuple[int, ...], ExchangeVerdict]):
+    """An emitted fabric with generators under Verilator, against the model.
 
-    Attributes
-    ----------
-    verdict : ExchangeVerdict
-    seconds : float
-        Simulation alone.
-    build_seconds : float
-        0 if the bench had been built before.
-    """
-
-    verdict: ExchangeVerdict
-    seconds: float
-    build_seconds: float
-
-
-class ExchangeBench:
-    """An emitted fabric with generators under Verilator.
+    A case is a run of the exchange for each of some numbers: the cycles from reset, or the end of the run before, to
+    its start.
 
     Parameters
     ----------
-    spec : FabricSpec
-    at_once : bool
-        See :func:`hdnhw.emit.exchange.exchange_verilog`.
+    fabric : EmittedFabric
+        With generators of a total exchange.
     root : Path, optional
         Folder for builds.
     """
 
-    def __init__(self, spec: FabricSpec, *, at_once: bool = False, root: Path = BUILD_ROOT) -> None:
-        fabric = emit_fabric(spec)
-        self.plan, top = fabric.plan, fabric.manifest["top"]
-        self.flits = FlitFormat(spec.flit_width, self.plan.address.width, spec.packet_length)
-        modules = [*fabric.manifest["router_modules"], fabric.manifest["ejection_module"]]
-        modules += [exchange_modules(top).generator, exchange_modules(top).control]
-        nodes = self.plan.network.num_nodes
-        files = {
-            "bench.vlt": control_text(modules),
-            **fabric.verilog,
-            "exchange.sv": exchange_verilog(self.plan, spec, top=top, at_once=at_once),
-            "bench.sv": bench_text(top=top + EXCHANGE_SUFFIX, nodes=nodes, flits=self.flits),
-        }
-        self.build = Build("exchange", files, "bench", root=root)
-        self._model = FabricModel(
-            self.plan,
-            packet_length=spec.packet_length,
-            buffers=spec.buffers,
-            queueing=spec.queueing,
-            crc=spec.crc,
-        )
-        self._once = exchange_on(self._model, words=spec.packet_length, at_once=at_once)
+    name, module, kind = "exchange", "sim.exchange_bench", ExchangeSpec
 
-    def run(self, *, keep: bool = False) -> ExchangeRun:
-        """Run the exchange twice and compare both with the model.
+    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
+        super().__init__(fabric, root=root)
+        at_once = self.machine.endpoint_format.endpoints.at_once
+        self._once = exchange_on(self.model, words=self.machine.spec.packet_length, at_once=at_once)
 
-        Parameters
-        ----------
-        keep : bool
-            Whether to keep the files of runs that passed; those of one that failed are kept.
+    def measure(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+        """Run the exchange twice; return what the command ``exchange --on rtl`` prints.
 
-        Raises
-        ------
-        SimulatorError
-            If the bench cannot be built or does not end.
+        Returns
+        -------
+        dict
+            ``delivered``, and the verdict: ``cycles`` of the first run, ``cycles_again`` of the second, beside the
+            model's.
         """
-        build_seconds = self.build.make()
-        folder = self.build.clear_run_folder()
-        case = {"waits": WAITS, "limit": replay(self._model, self._once).cycles + PATIENCE}
-        (folder / "case.json").write_text(json.dumps(case))
-        started = time.monotonic()
-        self._simulate(folder)
-        seconds = time.monotonic() - started
-        verdict = self.check(folder)
-        if verdict.passed and not keep:
-            shutil.rmtree(folder)
-        return ExchangeRun(verdict, seconds, build_seconds)
+        say(f"exchange: {self.machine.network.num_nodes} generators in the emitted Verilog ...")
+        try:
+            verdict = self.run_case(WAITS).verdict
+        except SimulatorError as error:
+            return {"delivered": False, "error": str(error)}
+        row = asdict(verdict)
+        (cycles, again), (model, _) = row.pop("cycles"), row.pop("model_cycles")
+        return {"delivered": verdict.passed, **row, "cycles": cycles, "cycles_again": again, "model_cycles": model}
 
-    def _simulate(self, folder: Path) -> None:
-        self.build.run(
-            "sim.exchange_bench",
-            folder,
-            plusargs=[f"+{name}={folder / name}.log" for name in LOGS],
-            extra_env={"HDNHW_FOLDER": str(folder)},
-        )
-        if not (folder / "result.json").exists():
-            raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
+    def sources(self) -> tuple[str, dict[str, str], list[str]]:
+        """See :meth:`Bench.sources`."""
+        return "bench", {**self.fabric.verilog, "bench.sv": bench_text(self.fabric)}, []
 
-    def check(self, folder: Path) -> ExchangeVerdict:
-        """Judge the logs in `folder`; the model begins its runs in the cycles of the first heads there."""
+    def write(self, case: tuple[int, ...], folder: Path) -> dict[str, Any]:
+        """See :meth:`Bench.write`."""
+        limit = replay(self.model, self._once).cycles + PATIENCE
+        (folder / "case.json").write_text(json.dumps({"waits": case, "limit": limit}))
+        return {}
+
+    def has_ended(self, folder: Path) -> bool:
+        """See :meth:`Bench.has_ended`."""
+        return (folder / "result.json").exists()
+
+    def check(self, case: tuple[int, ...], folder: Path) -> ExchangeVerdict:
+        """See :meth:`Bench.check`; the model begins its runs in the cycles of the first heads in the logs."""
         counted: list[dict[str, int]] = json.loads((folder / "result.json").read_text())
-        heads, tails = (_read_log(folder / f"{name}.log") for name in LOGS)
-        nodes, runs = self.plan.network.num_nodes, len(counted)
+        heads, tails = (_read_log(folder / f"{name}.log") for name in ("heads", "tails"))
+        nodes, runs = self.machine.network.num_nodes, len(case)
         pairs = nodes * (nodes - 1)
         begins = [heads[run * pairs][1] if run * pairs < len(heads) else 0 for run in range(runs)]
         expected = self._expected(begins)
-        address = np.asarray(self.plan.address.of_node(np.arange(nodes, dtype=np.int64))).tolist()
-        word_of = {(u, v): packet_word(self.flits, address[u], address[v]) for u in range(nodes) for v in range(nodes)}
-        mask = (1 << self.flits.flit_width) - 1
-        due_heads = {(u, head, word_of[u, v] & mask) for u, v, head, _ in expected.tolist()}
+        address, packets = self.machine.address, self.machine.endpoint_format
+        flits_of = {
+            (u, v): packets.pack(address.of_node(u), address.of_node(v)) for u in range(nodes) for v in range(nodes)
+        }
+        word_of = {pair: packets.flits.word(flits) for pair, flits in flits_of.items()}
+        due_heads = {(u, head, flits_of[u, v][0]) for u, v, head, _ in expected.tolist()}
         due_tails = {(v, tail, word_of[u, v]) for u, v, _, tail in expected.tolist()}
         ends = expected[:, 3].reshape(nodes, runs, nodes - 1).max(axis=(0, 2)) + 1
         words = set(word_of.values())
@@ -267,33 +216,9 @@ class ExchangeBench:
 
         They are in the order of sources, and of those of a source in the order of runs.
         """
-        shape = (self.plan.network.num_nodes, -1)
+        shape = (self.machine.network.num_nodes, -1)
         start = np.concatenate([self._once.cycle.reshape(shape) + begin for begin in begins], axis=1)
         destination = np.tile(self._once.destination.reshape(shape), (1, len(begins)))
-        trace = exchange_trace(destination, self.flits.packet_length, start)
-        run = replay(self._model, trace)
+        trace = exchange_trace(destination, self.machine.spec.packet_length, start)
+        run = replay(self.model, trace)
         return np.column_stack([trace.source, trace.destination, run.head, run.tail])
-
-
-def run_network_exchange(spec: FabricSpec, *, at_once: bool = False, root: Path = BUILD_ROOT) -> ExchangeRun:
-    """Run a total exchange by the hardware of :mod:`hdnhw.rtl.exchange` under Verilator, twice, against the model."""
-    return ExchangeBench(spec, at_once=at_once, root=root).run()
-
-
-def run_network(spec: FabricSpec, *, at_once: bool, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Run a total exchange simply routed on generators in the emitted Verilog, twice.
-
-    Returns
-    -------
-    dict
-        ``delivered``, and the verdict: ``cycles`` of the first run, ``cycles_again`` of the second, beside the model's.
-    """
-    bench = ExchangeBench(spec, at_once=at_once)
-    say(f"exchange: {bench.plan.network.num_nodes} generators in the emitted Verilog ...")
-    try:
-        verdict = bench.run().verdict
-    except SimulatorError as error:
-        return {"delivered": False, "error": str(error)}
-    row = asdict(verdict)
-    (cycles, again), (model, _) = row.pop("cycles"), row.pop("model_cycles")
-    return {"delivered": verdict.passed, **row, "cycles": cycles, "cycles_again": again, "model_cycles": model}

@@ -4,7 +4,6 @@ The runner, :mod:`sim.exchange`, compares what the bench in Verilog writes down.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,7 @@ PERIOD_NS = 10
 @cocotb.test()
 async def exchanges(dut: Any) -> None:
     """Reset, then start and wait, once for each of the case's waits."""
-    folder = Path(os.environ["HDNHW_FOLDER"])
-    case = json.loads((folder / "case.json").read_text())
+    case = json.loads(Path("case.json").read_text())
     dut.rst.value, dut.start.value = 1, 0
     Clock(dut.clk, PERIOD_NS, "ns").start()
     await ClockCycles(dut.clk, 4)
@@ -35,4 +33,4 @@ async def exchanges(dut: Any) -> None:
         await First(RisingEdge(dut.done), ClockCycles(dut.clk, case["limit"]))
         await ClockCycles(dut.clk, 2)
         result.append({name: int(getattr(dut, name).value) for name in ("done", "cycles", "received", "wrong")})
-    (folder / "result.json").write_text(json.dumps(result))
+    Path("result.json").write_text(json.dumps(result))

@@ -6,10 +6,9 @@ Cocotb resets, waits and reads counters.
 """
 
 import re
-from typing import Any
 
-from hdnhw.crc import check_width
-from hdnhw.timing import SlotTiming
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.machine import Machine
 
 __all__ = ["ADVANCE", "CAPACITY", "Channels", "harness_text", "splice_flips"]
 
@@ -51,7 +50,6 @@ module bench #(
   reg [31:0] earliest [0:CAPACITY-1];
   reg [31:0] first [0:NODES];
   reg [31:0] seeds [0:NODES-1];
-  reg [1023:0] folder;
   integer packets, expected, limit, gap, stall, hold, watch, log, heads, hops;
 
   reg [WIDTH-1:0] inject_data [0:NODES-1];
@@ -84,7 +82,6 @@ module bench #(
 
 {advance}
   initial begin
-    if (!$value$plusargs("folder=%s", folder)) $finish;
     if (!$value$plusargs("packets=%d", packets)) $finish;
     if (!$value$plusargs("expected=%d", expected)) $finish;
     if (!$value$plusargs("limit=%d", limit)) $finish;
@@ -92,13 +89,13 @@ module bench #(
     if (!$value$plusargs("stall=%d", stall)) $finish;
     if (!$value$plusargs("hold=%d", hold)) $finish;
     if (!$value$plusargs("watch=%d", watch)) $finish;
-    $readmemh({{folder, "/flits.hex"}}, flits, 0, packets * LENGTH - 1);
-    $readmemh({{folder, "/earliest.hex"}}, earliest, 0, packets - 1);
-    $readmemh({{folder, "/first.hex"}}, first, 0, NODES);
-    $readmemh({{folder, "/seeds.hex"}}, seeds, 0, NODES - 1);
-{dead_read}{flip_read}    log = $fopen({{folder, "/ejections.log"}}, "w");
-    heads = $fopen({{folder, "/heads.log"}}, "w");
-    hops = $fopen({{folder, "/hops.log"}}, "w");
+    $readmemh("flits.hex", flits, 0, packets * LENGTH - 1);
+    $readmemh("earliest.hex", earliest, 0, packets - 1);
+    $readmemh("first.hex", first, 0, NODES);
+    $readmemh("seeds.hex", seeds, 0, NODES - 1);
+{dead_read}{flip_read}    log = $fopen("ejections.log", "w");
+    heads = $fopen("heads.log", "w");
+    hops = $fopen("hops.log", "w");
     finished = 0;
   end
 
@@ -185,7 +182,7 @@ _DEAD_WIRES = """  reg [{width}-1:0] dead [0:NODES-1];
       dead_now[d] <= rst ? (dies == 0 ? dead[d] : 0) : cycle >= dies && cycle < revives ? dead[d] : 0;
 """
 
-_DEAD_READ = """    $readmemh({folder, "/dead.hex"}, dead, 0, NODES - 1);
+_DEAD_READ = """    $readmemh("dead.hex", dead, 0, NODES - 1);
     if (!$value$plusargs("dies=%d", dies)) $finish;
     if (!$value$plusargs("revives=%d", revives)) $finish;
 """
@@ -195,7 +192,7 @@ _COUNT_WIRES = """  wire [{width}-1:0] counts [0:NODES-1];
   integer tally;
 """
 
-_WRITE_COUNTS = """        tally = $fopen({folder, "/counts.log"}, "w");
+_WRITE_COUNTS = """        tally = $fopen("counts.log", "w");
         for (n = 0; n < NODES; n = n + 1) $fwrite(tally, "%h\\n", counts[n]);
         $fclose(tally);
 """
@@ -205,7 +202,7 @@ _CHECK_WIRES = """  wire [{width}-1:0] errors [0:NODES-1];
   integer checks;
 """
 
-_WRITE_CHECKS = """        checks = $fopen({folder, "/checks.log"}, "w");
+_WRITE_CHECKS = """        checks = $fopen("checks.log", "w");
         for (n = 0; n < NODES; n = n + 1) $fwrite(checks, "%0d %h\\n", bad[n], errors[n]);
         $fclose(checks);
 """
@@ -225,7 +222,7 @@ _FLIP_WIRES = """  reg [{width}-1:0] flips [0:CHANNELS-1];
   end
 """
 
-_FLIP_READ = """    flip_file = $fopen({folder, "/flips.txt"}, "r");
+_FLIP_READ = """    flip_file = $fopen("flips.txt", "r");
     if ($fscanf(flip_file, "%d %d %h\\n", flip_cycle, flip_channel, flip_mask) != 3) flip_cycle = -1;
 """
 
@@ -233,9 +230,9 @@ Channels = list[tuple[int, int, str]]
 """Node, port index and port name of every channel."""
 
 
-def _connections(nodes: int, dead_pins: bool, crc: bool, counts: bool) -> str:
+def _connections(machine: Machine) -> str:
     lines: list[str] = []
-    for node in range(nodes):
+    for node in range(machine.network.num_nodes):
         lines += [
             f".inject__{node}__payload(inject_data[{node}])",
             f".inject__{node}__valid(inject_valid[{node}])",
@@ -245,16 +242,16 @@ def _connections(nodes: int, dead_pins: bool, crc: bool, counts: bool) -> str:
             f".eject__{node}__ready(eject_ready[{node}])",
             f".dropped__{node}(dropped[{node}])",
         ]
-        if dead_pins:
+        if machine.spec.dead_pins:
             lines += [f".dead__{node}(dead_now[{node}])", f".lost__{node}(lost[{node}])"]
-        if crc:
+        if machine.spec.crc:
             lines += [f".errors__{node}(errors[{node}])", f".bad__{node}(bad[{node}])"]
-        if counts:
+        if machine.spec.endpoints is not None:
             lines.append(f".counts__{node}(counts[{node}])")
     return "".join(f",\n    {line}" for line in lines)
 
 
-def splice_flips(text: str, manifest: dict[str, Any], channels: Channels) -> str:
+def splice_flips(text: str, machine: Machine, channels: Channels) -> str:
     """Return an emitted fabric with wires between its routers that the bench's ``flips`` turn over.
 
     Raises
@@ -263,7 +260,7 @@ def splice_flips(text: str, manifest: dict[str, Any], channels: Channels) -> str
         If the text does not join its routers as it should.
     """
     number_of = {(str(node), name): number for number, (node, _, name) in enumerate(channels)}
-    width, wires = manifest["flit_width"], manifest["flit_width"] + check_width(manifest["flit_width"])
+    width, wires = machine.spec.flit_width, machine.word_width
     bits = {"data": (width - 1, 0), "check": (wires - 1, width)}
 
     def flipped(pin: re.Match[str]) -> str:
@@ -276,24 +273,24 @@ def splice_flips(text: str, manifest: dict[str, Any], channels: Channels) -> str
     return spliced
 
 
-def harness_text(manifest: dict[str, Any], channels: Channels, *, flips: bool = False) -> str:
+def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = False) -> str:
     """Return the bench of an emitted fabric.
 
     Parameters
     ----------
-    manifest : dict
-        The fabric's manifest.
+    fabric : EmittedFabric
+        Of bare streams, or with relays.
     channels : list of (int, int, str)
         Node, port index and port name of every channel.
     flips : bool
         Whether the fabric has been through :func:`splice_flips`.
     """
-    relays = manifest.get("endpoints")
+    machine, manifest, relays = fabric.machine, fabric.manifest, fabric.manifest.get("endpoints")
     inside = "dut." if relays is None else f"dut.{FABRIC_INSTANCE}."
     wires = []
     for number, (node, port, name) in enumerate(channels):
         prefix = f"{inside}channel_{node}_{name}_"
-        vc = f"{prefix}vc" if manifest["num_vcs_of_port"][name] > 1 else "8'd0"
+        vc = f"{prefix}vc" if machine.plan.num_vcs[port] > 1 else "8'd0"
         wires += [
             f"  assign channel_data[{number}] = {prefix}data;",
             f"  assign channel_valid[{number}] = {prefix}valid;",
@@ -301,18 +298,17 @@ def harness_text(manifest: dict[str, Any], channels: Channels, *, flips: bool = 
             f"  assign channel_node[{number}] = {node};",
             f"  assign channel_port[{number}] = {port};",
         ]
-    can_die, crc, flit_width = manifest["dead_pins"], manifest["crc"], manifest["flit_width"]
-    flip_width = flit_width + check_width(flit_width)
+    can_die, crc = machine.spec.dead_pins, machine.spec.crc
     return _BENCH.format(
-        top=manifest["top"] if relays is None else relays["top"],
+        top=fabric.top,
         capacity=CAPACITY,
-        nodes=manifest["routers"],
+        nodes=machine.network.num_nodes,
         channels=len(channels),
         advance=ADVANCE,
-        length=manifest["packet_length"],
-        head_phase=SlotTiming(manifest["packet_length"]).head_phase,
-        width=flit_width,
-        connections=_connections(manifest["routers"], can_die, crc, relays is not None),
+        length=machine.timing.packet_length,
+        head_phase=machine.timing.head_phase,
+        width=machine.spec.flit_width,
+        connections=_connections(machine),
         count_wires="" if relays is None else _COUNT_WIRES.format(width=relays["ports"]["counts__N"]["width"]),
         write_counts="" if relays is None else _WRITE_COUNTS,
         dead_wires=_DEAD_WIRES.format(width=manifest["ports"]["dead__N"]["width"]) if can_die else "",
@@ -321,7 +317,7 @@ def harness_text(manifest: dict[str, Any], channels: Channels, *, flips: bool = 
         check_wires=_CHECK_WIRES.format(width=manifest["ports"]["errors__N"]["width"]) if crc else "",
         bad=" + {16'b0, bad[n]}" if crc else "",
         write_checks=_WRITE_CHECKS if crc else "",
-        flip_wires=_FLIP_WIRES.format(width=flip_width) if flips else "",
+        flip_wires=_FLIP_WIRES.format(width=machine.word_width) if flips else "",
         flip_read=_FLIP_READ if flips else "",
         channel_wires="\n".join(wires),
     )

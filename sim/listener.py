@@ -4,11 +4,11 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sim.simulator import BUILD_ROOT, Build
+from sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build
 
 __all__ = ["hear"]
 
-BUILD_ARGS = ("--no-public-flat-rw", "--build", "-j", "2", "-O3", "--x-initial", "0", "-Wno-fatal")
+BUILD_ARGS = (*(one for one in BUILD_ARGUMENTS if one != "--hierarchical"), "-Wno-fatal")
 
 CONTROL = """`verilator_config
 lint_off
@@ -69,7 +69,6 @@ def hear(
         "HDNHW_CYCLE_LIMIT": str(cycle_limit),
         "HDNHW_ENDINGS": " ".join(endings),
         "HDNHW_RUNS": str(runs),
-        "HDNHW_TEXT": str(run / "text"),
     }
     build.run("sim.uart", run, plusargs=list(plusargs), extra_env=environment)
     text = (run / "text").read_bytes().decode("ascii").replace("\r\n", "\n")

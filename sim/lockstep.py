@@ -3,33 +3,43 @@
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from math import inf
 
 import numpy as np
 
-from hdnhw.cli.options import Parser
+from hdnhw.cli.options import Parser, drawn_faults
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import FabricSpec
-from sim.check import Verdict
+from hdnhw.spec.options import Choice, options_of
+from sim.check import StreamVerdict
 from sim.draw import PACKETS, DrawnCase, command, draw_cases, draw_fabric
-from sim.runner import Bench, SimulatorError
+from sim.runner import SimulatorError
 from sim.stimulus import Case, load_case, make_case
+from sim.streams import StreamBench
 
 __all__ = ["count_faults", "main"]
 
-COLUMNS = "{:>3} {:34} {:5} {:>5} {:>2} {:>7} {:>5} {:6} {:10} {:>7} {:>5} {:>7} {:>8} {:>10} {:>7}"
-HEADINGS = ("no.", "network", "modes", "lanes", "L", "buffers", "width", "queues", "crossbar")
-HEADINGS += ("routers", "cases", "packets", "cycles", "mismatches", "seconds")
+OPTIONS = {
+    name: max(len(name), 10 if isinstance(option, Choice) else 5) for name, option in options_of(FabricSpec).items()
+}
+"""Options of a machine, and the width of their columns."""
+
+COLUMNS = " ".join(["{:>3} {:34}", *(f"{{:{width}}}" for width in OPTIONS.values())])
+COLUMNS += " {:>7} {:>5} {:>7} {:>8} {:>10} {:>7}"
+HEADINGS = ("no.", "network", *OPTIONS, "routers", "cases", "packets", "cycles", "mismatches", "seconds")
 
 
-def make_drawn_case(bench: Bench, drawn: DrawnCase) -> Case:
+def make_drawn_case(bench: StreamBench, drawn: DrawnCase) -> Case:
     """Make the packets of a case, and let the model say what comes out."""
-    machine = (bench.model, bench.flits)
+    model = bench.model
+    if drawn.faults is not None:
+        model = model.with_faults(drawn_faults(drawn.faults, bench.machine.network, drawn.seed))
     if drawn.load is None:
-        return make_case(drawn.test, *machine, packets=PACKETS, seed=drawn.seed)
-    return load_case(*machine, drawn.load, drawn.terminals)
+        return make_case(drawn.test, model, packets=PACKETS, seed=drawn.seed)
+    return load_case(model, drawn.load, drawn.terminals)
 
 
-def count_faults(verdict: Verdict) -> int:
+def count_faults(verdict: StreamVerdict) -> int:
     """Return how much differs; a case in which no packet had to come out compares nothing, and counts as one."""
     return verdict.faults + (verdict.packets == 0)
 
@@ -39,7 +49,7 @@ def check_fabric(fabric: FabricSpec, cases: Sequence[DrawnCase]) -> tuple[int, n
 
     Of a case in which something differs, the command that repeats it is printed.
     """
-    bench = Bench(fabric)
+    bench = StreamBench(emit_fabric(fabric))
     total = np.zeros(4, np.int64)
     for drawn in cases:
         try:
@@ -52,7 +62,7 @@ def check_fabric(fabric: FabricSpec, cases: Sequence[DrawnCase]) -> tuple[int, n
         if faults:
             print(f"    {verdict}\n    {command(fabric, drawn)}", flush=True)
         total += (1, verdict.packets, verdict.cycles, faults)
-    return bench.plan.network.num_nodes, total
+    return bench.machine.network.num_nodes, total
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,24 +70,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(prog="sim.lockstep", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
     parser.add_argument("--count", type=int, default=20, help="fabrics (default 20)")
-    parser.add_argument("--crc", action="store_true", help="with check bits")
+    parser.add_argument("--until", type=float, default=inf, help="begin no fabric after then, but one (date +%%s)")
     options = parser.parse_args(arguments)
     if options.seed < 0 or options.count < 1:
         parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
     print(f"{options.count} fabrics drawn with seed {options.seed}; the Verilog under Verilator against the model")
     print(COLUMNS.format(*HEADINGS), flush=True)
-    totals = np.zeros(4, np.int64)
+    totals, checked = np.zeros(4, np.int64), 0
     for number in range(options.count):
+        if number and time.time() > options.until:
+            print("time is up")
+            break
         rng = np.random.default_rng([options.seed, number])
-        fabric = replace(draw_fabric(number, rng), crc=options.crc)
+        fabric = draw_fabric(number, rng)
         started = time.monotonic()
         routers, total = check_fabric(fabric, draw_cases(fabric, rng))
-        totals += total
-        machine = (fabric.modes or "-", fabric.lanes, fabric.packet_length, fabric.buffers, fabric.flit_width)
-        row = (number, str(fabric.network), *machine, fabric.queueing, fabric.crossbar, routers, *total)
+        totals, checked = totals + total, number + 1
+        machine = (str(getattr(fabric, name)) for name in OPTIONS)
+        row = (number, str(fabric.network), *machine, routers, *total)
         print(COLUMNS.format(*row, round(time.monotonic() - started)), flush=True)
     cases, packets, cycles, faults = totals
-    print(f"{options.count} fabrics, {cases} cases, {packets} packets, {cycles} cycles, {faults} mismatches")
+    print(f"{checked} fabrics, {cases} cases, {packets} packets, {cycles} cycles, {faults} mismatches")
     print(f"passed {'false' if faults else 'true'}")
     return int(faults != 0)
 

@@ -15,14 +15,12 @@ from cocotb_tools.runner import get_runner
 __all__ = [
     "BUILD_ARGUMENTS",
     "BUILD_ROOT",
-    "SIMULATORS",
     "Build",
     "SimulatorError",
     "control_text",
     "verilator_home",
 ]
 
-SIMULATORS = ("verilator", "icarus")
 BUILD_ROOT = Path("build") / "sim"
 
 MAKE_VARIABLES = {
@@ -128,7 +126,7 @@ class Build:
         sources.mkdir(parents=True)
         for name, text in self._files.items():
             (sources / name).write_text(text)
-        _find_simulator(self.simulator)
+        _find_simulator(self.simulator, objects=self.folder.parent / "objects")
         try:
             get_runner(self.simulator).build(
                 sources=[sources / name for name in self._files],
@@ -155,7 +153,7 @@ class Build:
         return folder
 
     def run(self, module: str, folder: Path, **options: Any) -> None:
-        """Run a cocotb test module on what was built; the files of the run are in `folder`.
+        """Run a cocotb test module on what was built, with `folder` as the working folder of the simulation.
 
         Raises
         ------
@@ -178,12 +176,16 @@ class Build:
             raise SimulatorError(f"{self.simulator} failed, see {folder / 'simulation.log'}") from error
 
 
-def _find_simulator(simulator: str) -> None:
-    """Put the simulator on the path, or raise."""
+def _find_simulator(simulator: str, objects: Path | None = None) -> None:
+    """Put the simulator on the path, or raise; `objects` is a folder in which a build keeps compiled libraries."""
     if simulator == "verilator":
         home = verilator_home()
         os.environ["VERILATOR_ROOT"] = str(home)
-        os.environ["MAKEFLAGS"] = "-- " + " ".join(f"{name}={value}" for name, value in MAKE_VARIABLES.items())
+        variables = dict(MAKE_VARIABLES)
+        if objects is not None:
+            objects.mkdir(exist_ok=True)
+            variables["OBJCACHE"] = f"{sys.executable}\\ {Path(__file__).with_name('object_cache.py')}\\ {objects}"
+        os.environ["MAKEFLAGS"] = "-- " + " ".join(f"{name}={value}" for name, value in variables.items())
         if str(home / "bin") not in os.environ["PATH"].split(os.pathsep):
             os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
     elif shutil.which("iverilog") is None:

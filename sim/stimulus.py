@@ -1,14 +1,15 @@
 """Cases: the traffic of one test, its packets flit by flit, and what the model says must come out."""
 
+import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.flit import FlitFormat
+from hdnhw.machine import Machine
 from hdnhw.model.fabric import Ejections, FabricModel
 from hdnhw.model.measure import LoadSpec
 from hdnhw.model.replay import exchange_on
@@ -22,10 +23,10 @@ from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 from sim.harness import CAPACITY
 
 __all__ = [
-    "ALWAYS_DEAD",
-    "TESTS",
+    "ALWAYS",
     "Case",
     "case_of_traffic",
+    "dead_plusargs",
     "dead_words",
     "load_case",
     "make_case",
@@ -33,7 +34,6 @@ __all__ = [
     "write_columns",
 ]
 
-TESTS = ("hops", "random", "exchange")
 HOTSPOT_SHARE = 0.05
 """Share of the random test's packets that go to one node."""
 
@@ -41,8 +41,8 @@ SINK_STALL, SOURCE_GAP = 64, 32
 """Pauses of the random test, of 256 (see :class:`Terminals`)."""
 
 
-ALWAYS_DEAD = {"dies": 0, "revives": (1 << 31) - 1}
-"""From which cycle on, and up to which, the pins say what is dead."""
+ALWAYS = (0, (1 << 31) - 1)
+"""All cycles of a run, from the first one and up to the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,10 @@ class Case:
         What the model says.
     limit : int
         Cycles after which the bench gives up: the model's plus a margin.
+    dead_cycles : (int, int)
+        From which cycle on, and up to which, the faults are there; all the time for the model.
+    reset_after : int
+        If not 0, the fabric is reset after so many cycles and the case run from the start.
     """
 
     test: str
@@ -77,6 +81,8 @@ class Case:
     faults: Faults | None
     expected: Ejections
     limit: int
+    dead_cycles: tuple[int, int] = ALWAYS
+    reset_after: int = 0
 
 
 def _destinations(test: str, model: FabricModel, packets: int, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
@@ -112,7 +118,7 @@ def _node_of_address(plan: RoutingPlan, address: npt.NDArray[np.int64]) -> npt.N
     return np.where(plan.address.is_node(address), plan.network.encode(plan.address.unpack(address)), -1)
 
 
-def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int = 0, seed: int = 1) -> Case:
+def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1, reset_after: int = 0) -> Case:
     """Make the traffic of `test` and run the model on it.
 
     Parameters
@@ -123,10 +129,9 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
         timetable, see :func:`hdnhw.model.replay.exchange_on`. ``faults``: as ``random``, on a model with faults.
         ``errors``: as ``random``, the packets numbered in their head flits.
     model : FabricModel
-    flits : FlitFormat
     packets : int
         Packets of the random test, rounded up to a multiple of the nodes.
-    seed : int
+    seed, reset_after : int
 
     Raises
     ------
@@ -134,24 +139,23 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
         If the head flit has no room for the source address, by which ``hops`` tells packets apart, or for the number of
         a packet, by which ``errors`` does.
     """
-    nodes = model.plan.network.num_nodes
+    nodes, flits = model.plan.network.num_nodes, model.machine.flits
     if test == "hops" and flits.head_payload_width < flits.address_width:
         raise SpecError(
             f"flit width must be at least {2 * flits.address_width} for the hops test, not {flits.flit_width}"
         )
     if test == "exchange":
-        return case_of_traffic(test, model, flits, _exchange(model), Terminals())
+        return case_of_traffic(test, model, _exchange(model), Terminals())
     own = _destinations(test, model, packets, np.random.default_rng(seed))
     destination = np.concatenate(own)
     first = np.cumsum([0, *(len(part) for part in own)], dtype=np.int64)
     traffic = Traffic(first, destination, np.zeros(len(destination), np.int64))
     paused = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed)
     pauses = Terminals() if test == "hops" else paused
-    case = case_of_traffic(test, model, flits, traffic, pauses)
+    case = replace(case_of_traffic(test, model, traffic, pauses), reset_after=reset_after)
     if test == "hops":
         sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(first))
-        tags = np.asarray(model.plan.address.of_node(sources)) << flits.address_width | destination
-        case.flits[:, 0] = tags.astype(np.uint64)
+        case.flits[:, 0] = flits.head(destination, np.asarray(model.plan.address.of_node(sources)))
     if test == "errors":
         needed = flits.address_width + max(1, (len(destination) - 1).bit_length())
         if flits.flit_width < needed:
@@ -159,12 +163,11 @@ def make_case(test: str, model: FabricModel, flits: FlitFormat, *, packets: int 
                 f"flit width must be at least {needed} for the errors test of {len(destination)} packets, not "
                 f"{flits.flit_width}"
             )
-        numbers = np.arange(len(destination)) << flits.address_width | destination
-        case.flits[:, 0] = numbers.astype(np.uint64)
+        case.flits[:, 0] = flits.head(destination, np.arange(len(destination)))
     return case
 
 
-def load_case(model: FabricModel, flits: FlitFormat, load: LoadSpec, terminals: Terminals) -> Case:
+def load_case(model: FabricModel, load: LoadSpec, terminals: Terminals) -> Case:
     """Make the packets that a load creates in its cycles, which begin at reset, and run the model on them.
 
     Raises
@@ -173,7 +176,7 @@ def load_case(model: FabricModel, flits: FlitFormat, load: LoadSpec, terminals: 
         If the pattern, the injection process or the lengths cannot be, or no packet or too many are created.
     """
     plan = model.plan
-    messages = load.on(plan.network, flits.packet_length).window(load.cycles)
+    messages = load.on(plan.network, model.timing.packet_length).window(load.cycles)
     if not len(messages.cycle):
         raise SpecError(f"load must create a message in its cycles; at rate {load.rate} it has none in {load.cycles}")
     order = np.argsort(messages.source, kind="stable")
@@ -181,10 +184,10 @@ def load_case(model: FabricModel, flits: FlitFormat, load: LoadSpec, terminals: 
     first = np.searchsorted(messages.source[order], np.arange(plan.network.num_nodes + 1))
     address = np.asarray(plan.address.of_node(messages.destination))
     traffic = Traffic(first, address[order], messages.cycle[order])
-    return case_of_traffic("load", model, flits, traffic, terminals)
+    return case_of_traffic("load", model, traffic, terminals)
 
 
-def case_of_traffic(test: str, model: FabricModel, flits: FlitFormat, traffic: Traffic, terminals: Terminals) -> Case:
+def case_of_traffic(test: str, model: FabricModel, traffic: Traffic, terminals: Terminals) -> Case:
     """Give packets random payload and run the model on any traffic; `test` names the case.
 
     Raises
@@ -194,12 +197,11 @@ def case_of_traffic(test: str, model: FabricModel, flits: FlitFormat, traffic: T
     """
     if traffic.num_packets > CAPACITY:
         raise SpecError(f"a case must have at most {CAPACITY} packets, not {traffic.num_packets}")
+    flits, plan = model.machine.flits, model.plan
     shape = (traffic.num_packets, flits.packet_length)
     words = np.random.default_rng(terminals.seed).integers(0, 1 << 62, size=shape, dtype=np.uint64)
     words &= np.uint64((1 << min(flits.flit_width, 62)) - 1)
-    mask = np.uint64((1 << flits.address_width) - 1)
-    words[:, 0] = (words[:, 0] & ~mask) | traffic.destination.astype(np.uint64)
-    plan = model.plan
+    words[:, 0] = flits.head(traffic.destination, flits.head_payload(words[:, 0].astype(np.int64)))
     destination = _node_of_address(plan, traffic.destination)
     out = destination if model.faults is None else _where_out(plan, model.faults, traffic.first, destination)
     work = 20 * flits.packet_length * (traffic.num_packets + plan.network.num_nodes)
@@ -236,6 +238,11 @@ def dead_words(faults: Faults) -> npt.NDArray[np.int64]:
     return words
 
 
+def dead_plusargs(cycles: tuple[int, int]) -> dict[str, int]:
+    """Return what the bench is told of the cycles in which faults are there."""
+    return dict(zip(("dies", "revives"), cycles, strict=True))
+
+
 def write_columns(folder: Path, **columns: Iterable[Any]) -> None:
     """Write columns of numbers as the bench reads them, one file each."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -243,16 +250,17 @@ def write_columns(folder: Path, **columns: Iterable[Any]) -> None:
         (folder / f"{name}.hex").write_text("\n".join(f"{int(value):x}" for value in column) + "\n")
 
 
-def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
+def write_case(case: Case, folder: Path, machine: Machine) -> dict[str, Any]:
     """Write the files that the bench and the check read; return the bench's plusargs."""
-    columns = {
+    nodes = machine.network.num_nodes
+    columns: dict[str, Iterable[Any]] = {
         "flits": case.flits.reshape(-1),
         "earliest": case.traffic.earliest,
         "first": case.traffic.first,
-        "seeds": terminal_seeds(plan.network.num_nodes, case.terminals.seed),
+        "seeds": terminal_seeds(nodes, case.terminals.seed),
     }
-    if case.faults is not None:
-        columns["dead"] = dead_words(case.faults)
+    if machine.spec.dead_pins:
+        columns["dead"] = itertools.repeat(0, nodes) if case.faults is None else dead_words(case.faults)
     write_columns(folder, **columns)
     expected = case.expected
     np.savez(
@@ -267,8 +275,7 @@ def write_case(case: Case, folder: Path, plan: RoutingPlan) -> dict[str, Any]:
         destination=case.destination,
         stranded=case.stranded,
     )
-    return ALWAYS_DEAD | {
-        "folder": folder,
+    return dead_plusargs(case.dead_cycles) | {
         "packets": case.traffic.num_packets,
         "expected": case.traffic.num_packets,
         "limit": case.limit,

@@ -49,7 +49,7 @@ async def listen(dut: Any) -> None:
     Clock(dut.clk, PERIOD_NS, "ns").start()
     await ClockCycles(dut.clk, RESET_CYCLES)
     dut.rst.value = 0
-    path = Path(os.environ["HDNHW_TEXT"])
+    path = Path("text")
     try:
         await with_timeout(_receive_runs(dut.tx, bit_ns, path), limit * PERIOD_NS, "ns")
     except SimTimeoutError:

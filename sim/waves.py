@@ -12,18 +12,9 @@ from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.report.waveform import Bit, Bus, Lane
 from hdnhw.spec import FabricSpec, SpecError
-from sim.simulator import BUILD_ROOT, Build, SimulatorError
+from sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
 
 __all__ = ["Packet", "Recorder", "Traces"]
-
-CONTROL = """`verilator_config
-lint_off -rule UNOPTFLAT
-public_flat_rw -module "{top}" -var "*"
-{blocks}
-"""
-"""Verilator control file: cocotb sees the wires of the top level, channels among them, and nothing inside a router."""
-
-BUILD_ARGUMENTS = ["--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "--x-initial", "0"]
 
 POSITION_BITS, PACKET_BITS = 8, 5
 """A flit carries its position and its packet's number, counted from 1, in its most significant bits."""
@@ -130,21 +121,19 @@ class Recorder:
 
     def __init__(self, spec: FabricSpec, *, root: Path = BUILD_ROOT) -> None:
         self.fabric = emit_fabric(spec)
-        self.plan = self.fabric.plan
-        self.flits = FlitFormat(spec.flit_width, self.plan.address.width, spec.packet_length)
+        self.machine, self.flits = self.fabric.machine, self.fabric.machine.flits
         needed = self.flits.address_width + POSITION_BITS + PACKET_BITS
         if spec.flit_width < needed:
             raise SpecError(f"flit width must be at least {needed} to mark flits, not {spec.flit_width}")
-        self._top = str(self.fabric.manifest["top"])
-        modules = [*self.fabric.manifest["router_modules"], self.fabric.manifest["ejection_module"]]
-        blocks = "\n".join(f'hier_block -module "{name}"' for name in modules)
-        files = {"waves.vlt": CONTROL.format(top=self._top, blocks=blocks), **self.fabric.verilog}
-        self._build = Build("waves", files, self._top, arguments=BUILD_ARGUMENTS, root=root)
+        self._top = self.fabric.top
+        # cocotb sees the wires of the top level, channels among them, and nothing inside a router
+        control = control_text(self.fabric.blocks, f'public_flat_rw -module "{self._top}" -var "*"')
+        self._build = Build("waves", {"waves.vlt": control, **self.fabric.verilog}, self._top, root=root)
 
     def _flits_of(self, number: int, packet: Packet) -> list[int]:
         shift = self.flits.flit_width - POSITION_BITS - PACKET_BITS
         marks = [(number + 1 << POSITION_BITS | position) << shift for position in range(self.flits.packet_length)]
-        marks[0] |= int(self.plan.address.of_node(packet.destination))
+        marks[0] |= int(self.machine.address.of_node(packet.destination))
         return marks
 
     def record(self, packets: Sequence[Packet], *, cycles: int, stall: tuple[int, int] = (0, 0)) -> Traces:
@@ -166,7 +155,7 @@ class Recorder:
         text = self.fabric.files[f"{self._top}.sv"].split(f"\nmodule {self._top}(")[1]
         names = re.findall(r"^  (?:input|output|wire) (?:\[\d+:0\] )?(\w+);$", text, re.MULTILINE)
         scene = {
-            "nodes": self.plan.network.num_nodes,
+            "nodes": self.machine.network.num_nodes,
             "packets": [
                 {"source": packet.source, "cycle": packet.cycle, "flits": self._flits_of(number, packet)}
                 for number, packet in enumerate(packets)
@@ -183,8 +172,7 @@ class Recorder:
         (folder / "scene.json").write_text(scene)
         traces = folder / "traces.json"
         traces.unlink(missing_ok=True)
-        environment = {"HDNHW_SCENE": str(folder / "scene.json"), "HDNHW_TRACES": str(traces)}
-        self._build.run("sim.waves_bench", folder, extra_env=environment)
+        self._build.run("sim.waves_bench", folder)
         if not traces.exists():
             raise SimulatorError(f"the recording did not end, see {folder / 'simulation.log'}")
         return Traces(json.loads(traces.read_text()), self.flits)

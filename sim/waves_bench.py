@@ -1,7 +1,6 @@
 """The cocotb test behind :mod:`sim.waves`: drive the terminals cycle by cycle and write down every wire of the top."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ class Source:
 @cocotb.test()
 async def record(dut: Any) -> None:
     """Play a scene; the first cycle without reset is cycle 0."""
-    scene = json.loads(Path(os.environ["HDNHW_SCENE"]).read_text())
+    scene = json.loads(Path("scene.json").read_text())
     nodes = range(scene["nodes"])
     sources = [Source(dut, node, [packet for packet in scene["packets"] if packet["source"] == node]) for node in nodes]
     sinks = [getattr(dut, f"eject__{node}__ready") for node in nodes]
@@ -62,4 +61,4 @@ async def record(dut: Any) -> None:
         for source in sources:
             source.settle()
         await RisingEdge(dut.clk)
-    Path(os.environ["HDNHW_TRACES"]).write_text(json.dumps(traces))
+    Path("traces.json").write_text(json.dumps(traces))

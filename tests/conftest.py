@@ -4,6 +4,8 @@ The profile is repeatable, and blind to how busy the machine is. Each bench has 
 """
 
 import shlex
+import time
+from hashlib import sha256
 
 import pytest
 from amaranth.hdl import ClockDomain, Module, Value
@@ -11,11 +13,51 @@ from amaranth.sim import Simulator
 from hypothesis import HealthCheck, settings
 
 from hdnhw.cli import main
+from hdnhw.machine import Machine
+from hdnhw.spec import FabricSpec
 
 settings.register_profile(
     "hdnhw", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hdnhw")
+
+SLOW = {"sim", "boards", "flow", "emit"}
+"""Folders of tests that begin first, so that no processor waits for another at the end."""
+
+
+def pytest_addoption(parser):
+    """Add the options of ``make check``."""
+    group = parser.getgroup("hdnhw")
+    group.addoption("--shuffle", metavar="SEED", help="run tests in an order drawn by SEED")
+    group.addoption("--until", type=float, metavar="TIME", help="skip tests that have not begun by then (date +%%s)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Mark cases that are not light as heavy; begin with files that take long, or shuffle, alike in every process."""
+    asked, used = set(), set()
+    for item in items:
+        light = item.get_closest_marker("light")
+        if light is not None:
+            fits = {text for text in light.args if text in item.callspec.id}
+            if not fits:
+                item.add_marker(pytest.mark.heavy)
+            asked |= {(item.path, item.originalname, text) for text in light.args}
+            used |= {(item.path, item.originalname, text) for text in fits}
+    if asked - used and not any("::" in argument for argument in config.args):
+        raise pytest.UsageError(f"a text of light is in no case: {sorted(map(str, asked - used))}")
+    if config.option.shuffle is None:
+        items.sort(key=lambda item: item.path.parent.name not in SLOW)
+    else:
+        items.sort(key=lambda item: sha256(f"{config.option.shuffle} {item.nodeid}".encode()).digest())
+
+
+def pytest_runtest_setup(item):
+    """Begin no test when time is up."""
+    until = item.config.option.until
+    if until is not None and time.time() > until:
+        pytest.skip("time is up")
+
 
 PERIOD = 1e-6
 CYCLE_LIMIT = 2000
@@ -129,6 +171,24 @@ def send():
 def receive():
     """Return ``await receive(ctx, stream, count, pause)``."""
     return _receive
+
+
+@pytest.fixture
+def machine_on():
+    """Return ``machine_on(plan, **options)``: the machine of a plan, which need not be proved."""
+
+    def machine_on(plan, **options):
+        return Machine(FabricSpec(network=plan.network.spec, modes=plan.modes, lanes=plan.lanes, **options), plan)
+
+    return machine_on
+
+
+@pytest.fixture
+def model_on(machine_on):
+    """Return ``model_on(plan, faults=None, **options)``: the model of such a machine."""
+    from hdnhw.model.fabric import FabricModel
+
+    return lambda plan, faults=None, **options: FabricModel(machine_on(plan, **options), faults)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdnhw.files import check_output, replacing
+from hdnhw.files import check_folder, check_output, replacing
 from hdnhw.spec import SpecError
 
 
@@ -58,3 +58,12 @@ def test_names_that_can_be(tmp_path):
     (tmp_path / "old.htm").touch()
     for name in ("new.html", "old.htm"):
         check_output("page", tmp_path / name, (".html", ".htm"))
+
+
+def test_a_folder_may_be_there_or_made(tmp_path):
+    (tmp_path / "file").touch()
+    for name in (".", "new", "new/below"):
+        check_folder("output", tmp_path / name)
+    for name in ("file", "file/below"):
+        with pytest.raises(SpecError, match=f"^output must be a folder that can be written or made, not '.*/{name}'$"):
+            check_folder("output", tmp_path / name)

@@ -61,8 +61,8 @@ def test_frames_fit_their_packets(num_bytes, address, length, longest, user):
     width = 2 * address + 3 + max(1, (length - 2).bit_length()) + num_bytes + user
     headers = -(-width // (8 * num_bytes))
     if length <= headers:
-        message = f"^packet length must be more than the {headers} header flits of AXI4-Stream endpoints, not {length}$"
-        with pytest.raises(SpecError, match=message):
+        least = f"packet length must be at least {headers + 1} flits, not {length}"
+        with pytest.raises(SpecError, match=f"^{least}: the header of AXI4-Stream endpoints takes {headers}$"):
             FrameFormat(flits, endpoints)
         return
     frames = FrameFormat(flits, endpoints)
@@ -91,8 +91,8 @@ def test_messages_fit_their_packets(flit_width, address, length, num_sends, has_
     headers = -(-width // flit_width)
     flits = FlitFormat(flit_width, address, length)
     if length <= headers:
-        message = f"^packet length must be more than the {headers} header flits of collective engines, not {length}$"
-        with pytest.raises(SpecError, match=message):
+        least = f"packet length must be at least {headers + 1} flits, not {length}"
+        with pytest.raises(SpecError, match=f"^{least}: the header of collective engines takes {headers}$"):
             MessageFormat(flits, num_sends, has_target)
         return
     messages = MessageFormat(flits, num_sends, has_target)

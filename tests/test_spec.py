@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import hdnhw.spec as spec_module
+import hdnhw
+from hdnhw.families.ccc import ccc
+from hdnhw.families.crossed_cube import crossed_cube
+from hdnhw.families.folded_cube import folded_cube
+from hdnhw.families.petersen import petersen
+from hdnhw.families.reduced_cube import reduced_cube
+from hdnhw.families.star import star
+from hdnhw.families.swapped import hfn
 from hdnhw.spec import (
     AxiStreamSpec,
     CollectiveSpec,
@@ -22,26 +29,19 @@ from hdnhw.spec import (
     Product,
     RelaySpec,
     SpecError,
-    ccc,
     complete,
-    crossed_cube,
     cube,
     dualcube,
-    folded_cube,
     folded_hsn,
     ghc,
     hcn,
     hcn3,
     hdn,
-    hfn,
     hsn,
     mesh,
     parse,
-    petersen,
     product,
     rdn,
-    reduced_cube,
-    star,
     torus,
 )
 
@@ -49,7 +49,7 @@ ALL_NAMES = (
     "ccc, complete, crossed_cube, cube, dualcube, folded_cube, folded_hsn, ghc, hcn, hcn3, hdn, hfn, hsn, mesh, "
     "petersen, product, rdn, reduced_cube, star, torus"
 )
-CONSTRUCTORS = {name: getattr(spec_module, name) for name in ALL_NAMES.split(", ")}
+CONSTRUCTORS = {name: getattr(hdnhw, name) for name in ALL_NAMES.split(", ")}
 
 
 SIZES = st.lists(st.integers(2, 9), min_size=1, max_size=3)
@@ -162,7 +162,7 @@ REFUSED_TEXTS = [
     ("torus(3)(4)", "column 1: only constructor calls, integers and lists are allowed"),
     ("rdn(ring(3), 1)", f"column 5: 'ring' is not a network; allowed are {ALL_NAMES}"),
     ("rdn(cube(n=3), 1)", "column 5: cube takes no named option 'n'"),
-    ("hdn(cube(3))", "column 1: hdn must be hdn(BASE, [[factor indices], ...]), not 1 argument"),
+    ("hdn(cube(3))", "column 1: hdn must be hdn(BASE, [[INDEX, ...], ...]), not 1 argument"),
     ("rdn(cube(3), 1, 2)", "column 1: rdn must be rdn(BASE, LEVELS), not 3 arguments"),
     ("complete(3, 3)", "column 1: complete must be complete(N), not 2 arguments"),
     ("cube()", "column 1: cube must be cube(N), not 0 arguments"),
@@ -312,16 +312,19 @@ REFUSED_CALLS = [
         lambda: CollectiveSpec(operations=("scatter", "reduce")),
         "operations must be some of broadcast, scatter, allgather, exchange, not 'scatter', 'reduce'",
     ),
-    (lambda: CollectiveSpec(operations=()), "operations must be some of broadcast, scatter, allgather, exchange, not "),
+    (
+        lambda: CollectiveSpec(operations=()),
+        "operations must be some of broadcast, scatter, allgather, exchange, not none",
+    ),
     (lambda: CollectiveSpec(order="fast"), "order must be paper or cluster-first, not 'fast'"),
     (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),
     (lambda: AxiStreamSpec(tuser_width=0), "tuser width must be 1 to 1024 bits, not 0"),
     (lambda: AxiStreamSpec(tuser_width=1025), "tuser width must be 1 to 1024 bits, not 1025"),
     (lambda: RelaySpec(waypoints=0), "waypoints must be 1 to 8, not 0"),
     (lambda: RelaySpec(waypoints=9), "waypoints must be 1 to 8, not 9"),
-    (lambda: RelaySpec(slots=0), "slots must be a power of two from 1 to 64, not 0"),
-    (lambda: RelaySpec(slots=6), "slots must be a power of two from 1 to 64, not 6"),
-    (lambda: RelaySpec(slots=128), "slots must be a power of two from 1 to 64, not 128"),
+    (lambda: RelaySpec(relay_buffers=0), "relay buffers must be a power of two from 1 to 64, not 0"),
+    (lambda: RelaySpec(relay_buffers=6), "relay buffers must be a power of two from 1 to 64, not 6"),
+    (lambda: RelaySpec(relay_buffers=128), "relay buffers must be a power of two from 1 to 64, not 128"),
     (lambda: RelaySpec(timeout=128), "timeout must be a power of two from 256 to 16777216 cycles, not 128"),
     (lambda: RelaySpec(timeout=1000), "timeout must be a power of two from 256 to 16777216 cycles, not 1000"),
     (lambda: RelaySpec(timeout=1 << 25), "timeout must be a power of two from 256 to 16777216 cycles, not 33554432"),
@@ -404,7 +407,7 @@ def test_fabric_limits():
         ({"modes": ["f"]}, "modes must be a string or None, not ['f']"),
         (
             {"endpoints": "axi-stream"},
-            "endpoints must be an AxiStreamSpec, a CollectiveSpec, a RelaySpec or None, not 'axi-stream'",
+            "endpoints must be AxiStreamSpec, CollectiveSpec, RelaySpec, ExchangeSpec or None, not 'axi-stream'",
         ),
     ],
 )
@@ -429,11 +432,11 @@ def test_endpoint_sizes_are_plain_integers():
     for name, what in (("max_frame", "max frame"), ("tuser_width", "tuser width")):
         with pytest.raises(TypeError, match=f"^{what} must be an integer, not '8'$"):
             AxiStreamSpec(**{name: "8"})
-    relays = RelaySpec(waypoints=np.int64(2), slots=np.uint8(8), timeout=np.int32(512))
-    assert fabric(endpoints=relays, dead_pins=True).endpoints == RelaySpec(waypoints=2, slots=8, timeout=512)
-    assert {type(relays.waypoints), type(relays.slots), type(relays.timeout)} == {int}
-    for name in ("waypoints", "slots", "timeout"):
-        with pytest.raises(TypeError, match=f"^{name} must be an integer, not '8'$"):
+    relays = RelaySpec(waypoints=np.int64(2), relay_buffers=np.uint8(8), timeout=np.int32(512))
+    assert fabric(endpoints=relays, dead_pins=True).endpoints == RelaySpec(waypoints=2, relay_buffers=8, timeout=512)
+    assert {type(relays.waypoints), type(relays.relay_buffers), type(relays.timeout)} == {int}
+    for name in ("waypoints", "relay_buffers", "timeout"):
+        with pytest.raises(TypeError, match=f"^{name.replace('_', ' ')} must be an integer, not '8'$"):
             RelaySpec(**{name: "8"})
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hdnhw.timing import SlotTiming, slots_per_vc
+from hdnhw.timing import SlotTiming, buffers_per_vc
 
 FIGURES = [
     # length, hop slots, hop cycles, channel cycles, update, sample, head and tail phase, credit slots, buffers
@@ -98,7 +98,7 @@ def test_a_terminal_that_takes_all_at_once_sustains_one_flit_a_cycle(length, crc
 @pytest.mark.parametrize("num_vcs", range(1, 9))
 def test_slots_of_a_port_are_shared_evenly(num_vcs):
     for buffers in (1 << bit for bit in range(9)):
-        slots = slots_per_vc(buffers, num_vcs)
+        slots = buffers_per_vc(buffers, num_vcs)
         assert slots & (slots - 1) == 0
         assert slots == 1 or slots * num_vcs <= buffers
         assert 2 * slots * num_vcs > buffers

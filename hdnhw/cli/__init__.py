@@ -22,9 +22,9 @@ from hdnhw.cli.options import (
     Result,
     add_command,
     add_endpoint_options,
-    add_fabric_options,
     add_faults_option,
     add_load_options,
+    add_machine_options,
     drawn_faults,
     fabric_spec,
     load_spec,
@@ -33,16 +33,16 @@ from hdnhw.cli.options import (
 from hdnhw.cli.papers import add_papers_command
 from hdnhw.cli.simulation import add_simulation_commands
 from hdnhw.model.hang import HangError
-from hdnhw.routing.cdg import RuleError
+from hdnhw.routing.errors import RuleError
 from hdnhw.spec import SpecError
 
 __all__ = [
     "Result",
     "add_command",
     "add_endpoint_options",
-    "add_fabric_options",
     "add_faults_option",
     "add_load_options",
+    "add_machine_options",
     "drawn_faults",
     "fabric_spec",
     "load_spec",
@@ -111,8 +111,8 @@ def _flat(row: Result) -> Result:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 a check failed, 2 bad input."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    options = _parser().parse_args(arguments, argparse.Namespace(command=shlex.join(["hdnhw", *arguments])))
     try:
+        options = _parser().parse_args(arguments, argparse.Namespace(command=shlex.join(["hdnhw", *arguments])))
         result, status = options.run(options)
         _print(result, options.json)
         sys.stdout.flush()

@@ -3,13 +3,15 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.network import SEARCH_LIMIT, STRUCTURE_LIMIT
-from hdnhw.cli.options import DONE, Result, add_command, say
+from hdnhw.cli.options import DONE, Result, add_command, network_of, say
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import Network, build
+from hdnhw.spec import SpecError
+
+if TYPE_CHECKING:
+    from hdnhw.topology.network import Network
 
 __all__ = ["add_choosing_commands"]
 
@@ -24,7 +26,7 @@ def compare(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.report.choice import plot_comparison
     from hdnhw.report.curves import check_plot
 
-    networks = [build(parse(spec)) for spec in options.specs]
+    networks = [network_of(spec) for spec in options.specs]
     if options.plot is not None:
         check_plot(Path(options.plot))
     rows: list[Result] = []
@@ -44,7 +46,7 @@ def _shown(rows: list[Result], options: argparse.Namespace) -> list[Result]:
     return [{k: round(v, DIGITS) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
 
 
-def _row(network: Network, tell: Say) -> Result:
+def _row(network: "Network", tell: Say) -> Result:
     """Return the figures of a network; null where there is none, and then say why."""
     from hdnhw.topology import metrics
 
@@ -69,7 +71,7 @@ def _row(network: Network, tell: Say) -> Result:
     }
 
 
-def _bisection(network: Network, tell: Say) -> Result:
+def _bisection(network: "Network", tell: Say) -> Result:
     from hdnhw.topology.cuts import bisection, known_halves
     from hdnhw.topology.metrics import neighbor_table
 
@@ -80,7 +82,7 @@ def _bisection(network: Network, tell: Say) -> Result:
     return {"bisection": cut.edges, "bisection_exact": cut.exact}
 
 
-def _routing(network: Network, tell: Say) -> Result:
+def _routing(network: "Network", tell: Say) -> Result:
     from hdnhw.routing.plan import plan
     from hdnhw.routing.statistics import PAIR_BUDGET, routing_statistics
 

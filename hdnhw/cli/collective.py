@@ -2,12 +2,11 @@
 
 import argparse
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.options import (
     DONE,
@@ -15,13 +14,24 @@ from hdnhw.cli.options import (
     Parser,
     Result,
     add_command,
-    add_timed_options,
+    add_machine_options,
     fabric_spec,
+    network_of,
     say,
 )
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.spec import EXCHANGE_ORDERS, CollectiveSpec, SpecError, parse
-from hdnhw.topology.network import Network, build
+from hdnhw.collective.choices import SPLITS
+from hdnhw.spec import (
+    EXCHANGE_ORDERS,
+    CollectiveSpec,
+    EndpointSpec,
+    ExchangeSpec,
+    FabricSpec,
+    SpecError,
+)
+
+if TYPE_CHECKING:
+    from hdnhw.topology.network import Network
 
 __all__ = ["add_collective_commands"]
 
@@ -60,7 +70,7 @@ def collective(options: argparse.Namespace) -> tuple[Result, int]:
     return _run(options, schedule, options.op, {"op": options.op, "root": schedule.root})
 
 
-def _network(options: argparse.Namespace) -> Network:
+def _network(options: argparse.Namespace) -> "Network":
     from hdnhw.collective.executor import check_size
     from hdnhw.report.timespace import check_picture
 
@@ -70,7 +80,7 @@ def _network(options: argparse.Namespace) -> Network:
         options.words = 1
     if not 1 <= options.words <= MOST_WORDS:
         raise SpecError(f"words must be 1 to {MOST_WORDS}, not {options.words}")
-    network = build(parse(options.spec))
+    network = network_of(options.spec)
     check_size(network)
     if options.plot is not None:
         check_picture(Path(options.plot), network.num_nodes)
@@ -149,22 +159,24 @@ def _on_model(options: argparse.Namespace, counted: Any) -> Result:
         return measure_steps(fabric_spec(options), counted, words=options.words, progress=progress.show)
 
 
-def _rtl(name: str) -> Callable[..., Result]:
-    """Return what runs an operation in the emitted Verilog; it lies outside the package."""
-    (point,) = entry_points(group="hdnhw.rtl", name=name)
-    run: Callable[..., Result] = point.load()
-    return run
+def _bench(spec: FabricSpec, endpoints: EndpointSpec) -> Any:
+    """Return the bench of a machine with endpoints; it lies outside the package."""
+    from hdnhw.emit.fabric import emit_fabric
+
+    (point,) = entry_points(group="hdnhw.benches", name=endpoints.kind)
+    return point.load()(emit_fabric(replace(spec, endpoints=endpoints)))
 
 
 def _on_rtl(options: argparse.Namespace, schedule: Any, operation: str) -> Result:
     order = {"order": options.schedule} if operation == "exchange" else {}
     engines = CollectiveSpec(operations=(operation,), root=schedule.root or 0, **order)
-    return _rtl("steps")(replace(fabric_spec(options), endpoints=engines), operation, say=say)
+    measured: Result = _bench(fabric_spec(options), engines).measure(operation, say=say)
+    return measured
 
 
 def _check_rtl(options: argparse.Namespace) -> None:
     """Refuse what engines cannot do, and let a message be what they send: a packet."""
-    length = fabric_spec(options).packet_length
+    length = replace(fabric_spec(options), endpoints=CollectiveSpec()).packet_length
     if options.words not in (None, length):
         raise SpecError(f"words must be those of a packet on rtl, {length}, not {options.words}")
     if options.ports == "all":
@@ -188,7 +200,7 @@ def _steps(schedule: Any, counted: Any, words: int, cycles: list[int] | None) ->
     return rows
 
 
-def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Result, int]:
+def _network_exchange(options: argparse.Namespace, network: "Network") -> tuple[Result, int]:
     """Route the packets of a total exchange on the model, and let the emitted Verilog do it as well."""
     from hdnhw.model.collective import measure_network_exchange
 
@@ -205,6 +217,7 @@ def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Re
         if is_given:
             raise SpecError(f"{name} is for schedules with steps; network has none")
     started = time.monotonic()
+    bench = _bench(fabric_spec(options), ExchangeSpec(at_once=options.at_once)) if options.on == "rtl" else None
     with ProgressBar() as progress:
         row = measure_network_exchange(
             fabric_spec(options), words=options.words, at_once=options.at_once, progress=progress.show
@@ -222,8 +235,8 @@ def _network_exchange(options: argparse.Namespace, network: Network) -> tuple[Re
         "lower_bound_words": row["words"],
         "flow_bound_words": None if least is None else _number(least),
     } | nothing
-    if options.on == "rtl":
-        result |= _rtl("network")(fabric_spec(options), at_once=options.at_once, say=say)
+    if bench is not None:
+        result |= bench.measure(say=say)
     result["seconds"] = round(time.monotonic() - started, 3)
     return result, DONE if result["delivered"] else FAILED
 
@@ -247,13 +260,11 @@ def _add_options(parser: Parser) -> None:
     )
     parser.add_argument("--startup-time", type=float, metavar="T", help="t_s of the cost model, for the time")
     parser.add_argument("--word-time", type=float, metavar="T", help="t_w of the cost model, for the time")
-    add_timed_options(parser)
+    add_machine_options(parser, timed=True)
 
 
 def add_collective_commands(commands: Any) -> None:
     """Add the commands ``exchange`` and ``collective``."""
-    from hdnhw.collective.exchange import SPLITS
-
     parser = add_command(
         commands,
         "exchange",

@@ -4,9 +4,9 @@ import argparse
 import time
 from typing import Any
 
-from hdnhw.cli.options import DONE, FAILED, Result, add_command, say
-from hdnhw.spec import Product, SpecError, cube, parse, product
-from hdnhw.topology.network import build
+from hdnhw.cli.options import DONE, FAILED, Result, add_command, network_of, say
+from hdnhw.collective.choices import ALGORITHMS, SWAPS
+from hdnhw.spec import Product, SpecError, cube, product
 
 __all__ = ["add_emulation_command"]
 
@@ -22,7 +22,7 @@ def emulate(options: argparse.Namespace) -> tuple[Result, int]:
     for name, of in (("ways", "--all-port"), ("swaps", "--run"), ("steps", "--step and --all-port")):
         if getattr(options, name) and not uses[name]:
             raise SpecError(f"--{name} is for {of}")
-    host = host_of(build(parse(options.spec)), "an emulation")
+    host = host_of(network_of(options.spec), "an emulation")
     head: Result = {"spec": str(host.spec), "nodes": host.num_nodes, "guest": _guest(host)}
     if options.run_name:
         result, is_right = _run(options, host)
@@ -119,8 +119,6 @@ def _rows(host: Any, table: Any, steps: int) -> list[Result]:
 
 def add_emulation_command(commands: Any) -> None:
     """Add the command ``emulate``."""
-    from hdnhw.collective.ascend import ALGORITHMS, SWAPS
-
     parser = add_command(
         commands,
         "emulate",

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hdnhw.cli.options import DONE, Result, add_command, add_rule_options
+from hdnhw.cli.options import DONE, Result, add_command, add_machine_options, rule_options
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import add_worker_options, workers
 from hdnhw.spec import SpecError, parse
@@ -25,8 +25,7 @@ def faults(options: argparse.Namespace) -> tuple[Result, int]:
     _check_waypoints(options.waypoints)
     survey = FaultSurvey(
         network=parse(options.spec),
-        modes=options.modes,
-        lanes=options.lanes,
+        **rule_options(options),
         rate=options.rate,
         channel_rate=options.channel_rate,
         waypoints=options.waypoints,
@@ -45,7 +44,7 @@ def waypoints(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.topology.faults import Faults
 
     _check_waypoints(options.waypoints)
-    routing = plan(parse(options.spec), options.modes, options.lanes)
+    routing = plan(parse(options.spec), **rule_options(options))
     network, table = routing.network, RouteTable(routing)
     faults = Faults(np.zeros(network.num_nodes, np.bool_), np.zeros(table.neighbors.shape, np.bool_))
     faults.nodes[[network.parse_node(name) for name in options.dead_nodes]] = True
@@ -100,7 +99,7 @@ def add_faults_commands(commands: Any) -> None:
     parser.add_argument("--trials", type=int, default=100, metavar="N", help="sets of faults (default 100)")
     parser.add_argument("--waypoints", type=int, default=3, metavar="W", help="most a packet names (default 3)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the random numbers (default 1)")
-    add_rule_options(parser)
+    add_machine_options(parser, routes=True)
     add_worker_options(parser)
     parser = add_command(
         commands,
@@ -121,4 +120,4 @@ def add_faults_commands(commands: Any) -> None:
         action="store_true",
         help="do not ask that the legs to waypoints be healthy in both directions, as relays need them",
     )
-    add_rule_options(parser)
+    add_machine_options(parser, routes=True)

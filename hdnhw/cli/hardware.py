@@ -11,15 +11,16 @@ from hdnhw.cli.options import (
     Result,
     add_command,
     add_endpoint_options,
-    add_fabric_options,
+    add_machine_options,
     fabric_spec,
     say,
 )
-from hdnhw.spec import SpecError
+from hdnhw.files import check_folder
+from hdnhw.flow.family import FAMILIES
+from hdnhw.flow.spec import UNITS, SynthSpec
+from hdnhw.spec import ENDPOINTS
 
 __all__ = ["add_hardware_commands"]
-
-ENDPOINTS = ("axi-stream", "collective", "relay")
 
 
 def emit(options: argparse.Namespace) -> tuple[Result, int]:
@@ -28,8 +29,7 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
 
     started = time.monotonic()
     directory = Path(options.output)
-    if directory.exists() and not directory.is_dir():
-        raise SpecError(f"output must be a directory, not the file {directory}")
+    check_folder("output", directory)
     fabric = emit_fabric(fabric_spec(options), top=options.name)
     written = write_fabric(fabric, directory)
     manifest = fabric.manifest
@@ -37,11 +37,9 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
         "files": [str(path) for path in written],
         "bytes": sum(path.stat().st_size for path in written if path.suffix == ".sv"),
         "seconds": round(time.monotonic() - started, 2),
-        **{
-            key: manifest[key]
-            for key in ("spec", "modes", "lanes", "routers", "router_modules", "num_vcs", "flit_width")
-        },
-        **{key: manifest[key] for key in ("packet_length", "buffers", "queueing", "crossbar", "digest")},
+        **{key: manifest[key] for key in ("spec", "routers", "router_modules", "num_vcs")},
+        **fabric.machine.options(),
+        "digest": manifest["digest"],
         "proof": manifest["proof"]["summary"],
         "zero_load_latency": manifest["latency"]["zero_load"],
     }, DONE
@@ -49,7 +47,7 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
 
 def synth(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure size and speed of a router, an endpoint or a fabric on an FPGA."""
-    from hdnhw.flow.synth import SynthSpec, synthesise
+    from hdnhw.flow.synth import synthesise
     from hdnhw.flow.tools import ToolError
 
     spec = SynthSpec(
@@ -78,8 +76,8 @@ def _add_emit(commands: Any) -> None:
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory for the files")
     parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
-    parser.add_argument("--endpoints", choices=ENDPOINTS, help="what to put at the terminals")
-    add_fabric_options(parser)
+    parser.add_argument("--endpoints", choices=list(ENDPOINTS), help="what to put at the terminals")
+    add_machine_options(parser)
     add_endpoint_options(parser)
 
 
@@ -91,15 +89,15 @@ def _add_synth(commands: Any) -> None:
         summary="measure size and speed of a router, an endpoint or a fabric on an FPGA",
         example="hdnhw synth 'torus(4, 4)' --family ecp5",
     )
-    parser.add_argument("--family", choices=("ecp5", "ice40"), default="ecp5", help="default ecp5")
-    parser.add_argument("--unit", choices=("router", "endpoint", "fabric"), default="router", help="default router")
-    parser.add_argument("--endpoints", choices=ENDPOINTS, help="which, for --unit endpoint")
+    parser.add_argument("--family", choices=list(FAMILIES), default="ecp5", help="default ecp5")
+    parser.add_argument("--unit", choices=UNITS, default="router", help="default router")
+    parser.add_argument("--endpoints", choices=list(ENDPOINTS), help="which, for --unit endpoint")
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of place-and-route (default 3)")
     parser.add_argument(
         "--address", metavar="NODE", help="node whose router or endpoint it is, or pins; default a node in the middle"
     )
     parser.add_argument("--frequency", type=float, metavar="MHZ", help="target of place-and-route")
-    add_fabric_options(parser)
+    add_machine_options(parser)
     add_endpoint_options(parser)
 
 

@@ -5,14 +5,14 @@ from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hdnhw.cli.options import DONE, FAILED, Result, add_command, add_rule_options, say
+from hdnhw.cli.options import DONE, FAILED, Result, add_command, add_machine_options, network_of, rule_options, say
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.routing.plan import plan
 from hdnhw.spec import SpecError, parse
-from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import Network, build
+
+if TYPE_CHECKING:
+    from hdnhw.topology.network import Network
 
 __all__ = ["SEARCH_LIMIT", "STRUCTURE_LIMIT", "add_network_commands", "add_routing_commands"]
 
@@ -31,9 +31,11 @@ STRUCTURE_LIMIT, PROFILE_LIMIT = 4096, 1 << 20
 
 def info(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the properties of a network."""
+    from hdnhw.routing.plan import plan
     from hdnhw.topology import metrics
+    from hdnhw.topology.dualnet import DualNetwork
 
-    network = build(parse(options.spec))
+    network = network_of(options.spec)
     least, most = metrics.degree_bounds(network)
     result: Result = {
         "spec": str(network.spec),
@@ -75,7 +77,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
     return result | {"num_vcs": routing.max_vcs, "deadlock_free": routing.proof.acyclic}, DONE
 
 
-def _structure(network: Network, diameter: int | None) -> Result:
+def _structure(network: "Network", diameter: int | None) -> Result:
     """Return what needs the whole graph, as far as its size allows."""
     from hdnhw.topology import metrics
     from hdnhw.topology.connectivity import node_connectivity
@@ -103,7 +105,7 @@ def _structure(network: Network, diameter: int | None) -> Result:
 
 def neighbors(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the neighbours of a node."""
-    network = build(parse(options.spec))
+    network = network_of(options.spec)
     node = network.parse_node(options.node)
     ports = network.neighbors(node)
     return {
@@ -119,10 +121,10 @@ def route(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.routing.algorithm1 import algorithm1_route
     from hdnhw.routing.hop import hop_rule
 
-    network = build(parse(options.spec))
+    network = network_of(options.spec)
     src, dst = network.parse_node(options.src), network.parse_node(options.dst)
     if options.algorithm == "paper":
-        if options.modes is not None or options.lanes != 1:
+        if rule_options(options):
             raise SpecError("modes and lanes belong to the hop algorithm, not to the paper's")
         nodes = algorithm1_route(network, src, dst)
         ports = [
@@ -130,7 +132,7 @@ def route(options: argparse.Namespace) -> tuple[Result, int]:
             for here, there in pairwise(nodes)
         ]
         return {"hops": len(ports), "nodes": nodes, "ports": ports, "vcs": None}, DONE
-    hops = hop_rule(network, options.modes, options.lanes).route(src, dst)
+    hops = hop_rule(network, **rule_options(options)).route(src, dst)
     return {
         "hops": len(hops),
         "nodes": [node for node, _, _ in hops] + [dst],
@@ -146,7 +148,7 @@ def paths(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.routing.disjoint_literal import literal_routes
     from hdnhw.topology.disjoint import fault_of_paths
 
-    network = build(parse(options.spec))
+    network = network_of(options.spec)
     src, dst = network.parse_node(options.src), network.parse_node(options.dst)
     algorithm = options.algorithm
     if algorithm is None:
@@ -176,14 +178,15 @@ def paths(options: argparse.Namespace) -> tuple[Result, int]:
     }, DONE if fault is None else FAILED
 
 
-def _waypoints(options: argparse.Namespace, network: Network, found: list[list[int]]) -> Result:
+def _waypoints(options: argparse.Namespace, network: "Network", found: list[list[int]]) -> Result:
     """Return how the table-free routing follows the paths, null where the network has none."""
     from hdnhw.routing.path_waypoints import waypoints_along
+    from hdnhw.routing.plan import plan
 
     try:
-        made = plan(network.spec, options.modes, options.lanes)
+        made = plan(network.spec, **rule_options(options))
     except SpecError as error:
-        if options.modes is not None or options.lanes != 1:
+        if rule_options(options):
             raise
         say(str(error))
         return {"modes": None, "max_waypoints": None, "waypoints": None}
@@ -193,7 +196,7 @@ def _waypoints(options: argparse.Namespace, network: Network, found: list[list[i
     return {"modes": made.modes, "max_waypoints": most, "waypoints": chosen}
 
 
-def _flow_paths(network: Network, src: int, dst: int) -> list[list[int]]:
+def _flow_paths(network: "Network", src: int, dst: int) -> list[list[int]]:
     from hdnhw.topology.disjoint import shortest_disjoint_paths
     from hdnhw.topology.metrics import neighbor_table
 
@@ -204,13 +207,14 @@ def _flow_paths(network: Network, src: int, dst: int) -> list[list[int]]:
 
 def routing(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the figures of the routing over all pairs, and its proof."""
+    from hdnhw.routing.plan import plan
     from hdnhw.routing.statistics import routing_statistics
 
     spec = parse(options.spec)
-    nodes = build(spec).num_nodes
+    nodes = network_of(options.spec).num_nodes
     if nodes > SEARCH_LIMIT:
         raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {spec} has {nodes}")
-    made = plan(spec, options.modes, options.lanes)
+    made = plan(spec, **rule_options(options))
     statistics = routing_statistics(made)
     if not statistics.exhaustive:
         say(f"{spec}: {statistics.pairs} of all pairs routed, destinations evenly spread")
@@ -233,7 +237,7 @@ def picture(options: argparse.Namespace) -> tuple[Result, int]:
     """Draw a network as SVG."""
     from hdnhw.report.picture import network_svg
 
-    network = build(parse(options.spec))
+    network = network_of(options.spec)
     if network.num_nodes > PICTURE_LIMIT:
         raise SpecError(f"picture must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
     text = network_svg(network)
@@ -277,7 +281,7 @@ def add_routing_commands(commands: Any) -> None:
         default="hop",
         help="the papers' Algorithm 1, or what the hardware does",
     )
-    add_rule_options(parser)
+    add_machine_options(parser, routes=True)
     parser = add_command(
         commands,
         "paths",
@@ -293,7 +297,7 @@ def add_routing_commands(commands: Any) -> None:
         help="by address arithmetic; the same made shorter by a flow over a small part of the network (default); by a "
         "flow over all of it (default for networks of other kinds); the paper's Algorithm 6 as printed",
     )
-    add_rule_options(parser)
+    add_machine_options(parser, routes=True)
     parser = add_command(
         commands,
         "routing",
@@ -301,4 +305,4 @@ def add_routing_commands(commands: Any) -> None:
         summary="print the figures of the routing over all pairs, and its proof",
         example="hdnhw routing 'hdn(cube(2), [[0], [0, 1]])' --modes ff",
     )
-    add_rule_options(parser)
+    add_machine_options(parser, routes=True)

@@ -2,23 +2,16 @@
 
 import argparse
 import sys
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from hdnhw.spec import (
-    CROSSBARS,
-    EXCHANGE_ORDERS,
-    OPERATIONS,
-    QUEUEINGS,
-    AxiStreamSpec,
-    CollectiveSpec,
-    FabricSpec,
-    NetworkSpec,
-    RelaySpec,
-    SpecError,
-    parse,
-)
+from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, SpecError, parse
+from hdnhw.spec.options import Choice, Flag, Names, Node, Option, Size, options_of
+
+if TYPE_CHECKING:
+    from hdnhw.topology.network import Network
 
 __all__ = [
     "BAD_INPUT",
@@ -29,24 +22,18 @@ __all__ = [
     "Result",
     "add_command",
     "add_endpoint_options",
-    "add_fabric_options",
     "add_faults_option",
     "add_load_options",
-    "add_relay_options",
-    "add_rule_options",
-    "add_timed_options",
+    "add_machine_options",
     "drawn_faults",
     "fabric_spec",
     "load_spec",
+    "network_of",
+    "rule_options",
     "say",
 ]
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
-
-AXI_OPTIONS = {"max_frame": "--max-frame", "tuser_width": "--tuser-width"}
-ENGINE_OPTIONS = {"operations": "--operations", "engine_root": "--root", "order": "--order"}
-RELAY_OPTIONS = {"waypoints": "--waypoints", "slots": "--slots", "timeout": "--timeout"}
-"""Options of endpoints by the names under which they are kept."""
 
 Result = dict[str, Any]
 Command = Callable[[argparse.Namespace], tuple[Result, int]]
@@ -59,6 +46,13 @@ class Parser(argparse.ArgumentParser):
         """Print one line and exit with status 2."""
         print(f"{self.prog}: {message}", file=sys.stderr)
         raise SystemExit(BAD_INPUT)
+
+
+def network_of(text: str) -> "Network":
+    """Return the network that a spec string names."""
+    from hdnhw.topology.network import build
+
+    return build(parse(text))
 
 
 def say(message: str) -> None:
@@ -94,79 +88,66 @@ def add_command(commands: Any, name: str, run: Command, *, summary: str, example
     return parser
 
 
-def add_rule_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the routing rule."""
-    parser.add_argument("--modes", help="one letter a level, level k first: f or O; default O..Of")
-    parser.add_argument(
-        "--lanes", type=int, default=1, metavar="N", help="virtual channels a class: 1 or 2 (default 1)"
-    )
+def _add_option(parser: argparse.ArgumentParser, name: str, option: Option, *, default: str, dest: str) -> None:
+    """Add an option of a spec; `default` is what the help says of it."""
+    about: dict[str, Any] = {"dest": dest, "help": option.help + (f" (default {default})" if default else "")}
+    if isinstance(option, Flag):
+        about |= {"action": "store_const", "const": True}
+    elif isinstance(option, Choice):
+        about["choices"] = option.choices
+    else:
+        about["metavar"] = option.metavar
+        about |= {"type": int} if isinstance(option, Size) else {}
+    parser.add_argument(f"--{name.replace('_', '-')}", **about)
 
 
-def add_timed_options(parser: argparse.ArgumentParser, *, length: str = "8") -> None:
-    """Add the options on which it depends in which cycle a packet comes out; the others have none."""
-    add_rule_options(parser)
-    parser.add_argument("--packet-length", type=int, metavar="L", help=f"flits a packet (default {length})")
-    parser.add_argument(
-        "--buffers", type=int, metavar="B", help="packet slots a port, shared by its virtual channels, a power of two"
-    )
-    parser.add_argument(
-        "--queueing",
-        choices=QUEUEINGS,
-        help="how packets leave a virtual channel: first in, first out, for the least logic (default), or as virtual "
-        "output queues, for the most throughput; worth it from four packet slots a virtual channel",
-    )
-    parser.set_defaults(flit_width=None, crossbar=None, dead_pins=None, crc=None, endpoints=None)
-    parser.set_defaults(**dict.fromkeys([*AXI_OPTIONS, *ENGINE_OPTIONS, *RELAY_OPTIONS]))
+def _defaults(spec: type) -> dict[str, str]:
+    """Return what the help says of the defaults of a spec's options; nothing of those that are off or follow later."""
+    return {
+        member.name: ",".join(member.default) if isinstance(member.default, tuple) else str(member.default)
+        for member in fields(spec)
+        if member.name in options_of(spec) and member.default is not None and member.default is not False
+    }
 
 
-def add_fabric_options(parser: argparse.ArgumentParser, *, length: str = "8", width: str = "32") -> None:
-    """Add the options that say which machine to build, for :func:`fabric_spec`; `length` and `width` are defaults."""
-    add_timed_options(parser, length=length)
-    parser.add_argument("--flit-width", type=int, metavar="W", help=f"bits a flit (default {width})")
-    parser.add_argument(
-        "--crossbar",
-        choices=CROSSBARS,
-        help="where its registers stand: at the crosspoints, for the least logic on ECP5 (default), or at the outputs, "
-        "for the fewest flip-flops and the fastest place-and-route",
-    )
-    parser.add_argument(
-        "--dead-pins", action="store_const", const=True, help="with pins that mark routers and channels dead"
-    )
-    parser.add_argument(
-        "--crc",
-        action="store_const",
-        const=True,
-        help="with check bits: errors are counted at every channel, and no packet that has one comes out",
-    )
+def add_machine_options(
+    parser: argparse.ArgumentParser,
+    *,
+    also: Sequence[str] = (),
+    defaults: Mapping[str, str] = MappingProxyType({}),
+    **kinds: bool,
+) -> None:
+    """Add the options that say which machine it is, for :func:`fabric_spec`.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    also : sequence of str
+        Options that are added in any case.
+    defaults : mapping of str to str
+        What the help says in place of an option's default.
+    kinds : bool
+        As of :func:`hdnhw.spec.options.options_of`.
+    """
+    shown = _defaults(FabricSpec) | dict(defaults)
+    chosen = {*also, *options_of(FabricSpec, **kinds)}
+    for name, option in options_of(FabricSpec).items():
+        if name in chosen:
+            _add_option(parser, name, option, default=shown.get(name, ""), dest=name)
 
 
-def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how large AXI4-Stream endpoints and relays are, and what collective engines can do."""
-    parser.add_argument(
-        "--operations",
-        metavar="OP,...",
-        help=f"what collective engines can do (default {','.join(OPERATIONS)})",
-    )
-    parser.add_argument(
-        "--root", dest="engine_root", metavar="NODE", help="root of their broadcast and scatter (default 0)"
-    )
-    parser.add_argument(
-        "--order", choices=EXCHANGE_ORDERS, help=f"of their total exchange (default {EXCHANGE_ORDERS[1]})"
-    )
-    parser.add_argument("--max-frame", type=int, metavar="BYTES", help="longest frame of the endpoints (default 1024)")
-    parser.add_argument("--tuser-width", type=int, metavar="BITS", help="user bits a frame (default 1)")
-    add_relay_options(parser)
+def add_endpoint_options(parser: argparse.ArgumentParser, kinds: Iterable[str] = ENDPOINTS) -> None:
+    """Add the options of some kinds of endpoints, all if omitted."""
+    for kind in kinds:
+        shown = _defaults(ENDPOINTS[kind])
+        for name, option in options_of(ENDPOINTS[kind]).items():
+            _add_option(parser, name, option, default=shown.get(name, ""), dest=f"endpoint_{name}")
 
 
-def add_relay_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how large relays are."""
-    parser.add_argument("--waypoints", type=int, metavar="W", help="most that a packet names to relays (default 1)")
-    parser.add_argument(
-        "--slots", type=int, metavar="S", help="packets a class that relays hold, own and others' (default 4 each)"
-    )
-    parser.add_argument(
-        "--timeout", type=int, metavar="T", help="cycles that relays wait for each other (default 65536)"
-    )
+def rule_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say of the routing rule, by the names of the parameters of ``plan``."""
+    given = {name: getattr(options, name) for name in options_of(FabricSpec, routes=True)}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
@@ -189,21 +170,19 @@ def add_faults_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def drawn_faults(options: argparse.Namespace, network: Any, seed: int) -> Any:
-    """Return the faults of a network that the options describe."""
+def drawn_faults(asked: str | None, network: Any, seed: int) -> Any:
+    """Return the faults of a network that ``--faults`` asks for, a few where nothing is asked."""
     import numpy as np
 
     from hdnhw.topology.faults import draw_faults
     from hdnhw.topology.metrics import neighbor_table
 
-    if options.faults is None:
+    if asked is None:
         nodes, channels = network.num_nodes // 10, network.num_nodes // 6
     else:
-        counts = options.faults.split(",")
+        counts = asked.split(",")
         if len(counts) > 2 or not all(count.strip().isdecimal() for count in counts):
-            raise SpecError(
-                f"faults must be the number of dead nodes, or that and one of channels, not {options.faults!r}"
-            )
+            raise SpecError(f"faults must be the number of dead nodes, or that and one of channels, not {asked!r}")
         nodes, channels = (*map(int, counts), 0)[:2]
     return draw_faults(neighbor_table(network), np.random.default_rng(seed), nodes=nodes, channels=channels)
 
@@ -217,32 +196,29 @@ def load_spec(options: argparse.Namespace) -> Any:
     return LoadSpec(**{name: value for name, value in given.items() if value is not None})
 
 
-def _endpoints(
-    options: argparse.Namespace, network: NetworkSpec | None
-) -> AxiStreamSpec | CollectiveSpec | RelaySpec | None:
-    kinds = {
-        "axi-stream": ("AXI4-Stream endpoints", AXI_OPTIONS),
-        "collective": ("collective engines", ENGINE_OPTIONS),
-        "relay": ("relays", RELAY_OPTIONS),
-    }
-    for kind, (what, names) in kinds.items():
-        for name, option in names.items():
-            if kind != options.endpoints and getattr(options, name) is not None:
-                raise SpecError(f"{option} is for {what}; this fabric has none")
-    if options.endpoints in ("axi-stream", "relay"):
-        given = {name: getattr(options, name) for name in kinds[options.endpoints][1]}
-        given = {name: value for name, value in given.items() if value is not None}
-        return RelaySpec(**given) if options.endpoints == "relay" else AxiStreamSpec(**given)
-    if options.endpoints == "collective":
+def _endpoints(options: argparse.Namespace, network: NetworkSpec | None) -> EndpointSpec | None:
+    asked = getattr(options, "endpoints", None)
+    given: dict[str, Any] = {}
+    for kind, spec in ENDPOINTS.items():
+        for name, option in options_of(spec).items():
+            value = getattr(options, f"endpoint_{name}", None)
+            if value is None:
+                continue
+            if kind != asked:
+                raise SpecError(f"--{name.replace('_', '-')} is for {spec.title}; this fabric has none")
+            given[name] = _value(option, value, network)
+    return None if asked is None else ENDPOINTS[asked](**given)
+
+
+def _value(option: Option, value: Any, network: NetworkSpec | None) -> Any:
+    """Return the value of an option that the command line has as text."""
+    if isinstance(option, Names):
+        return tuple(value.split(","))
+    if isinstance(option, Node) and network is not None:
         from hdnhw.topology.network import build
 
-        given = {"order": options.order} if options.order else {}
-        if options.operations is not None:
-            given["operations"] = tuple(options.operations.split(","))
-        if options.engine_root is not None and network is not None:
-            given["root"] = build(network).parse_node(options.engine_root)
-        return CollectiveSpec(**given)
-    return None
+        return build(network).parse_node(value)
+    return value
 
 
 def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> FabricSpec:
@@ -250,8 +226,7 @@ def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> 
 
     ``options.endpoints`` says what stands at its terminals.
     """
-    names = ("modes", "lanes", "packet_length", "flit_width", "buffers", "queueing", "crossbar", "dead_pins", "crc")
-    asked = {name: getattr(options, name) for name in names}
+    asked = {name: getattr(options, name, None) for name in options_of(FabricSpec)}
     asked["network"] = None if options.spec is None else parse(options.spec)
     asked["endpoints"] = _endpoints(options, asked["network"])
     given = {name: value for name, value in asked.items() if value is not None}

@@ -7,12 +7,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from hdnhw.cli.options import DONE, Result, add_command
+from hdnhw.cli.options import DONE, Result, add_command, network_of
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import worker_count
 from hdnhw.files import replacing
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.spec import SpecError
 
 __all__ = ["add_papers_command"]
 
@@ -74,7 +73,7 @@ def _write(folder: Path, rows: list[Result], command: str) -> list[str]:
 
     papers = {row["paper"] for row in rows}
     chosen = {name: picture for name, picture in PICTURES.items() if picture[0] in papers}
-    texts = {name: network_svg(build(parse(spec))) for name, (_, spec, _) in chosen.items()}
+    texts = {name: network_svg(network_of(spec)) for name, (_, spec, _) in chosen.items()}
     pictures = {name: (paper, caption) for name, (paper, _, caption) in chosen.items()}
     texts["papers.md"] = papers_page(rows, command=command, pictures=pictures)
     for name, text in texts.items():

@@ -1,7 +1,7 @@
 """Commands that run the model."""
 
 import argparse
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,10 @@ from hdnhw.cli.options import (
     DONE,
     Result,
     add_command,
+    add_endpoint_options,
     add_faults_option,
     add_load_options,
-    add_relay_options,
-    add_timed_options,
+    add_machine_options,
     drawn_faults,
     fabric_spec,
     load_spec,
@@ -21,7 +21,7 @@ from hdnhw.cli.options import (
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import add_worker_options, workers
 from hdnhw.files import replacing
-from hdnhw.spec import SpecError
+from hdnhw.spec import RelaySpec, SpecError
 
 __all__ = ["add_simulation_commands"]
 
@@ -29,19 +29,20 @@ __all__ = ["add_simulation_commands"]
 def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure latency and accepted rate of a fabric under a load or a trace, on the cycle-accurate model."""
     from hdnhw.model.counts import buffer_classes, channel_types, check_channels, write_channels
+    from hdnhw.model.fabric import model_of
     from hdnhw.model.measure import bins, measure
-    from hdnhw.model.sweep import measurement_row, model_of
+    from hdnhw.model.sweep import measurement_row
 
     if options.trace is not None or options.pattern == "exchange":
         return _replay(options), DONE
     if options.channels:
         check_channels(Path(options.channels))
-    if options.waypoints is not None:
+    if options.endpoint_waypoints is not None:
         return _relayed(options), DONE
     fabric, load = fabric_spec(options), load_spec(options)
     model = model_of(fabric)
     if options.faults is not None:
-        model = model.with_faults(drawn_faults(options, model.plan.network, load.seed))
+        model = model.with_faults(drawn_faults(options.faults, model.plan.network, load.seed))
     with ProgressBar() as progress:
         measured = measure(model, load, counting=options.channels is not None, progress=progress.show)
     row = measurement_row(model, load, measured)
@@ -49,9 +50,9 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
         row["histogram"] = bins(measured.packet_latency)
     if measured.counts is not None:
         row["channels"] = channel_types(model.plan, measured.counts)
-        row["queues"] = buffer_classes(model.plan, measured.counts, buffers=model.buffers)
-    if options.channels:
-        write_channels(model.plan, measured.counts, Path(options.channels))
+        row["queues"] = buffer_classes(model.machine, measured.counts)
+        if options.channels:
+            write_channels(model.plan, measured.counts, Path(options.channels))
     if not row["steady"]:
         say(f"no steady state in {row['warmup']} cycles: latencies grow with the cycles that are measured")
     return row, DONE
@@ -59,8 +60,8 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
 
 def _relayed(options: argparse.Namespace) -> Result:
     """Send packets by waypoints around what is dead."""
+    from hdnhw.model.fabric import model_of
     from hdnhw.model.relayed import measure_relayed
-    from hdnhw.model.sweep import model_of
 
     for name in ("histogram", "channels"):
         if getattr(options, name):
@@ -68,11 +69,10 @@ def _relayed(options: argparse.Namespace) -> Result:
     if options.faults is None:
         raise SpecError("--waypoints leads around what is dead: it needs --faults")
     options.endpoints = "relay"
-    fabric, load = fabric_spec(options), load_spec(options)
-    model = model_of(replace(fabric, endpoints=None))
-    faults = drawn_faults(options, model.plan.network, load.seed)
+    model, load = model_of(fabric_spec(options)), load_spec(options)
+    faults = drawn_faults(options.faults, model.plan.network, load.seed)
     with ProgressBar() as progress:
-        return measure_relayed(model, fabric.endpoints, faults, load, progress=progress.show)
+        return measure_relayed(model.with_faults(faults), load, progress=progress.show)
 
 
 def _replay(options: argparse.Namespace) -> Result:
@@ -80,9 +80,11 @@ def _replay(options: argparse.Namespace) -> Result:
     from hdnhw.model.replay import measure_exchange, measure_trace
 
     given = "--pattern exchange" if options.trace is None else "--trace"
-    for name in ("pattern", "injection", "lengths", "rate", "warmup", "seed", "channels", "faults", "waypoints"):
+    names = ("pattern", "injection", "lengths", "rate", "warmup", "seed", "channels", "faults", "endpoint_waypoints")
+    for name in names:
         if getattr(options, name) is not None and not (name == "pattern" and options.trace is None):
-            raise SpecError(f"{given} says which messages there are: it does not go with --{name}")
+            shown = name.removeprefix("endpoint_")
+            raise SpecError(f"{given} says which messages there are: it does not go with --{shown}")
     with ProgressBar() as progress:
         run = {"cycles": options.cycles, "histogram": options.histogram, "progress": progress.show}
         if options.trace is None:
@@ -96,6 +98,8 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.report.curves import check_plot, plot_curves
     from hdnhw.report.page import check_page, sweep_page
 
+    if options.pattern == "exchange":
+        raise SpecError("pattern exchange is for simulate: a total exchange has no rate to sweep")
     load, fabrics = load_spec(options), []
     for spec in options.specs:
         options.spec = spec
@@ -147,7 +151,7 @@ def add_simulation_commands(commands: Any) -> None:
         help="send the messages of a text, Parquet or Netrace file instead, until all have arrived or for --cycles N",
     )
     add_faults_option(parser)
-    add_relay_options(parser)
+    add_endpoint_options(parser, [RelaySpec.kind])
     parser.add_argument("--histogram", action="store_true", help="show how many messages took how long")
     parser.add_argument(
         "--channels",
@@ -157,10 +161,7 @@ def add_simulation_commands(commands: Any) -> None:
         help="count what each type of channel carries, how often it stalls and how many packets its queues hold; "
         "FILE, .parquet or .csv, has a row for each channel",
     )
-    _add_curve_options(parser)
-    parser.add_argument(
-        "--flit-width", type=int, metavar="W", help="bits a flit (default 32), for traces whose messages have bytes"
-    )
+    _add_curve_options(parser, also=["flit_width"])
     parser = add_command(
         commands,
         "sweep",
@@ -181,10 +182,10 @@ def add_simulation_commands(commands: Any) -> None:
     _add_curve_options(parser)
 
 
-def _add_curve_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a measurement, and those of the machine."""
+def _add_curve_options(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> None:
+    """Add the options of a measurement, and those of the machine on which cycles depend, and some more."""
     add_load_options(parser)
     parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
     parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
     parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")
-    add_timed_options(parser)
+    add_machine_options(parser, timed=True, also=also)

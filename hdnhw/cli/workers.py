@@ -3,10 +3,8 @@
 import argparse
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context
 from typing import Any
 
 from hdnhw.spec import SpecError
@@ -30,6 +28,9 @@ def worker_count(options: argparse.Namespace) -> int:
 
 def workers(options: argparse.Namespace) -> Callable[[], Any]:
     """Return what starts the workers: an executor."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     if options.cluster is None:
         return partial(ProcessPoolExecutor, worker_count(options), mp_context=get_context("spawn"))
     if options.workers is not None:

@@ -16,16 +16,14 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.collective.choices import ALGORITHMS, SWAPS
 from hdnhw.collective.emulation import host_of
 from hdnhw.spec import Product, SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["ALGORITHMS", "MOST_VALUES", "SWAPS", "Run", "run_algorithm"]
-
-ALGORITHMS = ("ascend", "descend", "round-trip", "sort")
-SWAPS = ("paper", "lazy")
+__all__ = ["MOST_VALUES", "Run", "run_algorithm"]
 
 MOST_VALUES = 1 << 20
 """Nodes of a run."""

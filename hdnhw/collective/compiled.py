@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 
-from numba import cfunc, types
-
 from hdnhw.collective.schedule import Schedule
 from hdnhw.routing.circuit import Term
 from hdnhw.routing.compiled import FORMATS, statements
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["SENDS_TYPE", "compile_sends"]
+__all__ = ["SENDS", "compile_sends"]
 
-SENDS_TYPE = types.FunctionType(types.int64(types.int64, types.int64, types.int64, types.int64))
+SENDS = "FunctionType(int64(int64, int64, int64, int64))"
+"""Numba type of what :func:`compile_sends` returns."""
 
 _FORMATS = FORMATS | {
     "eq": "int({} == {})",
@@ -28,6 +27,8 @@ def compile_sends(schedule: Schedule) -> Callable[[int, int, int, int], int]:
     The sends of all steps are numbered one after the other. It is a Numba C function: kernels that call it are compiled
     once for every schedule.
     """
+    from numba import cfunc
+
     layout = AddressLayout(schedule.network)
     conditions: dict[int, list[int]] = {}
     for number, send in enumerate(send for step in schedule.steps for send in step.sends):

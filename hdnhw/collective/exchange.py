@@ -20,16 +20,13 @@ References
 .. [2] HSN paper, sections 2.3 and 3.1, Corollary 3.5.
 """
 
+from hdnhw.collective.choices import SPLITS
 from hdnhw.collective.schedule import Builder, Schedule, Sends, Step, Target
 from hdnhw.routing.circuit import Term
 from hdnhw.spec import EXCHANGE_ORDERS, Factor, SpecError
 from hdnhw.topology.network import Network
 
-__all__ = ["SPLITS", "exchange_schedule"]
-
-SPLITS = ("destination", "source", "sum", "first")
-"""What a message takes for its base digits in SN^j where the papers leave them open: those of where it is to go, those
-that it has, their sum, digit by digit, or zeros: to the letter, as one node of a super-node then gets all of msg_q."""
+__all__ = ["exchange_schedule"]
 
 
 def exchange_schedule(
@@ -43,7 +40,8 @@ def exchange_schedule(
     order : str
         One of :data:`hdnhw.spec.EXCHANGE_ORDERS`; without levels they are the same.
     split : str
-        One of :data:`SPLITS`: the paper does not say which node of a super-node gets msg_q (papers/README.md, E14).
+        One of :data:`hdnhw.collective.choices.SPLITS`: the paper does not say which node of a super-node gets msg_q
+        (papers/README.md, E14).
         ``destination`` takes the fewest words of them, and a node needs no address but the destination's. The
         other order has this one alone.
     all_port : bool

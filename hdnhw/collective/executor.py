@@ -7,13 +7,14 @@ are kept of all sources: one a send and node.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
 
-from hdnhw.collective.compiled import SENDS_TYPE, compile_sends
+from hdnhw.collective.compiled import SENDS, compile_sends
 from hdnhw.collective.schedule import Schedule
+from hdnhw.kernels import kernel
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
@@ -33,11 +34,7 @@ FAULTS = {
 }
 
 Integers = npt.NDArray[np.int64]
-_WORDS = types.Array(types.int64, 1, "C")
-_TABLE = types.Array(types.int32, 2, "C")
-_COUNTS = types.Array(types.int64, 2, "C")
-_FAULT = types.UniTuple(types.int64, 4)  # type: ignore[no-untyped-call]
-_SHAPE = (SENDS_TYPE, _WORDS, _TABLE, _COUNTS, types.int64, _COUNTS, _WORDS)
+_SIGNATURE = f"UniTuple(int64, 4)({SENDS}, int64[::1], int32[:, ::1], int64[:, ::1], int64, int64[:, ::1], int64[::1])"
 
 
 class ScheduleError(ValueError):
@@ -107,8 +104,10 @@ class Execution:
         return int((self.neighbors >= 0).sum()) // 2
 
 
-@njit(_FAULT(*_SHAPE), cache=True)
-def _hand_on(sends, address, neighbors, numbers, source, counts, ports):  # type: ignore[no-untyped-def]
+@kernel(_SIGNATURE)
+def _hand_on(
+    sends: Any, address: Any, neighbors: Any, numbers: Any, source: int, counts: Any, ports: Any
+) -> tuple[int, int, int, int]:
     """Move the messages of one source to their destinations; return (fault, step, node, 0)."""
     nodes = len(address)
     for dst in range(nodes):
@@ -129,8 +128,10 @@ def _hand_on(sends, address, neighbors, numbers, source, counts, ports):  # type
     return FINE, 0, 0, 0
 
 
-@njit(_FAULT(*_SHAPE), cache=True)
-def _copy(sends, address, neighbors, numbers, source, counts, ports):  # type: ignore[no-untyped-def]
+@kernel(_SIGNATURE)
+def _copy(
+    sends: Any, address: Any, neighbors: Any, numbers: Any, source: int, counts: Any, ports: Any
+) -> tuple[int, int, int, int]:
     """Spread the message of one source to all nodes; return (fault, step, node, copies sent to nodes that had one)."""
     nodes, repeats = len(address), 0
     since = np.full(nodes, len(numbers), np.int64)

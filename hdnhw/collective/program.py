@@ -1,7 +1,7 @@
 """Programs: the collective operations that one engine can run, their sends in one numbering, and the memory they take.
 
 An engine (:mod:`hdnhw.rtl.collective`) knows a schedule as the circuits of its conditions and a few constants a send.
-It holds messages in slots; how many it needs is counted here, by moving the messages.
+It holds messages in buffers; how many it needs is counted here, by moving the messages.
 """
 
 from collections.abc import Iterable, Mapping
@@ -95,8 +95,8 @@ class Program:
         """Whether the node that receives by a port is the one that sends by it, as over an edge of two nodes."""
         return self.network.ports[port].opposite == port
 
-    def slots(self, window: int) -> int:
-        """Return the message slots that a node needs at most.
+    def buffers(self, window: int) -> int:
+        """Return the message buffers that a node needs at most.
 
         Parameters
         ----------

@@ -1,12 +1,11 @@
 """Verilog of a fabric with AXI endpoints, and what the manifest says of it."""
 
-import hashlib
 from typing import Any
 
-from hdnhw.emit.verilog import module_text
+from hdnhw.emit.endpoint import EmittedEndpoints
 from hdnhw.flit import FrameFormat, PacketKind
 from hdnhw.rtl.axi.endpoint import Endpoint, NodeWord
-from hdnhw.rtl.axi.fabric import AxiFabric, AxiModules
+from hdnhw.rtl.axi.fabric import AxiFabric
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.registers import (
     ADDRESS_WIDTH,
@@ -17,63 +16,52 @@ from hdnhw.rtl.axi.registers import (
     GlobalWord,
     RegisterBlock,
 )
-from hdnhw.topology.address import AddressLayout
 
-__all__ = ["AXI_SUFFIX", "axi_manifest", "axi_verilog"]
-
-AXI_SUFFIX = "_axi"
-"""Appended to the fabric's name for the top level with endpoints, and to that for its file."""
+__all__ = ["EmittedAxi"]
 
 
-def axi_modules(top: str) -> AxiModules:
-    """Return the names of the modules below ``top_axi``."""
-    return AxiModules(fabric=top, endpoint=f"{top}{AXI_SUFFIX}_endpoint", registers=f"{top}{AXI_SUFFIX}_registers")
+class EmittedAxi(EmittedEndpoints):
+    """AXI4-Stream endpoints as text; they share the registers."""
 
+    suffix, unit_suffix, shared_suffix = "_axi", "_endpoint", "_registers"
 
-def _constants(frames: FrameFormat, num_nodes: int) -> dict[GlobalWord, int]:
-    return {
-        GlobalWord.IDENTIFICATION: IDENTIFICATION,
-        GlobalWord.VERSION: VERSION,
-        GlobalWord.NODES: num_nodes,
-        GlobalWord.PACKET_LENGTH: frames.flits.packet_length,
-        GlobalWord.FLIT_WIDTH: frames.flits.flit_width,
-        GlobalWord.MAX_FRAME: frames.endpoints.max_frame,
-        GlobalWord.TUSER_WIDTH: frames.endpoints.tuser_width,
-    }
+    def unit(self) -> Endpoint:
+        """Return the endpoint of a node."""
+        return Endpoint(self.machine)
 
+    def shared(self) -> RegisterBlock:
+        """Return the registers."""
+        frames, num_nodes = self.machine.endpoint_format, self.machine.network.num_nodes
+        constants = {
+            GlobalWord.IDENTIFICATION: IDENTIFICATION,
+            GlobalWord.VERSION: VERSION,
+            GlobalWord.NODES: num_nodes,
+            GlobalWord.PACKET_LENGTH: frames.flits.packet_length,
+            GlobalWord.FLIT_WIDTH: frames.flits.flit_width,
+            GlobalWord.MAX_FRAME: frames.endpoints.max_frame,
+            GlobalWord.TUSER_WIDTH: frames.endpoints.tuser_width,
+        }
+        return RegisterBlock(constants, num_nodes=num_nodes)
 
-def axi_verilog(frames: FrameFormat, layout: AddressLayout, *, top: str) -> str:
-    """Return the text of the modules around fabric `top`: endpoint, registers and, last, ``top_axi``."""
-    modules, num_nodes = axi_modules(top), layout.network.num_nodes
-    texts = [
-        module_text(Endpoint(frames, layout), modules.endpoint, flatten=True),
-        module_text(RegisterBlock(_constants(frames, num_nodes), num_nodes=num_nodes), modules.registers, flatten=True),
-        module_text(AxiFabric(frames, layout, modules), top + AXI_SUFFIX, flatten=False),
-    ]
-    return "\n".join(texts)
+    def around(self) -> AxiFabric:
+        """Return the fabric with its endpoints."""
+        return AxiFabric(self.machine, self.modules)
 
-
-def axi_manifest(frames: FrameFormat, *, top: str, text: str) -> dict[str, Any]:
-    """Return the manifest's entry ``endpoints``."""
-    modules = axi_modules(top)
-    return {
-        "type": "axi-stream",
-        "top": top + AXI_SUFFIX,
-        "file": f"{top}{AXI_SUFFIX}.sv",
-        "digest": "sha256:" + hashlib.sha256(text.encode()).hexdigest(),
-        "endpoint_module": modules.endpoint,
-        "registers_module": modules.registers,
-        "max_frame": frames.endpoints.max_frame,
-        "tuser_width": frames.endpoints.tuser_width,
-        "ports": _ports(frames),
-        "packet": {
-            "header": frames.header_positions,
-            "header_flits": frames.header_flits,
-            "data_flits": frames.payload_flits,
-            "kinds": {kind.name.lower(): int(kind) for kind in PacketKind},
-        },
-        "registers": _registers(),
-    }
+    def entry(self) -> dict[str, Any]:
+        """See :meth:`EmittedEndpoints.entry`."""
+        frames = self.machine.endpoint_format
+        return {
+            "endpoint_module": self.modules.unit,
+            "registers_module": self.modules.shared,
+            "max_frame": frames.endpoints.max_frame,
+            "tuser_width": frames.endpoints.tuser_width,
+            "ports": _ports(frames),
+            "packet": {
+                **self.packet(),
+                "kinds": {kind.name.lower(): int(kind) for kind in PacketKind},
+            },
+            "registers": _registers(),
+        }
 
 
 def _ports(frames: FrameFormat) -> dict[str, Any]:

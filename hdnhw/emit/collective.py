@@ -1,87 +1,48 @@
 """Verilog of a fabric with collective engines, and what the manifest says of it."""
 
-import hashlib
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from hdnhw.collective.program import Program, make_program
-from hdnhw.emit.verilog import module_text
-from hdnhw.flit import FlitFormat, MessageFormat
+from hdnhw.emit.endpoint import EmittedEndpoints
+from hdnhw.emit.verilog import CLOCKED
+from hdnhw.flit import MessageFormat
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.engine import CollectiveEngine
 from hdnhw.rtl.collective.fabric import CollectiveFabric
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.spec import CollectiveSpec
-from hdnhw.topology.network import Network
 
-__all__ = ["COLLECTIVE_SUFFIX", "CollectiveText", "collective_text"]
-
-COLLECTIVE_SUFFIX = "_collective"
-"""Appended to the fabric's name for the top level with engines, and to that for its file."""
-ENGINE_SUFFIX = "_engine"
+__all__ = ["EmittedEngines"]
 
 
-@dataclass(frozen=True, eq=False)
-class CollectiveText:
-    """The modules around a fabric.
+class EmittedEngines(EmittedEndpoints):
+    """Collective engines as text."""
 
-    Attributes
-    ----------
-    program : Program
-    messages : MessageFormat
-    top, engine_module : str
-        Names of the top level and of the engine.
-    slots, window : int
-        Of an engine, see :class:`hdnhw.rtl.collective.engine.CollectiveEngine`.
-    text : str
-        The engine and, last, the top level.
-    """
+    suffix, unit_suffix = "_collective", "_engine"
 
-    program: Program
-    messages: MessageFormat
-    top: str
-    engine_module: str
-    slots: int
-    window: int
-    text: str
+    @cached_property
+    def _engine(self) -> CollectiveEngine:
+        return CollectiveEngine(self.machine)
 
-    @property
-    def manifest(self) -> dict[str, Any]:
-        """The manifest's entry ``endpoints``."""
+    def unit(self) -> CollectiveEngine:
+        """Return the engine of a node."""
+        return self._engine
+
+    def around(self) -> CollectiveFabric:
+        """Return the fabric with its engines."""
+        return CollectiveFabric(self.machine, self.modules)
+
+    def entry(self) -> dict[str, Any]:
+        """See :meth:`EmittedEndpoints.entry`."""
+        program, messages = self.machine.program, self.machine.endpoint_format
         return {
-            "type": "collective",
-            "top": self.top,
-            "file": f"{self.top}.sv",
-            "digest": "sha256:" + hashlib.sha256(self.text.encode()).hexdigest(),
-            "engine_module": self.engine_module,
-            "operations": list(self.program.schedules),
-            "roots": {name: schedule.root for name, schedule in self.program.schedules.items()},
-            "message_slots": self.slots,
-            "window": self.window,
-            "ports": _ports(self.messages, len(self.program.schedules)),
-            "packet": {
-                "header": self.messages.header_positions,
-                "header_flits": self.messages.header_flits,
-                "data_flits": self.messages.payload_flits,
-            },
+            "engine_module": self.modules.unit,
+            "operations": list(program.schedules),
+            "roots": {name: schedule.root for name, schedule in program.schedules.items()},
+            "message_buffers": self._engine.buffers,
+            "window": self._engine.window,
+            "ports": _ports(messages, len(program.schedules)),
+            "packet": self.packet(),
         }
-
-
-def collective_text(network: Network, spec: CollectiveSpec, flits: FlitFormat, *, top: str) -> CollectiveText:
-    """Return the modules around fabric `top`.
-
-    Raises
-    ------
-    SpecError
-        If the network is too large, the root is none of its nodes, or a packet has no room for data.
-    """
-    program = make_program(network, spec)
-    messages = MessageFormat(flits, len(program.sends), program.reads_target)
-    engine, name = CollectiveEngine(program, messages), top + COLLECTIVE_SUFFIX
-    module = name + ENGINE_SUFFIX
-    fabric = CollectiveFabric(program, messages, fabric_module=top, engine_module=module)
-    texts = [module_text(engine, module, flatten=True), module_text(fabric, name, flatten=False)]
-    return CollectiveText(program, messages, name, module, engine.slots, engine.window, "\n".join(texts))
 
 
 def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:
@@ -91,10 +52,7 @@ def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:
         "source": {"offset": width, "width": address},
         "last": {"offset": width + address, "width": 1},
     }
-    ports: dict[str, Any] = {
-        "clk": {"direction": "input", "width": 1},
-        "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},
-    }
+    ports = dict(CLOCKED)
     for name, one, other, payload in (
         ("operation", "input", "output", {"width": index_width(operations), "meaning": "place in `operations`"}),
         ("message", "input", "output", {"width": width, "meaning": "data flits of the node's own messages"}),

@@ -1,71 +1,90 @@
-"""Verilog of a fabric with generators of a total exchange."""
+"""Verilog of a fabric with generators of a total exchange, and what the manifest says of it."""
 
-from hdnhw.emit.verilog import module_text
-from hdnhw.flit import FlitFormat
-from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.exchange.control import AT_ONCE, ExchangeControl
-from hdnhw.rtl.exchange.fabric import ExchangeFabric, ExchangeModules
+from functools import cached_property
+from typing import Any
+
+from hdnhw.emit.endpoint import EmittedEndpoints
+from hdnhw.emit.verilog import CLOCKED
+from hdnhw.machine import Machine
+from hdnhw.rtl.exchange.control import AT_ONCE, TOTAL_WIDTH, ExchangeControl
+from hdnhw.rtl.exchange.fabric import ExchangeFabric
 from hdnhw.rtl.exchange.generator import ExchangeGenerator
-from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.timing import SlotTiming, slots_per_vc
+from hdnhw.spec import SpecError
 from hdnhw.traffic.exchange import broadcast_slots, check_size
 
-__all__ = ["EXCHANGE_SUFFIX", "exchange_modules", "exchange_verilog"]
-
-EXCHANGE_SUFFIX = "_exchange"
-"""Appended to the fabric's name for the top level with generators, and to that for its file."""
+__all__ = ["EmittedGenerators"]
 
 
-def exchange_modules(top: str) -> ExchangeModules:
-    """Return the names of the modules below ``top_exchange``."""
-    above = top + EXCHANGE_SUFFIX
-    return ExchangeModules(fabric=top, generator=f"{above}_generator", control=f"{above}_control")
+class EmittedGenerators(EmittedEndpoints):
+    """Generators of a total exchange as text; they share the control."""
+
+    suffix, unit_suffix, shared_suffix = "_exchange", "_generator", "_control"
+
+    @property
+    def _at_once(self) -> bool:
+        at_once: bool = self.machine.endpoint_format.endpoints.at_once
+        return at_once
+
+    @cached_property
+    def slots(self) -> list[int]:
+        """Of each slot the packed offset that starts in it, or 0.
+
+        Raises
+        ------
+        SpecError
+            If there are too few or too many nodes, no timetable, or not the buffers for it.
+        """
+        check_size(self.machine.network, timed=not self._at_once)
+        return list(AT_ONCE) if self._at_once else _timetable(self.machine)
+
+    def unit(self) -> ExchangeGenerator:
+        """Return the generator of a node."""
+        return ExchangeGenerator(self.machine)
+
+    def shared(self) -> ExchangeControl:
+        """Return the control."""
+        machine = self.machine
+        sizes = {"offset_width": machine.address.width, "packet_length": machine.spec.packet_length}
+        return ExchangeControl(self.slots, num_nodes=machine.network.num_nodes, **sizes)
+
+    def around(self) -> ExchangeFabric:
+        """Return the fabric with its generators."""
+        return ExchangeFabric(self.machine, self.modules)
+
+    def entry(self) -> dict[str, Any]:
+        """See :meth:`EmittedEndpoints.entry`."""
+        return {
+            "generator_module": self.modules.unit,
+            "control_module": self.modules.shared,
+            "at_once": self._at_once,
+            "ports": _ports(),
+            "packet": {"header": self.machine.endpoint_format.header_positions},
+        }
 
 
-def exchange_verilog(routing: RoutingPlan, spec: FabricSpec, *, top: str, at_once: bool = False) -> str:
-    """Return the text of the modules around fabric `top`: generator, control and, last, ``top_exchange``.
-
-    Parameters
-    ----------
-    routing : RoutingPlan
-        Of the fabric.
-    spec : FabricSpec
-    top : str
-    at_once : bool
-        Whether every node sends its packets as fast as they are accepted; otherwise they start by a timetable, the same
-        at all nodes, see :func:`hdnhw.traffic.exchange.broadcast_slots`.
-
-    Raises
-    ------
-    SpecError
-        If there are too few or too many nodes, no such timetable, or not the buffers for it, or if the head flit has no
-        room for the source's address.
-    """
-    layout, timing = routing.address, SlotTiming(spec.packet_length)
-    flits = FlitFormat(spec.flit_width, layout.width, spec.packet_length)
-    if flits.head_payload_width < layout.width:
-        raise SpecError(
-            f"flit width must be at least {2 * layout.width} for a total exchange's addresses, not {spec.flit_width}"
-        )
-    check_size(routing.network, timed=not at_once)
-    slots = AT_ONCE if at_once else _timetable(routing, timing, timing.buffers_of(spec.buffers))
-    modules, sizes = exchange_modules(top), {"offset_width": layout.width, "packet_length": spec.packet_length}
-    control = ExchangeControl(slots, num_nodes=routing.network.num_nodes, **sizes)
-    texts = [
-        module_text(ExchangeGenerator(layout, flits, at_once=at_once), modules.generator, flatten=True),
-        module_text(control, modules.control, flatten=True),
-        module_text(ExchangeFabric(layout, flits, modules, at_once=at_once), top + EXCHANGE_SUFFIX, flatten=False),
-    ]
-    return "\n".join(texts)
-
-
-def _timetable(routing: RoutingPlan, timing: SlotTiming, buffers: int) -> list[int]:
+def _timetable(machine: Machine) -> list[int]:
     """Return the slots of a timetable, for buffers with which no packet waits."""
+    timing, plan = machine.timing, machine.plan
     full = timing.full_rate_buffers
-    if slots_per_vc(buffers, routing.max_vcs) < full:
-        needed = full << (routing.max_vcs - 1).bit_length()
+    if machine.buffers_per_vc(plan.max_vcs) < full:
+        needed = full << (plan.max_vcs - 1).bit_length()
         raise SpecError(
-            f"buffers must be at least {needed} packets a port for a timetable, not {buffers}: use --at-once"
+            f"buffers must be at least {needed} packets a port for a timetable, not {machine.buffers}: use --at-once"
         )
-    slots = broadcast_slots(routing, hop_slots=timing.hop_slots)
+    slots = broadcast_slots(plan, hop_slots=timing.hop_slots)
     return slots + [0] * (2 - len(slots))
+
+
+def _ports() -> dict[str, Any]:
+    ports: dict[str, Any] = {
+        **CLOCKED,
+        "start": {"direction": "input", "width": 1, "meaning": "begin a run; ignored in one"},
+        "done": {"direction": "output", "width": 1, "meaning": "high from the end of a run to the next"},
+    }
+    meanings = {
+        "cycles": "of the last run, from the first head flits offered to the last tail flit taken",
+        "received": "packets received in it by all nodes",
+        "wrong": "of these, packets for another node or with other flits than were sent",
+    }
+    totals = {name: {"direction": "output", "width": TOTAL_WIDTH, "meaning": text} for name, text in meanings.items()}
+    return ports | totals

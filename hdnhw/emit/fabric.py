@@ -6,26 +6,27 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from hdnhw.collective.program import Program
-from hdnhw.emit.axi import AXI_SUFFIX, axi_manifest, axi_verilog
-from hdnhw.emit.collective import collective_text
+from hdnhw.emit.axi import EmittedAxi
+from hdnhw.emit.collective import EmittedEngines
 from hdnhw.emit.core import core_name, core_text
-from hdnhw.emit.relay import RELAY_SUFFIX, relay_manifest, relay_verilog
-from hdnhw.emit.verilog import EJECTION_SUFFIX, fabric_verilog, router_names
-from hdnhw.flit import FlitFormat, FrameFormat, RelayFormat
-from hdnhw.routing.plan import RoutingPlan, plan
-from hdnhw.routing.relays import prove_relays
+from hdnhw.emit.endpoint import EmittedEndpoints
+from hdnhw.emit.exchange import EmittedGenerators
+from hdnhw.emit.relay import EmittedRelays
+from hdnhw.emit.verilog import CLOCKED, fabric_modules, fabric_verilog
+from hdnhw.machine import Machine, make_machine
 from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.fabric import FabricModules
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError
-from hdnhw.timing import SlotTiming, slots_per_vc
+from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, SpecError
+from hdnhw.timing import SlotTiming
 from hdnhw.topology.network import build
 
-__all__ = ["MAX_ROUTERS", "EmittedFabric", "emit_fabric", "write_fabric"]
+__all__ = ["EMITTED", "MAX_ROUTERS", "EmittedFabric", "emit_fabric", "emit_machine", "write_fabric"]
 
 MAX_ROUTERS = 1 << 13
 """Most routers of an emitted fabric."""
@@ -34,30 +35,53 @@ LISTED_ADDRESSES = 4096
 """Most nodes whose packed addresses the manifest lists one by one."""
 
 
+EMITTED: Mapping[str, type[EmittedEndpoints]] = {
+    AxiStreamSpec.kind: EmittedAxi,
+    CollectiveSpec.kind: EmittedEngines,
+    RelaySpec.kind: EmittedRelays,
+    ExchangeSpec.kind: EmittedGenerators,
+}
+"""How the kinds of endpoints of :data:`hdnhw.spec.ENDPOINTS` are emitted."""
+
+
 @dataclass(frozen=True)
 class EmittedFabric:
     """A fabric as text.
 
     Attributes
     ----------
-    plan : RoutingPlan
+    machine : Machine
+    modules : FabricModules
+        Names of its modules.
+    endpoints : EmittedEndpoints or None
+        What stands at its terminals.
     files : dict of str to str
         File name -> text; the Verilog, the FuseSoC core file and ``manifest.json``, which comes last.
     manifest : dict
         The parsed manifest.
-    program : Program or None
-        What collective engines run, if there are any.
     """
 
-    plan: RoutingPlan
+    machine: Machine
+    modules: FabricModules
+    endpoints: EmittedEndpoints | None
     files: dict[str, str]
     manifest: dict[str, Any]
-    program: Program | None
 
     @property
     def verilog(self) -> dict[str, str]:
         """The files of Verilog among `files`."""
         return {name: text for name, text in self.files.items() if name.endswith(".sv")}
+
+    @property
+    def top(self) -> str:
+        """Name of the top level: with endpoints, if there are any."""
+        return self.modules.top if self.endpoints is None else self.endpoints.top
+
+    @property
+    def blocks(self) -> list[str]:
+        """Names of the modules of which there may be several instances, but for top levels."""
+        around = [] if self.endpoints is None else self.endpoints.blocks
+        return [*self.modules.routers, self.modules.ejection, *around]
 
 
 def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
@@ -74,48 +98,36 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
     SpecError
         If the fabric is too large, an address does not fit into a flit, endpoints do not fit the packets, or `top` is
         not a Verilog name.
+    RuleError
+        If its routing is not deadlock-free.
     """
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", top):
-        raise SpecError(f"module name must be letters, digits and _ with no digit first, not {top!r}")
+    _check_name(top)
     nodes = build(spec.network).num_nodes
     if nodes > MAX_ROUTERS:
         raise SpecError(f"a fabric must have at most {MAX_ROUTERS} routers; {spec.network} has {nodes}")
-    routing = plan(spec.network, spec.modes, spec.lanes)
-    timing = SlotTiming(spec.packet_length, crc=spec.crc)
-    flits = FlitFormat(spec.flit_width, routing.address.width, spec.packet_length)
-    frames = FrameFormat(flits, spec.endpoints) if isinstance(spec.endpoints, AxiStreamSpec) else None
-    packets = RelayFormat(flits, spec.endpoints) if isinstance(spec.endpoints, RelaySpec) else None
-    buffers = timing.buffers_of(spec.buffers)
-    text = fabric_verilog(
-        routing,
-        top=top,
-        packet_length=spec.packet_length,
-        flit_width=spec.flit_width,
-        buffers=buffers,
-        crossbar=spec.crossbar,
-        queueing=spec.queueing,
-        dead_pins=spec.dead_pins,
-        crc=spec.crc,
-    )
-    manifest, program = _manifest(routing, timing, flits, spec, top, text), None
+    return emit_machine(make_machine(spec), top=top)
+
+
+def emit_machine(machine: Machine, *, top: str = "fabric") -> EmittedFabric:
+    """Elaborate and print a machine of any size, see :func:`emit_fabric`."""
+    _check_name(top)
+    modules = fabric_modules(machine, top)
+    text = fabric_verilog(machine, modules)
+    manifest, endpoints = _manifest(machine, modules, text), None
     files = {f"{top}.sv": text}
-    if frames is not None:
-        around = axi_verilog(frames, routing.address, top=top)
-        files[f"{top}{AXI_SUFFIX}.sv"] = around
-        manifest["endpoints"] = axi_manifest(frames, top=top, text=around)
-    if packets is not None:
-        around = relay_verilog(packets, routing.address, top=top, dead_pins=spec.dead_pins)
-        files[f"{top}{RELAY_SUFFIX}.sv"] = around
-        manifest["endpoints"] = relay_manifest(packets, top=top, text=around, ports=manifest["ports"])
-        manifest["endpoints"]["proof"] = str(prove_relays(routing, packets.endpoints.waypoints))
-    if isinstance(spec.endpoints, CollectiveSpec):
-        engines = collective_text(routing.network, spec.endpoints, flits, top=top)
-        files[f"{engines.top}.sv"] = engines.text
-        manifest["endpoints"], program = engines.manifest, engines.program
+    if machine.spec.endpoints is not None:
+        endpoints = EMITTED[machine.spec.endpoints.kind](machine, top, manifest["ports"])
+        files[endpoints.file] = endpoints.text
+        manifest["endpoints"] = endpoints.manifest
     files[f"{top}.core"] = _core(manifest, list(files))
     manifest["files"] = list(files)
     files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
-    return EmittedFabric(routing, files, manifest, program)
+    return EmittedFabric(machine, modules, endpoints, files, manifest)
+
+
+def _check_name(top: str) -> None:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", top):
+        raise SpecError(f"module name must be letters, digits and _ with no digit first, not {top!r}")
 
 
 def _core(manifest: dict[str, Any], sources: list[str]) -> str:
@@ -128,52 +140,42 @@ def _core(manifest: dict[str, Any], sources: list[str]) -> str:
     )
 
 
-def _manifest(
-    routing: RoutingPlan, timing: SlotTiming, flits: FlitFormat, spec: FabricSpec, top: str, text: str
-) -> dict[str, Any]:
-    network, buffers = routing.network, timing.buffers_of(spec.buffers)
-    names = router_names(routing, top)
+def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, Any]:
+    network, plan, flits = machine.network, machine.plan, machine.flits
     manifest: dict[str, Any] = {
         "spec": str(network.spec),
-        "modes": routing.modes,
-        "lanes": routing.lanes,
-        "top": top,
+        **machine.options(routes=True),
+        "top": modules.top,
         "files": [],
-        "core": core_name(top),
+        "core": core_name(modules.top),
         "digest": "sha256:" + hashlib.sha256(text.encode()).hexdigest(),
         "routers": network.num_nodes,
-        "router_modules": list(names),
-        "ejection_module": top + EJECTION_SUFFIX,
-        "num_vcs": routing.max_vcs,
-        "num_vcs_of_port": {port.name: routing.num_vcs[i] for i, port in enumerate(network.ports)},
-        "packet_length": timing.packet_length,
-        "flit_width": flits.flit_width,
-        "buffers": buffers,
-        "crossbar": spec.crossbar,
-        "queueing": spec.queueing,
-        "dead_pins": spec.dead_pins,
-        "crc": spec.crc,
-        "slots_per_vc_of_port": {
-            port.name: slots_per_vc(buffers, routing.num_vcs[i]) for i, port in enumerate(network.ports)
+        "router_modules": list(modules.routers),
+        "ejection_module": modules.ejection,
+        "num_vcs": plan.max_vcs,
+        "num_vcs_of_port": {port.name: plan.num_vcs[i] for i, port in enumerate(network.ports)},
+        **machine.options(routes=False),
+        "buffers_per_vc_of_port": {
+            port.name: machine.buffers_per_vc(plan.num_vcs[i]) for i, port in enumerate(network.ports)
         },
-        "proof": {**asdict(routing.proof), "summary": str(routing.proof)},
-        "latency": _latency(timing),
-        "ports": _ports(flits, [port.name for port in network.ports], spec),
+        "proof": {**asdict(plan.proof), "summary": str(plan.proof)},
+        "latency": _latency(machine.timing),
+        "ports": _ports(machine),
         "packet": {
-            "flits": timing.packet_length,
-            "destination": {"flit": 0, "offset": 0, "width": flits.address_width},
-            "payload": {"head_offset": flits.address_width, "width": flits.payload_width},
+            "flits": flits.packet_length,
+            "destination": {"flit": 0, "offset": flits.destination.start, "width": flits.address_width},
+            "payload": {"head_offset": flits.destination.stop, "width": flits.payload_width},
             "impossible_destination": "dropped at injection and counted in dropped__N",
         },
         "address": {
             "width": flits.address_width,
-            "fields": [asdict(field) for field in routing.address.fields],
+            "fields": [asdict(field) for field in plan.address.fields],
             "numbering": "node N is the mixed-radix number of the digits in `fields`, the first most significant; "
             "of a dual-cube, the fields b* and u1_* of class 1 change places in N",
         },
     }
     if network.num_nodes <= LISTED_ADDRESSES:
-        manifest["address"]["of_node"] = [routing.address.of_node(node) for node in range(network.num_nodes)]
+        manifest["address"]["of_node"] = [plan.address.of_node(node) for node in range(network.num_nodes)]
     return manifest
 
 
@@ -189,12 +191,11 @@ def _latency(timing: SlotTiming) -> dict[str, Any]:
     }
 
 
-def _ports(flits: FlitFormat, names: list[str], spec: FabricSpec) -> dict[str, Any]:
-    """Describe the ports of the top level, of a network whose ports have these names."""
-    width = flits.flit_width
+def _ports(machine: Machine) -> dict[str, Any]:
+    """Describe the ports of the top level."""
+    spec, width, names = machine.spec, machine.spec.flit_width, [port.name for port in machine.network.ports]
     ports: dict[str, Any] = {
-        "clk": {"direction": "input", "width": 1},
-        "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},
+        **CLOCKED,
         "inject__N__valid": {"direction": "input", "width": 1},
         "inject__N__ready": {"direction": "output", "width": 1},
         "inject__N__payload": {

@@ -1,49 +1,47 @@
 """Verilog of a fabric with relays, and what the manifest says of it."""
 
-import hashlib
 from typing import Any
 
-from hdnhw.emit.verilog import module_text
-from hdnhw.flit import RelayFormat, RelayKind
+from hdnhw.emit.endpoint import EmittedEndpoints
+from hdnhw.flit import MOST_NOTICES, RelayKind
+from hdnhw.routing.relays import prove_relays
 from hdnhw.rtl.relay.fabric import RelayFabric
-from hdnhw.rtl.relay.relay import NOTICES, Relay, counts_layout
-from hdnhw.topology.address import AddressLayout
+from hdnhw.rtl.relay.relay import Relay, counts_layout
 
-__all__ = ["RELAY_SUFFIX", "relay_manifest", "relay_verilog"]
-
-RELAY_SUFFIX = "_relay"
-"""Appended to the fabric's name for the top level with relays, and to that for its file."""
-UNIT_SUFFIX = "_unit"
+__all__ = ["EmittedRelays"]
 
 
-def relay_verilog(packets: RelayFormat, layout: AddressLayout, *, top: str, dead_pins: bool) -> str:
-    """Return the text of the modules around fabric `top`: the relay of a node and, last, ``top_relay``."""
-    name, unit = top + RELAY_SUFFIX, top + RELAY_SUFFIX + UNIT_SUFFIX
-    relay = Relay(packets, num_nodes=layout.network.num_nodes)
-    fabric = RelayFabric(packets, layout, fabric_module=top, relay_module=unit, dead_pins=dead_pins)
-    return "\n".join([module_text(relay, unit, flatten=True), module_text(fabric, name, flatten=False)])
+class EmittedRelays(EmittedEndpoints):
+    """Relays as text; their top level has the ports of the bare fabric, and counters."""
 
+    suffix, unit_suffix = "_relay", "_unit"
 
-def relay_manifest(packets: RelayFormat, *, top: str, text: str, ports: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest's entry ``endpoints``; `ports` are those of the fabric, which stay."""
-    endpoints = packets.endpoints
-    return {
-        "type": "relay",
-        "top": top + RELAY_SUFFIX,
-        "file": f"{top}{RELAY_SUFFIX}.sv",
-        "digest": "sha256:" + hashlib.sha256(text.encode()).hexdigest(),
-        "relay_module": top + RELAY_SUFFIX + UNIT_SUFFIX,
-        "waypoints": endpoints.waypoints,
-        "slots": endpoints.slots,
-        "timeout": endpoints.timeout,
-        "notices": NOTICES,
-        "ports": ports | {"counts__N": _counts()},
-        "packet": {
-            "header": packets.header_positions,
-            "payload": {"head_offset": packets.header_width, "width": packets.payload_width},
-            "kinds": {kind.name.lower(): int(kind) for kind in RelayKind},
-        },
-    }
+    def unit(self) -> Relay:
+        """Return the relay of a node."""
+        return Relay(self.machine)
+
+    def around(self) -> RelayFabric:
+        """Return the fabric with its relays."""
+        return RelayFabric(self.machine, self.modules)
+
+    def entry(self) -> dict[str, Any]:
+        """See :meth:`EmittedEndpoints.entry`; the proof is made here."""
+        packets = self.machine.endpoint_format
+        endpoints = packets.endpoints
+        return {
+            "relay_module": self.modules.unit,
+            "waypoints": endpoints.waypoints,
+            "relay_buffers": endpoints.relay_buffers,
+            "timeout": endpoints.timeout,
+            "notices": MOST_NOTICES,
+            "ports": self.fabric_ports | {"counts__N": _counts()},
+            "packet": {
+                "header": packets.header_positions,
+                "payload": {"head_offset": packets.header_width, "width": packets.payload_width},
+                "kinds": {kind.name.lower(): int(kind) for kind in RelayKind},
+            },
+            "proof": str(prove_relays(self.machine.plan, endpoints.waypoints)),
+        }
 
 
 def _counts() -> dict[str, Any]:

@@ -4,16 +4,18 @@ from typing import Any
 
 from amaranth.back import rtlil, verilog
 
-from hdnhw.routing.plan import RoutingPlan
+from hdnhw.machine import Machine
 from hdnhw.rtl.ejection import CheckedEjectionBuffer, EjectionBuffer
-from hdnhw.rtl.fabric import Fabric
+from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.router import Router
-from hdnhw.timing import SlotTiming
 
-__all__ = ["EJECTION_SUFFIX", "fabric_verilog", "module_text", "router_names"]
+__all__ = ["CLOCKED", "fabric_modules", "fabric_verilog", "module_text"]
 
-EJECTION_SUFFIX = "_ejection"
-"""Appended to the top level's name for the module of the ejection buffer."""
+CLOCKED: dict[str, Any] = {
+    "clk": {"direction": "input", "width": 1},
+    "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},
+}
+"""The ports that every top level has, as manifests have them."""
 
 _SCRIPT = """read_rtlil <<rtlil
 {rtlil}
@@ -37,37 +39,20 @@ def module_text(component: Any, name: str, *, flatten: bool) -> str:
     return str(yosys.run(["-q", "-"], script, ignore_warnings=True))
 
 
-def router_names(plan: RoutingPlan, top: str) -> tuple[str, ...]:
-    """Return the module name of each router shape: ``top_router``, numbered if there are several shapes."""
-    if len(plan.shapes) == 1:
-        return (f"{top}_router",)
-    return tuple(f"{top}_router_{number}" for number in range(len(plan.shapes)))
+def fabric_modules(machine: Machine, top: str) -> FabricModules:
+    """Return the names of the modules of a fabric: ``top_router``, numbered if there are several shapes, and so on."""
+    shapes = machine.plan.shapes
+    routers = [f"{top}_router_{number}" for number in range(len(shapes))] if len(shapes) > 1 else [f"{top}_router"]
+    return FabricModules(top, tuple(routers), f"{top}_ejection")
 
 
-def fabric_verilog(
-    plan: RoutingPlan,
-    *,
-    top: str,
-    packet_length: int,
-    flit_width: int,
-    buffers: int,
-    crossbar: str,
-    queueing: str,
-    dead_pins: bool,
-    crc: bool,
-) -> str:
-    """Return the text of all modules of a fabric; the top level is module `top` and comes last."""
-    sizes = {"packet_length": packet_length, "flit_width": flit_width}
-    names = router_names(plan, top)
-    options: Any = {"buffers": buffers, "crossbar": crossbar, "queueing": queueing, "dead_pins": dead_pins, "crc": crc}
+def fabric_verilog(machine: Machine, modules: FabricModules) -> str:
+    """Return the text of all modules of a fabric; the top level comes last."""
     texts = [
-        module_text(Router(plan, shape, **options, **sizes), name, flatten=True)
-        for shape, name in zip(plan.shapes, names, strict=True)
+        module_text(Router(machine, shape), name, flatten=True)
+        for shape, name in zip(machine.plan.shapes, modules.routers, strict=True)
     ]
-    ejection = top + EJECTION_SUFFIX
-    slots = SlotTiming(packet_length, crc=crc).ejection_buffers(buffers)
-    buffer = (CheckedEjectionBuffer if crc else EjectionBuffer)(buffers=slots, **sizes)
-    texts.append(module_text(buffer, ejection, flatten=True))
-    fabric = Fabric(plan, router_modules=names, ejection_module=ejection, dead_pins=dead_pins, crc=crc, **sizes)
-    texts.append(module_text(fabric, top, flatten=False))
+    buffer = (CheckedEjectionBuffer if machine.spec.crc else EjectionBuffer)(machine)
+    texts.append(module_text(buffer, modules.ejection, flatten=True))
+    texts.append(module_text(Fabric(machine, modules), modules.top, flatten=False))
     return "\n".join(texts)

@@ -35,7 +35,7 @@ _STAGES = tuple(
         (r"^(injection\.|(near_|far_)?(inject__|dropped\b))", "injection"),
         (r"^(near_|far_)?eject__", "ejection"),
         (r"^\w+\.(checker\.|(errors|drops|most)\b)|^(near_|far_)?\w+_errors\b", "check"),
-        (r"^(near_|far_)?(dead_(ahead|to|from|[io])|voids|waiting|drops|most|lost)\b", "dead channels"),
+        (r"^(near_|far_)?(dead_(ahead|to|from|[io])|voids|waiting|drops|most|lost(_of_\d+)?)\b", "dead channels"),
         (r"^\w+\.ignore[ds]\b", "dead channels"),
         (r"^(data|gated|valid|vc)_\d+", "switch traversal"),
         (r"^(near_|far_)?(\w+_[io]__(data|valid|vc)|channel_\w+)\b", "channel traversal"),

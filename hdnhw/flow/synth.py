@@ -31,82 +31,30 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.emit.verilog import module_text
-from hdnhw.flit import FlitFormat
 from hdnhw.flow.family import FAMILIES, Family
 from hdnhw.flow.harness import UNIT, WRAPPER, parallel_wrapper, ports_of, serial_wrapper, unit_text
 from hdnhw.flow.nextpnr import critical_path, fmax_of, read_report, sites_packed
+from hdnhw.flow.spec import ADDRESS_PINS, SynthSpec
 from hdnhw.flow.tools import ToolError, run_tool, tool_versions
 from hdnhw.flow.yosys import YosysError, run_yosys
-from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.machine import Machine, make_machine
+from hdnhw.routing.plan import RoutingPlan
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.timing import SlotTiming
 
-__all__ = ["SYNTH_ROOT", "SynthSpec", "synthesise"]
+__all__ = ["SYNTH_ROOT", "synthesise"]
 
 SYNTH_ROOT = Path("build") / "synth"
-ADDRESS_PINS = "pins"
-MAX_SEEDS = 100
 
 REVISION = 3
 """Of the result's keys and their meaning: results of another one are measured anew."""
 
 Result = dict[str, Any]
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SynthSpec:
-    """What to measure, and how.
-
-    Attributes
-    ----------
-    fabric : FabricSpec
-    family : str
-        ``ecp5`` or ``ice40``.
-    unit : str
-        ``router``, ``endpoint`` or ``fabric``.
-    seeds : int
-        Runs of place-and-route, with seeds from 1.
-    address : str or None
-        Of a router or endpoint: the node whose address it gets, or ``pins``; None for a node in the middle.
-    frequency : float or None
-        Target of place-and-route, MHz; None for the family's own.
-
-    Raises
-    ------
-    SpecError
-        If a member is out of range.
-    """
-
-    fabric: FabricSpec
-    family: str = "ecp5"
-    unit: str = "router"
-    seeds: int = 3
-    address: str | None = None
-    frequency: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, value, allowed in (("family", self.family, tuple(FAMILIES)), ("unit", self.unit, _UNITS)):
-            if value not in allowed:
-                raise SpecError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
-        if not 1 <= self.seeds <= MAX_SEEDS:
-            raise SpecError(f"seeds must be 1 to {MAX_SEEDS}, not {self.seeds}")
-        if self.address is not None and self.unit == "fabric":
-            raise SpecError("address belongs to a router or an endpoint: a fabric has all of them")
-        if (self.fabric.endpoints is not None) != (self.unit == "endpoint"):
-            raise SpecError("unit endpoint and the kind of endpoints, --endpoints, need each other")
-        if self.frequency is not None and not (isfinite(self.frequency) and self.frequency > 0):
-            raise SpecError(f"frequency must be above 0 MHz, not {self.frequency}")
-
-
-_UNITS = ("router", "endpoint", "fabric")
 
 
 @dataclass(frozen=True)
@@ -146,7 +94,7 @@ class _Design:
 
 
 def synthesise(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _: None) -> Result:
-    """Measure a router or a fabric; take the result from ``ROOT/DIGEST`` if it is there already.
+    """Measure a router, an endpoint or a fabric; take the result from ``ROOT/DIGEST`` if it is there already.
 
     Parameters
     ----------
@@ -279,12 +227,31 @@ def _place(design: _Design, work: Path, seed: int) -> dict[str, Any]:
     return read_report(work / f"report-{seed}.json")
 
 
+@dataclass(frozen=True)
+class _Unit:
+    """What is measured.
+
+    Attributes
+    ----------
+    machine : Machine
+    node : int or None
+        Whose address it gets; None for pins, or if it has none.
+    module, text : str
+        Its name and its Verilog.
+    """
+
+    machine: Machine
+    node: int | None
+    module: str
+    text: str
+
+
 def _design(spec: SynthSpec) -> _Design:
     family = FAMILIES[spec.family]
     is_single = spec.unit != "fabric"
-    routing, node, module, text = {"router": _router, "endpoint": _endpoint, "fabric": _fabric}[spec.unit](spec)
-    constants = {} if node is None else {"address": routing.address.of_node(node)}
-    around, ports = unit_text(module, ports_of(text, module), constants)
+    unit = _UNITS[spec.unit](spec)
+    constants = {} if unit.node is None else {"address": unit.machine.address.of_node(unit.node)}
+    around, ports = unit_text(unit.module, ports_of(unit.text, unit.module), constants)
     pinless = is_single and bool(family.inside)
     wrapper = parallel_wrapper(ports) if pinless else serial_wrapper(ports, global_buffer=family.global_buffer)
     frequency = family.frequency if spec.frequency is None else spec.frequency
@@ -293,8 +260,8 @@ def _design(spec: SynthSpec) -> _Design:
     return _Design(
         family=family,
         seeds=spec.seeds,
-        about=_about(spec, routing, family, node) | {"frequency": frequency},
-        text=f"{text}\n{around}\n{wrapper}",
+        about=_about(spec, unit, family) | {"frequency": frequency},
+        text=f"{unit.text}\n{around}\n{wrapper}",
         script=f"read_verilog -sv design.sv\n{family.script(WRAPPER, flat=is_single)}"
         f"write_json netlist.json\nstat {UNIT}\nstat {WRAPPER}\n",
         pack=(*common, "--top", UNIT, "--pack-only", *family.inside),
@@ -302,72 +269,53 @@ def _design(spec: SynthSpec) -> _Design:
     )
 
 
-def _about(spec: SynthSpec, routing: RoutingPlan, family: Family, node: int | None) -> Result:
-    shape = routing.shapes[0] if node is None else routing.shape_of(node)
+def _about(spec: SynthSpec, unit: _Unit, family: Family) -> Result:
+    machine, node = unit.machine, unit.node
+    shape = machine.plan.shapes[0] if node is None else machine.plan.shape_of(node)
     return {
-        "spec": str(routing.network.spec),
+        "spec": str(machine.network.spec),
         "unit": spec.unit,
         "family": family.name,
         "device": family.device,
         "speed": family.speed,
-        "routers": {"router": 1, "endpoint": 0, "fabric": routing.network.num_nodes}[spec.unit],
+        "routers": {"router": 1, "endpoint": 0, "fabric": machine.network.num_nodes}[spec.unit],
         "address": None if spec.unit == "fabric" else ADDRESS_PINS if node is None else node,
-        "modes": routing.modes,
-        "lanes": routing.lanes,
-        "packet_length": spec.fabric.packet_length,
-        "flit_width": spec.fabric.flit_width,
-        **_options(spec.fabric),
-        "num_vcs": routing.max_vcs,
+        **machine.options(),
+        "num_vcs": machine.plan.max_vcs,
         "ports": len(shape.ports) + 1,
     }
 
 
-def _options(fabric: FabricSpec) -> Result:
-    """Return the options of a router beside its sizes."""
-    buffers = SlotTiming(fabric.packet_length).buffers_of(fabric.buffers)
-    options = {"crossbar": fabric.crossbar, "queueing": fabric.queueing}
-    return {"buffers": buffers, **options, "dead_pins": fabric.dead_pins, "crc": fabric.crc}
-
-
-def _middle(routing: RoutingPlan) -> int:
+def _middle(plan: RoutingPlan) -> int:
     """Return a node in the middle of the numbers whose router is of the fullest shape."""
-    count = routing.network.num_nodes
+    count = plan.network.num_nodes
     nodes = ((count // 2 + step) % count for step in range(count))
-    return next(node for node in nodes if routing.shape_of(node) == routing.shapes[0])
+    return next(node for node in nodes if plan.shape_of(node) == plan.shapes[0])
 
 
-def _router(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
-    """Return the plan, the node whose address the router gets, the name of its module and the Verilog."""
-    routing = plan(spec.fabric.network, spec.fabric.modes, spec.fabric.lanes)
-    node = _node(spec, routing)
-    shape = routing.shapes[0] if node is None else routing.shape_of(node)
-    sizes: Any = {"packet_length": spec.fabric.packet_length, "flit_width": spec.fabric.flit_width}
-    FlitFormat(
-        address_width=routing.address.width, **sizes
-    )  # refuse before there is a component that nobody elaborates
-    router = Router(routing, shape, **sizes, **_options(spec.fabric))
-    return routing, node, "router", module_text(router, "router", flatten=True)
-
-
-def _endpoint(spec: SynthSpec) -> tuple[RoutingPlan, int | None, str, str]:
-    """Return the same of what stands at a terminal."""
-    fabric = emit_fabric(spec.fabric)
-    about = fabric.manifest["endpoints"]
-    return fabric.plan, _node(spec, fabric.plan), _unit_module(about), fabric.files[about["file"]]
-
-
-def _unit_module(about: Result) -> str:
-    """Return the module of one endpoint from what the manifest says of them."""
-    return str(next(about[f"{kind}_module"] for kind in ("endpoint", "engine", "relay") if f"{kind}_module" in about))
-
-
-def _node(spec: SynthSpec, routing: RoutingPlan) -> int | None:
+def _node(spec: SynthSpec, plan: RoutingPlan) -> int | None:
     """Return the node whose address a unit gets; None for pins."""
     if spec.address is None:
-        return _middle(routing)
-    return None if spec.address == ADDRESS_PINS else routing.network.parse_node(spec.address)
+        return _middle(plan)
+    return None if spec.address == ADDRESS_PINS else plan.network.parse_node(spec.address)
 
 
-def _fabric(spec: SynthSpec) -> tuple[RoutingPlan, None, str, str]:
+def _router(spec: SynthSpec) -> _Unit:
+    machine = make_machine(spec.fabric)
+    node = _node(spec, machine.plan)
+    shape = machine.plan.shapes[0] if node is None else machine.plan.shape_of(node)
+    return _Unit(machine, node, "router", module_text(Router(machine, shape), "router", flatten=True))
+
+
+def _endpoint(spec: SynthSpec) -> _Unit:
     fabric = emit_fabric(spec.fabric)
-    return fabric.plan, None, "fabric", fabric.files["fabric.sv"]
+    assert fabric.endpoints is not None
+    return _Unit(fabric.machine, _node(spec, fabric.machine.plan), fabric.endpoints.modules.unit, fabric.endpoints.text)
+
+
+def _fabric(spec: SynthSpec) -> _Unit:
+    fabric = emit_fabric(spec.fabric)
+    return _Unit(fabric.machine, None, fabric.modules.top, fabric.files["fabric.sv"])
+
+
+_UNITS: dict[str, Callable[[SynthSpec], _Unit]] = {"router": _router, "endpoint": _endpoint, "fabric": _fabric}

@@ -8,9 +8,10 @@ from math import ceil
 import numpy as np
 
 from hdnhw.collective.executor import Execution
+from hdnhw.model.fabric import model_of
 from hdnhw.model.measure import Progress
 from hdnhw.model.replay import exchange_on, replay
-from hdnhw.model.sweep import Row, machine_row, model_of
+from hdnhw.model.sweep import Row, machine_row
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.flow import flow_bound
@@ -51,7 +52,7 @@ def measure_steps(fabric: FabricSpec, execution: Execution, *, words: int, progr
         trace = make_trace("schedule", columns, nodes=len(table), place=lambda message: f"message {message} of a step")
         cycles.append(replay(model, trace).cycles if len(node) else 0)
         progress("steps", (step + 1) / len(execution.sent))
-    return machine_row(model) | {"cycles": sum(cycles), "cycles_per_step": cycles}
+    return machine_row(model.machine) | {"cycles": sum(cycles), "cycles_per_step": cycles}
 
 
 def measure_network_exchange(
@@ -66,7 +67,7 @@ def measure_network_exchange(
         Flits of a message.
     at_once : bool
         See :func:`hdnhw.model.replay.exchange_on`. For none to wait for another by the timetable, ports need packet
-        slots for the full rate of each class.
+        buffers for the full rate of each class.
     progress : callable
         Is told a stage and the share of the packets that have arrived.
 
@@ -88,7 +89,7 @@ def measure_network_exchange(
     assert load is not None, "all pairs of so few nodes are routed"
     progress("flow bound", 0.0)
     least = flow_bound(neighbor_table(network))
-    return machine_row(model) | {
+    return machine_row(model.machine) | {
         "delivered": bool((run.tail >= 0).all()),
         "max_channel_load": load,
         "words": load * words,

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.files import check_output, replacing
+from hdnhw.machine import Machine
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.timing import slots_per_vc
 from hdnhw.topology.metrics import neighbor_table
 
 __all__ = ["Counts", "buffer_classes", "channel_types", "check_channels", "write_channels"]
@@ -35,7 +35,7 @@ class Counts:
         Packets that went over each virtual channel of a channel. A packet keeps a channel busy for one slot.
     stalled : ndarray of int64, shape (nodes, ports + 2)
         Slots in which none went over a channel though one waited for it: at the head of a queue of the router, or in
-        the source. There was no free slot at its end, or the packet's input sent another one.
+        the source. There was no free packet buffer at its end, or the packet's input sent another one.
     held : ndarray of int64, shape (nodes, ports + 1, virtual channels)
         Packets in each queue, summed over the slots: those that have come in whole when the slot is allocated, the one
         that leaves in it among them. Queues are those of the inputs in the order of ports, then of injection.
@@ -82,21 +82,21 @@ def _mean_and_max(values: npt.NDArray[np.float64]) -> Row:
     return {"mean": round(float(values.mean()), 6), "max": round(float(values.max()), 6)}
 
 
-def buffer_classes(plan: RoutingPlan, counts: Counts, *, buffers: int) -> list[Row]:
+def buffer_classes(machine: Machine, counts: Counts) -> list[Row]:
     """Return a row for each virtual channel of each type of input, named after its port, and for injection.
 
-    How many ``queues`` it has, the packet ``slots`` of each, the ``packets`` held {mean, max}, and the share of the
-    slots that is ``used`` in the mean. `buffers` are the packet slots of a port.
+    How many ``queues`` it has, the packet ``buffers`` of each, the ``packets`` held {mean, max}, and the share of the
+    buffers that is ``used`` in the mean.
     """
-    there = _exists(plan)
+    plan, there = machine.plan, _exists(machine.plan)
     inputs = [plan.num_vcs[port.opposite] for port in plan.network.ports]
     rows = []
     for number, (name, num_vcs) in enumerate(zip([*_names(plan)[:-2], TERMINAL[1]], [*inputs, 1], strict=True)):
-        slots = slots_per_vc(buffers, num_vcs)
+        buffers = machine.buffers_per_vc(num_vcs)
         for vc in range(num_vcs):
             packets = _mean_and_max(counts.held[there[:, number], number, vc] / counts.slots)
-            used = round(packets["mean"] / slots, 6)
-            rows.append({"type": name, "vc": vc, "queues": int(there[:, number].sum()), "slots": slots})
+            used = round(packets["mean"] / buffers, 6)
+            rows.append({"type": name, "vc": vc, "queues": int(there[:, number].sum()), "buffers": buffers})
             rows[-1] |= {"packets": packets, "used": used}
     return rows
 

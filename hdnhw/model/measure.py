@@ -12,14 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.router import CREATED, DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE
+from hdnhw.model.kernel.state import CREATED, DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import SpecError
 from hdnhw.topology.network import Network
@@ -211,7 +210,7 @@ def measure(
     run = _Run(model, load, counting, progress)
     windows, steady = ([], True) if load.warmup is not None else _warm_up(run)
     start = run.cycle if load.warmup is None else load.warmup
-    tally = _Tally(len(model.address), start, start + load.cycles)
+    tally = _Tally(len(model.fabric.address), start, start + load.cycles)
     run.begin("measurement", tally.stop)
     for window in chain(windows, run.windows(tally.start)):
         tally.take(window)
@@ -284,7 +283,7 @@ class _Run:
             self.senders = self.senders[~model.faults.nodes[self.senders]]
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
-        self.course = Course(model, Terminals(), room=max(1024, len(model.address)), counting=counting)
+        self.course = Course(model, Terminals(), room=max(1024, len(model.fabric.address)), counting=counting)
         self._beginnings, self.watchdog = (
             _Beginnings(),
             Watchdog(model, self.course, source_of=lambda tag: tag >> _SOURCE),
@@ -346,12 +345,12 @@ class _Run:
 
     def _is_home(self, packets: Packets) -> npt.NDArray[np.bool_]:
         """Tell which packets have left at their destination."""
-        home: npt.NDArray[np.bool_] = self._model.address[packets[:, NODE]] == packets[:, DESTINATION]
+        home: npt.NDArray[np.bool_] = self._model.fabric.address[packets[:, NODE]] == packets[:, DESTINATION]
         return home
 
-    def _offer(self, created: Integers, messages: Messages) -> tuple[npt.NDArray[Any], ...]:
-        """Return the packets of messages as arrivals, see :meth:`Course.advance`."""
-        source, destination = messages.source, self._model.address[messages.destination]
+    def _offer(self, created: Integers, messages: Messages) -> Arrivals:
+        """Return the packets of messages as their sources get them to send."""
+        source, destination = messages.source, self._model.fabric.address[messages.destination]
         tag = source << _SOURCE | _FIRST | _LAST
         if not self._load.one_packet:
             packets = messages.packets
@@ -362,7 +361,7 @@ class _Run:
             last, first = np.zeros((2, len(tag)), np.bool_)
             last[ends - 1], first[ends - packets] = True, True
             tag &= ~np.where(last, 0, _LAST) & ~np.where(first, 0, _FIRST)
-        return created, *(column.astype(np.int32) for column in (source, destination, tag))
+        return Arrivals.of(created, source, destination, tag)
 
     def _ended(self, left: Packets) -> tuple[Packets, Packets]:
         """Return the last packets of messages among those that have left, and when these messages were accepted."""
@@ -377,7 +376,7 @@ class _Run:
 
     def _names(self, packets: Packets) -> Integers:
         """Return a number for the message of each packet."""
-        return packets[:, CREATED] * np.int64(len(self._model.address)) + (packets[:, TAG] >> _SOURCE)
+        return packets[:, CREATED] * np.int64(len(self._model.fabric.address)) + (packets[:, TAG] >> _SOURCE)
 
 
 def _warm_up(run: _Run) -> tuple[list[_Window], bool]:

@@ -5,25 +5,19 @@ Routers, channels and the buffers of terminals are those of :class:`hdnhw.model.
 
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.flit import RelayKind
+from hdnhw.flit import MOST_NOTICES, RELAY_COUNTS, RelayKind
 from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.router import AT_HOME, NODE, NOWHERE, TAG
+from hdnhw.model.kernel.state import AT_HOME, NODE, NOWHERE, TAG, Arrivals
 from hdnhw.spec import RelaySpec
 from hdnhw.traffic.packets import Terminals, advance_generators, terminal_seeds
 
-__all__ = ["COUNTS", "ModelPacket", "RelayCourse", "RelayModel", "Relayed", "Sends"]
+__all__ = ["ModelPacket", "RelayCourse", "RelayModel", "Relayed", "Sends"]
 
-COUNTS = ("stranded", "expired", "unreserved", "refused", "untold", "astray")
-"""What a relay counts."""
-
-STRANDED, EXPIRED, UNRESERVED, REFUSED, UNTOLD, ASTRAY = range(6)
-
-MOST_NOTICES = 16
+STRANDED, EXPIRED, UNRESERVED, REFUSED, UNTOLD, ASTRAY = range(len(RELAY_COUNTS))
 
 Integers = npt.NDArray[np.int64]
 
@@ -85,7 +79,7 @@ class Relayed:
     head_cycle : ndarray of int64, shape (sends,)
         Cycle in which the relay accepted each packet's head flit, -1 if it did not.
     counts : ndarray of int64, shape (nodes, 6)
-        See :data:`COUNTS`.
+        See :data:`hdnhw.flit.RELAY_COUNTS`.
     dropped : ndarray of int64, shape (nodes,)
         Packets with an impossible destination dropped by each router.
     cycles : int
@@ -119,8 +113,8 @@ class _Relay:
             *(("data", c) for c in range(most + 1)),
         ]
         self._storing: tuple[ModelPacket, int] | None = None
-        self.sending: tuple[int, bool] | None = None  # class and kind of the slot that is read; class -1: none is
-        self.counts = [0] * len(COUNTS)
+        self.sending: tuple[int, bool] | None = None  # class and kind of the buffer that is read; class -1: none is
+        self.counts = [0] * len(RELAY_COUNTS)
 
     @property
     def is_busy(self) -> bool:
@@ -181,7 +175,7 @@ class _Relay:
 
     def _may(self, what: str, kind: int) -> bool:
         if what == "grant":
-            return bool(self._requests[kind]) and self._used[kind] < self._spec.slots
+            return bool(self._requests[kind]) and self._used[kind] < self._spec.relay_buffers
         if what == "notice":
             return bool(self._notices)
         if what == "request":
@@ -211,7 +205,7 @@ class _Relay:
         packet, is_head, _ = offered
         if packet.left > self._spec.waypoints:
             return True
-        return not stores and (not is_head or self._own_used[packet.left] < self._spec.slots)
+        return not stores and (not is_head or self._own_used[packet.left] < self._spec.relay_buffers)
 
     def _overdue(self, cycle: int, answered: int) -> int | None:
         """Return the lowest class whose request is not answered in time; `answered` is in this cycle."""
@@ -224,7 +218,7 @@ class _Relay:
     def _lapsed(
         self, cycle: int, turn: tuple[str, int] | None, stored: tuple[ModelPacket, bool, bool] | None
     ) -> list[int]:
-        """Return the classes of which a reserved slot is not used in time."""
+        """Return the classes of which a reserved buffer is not used in time."""
         busy = {turn[1]} if turn is not None and turn[0] == "grant" else set()
         if stored is not None:
             busy.add(stored[0].left - 1)
@@ -235,7 +229,7 @@ class _Relay:
         ]
 
     def _free(self) -> None:
-        """The packet that was sent leaves its slot."""
+        """The packet that was sent leaves its buffer."""
         if self.sending is not None and self.sending[0] >= 0:
             self._leave(*self.sending)
         self.sending = None
@@ -320,11 +314,11 @@ class RelayModel:
     Parameters
     ----------
     model : FabricModel
-    spec : RelaySpec
+        Of a machine with relays.
     """
 
-    def __init__(self, model: FabricModel, spec: RelaySpec) -> None:
-        self.model, self.spec = model, spec
+    def __init__(self, model: FabricModel) -> None:
+        self.model = model
 
     def run(self, sends: Sends, terminals: Terminals | None = None, *, max_cycles: int) -> Relayed:
         """Simulate from reset until all is still, or for `max_cycles` cycles.
@@ -340,7 +334,7 @@ class RelayModel:
         -------
         Relayed
         """
-        run = RelayCourse(self.model, self.spec, sends, terminals or Terminals())
+        run = RelayCourse(self.model, sends, terminals or Terminals())
         while run.cycle < max_cycles and not run.is_over:
             run.step()
         return run.result()
@@ -352,7 +346,7 @@ class RelayCourse:
     Parameters
     ----------
     model : FabricModel
-    spec : RelaySpec
+        Of a machine with relays.
     sends : Sends
     pauses : Terminals
         How users pause. They do not hold.
@@ -365,16 +359,19 @@ class RelayCourse:
         Cycle, node and packet of all that users have got, in the order of cycles.
     """
 
-    def __init__(self, model: FabricModel, spec: RelaySpec, sends: Sends, pauses: Terminals) -> None:
+    def __init__(self, model: FabricModel, sends: Sends, pauses: Terminals) -> None:
+        spec = model.machine.spec.endpoints
+        if not isinstance(spec, RelaySpec):
+            raise ValueError(f"endpoints of the machine must be relays, not {spec}")
         if pauses.sink_hold:
             raise ValueError(f"sink_hold must be 0 with relays, not {pauses.sink_hold}")
-        nodes = len(model.address)
+        nodes = len(model.fabric.address)
         self._model, self._sends, self._pauses, self.cycle = model, sends, pauses, 0
         self._length = model.timing.packet_length
         # With a hold of one cycle, in which nothing comes out yet, sinks are looked at in every cycle.
         sinks = Terminals(sink_stall=pauses.sink_stall, sink_hold=1, seed=pauses.seed)
         self._course = Course(model, sinks, room=max(1024, 4 * nodes))
-        self._relays = [_Relay(int(address), spec, nodes) for address in model.address]
+        self._relays = [_Relay(int(address), spec, nodes) for address in model.fabric.address]
         self._busy = np.zeros(nodes, np.bool_)
         self._state, self._held = terminal_seeds(nodes, pauses.seed), np.zeros(nodes, np.bool_)
         self._pointer, self._position = sends.first[:-1].copy(), np.zeros(nodes, np.int64)
@@ -411,15 +408,15 @@ class RelayCourse:
             self._state = advance_generators(self._state)
         self.cycle += 1
 
-    def _arrivals(self) -> tuple[npt.NDArray[Any], ...]:
+    def _arrivals(self) -> Arrivals:
         """Return the packets that relays begin to offer in this cycle."""
         nodes = [node for node, _ in self._chosen]
         address = np.array([packet.dst for _, packet in self._chosen], np.int64)
         address = np.where(self._model.plan.address.is_node(address), address, -1)
-        tags = np.arange(self._tag, self._tag + len(nodes), dtype=np.int32)
-        self._packets |= {int(tag): packet for tag, (_, packet) in zip(tags, self._chosen, strict=True)}
+        tags = range(self._tag, self._tag + len(nodes))
+        self._packets |= {tag: packet for tag, (_, packet) in zip(tags, self._chosen, strict=True)}
         self._tag += len(nodes)
-        return np.full(len(nodes), self.cycle), np.array(nodes, np.int32), address.astype(np.int32), tags
+        return Arrivals.of(np.full(len(nodes), self.cycle), nodes, address, tags)
 
     def _pace(self) -> npt.NDArray[np.int32]:
         return np.array([AT_HOME if packet.is_for_user else NOWHERE for _, packet in self._chosen], np.int32)
@@ -434,7 +431,7 @@ class RelayCourse:
     def _step_node(self, node: int, tag: int, flit: int, offers: bool, sending: bool) -> None:
         relay, last = self._relays[node], self._length - 1
         taken = None if tag < 0 else (self._packets[tag], flit == 0, flit == last)
-        if taken is not None and taken[2] and taken[0].is_for_user and taken[0].dst == self._model.address[node]:
+        if taken is not None and taken[2] and taken[0].is_for_user and taken[0].dst == self._model.fabric.address[node]:
             self.out.append((self.cycle, node, taken[0]))
         offered, position = None, int(self._position[node])
         if offers:
@@ -455,12 +452,12 @@ class RelayCourse:
         """Return the packet that a user sends next."""
         number = int(self._pointer[node])
         first, *others = self._sends.stops[number]
-        source = int(self._model.address[node])
+        source = int(self._model.fabric.address[node])
         return ModelPacket(first, source, RelayKind.DATA, len(others), tuple(others[::-1]), number)
 
     @property
     def counts(self) -> Integers:
-        """What relays have counted, shape (nodes, 6), see :data:`COUNTS`."""
+        """What relays have counted, shape (nodes, 6), see :data:`hdnhw.flit.RELAY_COUNTS`."""
         return np.array([relay.counts for relay in self._relays], np.int64)
 
     def result(self) -> Relayed:

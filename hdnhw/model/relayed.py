@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.flit import FlitFormat, RelayFormat
+from hdnhw.flit import RELAY_COUNTS
+from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.measure import LoadSpec, Progress, summarise
-from hdnhw.model.relay import COUNTS, RelayCourse, Sends
-from hdnhw.model.sweep import machine_row
+from hdnhw.model.relay import RelayCourse, Sends
+from hdnhw.model.sweep import load_row, machine_row
+from hdnhw.routing.plan import RoutingPlan
 from hdnhw.routing.waypoints import Detours, RouteTable
 from hdnhw.spec import RelaySpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["measure_relayed"]
+__all__ = ["measure_relayed", "sends_around"]
 
 WARMUP = 2000
 """Cycles before the interval that is measured, unless they are prescribed."""
@@ -25,9 +27,7 @@ WARMUP = 2000
 Integers = npt.NDArray[np.int64]
 
 
-def measure_relayed(
-    model: FabricModel, relays: RelaySpec, faults: Faults, load: LoadSpec, *, progress: Progress = lambda *_: None
-) -> dict[str, Any]:
+def measure_relayed(model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *_: None) -> dict[str, Any]:
     """Measure a fabric with relays under a load whose packets take the fewest waypoints that lead to their destination.
 
     Packets for which there are not waypoints enough are sent plainly, and are stranded. Those created in the interval
@@ -36,9 +36,7 @@ def measure_relayed(
     Parameters
     ----------
     model : FabricModel
-        Without faults.
-    relays : RelaySpec
-    faults : Faults
+        Of a machine with relays, with faults.
     load : LoadSpec
         Of messages of one packet.
     progress : callable
@@ -52,15 +50,17 @@ def measure_relayed(
     Raises
     ------
     SpecError
-        If messages have lengths, the pattern or the injection process cannot be, or relays would not wait long enough.
+        If messages have lengths, or the pattern or the injection process cannot be.
     """
     if load.lengths is not None:
         raise SpecError("relays are measured with messages of one packet: --lengths does not go with --waypoints")
-    RelayFormat(FlitFormat(1024, model.plan.address.width, model.timing.packet_length), relays)
+    machine, faults = model.machine, model.faults
+    assert isinstance(machine.spec.endpoints, RelaySpec)
+    assert faults is not None
     started, start = time.perf_counter(), WARMUP if load.warmup is None else load.warmup
     stop = start + load.cycles
-    sends, named = _sends(model, relays, faults, load, 2 * stop)
-    course = RelayCourse(model.with_faults(faults), relays, sends, Terminals())
+    sends, named = _sends(machine, machine.spec.endpoints.waypoints, faults, load, 2 * stop)
+    course = RelayCourse(model, sends, Terminals())
     marked = (sends.earliest >= start) & (sends.earliest < stop)
     arrived, seen = np.full(len(marked), -1, np.int64), 0
     while course.cycle < stop or (course.cycle < 2 * stop and (marked & (arrived < 0) & (named >= 0)).any()):
@@ -71,26 +71,25 @@ def measure_relayed(
                 arrived[packet.number] = cycle
         seen = len(course.out)
         progress("packets by waypoints", min(1.0, course.cycle / stop))
-    flits = model.timing.packet_length / (len(model.address) * load.cycles)
+    flits = model.timing.packet_length / (len(model.fabric.address) * load.cycles)
     taken = int(((arrived >= start) & (arrived < stop)).sum())
     latency, came = arrived - sends.earliest, marked & (arrived >= 0)
     return {
-        **machine_row(model),
-        **asdict(load),
+        **machine_row(machine),
+        **load_row(load),
         "warmup": start,
-        "dead_nodes": int(faults.nodes.sum()),
-        "dead_channels": int(faults.channels.sum()),
-        **asdict(relays),
+        **faults.counts,
+        **asdict(machine.spec.endpoints),
         "offered_rate": round(int(marked.sum()) * flits, 6),
         "accepted_rate": round(taken * flits, 6),
-        "injected": int(marked.sum()),
+        "created": int(marked.sum()),
         "by_waypoints": int((marked & (named > 0)).sum()),
         "delivered": int(came.sum()),
         "not_deliverable": int((marked & (named < 0)).sum()),
         "packet_latency": _summary(latency[came]),
         "packet_latency_plain": _summary(latency[came & (named == 0)]),
         "packet_latency_by_waypoints": _summary(latency[came & (named > 0)]),
-        **dict(zip(COUNTS, course.counts.sum(axis=0).tolist(), strict=True)),
+        **dict(zip(RELAY_COUNTS, course.counts.sum(axis=0).tolist(), strict=True)),
         "cycles": course.cycle,
         "seconds": round(time.perf_counter() - started, 3),
     }
@@ -100,25 +99,50 @@ def _summary(latency: Integers) -> dict[str, float] | None:
     return summarise(np.bincount(latency)) if len(latency) else None
 
 
-def _sends(
-    model: FabricModel, relays: RelaySpec, faults: Faults, load: LoadSpec, cycles: int
-) -> tuple[Sends, Integers]:
+def _sends(machine: Machine, waypoints: int, faults: Faults, load: LoadSpec, cycles: int) -> tuple[Sends, Integers]:
     """Return the packets of a load, and how many waypoints each names; -1 for those that cannot be delivered."""
-    plan = model.plan
-    detours, nodes = Detours(RouteTable(plan), faults), plan.network.num_nodes
-    messages = load.on(plan.network, model.timing.packet_length).window(cycles).of_sources(~faults.nodes)
+    plan = machine.plan
+    messages = load.on(plan.network, machine.timing.packet_length).window(cycles).of_sources(~faults.nodes)
     order = np.argsort(messages.source, kind="stable")
-    source, destination = messages.source[order], messages.destination[order]
+    source, destination, earliest = messages.source[order], messages.destination[order], messages.cycle[order]
+    detours = Detours(RouteTable(plan), faults)
+    sends, ways = sends_around(plan, detours, waypoints, source, destination, earliest)
+    return sends, np.array([-1 if way is None else len(way) for way in ways], np.int64)
+
+
+def sends_around(
+    plan: RoutingPlan,
+    detours: Detours,
+    waypoints: int,
+    source: Integers,
+    destination: Integers,
+    earliest: Integers,
+) -> tuple[Sends, list[tuple[int, ...] | None]]:
+    """Return packets that take the fewest waypoints to their destination, with legs healthy in both directions.
+
+    Parameters
+    ----------
+    plan : RoutingPlan
+    detours : Detours
+    waypoints : int
+        Most that a packet names.
+    source, destination, earliest : ndarray of int64, shape (packets,)
+        Nodes, and the cycle before which a packet is not offered; sorted by source.
+
+    Returns
+    -------
+    sends, ways
+        The packets, and the waypoints of each: None where there are not enough; such a packet goes plainly.
+    """
+    nodes = plan.network.num_nodes
     first = np.searchsorted(source, np.arange(nodes + 1))
     address = [int(plan.address.of_node(node)) for node in range(nodes)]
     stops: list[tuple[int, ...]] = []
-    named = np.empty(len(source), np.int64)
+    ways: list[tuple[int, ...] | None] = []
     for node in range(nodes):
-        own = range(first[node], first[node + 1])
-        ways = detours.choose(node, relays.waypoints, two_way=True) if own else []
-        for number in own:
-            target = int(destination[number])
-            way = ways[target]
-            named[number] = -1 if way is None else len(way)
-            stops.append(tuple(address[stop] for stop in (*(way or ()), target)))
-    return Sends(first, stops, messages.cycle[order]), named
+        targets = destination[first[node] : first[node + 1]].tolist()
+        chosen = detours.choose(node, waypoints, two_way=True) if targets else []
+        for target in targets:
+            ways.append(chosen[target])
+            stops.append(tuple(address[stop] for stop in (*(chosen[target] or ()), target)))
+    return Sends(first, stops, earliest), ways

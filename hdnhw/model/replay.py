@@ -8,15 +8,14 @@ import heapq
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel
+from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel, model_of
+from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.measure import Progress, bins, summarise
-from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
-from hdnhw.model.sweep import Row, machine_row, model_of
+from hdnhw.model.sweep import Row, machine_row
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.traffic.exchange import check_size, exchange_order, exchange_trace, timetable
@@ -167,7 +166,7 @@ class _Run:
         self._watchdog = Watchdog(
             model, self._course, source_of=lambda number: int(trace.source[self._message[number]])
         )
-        self._destination = model.address[trace.destination].astype(np.int32)
+        self._destination = model.fabric.address[trace.destination].astype(np.int32)
         self._created, self._head, self._tail, self._hops = np.full((4, len(trace)), -1)
         # A packet that is allocated when a window begins leaves so many cycles later, and frees others in the next one.
         notice = model.timing.zero_load_latency(0, phase) - length
@@ -208,16 +207,16 @@ class _Run:
         firsts = packets[:, TAG] == self._first[message]
         self._head[message[firsts]] = packets[firsts, HEAD_CYCLE]
 
-    def _offer(self, messages: Integers) -> tuple[npt.NDArray[Any], ...]:
-        """Return the packets of messages as arrivals, see :meth:`Course.advance`."""
+    def _offer(self, messages: Integers) -> Arrivals:
+        """Return the packets of messages as their sources get them to send."""
         created, packets = self._calendar.cycle[messages], self._packets[messages]
         self._created[messages] = created
         before = np.cumsum(packets) - packets
         number = np.repeat(self._first[messages] - before, packets) + np.arange(packets.sum())
         self._offered += len(number)
         source, destination = self._trace.source[messages], self._destination[messages]
-        columns = [np.repeat(column, packets).astype(np.int32) for column in (source, destination)]
-        return np.repeat(created, packets), *columns, number.astype(np.int32)
+        message = np.repeat(np.arange(len(messages)), packets)
+        return Arrivals.of(created[message], source[message], destination[message], number)
 
     def result(self, started: float) -> Replay:
         """Sum up."""
@@ -255,7 +254,7 @@ def measure_trace(
     nodes, length = model.plan.network.num_nodes, model.timing.packet_length
     trace = read_trace(path, nodes=nodes, packet_length=length, flit_width=fabric.flit_width, limit=cycles)
     head = {"flit_width": fabric.flit_width, "trace": str(path), "format": trace.form}
-    return machine_row(model) | head | _row(model, trace, cycles, histogram, progress)
+    return machine_row(model.machine) | head | _row(model, trace, cycles, histogram, progress)
 
 
 def exchange_on(model: FabricModel, *, words: int, at_once: bool = False) -> Trace:
@@ -295,7 +294,7 @@ def measure_exchange(
     """
     model = model_of(fabric)
     trace = exchange_on(model, words=model.timing.packet_length, at_once=True)
-    return machine_row(model) | {"pattern": trace.form} | _row(model, trace, cycles, histogram, progress)
+    return machine_row(model.machine) | {"pattern": trace.form} | _row(model, trace, cycles, histogram, progress)
 
 
 def _row(model: FabricModel, trace: Trace, cycles: int | None, histogram: bool, progress: Progress) -> Row:
@@ -310,7 +309,7 @@ def _row(model: FabricModel, trace: Trace, cycles: int | None, histogram: bool, 
         "complete": bool(arrived.all()) and trace.whole,
         "offered_rate": round(packets * flits, 6),
         "accepted_rate": round(run.taken * flits, 6),
-        "injected": int(created.sum()),
+        "created": int(created.sum()),
         "packets": packets,
         "payload_share": round(int(trace.flits[created].sum()) / (packets * length), 6) if packets else None,
         "delivered": len(tail),

@@ -5,24 +5,25 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from math import isinf
 from pathlib import Path
 from typing import Any
 
 from hdnhw.files import replacing
-from hdnhw.model.fabric import FabricModel
+from hdnhw.machine import Machine
+from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summarise
-from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.faults import Faults
+from hdnhw.topology.network import build
+from hdnhw.traffic.patterns import parse_pattern
 
-__all__ = ["Point", "ResultsFile", "Row", "Sweep", "machine_row", "measure_point", "measurement_row", "model_of"]
+__all__ = ["Point", "ResultsFile", "Row", "Sweep", "load_row", "machine_row", "measure_point", "measurement_row"]
 
 Row = dict[str, Any]
 
-REVISION = 2
+REVISION = 3
 """Of what a row means: rows of another one are measured anew."""
 
 STEPS = 64
@@ -45,35 +46,13 @@ class Point:
     @property
     def key(self) -> str:
         """All that the result depends on, as 32 hexadecimal digits."""
-        fabric = replace(self.fabric, flit_width=32, crossbar="crosspoint", endpoints=None)
-        return hashlib.sha256(repr((REVISION, fabric, self.load)).encode()).hexdigest()[:32]
+        return hashlib.sha256(repr((REVISION, self.fabric.timed, self.load)).encode()).hexdigest()[:32]
 
 
-@lru_cache(maxsize=2)
-def model_of(fabric: FabricSpec) -> FabricModel:
-    """Return the model of a machine."""
-    routing = plan(fabric.network, fabric.modes, fabric.lanes)
-    return FabricModel(
-        routing,
-        packet_length=fabric.packet_length,
-        buffers=fabric.buffers,
-        queueing=fabric.queueing,
-        crc=fabric.crc,
-    )
-
-
-def machine_row(model: FabricModel) -> Row:
-    """Return the columns of a result that say which machine it is of."""
-    network = model.plan.network
-    return {
-        "spec": str(network.spec),
-        "nodes": network.num_nodes,
-        "modes": model.plan.modes,
-        "lanes": model.plan.lanes,
-        "packet_length": model.timing.packet_length,
-        "buffers": model.buffers,
-        "queueing": model.queueing,
-    }
+def machine_row(machine: Machine) -> Row:
+    """Return the columns of a result that say which machine it is of, all that cycles depend on."""
+    network = machine.network
+    return {"spec": str(network.spec), "nodes": network.num_nodes, **machine.options(timed=True)}
 
 
 def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
@@ -86,15 +65,15 @@ def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -
     """Return what the command ``simulate`` prints."""
     faults = {} if model.faults is None else _faults_row(model.faults, measured)
     return {
-        **machine_row(model),
-        **asdict(load),
+        **machine_row(model.machine),
+        **load_row(load),
         **faults,
         "warmup": measured.warmup,
         "steady": measured.steady,
         "offered_rate": round(measured.offered_rate, 6),
         "accepted_rate": round(measured.accepted_rate, 6),
         "saturated": measured.saturated,
-        "injected": measured.created,
+        "created": measured.created,
         "packets": measured.packets,
         "payload_share": round(measured.payload_share, 6) if measured.packets else None,
         "delivered": measured.delivered,
@@ -109,10 +88,15 @@ def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -
     }
 
 
+def load_row(load: LoadSpec) -> Row:
+    """Return a load as results name it: its cycles are an interval, those of a run are more."""
+    row = asdict(load)
+    return {"interval" if name == "cycles" else name: row[name] for name in row}
+
+
 def _faults_row(faults: Faults, measured: Measurement) -> Row:
     return {
-        "dead_nodes": int(faults.nodes.sum()),
-        "dead_channels": int(faults.channels.sum()),
+        **faults.counts,
         "stranded": measured.stranded,
         "stranded_rate": round(measured.stranded_rate, 6),
     }
@@ -129,7 +113,7 @@ class ResultsFile:
     Raises
     ------
     SpecError
-        If the file is there and is none of these, or of a time when messages had no lengths.
+        If the file is there and is none of these, or of an older version.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -163,9 +147,9 @@ def _read(path: Path) -> dict[str, Row]:
         rows = parquet.read_table(path).to_pylist()
         kept = {row.pop("key"): row for row in rows}
     except (pyarrow.ArrowException, OSError, KeyError) as error:
-        raise SpecError(f"results must be a Parquet file of a sweep, not {path}: {error}") from None
-    if not all("lengths" in row for row in kept.values()):
-        raise SpecError(f"results of {path} are of an older version, without lengths: give another file")
+        raise SpecError(f"results must be a Parquet file of a sweep, not {str(path)!r}: {error}") from None
+    if not all("created" in row for row in kept.values()):
+        raise SpecError(f"results of {str(path)!r} are of an older version: give another file")
     return kept
 
 
@@ -177,6 +161,7 @@ class _Curve:
         self.rows: dict[float, Row] = {}
         self._asked: set[float] = set()
         bound = None
+        parse_pattern(load.pattern, build(fabric.network))  # what cannot be is refused before workers start
         if rates is None and load.pattern == "uniform":  # the load of the channels is known for that alone
             bound = routing_statistics(model_of(fabric).plan).saturation_bound
         self._step, self._low, self._high = min(1.0, bound or 1.0) / STEPS, 0, STEPS + 1
@@ -244,6 +229,11 @@ class Sweep:
         Is told what goes on.
     progress : callable
         Is told what is being measured and the share of all points that is done.
+
+    Raises
+    ------
+    SpecError
+        If a machine cannot have the load's pattern.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hdnhw.model.fabric import Course, FabricModel, Heads
 from hdnhw.model.hang import HangError
-from hdnhw.model.router import CREATED, DESTINATION, HOPS, TAG
+from hdnhw.model.kernel.state import CREATED, DESTINATION, HOPS, TAG
 from hdnhw.routing.compiled import VC_SHIFT
 
 __all__ = ["PATIENCE", "Watchdog"]
@@ -35,7 +35,7 @@ class Watchdog:
     def __init__(self, model: FabricModel, course: Course, *, source_of: Callable[[int], int]) -> None:
         self._model, self._course, self._source_of = model, course, source_of
         self._ports = model.plan.network.ports
-        self._neighbors = model.shape[0].reshape(-1, len(self._ports))
+        self._neighbors = model.fabric.neighbors.reshape(-1, len(self._ports))
         self._moved, self._still_since, self._followed, self._waited = (0, 0), 0, 0, False
 
     def look(self, *, last: bool = False) -> None:
@@ -85,7 +85,7 @@ class Watchdog:
 
     def _hop(self, node: int, address: int) -> tuple[int, int]:
         """Return port and virtual channel by which a packet leaves a node, as the model has them."""
-        decision = self._model.plan.route(int(self._model.address[node]), address)
+        decision = self._model.plan.route(int(self._model.fabric.address[node]), address)
         return decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
 
     def _check_heads(self, stuck: bool) -> None:
@@ -110,9 +110,9 @@ class Watchdog:
         """Say what a packet at the head of a queue waits for."""
         packet, wanted, free = heads.packet[head], int(heads.wanted[head]), int(heads.free[head])
         target = "its terminal" if wanted < 0 else self._name(wanted)
-        slots = f"a slot of {target}" if free == 0 else f"nothing: {target} has {free} slots for it"
+        awaited = f"a packet buffer of {target}" if free == 0 else f"nothing: {target} has {free} buffers for it"
         source, destination = self._source_of(int(packet[TAG])), self._node(packet[DESTINATION])
-        return f"{self._name(int(heads.queue[head]))}: the packet from {source} to {destination} waits for {slots}"
+        return f"{self._name(int(heads.queue[head]))}: the packet from {source} to {destination} waits for {awaited}"
 
     @property
     def _cycle(self) -> int:

@@ -5,8 +5,9 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from hdnhw.collective.choices import SPLITS
 from hdnhw.collective.cost import Cost, corrected_formula, lower_bound, paper_formula
-from hdnhw.collective.exchange import SPLITS, exchange_schedule
+from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import Execution, execute
 from hdnhw.papers.claim import Case, Claim, Finding, judge, plain_rows
 from hdnhw.papers.families import cases_of, dual_net

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hdnhw.files import check_output, replacing
+
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType
 
 __all__ = ["STYLE", "SUFFIXES", "check_plot", "curves_svg", "plot_curves"]
 
@@ -14,7 +17,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 CEILING = 6
 """Latencies are shown up to so many times the lowest one."""
 
-STYLE = {"svg.hashsalt": "hdnhw", "svg.fonttype": "none"}
+STYLE: "dict[RcKeyType, Any]" = {"svg.hashsalt": "hdnhw", "svg.fonttype": "none"}
 """Ids that do not change from run to run, and text as text."""
 
 

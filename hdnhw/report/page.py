@@ -12,7 +12,8 @@ from hdnhw.model.measure import LoadSpec
 from hdnhw.report.curves import CEILING, curves_svg
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
-from hdnhw.spec import parse
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec.options import options_of
 
 __all__ = ["check_page", "sweep_page"]
 
@@ -100,12 +101,16 @@ def _text(value: float | None, decimals: int) -> str:
     return NOTHING if value is None else f"{value:.{decimals}f}"
 
 
+def _value(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
 def _options(row: dict[str, Any], load: LoadSpec) -> dict[str, str]:
     """Return name -> text of what all runs had in common."""
+    units = {"packet_length": " flits", "buffers": " packet buffers a port"}
+    machine = [name for name in options_of(FabricSpec, timed=True) if name != "modes"]
     return {
-        "packet length": f"{row['packet_length']} flits",
-        "buffers": f"{row['buffers']} packet slots a port",
-        "lanes": str(row["lanes"]),
+        **{name.replace("_", " "): f"{_value(row[name])}{units.get(name, '')}" for name in machine},
         "pattern": load.pattern,
         "messages": "a packet each" if load.lengths is None else f"{load.lengths} flits",
         "injection": load.injection,

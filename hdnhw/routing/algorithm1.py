@@ -293,7 +293,8 @@ def _lengths_above(shape: _Shape, k: int, base: Lengths, within: Lengths, source
         own = node_id[node]
         leave = within[node, place[:, own]]
         arrive = in_super_node[own, node_id] + within[inner, place[cluster, node_id]]
-        return np.add.outer(leave + np.int16(1), arrive)  # type: ignore[no-any-return]
+        lengths: Lengths = np.add.outer(leave + np.int16(1), arrive)
+        return lengths
 
     result = np.empty((len(sources), 2, level.clusters, len(within)), dtype=np.int16)
     for row, source in zip(result, sources, strict=True):

@@ -9,25 +9,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
 
-from hdnhw.routing.compiled import VC_SHIFT, compile_rule
+from hdnhw.kernels import interpreted, kernel
+from hdnhw.routing.compiled import ROUTE, VC_SHIFT, compile_rule, interpret_rule
+from hdnhw.routing.errors import RuleError
 from hdnhw.routing.hop import HopRule
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["ROUTE_TYPE", "DependencyGraph", "RuleError", "build_dependency_graph"]
-
-ROUTE_TYPE = types.FunctionType(types.int64(types.int64, types.int64))
-"""Numba type of a compiled rule, so that kernels are compiled once for every network."""
-
-_FLAGS = types.Array(types.uint8, 3, "C")
-_TABLE = types.Array(types.int32, 2, "C")
-_WORDS = types.Array(types.int64, 1, "C")
-
-
-class RuleError(ValueError):
-    """A routing rule that must not become hardware: it can deadlock, get lost or leave the network."""
+__all__ = ["DependencyGraph", "build_dependency_graph"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +57,8 @@ class DependencyGraph:
 
     def find_cycle(self) -> list[tuple[int, int, int]] | None:
         """Return virtual channels (node, port, vc), each waiting for the next and the last for the first, or None."""
-        left = _remove_sources(self.depends, self.neighbors, self.num_vcs)
+        with interpreted(self.depends.size):
+            left = _remove_sources(self.depends, self.neighbors, self.num_vcs)
         waiting = np.argwhere(left & self.used)
         if not len(waiting):
             return None
@@ -87,11 +78,12 @@ class DependencyGraph:
         return [(node, channel // self.num_vcs, channel % self.num_vcs) for node, channel in cycle]
 
 
-@njit(
-    types.int64(ROUTE_TYPE, _WORDS, _TABLE, _WORDS, types.int64, types.Array(types.uint8, 2, "C"), _FLAGS, _FLAGS),
-    cache=True,
+@kernel(
+    f"int64({ROUTE}, int64[::1], int32[:, ::1], int64[::1], int64, uint8[:, ::1], uint8[:, :, ::1], uint8[:, :, ::1])"
 )
-def _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns):  # type: ignore[no-untyped-def]
+def _follow(
+    route: Any, address: Any, neighbors: Any, opposite: Any, num_vcs: int, used: Any, depends: Any, turns: Any
+) -> Any:
     """Take every hop between every pair; return -1, or source * nodes + destination of the first bad one."""
     nodes, ports = neighbors.shape
     mask, local = (1 << VC_SHIFT) - 1, neighbors.shape[1] * num_vcs
@@ -124,8 +116,8 @@ def _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns):
     return -1
 
 
-@njit(types.Array(types.uint8, 2, "C")(_FLAGS, _TABLE, types.int64), cache=True)
-def _remove_sources(depends, neighbors, num_vcs):  # type: ignore[no-untyped-def]
+@kernel("uint8[:, ::1](uint8[:, :, ::1], int32[:, ::1], int64)")
+def _remove_sources(depends: Any, neighbors: Any, num_vcs: int) -> Any:
     """Remove channels that nothing waits for until none is left; return the ones that cannot be removed."""
     nodes, channels, _ = depends.shape
     waiting = np.zeros((nodes, channels), np.int64)
@@ -174,7 +166,9 @@ def build_dependency_graph(rule: HopRule) -> DependencyGraph:
     turns = np.zeros((nodes, channels + 1, channels + 1), np.uint8)
     address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
     opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
-    bad: Any = _follow(compile_rule(rule), address, neighbors, opposite, num_vcs, used, depends, turns)
+    with interpreted(nodes * nodes) as plain:
+        route = interpret_rule(rule) if plain else compile_rule(rule)
+        bad = _follow(route, address, neighbors, opposite, num_vcs, used, depends, turns)
     if bad >= 0:
         raise RuleError(f"rule of {network.spec} takes no valid hop at node {bad // nodes} to {bad % nodes}")
     return DependencyGraph(ports, num_vcs, used, depends, turns, neighbors)

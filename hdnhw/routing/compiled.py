@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-
-from numba import cfunc
+from typing import cast
 
 from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.routing.hop import HopRule
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["FORMATS", "VC_SHIFT", "compile_rule", "statements"]
+__all__ = ["FORMATS", "ROUTE", "VC_SHIFT", "compile_rule", "interpret_rule", "statements"]
+
+ROUTE = "FunctionType(int64(int64, int64))"
+"""Numba type of a compiled rule, so that kernels are compiled once for every network."""
 
 VC_SHIFT = 8
 """A compiled rule returns ``port | vc << VC_SHIFT``; the port number of an arrival is the number of ports."""
@@ -52,10 +54,16 @@ def statements(
 
 @lru_cache(maxsize=16)
 def compile_rule(rule: HopRule) -> Callable[[int, int], int]:
-    """Return a compiled ``route(cur, dst)`` of packed addresses.
+    """Return :func:`interpret_rule` as a Numba C function: kernels that call it are compiled once for every network."""
+    from numba import cfunc
 
-    The result is ``port | vc << VC_SHIFT``, with port ``len(network.ports)`` where the packet has arrived. It is a
-    Numba C function: kernels that call it are compiled once for every network.
+    return cast(Callable[[int, int], int], cfunc("int64(int64, int64)")(interpret_rule(rule)))
+
+
+def interpret_rule(rule: HopRule) -> Callable[[int, int], int]:
+    """Return a rule as a function ``route(cur, dst)`` of packed addresses.
+
+    The result is ``port | vc << VC_SHIFT``, with port ``len(network.ports)`` where the packet has arrived.
     """
     outputs = [*rule.take, *rule.vc, rule.arrived]
     body = statements(rule.circuit, outputs, AddressLayout(rule.network))
@@ -68,4 +76,4 @@ def compile_rule(rule: HopRule) -> Callable[[int, int], int]:
     ]
     namespace: dict[str, Callable[[int, int], int]] = {}
     exec("\n".join(lines), namespace)
-    return cfunc("int64(int64, int64)")(namespace["route"])
+    return namespace["route"]

@@ -1,29 +1,22 @@
 """The hop-by-hop rule of a network and its buffer classes, as one circuit of the digits of two nodes.
 
 A rule reads the current node and the destination, and nothing else: neither the port of arrival nor a field that a
-packet carries. What it decides comes from the step of its kind of network; here it becomes a rule.
+packet carries. What it decides comes from the step of its network family; here it becomes a rule.
 
 Lanes multiply the virtual channels: every class has one for each lane, and a packet keeps to the lane of its
 destination all the way (Dally, "Virtual-channel flow control", 1992, has the word). Between routers, packets of two
 lanes never wait for each other, so the dependencies of each lane are among those of the rule without lanes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.routing.cube_rules import crossed_step, cycles_step, folded_step, reduced_step
-from hdnhw.routing.dual_rule import default_modes, dual_step
-from hdnhw.routing.graph_rules import petersen_step, star_step
-from hdnhw.routing.step import Step
-from hdnhw.routing.swapped_rule import swapped_step
-from hdnhw.spec import SpecError
-from hdnhw.topology.cubes import CrossedCubeNetwork, CubeCyclesNetwork, FoldedCubeNetwork, ReducedCubeNetwork
+from hdnhw.routing.dual_rule import default_modes
+from hdnhw.routing.step import Step, step_of
+from hdnhw.spec import SpecError, family_of
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network
-from hdnhw.topology.petersen import PetersenNetwork
-from hdnhw.topology.star import StarNetwork
-from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["HopRule", "check_modes", "default_modes", "hop_rule"]
 
@@ -91,17 +84,18 @@ def check_modes(network: Network, modes: str | None) -> str:
     Raises
     ------
     SpecError
-        If there is not one letter f or O a level.
+        If there is not one letter f or O a level, or there are modes and no levels.
     """
-    if not isinstance(network, DualNetwork):
+    if not isinstance(network, DualNetwork) or not network.levels:
         if modes:
-            raise SpecError(f"modes are for dual-nets; {network.spec} has no levels")
+            raise SpecError(f"modes are for dual-nets of one level or more; {network.spec} is none")
         return ""
     if modes is None:
         return default_modes(network)
     levels = len(network.levels)
     if len(modes) != levels or set(modes) - set("fO"):
-        raise SpecError(f"modes of {network.spec} must be {levels} letters f or O, level {levels} first, not {modes!r}")
+        letters = "one letter f or O" if levels == 1 else f"{levels} letters f or O, level {levels} first"
+        raise SpecError(f"modes of {network.spec} must be {letters}, not {modes!r}")
     return modes
 
 
@@ -119,7 +113,8 @@ def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopR
     Raises
     ------
     SpecError
-        If `modes` does not fit the network, there cannot be so many lanes, or a router would have too many ports.
+        If `modes` does not fit the network, there cannot be so many lanes, a router would have too many ports, or no
+        rule is known.
     """
     if len(network.ports) > MAX_PORTS:
         raise SpecError(
@@ -133,7 +128,9 @@ def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopR
         [circuit.input(f"{side}{place}", radix) for place, radix in enumerate(network.radices)]
         for side in ("cur", "dst")
     )
-    step, is_shortest = _step(circuit, network, cur, dst, letters)
+    step, is_shortest = step_of(circuit, network, cur, dst, letters), family_of(network.spec).is_shortest
+    if callable(is_shortest):
+        is_shortest = is_shortest(network, letters)
     ports = range(len(network.ports))
     widths = [len(step.class_bits[port]) for port in ports]
     vc = [_class_bit(circuit, step, [port for port in ports if widths[port] > bit], bit) for bit in range(max(widths))]
@@ -142,30 +139,6 @@ def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopR
     take = tuple(step.take[port] for port in ports)
     num_vcs = tuple(lanes << width for width in widths)
     return HopRule(network, letters, circuit, take, step.matched, tuple(vc), num_vcs, lanes, is_shortest)
-
-
-_RULES: tuple[tuple[type[Network], Callable[..., Step], bool], ...] = (
-    (SwappedNetwork, swapped_step, False),
-    (FoldedCubeNetwork, folded_step, True),
-    (CrossedCubeNetwork, crossed_step, True),
-    (CubeCyclesNetwork, cycles_step, False),
-    (ReducedCubeNetwork, reduced_step, False),
-    (StarNetwork, star_step, True),
-    (PetersenNetwork, petersen_step, True),
-)
-"""The rule of each kind of network, and whether all its routes are shortest."""
-
-
-def _step(
-    circuit: Circuit, network: Network, cur: Sequence[Term], dst: Sequence[Term], modes: str
-) -> tuple[Step, bool]:
-    """Return the step of a network, and whether all routes are shortest."""
-    if isinstance(network, DualNetwork):
-        return dual_step(circuit, network, cur, dst, modes), network.is_nested and "O" not in modes
-    for kind, rule, is_shortest in _RULES:
-        if isinstance(network, kind):
-            return rule(circuit, network, cur, dst), is_shortest
-    raise SpecError(f"no table-free routing rule is known for {network.spec}")
 
 
 def _parity(bits: Sequence[Term]) -> Term:

@@ -7,8 +7,9 @@ from itertools import product
 
 import numpy as np
 
-from hdnhw.routing.cdg import RuleError, build_dependency_graph
+from hdnhw.routing.cdg import build_dependency_graph
 from hdnhw.routing.compiled import compile_rule
+from hdnhw.routing.errors import RuleError
 from hdnhw.routing.hop import HopRule, hop_rule
 from hdnhw.spec import NetworkSpec, SpecError
 from hdnhw.topology.address import AddressLayout

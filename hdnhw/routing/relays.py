@@ -1,11 +1,12 @@
-"""The dependency graph of a fabric with relays: virtual channels, injection queues and the slots of relays."""
+"""The dependency graph of a fabric with relays: virtual channels, injection queues and the buffers of relays."""
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from hdnhw.routing.cdg import DependencyGraph, RuleError, build_dependency_graph
+from hdnhw.routing.cdg import DependencyGraph, build_dependency_graph
+from hdnhw.routing.errors import RuleError
 from hdnhw.routing.plan import Proof, RoutingPlan
 
 __all__ = ["prove_relays", "relay_dependencies"]
@@ -18,8 +19,8 @@ def relay_dependencies(graph: DependencyGraph, waypoints: int, *, reserved: bool
     """Return what a packet that holds a place may wait for before it leaves it.
 
     Vertices are, in this order: virtual channels, those of node n beginning at ``n * ports * num_vcs``; the injection
-    queue of each node; for each class 0 to W the slots of each node; and a vertex a class that stands for the slots of
-    all nodes, as a packet may ask any of them.
+    queue of each node; for each class 0 to W the buffers of each node; and a vertex a class that stands for the
+    buffers of all nodes, as a packet may ask any of them.
 
     Parameters
     ----------
@@ -28,8 +29,8 @@ def relay_dependencies(graph: DependencyGraph, waypoints: int, *, reserved: bool
     waypoints : int
         Most that a packet names, W.
     reserved : bool
-        Whether packets go to a relay only when a slot is reserved for them, so that ejection waits for nothing. If not,
-        what comes to a relay waits for its slots.
+        Whether packets go to a relay only when a buffer is reserved for them, so that ejection waits for nothing. If
+        not, what comes to a relay waits for its buffers.
 
     Returns
     -------
@@ -38,12 +39,12 @@ def relay_dependencies(graph: DependencyGraph, waypoints: int, *, reserved: bool
 
     Notes
     -----
-    Users take what comes out without waiting for what they send. Requests, grants and notices hold no slot; they wait
-    for injection, and everything that waits for one of them waits for the slots whose relay sends it.
+    Users take what comes out without waiting for what they send. Requests, grants and notices hold no buffer; they wait
+    for injection, and everything that waits for one of them waits for the buffers whose relay sends it.
     """
     nodes, channels = graph.used.shape
     inject = nodes * channels + np.arange(nodes)
-    slots = nodes * (channels + 1) + np.arange((waypoints + 1) * nodes).reshape(waypoints + 1, nodes)
+    buffers = nodes * (channels + 1) + np.arange((waypoints + 1) * nodes).reshape(waypoints + 1, nodes)
     anywhere = nodes * (channels + 1 + waypoints + 1) + np.arange(waypoints + 1)
     node, first, then = np.nonzero(graph.depends)
     target = graph.neighbors[node, first // graph.num_vcs].astype(np.int64)
@@ -51,20 +52,20 @@ def relay_dependencies(graph: DependencyGraph, waypoints: int, *, reserved: bool
     node, channel = np.nonzero(graph.turns[:, channels, :channels])
     edges.append(np.column_stack([inject[node], node * channels + channel]))
     for kind in range(waypoints + 1):
-        edges.append(np.column_stack([slots[kind], inject]))
-        edges.append(np.column_stack([np.full(nodes, anywhere[kind]), slots[kind]]))
+        edges.append(np.column_stack([buffers[kind], inject]))
+        edges.append(np.column_stack([np.full(nodes, anywhere[kind]), buffers[kind]]))
         if kind:
-            edges.append(np.column_stack([slots[kind], np.full(nodes, anywhere[kind - 1])]))
+            edges.append(np.column_stack([buffers[kind], np.full(nodes, anywhere[kind - 1])]))
     if not reserved:
-        edges += [_arrivals(graph, slots[kind]) for kind in range(waypoints)]
+        edges += [_arrivals(graph, buffers[kind]) for kind in range(waypoints)]
     return int(anywhere[-1]) + 1, np.concatenate(edges)
 
 
-def _arrivals(graph: DependencyGraph, slots: npt.NDArray[np.int64]) -> Edges:
-    """Return the dependencies of the virtual channels into each node on its slots."""
+def _arrivals(graph: DependencyGraph, buffers: npt.NDArray[np.int64]) -> Edges:
+    """Return the dependencies of the virtual channels into each node on its buffers."""
     channels = graph.used.shape[1]
     node, channel = np.nonzero(graph.used)
-    return np.column_stack([node * channels + channel, slots[graph.neighbors[node, channel // graph.num_vcs]]])
+    return np.column_stack([node * channels + channel, buffers[graph.neighbors[node, channel // graph.num_vcs]]])
 
 
 def prove_relays(plan: RoutingPlan, waypoints: int) -> Proof:

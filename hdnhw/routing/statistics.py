@@ -1,12 +1,12 @@
 """Figures of a routing plan over all pairs: hops, stretch and channel load."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numba import njit, types
 
-from hdnhw.routing.cdg import ROUTE_TYPE
-from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.kernels import kernel
+from hdnhw.routing.compiled import ROUTE, VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.topology.metrics import neighbor_table
 
@@ -14,10 +14,6 @@ __all__ = ["RoutingStatistics", "routing_statistics"]
 
 PAIR_BUDGET = 1 << 26
 """Ordered pairs routed at most; larger networks are routed from every node to evenly spread destinations."""
-
-_TABLE = types.Array(types.int32, 2, "C")
-_WORDS = types.Array(types.int64, 1, "C")
-_FIGURES = types.UniTuple(types.float64, 6)  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True)
@@ -55,8 +51,8 @@ class RoutingStatistics:
     saturation_bound: float | None
 
 
-@njit(types.void(_TABLE, types.int64, _WORDS, _WORDS), cache=True)
-def _search(neighbors, source, distance, queue):  # type: ignore[no-untyped-def]
+@kernel("void(int32[:, ::1], int64, int64[::1], int64[::1])")
+def _search(neighbors: Any, source: int, distance: Any, queue: Any) -> None:
     """Fill `distance` from `source` by breadth-first search."""
     distance[:] = -1
     distance[source] = 0
@@ -73,8 +69,8 @@ def _search(neighbors, source, distance, queue):  # type: ignore[no-untyped-def]
                 end += 1
 
 
-@njit(types.void(ROUTE_TYPE, _WORDS, _TABLE, types.int64, _WORDS, _WORDS, _WORDS), cache=True)
-def _walk(route, address, neighbors, dst, port_of, hops, stack):  # type: ignore[no-untyped-def]
+@kernel(f"void({ROUTE}, int64[::1], int32[:, ::1], int64, int64[::1], int64[::1], int64[::1])")
+def _walk(route: Any, address: Any, neighbors: Any, dst: int, port_of: Any, hops: Any, stack: Any) -> None:
     """Fill the port that every node takes towards `dst` and its hops to there."""
     nodes = neighbors.shape[0]
     hops[:] = -1
@@ -93,8 +89,8 @@ def _walk(route, address, neighbors, dst, port_of, hops, stack):  # type: ignore
             hops[stack[size]] = count
 
 
-@njit(types.void(_TABLE, _WORDS, _WORDS, _WORDS, _WORDS, types.Array(types.int64, 2, "C")), cache=True)
-def _add_load(neighbors, port_of, hops, order, flow, load):  # type: ignore[no-untyped-def]
+@kernel("void(int32[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1])")
+def _add_load(neighbors: Any, port_of: Any, hops: Any, order: Any, flow: Any, load: Any) -> None:
     """Send one packet from every node and count what passes each channel, farthest nodes first."""
     nodes = neighbors.shape[0]
     starts = np.zeros(hops.max() + 2, np.int64)
@@ -112,8 +108,8 @@ def _add_load(neighbors, port_of, hops, order, flow, load):  # type: ignore[no-u
         flow[neighbors[node, port_of[node]]] += flow[node]
 
 
-@njit(_FIGURES(ROUTE_TYPE, _WORDS, _TABLE, _WORDS, types.Array(types.int64, 2, "C")), cache=True)
-def _gather(route, address, neighbors, destinations, load):  # type: ignore[no-untyped-def]
+@kernel(f"UniTuple(float64, 6)({ROUTE}, int64[::1], int32[:, ::1], int64[::1], int64[:, ::1])")
+def _gather(route: Any, address: Any, neighbors: Any, destinations: Any, load: Any) -> tuple[float, ...]:
     nodes = neighbors.shape[0]
     distance, queue, port_of = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     hops, stack, flow = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)

@@ -6,10 +6,21 @@ from functools import reduce
 from operator import add
 
 from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.spec import Factor
+from hdnhw.spec import Factor, SpecError, family_of
 from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.graph import Network
 
-__all__ = ["DATELINE_RING", "Step", "bits_of_number", "class_of", "count", "exclusive", "first_of", "product_step"]
+__all__ = [
+    "DATELINE_RING",
+    "Step",
+    "bits_of_number",
+    "class_of",
+    "count",
+    "exclusive",
+    "first_of",
+    "product_step",
+    "step_of",
+]
 
 DATELINE_RING = 5
 """Smallest ring that needs datelines: shorter ones route at most two hops, never around a whole ring."""
@@ -32,6 +43,21 @@ class Step:
     matched: Term
     take: Mapping[int, Term]
     class_bits: Mapping[int, list[Term]]
+
+
+def step_of(circuit: Circuit, network: Network, cur: Sequence[Term], dst: Sequence[Term], modes: str = "") -> Step:
+    """Return what the rule of the network's family decides.
+
+    Raises
+    ------
+    SpecError
+        If no rule is known.
+    """
+    rule = family_of(network.spec).step
+    if rule is None:
+        raise SpecError(f"no table-free routing rule is known for {network.spec}")
+    step: Step = rule(circuit, network, cur, dst, modes)
+    return step
 
 
 def product_step(

@@ -47,8 +47,8 @@ class FaultSurvey:
     """
 
     network: NetworkSpec
-    modes: str | None
-    lanes: int
+    modes: str | None = None
+    lanes: int = 1
     rate: float
     channel_rate: float
     waypoints: int

@@ -3,21 +3,16 @@
 from collections.abc import Sequence
 
 from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.routing.cube_rules import folded_step
-from hdnhw.routing.graph_rules import petersen_step, star_step
-from hdnhw.routing.step import Step, bits_of_number, count, product_step
+from hdnhw.routing.step import Step, bits_of_number, count, step_of
 from hdnhw.spec import SpecError
-from hdnhw.topology.cubes import FoldedCubeNetwork
-from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.graph import Network
-from hdnhw.topology.petersen import PetersenNetwork
-from hdnhw.topology.star import StarNetwork
 from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["swapped_step"]
 
 
-def swapped_step(circuit: Circuit, network: SwappedNetwork, cur: Sequence[Term], dst: Sequence[Term]) -> Step:
+def swapped_step(
+    circuit: Circuit, network: SwappedNetwork, cur: Sequence[Term], dst: Sequence[Term], _modes: str
+) -> Step:
     """Decide by the recursive routing of the HSN paper, section 2.3.
 
     Where X_i is the highest digit that differs, it goes within the nucleus to Y_i and over the level-i link; where
@@ -40,7 +35,7 @@ def swapped_step(circuit: Circuit, network: SwappedNetwork, cur: Sequence[Term],
         wanted = [dst[place] for place in network.places[level]]
         same[level] = circuit.all_of(cur[place].eq(t) for place, t in zip(network.places[level], wanted, strict=True))
         target = _with_top(circuit, network, level, same[level], wanted, target)
-    inner = _nucleus_step(circuit, network.nucleus, own, target)
+    inner = step_of(circuit, network.nucleus, own, target)
     phase, above = {}, circuit.constant(1)
     for level in range(levels, 1, -1):
         phase[levels - level] = above & ~same[level]
@@ -72,18 +67,6 @@ def _with_top(
             t = whole + t
         result[-back] = same.mux(result[-back], t)
     return result
-
-
-def _nucleus_step(circuit: Circuit, nucleus: Network, cur: Sequence[Term], dst: Sequence[Term]) -> Step:
-    if isinstance(nucleus, FoldedCubeNetwork):
-        return folded_step(circuit, nucleus, cur, dst)
-    if isinstance(nucleus, StarNetwork):
-        return star_step(circuit, nucleus, cur, dst)
-    if isinstance(nucleus, PetersenNetwork):
-        return petersen_step(circuit, nucleus, cur, dst)
-    if not isinstance(nucleus, DualNetwork):
-        raise SpecError(f"no table-free routing rule is known for a nucleus {nucleus.spec}")
-    return product_step(circuit, nucleus, cur, dst, [circuit.constant(1)] * len(cur))
 
 
 def _with_complement(

@@ -6,14 +6,13 @@ is a route like any other and needs no further buffer class.
 
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
 
-from hdnhw.routing.cdg import ROUTE_TYPE
-from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.kernels import kernel
+from hdnhw.routing.compiled import ROUTE, VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.topology.faults import Faults
@@ -30,13 +29,6 @@ FAR = 1 << 20
 
 Matrix = npt.NDArray[np.uint64]
 """Truth values of ordered pairs, shape (nodes, words): bit v % 64 of word v // 64 of row u is that of u and v."""
-
-_PORTS = types.Array(types.uint8, 2, "C")
-_TABLE = types.Array(types.int32, 2, "C")
-_LEGS = types.Array(types.int16, 2, "C")
-_BITS = types.Array(types.uint64, 2, "C")
-_FLAGS = types.Array(types.boolean, 1, "C")
-_FLAG_TABLE = types.Array(types.boolean, 2, "C")
 
 
 class RouteTable:
@@ -85,16 +77,16 @@ class RouteTable:
         return reached
 
 
-@njit(types.void(ROUTE_TYPE, types.Array(types.int64, 1, "C"), _PORTS), cache=True)
-def _fill_ports(route, address, ports):  # type: ignore[no-untyped-def]
+@kernel(f"void({ROUTE}, int64[::1], uint8[:, ::1])")
+def _fill_ports(route: Any, address: Any, ports: Any) -> None:
     """Fill the port that is taken, by destination and node."""
     for dst in range(len(address)):
         for node in range(len(address)):
             ports[dst, node] = NO_PORT if node == dst else route(address[node], address[dst]) & ((1 << VC_SHIFT) - 1)
 
 
-@njit(types.void(_PORTS, _TABLE, _FLAGS, _FLAG_TABLE, _LEGS), cache=True)
-def _fill_legs(ports, neighbors, dead, dead_channels, hops):  # type: ignore[no-untyped-def]
+@kernel("void(uint8[:, ::1], int32[:, ::1], boolean[::1], boolean[:, ::1], int16[:, ::1])")
+def _fill_legs(ports: Any, neighbors: Any, dead: Any, dead_channels: Any, hops: Any) -> None:
     """Fill the hops of routes by destination and source; -2 stands for what is not known yet."""
     nodes = len(neighbors)
     stack = np.empty(nodes, np.int64)
@@ -123,8 +115,8 @@ def _fill_legs(ports, neighbors, dead, dead_channels, hops):  # type: ignore[no-
                 row[stack[size]] = count
 
 
-@njit(types.void(_TABLE, _FLAGS, _FLAG_TABLE, _BITS), cache=True)
-def _fill_connected(neighbors, dead, dead_channels, reached):  # type: ignore[no-untyped-def]
+@kernel("void(int32[:, ::1], boolean[::1], boolean[:, ::1], uint64[:, ::1])")
+def _fill_connected(neighbors: Any, dead: Any, dead_channels: Any, reached: Any) -> None:
     """Search from every healthy node."""
     nodes = len(neighbors)
     queue = np.empty(nodes, np.int64)
@@ -146,8 +138,8 @@ def _fill_connected(neighbors, dead, dead_channels, reached):  # type: ignore[no
                     end += 1
 
 
-@njit(types.void(_BITS, _BITS, _BITS), cache=True)
-def _join(first, then, joined):  # type: ignore[no-untyped-def]
+@kernel("void(uint64[:, ::1], uint64[:, ::1], uint64[:, ::1])")
+def _join(first: Any, then: Any, joined: Any) -> None:
     """Fill the pairs with a node in between that the first one reaches and that reaches the second."""
     for source in range(len(first)):
         for middle in range(len(first)):

@@ -2,55 +2,55 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.machine import Machine
 from hdnhw.rtl.arbiter import Order, service_order
 from hdnhw.rtl.bits import any_of, equals
-from hdnhw.rtl.buffer import Ways, queue_signature
-from hdnhw.timing import SlotTiming
+from hdnhw.rtl.buffer import InputBuffer
 
 __all__ = ["Allocator", "CreditCounter", "Grant", "Way"]
 
 
 class CreditCounter(wiring.Component):
-    """Free packet slots of one virtual channel downstream.
+    """Free packet buffers of one virtual channel downstream.
 
     Parameters
     ----------
-    slots : int
-        Packet slots; all are free after reset.
+    buffers : int
+        Packet buffers; all are free after reset.
 
     Members
     -------
     update : In(1)
         Whether `give` and `spend` count in this cycle.
     give, spend : In(1)
-        A slot has become free; a packet has been granted.
+        A packet buffer has become free; a packet has been granted.
     available : Out(1)
         Whether a packet may be sent.
     """
 
-    def __init__(self, *, slots: int) -> None:
-        self._slots = slots
+    def __init__(self, *, buffers: int) -> None:
+        self._buffers = buffers
         super().__init__({"update": In(1), "give": In(1), "spend": In(1), "available": Out(1)})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        if self._slots > 4:
-            free = Signal(range(self._slots + 1), init=self._slots)
+        if self._buffers > 4:
+            free = Signal(range(self._buffers + 1), init=self._buffers)
             with m.If(self.update):
                 m.d.sync += free.eq(free + self.give - self.spend)
             m.d.comb += self.available.eq(free.any())
             return m
-        free = Signal(self._slots, init=-1)  # ones in as many low bits as slots are free
+        free = Signal(self._buffers, init=-1)  # ones in as many low bits as buffers are free
         stays, more, less = self.give | ~self.spend, self.give & ~self.spend, ~self.give
         below, above = Cat(Const(1, 1), free[:-1]), Cat(free[1:], Const(0, 1))
         with m.If(self.update):
-            m.d.sync += [free[i].eq(free[i] & stays | below[i] & more | above[i] & less) for i in range(self._slots)]
+            m.d.sync += [free[i].eq(free[i] & stays | below[i] & more | above[i] & less) for i in range(self._buffers)]
         m.d.comb += self.available.eq(free[0])
         return m
 
@@ -76,13 +76,11 @@ class Allocator(wiring.Component):
 
     Parameters
     ----------
+    machine : Machine
     inputs : sequence of sequences of sequences of Way
         For each input and each of its virtual channels, the ways that its packets take.
     outputs : sequence of (int, int)
-        For each output, its virtual channels and the packet slots of each downstream. The last one is ejection.
-    timing : SlotTiming
-    dead_pins : bool
-        Whether channels can be dead.
+        For each output, its virtual channels and the packet buffers of each downstream. The last one is ejection.
 
     Members
     -------
@@ -92,7 +90,7 @@ class Allocator(wiring.Component):
         Which outputs lead to a dead channel, if any can: packets that are there are granted at once and spend no
         credit. Looked at in the commit phase, for the slot that is committed.
     queues_I : In
-        The queues of input I, see :func:`hdnhw.rtl.buffer.queue_signature`.
+        The queues of input I, see :meth:`hdnhw.rtl.buffer.InputBuffer.signature`.
     credit_O : In
         Credits coming back at output O, a bit a virtual channel, looked at in the update phase; of ejection, in every.
     idle_O : Out
@@ -106,43 +104,43 @@ class Allocator(wiring.Component):
         Whether output O is dead in this slot; absent for ejection, and where none can be.
     """
 
-    _queueing: str
+    buffer: ClassVar[type[InputBuffer]]
+    """What stands at the inputs."""
 
     def __init__(
         self,
+        machine: Machine,
         *,
         inputs: Sequence[Sequence[Sequence[Way]]],
         outputs: Sequence[tuple[int, int]],
-        timing: SlotTiming,
-        dead_pins: bool = False,
     ) -> None:
-        self._inputs: list[list[Ways]] = [[tuple(ways) for ways in queues] for queues in inputs]
-        self._outputs, self._timing, self._dead_pins = tuple(outputs), timing, dead_pins
-        members: dict[str, Any] = {"at": In(timing.packet_length)}
-        for number, queues in enumerate(self._inputs):
-            members[f"queues_{number}"] = In(queue_signature(queues, self._queueing))
-        for number, (num_vcs, _) in enumerate(self._outputs):
+        self.machine, self.inputs, self.outputs = machine, [[tuple(ways) for ways in own] for own in inputs], outputs
+        self._timing = machine.timing
+        members: dict[str, Any] = {"at": In(self._timing.packet_length)}
+        for number, queues in enumerate(self.inputs):
+            members[f"queues_{number}"] = In(self.buffer.signature(queues))
+        for number, (num_vcs, _) in enumerate(outputs):
             members[f"credit_{number}"] = In(num_vcs)
             members[f"idle_{number}"] = Out(len(self.inputs_of(number)), init=-1)
             members[f"valid_{number}"] = Out(1)
             if num_vcs > 1:
                 members[f"vc_{number}"] = Out(range(num_vcs))
-        if dead_pins:
-            members["dead"] = In(len(self._outputs) - 1)
-            members |= {f"void_{number}": Out(1) for number in range(len(self._outputs) - 1)}
+        if machine.spec.dead_pins:
+            members["dead"] = In(len(outputs) - 1)
+            members |= {f"void_{number}": Out(1) for number in range(len(outputs) - 1)}
         super().__init__(members)
 
     def inputs_of(self, output: int) -> list[int]:
         """Return the inputs that can reach `output`, in the order of the bits of its ``idle``."""
         return [
             number
-            for number, queues in enumerate(self._inputs)
+            for number, queues in enumerate(self.inputs)
             if any(output == way[0] for ways in queues for way in ways)
         ]
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        numbers = range(len(self._outputs))
+        numbers = range(len(self.outputs))
         held = [self._held(output) for output in numbers]
         following = [self._following(output) for output in numbers]
         # What is counted as sent in the update phase: one flit a packet leaves no time to hold it before.
@@ -165,21 +163,21 @@ class Allocator(wiring.Component):
         return Grant(*(getattr(self, f"{name}_{output}", None) for name in ("idle", "valid", "vc")))
 
     def _following(self, output: int) -> Grant:
-        num_vcs = self._outputs[output][0]
+        num_vcs = self.outputs[output][0]
         idle = Signal(len(self.inputs_of(output)), name=f"next_idle_{output}", init=-1)
         vc = Signal(range(num_vcs), name=f"next_vc_{output}") if num_vcs > 1 else None
         return Grant(idle, Signal(name=f"next_valid_{output}"), vc)
 
     def _sends(self, number: int, grants: Sequence[Grant]) -> Value:
         """Tell whether an input sends."""
-        outputs = sorted({output for ways in self._inputs[number] for output, _ in ways})
+        outputs = sorted({output for ways in self.inputs[number] for output, _ in ways})
         return any_of(~grants[output].idle[self.inputs_of(output).index(number)] for output in outputs)
 
     def _elaborate_credits(self, m: Module, output: int, counted: Grant) -> list[Value]:
         """Count the credits of an output; return for each virtual channel whether a packet may be sent."""
-        num_vcs, slots = self._outputs[output]
+        num_vcs, buffers = self.outputs[output]
         update, give = self.at[self._timing.update_phase], getattr(self, f"credit_{output}")
-        if output == len(self._outputs) - 1 and self._timing.packet_length > 1:
+        if output == len(self.outputs) - 1 and self._timing.packet_length > 1:
             pending, now = Signal(num_vcs, name="pending"), Signal(num_vcs, name="given")
             m.d.comb += now.eq(pending | give)
             m.d.sync += pending.eq(Mux(update, 0, now))
@@ -187,7 +185,7 @@ class Allocator(wiring.Component):
         available = []
         spends, dead = self._elaborate_dead(m, output, counted)
         for vc in range(num_vcs):
-            m.submodules[f"credits_{output}_{vc}"] = counter = CreditCounter(slots=slots)
+            m.submodules[f"credits_{output}_{vc}"] = counter = CreditCounter(buffers=buffers)
             m.d.comb += [
                 counter.update.eq(update),
                 counter.give.eq(give[vc]),
@@ -201,7 +199,7 @@ class Allocator(wiring.Component):
 
         Through a slot the channel is what it was when that was committed.
         """
-        if not self._dead_pins or output == len(self._outputs) - 1:
+        if not self.machine.spec.dead_pins or output == len(self.outputs) - 1:
             return counted.valid, None
         dead, void = self.dead[output], getattr(self, f"void_{output}")
         with m.If(self.at[self._timing.commit_phase]):

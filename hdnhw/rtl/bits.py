@@ -100,7 +100,7 @@ def next_flit(flit: Value, packet_length: int) -> Value:
     """Return the code of the flit after `flit`; that of flit 0 is 0.
 
     Up to 16 flits, if a power of two, are numbered by a de Bruijn sequence, which takes one four-input function where a
-    binary counter takes one a bit; readers and writers of a packet slot only have to number its flits alike.
+    binary counter takes one a bit; readers and writers of a packet buffer only have to number its flits alike.
     """
     width = index_width(packet_length)
     if packet_length == 1:

@@ -1,9 +1,9 @@
-"""What network and injection ports have in common: packet slots in RAM, and queues of routing decisions."""
+"""What network and injection ports have in common: packet buffers in RAM, and queues of routing decisions."""
 
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, ClassVar
 
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
@@ -12,9 +12,8 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.rtl.arbiter import first_in_order, service_order
 from hdnhw.rtl.bits import any_of, equals, filled, index_width, number_of
 from hdnhw.rtl.queue import DecisionQueue, VirtualOutputQueues
-from hdnhw.timing import SlotTiming
 
-__all__ = ["Ways", "input_buffer", "queue_signature", "ways_of_input"]
+__all__ = ["FifoBuffer", "InputBuffer", "VoqBuffer", "Ways", "ways_of_input"]
 
 Ways = tuple[tuple[int, int], ...]
 """The (output port, virtual channel there) that packets of one queue can take."""
@@ -25,49 +24,14 @@ def ways_of_input(ways: Sequence[Ways]) -> list[tuple[int, int]]:
     return list(dict.fromkeys(way for own in ways for way in own))
 
 
-def queue_signature(ways: Sequence[Ways], queueing: str) -> wiring.Signature:
-    """Return the queues of one input as allocation sees them.
-
-    Parameters
-    ----------
-    ways : sequence of Ways
-        Of each queue, one a virtual channel.
-    queueing : str
-        One of :data:`hdnhw.spec.QUEUEINGS`.
-
-    Notes
-    -----
-    The members of ``fifo`` are:
-
-    - way_Q : Out, output virtual channel of the packet at the head of queue Q, one-hot; 0 if there is none.
-    - pop : In(queues), the head of a queue has been granted: it leaves the queue at the end of the update phase.
-    - read_vc : In, in the last cycle of a slot, the queue that is read in the next one; absent if there is one.
-
-    The members of ``voq`` are:
-
-    - ways : Out, the output virtual channels that the packets of the input take, see :func:`ways_of_input`.
-    - take : In, in the last cycle of a slot, that of the packet that leaves in the next one, one-hot; 0 if none does.
-    """
-    if queueing == "voq":
-        count = len(ways_of_input(ways))
-        return wiring.Signature({"ways": Out(count), "take": In(count)})
-    members = {f"way_{queue}": Out(len(own)) for queue, own in enumerate(ways)} | {"pop": In(len(ways))}
-    if len(ways) > 1:
-        members["read_vc"] = In(index_width(len(ways)))
-    return wiring.Signature(members)
-
-
-class _InputBuffer:
-    """Packet slots in RAM and a queue a virtual channel.
+class InputBuffer:
+    """Packet buffers in RAM and a queue a virtual channel.
 
     Parameters
     ----------
     m : Module
     port : Component
-        Has `queues`, `at`, `reads` and `flit`.
-    timing : SlotTiming
-    slots : int
-        Packet slots of each virtual channel.
+        Has `machine`, `queues`, `at`, `reads` and `flit`.
     ways : sequence of Ways
         Of each virtual channel.
 
@@ -77,35 +41,45 @@ class _InputBuffer:
         One a virtual channel.
     pops : Value
         A bit a virtual channel: whether a packet leaves it at the end of the update phase.
+    chooses_buffers : bool
+        Whether a queue chooses the packet buffer of the packet that comes next whenever one may have become free; else
+        it takes them in turn.
     """
 
     pops: Value
+    chooses_buffers: ClassVar[bool]
 
-    def __init__(self, m: Module, port: Any, *, timing: SlotTiming, slots: int, ways: Sequence[Ways]) -> None:
-        self._m, self._port, self._timing, self._slots, self._ways = m, port, timing, slots, ways
+    def __init__(self, m: Module, port: Any, ways: Sequence[Ways]) -> None:
+        timing, buffers = port.machine.timing, port.machine.buffers_per_vc(len(ways))
+        self._m, self._port, self._timing, self._buffers, self._ways = m, port, timing, buffers, ways
         self.queues: list[Any] = []
         length, num_vcs = timing.packet_length, len(ways)
-        depth = num_vcs << (index_width(length) + (slots - 1).bit_length())
+        depth = num_vcs << (index_width(length) + (buffers - 1).bit_length())
         m.submodules.flits = flits = memory.Memory(shape=len(port.flit), depth=depth, init=[])
         self._write, read = flits.write_port(), flits.read_port(domain="comb")
         self._elaborate_queues()
         reading_vc = Signal(index_width(num_vcs), reset_less=True)
-        reading_slot = Signal(index_width(slots), reset_less=True)
+        reading_slot = Signal(index_width(buffers), reset_less=True)
         read_vc, read_slot = self._elaborate_reading(reading_vc, reading_slot)
         with m.If(port.at[length - 1]):
             m.d.sync += [reading_vc.eq(read_vc), reading_slot.eq(read_slot)]
         m.d.comb += read.addr.eq(self._address(reading_vc, reading_slot, port.reads))
         m.d["sync" if timing.registers_flits else "comb"] += port.flit.eq(read.data)
 
+    @staticmethod
+    def signature(ways: Sequence[Ways]) -> wiring.Signature:
+        """Return the queues of one input as allocation sees them; `ways` are those of each queue."""
+        raise NotImplementedError
+
     def _elaborate_queues(self) -> None:
         raise NotImplementedError
 
     def _elaborate_reading(self, reading_vc: Signal, reading_slot: Signal) -> tuple[Value, Value]:
-        """Return, valid in the last phase, the virtual channel and the slot of the packet that is read next."""
+        """Return, valid in the last phase, the virtual channel and the packet buffer of what is read next."""
         raise NotImplementedError
 
     def _address(self, vc: Any, slot: Any, flit: Any) -> Any:
-        return Cat(flit, *([slot] if self._slots > 1 else []), *([vc] if len(self.queues) > 1 else []))
+        return Cat(flit, *([slot] if self._buffers > 1 else []), *([vc] if len(self.queues) > 1 else []))
 
     def write(self, *, vc: Any, flit: Any, data: Any, enable: Any, late: bool = False) -> None:
         """Write a flit of the packet that is coming in; `late`, through registers."""
@@ -117,15 +91,30 @@ class _InputBuffer:
         ]
 
 
-class _FifoBuffer(_InputBuffer):
+class FifoBuffer(InputBuffer):
     """Packets leave a virtual channel first in, first out."""
+
+    chooses_buffers = False
+
+    @staticmethod
+    def signature(ways: Sequence[Ways]) -> wiring.Signature:
+        """See :meth:`InputBuffer.signature`.
+
+        - way_Q : Out, output virtual channel of the packet at the head of queue Q, one-hot; 0 if there is none.
+        - pop : In(queues), the head of a queue has been granted: it leaves the queue at the end of the update phase.
+        - read_vc : In, in the last cycle of a slot, the queue that is read in the next one; absent if there is one.
+        """
+        members = {f"way_{queue}": Out(len(own)) for queue, own in enumerate(ways)} | {"pop": In(len(ways))}
+        if len(ways) > 1:
+            members["read_vc"] = In(index_width(len(ways)))
+        return wiring.Signature(members)
 
     def _elaborate_queues(self) -> None:
         m, port = self._m, self._port
         self.pops = port.queues.pop
         update = port.at[self._timing.update_phase]
         for vc, ways in enumerate(self._ways):
-            queue = DecisionQueue(ways=len(ways), slots=self._slots)
+            queue = DecisionQueue(ways=len(ways), buffers=self._buffers)
             m.submodules[f"decisions_{vc}"] = queue
             self.queues.append(queue)
             m.d.comb += [
@@ -138,15 +127,28 @@ class _FifoBuffer(_InputBuffer):
         return read_vc, Array(filled([queue.read_slot for queue in self.queues]))[read_vc]
 
 
-class _VoqBuffer(_InputBuffer):
+class VoqBuffer(InputBuffer):
     """Packets leave in order only among those of a virtual channel that go the same way.
 
     Of several virtual channels with packets of a way, the one comes first that has sent there longest ago.
     """
 
+    chooses_buffers = True
+
+    @staticmethod
+    def signature(ways: Sequence[Ways]) -> wiring.Signature:
+        """See :meth:`InputBuffer.signature`.
+
+        - ways : Out, the output virtual channels that the packets of the input take, see :func:`ways_of_input`.
+        - take : In, in the last cycle of a slot, that of the packet that leaves in the next one, one-hot; 0 if none
+          does.
+        """
+        count = len(ways_of_input(ways))
+        return wiring.Signature({"ways": Out(count), "take": In(count)})
+
     def _elaborate_queues(self) -> None:
         for vc, ways in enumerate(self._ways):
-            queue = VirtualOutputQueues(ways=len(ways), slots=self._slots)
+            queue = VirtualOutputQueues(ways=len(ways), buffers=self._buffers)
             self._m.submodules[f"decisions_{vc}"] = queue
             self.queues.append(queue)
 
@@ -162,7 +164,7 @@ class _VoqBuffer(_InputBuffer):
         m, port, timing = self._m, self._port, self._timing
         update, last = port.at[timing.update_phase], port.at[timing.packet_length - 1]
         self.pops = pops = Signal(len(self.queues), name="pops")
-        wanted, vcs, slots = [], [], []
+        wanted, vcs, buffers = [], [], []
         for number, way in enumerate(ways_of_input(self._ways)):
             place = {vc: own.index(way) for vc, own in enumerate(self._ways) if way in own}
             asked = {vc: self.queues[vc].out[index] for vc, index in place.items()}
@@ -174,8 +176,8 @@ class _VoqBuffer(_InputBuffer):
             )
             wanted.append(any_of(asked.values()))
             vcs.append(Mux(port.queues.take[number], kept[: len(reading_vc)], 0))
-            slots.append(Mux(port.queues.take[number], kept[len(reading_vc) :], 0))
-        read_vc, read_slot, sends = reduce(or_, vcs), reduce(or_, slots), port.queues.take.any()
+            buffers.append(Mux(port.queues.take[number], kept[len(reading_vc) :], 0))
+        read_vc, read_slot, sends = reduce(or_, vcs), reduce(or_, buffers), port.queues.take.any()
         m.d.comb += port.queues.ways.eq(Cat(wanted))
         leaving = Signal(name="leaving")
         if timing.packet_length == 1:
@@ -193,11 +195,3 @@ class _VoqBuffer(_InputBuffer):
                 queue.pop_slot.eq(leaving_slot),
             ]
         return read_vc, read_slot
-
-
-def input_buffer(
-    queueing: str, m: Module, port: Any, *, timing: SlotTiming, slots: int, ways: Sequence[Ways]
-) -> _InputBuffer:
-    """Return the buffer of a port, see :class:`_InputBuffer`."""
-    kind = _FifoBuffer if queueing == "fifo" else _VoqBuffer
-    return kind(m, port, timing=timing, slots=slots, ways=ways)

@@ -4,6 +4,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.crc import check_width
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 
 __all__ = ["ChannelSignature", "ejection_signature", "injection_signature"]
@@ -12,15 +13,14 @@ __all__ = ["ChannelSignature", "ejection_signature", "injection_signature"]
 class ChannelSignature(wiring.Signature):
     """One channel, seen from the router that sends.
 
-    A packet is L consecutive flits that start in the head phase of a slot (:attr:`SlotTiming.head_phase`); there is no
-    stalling in between, as the sender holds a credit for a whole packet.
+    A packet is L consecutive flits that start in the head phase of a slot
+    (:attr:`hdnhw.timing.SlotTiming.head_phase`); there is no stalling in between, as the sender holds a credit for a
+    whole packet.
 
     Parameters
     ----------
-    flit_width : int
+    machine : Machine
     num_vcs : int
-    crc : bool
-        Whether flits have check bits.
 
     Members
     -------
@@ -31,26 +31,22 @@ class ChannelSignature(wiring.Signature):
     data : Out(flit_width)
         One flit while `valid`, else anything.
     check : Out
-        Its check bits, see :mod:`hdnhw.crc`; absent without `crc`.
+        Its check bits, see :mod:`hdnhw.crc`; absent in machines without a crc.
     credit : In(num_vcs)
-        One bit a virtual channel: whether a packet slot has become free downstream. Between routers it is looked at in
-        the update phase (:attr:`SlotTiming.update_phase`) and means nothing in others. Of ejection it is looked at in
-        every cycle; two credits are L cycles apart at least.
+        One bit a virtual channel: whether a packet buffer has become free downstream. Between routers it is looked at
+        in the update phase (:attr:`hdnhw.timing.SlotTiming.update_phase`) and means nothing in others. Of ejection it
+        is looked at in every cycle; two credits are L cycles apart at least.
     """
 
-    def __init__(self, *, flit_width: int, num_vcs: int, crc: bool = False) -> None:
-        self._flit_width, self._num_vcs = flit_width, num_vcs
+    def __init__(self, machine: Machine, *, num_vcs: int) -> None:
+        self._num_vcs = num_vcs
+        flit_width = machine.spec.flit_width
         members = {"valid": Out(1), "data": Out(flit_width), "credit": In(num_vcs)}
-        if crc:
+        if machine.spec.crc:
             members["check"] = Out(check_width(flit_width))
         if num_vcs > 1:
             members["vc"] = Out(index_width(num_vcs))
         super().__init__(members)
-
-    @property
-    def flit_width(self) -> int:
-        """Bits a flit."""
-        return self._flit_width
 
     @property
     def num_vcs(self) -> int:

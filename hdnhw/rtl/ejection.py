@@ -6,6 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import equals, index_width, next_flit
 from hdnhw.rtl.channel import ChannelSignature, ejection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck
@@ -19,8 +20,8 @@ class EjectionBuffer(wiring.Component):
 
     Parameters
     ----------
-    packet_length, flit_width, buffers : int
-        Flits a packet; bits a flit; packet slots, a power of two: those of a port with one virtual channel.
+    machine : Machine
+        Without a crc.
 
     Members
     -------
@@ -30,27 +31,28 @@ class EjectionBuffer(wiring.Component):
         A terminal that is never ready stops the packets behind, and loses none.
     """
 
-    def __init__(self, *, packet_length: int, flit_width: int, buffers: int) -> None:
-        self._length, self._flit_width, self._buffers = packet_length, flit_width, buffers
+    def __init__(self, machine: Machine) -> None:
+        self.machine, flit_width = machine, machine.spec.flit_width
         super().__init__(
             {
-                "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=1)),
+                "channel": In(ChannelSignature(machine, num_vcs=1)),
                 "eject": Out(ejection_signature(flit_width=flit_width)),
             }
         )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        depth = self._buffers << index_width(self._length)
-        m.submodules.flits = buffer = memory.Memory(shape=self._flit_width, depth=depth, init=[])
+        length = self.machine.timing.packet_length
+        depth = self.machine.ejection_buffers << index_width(length)
+        m.submodules.flits = buffer = memory.Memory(shape=self.machine.spec.flit_width, depth=depth, init=[])
         write, read = buffer.write_port(), buffer.read_port(domain="comb")
         valid, do_take = Signal(), Signal()
-        written = _elaborate_pointer(m, "write", self.channel.valid, self._length, self._buffers)
-        ahead = _elaborate_pointer(m, "ahead", do_take, self._length, self._buffers, start=1)
+        written = _elaborate_pointer(m, self.machine, "write", self.channel.valid)
+        ahead = _elaborate_pointer(m, self.machine, "ahead", do_take, start=1)
         taken = Signal.like(ahead)
         with m.If(do_take):
             m.d.sync += taken.eq(ahead)
-        is_tail = equals(ahead[: index_width(self._length)], 0)
+        is_tail = equals(ahead[: index_width(length)], 0)
         is_only = ~(ahead ^ written).any()
         m.d.sync += valid.eq(self.channel.valid | (valid & ~(self.eject.ready & is_only)))
         m.d.comb += [
@@ -75,8 +77,8 @@ class CheckedEjectionBuffer(wiring.Component):
 
     Parameters
     ----------
-    packet_length, flit_width, buffers : int
-        Flits a packet; bits a flit; packet slots, a power of two.
+    machine : Machine
+        With a crc.
 
     Members
     -------
@@ -88,11 +90,11 @@ class CheckedEjectionBuffer(wiring.Component):
         Packets with a wrong flit since reset; stays at its largest value.
     """
 
-    def __init__(self, *, packet_length: int, flit_width: int, buffers: int) -> None:
-        self._length, self._flit_width, self._buffers = packet_length, flit_width, buffers
+    def __init__(self, machine: Machine) -> None:
+        self.machine, flit_width = machine, machine.spec.flit_width
         super().__init__(
             {
-                "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=1, crc=True)),
+                "channel": In(ChannelSignature(machine, num_vcs=1)),
                 "eject": Out(ejection_signature(flit_width=flit_width)),
                 "bad": Out(ERRORS_WIDTH),
             }
@@ -100,14 +102,16 @@ class CheckedEjectionBuffer(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        width = index_width(self._length)
-        m.submodules.flits = buffer = memory.Memory(shape=self._flit_width, depth=self._buffers << width, init=[])
+        length, flit_width = self.machine.timing.packet_length, self.machine.spec.flit_width
+        width = index_width(length)
+        depth = self.machine.ejection_buffers << width
+        m.submodules.flits = buffer = memory.Memory(shape=flit_width, depth=depth, init=[])
         write, read = buffer.write_port(), buffer.read_port(domain="comb")
-        m.submodules.checker = check = PacketCheck(flit_width=self._flit_width)
+        m.submodules.checker = check = PacketCheck(flit_width=flit_width)
         holds, do_take = Signal(), Signal()
-        written = _elaborate_pointer(m, "write", self.channel.valid, self._length, self._buffers)
-        checked = _elaborate_pointer(m, "checked", check.done, 1, self._buffers)[1:]
-        ahead = _elaborate_pointer(m, "ahead", do_take, self._length, self._buffers, start=1)
+        written = _elaborate_pointer(m, self.machine, "write", self.channel.valid)
+        checked = _elaborate_pointer(m, self.machine, "checked", check.done, of_packets=True)[1:]
+        ahead = _elaborate_pointer(m, self.machine, "ahead", do_take, start=1)
         taken = Signal.like(ahead)
         with m.If(do_take):
             m.d.sync += taken.eq(ahead)
@@ -120,7 +124,7 @@ class CheckedEjectionBuffer(wiring.Component):
             check.valid.eq(self.channel.valid),
             check.data.eq(self.channel.data),
             check.check.eq(self.channel.check),
-            check.tail.eq(equals(next_flit(written[:width], self._length), 0)),
+            check.tail.eq(equals(next_flit(written[:width], length), 0)),
             write.addr.eq(written),
             write.data.eq(self.channel.data),
             write.en.eq(self.channel.valid),
@@ -134,10 +138,11 @@ class CheckedEjectionBuffer(wiring.Component):
         return m
 
     def _elaborate_marks(self, m: Module, check: PacketCheck, checked: Value, taken: Value) -> Value:
-        """Mark the packet slots of bad packets when they have been checked; return whether the one taken is marked."""
-        marks = Signal(self._buffers)
+        """Mark the packet buffers of bad packets once they have been checked; return whether that taken is marked."""
+        buffers = self.machine.ejection_buffers
+        marks = Signal(buffers)
         here = [
-            [equals(slot[:-1], number) if self._buffers > 1 else Const(1, 1) for number in range(self._buffers)]
+            [equals(slot[:-1], number) if buffers > 1 else Const(1, 1) for number in range(buffers)]
             for slot in (checked, taken)
         ]
         for number, mark in enumerate(marks):
@@ -147,12 +152,16 @@ class CheckedEjectionBuffer(wiring.Component):
 
 
 def _elaborate_pointer(
-    m: Module, name: str, advance: Value, packet_length: int, buffers: int, *, start: int = 0
+    m: Module, machine: Machine, name: str, advance: Value, *, start: int = 0, of_packets: bool = False
 ) -> Value:
-    """Count flits from flit `start` on, 0 or 1; return the address, and above it whether the round is odd."""
+    """Count flits from flit `start` on, 0 or 1; return the address, and above it whether the round is odd.
+
+    Count packets as if they had one flit if it is `of_packets`.
+    """
+    packet_length = 1 if of_packets else machine.timing.packet_length
     flit_start, slot_start = (start, 0) if packet_length > 1 else (0, start)
     flit = Signal(index_width(packet_length), name=f"{name}_flit", init=flit_start)
-    slot = Signal(buffers.bit_length(), name=f"{name}_slot", init=slot_start)
+    slot = Signal(machine.ejection_buffers.bit_length(), name=f"{name}_slot", init=slot_start)
     following = next_flit(flit, packet_length)
     with m.If(advance):
         m.d.sync += flit.eq(following)

@@ -1,5 +1,6 @@
 """The fabric: one instance of a router module a node, joined by the network's edges."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal, Value
@@ -7,14 +8,32 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.crc import check_width
-from hdnhw.flit import FlitFormat
-from hdnhw.routing.plan import RoutingPlan
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.ports import DROPPED_WIDTH
 
-__all__ = ["Fabric"]
+__all__ = ["Fabric", "FabricModules"]
+
+
+@dataclass(frozen=True)
+class FabricModules:
+    """Names of the modules of a fabric.
+
+    Attributes
+    ----------
+    top : str
+        The fabric's own.
+    routers : tuple of str
+        Of each shape of the plan, in their order.
+    ejection : str
+        Of the ejection buffer.
+    """
+
+    top: str
+    routers: tuple[str, ...]
+    ejection: str
 
 
 class Fabric(wiring.Component):
@@ -22,17 +41,8 @@ class Fabric(wiring.Component):
 
     Parameters
     ----------
-    plan : RoutingPlan
-    flit_width : int
-    packet_length : int
-    router_modules : tuple of str
-        Module name for each of ``plan.shapes``.
-    ejection_module : str
-        Module name of the ejection buffer.
-    dead_pins : bool
-        Whether routers and channels can be marked dead.
-    crc : bool
-        Whether flits have check bits.
+    machine : Machine
+    modules : FabricModules
 
     Members
     -------
@@ -42,70 +52,59 @@ class Fabric(wiring.Component):
         Packets with an impossible destination dropped at each node since reset.
     dead : In(ports + 1).array(nodes)
         Which channels that leave each node are dead, by the port of the network, and last whether the router is, with
-        all channels from it and to it; absent without `dead_pins`.
+        all channels from it and to it; absent in machines without dead pins.
     lost : Out(16).array(nodes)
         Packets dropped at each node since reset that were on their way to a channel when it died; absent likewise.
     errors : Out(16 * ports).array(nodes)
         Packets that came to each node since reset with a wrong flit, by the port of the network that they came by;
-        absent without `crc`.
+        absent in machines without a crc.
     bad : Out(16).array(nodes)
         Packets with a wrong flit that were dropped at each node since reset in place of coming out; absent likewise.
     """
 
-    def __init__(
-        self,
-        plan: RoutingPlan,
-        *,
-        flit_width: int,
-        packet_length: int,
-        router_modules: tuple[str, ...],
-        ejection_module: str,
-        dead_pins: bool,
-        crc: bool,
-    ) -> None:
-        FlitFormat(flit_width, plan.address.width, packet_length)
-        self._plan, self._flit_width = plan, flit_width
-        self._router_modules, self._ejection_module = router_modules, ejection_module
-        self._dead_pins, self._crc = dead_pins, crc
-        nodes = plan.network.num_nodes
+    def __init__(self, machine: Machine, modules: FabricModules) -> None:
+        self.machine, self.modules = machine, modules
+        spec, flit_width, ports = machine.spec, machine.spec.flit_width, len(machine.network.ports)
+        nodes = machine.network.num_nodes
         members = {
             "inject": In(injection_signature(flit_width=flit_width)).array(nodes),
             "eject": Out(ejection_signature(flit_width=flit_width)).array(nodes),
             "dropped": Out(DROPPED_WIDTH).array(nodes),
         }
-        if dead_pins:
-            members["dead"] = In(len(plan.network.ports) + 1).array(nodes)
+        if spec.dead_pins:
+            members["dead"] = In(ports + 1).array(nodes)
             members["lost"] = Out(DROPPED_WIDTH).array(nodes)
-        if crc:
-            members["errors"] = Out(ERRORS_WIDTH * len(plan.network.ports)).array(nodes)
+        if spec.crc:
+            members["errors"] = Out(ERRORS_WIDTH * ports).array(nodes)
             members["bad"] = Out(ERRORS_WIDTH).array(nodes)
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        nodes = range(self._plan.network.num_nodes)
+        nodes = range(self.machine.network.num_nodes)
         channels = {
-            (node, port): self._channel(node, port) for node in nodes for port in self._plan.shape_of(node).ports
+            (node, port): self._channel(node, port) for node in nodes for port in self.machine.plan.shape_of(node).ports
         }
         for node in nodes:
             self._elaborate_node(m, node, channels)
         return m
 
     def _wires(self, name: str, num_vcs: int) -> dict[str, Signal]:
-        wires = {"valid": 1, "data": self._flit_width, "credit": num_vcs}
+        wires = {"valid": 1, "data": self.machine.spec.flit_width, "credit": num_vcs}
         if num_vcs > 1:
             wires["vc"] = index_width(num_vcs)
-        if self._crc:
-            wires["check"] = check_width(self._flit_width)
+        if self.machine.spec.crc:
+            wires["check"] = check_width(self.machine.spec.flit_width)
         return {member: Signal(width, name=f"{name}_{member}") for member, width in wires.items()}
 
     def _channel(self, node: int, port: int) -> dict[str, Signal]:
         """Make the wires of the channel that leaves `node` by `port`."""
-        return self._wires(f"channel_{node}_{self._plan.network.ports[port].name}", self._plan.num_vcs[port])
+        plan = self.machine.plan
+        return self._wires(f"channel_{node}_{plan.network.ports[port].name}", plan.num_vcs[port])
 
     def _dead_pins_of(self, node: int) -> dict[str, Any]:
         """Return the pins that tell a router which of its channels are dead."""
-        ports, neighbors = self._plan.network.ports, self._plan.network.neighbors(node)
+        ports, neighbors = self.machine.network.ports, self.machine.network.neighbors(node)
         outgoing, incoming = [], []
         for number, port in enumerate(ports):
             other = neighbors.get(port.name)
@@ -123,12 +122,12 @@ class Fabric(wiring.Component):
         return self.errors[node][port * ERRORS_WIDTH : (port + 1) * ERRORS_WIDTH]
 
     def _elaborate_node(self, m: Module, node: int, channels: dict[tuple[int, int], dict[str, Signal]]) -> None:
-        network, shape = self._plan.network, self._plan.shape_of(node)
+        network, shape = self.machine.network, self.machine.plan.shape_of(node)
         neighbors = network.neighbors(node)
         local = self._wires(f"channel_{node}_eject", 1)
         clocked: dict[str, Any] = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
         pins: dict[str, Any] = {
-            "i_address": Const(self._plan.address.of_node(node), self._plan.address.width),
+            "i_address": Const(self.machine.address.of_node(node), self.machine.address.width),
             "i_inject__payload": self.inject[node].payload,
             "i_inject__valid": self.inject[node].valid,
             "o_inject__ready": self.inject[node].ready,
@@ -142,17 +141,17 @@ class Fabric(wiring.Component):
                 pins[f"{'i' if member == 'credit' else 'o'}_{name}_o__{member}"] = wire
             for member, wire in incoming.items():
                 pins[f"{'o' if member == 'credit' else 'i'}_{name}_i__{member}"] = wire
-            if self._crc:
+            if self.machine.spec.crc:
                 pins[f"o_{name}_errors"] = self._errors_of(node, port)
-        if self._dead_pins:
+        if self.machine.spec.dead_pins:
             pins |= self._dead_pins_of(node)
-        module = self._router_modules[self._plan.shapes.index(shape)]
+        module = self.modules.routers[self.machine.plan.shapes.index(shape)]
         m.submodules[f"router_{node}"] = Instance(module, **clocked, **pins)
         m.submodules[f"ejection_{node}"] = Instance(
-            self._ejection_module,
+            self.modules.ejection,
             **clocked,
             **{f"{'o' if member == 'credit' else 'i'}_channel__{member}": wire for member, wire in local.items()},
-            **({"o_bad": self.bad[node]} if self._crc else {}),
+            **({"o_bad": self.bad[node]} if self.machine.spec.crc else {}),
             o_eject__payload=self.eject[node].payload.as_value(),
             o_eject__valid=self.eject[node].valid,
             i_eject__ready=self.eject[node].ready,

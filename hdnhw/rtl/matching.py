@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Const, Module, Signal, Value
 from hdnhw.rtl.allocator import Allocator, Grant, Way
 from hdnhw.rtl.arbiter import Order, first_in_order
 from hdnhw.rtl.bits import any_of, equals, number_of
-from hdnhw.rtl.buffer import ways_of_input
+from hdnhw.rtl.buffer import VoqBuffer, ways_of_input
 from hdnhw.timing import TURN_SLOTS
 
 __all__ = ["MatchingAllocator"]
@@ -55,19 +55,19 @@ class MatchingAllocator(Allocator):
     Transactions on Networking 7(2), 1999, for matching in rounds.
     """
 
-    _queueing = "voq"
+    buffer = VoqBuffer
 
     def _elaborate_grants(
         self, m: Module, available: list[list[Value]], following: list[Grant], held: list[Grant]
     ) -> None:
         orders = self._elaborate_orders(m, following)
         requests: dict[tuple[int, Way], Value] = {}
-        for number in range(len(self._inputs)):
+        for number in range(len(self.inputs)):
             requests |= self._elaborate_requests(m, number, available)
         first = self._elaborate_round(m, requests, orders, "grant", "granted")
         accepts = self._elaborate_accept(m, first.grant, orders)
         accepted = self._stage(m, "accept", "accepted", Cat(accepts.values()))
-        rounds = [(first, dict(zip(accepts, accepted, strict=True)))]
+        rounds: list[tuple[_Round, Pairs]] = [(first, dict(zip(accepts, accepted, strict=True)))]
         if self._timing.matching_rounds == 2:
             rounds.append(self._elaborate_second_round(m, requests, first, accepts, orders))
         ways = {
@@ -77,27 +77,27 @@ class MatchingAllocator(Allocator):
         for output, grant in enumerate(following):
             self._elaborate_following(m, output, ways, grant)
             self._elaborate_commit(m, held[output], grant)
-        for number, queues in enumerate(self._inputs):
+        for number, queues in enumerate(self.inputs):
             take = Cat(ways[number, way] for way in ways_of_input(queues))
             m.d.comb += getattr(self, f"queues_{number}").take.eq(take)
 
     def _pairs(self) -> list[tuple[int, int]]:
-        return [(number, output) for output in range(len(self._outputs)) for number in self.inputs_of(output)]
+        return [(number, output) for output in range(len(self.outputs)) for number in self.inputs_of(output)]
 
     def _elaborate_orders(self, m: Module, following: list[Grant]) -> _Orders:
         pairs = self._pairs()
         sent = {pair: ~following[pair[1]].idle[self.inputs_of(pair[1]).index(pair[0])] for pair in pairs}
         inputs, vcs, outputs, renew = {}, {}, {}, self._elaborate_turns(m)
-        for way in sorted({way for own in self._inputs for queue in own for way in queue}):
+        for way in sorted({way for own in self.inputs for queue in own for way in queue}):
             grant = following[way[0]]
-            served = {n: sent[n, way[0]] for n, own in enumerate(self._inputs) if any(way in queue for queue in own)}
+            served = {n: sent[n, way[0]] for n, own in enumerate(self.inputs) if any(way in queue for queue in own)}
             inputs[way] = self._elaborate_input_order(m, way, served, grant, renew)
         for output, grant in enumerate(following):
             ways = sorted(way for way in inputs if way[0] == output)
             if len(ways) > 1:
                 served = {vc: grant.valid & equals(grant.vc, vc) for _, vc in ways}
                 vcs[output] = self._elaborate_order(m, f"vc_order_{output}", served, Const(1))
-        for number in range(len(self._inputs)):
+        for number in range(len(self.inputs)):
             served = {output: sent[number, output] for one, output in pairs if one == number}
             outputs[number] = self._elaborate_order(m, f"output_order_{number}", served, Const(1))
         return _Orders(inputs, vcs, outputs)
@@ -114,7 +114,7 @@ class MatchingAllocator(Allocator):
         self, m: Module, way: Way, served: Mapping[int, Value], grant: Grant, renew: Value
     ) -> Order:
         """Return the order of inputs at a way: by service, but injection first if it has its turn, else last."""
-        injection, (output, vc) = len(self._inputs) - 1, way
+        injection, (output, vc) = len(self.inputs) - 1, way
         network = {number: each for number, each in served.items() if number != injection}
         update = Const(1) if grant.vc is None else equals(grant.vc, vc)
         order: dict[tuple[int, int], Value] = {}
@@ -130,7 +130,7 @@ class MatchingAllocator(Allocator):
 
     def _elaborate_requests(self, m: Module, number: int, available: list[list[Value]]) -> dict[tuple[int, Way], Value]:
         """Return which ways an input requests."""
-        ways = ways_of_input(self._inputs[number])
+        ways = ways_of_input(self.inputs[number])
         wanted = {
             (number, (output, vc)): bit & available[output][vc]
             for bit, (output, vc) in zip(getattr(self, f"queues_{number}").ways, ways, strict=True)
@@ -150,7 +150,7 @@ class MatchingAllocator(Allocator):
         """Let each output take an input, and a virtual channel where it has several."""
         grants: dict[tuple[int, int], Value] = {}
         vcs: dict[Way, Value] = {}
-        for output in range(len(self._outputs)):
+        for output in range(len(self.outputs)):
             asked: dict[Way, dict[int, Value]] = {}
             for (number, way), request in requests.items():
                 if way[0] == output:
@@ -173,7 +173,7 @@ class MatchingAllocator(Allocator):
     def _elaborate_accept(self, m: Module, grants: Pairs, orders: _Orders) -> Pairs:
         """Let each input accept one of the outputs that take it."""
         match: dict[tuple[int, int], Value] = {}
-        for number in range(len(self._inputs)):
+        for number in range(len(self.inputs)):
             own = {output: grant for (one, output), grant in grants.items() if one == number}
             match |= {(number, output): each for output, each in first_in_order(own, orders.outputs[number]).items()}
         return match
@@ -187,7 +187,7 @@ class MatchingAllocator(Allocator):
         orders: _Orders,
     ) -> tuple[_Round, Pairs]:
         """Match the inputs that no output takes in the first round with the outputs that none accepts."""
-        numbers, outputs = range(len(self._inputs)), range(len(self._outputs))
+        numbers, outputs = range(len(self.inputs)), range(len(self.outputs))
         taken = [any_of(each for (one, _), each in first.grant.items() if one == number) for number in numbers]
         left = {(number, way): request & ~taken[number] for (number, way), request in requests.items()}
         second = self._elaborate_round(m, left, orders, "accept", "next_granted")

@@ -7,15 +7,14 @@ from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.crc import check_width
-from hdnhw.routing.plan import RoutingPlan
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import any_of, equals, index_width, next_flit
-from hdnhw.rtl.buffer import Ways, input_buffer, queue_signature
+from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck, check_bits
 from hdnhw.rtl.counter import count_events
+from hdnhw.rtl.queueing import allocator_of
 from hdnhw.rtl.route_unit import RouteUnit
-from hdnhw.timing import SlotTiming
 
 __all__ = ["DROPPED_WIDTH", "InjectionPort", "InputPort"]
 
@@ -48,18 +47,9 @@ class InputPort(wiring.Component):
 
     Parameters
     ----------
-    plan : RoutingPlan
-    timing : SlotTiming
-    flit_width, slots : int
-        Bits a flit; packet slots a virtual channel.
+    machine : Machine
     ways : sequence of Ways
         Of each virtual channel.
-    queueing : str
-        One of :data:`hdnhw.spec.QUEUEINGS`.
-    dead_pins : bool
-        Whether channels can be dead.
-    crc : bool
-        Whether flits have check bits.
 
     Members
     -------
@@ -75,68 +65,58 @@ class InputPort(wiring.Component):
     ignore : In(1)
         Whether the incoming channel is dead; looked at in the commit phase: what is sent from then on is not seen.
     queues : Out
-        See :func:`hdnhw.rtl.buffer.queue_signature`.
+        See :meth:`hdnhw.rtl.buffer.InputBuffer.signature`.
     flit : Out
         Flit p of the packet granted when the slot before ended, in phase p, or one cycle later in long slots; its check
         bits are above it, as they came.
     errors : Out(16)
-        Packets that came with a flit that is not what its check bits say; absent without `crc`.
+        Packets that came with a flit that is not what its check bits say; absent in machines without a crc.
     """
 
-    def __init__(
-        self,
-        plan: RoutingPlan,
-        *,
-        timing: SlotTiming,
-        flit_width: int,
-        slots: int,
-        ways: Sequence[Ways],
-        queueing: str,
-        dead_pins: bool,
-        crc: bool,
-    ) -> None:
-        self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
-        self._queueing, self._dead_pins, self._crc = queueing, dead_pins, crc
+    def __init__(self, machine: Machine, ways: Sequence[Ways]) -> None:
+        self.machine, self.ways = machine, ways
+        self._timing = machine.timing
         members = {
-            "channel": In(ChannelSignature(flit_width=flit_width, num_vcs=len(ways), crc=crc)),
-            "address": In(plan.address.width),
-            "at": In(timing.packet_length),
-            "reads": In(index_width(timing.packet_length)),
-            "queues": Out(queue_signature(ways, queueing)),
-            "flit": Out(flit_width + check_width(flit_width) if crc else flit_width),
+            "channel": In(ChannelSignature(machine, num_vcs=len(ways))),
+            "address": In(machine.address.width),
+            "at": In(self._timing.packet_length),
+            "reads": In(index_width(self._timing.packet_length)),
+            "queues": Out(allocator_of(machine).buffer.signature(ways)),
+            "flit": Out(machine.word_width),
         }
-        if dead_pins:
-            members |= {"dead": In(len(plan.network.ports)), "ignore": In(1)}
-        if crc:
+        if machine.spec.dead_pins:
+            members |= {"dead": In(len(machine.network.ports)), "ignore": In(1)}
+        if machine.spec.crc:
             members["errors"] = Out(ERRORS_WIDTH)
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         channel, length = self.channel, self._timing.packet_length
-        m.submodules.route = route = RouteUnit(self._plan, registered=self._timing.registers_routes)
-        m.d.comb += [route.cur.eq(self.address), route.dst.eq(channel.data)]
-        buffer = input_buffer(self._queueing, m, self, timing=self._timing, slots=self._slots, ways=self._ways)
+        m.submodules.route = route = RouteUnit(self.machine.plan, registered=self._timing.registers_routes)
+        m.d.comb += [route.cur.eq(self.address), route.dst.eq(channel.data[self.machine.flits.destination])]
+        buffer = allocator_of(self.machine).buffer(m, self, self.ways)
         incoming = self.reads  # in the end, the flit on the channel: what the sender has read some cycles ago
         for stage in range(self._timing.channel_cycles):
             before, incoming = incoming, Signal(index_width(length), name=f"incoming_{stage}")
             m.d.sync += incoming.eq(before)
-        vc = channel.vc if len(self._ways) > 1 else Const(0)
+        vc = channel.vc if len(self.ways) > 1 else Const(0)
         valid = self._elaborate_valid(m)
-        word = Cat(channel.data, channel.check) if self._crc else channel.data
+        word = Cat(channel.data, channel.check) if self.machine.spec.crc else channel.data
         buffer.write(vc=vc, flit=incoming, data=word, enable=valid)
         head, tail = Signal(), Signal()
         m.d.comb += [
             head.eq(valid & self.at[self._timing.head_phase]),
             tail.eq(valid & self.at[self._timing.tail_phase]),
         ]
-        wrong, dead = self._elaborate_check(m, valid, tail, route.possible), self.dead if self._dead_pins else None
+        dead = self.dead if self.machine.spec.dead_pins else None
+        wrong = self._elaborate_check(m, valid, tail, route.possible)
         for number, queue in enumerate(buffer.queues):
-            here = equals(vc, number) if len(self._ways) > 1 else Const(1)
+            here = equals(vc, number) if len(self.ways) > 1 else Const(1)
             m.d["sync" if self._timing.registers_routes else "comb"] += queue.push.eq(head & here)
             m.d.comb += [
-                queue.close.eq(tail & here if self._queueing == "fifo" else self.at[self._timing.tail_phase]),
-                queue.i.eq(_decision(route, self._ways[number], dead, wrong)),
+                queue.close.eq(self.at[self._timing.tail_phase] if buffer.chooses_buffers else tail & here),
+                queue.i.eq(_decision(route, self.ways[number], dead, wrong)),
             ]
         if length == 1:
             m.d.sync += channel.credit.eq(buffer.pops)
@@ -149,7 +129,7 @@ class InputPort(wiring.Component):
 
         One whose destination is not `possible` is wrong, too.
         """
-        if not self._crc:
+        if not self.machine.spec.crc:
             return None
         m.submodules.checker = check = PacketCheck(flit_width=len(self.channel.data))
         m.d.comb += [
@@ -160,11 +140,11 @@ class InputPort(wiring.Component):
         ]
         count_events(m, self.errors, check.done & check.bad)
         wrong = check.was_wrong if self._timing.registers_routes else check.wrong
-        return wrong | ~possible if self._plan.address.has_holes else wrong
+        return wrong | ~possible if self.machine.address.has_holes else wrong
 
     def _elaborate_valid(self, m: Module) -> Value:
         """Return whether there is a flit; what a channel carries from the slot on in which it is dead is none."""
-        if not self._dead_pins:
+        if not self.machine.spec.dead_pins:
             return self.channel.valid
         timing = self._timing
         ignores, ignored = Signal(reset_less=True), Signal(reset_less=True)
@@ -182,63 +162,48 @@ class InjectionPort(wiring.Component):
 
     Parameters
     ----------
-    plan : RoutingPlan
-    timing : SlotTiming
-    flit_width, slots : int
+    machine : Machine
     ways : Ways
-    queueing : str
-    dead_pins, crc : bool
 
     Members
     -------
     inject : In(injection_signature)
-        `ready` falls before a packet while all packet slots are taken, and before a tail flit until the update phase.
+        `ready` falls before a packet while all packet buffers are taken, and before a tail flit until the update phase.
     address : In
     at : In(L)
     reads : In
     dead : In(ports)
         As of :class:`InputPort`.
     queues : Out
-        See :func:`hdnhw.rtl.buffer.queue_signature`.
+        See :meth:`hdnhw.rtl.buffer.InputBuffer.signature`.
     flit : Out
         As of :class:`InputPort`; the check bits are made when a flit comes.
     dropped : Out(16)
         Packets dropped since reset; stays at its largest value.
     """
 
-    def __init__(
-        self,
-        plan: RoutingPlan,
-        *,
-        timing: SlotTiming,
-        flit_width: int,
-        slots: int,
-        ways: Ways,
-        queueing: str,
-        dead_pins: bool,
-        crc: bool,
-    ) -> None:
-        self._plan, self._timing, self._slots, self._ways = plan, timing, slots, ways
-        self._queueing, self._dead_pins, self._crc = queueing, dead_pins, crc
+    def __init__(self, machine: Machine, ways: Ways) -> None:
+        self.machine, self.ways = machine, ways
+        self._timing = machine.timing
         members = {
-            "inject": In(injection_signature(flit_width=flit_width)),
-            "address": In(plan.address.width),
-            "at": In(timing.packet_length),
-            "reads": In(index_width(timing.packet_length)),
-            "queues": Out(queue_signature([ways], queueing)),
-            "flit": Out(flit_width + check_width(flit_width) if crc else flit_width),
+            "inject": In(injection_signature(flit_width=machine.spec.flit_width)),
+            "address": In(machine.address.width),
+            "at": In(self._timing.packet_length),
+            "reads": In(index_width(self._timing.packet_length)),
+            "queues": Out(allocator_of(machine).buffer.signature([ways])),
+            "flit": Out(machine.word_width),
             "dropped": Out(DROPPED_WIDTH),
         }
-        if dead_pins:
-            members["dead"] = In(len(plan.network.ports))
+        if machine.spec.dead_pins:
+            members["dead"] = In(len(machine.network.ports))
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         length = self._timing.packet_length
-        m.submodules.route = route = RouteUnit(self._plan, registered=self._timing.registers_routes)
-        m.d.comb += [route.cur.eq(self.address), route.dst.eq(self.inject.payload)]
-        buffer = input_buffer(self._queueing, m, self, timing=self._timing, slots=self._slots, ways=[self._ways])
+        m.submodules.route = route = RouteUnit(self.machine.plan, registered=self._timing.registers_routes)
+        m.d.comb += [route.cur.eq(self.address), route.dst.eq(self.inject.payload[self.machine.flits.destination])]
+        buffer = allocator_of(self.machine).buffer(m, self, [self.ways])
         queue = buffer.queues[0]
         position = Signal(index_width(length))
         head, tail, do_take = Signal(init=1), Signal(init=length == 1), Signal()
@@ -247,28 +212,29 @@ class InjectionPort(wiring.Component):
             self.inject.ready.eq(~queue.full & (~tail | update)),
             do_take.eq(self.inject.valid & self.inject.ready),
         ]
-        # Without a transfer, what is on the stream is written too, into a slot that is free, and overwritten later.
+        # Without a transfer, what is on the stream is written too, into a packet buffer that is free, and overwritten
+        # later.
         payload = self.inject.payload
-        word = Cat(payload, check_bits(payload)) if self._crc else payload
-        buffer.write(vc=Const(0), flit=position, data=word, enable=~queue.full, late=self._crc)
+        word = Cat(payload, check_bits(payload)) if self.machine.spec.crc else payload
+        buffer.write(vc=Const(0), flit=position, data=word, enable=~queue.full, late=self.machine.spec.crc)
         with m.If(do_take):
             m.d.sync += position.eq(next_flit(position, length))
             if length > 1:
                 m.d.sync += [head.eq(tail), tail.eq(equals(next_flit(next_flit(position, length), length), 0))]
-        computed = Cat(_decision(route, self._ways, self.dead if self._dead_pins else None), route.possible)
+        computed = Cat(_decision(route, self.ways, self.dead if self.machine.spec.dead_pins else None), route.possible)
         kept, routed = Signal(len(computed), reset_less=True), Signal()
         m.d["sync" if self._timing.registers_routes else "comb"] += routed.eq(head)
         with m.If(routed):
             m.d.sync += kept.eq(computed)
         decision = computed if length == 1 else kept
-        good = decision[-1] if self._plan.address.has_holes else Const(1)
+        good = decision[-1] if self.machine.address.has_holes else Const(1)
         complete = Signal()
         m.d.comb += [
             complete.eq(self.inject.valid & tail & update & good & (~queue.full if length == 1 else 1)),
             queue.push.eq(complete),
-            queue.close.eq(complete if self._queueing == "fifo" else complete | queue.full),
+            queue.close.eq(complete | queue.full if buffer.chooses_buffers else complete),
             queue.i.eq(decision[:-1]),
         ]
-        if self._plan.address.has_holes:
+        if self.machine.address.has_holes:
             count_events(m, self.dropped, do_take & tail & ~good)
         return m

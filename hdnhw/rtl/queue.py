@@ -1,4 +1,4 @@
-"""The queue of routing decisions at an input, and the packet slots that go with them."""
+"""The queue of routing decisions at an input, and the packet buffers that go with them."""
 
 from functools import reduce
 from operator import or_
@@ -14,14 +14,14 @@ __all__ = ["DecisionQueue", "VirtualOutputQueues"]
 
 
 class DecisionQueue(wiring.Component):
-    """Routing decisions of the packets in one virtual channel, first in first out, and the packet slots they are in.
+    """Routing decisions of the packets in one virtual channel, first in first out, and the packet buffers they are in.
 
     Parameters
     ----------
     ways : int
         Bits of a decision, one-hot: the output virtual channels that its packets can take.
-    slots : int
-        Packet slots, a power of two. The user never pushes into a full queue nor pops an empty one.
+    buffers : int
+        Packet buffers, a power of two. The user never pushes into a full queue nor pops an empty one.
 
     Members
     -------
@@ -29,19 +29,19 @@ class DecisionQueue(wiring.Component):
     i : In(ways)
         Decision of the packet that comes in; seen in the next cycle.
     close : In(1)
-        That packet is complete in its slot: move `write_slot` on. Not before its `push`.
+        That packet is complete in its buffer: move `write_slot` on. Not before its `push`.
     pop : In(1)
         Forget the head packet and move `read_slot` on.
     out : Out(ways)
         Decision of the head packet; 0 if there is none.
     valid, full : Out(1)
     write_slot, read_slot : Out
-        Slot of the packet that comes in, and of the head packet.
+        Buffer of the packet that comes in, and of the head packet.
     """
 
-    def __init__(self, *, ways: int, slots: int) -> None:
-        self._ways, self._slots = ways, slots
-        slot = index_width(slots)
+    def __init__(self, *, ways: int, buffers: int) -> None:
+        self._ways, self._buffers = ways, buffers
+        slot = index_width(buffers)
         super().__init__(
             {
                 "push": In(1),
@@ -58,12 +58,12 @@ class DecisionQueue(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        if self._slots > 1:
+        if self._buffers > 1:
             m.d.sync += self.write_slot.eq(self.write_slot + self.close)
             m.d.sync += self.read_slot.eq(self.read_slot + self.pop)
-        if self._slots == 1:
+        if self._buffers == 1:
             self._elaborate_register(m)
-        elif self._slots == 2:
+        elif self._buffers == 2:
             self._elaborate_two_registers(m)
         else:
             self._elaborate_memory(m)
@@ -90,9 +90,9 @@ class DecisionQueue(wiring.Component):
             m.d.sync += self.full.eq(Mux(self.push, self.valid, 0))
 
     def _elaborate_memory(self, m: Module) -> None:
-        m.submodules.memory = entries = memory.Memory(shape=self._ways, depth=self._slots, init=[])
+        m.submodules.memory = entries = memory.Memory(shape=self._ways, depth=self._buffers, init=[])
         write, read = entries.write_port(), entries.read_port(domain="comb")
-        level = Signal(range(self._slots + 1))
+        level = Signal(range(self._buffers + 1))
         m.d.sync += level.eq(level + self.push - self.pop)
         m.d.comb += [
             write.addr.eq(self.write_slot),
@@ -100,23 +100,23 @@ class DecisionQueue(wiring.Component):
             write.en.eq(self.push),
             read.addr.eq(self.read_slot),
             self.valid.eq(level.any()),
-            self.full.eq(equals(level, self._slots)),
+            self.full.eq(equals(level, self._buffers)),
             self.out.eq(Mux(self.valid, read.data, 0)),
         ]
 
 
 class VirtualOutputQueues(wiring.Component):
-    """Routing decisions of the packets in one virtual channel, in whose slots they stay: a queue for each way.
+    """Routing decisions of the packets in one virtual channel, in whose buffers they stay: a queue for each way.
 
-    A packet waits for those before it that go the same way, and for no other: each slot has a bit for every other slot,
-    set when a packet comes in if that one holds a packet of its way, and cleared when that leaves.
+    A packet waits for those before it that go the same way, and for no other: each buffer has a bit for every other
+    buffer, set when a packet comes in if that one holds a packet of its way, and cleared when that leaves.
 
     Parameters
     ----------
     ways : int
         Bits of a decision, one-hot: the output virtual channels that packets can take.
-    slots : int
-        Packet slots. The user never pushes into a full queue.
+    buffers : int
+        Packet buffers. The user never pushes into a full queue.
 
     Members
     -------
@@ -129,18 +129,18 @@ class VirtualOutputQueues(wiring.Component):
     out : Out(ways)
         The ways that packets take.
     slot_W : Out
-        Slot of the first packet that goes the way W; 0 if there is none.
+        Buffer of the first packet that goes the way W; 0 if there is none.
     pop : In(1)
     pop_slot : In
-        Forget the packet in this slot.
+        Forget the packet in this buffer.
     full : Out(1)
     write_slot : Out
-        Slot of the packet that comes in.
+        Buffer of the packet that comes in.
     """
 
-    def __init__(self, *, ways: int, slots: int) -> None:
-        self._ways, self._slots = ways, slots
-        slot = index_width(slots)
+    def __init__(self, *, ways: int, buffers: int) -> None:
+        self._ways, self._buffers = ways, buffers
+        slot = index_width(buffers)
         super().__init__(
             {
                 "push": In(1),
@@ -157,36 +157,36 @@ class VirtualOutputQueues(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        slots, valid = range(self._slots), Signal(self._slots)
-        ways = [Signal(self._ways, name=f"way_{slot}", reset_less=True) for slot in slots]
-        pushes = [self.push & equals(self.write_slot, slot) for slot in slots]
-        pops = [self.pop & equals(self.pop_slot, slot) for slot in slots]
-        stays = [valid[slot] & ~pops[slot] for slot in slots]
+        buffers, valid = range(self._buffers), Signal(self._buffers)
+        ways = [Signal(self._ways, name=f"way_{buffer}", reset_less=True) for buffer in buffers]
+        pushes = [self.push & equals(self.write_slot, buffer) for buffer in buffers]
+        pops = [self.pop & equals(self.pop_slot, buffer) for buffer in buffers]
+        stays = [valid[buffer] & ~pops[buffer] for buffer in buffers]
         m.d.sync += valid.eq(Cat(stays) | Cat(pushes))
         firsts = self._elaborate_waits(m, ways, pushes, pops, stays)
         for way in range(self._ways):
-            here = {slot: valid[slot] & firsts[slot] & ways[slot][way] for slot in slots}
+            here = {buffer: valid[buffer] & firsts[buffer] & ways[buffer][way] for buffer in buffers}
             m.d.comb += getattr(self, f"slot_{way}").eq(number_of(here, len(self.write_slot)))
-        for slot in slots:
-            with m.If(pushes[slot]):
-                m.d.sync += ways[slot].eq(self.i)
+        for buffer in buffers:
+            with m.If(pushes[buffer]):
+                m.d.sync += ways[buffer].eq(self.i)
         m.d.comb += [
             self.full.eq(valid.all()),
-            self.out.eq(reduce(or_, (Mux(valid[slot], ways[slot], 0) for slot in slots))),
+            self.out.eq(reduce(or_, (Mux(valid[buffer], ways[buffer], 0) for buffer in buffers))),
         ]
-        free = [~(stays[slot] | pushes[slot]) for slot in slots]
-        lowest = {slot: free[slot] & ~Cat(free[:slot]).any() if slot else free[0] for slot in slots}
+        free = [~(stays[buffer] | pushes[buffer]) for buffer in buffers]
+        lowest = {buffer: free[buffer] & ~Cat(free[:buffer]).any() if buffer else free[0] for buffer in buffers}
         with m.If(self.close):
             m.d.sync += self.write_slot.eq(number_of(lowest, len(self.write_slot)))
         return m
 
     def _elaborate_waits(self, m: Module, ways: list[Any], pushes: list[Any], pops: list[Any], stays: list[Any]) -> Any:
-        """Keep for each slot those whose packets go first; return whether there are none."""
+        """Keep for each buffer those whose packets go first; return whether there are none."""
         alike = [stay & (way & self.i).any() for stay, way in zip(stays, ways, strict=True)]
         firsts = []
-        for slot, push in enumerate(pushes):
-            waits = Signal(self._slots, name=f"waits_{slot}", reset_less=True)
-            for other in set(range(self._slots)) - {slot}:
+        for buffer, push in enumerate(pushes):
+            waits = Signal(self._buffers, name=f"waits_{buffer}", reset_less=True)
+            for other in set(range(self._buffers)) - {buffer}:
                 m.d.sync += waits[other].eq(Mux(push, alike[other], waits[other] & ~pops[other]))
             firsts.append(~waits.any())
         return firsts

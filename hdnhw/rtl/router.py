@@ -9,19 +9,16 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from hdnhw.crc import check_width
-from hdnhw.flit import FlitFormat
-from hdnhw.routing.plan import RouterShape, RoutingPlan
+from hdnhw.machine import Machine
+from hdnhw.routing.plan import RouterShape
 from hdnhw.rtl.allocator import Allocator
 from hdnhw.rtl.bits import add, index_width, next_flit
 from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.counter import count_events
-from hdnhw.rtl.matching import MatchingAllocator
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
-from hdnhw.rtl.separable import SeparableAllocator
-from hdnhw.timing import SlotTiming, slots_per_vc
+from hdnhw.rtl.queueing import allocator_of
 
 __all__ = ["Router"]
 
@@ -49,28 +46,14 @@ class _Dead:
 class Router(wiring.Component):
     """A router of one shape; its own address comes in on pins.
 
-    A packet takes :attr:`SlotTiming.hop_cycles` to pass and every channel sustains one flit a cycle. All routers of a
-    fabric must leave reset in the same cycle, as they count the phase of the slot from there.
+    A packet takes :attr:`hdnhw.timing.SlotTiming.hop_cycles` to pass and every channel sustains one flit a cycle. All
+    routers of a fabric must leave reset in the same cycle, as they count the phase of the slot from there.
 
     Parameters
     ----------
-    plan : RoutingPlan
+    machine : Machine
     shape : RouterShape
-        One of ``plan.shapes``.
-    packet_length : int
-        Flits a packet.
-    flit_width : int
-        Bits a flit.
-    buffers : int
-        Packet slots a port, a power of two, shared evenly by its virtual channels.
-    crossbar : str
-        One of :data:`hdnhw.spec.CROSSBARS`: where the registers of switch traversal stand.
-    queueing : str
-        One of :data:`hdnhw.spec.QUEUEINGS`: how packets leave a virtual channel, and are matched with outputs.
-    dead_pins : bool
-        Whether channels can be marked dead.
-    crc : bool
-        Whether flits have check bits.
+        One of the plan's.
 
     Members
     -------
@@ -92,84 +75,57 @@ class Router(wiring.Component):
         Packets dropped since reset that were on their way to a channel when it died; stays at its largest value.
     P_errors : Out(16)
         Of each network port P, packets that came since reset with a flit that is not what its check bits say; absent
-        without `crc`. If that is the head flit, the packet is ejected here.
-
-    Raises
-    ------
-    SpecError
-        If an address does not fit into a flit.
-    ValueError
-        If `buffers` is no power of two.
+        in machines without a crc. If that is the head flit, the packet is ejected here.
     """
 
-    def __init__(
-        self,
-        plan: RoutingPlan,
-        shape: RouterShape,
-        *,
-        packet_length: int,
-        flit_width: int,
-        buffers: int,
-        crossbar: str,
-        queueing: str,
-        dead_pins: bool,
-        crc: bool,
-    ) -> None:
-        FlitFormat(flit_width, plan.address.width, packet_length)
-        if buffers < 1 or buffers & (buffers - 1):
-            raise ValueError(f"buffers must be a power of two of packet slots, not {buffers}")
-        self._plan, self._shape, self._crossbar, self._queueing = plan, shape, crossbar, queueing
-        self._timing, self._flit_width, self._buffers = SlotTiming(packet_length, crc=crc), flit_width, buffers
-        self._dead_pins, self._crc = dead_pins, crc
-        self._word_width = flit_width + check_width(flit_width) if crc else flit_width
+    def __init__(self, machine: Machine, shape: RouterShape) -> None:
+        self.machine, self.shape = machine, shape
+        spec, plan = machine.spec, machine.plan
         ports = plan.network.ports
         members: dict[str, Any] = {
             "address": In(plan.address.width),
-            "inject": In(injection_signature(flit_width=flit_width)),
-            "eject": Out(ChannelSignature(flit_width=flit_width, num_vcs=1, crc=crc)),
+            "inject": In(injection_signature(flit_width=spec.flit_width)),
+            "eject": Out(ChannelSignature(machine, num_vcs=1)),
             "dropped": Out(DROPPED_WIDTH),
         }
-        if dead_pins:
+        if spec.dead_pins:
             members |= {"dead_o": In(len(ports)), "dead_i": In(len(ports)), "lost": Out(DROPPED_WIDTH)}
         for port in shape.ports:
-            incoming = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[ports[port].opposite], crc=crc)
-            outgoing = ChannelSignature(flit_width=flit_width, num_vcs=plan.num_vcs[port], crc=crc)
-            members[f"{ports[port].name}_i"] = In(incoming)
-            members[f"{ports[port].name}_o"] = Out(outgoing)
-            if crc:
+            members[f"{ports[port].name}_i"] = In(ChannelSignature(machine, num_vcs=plan.num_vcs[ports[port].opposite]))
+            members[f"{ports[port].name}_o"] = Out(ChannelSignature(machine, num_vcs=plan.num_vcs[port]))
+            if spec.crc:
                 members[f"{ports[port].name}_errors"] = Out(ERRORS_WIDTH)
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
+        machine, plan = self.machine, self.machine.plan
         at, reads = self._elaborate_phase(m)
-        dead = self._elaborate_dead(m, at[self._timing.update_phase])
-        outputs = (*self._shape.ports, len(self._plan.network.ports))
+        dead = self._elaborate_dead(m, at[machine.timing.update_phase])
+        outputs = (*self.shape.ports, len(plan.network.ports))
         inputs, ways = self._elaborate_inputs(m, at, reads, dead)
-        num_vcs = [self._plan.num_vcs[port] for port in self._shape.ports]
-        slots = [(count, slots_per_vc(self._buffers, count)) for count in num_vcs]
-        kind = SeparableAllocator if self._queueing == "fifo" else MatchingAllocator
-        m.submodules.allocator = allocator = kind(
+        num_vcs = [plan.num_vcs[port] for port in self.shape.ports]
+        buffers = [(count, machine.buffers_per_vc(count)) for count in num_vcs]
+        m.submodules.allocator = allocator = allocator_of(machine)(
+            machine,
             inputs=[[[(outputs.index(port), vc) for port, vc in queue] for queue in queues] for queues in ways],
-            outputs=[*slots, (1, self._timing.ejection_buffers(self._buffers))],
-            timing=self._timing,
-            dead_pins=self._dead_pins,
+            outputs=[*buffers, (1, machine.ejection_buffers)],
         )
         m.d.comb += allocator.at.eq(at)
         for number, unit in enumerate(inputs):
             connect(m, unit.queues, getattr(allocator, f"queues_{number}"))
         for number, output in enumerate(outputs):
             self._elaborate_output(m, output, number, allocator, [inputs[i].flit for i in allocator.inputs_of(number)])
-        if self._dead_pins:
-            m.d.comb += allocator.dead.eq(Cat(dead.outgoing[port] for port in self._shape.ports))
-            self._elaborate_lost(m, at[self._timing.update_phase], allocator)
+        if machine.spec.dead_pins:
+            m.d.comb += allocator.dead.eq(Cat(dead.outgoing[port] for port in self.shape.ports))
+            self._elaborate_lost(m, at[machine.timing.update_phase], allocator)
         return m
 
     def _elaborate_dead(self, m: Module, update: Value) -> _Dead:
         """Take in what is dead through registers that are not reset."""
-        count = len(self._plan.network.ports)
+        count = len(self.machine.network.ports)
         dead = _Dead(*(Signal(count, name=f"dead_{name}", reset_less=True) for name in ("ahead", "to", "from")))
-        if self._dead_pins:
+        if self.machine.spec.dead_pins:
             m.d.sync += dead.ahead.eq(self.dead_o)
             with m.If(update):
                 m.d.sync += [dead.outgoing.eq(dead.ahead), dead.incoming.eq(self.dead_i)]
@@ -177,12 +133,17 @@ class Router(wiring.Component):
 
     def _elaborate_lost(self, m: Module, update: Value, allocator: Allocator) -> None:
         """Count the packets sent into nothing, one a cycle: there are never more than the queues have held."""
-        ports, most_vcs = self._shape.ports, max(self._plan.num_vcs)
+        ports, most_vcs = self.shape.ports, max(self.machine.plan.num_vcs)
         sent = Cat(getattr(allocator, f"valid_{n}") & getattr(allocator, f"void_{n}") for n in range(len(ports)))
         voids = Signal(len(sent))
-        waiting = Signal(range((len(ports) + 1) * max(self._buffers, most_vcs) + len(ports) + 1))
+        waiting = Signal(range((len(ports) + 1) * max(self.machine.buffers, most_vcs) + len(ports) + 1))
+        total: Value = voids[0]
+        for number in range(1, len(voids)):  # each sum is a wire: as one expression they are exponential in the ports
+            wire = Signal((number + 1).bit_length(), name=f"lost_of_{number + 1}")
+            m.d.comb += wire.eq(add(total, voids[number]))
+            total = wire
         more = Signal(len(add(voids, waiting)))
-        m.d.comb += more.eq(add(reduce(add, voids), waiting))
+        m.d.comb += more.eq(add(total, waiting))
         m.d.sync += [
             voids.eq(Mux(update, sent, 0)),
             waiting.eq(Mux(waiting.any(), more[: len(waiting)] - Const(1, len(waiting)), more)),
@@ -191,7 +152,7 @@ class Router(wiring.Component):
 
     def _elaborate_phase(self, m: Module) -> tuple[Signal, Signal]:
         """Count the cycles of a slot; return (the phase, one-hot; the code of the flit that is read)."""
-        length = self._timing.packet_length
+        length = self.machine.timing.packet_length
         at, reads = Signal(length, init=1), Signal(index_width(length))
         if length > 1:
             m.d.sync += [at.eq(Cat(at[-1], at[:-1])), reads.eq(next_flit(reads, length))]
@@ -204,44 +165,34 @@ class Router(wiring.Component):
 
         A virtual channel that no packet comes in by gets a way that none takes.
         """
-        own, eject = self._shape.ways(port, vc), (len(self._plan.network.ports), 0)
-        diverts = self._dead_pins or (self._crc and port != eject[0])
+        own, eject = self.shape.ways(port, vc), (len(self.machine.network.ports), 0)
+        diverts = self.machine.spec.dead_pins or (self.machine.spec.crc and port != eject[0])
         return own if own and not (diverts and eject not in own) else (*own, eject)
 
     def _elaborate_inputs(
         self, m: Module, at: Signal, reads: Signal, dead: _Dead
     ) -> tuple[list[Any], list[list[Ways]]]:
         """Make the input ports and, last, the injection port; return them and the ways of their queues."""
-        local, ports = len(self._plan.network.ports), self._plan.network.ports
+        machine, plan = self.machine, self.machine.plan
+        local, ports = len(plan.network.ports), plan.network.ports
         units: list[Any] = []
         ways = []
-        for port in (*self._shape.ports, local):
-            num_vcs = 1 if port == local else self._plan.num_vcs[ports[port].opposite]
+        for port in (*self.shape.ports, local):
+            num_vcs = 1 if port == local else plan.num_vcs[ports[port].opposite]
             ways.append([self._ways(port, vc) for vc in range(num_vcs)])
-            options: dict[str, Any] = {
-                "timing": self._timing,
-                "flit_width": self._flit_width,
-                "slots": slots_per_vc(self._buffers, num_vcs),
-                "queueing": self._queueing,
-                "dead_pins": self._dead_pins,
-                "crc": self._crc,
-            }
-            if port == local:
-                unit: Any = InjectionPort(self._plan, ways=ways[-1][0], **options)
-            else:
-                unit = InputPort(self._plan, ways=ways[-1], **options)
+            unit: Any = InjectionPort(machine, ways[-1][0]) if port == local else InputPort(machine, ways[-1])
             m.submodules["injection" if port == local else ports[port].name] = unit
             m.d.comb += [unit.address.eq(self.address), unit.at.eq(at), unit.reads.eq(reads)]
-            if self._dead_pins:
+            if machine.spec.dead_pins:
                 m.d.comb += unit.dead.eq(dead.ahead)
             if port == local:
                 connect(m, flipped(self.inject), unit.inject)
                 m.d.comb += self.dropped.eq(unit.dropped)
             else:
                 connect(m, flipped(getattr(self, f"{ports[port].name}_i")), unit.channel)
-                if self._dead_pins:
+                if machine.spec.dead_pins:
                     m.d.comb += unit.ignore.eq(dead.incoming[port])
-                if self._crc:
+                if machine.spec.crc:
                     m.d.comb += getattr(self, f"{ports[port].name}_errors").eq(unit.errors)
             units.append(unit)
         return units, ways
@@ -253,35 +204,37 @@ class Router(wiring.Component):
         the logic of a multiplexer. Where route computation has one cycle, the bits that the next router routes by leave
         a register at the output.
         """
-        local = output == len(self._plan.network.ports)
-        channel = self.eject if local else getattr(self, f"{self._plan.network.ports[output].name}_o")
+        machine, ports = self.machine, self.machine.network.ports
+        local = output == len(ports)
+        channel = self.eject if local else getattr(self, f"{ports[output].name}_o")
         idle = getattr(allocator, f"idle_{number}")
-        early = 0 if local or self._timing.registers_routes else self._plan.address.width
-        if self._crossbar == "output" or len(flits) <= FEW_INPUTS:
-            early = self._word_width
+        early = 0 if local or machine.timing.registers_routes else machine.address.width
+        if machine.spec.crossbar == "output" or len(flits) <= FEW_INPUTS:
+            early = machine.word_width
         crossing = [Mux(idle[bit], 0, flit) for bit, flit in enumerate(flits)]
         parts = []
         if early:
             data = Signal(early, name=f"data_{number}", reset_less=True)
             m.d.sync += data.eq(reduce(or_, (value[:early] for value in crossing)))
             parts.append(data)
-        if early < self._word_width:
+        if early < machine.word_width:
             registers = [
-                Signal(self._word_width - early, name=f"gated_{number}_{bit}", reset_less=True)
+                Signal(machine.word_width - early, name=f"gated_{number}_{bit}", reset_less=True)
                 for bit in range(len(crossing))
             ]
             m.d.sync += [register.eq(value[early:]) for register, value in zip(registers, crossing, strict=True)]
             parts.append(reduce(or_, registers))
         valid = Signal(name=f"valid_{number}")
         sends = getattr(allocator, f"valid_{number}")
-        m.d.sync += valid.eq(sends if local or not self._dead_pins else sends & ~getattr(allocator, f"void_{number}"))
+        can_die = machine.spec.dead_pins and not local
+        m.d.sync += valid.eq(sends & ~getattr(allocator, f"void_{number}") if can_die else sends)
         m.d.comb += [
-            channel.data.eq(Cat(parts)[: self._flit_width]),
+            channel.data.eq(Cat(parts)[: machine.spec.flit_width]),
             channel.valid.eq(valid),
             getattr(allocator, f"credit_{number}").eq(channel.credit),
         ]
-        if self._crc:
-            m.d.comb += channel.check.eq(Cat(parts)[self._flit_width :])
+        if machine.spec.crc:
+            m.d.comb += channel.check.eq(Cat(parts)[machine.spec.flit_width :])
         if channel.signature.num_vcs > 1:
             vc = Signal.like(channel.vc, name=f"vc_{number}", reset_less=True)
             m.d.sync += vc.eq(getattr(allocator, f"vc_{number}"))

@@ -9,6 +9,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from hdnhw.rtl.allocator import Allocator, Grant, Way
 from hdnhw.rtl.arbiter import Order, first_in_order, service_order
 from hdnhw.rtl.bits import any_of, number_of
+from hdnhw.rtl.buffer import FifoBuffer
 
 __all__ = ["SeparableAllocator"]
 
@@ -39,11 +40,11 @@ class SeparableAllocator(Allocator):
     input has two virtual channels, one order for the whole router does: the input that has sent longest ago is first.
     """
 
-    _queueing = "fifo"
+    buffer = FifoBuffer
 
     @property
     def _chooses(self) -> bool:
-        return any(len(queues) > 1 for queues in self._inputs)
+        return any(len(queues) > 1 for queues in self.inputs)
 
     @property
     def _cuts(self) -> frozenset[str]:
@@ -52,7 +53,7 @@ class SeparableAllocator(Allocator):
     def _elaborate_grants(
         self, m: Module, available: list[list[Value]], following: list[Grant], held: list[Grant]
     ) -> None:
-        numbers = range(len(self._inputs))
+        numbers = range(len(self.inputs))
         offers = [self._elaborate_input(m, number, available) for number in numbers]
         sends = [self._sends(number, following) for number in numbers]
         order = None if self._chooses else self._elaborate_order(m, "order", dict(enumerate(sends)), Const(1))
@@ -70,7 +71,7 @@ class SeparableAllocator(Allocator):
 
     def _elaborate_input(self, m: Module, number: int, available: list[list[Value]]) -> _Offer:
         """Virtual-channel allocation: choose the queue whose packet the input offers."""
-        ways, queues = self._inputs[number], getattr(self, f"queues_{number}")
+        ways, queues = self.inputs[number], getattr(self, f"queues_{number}")
         heads = [getattr(queues, f"way_{queue}") for queue in range(len(ways))]
         if not self._chooses:  # credits are looked at when the outputs choose
             return _Offer(Const(1), dict(zip(ways[0], heads[0], strict=True)))
@@ -130,6 +131,7 @@ class SeparableAllocator(Allocator):
         self, m: Module, output: int, requests: Mapping[int, Mapping[int, Value]], following: Grant
     ) -> None:
         """Choose the first of the inputs for each virtual channel, and one of the virtual channels."""
+        assert following.vc is not None
         numbers = {vc: f"{output}_{vc}" for vc in requests}
         firsts = {vc: Signal(len(requests[vc]), name=f"first_{name}") for vc, name in numbers.items()}
         chosen = {vc: Signal(name=f"chosen_{name}") for vc, name in numbers.items()}

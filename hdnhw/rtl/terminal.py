@@ -1,10 +1,30 @@
-"""The wires between a fabric and what stands at one of its terminals."""
+"""What stands at the terminals of a fabric: the names of its modules, and the wires to the fabric."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Signal
 
-__all__ = ["terminal_pins"]
+__all__ = ["EndpointModules", "terminal_pins"]
+
+
+@dataclass(frozen=True)
+class EndpointModules:
+    """Names of the modules that a fabric with endpoints instantiates.
+
+    Attributes
+    ----------
+    fabric : str
+        The bare fabric.
+    unit : str
+        What stands at each terminal.
+    shared : str
+        What all terminals share; empty if there is nothing.
+    """
+
+    fabric: str
+    unit: str
+    shared: str = ""
 
 
 def terminal_pins(node: int, flit_width: int) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-__all__ = ["MAX_ADDRESS_BITS", "SpecError", "call_text", "check_address", "check_level_count", "integer"]
+__all__ = ["MAX_ADDRESS_BITS", "SpecError", "call_text", "check_address", "check_level_count", "dimension", "integer"]
 
 MAX_ADDRESS_BITS = 60
 """Widest packed address, bits: addresses are handled as signed 64-bit integers by the model."""
@@ -20,6 +20,14 @@ def integer(value: object, what: str, least: int) -> int:
         raise SpecError(f"{what} must be an integer of at most 64 bits, not of {value.bit_length()}")
     if value < least:
         raise SpecError(f"{what} must be at least {least}, not {value}")
+    return value
+
+
+def dimension(name: str, n: object, least: int) -> int:
+    """Return the dimension of a cube of some kind, `n`, if it is an integer of a size that addresses allow."""
+    value = integer(n, f"{name} dimension", least)
+    if value > MAX_ADDRESS_BITS:
+        raise SpecError(f"{name} dimension must be at most {MAX_ADDRESS_BITS}, not {value}")
     return value
 
 

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hdnhw.spec.checks import SpecError, check_address, check_level_count, integer
+from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.products import Product, digit_widths
 
 __all__ = ["DualCube", "DualNet", "dualcube", "hdn", "rdn"]
 
 
 @dataclass(frozen=True, repr=False)
-class DualNet:
+class DualNet(NetworkSpec):
     """HDN(B, k, S): the hierarchical dual-net (HDN paper, section 2).
 
     Attributes
@@ -32,7 +33,7 @@ class DualNet:
 
 
 @dataclass(frozen=True, repr=False)
-class DualCube:
+class DualCube(NetworkSpec):
     """The dual-cube F_r: RDN((r-1)-cube, 1) under the binary addresses of the dual-cube paper.
 
     Attributes
@@ -97,14 +98,14 @@ def hdn(base: Product, super_nodes: Sequence[Sequence[int]]) -> DualNet:
     return DualNet(checked_base, tuple(levels), text)
 
 
-def rdn(base: Product, k: int) -> DualNet:
-    """Make the recursive dual-net RDN(B, k): HDN with every super-node of one node."""
+def rdn(base: Product, levels: int) -> DualNet:
+    """Make the recursive dual-net RDN(B, k) of k `levels`: HDN with every super-node of one node."""
     checked_base = _base("rdn", base)
-    levels = integer(k, "rdn level count", 1)
-    check_level_count("rdn", levels)
-    text = f"rdn({checked_base}, {levels})"
-    check_address(text, _dual_bits(checked_base, [()] * levels))
-    return DualNet(checked_base, ((),) * levels, text)
+    count = integer(levels, "rdn level count", 1)
+    check_level_count("rdn", count)
+    text = f"rdn({checked_base}, {count})"
+    check_address(text, _dual_bits(checked_base, [()] * count))
+    return DualNet(checked_base, ((),) * count, text)
 
 
 def dualcube(r: int) -> DualCube:

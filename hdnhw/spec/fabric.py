@@ -1,152 +1,20 @@
 """Machines: what is built on a network."""
 
-from dataclasses import dataclass
-from operator import index
-from typing import SupportsIndex
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 from hdnhw.spec.checks import SpecError
-from hdnhw.spec.parse import NetworkSpec
+from hdnhw.spec.endpoints import ENDPOINTS, EndpointSpec
+from hdnhw.spec.network import NetworkSpec
+from hdnhw.spec.options import Choice, Flag, Size, Text, check_options, option, options_of
 
-__all__ = [
-    "CROSSBARS",
-    "EXCHANGE_ORDERS",
-    "OPERATIONS",
-    "QUEUEINGS",
-    "AxiStreamSpec",
-    "CollectiveSpec",
-    "FabricSpec",
-    "RelaySpec",
-]
+__all__ = ["CROSSBARS", "QUEUEINGS", "FabricSpec"]
 
 CROSSBARS = ("crosspoint", "output")
 """Where the registers of a router's switch traversal stand; the first is the default."""
 
 QUEUEINGS = ("fifo", "voq")
 """In which order packets leave a virtual channel of a router's input; the first is the default."""
-
-
-OPERATIONS = ("broadcast", "scatter", "allgather", "exchange")
-"""Collective operations."""
-
-EXCHANGE_ORDERS = ("paper", "cluster-first")
-"""Schedules of a total exchange: the papers' and the one of fewest words, see :mod:`hdnhw.collective.exchange`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AxiStreamSpec:
-    """AXI4-Stream endpoints: the terminals of a fabric that carries frames of any length.
-
-    Attributes
-    ----------
-    max_frame : int
-        Bytes of the longest frame, a power of two; longer ones are cut.
-    tuser_width : int
-        Bits of user data that travel with a frame.
-
-    Raises
-    ------
-    TypeError
-        If a member is of another type.
-    SpecError
-        If a size is out of range.
-    """
-
-    max_frame: int = 1024
-    tuser_width: int = 1
-
-    def __post_init__(self) -> None:
-        longest, user = _size("max frame", self.max_frame), _size("tuser width", self.tuser_width)
-        if not 16 <= longest <= 1 << 20 or longest & (longest - 1):
-            raise SpecError(f"max frame must be a power of two from 16 to {1 << 20} bytes, not {longest}")
-        if not 1 <= user <= 1024:
-            raise SpecError(f"tuser width must be 1 to 1024 bits, not {user}")
-        object.__setattr__(self, "max_frame", longest)
-        object.__setattr__(self, "tuser_width", user)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CollectiveSpec:
-    """Collective engines: the terminals of a fabric that runs collective operations by itself.
-
-    Attributes
-    ----------
-    operations : tuple of str
-        Those of :data:`OPERATIONS` that an engine can run, in their order there.
-    root : int
-        Node number of the only source of a broadcast or scatter.
-    order : str
-        One of :data:`EXCHANGE_ORDERS`.
-
-    Raises
-    ------
-    TypeError
-        If a member is of another type.
-    SpecError
-        If there is no such operation or order, or a root is negative.
-    """
-
-    operations: tuple[str, ...] = OPERATIONS
-    root: int = 0
-    order: str = EXCHANGE_ORDERS[1]
-
-    def __post_init__(self) -> None:
-        asked, root = tuple(self.operations), _size("root", self.root)
-        if not asked or set(asked) - set(OPERATIONS):
-            raise SpecError(f"operations must be some of {', '.join(OPERATIONS)}, not {', '.join(map(repr, asked))}")
-        if self.order not in EXCHANGE_ORDERS:
-            raise SpecError(f"order must be {' or '.join(EXCHANGE_ORDERS)}, not {self.order!r}")
-        if root < 0:
-            raise SpecError(f"root must be at least 0, not {root}")
-        object.__setattr__(self, "operations", tuple(name for name in OPERATIONS if name in asked))
-        object.__setattr__(self, "root", root)
-
-
-LAPSES = 16
-"""Of granted slots, one after the other, that may not be used before those who wait for the next one give up."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RelaySpec:
-    """Relays: the terminals of a fabric whose packets may go by waypoints.
-
-    Attributes
-    ----------
-    waypoints : int
-        Most that a packet names, 1 to 8.
-    slots : int
-        Packets of a class that a relay holds of its own user, and as many of others; a power of two.
-    timeout : int
-        Cycles after which a request is given up; a power of two.
-
-    Raises
-    ------
-    TypeError
-        If a member is of another type.
-    SpecError
-        If a size is out of range.
-    """
-
-    waypoints: int = 1
-    slots: int = 4
-    timeout: int = 1 << 16
-
-    def __post_init__(self) -> None:
-        waypoints, slots = _size("waypoints", self.waypoints), _size("slots", self.slots)
-        timeout = _size("timeout", self.timeout)
-        if not 1 <= waypoints <= 8:
-            raise SpecError(f"waypoints must be 1 to 8, not {waypoints}")
-        if not 1 <= slots <= 64 or slots & (slots - 1):
-            raise SpecError(f"slots must be a power of two from 1 to 64, not {slots}")
-        if not 1 << 8 <= timeout <= 1 << 24 or timeout & (timeout - 1):
-            raise SpecError(f"timeout must be a power of two from {1 << 8} to {1 << 24} cycles, not {timeout}")
-        object.__setattr__(self, "waypoints", waypoints)
-        object.__setattr__(self, "slots", slots)
-        object.__setattr__(self, "timeout", timeout)
-
-    @property
-    def lapse(self) -> int:
-        """Cycles after which a slot that was granted and not used is free again."""
-        return self.timeout // LAPSES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +33,7 @@ class FabricSpec:
     flit_width : int
         Bits a flit.
     buffers : int or None
-        Packet slots a port, a power of two, shared evenly by its virtual channels, at least one each; None for the
+        Packet buffers a port, a power of two, shared evenly by its virtual channels, at least one each; None for the
         least with which a port of one virtual channel sustains one flit a cycle.
     crossbar : str
         One of :data:`CROSSBARS`: where the registers of switch traversal stand. Cycles do not depend on it.
@@ -176,7 +44,7 @@ class FabricSpec:
         Whether routers and channels can be marked dead, by pins.
     crc : bool
         Whether flits have check bits: errors are counted at every channel, and no packet that has one comes out.
-    endpoints : AxiStreamSpec, CollectiveSpec, RelaySpec or None
+    endpoints : EndpointSpec or None
         What stands at the terminals; None for bare streams of flits.
 
     Raises
@@ -188,59 +56,85 @@ class FabricSpec:
     """
 
     network: NetworkSpec
-    modes: str | None = None
-    lanes: int = 1
-    packet_length: int = 8
-    flit_width: int = 32
-    buffers: int | None = None
-    crossbar: str = CROSSBARS[0]
-    queueing: str = QUEUEINGS[0]
-    dead_pins: bool = False
-    crc: bool = False
-    endpoints: AxiStreamSpec | CollectiveSpec | RelaySpec | None = None
+    modes: str | None = option(
+        None,
+        Text(help="one letter a level, level k first: f or O; default O..Of", metavar="MODES", routes=True, timed=True),
+    )
+    lanes: int = option(
+        1,
+        Size(
+            help="virtual channels a class",
+            metavar="N",
+            least=1,
+            most=2,
+            routes=True,
+            timed=True,
+            drawn=(1, 2),
+        ),
+    )
+    packet_length: int = option(
+        8, Size(help="flits a packet", metavar="L", least=1, most=256, unit="flits", timed=True)
+    )
+    flit_width: int = option(32, Size(help="bits a flit", metavar="W", least=1, most=1024, unit="bits"))
+    buffers: int | None = option(
+        None,
+        Size(
+            help="packet buffers a port, shared by its virtual channels, a power of two",
+            metavar="B",
+            least=1,
+            most=256,
+            unit="packets a port",
+            power_of_two=True,
+            may_be_none=True,
+            timed=True,
+            drawn=(1, 2, 4, 8),
+        ),
+    )
+    crossbar: str = option(
+        CROSSBARS[0],
+        Choice(
+            help="where its registers stand: at the crosspoints, for the least logic on ECP5, or at the outputs, for "
+            "the fewest flip-flops and the fastest place-and-route",
+            choices=CROSSBARS,
+        ),
+    )
+    queueing: str = option(
+        QUEUEINGS[0],
+        Choice(
+            help="how packets leave a virtual channel: first in, first out, for the least logic, or as virtual output "
+            "queues, for the most throughput; worth it from four packet buffers a virtual channel",
+            choices=QUEUEINGS,
+            timed=True,
+        ),
+    )
+    dead_pins: bool = option(False, Flag(help="with pins that mark routers and channels dead", pins=True))
+    crc: bool = option(
+        False,
+        Flag(
+            help="with check bits: errors are counted at every channel, and no packet that has one comes out",
+            timed=True,
+            pins=True,
+        ),
+    )
+    endpoints: EndpointSpec | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, NetworkSpec):
             raise TypeError(f"network must be a network spec such as parse(...) returns, not {self.network!r}")
-        if self.modes is not None and not isinstance(self.modes, str):
-            raise TypeError(f"modes must be a string or None, not {self.modes!r}")
-        for what, choice, allowed in (
-            ("crossbar", self.crossbar, CROSSBARS),
-            ("queueing", self.queueing, QUEUEINGS),
-        ):
-            if choice not in allowed:
-                raise SpecError(f"{what} must be {' or '.join(allowed)}, not {choice!r}")
-        for what, there in (("dead pins", self.dead_pins), ("crc", self.crc)):
-            if not isinstance(there, bool):
-                raise TypeError(f"{what} must be True or False, not {there!r}")
-        if self.endpoints is not None and not isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec | RelaySpec):
-            raise TypeError(
-                f"endpoints must be an AxiStreamSpec, a CollectiveSpec, a RelaySpec or None, not {self.endpoints!r}"
-            )
-        if self.dead_pins and isinstance(self.endpoints, AxiStreamSpec | CollectiveSpec):
-            raise SpecError(
-                "dead pins are for fabrics of bare streams or relays: these endpoints need all that they send to arrive"
-            )
-        if self.crc and self.endpoints is not None:
-            raise SpecError("a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again")
-        length, width = _size("packet length", self.packet_length), _size("flit width", self.flit_width)
-        if not 1 <= length <= 256:
-            raise SpecError(f"packet length must be 1 to 256 flits, not {length}")
-        if not 1 <= width <= 1024:
-            raise SpecError(f"flit width must be 1 to 1024 bits, not {width}")
-        slots = None if self.buffers is None else _size("buffers", self.buffers)
-        if slots is not None and (not 1 <= slots <= 256 or slots & (slots - 1)):
-            raise SpecError(f"buffers must be a power of two from 1 to 256 packets a port, not {slots}")
-        for name, value in (
-            ("lanes", _size("lanes", self.lanes)),
-            ("packet_length", length),
-            ("flit_width", width),
-            ("buffers", slots),
-        ):
-            object.__setattr__(self, name, value)
+        check_options(self)
+        if self.endpoints is None:
+            return
+        kinds = ENDPOINTS.values()
+        if type(self.endpoints) not in kinds:
+            names = ", ".join(kind.__name__ for kind in kinds)
+            raise TypeError(f"endpoints must be {names} or None, not {self.endpoints!r}")
+        for name, why in self.endpoints.refuses.items():
+            if getattr(self, name):
+                raise SpecError(why)
 
-
-def _size(what: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{what} must be an integer, not {value!r}")
-    return index(value)
+    @property
+    def timed(self) -> Self:
+        """The machine with defaults for all on which no cycle depends: packets come out of both in the same cycles."""
+        untimed = options_of(self, timed=False)
+        defaults: dict[str, Any] = {member.name: member.default for member in fields(self) if member.name in untimed}
+        return replace(self, **defaults, endpoints=None)

@@ -2,78 +2,15 @@
 
 import ast
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import Parameter, signature
 
 from hdnhw.spec.checks import SpecError
-from hdnhw.spec.dualnets import DualCube, DualNet, dualcube, hdn, rdn
-from hdnhw.spec.graphs import (
-    CrossedCube,
-    CubeCycles,
-    FoldedCube,
-    Petersen,
-    ReducedCube,
-    Star,
-    ccc,
-    crossed_cube,
-    folded_cube,
-    petersen,
-    reduced_cube,
-    star,
-)
-from hdnhw.spec.products import Product, complete, cube, ghc, mesh, product, torus
-from hdnhw.spec.swapped import SwappedNet, folded_hsn, hcn, hcn3, hfn, hsn
+from hdnhw.spec.families import makers
+from hdnhw.spec.network import NetworkSpec
 
-__all__ = ["NetworkSpec", "parse"]
-
-NetworkSpec = (
-    Product | DualNet | DualCube | SwappedNet | FoldedCube | CrossedCube | CubeCycles | ReducedCube | Star | Petersen
-)
-
-_CONSTRUCTORS: dict[str, Callable[..., NetworkSpec]] = {
-    "ccc": ccc,
-    "complete": complete,
-    "crossed_cube": crossed_cube,
-    "cube": cube,
-    "dualcube": dualcube,
-    "folded_cube": folded_cube,
-    "folded_hsn": folded_hsn,
-    "ghc": ghc,
-    "hcn": hcn,
-    "hcn3": hcn3,
-    "hdn": hdn,
-    "hfn": hfn,
-    "hsn": hsn,
-    "mesh": mesh,
-    "petersen": petersen,
-    "product": product,
-    "rdn": rdn,
-    "reduced_cube": reduced_cube,
-    "star": star,
-    "torus": torus,
-}
-_SHAPE = {
-    "ccc": ("N",),
-    "complete": ("N",),
-    "crossed_cube": ("N",),
-    "cube": ("N",),
-    "dualcube": ("R",),
-    "folded_cube": ("N",),
-    "folded_hsn": ("LEVELS", "K"),
-    "hcn": ("N",),
-    "hcn3": ("N",),
-    "hdn": ("BASE", "[[factor indices], ...]"),
-    "hfn": ("N",),
-    "hsn": ("LEVELS", "NUCLEUS"),
-    "petersen": (),
-    "rdn": ("BASE", "LEVELS"),
-    "reduced_cube": ("K", "M"),
-    "star": ("N",),
-}
-"""The arguments of the constructors that take a fixed number of them."""
-
-_OPTIONS = {"hsn": ("diameter_links", "top")}
-"""The named options of the constructors that have any."""
+__all__ = ["parse"]
 
 
 def parse(text: str) -> NetworkSpec:
@@ -116,7 +53,7 @@ def parse(text: str) -> NetworkSpec:
     except RecursionError:
         raise SpecError(f"{source.at(0)}: nested too deeply") from None
     if not isinstance(value, NetworkSpec):
-        raise SpecError(f"spec {text!r}: must be one of {', '.join(sorted(_CONSTRUCTORS))}, each called with (...)")
+        raise SpecError(f"spec {text!r}: must be one of {', '.join(makers())}, each called with (...)")
     return value
 
 
@@ -152,29 +89,44 @@ def _count(number: int, thing: str) -> str:
 
 
 def _construct(node: ast.Call, name: str, source: _Source, where: str) -> object:
-    constructor = _CONSTRUCTORS.get(name)
-    if constructor is None:
-        raise SpecError(f"{where}: {name!r} is not a network; allowed are {', '.join(sorted(_CONSTRUCTORS))}")
+    maker = makers().get(name)
+    if maker is None:
+        raise SpecError(f"{where}: {name!r} is not a network; allowed are {', '.join(makers())}")
     arguments = [_read(argument, source) for argument in node.args]
-    shape = _SHAPE.get(name)
-    options = _options(node, name, source, where)
-    if shape is not None and len(arguments) != len(shape):
-        raise SpecError(f"{where}: {name} must be {name}({', '.join(shape)}), not {_count(len(arguments), 'argument')}")
+    options = _options(node, maker, source, where)
     try:
-        return constructor(*arguments, **options)
+        signature(maker).bind(*arguments, **options)
+    except TypeError:
+        count = _count(len(arguments), "argument")
+        raise SpecError(f"{where}: {name} must be {name}({', '.join(_shape(maker))}), not {count}") from None
+    try:
+        return maker(*arguments, **options)
     except SpecError as error:
         raise SpecError(f"{where}: {error}") from None
 
 
-def _options(node: ast.Call, name: str, source: _Source, where: str) -> dict[str, object]:
+def _shape(maker: Callable[..., NetworkSpec]) -> list[str]:
+    """Return the arguments that a maker takes by position, as errors show them."""
+    shown = []
+    for parameter in signature(maker).parameters.values():
+        name = "[[INDEX, ...], ...]" if parameter.annotation == Sequence[Sequence[int]] else parameter.name.upper()
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            shown.append(f"{name}, ...")
+        elif parameter.kind is not Parameter.KEYWORD_ONLY:
+            shown.append(name if parameter.default is Parameter.empty else f"[{name}]")
+    return shown
+
+
+def _options(node: ast.Call, maker: Callable[..., NetworkSpec], source: _Source, where: str) -> dict[str, object]:
     """Return the named options of a call; True and False are allowed in them alone."""
-    allowed = _OPTIONS.get(name, ())
+    parameters = signature(maker).parameters.values()
+    allowed = [parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
     options: dict[str, object] = {}
     for keyword in node.keywords:
         if keyword.arg is None or keyword.arg not in allowed:
             option = "**" if keyword.arg is None else repr(keyword.arg)
-            known = f"the named options {' and '.join(allowed)}, not" if allowed else "no named option"
-            raise SpecError(f"{where}: {name} takes {known} {option}")
+            known = f"the named option{'s' * (len(allowed) > 1)} {' and '.join(allowed)}, not"
+            raise SpecError(f"{where}: {maker.__name__} takes {known if allowed else 'no named option'} {option}")
         value = keyword.value
         if isinstance(value, ast.Constant) and isinstance(value.value, bool):
             options[keyword.arg] = value.value

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hdnhw.spec.checks import MAX_ADDRESS_BITS, SpecError, call_text, check_address, integer
+from hdnhw.spec.checks import SpecError, call_text, check_address, dimension, integer
+from hdnhw.spec.network import Nucleus
 
 __all__ = ["Factor", "Product", "complete", "cube", "digit_widths", "ghc", "mesh", "product", "torus"]
 
@@ -47,7 +48,7 @@ class Factor:
 
 
 @dataclass(frozen=True, repr=False)
-class Product:
+class Product(Nucleus):
     """A product of factor graphs; factor 0 is the most significant digit of a node number.
 
     Attributes
@@ -108,9 +109,7 @@ def complete(n: int) -> Product:
 
 def cube(n: int) -> Product:
     """Make the n-cube, a product of `n` single edges."""
-    dimensions = integer(n, "cube dimension", 1)
-    if dimensions > MAX_ADDRESS_BITS:
-        raise SpecError(f"cube dimension must be at most {MAX_ADDRESS_BITS}, not {dimensions}")
+    dimensions = dimension("cube", n, 1)
     return Product((Factor("complete", 2),) * dimensions, f"cube({dimensions})")
 
 

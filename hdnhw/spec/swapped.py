@@ -3,24 +3,23 @@
 from dataclasses import dataclass
 from math import prod
 
-from hdnhw.spec.checks import SpecError, check_address, check_level_count, integer
-from hdnhw.spec.graphs import FoldedCube, Petersen, Star, folded_cube
-from hdnhw.spec.products import Product, cube
+from hdnhw.spec.checks import SpecError, check_address, check_level_count, dimension, integer
+from hdnhw.spec.families import families
+from hdnhw.spec.network import NetworkSpec, Nucleus
+from hdnhw.spec.products import cube
 
-__all__ = ["Nucleus", "SwappedNet", "folded_hsn", "hcn", "hcn3", "hfn", "hsn"]
-
-Nucleus = Product | FoldedCube | Star | Petersen
+__all__ = ["SwappedNet", "checked_swapped", "folded_hsn", "hcn", "hcn3", "hsn"]
 
 
 @dataclass(frozen=True, repr=False)
-class SwappedNet:
+class SwappedNet(NetworkSpec):
     """HSN(l, G): the hierarchical swapped network (HSN paper, section 2).
 
     Attributes
     ----------
     levels : int
         l, at least 2.
-    nucleus : Product, FoldedCube, Star or Petersen
+    nucleus : Nucleus
         G, of M nodes.
     top : int
         Values of digit X_l: M, or a divisor of it (section 2.2).
@@ -54,10 +53,9 @@ def hsn(levels: int, nucleus: Nucleus, *, diameter_links: bool = False, top: int
     count = integer(levels, "hsn level count", 2)
     check_level_count("hsn", count)
     if not isinstance(nucleus, Nucleus):
-        raise SpecError(
-            f"hsn nucleus must be torus, mesh, cube, complete, ghc, product, folded_cube, star or petersen, "
-            f"not {nucleus!r}"
-        )
+        found = (family.makers for family in families() if issubclass(family.spec, Nucleus))
+        *others, last = sorted(maker.__name__ for makers in found for maker in makers)
+        raise SpecError(f"hsn nucleus must be {', '.join(others)} or {last}, not {nucleus!r}")
     if not isinstance(diameter_links, bool):
         raise SpecError(f"hsn diameter_links must be True or False, not {diameter_links!r}")
     size = prod(nucleus.radices)
@@ -71,10 +69,11 @@ def hsn(levels: int, nucleus: Nucleus, *, diameter_links: bool = False, top: int
             raise SpecError("hsn top must be the size of the nucleus where there are diameter links")
     elif diameter_links:
         text += ", diameter_links=True"
-    return _checked(SwappedNet(count, nucleus, values, diameter_links, False, f"{text})"))
+    return checked_swapped(SwappedNet(count, nucleus, values, diameter_links, False, f"{text})"))
 
 
-def _checked(spec: SwappedNet) -> SwappedNet:
+def checked_swapped(spec: SwappedNet) -> SwappedNet:
+    """Return a spec if its addresses are not too wide."""
     widths = sum((radix - 1).bit_length() for radix in spec.nucleus.radices)
     check_address(spec.text, (spec.levels - 1) * widths + (spec.top - 1).bit_length())
     return spec
@@ -82,25 +81,19 @@ def _checked(spec: SwappedNet) -> SwappedNet:
 
 def hcn(n: int) -> SwappedNet:
     """Make the hierarchical cubic network HCN(n, n): HSN(2, Q_n) with diameter links."""
-    size = integer(n, "hcn dimension", 1)
-    return _checked(SwappedNet(2, cube(size), 2**size, True, False, f"hcn({size})"))
-
-
-def hfn(n: int) -> SwappedNet:
-    """Make the hierarchical folded-hypercube network HFN(n, n): HSN(2, FQ_n)."""
-    size = integer(n, "hfn dimension", 2)
-    return _checked(SwappedNet(2, folded_cube(size), 2**size, False, False, f"hfn({size})"))
+    size = dimension("hcn", n, 1)
+    return checked_swapped(SwappedNet(2, cube(size), 2**size, True, False, f"hcn({size})"))
 
 
 def hcn3(n: int) -> SwappedNet:
     """Make the three-level hierarchical cubic network 3-HCN: HSN(3, Q_n) with diameter links."""
-    size = integer(n, "hcn3 dimension", 1)
-    return _checked(SwappedNet(3, cube(size), 2**size, True, False, f"hcn3({size})"))
+    size = dimension("hcn3", n, 1)
+    return checked_swapped(SwappedNet(3, cube(size), 2**size, True, False, f"hcn3({size})"))
 
 
 def folded_hsn(levels: int, k: int) -> SwappedNet:
     """Make the folded HSN(l, Q_k): HSN(l, Q_k) with an edge from every node to its complement."""
     count = integer(levels, "folded_hsn level count", 2)
     check_level_count("folded_hsn", count)
-    size = integer(k, "folded_hsn dimension", 1)
-    return _checked(SwappedNet(count, cube(size), 2**size, False, True, f"folded_hsn({count}, {size})"))
+    size = dimension("folded_hsn", k, 1)
+    return checked_swapped(SwappedNet(count, cube(size), 2**size, False, True, f"folded_hsn({count}, {size})"))

@@ -17,7 +17,7 @@ class Field:
     Attributes
     ----------
     name : str
-        The digit's name, see :attr:`hdnhw.topology.network.Network.digit_names`.
+        The digit's name, see :attr:`hdnhw.topology.graph.Network.digit_names`.
     offset, width : int
         Least significant bit and number of bits.
     radix : int

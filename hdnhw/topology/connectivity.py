@@ -3,13 +3,15 @@
 References
 ----------
 .. [1] S. Even, Graph Algorithms, Computer Science Press, 1979, section 6.2.
+.. [2] M. E. Watkins, Connectivity of transitive graphs, J. Combinatorial Theory 8 (1970).
 """
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import maximum_flow
 
+from hdnhw.topology.metrics import table_distances
 from hdnhw.topology.symmetry import Symmetry, symmetry
 
 __all__ = ["WORK", "disjoint_paths", "node_connectivity"]
@@ -23,8 +25,9 @@ Table = npt.NDArray[np.int32]
 def node_connectivity(table: Table, found: Symmetry | None, *, work: int = WORK) -> int | None:
     """Return the fewest nodes whose removal leaves a network that is not connected, or a single node.
 
-    If so many fail, one of any more nodes is left, so the paths from each of them to all others are counted; from one
-    node, if it stands for an orbit of more, and then to one node an orbit of those that it is not next to.
+    Of a connected network whose edges are all alike it is the smallest degree [2]_. Else paths to all others are
+    counted, from one node more than the smallest degree: whichever fail, one of these is left; or from a single node,
+    if it stands for an orbit of more, and then to one node an orbit of those that it is not next to.
 
     Parameters
     ----------
@@ -51,6 +54,8 @@ def node_connectivity(table: Table, found: Symmetry | None, *, work: int = WORK)
     """
     nodes, degrees = len(table), (table >= 0).sum(axis=1)
     most = int(degrees.min())
+    if found is not None and found.edge_symmetric and table_distances(table, 0).min() == 0:
+        return most
     sources = list(range(most + 1))
     targets = [np.arange(nodes)] * len(sources)
     sizes = np.bincount([0] if found is None else found.node_orbit)
@@ -76,12 +81,16 @@ def disjoint_paths(table: Table, source: int, target: int) -> int:
     return _flow(_split(table), source, target)
 
 
-def _flow(split: csr_array, source: int, target: int) -> int:
+def _flow(split: Any, source: int, target: int) -> int:
+    from scipy.sparse.csgraph import maximum_flow
+
     return int(maximum_flow(split, 2 * source + 1, 2 * target).flow_value)
 
 
-def _split(table: Table) -> csr_array:
+def _split(table: Table) -> Any:
     """Return the network with a channel of capacity 1 in place of each node, and one of capacity 1 for each channel."""
+    from scipy.sparse import coo_array
+
     nodes = len(table)
     src, port = np.nonzero(table >= 0)
     tails = np.concatenate([2 * np.arange(nodes), 2 * src + 1])

@@ -1,6 +1,6 @@
 """Bisections: the fewest edges between two halves of a network, proved where a bound or a search can.
 
-Cuts begin with eigenvectors of the Laplacian, random halves and, on dual-nets, a construction; each is improved by
+Cuts begin with slow waves on the network, random halves and, on dual-nets, a construction; each is improved by
 swaps. That none is smaller follows from the flow bound or, in small networks, from a mixed-integer program.
 
 References
@@ -11,17 +11,14 @@ References
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import ceil
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array, diags_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from hdnhw.kernels import interpreted, kernel
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.flow import least_load
 from hdnhw.topology.metrics import neighbor_table
@@ -35,32 +32,29 @@ SEARCH_NODES, QUICK_NODES = 64, 32
 QUICK_FLOWS = 1 << 13
 """Variables of the flow bound's program for which a second is enough."""
 
-SEARCH_TREE = 500
-"""Nodes of the search tree after which it is given up."""
-
 STARTS = 64
 """Random halves that are improved, at most."""
 
-PAIRS = 1 << 24
-"""Pairs of nodes over all of them; so large networks have fewer, and one at least."""
+PAIRS, WAVE_PAIRS = 1 << 24, 1 << 26
+"""Pairs of nodes over all of them, and over all waves of a kind; so large networks have fewer, and one at least."""
 
 PATIENCE = 1000
 """Swaps in a row that do not make a cut smaller than it was."""
 
-EIGENVECTORS, RESTARTS = 4, 100
-"""Eigenvectors that cuts begin with, and attempts to make them better; long thin networks may have fewer."""
+SWEEPS, WAVES = (16, 64, 256, 1024), 16
+"""How often heights are made those of their neighbourhood; the waves of each kind that cuts begin with, at most."""
+
+MOST_UNSMOOTHED = 16
+"""Most nodes of a network whose cuts do not begin with waves."""
+
+HEIGHT, MOST_SCALED = 1 << 30, 1 << 32
+"""Largest height; heights below the second can be multiplied by it in 64 bits."""
 
 TOLERANCE = 1e-6
 """By which the solver's flow may be too small."""
 
-OPTIMAL, INFEASIBLE = 0, 2
-"""Status of a program that has been solved, of :func:`scipy.optimize.milp`."""
-
 Table = npt.NDArray[np.int32]
 Half = npt.NDArray[np.bool_]
-_TABLE = types.Array(types.int32, 2, "C")
-_HALF = types.Array(types.boolean, 1, "C")
-_GAINS = types.Array(types.int64, 1, "C")
 
 
 @dataclass(frozen=True)
@@ -117,7 +111,9 @@ def bisection(table: Table, starts: Sequence[Half] = (), *, quick: bool = False)
     at_least, search_nodes = _flow_cut(table, quick), QUICK_NODES if quick else SEARCH_NODES
     at_least += 0 if parity is None else (at_least - parity) % 2
     while at_least < edges and len(table) <= search_nodes:
-        smaller, ended = _search(table, edges - (1 if parity is None else 2))
+        from hdnhw.topology.cut_search import search_cut
+
+        smaller, ended = search_cut(table, edges - (1 if parity is None else 2))
         if smaller is None:
             at_least = edges if ended else at_least
             break
@@ -153,10 +149,11 @@ def best_cut(table: Table, starts: Sequence[Half] = ()) -> Half:
         Halves to begin with, besides those that are made here; they need not be balanced.
     """
     best = None
-    for start in (*starts, *_spectral_halves(table), *_other_halves(len(table))):
+    for start in (*starts, *_smooth_halves(table), *_other_halves(len(table))):
         inside = np.ascontiguousarray(start)
-        while _improve(table, inside, PATIENCE):
-            pass
+        with interpreted(STARTS * len(table) ** 2):
+            while _improve(table, inside, PATIENCE):
+                pass
         edges = cut_edges(table, inside)
         if best is None or edges < best[0]:
             best = edges, inside
@@ -172,27 +169,50 @@ def _other_halves(nodes: int) -> Iterator[Half]:
         yield generator.permutation(nodes) < nodes // 2
 
 
-def _spectral_halves(table: Table) -> Iterator[Half]:
-    """Yield the upper half of each of the slowest ways in which a network swings."""
+def _smooth_halves(table: Table) -> Iterator[Half]:
+    """Yield the upper halves of slow waves on a network: random heights, each node's made that of its neighbourhood.
+
+    That is power iteration towards the eigenvectors of the Laplacian, stopped at several scales. It is in integers:
+    eigenvectors of a symmetric network are not determined, and differ from one processor to another.
+    """
     nodes = len(table)
-    if nodes <= 4 * EIGENVECTORS:
+    if nodes <= MOST_UNSMOOTHED:
         return
-    src, port = np.nonzero(table >= 0)
-    adjacency = coo_array((np.ones(len(src)), (src, table[src, port])), shape=(nodes, nodes)).tocsr()
-    degree = adjacency.sum(axis=1)
-    start = np.random.default_rng(nodes).random(nodes)
-    shifted = adjacency + diags_array(2 * degree.max() - degree)
-    try:
-        values, vectors = eigsh(shifted, EIGENVECTORS + 1, which="LA", v0=start, maxiter=RESTARTS)
-    except ArpackNoConvergence as error:
-        values, vectors = error.eigenvalues, error.eigenvectors
-    for place in np.argsort(values)[::-1][1:]:
-        rank = np.argsort(np.argsort(vectors[:, place], kind="stable"), kind="stable")
-        yield rank < nodes // 2
+    for sweeps, number in product(SWEEPS, range(max(1, min(WAVES, WAVE_PAIRS // nodes**2)))):
+        heights = np.random.default_rng([nodes, sweeps, number]).integers(-HEIGHT, HEIGHT, nodes)
+        _smooth(table, heights, sweeps)
+        yield np.argsort(np.argsort(heights, kind="stable"), kind="stable") < nodes // 2
 
 
-@njit(types.int64(_HALF, _GAINS, _HALF, types.boolean), cache=True)
-def _pick(inside, gain, locked, half):  # type: ignore[no-untyped-def]
+@kernel("void(int32[:, ::1], int64[::1], int64)")
+def _smooth(table: Any, heights: Any, sweeps: int) -> None:
+    """Give each node half its own height and half the mean over its ports, again and again; the sum of all stays 0.
+
+    A missing neighbour counts as the node itself.
+    """
+    nodes, ports = table.shape
+    following = np.empty(nodes, np.int64)
+    for _ in range(sweeps):
+        total, highest = np.int64(0), np.int64(0)
+        for node in range(nodes):
+            height = ports * heights[node]
+            for other in table[node]:
+                height += heights[other] if other >= 0 else heights[node]
+            following[node] = height
+            total += height
+        mean = total // nodes
+        for node in range(nodes):
+            following[node] -= mean
+            highest = max(highest, abs(following[node]))
+        if highest == 0:
+            return
+        for node in range(nodes):  # as large as can be, so that little is lost to rounding
+            height = following[node]
+            heights[node] = height * HEIGHT // highest if highest < MOST_SCALED else height // (highest // HEIGHT)
+
+
+@kernel("int64(boolean[::1], int64[::1], boolean[::1], boolean)")
+def _pick(inside: Any, gain: Any, locked: Any, half: bool) -> int:
     """Return the node of one half that gains most by moving."""
     best = -1
     for node in range(len(inside)):
@@ -201,8 +221,8 @@ def _pick(inside, gain, locked, half):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(types.void(_TABLE, _HALF, _GAINS, types.int64), cache=True)
-def _move(table, inside, gain, node):  # type: ignore[no-untyped-def]
+@kernel("void(int32[:, ::1], boolean[::1], int64[::1], int64)")
+def _move(table: Any, inside: Any, gain: Any, node: int) -> None:
     inside[node] = not inside[node]
     gain[node] = -gain[node]
     for other in table[node]:
@@ -210,8 +230,8 @@ def _move(table, inside, gain, node):  # type: ignore[no-untyped-def]
             gain[other] += -2 if inside[other] == inside[node] else 2
 
 
-@njit(types.int64(_TABLE, _HALF, types.int64), cache=True)
-def _improve(table, inside, patience):  # type: ignore[no-untyped-def]
+@kernel("int64(int32[:, ::1], boolean[::1], int64)")
+def _improve(table: Any, inside: Any, patience: int) -> int:
     """Balance a cut, then swap nodes pair by pair, each once, as far as it pays; return by how much it did."""
     nodes = len(inside)
     gain, locked = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_)
@@ -253,6 +273,9 @@ def known_halves(network: Network) -> list[Half]:
 
 def _crossless_half(table: Table, port: int) -> Half:
     """Return the half whose border has no edge of `port`, the cross-edges of the highest level."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     nodes = len(table)
     within = np.delete(table, port, axis=1)
     src, column = np.nonzero(within >= 0)
@@ -268,58 +291,3 @@ def _crossless_half(table: Table, port: int) -> Half:
     half = best_cut(np.ascontiguousarray(others.reshape(len(ids), -1), dtype=np.int32))
     named = np.isin(np.arange(len(names)), ids[half])
     return np.where(class_0, named[name], np.isin(cluster, names[named]))
-
-
-def _search(table: Table, most: int) -> tuple[Half | None, bool]:
-    """Search for a cut of at most so many edges; say whether the search came to its end.
-
-    Between a node and the half that it is not in, each path is cut; summed up over the paths of a tree that is a row
-    that makes the program's bound almost that of the flow.
-    """
-    nodes = len(table)
-    src, port = np.nonzero(table > np.arange(nodes)[:, None])
-    dst, edges = table[src, port], len(src)
-    here, place = np.tile(np.arange(edges), 3), np.concatenate([src, dst, nodes + np.arange(edges)])
-    one = np.ones(edges)
-
-    def rows(first: int, second: int, cut: int) -> coo_array:
-        return coo_array(
-            (np.concatenate([first * one, second * one, cut * one]), (here, place)), (edges, nodes + edges)
-        )
-
-    count = np.repeat([1.0, 0.0], [nodes, edges])[None]
-    trees = _tree_rows(table, src, dst)
-    limits = [
-        LinearConstraint(rows(1, -1, -1), -np.inf, 0),
-        LinearConstraint(rows(-1, 1, -1), -np.inf, 0),
-        LinearConstraint(rows(1, 1, -1), 0, np.inf),
-        LinearConstraint(rows(1, 1, 1), -np.inf, 2),
-        LinearConstraint(count, nodes // 2, (nodes + 1) // 2),
-        LinearConstraint(1 - count, -np.inf, most),
-        LinearConstraint(trees, nodes // 2, np.inf),
-    ]
-    solved = milp(
-        1 - count[0],
-        integrality=count[0],
-        bounds=Bounds(0, np.arange(nodes + edges) > 0),
-        constraints=limits,
-        options={"node_limit": SEARCH_TREE},
-    )
-    found = None if solved.x is None else solved.x[:nodes] > 0.5
-    return found, solved.status in (OPTIMAL, INFEASIBLE)
-
-
-def _tree_rows(table: Table, src: npt.NDArray[Any], dst: npt.NDArray[Any]) -> coo_array:
-    """Return, for a breadth-first tree of each node, the nodes behind each edge, at most half of all."""
-    nodes, edges = len(table), len(src)
-    graph = coo_array((np.ones(edges), (src, dst)), shape=(nodes, nodes)).tocsr()
-    edge_of = {pair: nodes + edge for edge, pair in enumerate(zip(src.tolist(), dst.tolist(), strict=True))}
-    result = np.zeros((nodes, nodes + edges))
-    for root in range(nodes):
-        order, parent = breadth_first_order(graph, root, directed=False)
-        behind = np.ones(nodes, np.int64)
-        for node in order[:0:-1].tolist():
-            up = int(parent[node])
-            behind[up] += behind[node]
-            result[root, edge_of[min(up, node), max(up, node)]] = min(behind[node], nodes // 2)
-    return coo_array(result)

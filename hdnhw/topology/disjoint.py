@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from hdnhw.kernels import kernel
 
 __all__ = ["fault_of_paths", "shortest_disjoint_paths"]
 
@@ -61,7 +62,7 @@ def shortest_disjoint_paths(table: Table, source: int, target: int) -> list[list
     return sorted(paths, key=lambda path: (len(path), path))
 
 
-@njit(cache=True)
+@kernel()
 def _augment(table: Table, source: int, target: int, after: Any, before: Any) -> bool:
     """Add a path of least cost; the channel from `source` to `target` stays out of it."""
     nodes, ports = table.shape
@@ -89,7 +90,7 @@ def _augment(table: Table, source: int, target: int, after: Any, before: Any) ->
     return True
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _next(table: Table, source: int, target: int, after: Any, before: Any, state: int, port: int) -> tuple[int, int]:
     """Return the state behind a port, or for port -1 that inside the node or against its path, and the cost; or -1."""
     node = state // 2
@@ -104,7 +105,7 @@ def _next(table: Table, source: int, target: int, after: Any, before: Any, state
     return 2 * to, 1
 
 
-@njit(cache=True)
+@kernel()
 def _take(end: int, start: int, parent: Any, after: Any, before: Any) -> None:
     """Take back the channels that a path runs against, then add those that it runs along."""
     for adding in range(2):

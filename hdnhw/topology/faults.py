@@ -25,6 +25,11 @@ class Faults:
     nodes: npt.NDArray[np.bool_]
     channels: npt.NDArray[np.bool_]
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many nodes and channels are dead, as commands tell it."""
+        return {"dead_nodes": int(self.nodes.sum()), "dead_channels": int(self.channels.sum())}
+
     def all_channels(self, table: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Return the dead channels and those of dead routers, shape (num_nodes, ports).
 

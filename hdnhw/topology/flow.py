@@ -1,7 +1,8 @@
 """The least load of the fullest channel when every node sends to every other, over all ways to route and split them.
 
 It is a maximum concurrent flow, as a linear program with a variable a source and channel. The average of a flow and its
-images under the automorphisms of the network is as good as the flow, and the same for all that is alike. So one source
+images under the automorphisms of the network is as good as the flow, and the same for all that is alike. Where all
+channels are, that leaves nothing to choose: each carries its share of all hops of shortest routes. Else one source
 an orbit of nodes is enough, one load an orbit of channels and, for each source, one variable an orbit of channels under
 the automorphisms that leave the source where it is.
 
@@ -16,10 +17,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
-from scipy.sparse import block_diag, coo_array, csr_array, hstack
-from scipy.sparse.csgraph import dijkstra
 
+from hdnhw.topology.metrics import table_distances
 from hdnhw.topology.symmetry import Symmetry, symmetry
 
 __all__ = ["MOST_FLOWS", "MOST_NODES", "Flow", "flow_bound", "least_load"]
@@ -90,6 +89,9 @@ def least_load(table: Table, *, most_flows: int | None = None) -> Flow | None:
     whole = symmetry(table) if nodes <= MOST_NODES else None
     if whole is None or nodes * channels > most * whole.order:
         return None
+    if not (whole.channel_orbit > 0).any():
+        share = Fraction(nodes * int(table_distances(table, 0).sum()), channels)
+        return Flow(share, float(share))
     sources, sizes = np.unique(whole.node_orbit, return_index=True, return_counts=True)[1:]
     around = [symmetry(table, fixed=int(source)) for source in sources]
     known = [found for found in around if found is not None]
@@ -107,6 +109,9 @@ def _solve(
     table: Table, whole: Symmetry, sources: npt.NDArray[Any], sizes: npt.NDArray[Any], around: list[Symmetry]
 ) -> tuple[npt.NDArray[np.float64], float] | None:
     """Solve the program; return the price of load on the channels of each orbit, 1 for the highest, and the load."""
+    from scipy.optimize import linprog
+    from scipy.sparse import block_diag, coo_array, hstack
+
     src, port = np.nonzero(table >= 0)
     balances, supplies, loads = [], [], []
     channels = np.bincount(whole.channel_orbit[src, port])
@@ -142,6 +147,9 @@ def _distance_share(
     table: Table, weight: npt.NDArray[np.float64], sources: npt.NDArray[Any], sizes: npt.NDArray[Any]
 ) -> Fraction:
     """Return the sum of all distances over that of all weights; `weight` has integers in the shape of the table."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
     src, port = np.nonzero(table >= 0)
     own = weight[src, port]
     graph = csr_array((own, (src, table[src, port])), shape=(len(table), len(table)))

@@ -7,6 +7,7 @@ serves a single node and a search over millions.
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -16,7 +17,7 @@ from typing import Any, SupportsIndex
 
 from hdnhw.spec import NetworkSpec
 
-__all__ = ["Digits", "Network", "Port"]
+__all__ = ["Digits", "Network", "Port", "flip", "own_inverses"]
 
 ADDRESS = re.compile(r"[0-9]{1,4000}([./][0-9]{1,4000})*")
 """What :meth:`Network.parse_node` reads; :class:`int` refuses longer runs of digits."""
@@ -38,6 +39,16 @@ class Port:
 
     name: str
     opposite: int
+
+
+def own_inverses(names: Iterable[str]) -> tuple[Port, ...]:
+    """Return ports each of which is seen as the same one from the other end."""
+    return tuple(Port(name, index) for index, name in enumerate(names))
+
+
+def flip(digits: Digits, place: int) -> Digits:
+    """Return `digits` with one bit flipped."""
+    return (*digits[:place], digits[place] ^ 1, *digits[place + 1 :])
 
 
 class Network(ABC):
@@ -160,8 +171,10 @@ class Network(ABC):
             If the text is neither, or names no node. Only ASCII digits, dots and slashes are read.
         """
         if ADDRESS.fullmatch(text) is None:
-            example = self.format_node(0)
-            raise ValueError(f"node must be a number or an address such as {example}, not {text!r}")
+            raise ValueError(
+                f"node of {self.spec} must be 0 to {self.num_nodes - 1} or an address such as {self.format_node(0)}, "
+                f"not {text!r}"
+            )
         if text.isdigit():
             return self.check_node(int(text))
         digits = self.digits_at([[int(item) for item in part.split(".")] for part in text.split("/")])

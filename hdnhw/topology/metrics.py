@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
 
+from hdnhw.kernels import interpreted, kernel
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.orbits import representatives
@@ -30,6 +30,7 @@ __all__ = [
     "orbit_histograms",
     "pair_histogram",
     "summarise_distances",
+    "table_distances",
     "weighted_cost_ratio",
 ]
 
@@ -38,9 +39,6 @@ CHUNK = 1 << 16
 
 ONE_BY_ONE = 16
 """How much longer a pair takes when one node is searched from than when 64 are."""
-
-_NUMBERS = (types.int32, types.int64)
-_NODES = types.Array(types.int32, 1, "C")
 
 
 def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
@@ -67,11 +65,8 @@ def _neighbor_columns(network: Network, nodes: npt.NDArray[np.int64]) -> list[tu
     ]
 
 
-@njit(
-    [types.int64(types.Array(kind, 1, "C"), _NODES, _NODES, types.int64, types.int64) for kind in _NUMBERS],
-    cache=True,
-)
-def _reach(column, distance, queue, end, hops):  # type: ignore[no-untyped-def]
+@kernel([f"int64({number}[::1], int32[::1], int32[::1], int64, int64)" for number in ("int32", "int64")])
+def _reach(column: Any, distance: Any, queue: Any, end: int, hops: int) -> int:
     """Queue the nodes of `column` that were not reached before; return the end of the queue."""
     for node in column:
         if node >= 0 and distance[node] < 0:
@@ -109,18 +104,41 @@ def distances_from(
     queue = np.empty(network.num_nodes, dtype=np.int32)
     queue[0] = source
     start, end, hops = 0, 1, 0
-    while start < end:
-        hops, last = hops + 1, end
-        for first in range(start, last, CHUNK):
-            frontier = queue[first : min(first + CHUNK, last)]
-            if table is not None:
-                end = _reach(table[frontier].ravel(), distance, queue, end, hops)
-            else:
-                for _, column in _neighbor_columns(network, frontier.astype(np.int64)):
-                    end = _reach(column, distance, queue, end, hops)
-        start = last
-        if progress:
-            progress(end)
+    with interpreted(network.num_nodes * len(network.ports)):
+        while start < end:
+            hops, last = hops + 1, end
+            for first in range(start, last, CHUNK):
+                frontier = queue[first : min(first + CHUNK, last)]
+                if table is not None:
+                    end = _reach(table[frontier].ravel(), distance, queue, end, hops)
+                else:
+                    for _, column in _neighbor_columns(network, frontier.astype(np.int64)):
+                        end = _reach(column, distance, queue, end, hops)
+            start = last
+            if progress:
+                progress(end)
+    return distance
+
+
+def table_distances(table: npt.NDArray[np.int32], source: int) -> npt.NDArray[np.int64]:
+    """Return the distance of every node from `source`, hops, in any graph given by the neighbours of its nodes.
+
+    Parameters
+    ----------
+    table : ndarray of int32, shape (num_nodes, ports)
+        As :func:`neighbor_table` returns it.
+    source : int
+
+    Returns
+    -------
+    ndarray of int64, shape (num_nodes,)
+        -1 for nodes that cannot be reached.
+    """
+    distance, frontier, hops = np.full(len(table), -1, np.int64), np.array([source]), 0
+    while len(frontier):
+        distance[frontier] = hops
+        others = np.unique(table[frontier])
+        frontier, hops = others[(others >= 0) & (distance[others] < 0)], hops + 1
     return distance
 
 

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 __all__ = ["Symmetry", "differ", "symmetry"]
 
@@ -131,10 +129,14 @@ def _split_once(table: Table, colour: Nodes) -> tuple[Nodes, Keys]:
 
 def _components(count: int, maps: list[Nodes]) -> Nodes:
     """Return the number of the set of each of `count` things, those that a map leads to one another in one set."""
-    here = np.tile(np.arange(count), len(maps))
-    there = np.concatenate(maps) if maps else here
-    links = coo_array((np.ones(len(here), np.int8), (here, there)), shape=(count, count))
-    return connected_components(links, directed=False)[1].astype(np.int64)  # type: ignore[no-any-return]
+    least, before = np.arange(count), np.zeros(0, np.int64)
+    while not np.array_equal(least, before):
+        before = least
+        for there in maps:
+            least = np.minimum(least, least[there])
+            np.minimum.at(least, there, least)
+        least = least[least]
+    return np.unique(least, return_inverse=True)[1]
 
 
 class _Channels:

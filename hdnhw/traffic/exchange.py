@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
 
-from hdnhw.routing.cdg import ROUTE_TYPE
+from hdnhw.kernels import kernel
 from hdnhw.routing.circuit import INTEGER_OPERATIONS, Circuit, Term
-from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.routing.compiled import ROUTE, VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import DualNetwork
@@ -47,9 +46,6 @@ MOST_ATTEMPTS, ATTEMPTED_MESSAGES = 64, 1 << 20
 _ON_ARRAYS: Mapping[str, Callable[..., Any]] = {**INTEGER_OPERATIONS, "mux": np.where}
 
 Integers = npt.NDArray[np.int64]
-_WORDS = types.Array(types.int64, 1, "C")
-_TABLE = types.Array(types.int32, 2, "C")
-_SLOTS = types.Array(types.int64, 2, "C")
 
 
 def check_size(network: Network, *, timed: bool) -> None:
@@ -148,8 +144,8 @@ def exchange_trace(destination: Integers, flits: int, start: Integers | None = N
     )
 
 
-@njit(types.void(ROUTE_TYPE, _WORDS, _TABLE, _SLOTS, _SLOTS), cache=True)
-def _count_hops(route, address, neighbors, destination, hops):  # type: ignore[no-untyped-def]
+@kernel(f"void({ROUTE}, int64[::1], int32[:, ::1], int64[:, ::1], int64[:, ::1])")
+def _count_hops(route: Any, address: Any, neighbors: Any, destination: Any, hops: Any) -> None:
     for src in range(destination.shape[0]):
         for item in range(destination.shape[1]):
             node, count = src, 0
@@ -159,11 +155,12 @@ def _count_hops(route, address, neighbors, destination, hops):  # type: ignore[n
             hops[src, item] = count
 
 
-@njit(
-    types.boolean(ROUTE_TYPE, _WORDS, _TABLE, _SLOTS, _WORDS, types.int64, types.Array(types.boolean, 2, "C"), _SLOTS),
-    cache=True,
+@kernel(
+    f"boolean({ROUTE}, int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64, boolean[:, ::1], int64[:, ::1])"
 )
-def _place(route, address, neighbors, destination, order, hop_slots, busy, start):  # type: ignore[no-untyped-def]
+def _place(
+    route: Any, address: Any, neighbors: Any, destination: Any, order: Any, hop_slots: int, busy: Any, start: Any
+) -> bool:
     """Give every message the first slot in which its way is free, in an order; return whether there are enough."""
     nodes, ports = neighbors.shape
     way = np.empty(nodes + 1, np.int64)

@@ -11,11 +11,13 @@ from hdnhw.spec import SpecError
 __all__ = ["read_expression"]
 
 
-def read_expression(text: str, makers: Mapping[str, Callable[..., Any]], what: str) -> tuple[str, list[Any]]:
+def read_expression(
+    text: str, makers: Mapping[str, Callable[..., Any]], what: str, *, also: str = ""
+) -> tuple[str, list[Any]]:
     """Return the name of the maker that an expression such as ``hotspot(0.2, 5)`` calls, and the arguments.
 
     Arguments stand for the parameters of the maker that are given by position and are of type int or float; ``*name``
-    takes any number of them. Others are the caller's.
+    takes any number of them. Others are the caller's. An error calls it `what`, which may be `also` besides.
 
     Raises
     ------
@@ -24,7 +26,7 @@ def read_expression(text: str, makers: Mapping[str, Callable[..., Any]], what: s
     """
     name, arguments = _parts(text)
     if name not in makers:
-        raise SpecError(f"{what} must be one of {', '.join(makers)}, not {text!r}")
+        raise SpecError(f"{what} must be {also}one of {', '.join(makers)}, not {text!r}")
     parameters = [
         parameter
         for parameter in signature(makers[name]).parameters.values()

@@ -102,5 +102,6 @@ def parse_lengths(text: str) -> Lengths:
     1.5
     """
     number = text.strip()
-    name, arguments = read_expression(f"fixed({number})" if number.isdecimal() else text, DISTRIBUTIONS, "lengths")
+    expression = f"fixed({number})" if number.isdecimal() else text
+    name, arguments = read_expression(expression, DISTRIBUTIONS, "lengths", also="a number or ")
     return DISTRIBUTIONS[name](*arguments)

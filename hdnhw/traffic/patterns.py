@@ -48,10 +48,10 @@ def _uniform(count: int, sources: Nodes, rng: np.random.Generator) -> Nodes:
     return drawn + (drawn >= sources)
 
 
-def _permutation(text: str, destination: Nodes) -> Pattern:
+def _permutation(text: str, network: Network, destination: Nodes) -> Pattern:
     senders = np.flatnonzero(destination != np.arange(len(destination)))
     if not len(senders):
-        raise SpecError(f"pattern {text} leaves every node of this network in its place")
+        raise SpecError(f"pattern {text} must move a node; it leaves every node of {network.spec} in its place")
     return Pattern(text, senders.astype(np.int64), lambda sources, _: destination[sources])
 
 
@@ -88,29 +88,29 @@ def _make_transpose(network: Network) -> Pattern:
     side = isqrt(network.num_nodes)
     if side * side != network.num_nodes:
         raise SpecError(f"pattern transpose needs a square number of nodes; {network.spec} has {network.num_nodes}")
-    return _permutation("transpose", np.arange(network.num_nodes).reshape(side, side).T.ravel())
+    return _permutation("transpose", network, np.arange(network.num_nodes).reshape(side, side).T.ravel())
 
 
 def _make_complement(network: Network) -> Pattern:
     """Send from n to N - 1 - n: of a power of two of nodes, every bit is inverted."""
-    return _permutation("complement", np.arange(network.num_nodes)[::-1].copy())
+    return _permutation("complement", network, np.arange(network.num_nodes)[::-1].copy())
 
 
 def _make_reverse(network: Network) -> Pattern:
     bits = _address_bits(network, "reverse")
-    return _permutation("reverse", np.arange(network.num_nodes).reshape([2] * bits).T.ravel())
+    return _permutation("reverse", network, np.arange(network.num_nodes).reshape([2] * bits).T.ravel())
 
 
 def _make_shuffle(network: Network) -> Pattern:
     """Rotate the bits of a node number to the left."""
     bits, nodes = _address_bits(network, "shuffle"), np.arange(network.num_nodes)
-    return _permutation("shuffle", (nodes << 1 | nodes >> (bits - 1)) & (network.num_nodes - 1))
+    return _permutation("shuffle", network, (nodes << 1 | nodes >> (bits - 1)) & (network.num_nodes - 1))
 
 
 def _shifted(network: Network, text: str, shift: Callable[[int], int]) -> Pattern:
     digits = network.decode(np.arange(network.num_nodes))
     moved = [(digit + shift(radix)) % radix for digit, radix in zip(digits, network.radices, strict=True)]
-    return _permutation(text, network.encode(tuple(moved)))
+    return _permutation(text, network, network.encode(tuple(moved)))
 
 
 def _make_tornado(network: Network) -> Pattern:
@@ -125,7 +125,7 @@ def _make_neighbour(network: Network) -> Pattern:
 
 def _make_permutation(network: Network, seed: int = 1) -> Pattern:
     """Draw a permutation once."""
-    return _permutation(f"permutation({seed})", np.random.default_rng(seed).permutation(network.num_nodes))
+    return _permutation(f"permutation({seed})", network, np.random.default_rng(seed).permutation(network.num_nodes))
 
 
 def _levels(network: Network, name: str) -> tuple[Level, ...]:

@@ -39,10 +39,14 @@ def read_trace(path: Path, *, nodes: int, packet_length: int, flit_width: int, l
     Raises
     ------
     SpecError
-        If the file is no trace for this network.
+        If the file cannot be read, or is no trace for this network.
     """
     name = str(path)
-    with path.open("rb") as raw:
+    try:
+        raw = path.open("rb")
+    except OSError:
+        raise SpecError(f"trace must be a file that can be read, not {name!r}") from None
+    with raw:
         packed = raw.peek(3)[:3] == b"BZh"
         file = BufferedReader(cast(Any, bz2.BZ2File(raw)), 1 << 20) if packed else raw
         try:

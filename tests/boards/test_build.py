@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from boards.build import build_bitstream
+from boards.bitstream import build_bitstream
 from boards.catalogue import BOARDS
 from hdnhw.cli import main
 from hdnhw.flow.tools import ToolError, tool_path, tool_versions
@@ -48,6 +48,7 @@ def tools(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
+@pytest.mark.light("icepi-zero", "ice40-hx8k")
 def test_bitstream_is_moved_into_place_and_figures_are_read(tools, tmp_path, board):
     tools(fmax=60.0)
     built = build_bitstream(board, SPEC, packets=10, seed=7, root=tmp_path)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from hdnhw.collective import ascend
-from hdnhw.collective.ascend import ALGORITHMS, PRIME, SWAPS, run_algorithm
+from hdnhw.collective.ascend import PRIME, run_algorithm
+from hdnhw.collective.choices import ALGORITHMS, SWAPS
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
 

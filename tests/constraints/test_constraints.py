@@ -21,6 +21,7 @@ CLOCKS = {"fabric": ("clk", "rst"), "fabric_axi": ("aclk", "aresetn")}
 MHZ = {".lpf": 100.0, ".pcf": 50.0, ".sdc": 100.0}
 
 SMALL = FabricSpec(network=parse("complete(2)"), packet_length=4, flit_width=8, endpoints=AxiStreamSpec(max_frame=16))
+SMALLEST = FabricSpec(network=parse("complete(2)"), packet_length=1, flit_width=1)
 SPECS = {
     "two nodes": SMALL,
     "cross-edges": FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=4, flit_width=8),
@@ -80,6 +81,7 @@ def test_the_files_are_those_of_the_page():
 
 
 @pytest.mark.parametrize(("name", "spec"), cases(FILES))
+@pytest.mark.light("two nodes", "cross-edges")
 def test_every_name_is_a_port(name, spec):
     ports = ports_of(SPECS[spec], top_of(name))
     for statement in statements(name):
@@ -90,6 +92,7 @@ def test_every_name_is_a_port(name, spec):
 
 
 @pytest.mark.parametrize(("name", "spec"), cases([name for name in FILES if "_streams" in name]))
+@pytest.mark.light("two nodes", "cross-edges")
 def test_every_port_has_one_delay_of_each_kind(name, spec):
     top = top_of(name)
     patterns = [pattern for statement in statements(name) for pattern in statement["ports"].split()]
@@ -116,11 +119,12 @@ def test_a_renamed_port_is_seen(monkeypatch):
 @pytest.fixture(scope="module")
 def netlist(tmp_path_factory):
     """Return a function that synthesises a top level for a family, once."""
-    folder = tmp_path_factory.mktemp("netlist")
-    sources = " ".join(path.name for path in write_fabric(emit_fabric(SMALL), folder) if path.suffix == ".sv")
 
     @cache
     def synthesised(top, family):
+        folder = tmp_path_factory.mktemp("netlist")
+        spec = SMALL if top == "fabric_axi" else SMALLEST
+        sources = " ".join(path.name for path in write_fabric(emit_fabric(spec), folder) if path.suffix == ".sv")
         run_yosys(f"read_verilog -sv {sources}\nsynth_{family} -top {top} -json {top}.{family}\n", cwd=folder)
         return folder / f"{top}.{family}"
 
@@ -165,6 +169,7 @@ def place_and_route(netlist, family, option, constraints):
         ("ice40", "fabric.sdc"),
     ],
 )
+@pytest.mark.light("ecp5-fabric.lpf", "ecp5-fabric.sdc", "ice40-fabric.pcf")
 def test_nextpnr_applies_the_clock(netlist, family, name):
     path = FOLDER / name
     asked, said = place_and_route(netlist(top_of(name), family), family, f"--{path.suffix[1:]}", path)

@@ -31,7 +31,11 @@ def emitted():
     return lambda name: _emitted(FABRICS[name])
 
 
-@pytest.fixture(params=FABRICS)
+HEAVY = {"two classes", "two levels", "three classes", "two nodes"}
+"""Fabrics for `make check-heavy` alone."""
+
+
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.heavy] * (name in HEAVY)) for name in FABRICS])
 def machine(request):
     """Return the spec of each fabric in turn."""
     return FABRICS[request.param]

@@ -33,7 +33,11 @@ def emitted(name):
     return emit_fabric(spec_of(name))
 
 
-@pytest.fixture(params=FABRICS)
+HEAVY = {"bytes", "three bytes", "long packets"}
+"""Fabrics for `make check-heavy` alone."""
+
+
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.heavy] * (name in HEAVY)) for name in FABRICS])
 def fabric(request):
     """Return each fabric in turn."""
     return emitted(request.param)
@@ -51,7 +55,7 @@ def test_verilator_and_yosys_have_nothing_to_say(sources, complaints):
 
 def test_the_bare_fabric_is_the_same(fabric):
     spec = FabricSpec(
-        network=fabric.plan.network.spec,
+        network=fabric.machine.plan.network.spec,
         packet_length=fabric.manifest["packet_length"],
         flit_width=fabric.manifest["flit_width"],
     )
@@ -75,7 +79,7 @@ def test_modules_are_three_and_endpoints_one_a_node(fabric):
     modules = re.findall(r"^module ([^\s(]+)", text, re.MULTILINE)
     assert modules == [endpoints["endpoint_module"], endpoints["registers_module"], endpoints["top"]]
     found = re.findall(rf"^  {modules[0]} endpoint_(\d+) \(\n    \.address\((\d+)'h(\w+)\)", text, re.MULTILINE)
-    address = fabric.plan.address
+    address = fabric.machine.plan.address
     assert sorted((int(node), int(width), int(value, 16)) for node, width, value in found) == [
         (node, address.width, address.of_node(node)) for node in range(nodes)
     ]
@@ -96,10 +100,11 @@ def test_manifest_names_every_port_of_the_top_level(fabric):
     assert declared["s_axil_araddr"] == ("input", endpoints["registers"]["address_width"])
 
 
+@pytest.mark.light("two nodes", "holes")
 @pytest.mark.parametrize("name", FABRICS)
 def test_manifest_names_the_packet(name):
     spec, fabric = spec_of(name), emitted(name)
-    flits = FlitFormat(spec.flit_width, fabric.plan.address.width, spec.packet_length)
+    flits = FlitFormat(spec.flit_width, fabric.machine.plan.address.width, spec.packet_length)
     frames, packet = FrameFormat(flits, spec.endpoints), fabric.manifest["endpoints"]["packet"]
     assert (packet["header_flits"], packet["data_flits"]) == (frames.header_flits, frames.payload_flits)
     assert packet["header"]["dst"] == {"offset": 0, "width": flits.address_width}
@@ -132,7 +137,7 @@ def test_output_is_the_same_in_every_process(tmp_path):
         ({"flit_width": 12}, "flit width must be a multiple of 8 bits for AXI4-Stream endpoints, not 12"),
         (
             {"packet_length": 2, "flit_width": 8},
-            "packet length must be more than the 2 header flits of AXI4-Stream endpoints, not 2",
+            "packet length must be at least 3 flits, not 2: the header of AXI4-Stream endpoints takes 2",
         ),
     ],
 )

@@ -41,7 +41,7 @@ def test_manifest_is_the_file(fabric):
     assert header["dst"] == {"offset": 0, "width": 3}
     assert endpoints["packet"]["header_flits"] == 3
     # Of six messages two come in each step on a ring, perhaps before two have gone.
-    assert endpoints["message_slots"] == 6 + 2 + 3 * endpoints["window"]
+    assert endpoints["message_buffers"] == 6 + 2 + 3 * endpoints["window"]
 
 
 def test_engines_are_one_module_for_all_nodes(fabric):
@@ -53,7 +53,7 @@ def test_engines_are_one_module_for_all_nodes(fabric):
     ("text", "options", "message"),
     [
         ("cube(2)", {"root": 4}, "root must be 0 to 3 on cube(2), not 4"),
-        ("cube(2)", {"flit_width": 4, "packet_length": 3}, "packet length must be more than the 3 header flits of"),
+        ("cube(2)", {"flit_width": 4, "packet_length": 3}, "packet length must be at least 4 flits, not 3: the header"),
     ],
 )
 def test_what_cannot_be(text, options, message):

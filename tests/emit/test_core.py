@@ -45,7 +45,7 @@ endmodule
 """
 
 
-@pytest.fixture(scope="module", params=SPECS)
+@pytest.fixture(scope="module", params=["noc", pytest.param("fabric", marks=pytest.mark.heavy)])
 def name(request):
     """Return the name of each fabric in turn."""
     return request.param
@@ -92,6 +92,7 @@ def test_fusesoc_lists_the_core(library, name):
 
 
 @pytest.mark.parametrize("target", ["lint", "synth"])
+@pytest.mark.light("noc-lint", "fabric-synth")
 def test_fusesoc_hands_the_verilog_to_the_tool(library, name, target):
     design, tree = setup(library, name, target)
     assert design["toplevel"] == TOPS[name]

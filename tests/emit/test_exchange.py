@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from hdnhw.emit.exchange import exchange_verilog
-from hdnhw.emit.fabric import emit_fabric
-from hdnhw.routing.plan import plan
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.emit.exchange import EmittedGenerators
+from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.machine import make_machine
+from hdnhw.spec import ExchangeSpec, FabricSpec, SpecError, parse
 
 FABRICS = {
     "holes": ("hdn(torus(3), [[0]])", {"buffers": 4, "flit_width": 10}, False),
@@ -15,29 +15,25 @@ FABRICS = {
 }
 
 
-@pytest.fixture(params=FABRICS)
+@pytest.fixture(params=["holes", pytest.param("at once", marks=pytest.mark.heavy)])
 def sources(request, tmp_path):
     """Write the Verilog of each fabric in turn; return its two files."""
     text, sizes, at_once = FABRICS[request.param]
-    spec = FabricSpec(network=parse(text), **sizes)
-    fabric = emit_fabric(spec)
-    around = exchange_verilog(fabric.plan, spec, top="fabric", at_once=at_once)
-    for name, verilog in (("fabric.sv", fabric.files["fabric.sv"]), ("fabric_exchange.sv", around)):
-        (tmp_path / name).write_text(verilog)
-    return [tmp_path / "fabric.sv", tmp_path / "fabric_exchange.sv"]
+    spec = FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes)
+    return [path for path in write_fabric(emit_fabric(spec), tmp_path) if path.suffix == ".sv"]
 
 
 def test_verilator_and_yosys_have_nothing_to_say(sources, complaints):
     assert complaints(sources, "fabric_exchange") == []
 
 
-def verilog_of(text, *, at_once=False, **sizes):
-    spec = FabricSpec(network=parse(text), **sizes)
-    return exchange_verilog(plan(spec.network, spec.modes, spec.lanes), spec, top="top", at_once=at_once)
+def emitted(text, *, at_once=False, **sizes):
+    spec = FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes)
+    return EmittedGenerators(make_machine(spec), "top", {})
 
 
 def test_modules_are_three_and_generators_one_a_node():
-    verilog = verilog_of("rdn(cube(1), 1)", buffers=4)
+    verilog = emitted("rdn(cube(1), 1)", buffers=4).text
     modules = re.findall(r"^module ([^\s(]+)", verilog, re.MULTILINE)
     assert modules == ["top_exchange_generator", "top_exchange_control", "top_exchange"]
     assert len(re.findall(r"^  top_exchange_generator ", verilog, re.MULTILINE)) == 8
@@ -60,4 +56,4 @@ def test_modules_are_three_and_generators_one_a_node():
 )
 def test_what_cannot_be(text, sizes, message):
     with pytest.raises(SpecError, match=f"^{re.escape(message)}"):
-        verilog_of(text, **sizes)
+        assert emitted(text, **sizes).slots

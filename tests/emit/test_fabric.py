@@ -22,7 +22,7 @@ def test_manifest_is_the_file(fabric):
 
 
 def test_manifest_names_the_machine(machine, fabric):
-    manifest, made = fabric.manifest, fabric.plan
+    manifest, made = fabric.manifest, fabric.machine.plan
     assert manifest["spec"] == str(machine.network)
     assert (manifest["top"], manifest["modes"], manifest["routers"]) == ("fabric", made.modes, made.network.num_nodes)
     names = [port.name for port in made.network.ports]
@@ -30,8 +30,8 @@ def test_manifest_names_the_machine(machine, fabric):
     assert manifest["num_vcs"] == max(made.num_vcs)
     assert (manifest["packet_length"], manifest["flit_width"]) == (machine.packet_length, machine.flit_width)
     assert manifest["buffers"] == (machine.buffers or SlotTiming(machine.packet_length).full_rate_buffers)
-    assert list(manifest["slots_per_vc_of_port"]) == names
-    for name, slots in manifest["slots_per_vc_of_port"].items():
+    assert list(manifest["buffers_per_vc_of_port"]) == names
+    for name, slots in manifest["buffers_per_vc_of_port"].items():
         share = manifest["buffers"] // manifest["num_vcs_of_port"][name]
         assert slots == max(1, share) if share & (share - 1) == 0 else slots <= share < 2 * slots
     modules = re.findall(r"^module ([^\s(]+)", fabric.files["fabric.sv"], re.MULTILINE)
@@ -45,7 +45,7 @@ def test_digest_is_that_of_the_file(fabric, tmp_path):
 
 
 def test_proof_summary(fabric):
-    proof, own = fabric.manifest["proof"], plan(fabric.plan.network.spec, fabric.plan.modes).proof
+    proof, own = fabric.manifest["proof"], plan(fabric.machine.plan.network.spec, fabric.machine.plan.modes).proof
     assert (proof["channels"], proof["edges"], proof["acyclic"]) == (own.channels, own.edges, True)
     assert re.match(rf"{own.channels} virtual channels, {own.edges} dependencies: acyclic", proof["summary"])
 
@@ -74,8 +74,8 @@ def test_bit_fields_of_ejection(machine, fabric):
 def test_packet_format_packs_as_the_flit_format_does(fabric):
     manifest = fabric.manifest
     width, length, packet = manifest["flit_width"], manifest["packet_length"], manifest["packet"]
-    flits = FlitFormat(width, fabric.plan.address.width, length)
-    payload, destination = (1 << packet["payload"]["width"]) * 5 // 7, fabric.plan.address.of_node(1)
+    flits = FlitFormat(width, fabric.machine.plan.address.width, length)
+    payload, destination = (1 << packet["payload"]["width"]) * 5 // 7, fabric.machine.plan.address.of_node(1)
     word = payload << packet["payload"]["head_offset"] | destination << packet["destination"]["offset"]
     own = [word >> width * position & (1 << width) - 1 for position in range(packet["flits"])]
     assert own == flits.pack(destination, payload)
@@ -85,7 +85,7 @@ def test_packet_format_packs_as_the_flit_format_does(fabric):
 
 
 def test_node_numbering(fabric):
-    address, network = fabric.manifest["address"], fabric.plan.network
+    address, network = fabric.manifest["address"], fabric.machine.plan.network
     assert [field["name"] for field in address["fields"]] == list(network.digit_names)
     assert sum(field["width"] for field in address["fields"]) == address["width"]
     packed = []

@@ -10,7 +10,7 @@ from hdnhw.flit import FlitFormat, RelayFormat
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError, parse
 
 FABRICS = {
-    "one flit, one slot": ("torus(5)", {"packet_length": 1}, {"slots": 1, "timeout": 512}),
+    "one flit, one slot": ("torus(5)", {"packet_length": 1}, {"relay_buffers": 1, "timeout": 512}),
     "dead pins": ("complete(3)", {"packet_length": 3, "flit_width": 40, "dead_pins": True}, {"waypoints": 3}),
 }
 
@@ -25,7 +25,7 @@ def emitted(name):
     return emit_fabric(spec_of(name))
 
 
-@pytest.fixture(params=FABRICS)
+@pytest.fixture(params=["one flit, one slot", pytest.param("dead pins", marks=pytest.mark.heavy)])
 def fabric(request):
     """Return each fabric in turn."""
     return emitted(request.param)
@@ -58,21 +58,21 @@ def test_the_top_level_has_the_ports_of_the_manifest(fabric):
 def test_manifest_names_the_packet(name):
     spec, fabric = spec_of(name), emitted(name)
     endpoints = fabric.manifest["endpoints"]
-    packets = RelayFormat(FlitFormat(spec.flit_width, fabric.plan.address.width, spec.packet_length), spec.endpoints)
+    packets = RelayFormat(FlitFormat(spec.flit_width, fabric.machine.address.width, spec.packet_length), spec.endpoints)
     assert (endpoints["type"], endpoints["top"]) == ("relay", "fabric_relay")
     assert endpoints["packet"]["header"] == packets.header_positions
     assert endpoints["packet"]["payload"] == {"head_offset": packets.header_width, "width": packets.payload_width}
     assert endpoints["packet"]["kinds"] == {"data": 0, "request": 1, "grant": 2, "notice": 3}
-    assert {name: endpoints[name] for name in ("waypoints", "slots", "timeout", "notices")} == {
+    assert {name: endpoints[name] for name in ("waypoints", "relay_buffers", "timeout", "notices")} == {
         "waypoints": spec.endpoints.waypoints,
-        "slots": spec.endpoints.slots,
+        "relay_buffers": spec.endpoints.relay_buffers,
         "timeout": spec.endpoints.timeout,
         "notices": 16,
     }
 
 
 def test_relays_are_one_module_with_an_address_each(fabric):
-    text, address = fabric.files["fabric_relay.sv"], fabric.plan.address
+    text, address = fabric.files["fabric_relay.sv"], fabric.machine.plan.address
     found = re.findall(r"^  fabric_relay_unit relay_(\d+) \(\n    \.address\((\d+)'h(\w+)\)", text, re.MULTILINE)
     assert sorted((int(node), int(width), int(value, 16)) for node, width, value in found) == [
         (node, address.width, address.of_node(node)) for node in range(fabric.manifest["routers"])

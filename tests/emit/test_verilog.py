@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.emit.verilog import router_names
 from sim.simulator import verilator_home
 
 INSTANCE = re.compile(r"^  (\w+) (router|ejection)_(\d+) \(\n(.*?)\n  \);$", re.MULTILINE | re.DOTALL)
@@ -35,6 +34,7 @@ def verilator(source):
     return said
 
 
+@pytest.mark.light("several shapes", "check bits")
 def test_verilator_has_nothing_to_say(source):
     assert verilator(source) == []
 
@@ -65,9 +65,9 @@ def test_yosys_reads_it(source):
 
 
 def test_modules_are_one_a_router_shape_and_two_more(fabric):
-    plan = fabric.plan
+    plan = fabric.machine.plan
     modules = re.findall(r"^module ([^\s(]+)", fabric.files["fabric.sv"], re.MULTILINE)
-    assert modules == [*router_names(plan, "fabric"), "fabric_ejection", "fabric"]
+    assert modules == [*fabric.modules.routers, "fabric_ejection", "fabric"]
     assert len(modules) == len(plan.shapes) + 2 == len(set(modules))
 
 
@@ -87,10 +87,10 @@ def instances_of(fabric):
 
 
 def test_every_node_is_instantiated_once_with_its_address(fabric):
-    plan, instances = fabric.plan, instances_of(fabric)
+    plan, instances = fabric.machine.plan, instances_of(fabric)
     nodes = range(plan.network.num_nodes)
     assert set(instances) == {(kind, node) for kind in ("router", "ejection") for node in nodes}
-    names = router_names(plan, "fabric")
+    names = fabric.modules.routers
     for node in nodes:
         module, pins = instances["router", node]
         assert module == names[plan.shapes.index(plan.shape_of(node))]
@@ -100,7 +100,7 @@ def test_every_node_is_instantiated_once_with_its_address(fabric):
 
 
 def test_channels_join_neighbours(fabric):
-    plan, instances = fabric.plan, instances_of(fabric)
+    plan, instances = fabric.machine.plan, instances_of(fabric)
     used, local = [], ["valid", "data", "credit", *(["check"] if fabric.manifest["crc"] else [])]
     for node in range(plan.network.num_nodes):
         _, pins = instances["router", node]

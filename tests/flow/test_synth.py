@@ -14,11 +14,12 @@ from hdnhw.flow import synth
 from hdnhw.flow.family import FAMILIES
 from hdnhw.flow.harness import INSTANCE, UNIT, WRAPPER, Port, parallel_wrapper, ports_of, serial_wrapper, unit_text
 from hdnhw.flow.nextpnr import critical_path, fmax_of
+from hdnhw.flow.spec import SynthSpec
 from hdnhw.flow.stages import signal_of, stage_of
-from hdnhw.flow.synth import SynthSpec, synthesise
+from hdnhw.flow.synth import synthesise
 from hdnhw.flow.tools import ToolError, run_tool
 from hdnhw.flow.yosys import run_yosys
-from hdnhw.routing.plan import plan
+from hdnhw.machine import make_machine
 from hdnhw.rtl.router import Router
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError, parse
 
@@ -87,6 +88,7 @@ def test_cells_are_those_that_yosys_counts(measured, root):
     assert result["ram"] == {shown: cells_in_stat(log, UNIT).get(kind, 0) for kind, shown in family.rams.items()}
 
 
+@pytest.mark.light("ecp5")
 def test_a_netlist_without_wrapper_has_as_many_cells(measured, root):
     """The unit alone as top, its address still constant: nothing of the wrapper is in the figures."""
     spec, result = measured
@@ -110,18 +112,8 @@ def test_sites_are_what_the_cells_take(measured):
 
 def test_wrapper_has_a_register_a_port_bit(measured):
     spec, result = measured
-    routing = plan(SMALLEST.network)
-    router = Router(
-        routing,
-        routing.shapes[0],
-        packet_length=2,
-        flit_width=8,
-        buffers=result["buffers"],
-        crossbar="crosspoint",
-        queueing="fifo",
-        dead_pins=False,
-        crc=False,
-    )
+    machine = make_machine(spec.fabric)
+    router = Router(machine, machine.plan.shapes[0])
     bits = Counter()
     for port in ports_of(module_text(router, "r", flatten=True), "r"):
         if port.name not in {"clk", "address"}:
@@ -151,6 +143,7 @@ def test_second_call_runs_nothing(measured, root):
     assert synthesise(spec, root=root) == result | {"cached": True}
 
 
+@pytest.mark.light("ecp5")
 def test_what_is_measured_names_the_folder(measured, root):
     spec, _ = measured
     others = [{"seeds": 2}, {"address": "pins"}, {"address": "0"}, {"frequency": 50.0}]
@@ -259,6 +252,7 @@ def test_the_address_is_of_the_fullest_router():
         (CollectiveSpec(operations=("broadcast",)), "fabric_collective_engine"),
     ],
 )
+@pytest.mark.light("fabric_axi_endpoint")
 def test_an_endpoint_stands_alone_with_the_address_of_a_node(endpoints, module):
     fabric = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=4, endpoints=endpoints)
     design = synth._design(SynthSpec(fabric=fabric, unit="endpoint"))
@@ -369,11 +363,8 @@ def test_stage_of_names(name, signal, stage):
 
 @pytest.mark.parametrize(("dead_pins", "crc"), [(False, False), (True, True)])
 def test_every_register_of_a_router_has_a_stage(dead_pins, crc):
-    routing = plan(parse("rdn(torus(5), 1)"))
-    sizes = {"packet_length": 8, "flit_width": 32, "buffers": 4}
-    options = {"crossbar": "crosspoint", "queueing": "fifo", "dead_pins": dead_pins, "crc": crc}
-    router = Router(routing, routing.shapes[0], **sizes, **options)
-    text = module_text(router, "r", flatten=True)
+    machine = make_machine(FabricSpec(network=parse("rdn(torus(5), 1)"), buffers=4, dead_pins=dead_pins, crc=crc))
+    text = module_text(Router(machine, machine.plan.shapes[0]), "r", flatten=True)
     clocked = re.findall(r"always_ff @\(posedge [^)]*\)\s*(?:if [^;]*?else\s*)?(\\?[\w.]+)\s*<=", text)
     assert len(set(clocked)) > 50
     assert {name for name in clocked if stage_of(signal_of(name)) == "other"} == set()

@@ -10,12 +10,12 @@ import pytest
 from pyarrow import parquet
 
 from hdnhw.model.counts import Counts, buffer_classes, channel_types, write_channels
-from hdnhw.model.fabric import Course, FabricModel
+from hdnhw.model.fabric import Course
+from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.measure import LoadSpec, measure
-from hdnhw.model.router import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE
 from hdnhw.routing.plan import plan
 from hdnhw.spec import QUEUEINGS, SpecError, parse
-from hdnhw.timing import slots_per_vc
+from hdnhw.timing import buffers_per_vc
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 
@@ -42,11 +42,11 @@ class Run:
 
     def advance(self, limit=LIMIT):
         due = [packet for packet in self.packets[self.given :] if packet[2] < limit]
-        tags = np.arange(self.given, self.given + len(due), dtype=np.int32)
+        tags = range(self.given, self.given + len(due))
         source, destination, created = np.array(due, np.int64).reshape(-1, 3).T
         self.given += len(due)
-        address = self.model.plan.address.of_node(destination).astype(np.int32)
-        arrivals = created, source.astype(np.int32), address, tags
+        address = self.model.plan.address.of_node(destination)
+        arrivals = Arrivals.of(created, source, address, tags)
         return self.course.advance(arrivals, packets=len(self.packets), limit=limit)
 
 
@@ -92,9 +92,9 @@ MACHINES = [
 @pytest.mark.parametrize(
     "terminals", [Terminals(), Terminals(source_gap=60, sink_stall=100, seed=5)], ids=["", "stalls"]
 )
-def test_channels_carry_the_routes(text, lanes, length, buffers, terminals):
+def test_channels_carry_the_routes(model_on, text, lanes, length, buffers, terminals):
     made = plan_of(text, lanes)
-    run = Run(FabricModel(made, packet_length=length, buffers=buffers), random_packets(made, 12), terminals)
+    run = Run(model_on(made, packet_length=length, buffers=buffers), random_packets(made, 12), terminals)
     assert len(run.advance()) == len(run.packets)
     counts, expected = run.course.counts(), Counter()
     for route, (source, destination, _) in zip(run.routes, run.packets, strict=True):
@@ -105,12 +105,12 @@ def test_channels_carry_the_routes(text, lanes, length, buffers, terminals):
 
 
 @pytest.mark.parametrize(("text", "lanes", "length", "buffers"), MACHINES)
-def test_a_packet_that_waits_for_nothing_is_one_slot_in_each_queue(text, lanes, length, buffers):
+def test_a_packet_that_waits_for_nothing_is_one_slot_in_each_queue(model_on, text, lanes, length, buffers):
     made = plan_of(text, lanes)
     apart = [
         (source, target, 50 * number * length) for number, (source, target, _) in enumerate(random_packets(made, 2))
     ]
-    run = Run(FabricModel(made, packet_length=length, buffers=buffers), apart)
+    run = Run(model_on(made, packet_length=length, buffers=buffers), apart)
     run.advance()
     counts, expected = run.course.counts(), Counter()
     for route, (source, _, _) in zip(run.routes, run.packets, strict=True):
@@ -120,10 +120,10 @@ def test_a_packet_that_waits_for_nothing_is_one_slot_in_each_queue(text, lanes, 
 
 
 @pytest.mark.parametrize(("text", "lanes", "length", "buffers"), MACHINES)
-def test_littles_law(text, lanes, length, buffers):
+def test_littles_law(model_on, text, lanes, length, buffers):
     """Packets in queues, summed over slots, are slots in queues, summed over packets: one a queue and their waits."""
     made = plan_of(text, lanes)
-    model = FabricModel(made, packet_length=length, buffers=buffers)
+    model = model_on(made, packet_length=length, buffers=buffers)
     run = Run(model, random_packets(made, 12))
     waits = 0
     for packet in run.advance():
@@ -189,7 +189,7 @@ class Replay:
                 inside = sum(self.came[tag][0] < slot <= self.went[tag][0] + 1 for tag in own)
                 end = timing.sample_phase + slot * timing.packet_length
                 waiting = any(self.came[tag][0] > slot and self.run.packets[tag][2] < end for tag in own)
-                stalled[node, channel] += inside == model.buffers and waiting
+                stalled[node, channel] += inside == model.machine.buffers and waiting
         return stalled
 
 
@@ -203,10 +203,10 @@ class Replay:
         ("hdn(torus(5), [[]])", 2, 8, 1),
     ],
 )
-def test_counts_are_those_of_a_replay(text, lanes, length, buffers):
+def test_counts_are_those_of_a_replay(model_on, text, lanes, length, buffers):
     made = plan_of(text, lanes)
     packets = random_packets(made, 8, seed=length, spread=10 * length)
-    replay = Replay(Run(FabricModel(made, packet_length=length, buffers=buffers), packets))
+    replay = Replay(Run(model_on(made, packet_length=length, buffers=buffers), packets))
     end = len(replay.snapshots)
     for slots in (1, end // 3, end // 2, end):
         counts = replay.snapshots[slots - 1]
@@ -218,9 +218,9 @@ def test_counts_are_those_of_a_replay(text, lanes, length, buffers):
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 8])
-def test_terminals_by_the_slot_are_counted_as_those_by_the_cycle(length):
+def test_terminals_by_the_slot_are_counted_as_those_by_the_cycle(model_on, length):
     made = plan_of("rdn(cube(2), 1)")
-    model, packets = FabricModel(made, packet_length=length, buffers=2), random_packets(made, 10, spread=20)
+    model, packets = model_on(made, packet_length=length, buffers=2), random_packets(made, 10, spread=20)
     by_slot, by_cycle = (Run(model, packets, terminals) for terminals in (Terminals(), Terminals(sink_hold=1)))
     limit = model.timing.sample_phase + 60 * length
     for run in (by_slot, by_cycle):
@@ -230,20 +230,20 @@ def test_terminals_by_the_slot_are_counted_as_those_by_the_cycle(length):
     assert by_slot.course.counts().stalled[:, -1].any()
 
 
-def test_a_packet_that_waits_for_another_stalls_no_channel():
+def test_a_packet_that_waits_for_another_stalls_no_channel(model_on):
     """Two packets want an output in the same slot, and it carries one: the other is a slot longer in its queue."""
-    run = Run(FabricModel(plan_of("mesh(3)"), packet_length=8), [(0, 2, 0), (1, 2, 12)])
+    run = Run(model_on(plan_of("mesh(3)"), packet_length=8), [(0, 2, 0), (1, 2, 12)])
     run.advance()
     counts = run.course.counts()
     assert counts.held.sum() == 2 * 3 - 1 + 1
     assert not counts.stalled.any()
 
 
-def test_a_packet_behind_one_of_another_way_stalls_its_channel_in_virtual_output_queues():
+def test_a_packet_behind_one_of_another_way_stalls_its_channel_in_virtual_output_queues(model_on):
     """Node 1 of three in a row has packets for both ends in turn, and no sink takes any: channels have no credit."""
     stalled = {}
     for queueing in QUEUEINGS:
-        model = FabricModel(plan_of("mesh(3)"), packet_length=1, buffers=2, queueing=queueing)
+        model = model_on(plan_of("mesh(3)"), packet_length=1, buffers=2, queueing=queueing)
         run = Run(model, [(1, 0, 0), (1, 2, 0)] * 6, Terminals(sink_hold=100))
         run.advance()
         stalled[queueing] = sorted(run.course.counts().stalled[1, :2].tolist())
@@ -252,13 +252,13 @@ def test_a_packet_behind_one_of_another_way_stalls_its_channel_in_virtual_output
 
 
 @pytest.mark.parametrize("hold", [20, 41])
-def test_without_credit_a_channel_is_stalled(hold):
+def test_without_credit_a_channel_is_stalled(model_on, hold):
     """One place everywhere, and a sink that takes nothing at first. With packets of one flit, a hop takes three slots.
 
     The first packet is sent in slots 1 and 4 and taken in cycle `hold`. The second comes in when the first has left, in
     slot 3, is sent when its credit is back, in slot 6, and waits from slot 9 on for that of the sink.
     """
-    model = FabricModel(plan_of("mesh(2)"), packet_length=1, buffers=1)
+    model = model_on(plan_of("mesh(2)"), packet_length=1, buffers=1)
     run = Run(model, [(0, 1, 0), (0, 1, 0)], Terminals(sink_hold=hold))
     first, second = sorted(run.advance()[:, TAIL_CYCLE].tolist())
     assert first == hold < second
@@ -270,8 +270,8 @@ def test_without_credit_a_channel_is_stalled(hold):
 
 @pytest.mark.parametrize("length", [1, 2, 8])
 @pytest.mark.parametrize("warmup", [None, 1001])
-def test_the_interval_is_counted(warmup, length):
-    model = FabricModel(plan_of("rdn(cube(2), 1)"), packet_length=length)
+def test_the_interval_is_counted(model_on, warmup, length):
+    model = model_on(plan_of("rdn(cube(2), 1)"), packet_length=length)
     load = LoadSpec(rate=0.2, cycles=4003, warmup=warmup)
     counted, plain = (measure(model, load, counting=counting) for counting in (True, False))
     assert plain.counts is None
@@ -288,8 +288,8 @@ def test_the_interval_is_counted(warmup, length):
     assert hops == pytest.approx(counted.mean_hops, rel=0.02)
 
 
-def test_a_slot_at_least_must_be_counted():
-    model = FabricModel(plan_of("mesh(2)"), packet_length=40)
+def test_a_slot_at_least_must_be_counted(model_on):
+    model = model_on(plan_of("mesh(2)"), packet_length=40)
     with pytest.raises(SpecError, match="cycles must be at least the 40 of a slot, not 39"):
         measure(model, LoadSpec(cycles=39), counting=True)
     assert measure(model, LoadSpec(cycles=40, warmup=7), counting=True).counts.slots == 1
@@ -353,10 +353,10 @@ def test_tables(text, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["mesh(3, 2)", "torus(5, 2)", "rdn(torus(5), 1)"])
-def test_table_of_queues(text):
+def test_table_of_queues(machine_on, text):
     made = plan_of(text)
     ports, counts = made.network.ports, random_counts(made)
-    shown = buffer_classes(made, counts, buffers=4)
+    shown = buffer_classes(machine_on(made, buffers=4), counts)
     inputs = [made.num_vcs[port.opposite] for port in ports] + [1]
     names = [port.name for port in ports] + ["injection"]
     assert [(row["type"], row["vc"]) for row in shown] == [
@@ -370,7 +370,7 @@ def test_table_of_queues(text):
             if row["type"] in {*made.network.neighbors(node), "injection"}
         ]
         held = counts.held[nodes, number, row["vc"]] / 100
-        assert (row["queues"], row["slots"]) == (len(nodes), slots_per_vc(4, inputs[number]))
+        assert (row["queues"], row["buffers"]) == (len(nodes), buffers_per_vc(4, inputs[number]))
         assert row["packets"] == pytest.approx({"mean": held.mean(), "max": held.max()}, abs=1e-6)
-        assert row["used"] == pytest.approx(held.mean() / row["slots"], abs=1e-6)
+        assert row["used"] == pytest.approx(held.mean() / row["buffers"], abs=1e-6)
     assert json.loads(json.dumps(shown)) == shown

@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hdnhw.model.fabric import FabricModel
 from hdnhw.routing.plan import plan
 from hdnhw.spec import QUEUEINGS, parse
 from hdnhw.timing import SlotTiming
@@ -61,9 +60,9 @@ def check_delivery(made, length, result, src, dst):
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9])
 @pytest.mark.parametrize(("text", "crc"), [("rdn(cube(2), 1)", False), ("mesh(4)", False), ("mesh(4)", True)])
-def test_zero_load_latency(text, crc, length):
+def test_zero_load_latency(model_on, text, crc, length):
     made = plan_of(text)
-    model = FabricModel(made, packet_length=length, crc=crc)
+    model = model_on(made, packet_length=length, crc=crc)
     far = {}
     for dst in range(made.network.num_nodes):
         far.setdefault(len(made.rule.route(1, dst)), dst)
@@ -92,48 +91,48 @@ CROWDED = [
 @pytest.mark.parametrize(
     "terminals", [Terminals(), Terminals(source_gap=60, sink_stall=140, seed=5)], ids=["", "stalls"]
 )
-def test_conservation(text, modes, length, buffers, terminals, queueing):
+def test_conservation(model_on, text, modes, length, buffers, terminals, queueing):
     made = plan_of(text, modes)
     traffic, src, dst = uniform(made, 8, spread=20)
-    model = FabricModel(made, packet_length=length, buffers=buffers, queueing=queueing)
+    model = model_on(made, packet_length=length, buffers=buffers, queueing=queueing)
     check_delivery(made, length, model.run(traffic, terminals, max_cycles=100_000), src, dst)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 9])
 @pytest.mark.parametrize(("text", "classes"), [("mesh(4, 4)", 1), ("rdn(cube(2), 1)", 2)])
-def test_one_flow_sustains_one_flit_a_cycle(text, classes, length):
+def test_one_flow_sustains_one_flit_a_cycle(model_on, text, classes, length):
     made = plan_of(text)
     assert made.max_vcs == classes
     buffers = None if classes == 1 else classes * SlotTiming(length).full_rate_buffers
     for dst in (0, 1, 3, made.network.num_nodes - 1):
         traffic = traffic_of(made, [(0, dst, 0)] * 60)
-        result = FabricModel(made, packet_length=length, buffers=buffers).run(traffic, max_cycles=10_000)
+        result = model_on(made, packet_length=length, buffers=buffers).run(traffic, max_cycles=10_000)
         assert np.diff(result.cycle).tolist() == [length] * 59
         assert np.diff(result.head_cycle)[1:].tolist() == [length] * 58  # the first tail waits for its phase
 
 
 @pytest.mark.parametrize("length", [3, 4, 7, 8, 9])
-def test_one_class_of_two_has_half_the_rate_by_default(length):
+def test_one_class_of_two_has_half_the_rate_by_default(model_on, length):
     made = plan_of("rdn(cube(2), 1)")
-    result = FabricModel(made, packet_length=length).run(traffic_of(made, [(0, 31, 0)] * 60), max_cycles=10_000)
+    result = model_on(made, packet_length=length).run(traffic_of(made, [(0, 31, 0)] * 60), max_cycles=10_000)
     assert np.diff(result.cycle)[10:].tolist() == [2 * length] * 49
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 8])
-def test_fewer_buffers_do_not(length):
+def test_fewer_buffers_do_not(model_on, length):
     made = plan_of("rdn(cube(2), 1)")
     traffic = traffic_of(made, [(0, 31, 0)] * 60)
-    model = FabricModel(made, packet_length=length, buffers=SlotTiming(length).full_rate_buffers // 2)
+    model = model_on(made, packet_length=length, buffers=SlotTiming(length).full_rate_buffers // 2)
     result = model.run(traffic, max_cycles=10_000)
     assert result.packet.tolist() == list(range(60))
     assert np.diff(result.cycle)[30:].mean() > length
 
 
 @pytest.mark.parametrize("length", [1, 4])
-def test_a_sink_that_is_never_ready_stops_everything_and_loses_nothing(length):
+def test_a_sink_that_is_never_ready_stops_everything_and_loses_nothing(model_on, length):
     made = plan_of("rdn(cube(2), 1)")
     traffic, src, dst = uniform(made, 40)
-    model = FabricModel(made, packet_length=length, buffers=2)
+    model = model_on(made, packet_length=length, buffers=2)
     shorter, longer = (model.run(traffic, Terminals(sink_stall=256), max_cycles=limit) for limit in (1000, 3000))
     assert (len(longer.packet), longer.cycles) == (0, 3000)
     accepted = shorter.head_cycle >= 0
@@ -146,7 +145,7 @@ def test_a_sink_that_is_never_ready_stops_everything_and_loses_nothing(length):
     check_delivery(made, length, released, src, dst)
 
 
-def test_impossible_destinations_are_dropped_and_counted():
+def test_impossible_destinations_are_dropped_and_counted(model_on):
     made = plan_of("rdn(torus(3), 1)")
     layout = made.address
     holes = [address for address in range(1 << layout.width) if not layout.is_node(address)]
@@ -160,7 +159,7 @@ def test_impossible_destinations_are_dropped_and_counted():
         dropped.append(len(bad))
         own.append([(address, 0) for address in mixed])
     traffic = Traffic.from_lists(own)
-    model = FabricModel(made, packet_length=4)
+    model = model_on(made, packet_length=4)
     result = model.run(traffic, Terminals(sink_stall=100), max_cycles=10_000)
     assert result.dropped.tolist() == dropped
     assert sorted(result.packet) == np.flatnonzero(expected).tolist()
@@ -172,23 +171,23 @@ def columns(result):
     return [getattr(result, name) for name in ("packet", "node", "cycle", "head_cycle", "dropped")]
 
 
-def test_runs_repeat_and_seeds_differ():
+def test_runs_repeat_and_seeds_differ(model_on):
     made = plan_of("rdn(cube(2), 1)")
     traffic, _, _ = uniform(made, 20)
-    model = FabricModel(made, packet_length=4)
+    model = model_on(made, packet_length=4)
     one, same, other = (
         model.run(traffic, Terminals(source_gap=50, sink_stall=50, seed=seed), max_cycles=10_000) for seed in (3, 3, 4)
     )
     assert all(np.array_equal(a, b) for a, b in zip(columns(one), columns(same), strict=True))
     assert (one.cycles, one.flit_hops) == (same.cycles, same.flit_hops)
     assert not np.array_equal(one.cycle, other.cycle)
-    again = FabricModel(made, packet_length=4).run(traffic, max_cycles=10_000)
+    again = model_on(made, packet_length=4).run(traffic, max_cycles=10_000)
     assert np.array_equal(again.cycle, model.run(traffic, Terminals(seed=9), max_cycles=10_000).cycle)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9])
 @pytest.mark.parametrize(("text", "buffers"), [("rdn(cube(2), 1)", None), ("torus(3, 2)", 1), ("mesh(3, 4)", 4)])
-def test_terminals_by_the_slot_are_those_by_the_cycle(text, buffers, length):
+def test_terminals_by_the_slot_are_those_by_the_cycle(model_on, text, buffers, length):
     """A sink that is not ready in cycle 0, when nothing can have arrived, changes nothing but how it is simulated."""
     made = plan_of(text)
     holes = [address for address in range(1 << made.address.width) if not made.address.is_node(address)]
@@ -202,7 +201,7 @@ def test_terminals_by_the_slot_are_those_by_the_cycle(text, buffers, length):
         ]
         for _ in range(made.network.num_nodes)
     ]
-    traffic, model = Traffic.from_lists(own), FabricModel(made, packet_length=length, buffers=buffers)
+    traffic, model = Traffic.from_lists(own), model_on(made, packet_length=length, buffers=buffers)
     full = model.run(traffic, max_cycles=100_000)
     assert len(full.packet) + full.dropped.sum() == traffic.num_packets
     for limit in (100_000, *rng.integers(0, full.cycles + 2, 40).tolist(), full.cycles - 1, full.cycles):
@@ -222,14 +221,14 @@ def random_words(state):
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 8])
-def test_when_sources_and_sinks_pause(length):
+def test_when_sources_and_sinks_pause(model_on, length):
     """Replay node 2's generator: low byte below the gap, no flit is offered; next byte below the stall, none taken.
 
     A flit on offer stays until it is taken; a tail is taken in the update phase.
     """
     made, node = plan_of("cube(2)"), 2
     pauses = Terminals(source_gap=150, sink_stall=200, seed=77)
-    model = FabricModel(made, packet_length=length, buffers=16)
+    model = model_on(made, packet_length=length, buffers=16)
     result = model.run(traffic_of(made, [(node, node, 10 * i) for i in range(12)]), pauses, max_cycles=5000)
     words = random_words(int(terminal_seeds(4, 77)[node]))
     heads, tails, accepted, taken, ready_from, held = [], [], 0, 0, [], False
@@ -255,23 +254,24 @@ def test_when_sources_and_sinks_pause(length):
     assert len(tails) == 12
 
 
-def test_a_source_that_always_pauses_sends_nothing():
+def test_a_source_that_always_pauses_sends_nothing(model_on):
     made = plan_of("cube(2)")
     traffic, _, _ = uniform(made, 3)
-    result = FabricModel(made, packet_length=2).run(traffic, Terminals(source_gap=256), max_cycles=500)
+    result = model_on(made, packet_length=2).run(traffic, Terminals(source_gap=256), max_cycles=500)
     assert (len(result.packet), result.cycles, result.flit_hops) == (0, 500, 0)
     assert (result.head_cycle == -1).all()
 
 
-def test_no_packets_no_cycles():
+def test_no_packets_no_cycles(model_on):
     made = plan_of("cube(2)")
-    result = FabricModel(made, packet_length=2).run(Traffic.from_lists([[]] * 4), max_cycles=500)
+    result = model_on(made, packet_length=2).run(Traffic.from_lists([[]] * 4), max_cycles=500)
     assert (result.cycles, len(result.packet), result.dropped.tolist()) == (0, 0, [0, 0, 0, 0])
 
 
+@pytest.mark.light("4-voq", "fifo")
 @pytest.mark.parametrize(("queueing", "each", "limit"), [("fifo", 30, 4000), ("voq", 300, 60_000)])
 @pytest.mark.parametrize("length", [1, 4])
-def test_a_broken_class_rule_hangs_and_the_proved_one_does_not(length, queueing, each, limit):
+def test_a_broken_class_rule_hangs_and_the_proved_one_does_not(model_on, length, queueing, each, limit):
     """Negative control: one class on every channel. The proof refuses it (tests/routing/test_plan.py); it must hang."""
     made = plan_of("rdn(cube(3), 1)")
     rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1, 1, 1, 1))
@@ -279,13 +279,13 @@ def test_a_broken_class_rule_hangs_and_the_proved_one_does_not(length, queueing,
     traffic, src, dst = uniform(made, each)
     stalls = Terminals(sink_stall=128)
     hung, later = (
-        FabricModel(broken, packet_length=length, buffers=2, queueing=queueing).run(traffic, stalls, max_cycles=cycles)
+        model_on(broken, packet_length=length, buffers=2, queueing=queueing).run(traffic, stalls, max_cycles=cycles)
         for cycles in (limit, 2 * limit)
     )
     assert len(hung.packet) < len(src)
     assert np.array_equal(hung.packet, later.packet)
     assert (hung.cycles, later.cycles) == (limit, 2 * limit)
-    model = FabricModel(made, packet_length=length, buffers=2, queueing=queueing)
+    model = model_on(made, packet_length=length, buffers=2, queueing=queueing)
     proved = model.run(traffic, stalls, max_cycles=limit)
     assert sorted(proved.packet) == list(range(len(src)))
     assert np.array_equal(proved.node, dst[proved.packet])
@@ -320,28 +320,29 @@ def test_no_generator_starts_at_0():
     assert len(set(terminal_seeds(100, 1).tolist())) == 100
 
 
-def test_unknown_queueing():
+def test_unknown_queueing(model_on):
     with pytest.raises(ValueError, match="queueing must be fifo or voq, not 'lifo'"):
-        FabricModel(plan_of("mesh(2)"), packet_length=1, queueing="lifo")
+        model_on(plan_of("mesh(2)"), packet_length=1, queueing="lifo")
 
 
 @pytest.mark.parametrize("length", [1, 8])
-def test_with_virtual_output_queues_more_comes_out_of_a_crowd_in_less_time(length):
+@pytest.mark.light("1")
+def test_with_virtual_output_queues_more_comes_out_of_a_crowd_in_less_time(model_on, length):
     made = plan_of("rdn(cube(3), 1)")
-    traffic, src, dst = uniform(made, 60)
+    traffic, src, dst = uniform(made, 30)
     cycles = {}
     for queueing in QUEUEINGS:
-        model = FabricModel(made, packet_length=length, buffers=8, queueing=queueing)
+        model = model_on(made, packet_length=length, buffers=8, queueing=queueing)
         result = model.run(traffic, max_cycles=100_000)
         check_delivery(made, length, result, src, dst)
         cycles[queueing] = result.cycles
     assert cycles["voq"] < cycles["fifo"] * (0.92 if length == 8 else 1)
 
 
-def test_packets_between_two_nodes_keep_their_order_in_virtual_output_queues():
+def test_packets_between_two_nodes_keep_their_order_in_virtual_output_queues(model_on):
     made = plan_of("rdn(cube(2), 1)")
     traffic, src, dst = uniform(made, 400)
-    model = FabricModel(made, packet_length=1, buffers=16, queueing="voq")
+    model = model_on(made, packet_length=1, buffers=16, queueing="voq")
     came = model.run(traffic, max_cycles=100_000).packet
     assert len(came) == len(src)
     place = np.argsort(came)

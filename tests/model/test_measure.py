@@ -5,13 +5,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from hdnhw.machine import make_machine
 from hdnhw.model.fabric import Course, FabricModel
+from hdnhw.model.kernel.state import NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.measure import MOST_BINS, LoadSpec, bins, measure, summarise, truncation_point
-from hdnhw.model.router import NODE, TAG, TAIL_CYCLE
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.routing.waypoints import RouteTable
-from hdnhw.spec import SpecError, parse
+from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table, summarise_distances
 from hdnhw.traffic.packets import Terminals, Traffic
@@ -19,7 +20,7 @@ from hdnhw.traffic.packets import Terminals, Traffic
 
 @cache
 def model_of(text, length):
-    return FabricModel(plan(parse(text)), packet_length=length)
+    return FabricModel(make_machine(FabricSpec(network=parse(text), packet_length=length)))
 
 
 def mean(histogram):
@@ -157,13 +158,13 @@ def test_a_run_in_pieces_is_the_run(length):
     earliest = np.sort(rng.integers(0, 40 * length, (nodes, count)), axis=1)
     whole = model.run(Traffic(np.arange(nodes + 1) * count, destination, earliest.ravel()), max_cycles=100_000)
 
-    order = np.argsort(earliest.ravel(), kind="stable").astype(np.int32)
-    created, source = earliest.ravel()[order], (order // count).astype(np.int32)
+    order = np.argsort(earliest.ravel(), kind="stable")
+    created, source = earliest.ravel()[order], order // count
     course, limit, arrived, pieces = Course(model, Terminals(), room=1), model.timing.sample_phase, 0, []
     while course.packets_gone < nodes * count:
         limit += length * int(rng.integers(1, 9))
         due = slice(arrived, arrived := int(np.searchsorted(created, limit)))
-        arrivals = (created[due], source[due], destination[order[due]].astype(np.int32), order[due])
+        arrivals = Arrivals.of(created[due], source[due], destination[order[due]], order[due])
         pieces.append(course.advance(arrivals, packets=1 << 40, limit=limit)[:, [TAIL_CYCLE, NODE, TAG]])
     left = np.concatenate(pieces)
     left = left[np.lexsort((left[:, 1], left[:, 0]))]
@@ -232,11 +233,11 @@ def test_a_network_whose_routers_are_sorted():
     assert result.flit_hops == 13 << 13
 
 
-def test_messages_that_meet_something_dead_are_counted_apart() -> None:
+def test_messages_that_meet_something_dead_are_counted_apart(model_on) -> None:
     routing = plan(parse("hdn(cube(2), [[0]])"))
     table = neighbor_table(routing.network)
     faults = draw_faults(table, np.random.default_rng(3), nodes=2, channels=4)
-    model = FabricModel(routing, packet_length=4, faults=faults)
+    model = model_on(routing, packet_length=4, faults=faults)
     measured = measure(model, LoadSpec(rate=0.2, cycles=20_000, warmup=500))
     legs = RouteTable(routing).legs(faults)
     alive = np.flatnonzero(~faults.nodes)

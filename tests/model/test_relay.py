@@ -5,12 +5,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hdnhw.flit import RelayKind
+from hdnhw.flit import RELAY_COUNTS, RelayKind
+from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.relay import COUNTS, RelayModel, Sends
+from hdnhw.model.relay import RelayModel, Sends
 from hdnhw.routing.plan import plan
 from hdnhw.routing.waypoints import Detours, RouteTable
-from hdnhw.spec import RelaySpec, parse
+from hdnhw.spec import FabricSpec, RelaySpec, parse
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
@@ -32,7 +33,9 @@ def run(text, lists, *, length=4, faults=None, pauses=None, max_cycles=200_000, 
     address = routing.address.of_node(np.arange(routing.network.num_nodes, dtype=np.int64))
     stops = [tuple(int(address[stop]) for stop in packet) for own in lists for packet in own]
     first = np.cumsum([0, *(len(own) for own in lists)])
-    model = RelayModel(FabricModel(routing, packet_length=length, faults=faults), RelaySpec(**relay))
+    relays = RelaySpec(**relay)
+    spec = FabricSpec(network=routing.network.spec, packet_length=length, flit_width=128, endpoints=relays)
+    model = RelayModel(FabricModel(make_machine(spec), faults))
     result = model.run(Sends(first, stops, np.zeros(len(stops), np.int64)), pauses, max_cycles=max_cycles)
     assert result.cycles < max_cycles, "it hangs"
     return result
@@ -43,20 +46,21 @@ def delivered(result):
 
 
 def total(result, name):
-    return int(result.counts[:, COUNTS.index(name)].sum())
+    return int(result.counts[:, RELAY_COUNTS.index(name)].sum())
 
 
 @pytest.mark.parametrize("length", [1, 3, 8])
-def test_a_plain_packet_takes_the_cycles_of_the_fabric_behind_those_in_which_it_comes_in(length):
+def test_a_plain_packet_takes_the_cycles_of_the_fabric_behind_those_in_which_it_comes_in(model_on, length):
     routing = plan_of("hdn(cube(2), [[0]])")
     result = run("hdn(cube(2), [[0]])", [[(15,)], *([[]] * 15)], length=length)
     hops = int(RouteTable(routing).legs(draw("hdn(cube(2), [[0]])", 0, 0))[0, 15])
-    timing = FabricModel(routing, packet_length=length).timing
+    timing = model_on(routing, packet_length=length).timing
     assert result.head_cycle.tolist() == [0]
     assert result.cycle.tolist() == [length + 1 + timing.zero_load_latency(hops, (length + 1) % length)]
     assert result.node.tolist() == [15]
 
 
+@pytest.mark.light("hdn")
 @pytest.mark.parametrize(
     ("text", "length", "waypoints", "pauses"),
     [
@@ -88,12 +92,13 @@ def test_what_can_be_delivered_is_and_sources_hear_of_the_rest(text, length, way
             assert lost, "a notice is about a packet that its source has sent"
 
 
-@pytest.mark.parametrize(("text", "slots"), [("hdn(cube(2), [[0]])", 1), ("torus(5)", 2)])
-def test_waypoints_for_everybody_never_lock_up(text, slots):
+@pytest.mark.light("torus(5)")
+@pytest.mark.parametrize(("text", "relay_buffers"), [("hdn(cube(2), [[0]])", 1), ("torus(5)", 2)])
+def test_waypoints_for_everybody_never_lock_up(text, relay_buffers):
     """Every packet by up to two nodes drawn at random, one slot a class, sinks that stall."""
     nodes, rng = plan_of(text).network.num_nodes, np.random.default_rng(3)
     lists = [[tuple(rng.integers(nodes, size=rng.integers(1, 4)).tolist()) for _ in range(60)] for _ in range(nodes)]
-    result = run(text, lists, slots=slots, waypoints=2, pauses=Terminals(sink_stall=128))
+    result = run(text, lists, relay_buffers=relay_buffers, waypoints=2, pauses=Terminals(sink_stall=128))
     assert sorted(delivered(result)) == list(range(60 * nodes))
     assert not result.counts.any()
 
@@ -103,7 +108,7 @@ def test_wrong_lists_cost_packets_and_nothing_else():
     text, rng = "torus(3, 5)", np.random.default_rng(4)
     faults = draw(text, 2, 5)
     lists = [
-        [] if dead else [tuple(rng.integers(15, size=rng.integers(1, 4)).tolist()) for _ in range(20)]
+        [] if dead else [tuple(rng.integers(15, size=rng.integers(1, 4)).tolist()) for _ in range(10)]
         for dead in faults.nodes
     ]
     result = run(text, lists, faults=faults, waypoints=1, timeout=2048, pauses=Terminals(sink_stall=64))
@@ -122,10 +127,10 @@ def test_a_slot_that_is_not_used_in_time_is_free_again():
     channels[1, table[1].tolist().index(0)] = True
     faults = Faults(np.zeros(4, bool), channels)
     lists = [[(1, 2)], [], [(1, 1)] * 3, []]
-    result = run("torus(4)", lists, faults=faults, waypoints=1, slots=1, timeout=2048)
+    result = run("torus(4)", lists, faults=faults, waypoints=1, relay_buffers=1, timeout=2048)
     assert total(result, "expired") == 1
     assert sorted(delivered(result)) == [1, 2, 3]
-    assert result.counts[0, COUNTS.index("expired")] == 1
+    assert result.counts[0, RELAY_COUNTS.index("expired")] == 1
 
 
 def test_holds_are_refused():

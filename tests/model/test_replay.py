@@ -6,9 +6,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.replay import measure_exchange, measure_trace, replay
-from hdnhw.routing.plan import plan
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.traffic.exchange import exchange_order
 from hdnhw.traffic.packets import Traffic
@@ -19,7 +19,7 @@ NODES = 32
 
 @cache
 def model_of(length):
-    return FabricModel(plan(parse("rdn(cube(2), 1)")), packet_length=length)
+    return FabricModel(make_machine(FabricSpec(network=parse("rdn(cube(2), 1)"), packet_length=length)))
 
 
 def trace_of(messages, dependencies=()):
@@ -108,12 +108,12 @@ def test_what_is_reported(tmp_path):
     path.write_text("10 0 1 9\n10 0 0 1 # to itself\n")
     row = measure_trace(FabricSpec(network=parse("complete(2)"), packet_length=4), path, cycles=None)
     assert (row["format"], row["dependencies"], row["complete"]) == ("text", "none", True)
-    assert (row["injected"], row["packets"], row["delivered"], row["mean_hops"]) == (2, 4, 2, 0.5)
+    assert (row["created"], row["packets"], row["delivered"], row["mean_hops"]) == (2, 4, 2, 0.5)
     assert row["payload_share"] == 10 / 16
     assert row["offered_rate"] == row["accepted_rate"] == round(16 / 2 / (row["cycles"] - 10), 6)
     assert row["packet_latency"]["max"] == row["cycles"] - 1 - 10
     cut = measure_trace(FabricSpec(network=parse("complete(2)"), packet_length=4), path, cycles=5)
-    assert (cut["cycles"], cut["complete"], cut["injected"], cut["packets"], cut["delivered"]) == (5, False, 0, 0, 0)
+    assert (cut["cycles"], cut["complete"], cut["created"], cut["packets"], cut["delivered"]) == (5, False, 0, 0, 0)
     assert cut["payload_share"] is cut["packet_latency"] is cut["mean_hops"] is None
 
 

@@ -7,10 +7,15 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, push_packet, take_packet
+from hdnhw.model.kernel import allocator, queue
+from hdnhw.model.kernel.compiled import kept
+from hdnhw.model.kernel.reset import make_routers
 from hdnhw.timing import TURN_SLOTS
 
 PORTS = 4
+allocate_node, push_packet, take_packet = (
+    kept(kernel.py_func) for kernel in (allocator.allocate_node, queue.push_packet, queue.take_packet)
+)
 
 
 class Router:
@@ -21,29 +26,27 @@ class Router:
 
     def __init__(self, num_vcs, credits=100, *, ports=PORTS, rounds=0):
         self.vc_bits, self.pushed, self.slots = (num_vcs - 1).bit_length(), 0, 0
-        self.queue, self.level = make_queues(2, ports, num_vcs), np.zeros((ports, num_vcs), int)
-        self.pool = make_pool(100_000)
-        self.all_credits = np.full((2, ports, 1 << self.vc_bits), credits, np.int16)
-        self.credits = self.all_credits[1]
-        self.orders, self.rounds = make_orders(2, ports, num_vcs, rounds), rounds
-        self.several, self.work = num_vcs > 1, make_work(ports, 100_000)
+        free, several = np.full(ports << self.vc_bits, credits, np.int16), np.full(2, num_vcs > 1)
+        self.routers = make_routers(free, several, vc_bits=self.vc_bits, rounds=rounds, held=100_000, room=100_000)
+        self.all_credits = self.routers.credits.reshape(2, ports, -1)
+        self.credits, self.level = self.all_credits[1], np.zeros((ports, num_vcs), int)
 
     def push(self, port, vc, output, output_vc=0):
         entry, way = port << self.vc_bits | vc, output << self.vc_bits | output_vc
-        push_packet(self.pool, self.queue, 1, entry, self.pushed, way)
+        push_packet(self.routers.pool, self.routers.queues, 1, entry, self.pushed, way)
         self.pushed += 1
         self.level[port, vc] += 1
 
     def slot(self):
         """Allocate once and return {output: (input, class of the queue, packet)}, taking the packets out."""
-        credits = self.all_credits.reshape(-1)
-        machine = (self.vc_bits, self.slots, self.several, self.rounds)
-        granted = allocate_node(self.pool, self.queue, credits, self.orders, *machine, 1, self.work)
+        routers, taken = self.routers, {}
+        granted = allocate_node(routers, self.slots, 1)
         self.slots += 1
-        taken = {}
-        for entry, way in zip(*(offers[:granted].tolist() for offers in self.work[1:3]), strict=True):
+        for entry, way in zip(
+            *(column[:granted].tolist() for column in (routers.work.queue, routers.work.output_vc)), strict=True
+        ):
             port, vc = entry >> self.vc_bits, entry & (1 << self.vc_bits) - 1
-            taken[way >> self.vc_bits] = (port, vc, int(take_packet(self.pool, self.queue, 1, entry, way)))
+            taken[way >> self.vc_bits] = (port, vc, int(take_packet(routers.pool, routers.queues, 1, entry, way)))
             self.level[port, vc] -= 1
         assert granted == len(taken)
         return taken

@@ -159,12 +159,10 @@ def test_files_that_are_no_results(tmp_path, content):
     assert path.read_bytes() == content
 
 
-def test_results_without_lengths_are_refused(tmp_path):
+def test_results_of_an_older_version_are_refused(tmp_path):
     path, point = tmp_path / "results.parquet", Point(fabric=FABRICS[0], load=LOAD)
     ResultsFile(path).add(point, {"spec": "cube(2)", "rate": 0.1})
-    with pytest.raises(
-        SpecError, match=r"^results of .*results.parquet are of an older version, without lengths: give"
-    ):
+    with pytest.raises(SpecError, match=r"^results of .*results.parquet' are of an older version: give"):
         ResultsFile(path)
 
 
@@ -177,7 +175,7 @@ def test_lengths_are_measured_and_kept(tmp_path):
     assert curves[:2] == curves[2:]
     assert [curve["points"][0]["lengths"] for (curve,) in curves[:2]] == [None, "3"]
     points = [curve["points"][0] for (curve,) in curves[:2]]
-    assert [point["packets"] // point["injected"] for point in points] == [1, 3]
+    assert [point["packets"] // point["created"] for point in points] == [1, 3]
 
 
 def test_rows_are_json_after_the_file(tmp_path):

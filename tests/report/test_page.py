@@ -62,6 +62,8 @@ def row(spec, rate, latency, *, saturated=False, pattern="uniform"):
         "lanes": 1,
         "packet_length": 8,
         "buffers": 2,
+        "queueing": "voq",
+        "crc": False,
         "pattern": pattern,
         "rate": rate,
         "steady": not saturated,
@@ -195,7 +197,9 @@ def test_options_and_what_is_special_in_html():
     page = Page(page_of(load=load, command=f"hdnhw sweep {HOSTILE}"))
     assert dict(page.tables["options"]) == {
         "packet length": "8 flits",
-        "buffers": "2 packet slots a port",
+        "buffers": "2 packet buffers a port",
+        "queueing": "voq",
+        "crc": "no",
         "lanes": "1",
         "pattern": HOSTILE,
         "messages": "mix(1, 1, 9, 1) flits",

@@ -65,6 +65,7 @@ def all_lengths(network, table):
 
 
 @pytest.mark.parametrize("instance", INSTANCES)
+@pytest.mark.light("rdn(cube(1), 1)", "hdn(cube(2), [[0]])", "rdn(torus(4), 1)", "hdn(cube(1), [[], [0]])")
 def test_reference_figures(instance):
     network = build(parse(instance["spec"]))
     table = neighbor_table(network)
@@ -147,6 +148,7 @@ def test_node_out_of_range(src, dst, bad):
         algorithm1_route(build(parse("rdn(cube(3), 1)")), src, dst)
 
 
+@pytest.mark.light("[[], []]", "[[0], [0, 1]]")
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,14 +1,15 @@
 """Rules of swapped networks and other graphs against breadth-first search and the papers' words."""
 
+import re
 from dataclasses import replace
 from itertools import product
 
 import networkx as nx
 import pytest
 
-from hdnhw.routing.cdg import RuleError
 from hdnhw.routing.circuit import Circuit
 from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.routing.errors import RuleError
 from hdnhw.routing.hop import check_modes, hop_rule
 from hdnhw.routing.plan import plan, prove
 from hdnhw.routing.ranking import prove_ranks_grow
@@ -86,6 +87,18 @@ def test_shortest_routes(text):
     assert all(hops == distances[src][dst] for (src, dst), hops in lengths_of(made).items())
 
 
+@pytest.mark.light(
+    "folded_hsn(2, 1)",
+    "petersen",
+    "ccc(3)",
+    "reduced_cube(2, 1)",
+    "star(3)",
+    "diameter_links",
+    "hcn",
+    "complete(3)",
+    "torus(5)",
+    "hsn(2, cube(2))",
+)
 @pytest.mark.parametrize("text", [*SWAPPED, *OVER_A_DIVISOR, *OTHERS])
 def test_proved_and_delivered(text):
     made = plan(parse(text))
@@ -101,6 +114,7 @@ def test_proved_and_delivered(text):
         assert statistics.worst_stretch == pytest.approx(worst)
 
 
+@pytest.mark.light("petersen", "diameter_links", "hcn", "complete(3)", "torus(5)")
 @pytest.mark.parametrize("text", SWAPPED)
 def test_the_papers_recursion(text):
     """HSN paper, section 2.3: T_R(l) = T_R(l - 1) + (nucleus route to Y_l) + 1, nothing where X_l = Y_l."""
@@ -181,10 +195,11 @@ def test_what_is_too_large_to_enumerate():
         prove_ranks_grow(hop_rule(build(parse("star(3)"))))
 
 
-def test_modes_are_for_dual_nets():
-    network = build(parse("ccc(3)"))
+@pytest.mark.parametrize("text", ["ccc(3)", "cube(2)"])
+def test_modes_are_for_dual_nets(text):
+    network = build(parse(text))
     assert check_modes(network, None) == check_modes(network, "") == ""
-    with pytest.raises(SpecError, match=r"^modes are for dual-nets; ccc\(3\) has no levels$"):
+    with pytest.raises(SpecError, match=f"^modes are for dual-nets of one level or more; {re.escape(text)} is none$"):
         hop_rule(network, "f")
 
 

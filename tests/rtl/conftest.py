@@ -2,26 +2,19 @@
 
 import random
 from collections import deque
-from functools import cache
 from itertools import count
 
 import pytest
 from amaranth.hdl import Cat, Module
 from amaranth.lib.wiring import connect
 
-from hdnhw.routing.plan import plan
+from hdnhw.machine import make_machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.ejection import EjectionBuffer
 from hdnhw.rtl.router import Router
-from hdnhw.spec import parse
-from hdnhw.timing import SlotTiming, slots_per_vc
+from hdnhw.spec import FabricSpec, parse
 
 FLIT_WIDTH = 16
-
-
-@cache
-def _plan_of(text, modes):
-    return plan(parse(text), modes)
 
 
 class _Rig:
@@ -36,25 +29,21 @@ class _Rig:
     def __init__(
         self, *, length, buffers=None, text="rdn(cube(2), 1)", modes=None, node=22, terminal=False, queueing="fifo"
     ):
-        self.plan, self.node, self.length, self.timing = _plan_of(text, modes), node, length, SlotTiming(length)
-        self.network, self.buffers = self.plan.network, buffers or self.timing.full_rate_buffers
-        sizes = {"packet_length": length, "flit_width": FLIT_WIDTH, "buffers": self.buffers}
-        shape = self.plan.shape_of(node)
-        self.queueing = queueing
-        self.router, self.dut = (
-            Router(self.plan, shape, crossbar="crosspoint", queueing=queueing, dead_pins=False, crc=False, **sizes),
-            Module(),
-        )
+        sizes = {"packet_length": length, "flit_width": FLIT_WIDTH, "buffers": buffers, "queueing": queueing}
+        self.machine = machine = make_machine(FabricSpec(network=parse(text), modes=modes, **sizes))
+        self.plan, self.node, self.length, self.timing = machine.plan, node, length, machine.timing
+        self.network = machine.network
+        self.router, self.dut = Router(machine, self.plan.shape_of(node)), Module()
         self.dut.submodules.router = self.router
         self.local = len(self.network.ports)
         ports = {index: self.network.ports[index].name for index in self.plan.shape_of(node).ports}
         self.inputs = {index: getattr(self.router, f"{name}_i") for index, name in ports.items()}
         self.outputs = {index: getattr(self.router, f"{name}_o") for index, name in ports.items()}
         self.slots = {
-            port: slots_per_vc(self.buffers, channel.signature.num_vcs) for port, channel in self.inputs.items()
+            port: self.machine.buffers_per_vc(channel.signature.num_vcs) for port, channel in self.inputs.items()
         }
         if terminal:
-            self.dut.submodules.ejection = ejection = EjectionBuffer(**sizes)
+            self.dut.submodules.ejection = ejection = EjectionBuffer(machine)
             connect(self.dut, self.router.eject, ejection.channel)
             self.eject = ejection.eject
         else:
@@ -190,7 +179,7 @@ class _Rig:
                 if self.cycle % self.length == self.timing.head_phase:
                     there = self.cycle - self.timing.channel_cycles + self.timing.hop_cycles
                     self.owed[port, vc].append(self.cycle + self.length if port == self.local else there)
-                    room = slots_per_vc(self.buffers, channel.signature.num_vcs)
+                    room = self.machine.buffers_per_vc(channel.signature.num_vcs)
                     assert len(self.owed[port, vc]) <= room, "a packet was sent without a credit"
                 self.departed.append((self.cycle, port, vc, flit))
 

@@ -6,9 +6,14 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from hdnhw.model.router import allocate_node, make_orders, make_pool, make_queues, make_work, push_packet, take_packet
+from hdnhw.model.kernel import allocator, queue
+from hdnhw.model.kernel.compiled import kept
+from hdnhw.model.kernel.reset import make_routers
 from hdnhw.spec import QUEUEINGS
-from hdnhw.timing import slots_per_vc
+
+allocate_node, push_packet, take_packet = (
+    kept(kernel.py_func) for kernel in (allocator.allocate_node, queue.push_packet, queue.take_packet)
+)
 
 
 class Replay:
@@ -17,15 +22,18 @@ class Replay:
     def __init__(self, rig):
         self.rig, self.length, self.timing, self.local = rig, rig.length, rig.timing, rig.local
         num_vcs, ports = rig.plan.num_vcs, rig.network.ports
-        self.several = any(num_vcs[ports[port].opposite] > 1 for port in rig.inputs)
-        self.work = make_work(self.local + 1, 10_000)
+        several = any(num_vcs[ports[port].opposite] > 1 for port in rig.inputs)
         self.vc_bits = (rig.plan.max_vcs - 1).bit_length()
-        slots = [slots_per_vc(rig.buffers, count) for count in (*num_vcs, 1)]
-        self.credits = np.repeat(np.array(slots, np.int16), 1 << self.vc_bits)
-        self.queue, self.pool = make_queues(1, len(ports) + 1, rig.plan.max_vcs), make_pool(10_000)
-        self.rounds, self.slots = self.timing.matching_rounds if rig.queueing == "voq" else 0, 0
-        self.orders = make_orders(1, len(ports) + 1, rig.plan.max_vcs, self.rounds)
-        self.packets = []
+        slots = [rig.machine.buffers_per_vc(count) for count in (*num_vcs, 1)]
+        self.routers = make_routers(
+            np.repeat(np.array(slots, np.int16), 1 << self.vc_bits),
+            np.array([several]),
+            vc_bits=self.vc_bits,
+            rounds=rig.machine.matching_rounds,
+            held=10_000,
+            room=10_000,
+        )
+        self.slots, self.packets = 0, []
 
     def arrivals(self):
         """Return (cycle in which a packet enters its queue, port, virtual channel, packet), in order."""
@@ -38,11 +46,13 @@ class Replay:
 
     def slot(self):
         """Allocate once; yield (output, virtual channel there, input, virtual channel, packet)."""
-        machine = (self.vc_bits, self.slots, self.several, self.rounds)
-        granted = allocate_node(self.pool, self.queue, self.credits, self.orders, *machine, 0, self.work)
+        routers = self.routers
+        granted = allocate_node(routers, self.slots, 0)
         self.slots += 1
-        for entry, way in zip(*(offers[:granted].tolist() for offers in self.work[1:3]), strict=True):
-            packet = take_packet(self.pool, self.queue, 0, entry, way)
+        for entry, way in zip(
+            *(column[:granted].tolist() for column in (routers.work.queue, routers.work.output_vc)), strict=True
+        ):
+            packet = take_packet(routers.pool, routers.queues, 0, entry, way)
             yield *divmod(way, 1 << self.vc_bits), *divmod(entry, 1 << self.vc_bits), self.packets[packet]
 
     def run(self):
@@ -56,11 +66,11 @@ class Replay:
                 _, port, vc, packet = arrivals.pop(0)
                 output, output_vc = rig.way(nodes[packet[0] & (1 << address.width) - 1])
                 entry, way = port << self.vc_bits | vc, output << self.vc_bits | output_vc
-                push_packet(self.pool, self.queue, 0, entry, len(self.packets), way)
+                push_packet(self.routers.pool, self.routers.queues, 0, entry, len(self.packets), way)
                 self.packets.append(packet)
             while given and given[0][0] < sample:
                 _, output, output_vc = given.pop(0)
-                self.credits[output << self.vc_bits | output_vc] += 1
+                self.routers.credits[output << self.vc_bits | output_vc] += 1
             leaves = start + self.length
             for output, output_vc, port, vc, packet in self.slot():
                 sent.append((leaves + self.timing.channel_cycles, output, output_vc, packet))
@@ -76,8 +86,8 @@ def fill(rig, rng, each):
     flows = defaultdict(list)
     for port, vc, dst in rig.arrivals():
         flows[port, vc].append(dst)
-    for queue, destinations in flows.items():
-        rig.waiting[queue].extend(rig.packet(rng.choice(destinations), rng) for _ in range(each))
+    for input_vc, destinations in flows.items():
+        rig.waiting[input_vc].extend(rig.packet(rng.choice(destinations), rng) for _ in range(each))
     for _ in range(each):
         rig.to_inject.extend(rig.packet(rng.randrange(rig.network.num_nodes), rng))
 
@@ -91,7 +101,7 @@ def assert_replayed(rig):
     for cycle, ready in enumerate(rig.ready):
         level += pushed - (cycle - 1 in pops)
         tail = position == rig.length - 1
-        assert ready == (level < rig.buffers and (not tail or cycle % rig.length == rig.timing.update_phase))
+        assert ready == (level < rig.machine.buffers and (not tail or cycle % rig.length == rig.timing.update_phase))
         pushed = tail and cycle in accepted
         position = (position + (cycle in accepted)) % rig.length
 
@@ -122,6 +132,7 @@ MORE = (3, 4, 5, 6, 7, 9, 10, 16)
     ],
 )
 @pytest.mark.parametrize("queueing", QUEUEINGS)
+@pytest.mark.light("voq-rdn-2", "fifo-rdn-1", "voq-mesh", "fifo-torus")
 def test_the_router_is_the_model_slot_by_slot(simulate, make_rig, name, length, buffers, queueing):
     options = {"length": length, "buffers": buffers, "queueing": queueing}
     rig, rng = make_rig(**options, **FABRICS[name]), random.Random(f"{name} {length}")
@@ -155,6 +166,7 @@ def waits(rig, replay):
     return longest
 
 
+@pytest.mark.light("3-2", "2-8")
 @pytest.mark.parametrize("length", [2, 8, *(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 3, 5, 7))])
 @pytest.mark.parametrize("every", [2, 3, 7, *(pytest.param(every, marks=pytest.mark.heavy) for every in (4, 5, 6))])
 def test_nothing_starves_where_credits_come_every_nth_slot(simulate, make_rig, length, every):
@@ -165,10 +177,10 @@ def test_nothing_starves_where_credits_come_every_nth_slot(simulate, make_rig, l
         flows[rig.way(dst)[0]][port, vc].append(dst)
     network = max((output for output in flows if output != rig.local), key=lambda output: len(flows[output]))
     contested = {rig.local: flows[rig.local], network: flows[network]}
-    for queue in rig.waiting:
-        ways = [own[queue] for own in contested.values() if queue in own]
+    for input_vc in rig.waiting:
+        ways = [own[input_vc] for own in contested.values() if input_vc in own]
         if ways:
-            rig.waiting[queue].extend(rig.packet(rng.choice(ways[turn % len(ways)]), rng) for turn in range(40))
+            rig.waiting[input_vc].extend(rig.packet(rng.choice(ways[turn % len(ways)]), rng) for turn in range(40))
     to_network = [dst for dst in range(rig.network.num_nodes) if rig.way(dst)[0] == network]
     for turn in range(40):
         rig.to_inject.extend(rig.packet(rig.node if turn % 2 else rng.choice(to_network), rng))

@@ -6,11 +6,10 @@ import pytest
 from amaranth.hdl import Module, Signal
 
 from hdnhw.crc import check_of, check_width
-from hdnhw.routing.plan import plan
+from hdnhw.machine import make_machine
 from hdnhw.rtl.check import PacketCheck, check_bits
 from hdnhw.rtl.router import Router
-from hdnhw.spec import parse
-from hdnhw.timing import SlotTiming
+from hdnhw.spec import FabricSpec, parse
 
 
 @pytest.mark.parametrize("width", [1, 8, 32, 119, 120])
@@ -67,9 +66,9 @@ def test_each_packet_is_judged_by_itself(simulate, length, gap):
 @pytest.mark.parametrize("length", [1, 4, 8])
 def test_a_wrong_head_is_ejected_and_a_wrong_body_goes_on(simulate, length):
     """Packets come by one channel of a ring's router, for its other neighbour; some with errors in the head or tail."""
-    made, timing = plan(parse("torus(5)")), SlotTiming(length, crc=True)
-    options = {"crossbar": "crosspoint", "queueing": "fifo", "dead_pins": False, "crc": True}
-    dut = Router(made, made.shapes[0], packet_length=length, flit_width=16, buffers=16, **options)
+    spec = FabricSpec(network=parse("torus(5)"), packet_length=length, flit_width=16, buffers=16, crc=True)
+    machine = make_machine(spec)
+    timing, dut = machine.timing, Router(machine, machine.plan.shapes[0])
     came, out, slots = dut.dim0_minus_i, {"dim0_plus_o": [], "eject": []}, 4
     errors = {1: (length - 1, 1 << 20), 2: (0, 1 << 1), 4: (0, 1 << 16), 5: (length - 1, 1 << 2)}
     packets = []

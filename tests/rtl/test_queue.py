@@ -1,4 +1,4 @@
-"""The queues of decisions against Python's deque, and the packet slots that go with them."""
+"""The queues of decisions against Python's deque, and the packet buffers that go with them."""
 
 import random
 from collections import deque
@@ -11,19 +11,19 @@ from hdnhw.rtl.queue import DecisionQueue, VirtualOutputQueues
 WAYS = 5
 
 
-@pytest.mark.parametrize("slots", [1, 2, 4, 8])
-def test_queue_is_a_deque_and_slots_are_used_in_turn(simulate, slots):
-    dut = DecisionQueue(ways=WAYS, slots=slots)
-    rng, seen = random.Random(slots), set()
+@pytest.mark.parametrize("buffers", [1, 2, 4, 8])
+def test_queue_is_a_deque_and_slots_are_used_in_turn(simulate, buffers):
+    dut = DecisionQueue(ways=WAYS, buffers=buffers)
+    rng, seen = random.Random(buffers), set()
 
     async def bench(ctx):
         expected, pushed, closed, popped = deque(), 0, 0, 0
         for cycle in range(2000):
-            assert (ctx.get(dut.valid), ctx.get(dut.full)) == (len(expected) > 0, len(expected) == slots)
-            assert (ctx.get(dut.write_slot), ctx.get(dut.read_slot)) == (closed % slots, popped % slots)
+            assert (ctx.get(dut.valid), ctx.get(dut.full)) == (len(expected) > 0, len(expected) == buffers)
+            assert (ctx.get(dut.write_slot), ctx.get(dut.read_slot)) == (closed % buffers, popped % buffers)
             assert ctx.get(dut.out) == (expected[0] if expected else 0)
-            filling = 0.8 if cycle // (8 * slots) % 2 else 0.3
-            push = len(expected) < slots and pushed == closed and rng.random() < filling
+            filling = 0.8 if cycle // (8 * buffers) % 2 else 0.3
+            push = len(expected) < buffers and pushed == closed and rng.random() < filling
             close = pushed + push > closed and rng.random() < 0.8
             pop = len(expected) > (0 if closed > popped else 1) and rng.random() > filling
             seen.add((len(expected), push, pop))
@@ -38,31 +38,31 @@ def test_queue_is_a_deque_and_slots_are_used_in_turn(simulate, slots):
             pushed, closed, popped = pushed + push, closed + close, popped + pop
 
     simulate(dut, bench)
-    for level in range(slots + 1):
-        pushes, pops = {False, level < slots}, {False, level > 0}
+    for level in range(buffers + 1):
+        pushes, pops = {False, level < buffers}, {False, level > 0}
         assert {(push, pop) for at, push, pop in seen if at == level} == set(product(pushes, pops))
 
 
-@pytest.mark.parametrize("slots", [1, 2, 4, 8])
-def test_virtual_output_queues_are_a_deque_a_way_and_slots_are_free_when_filled(simulate, slots):
-    dut = VirtualOutputQueues(ways=WAYS, slots=slots)
-    rng, seen = random.Random(slots), set()
+@pytest.mark.parametrize("buffers", [1, 2, 4, 8])
+def test_virtual_output_queues_are_a_deque_a_way_and_slots_are_free_when_filled(simulate, buffers):
+    dut = VirtualOutputQueues(ways=WAYS, buffers=buffers)
+    rng, seen = random.Random(buffers), set()
 
     async def bench(ctx):
         queues, held, closed, fills = [deque() for _ in range(WAYS)], set(), True, 0
         for cycle in range(4000):
-            assert ctx.get(dut.full) == (len(held) == slots)
+            assert ctx.get(dut.full) == (len(held) == buffers)
             assert ctx.get(dut.out) == sum(bool(queue) << way for way, queue in enumerate(queues))
             for way, queue in enumerate(queues):
                 assert ctx.get(getattr(dut, f"slot_{way}")) == (queue[0] if queue else 0)
             free = ctx.get(dut.write_slot) not in held
-            assert free or not closed or len(held) == slots
-            filling = 0.8 if cycle // (8 * slots) % 2 else 0.3
+            assert free or not closed or len(held) == buffers
+            filling = 0.8 if cycle // (8 * buffers) % 2 else 0.3
             push, way = free and closed and rng.random() < filling, rng.randrange(WAYS)
-            close = rng.random() < 0.5 or len(held) == slots
+            close = rng.random() < 0.5 or len(held) == buffers
             leaves = rng.choice([number for number, queue in enumerate(queues) if queue] or [None])
             pop = leaves is not None and rng.random() > filling
-            slot, gone = ctx.get(dut.write_slot), queues[leaves][0] if pop else rng.randrange(slots)
+            slot, gone = ctx.get(dut.write_slot), queues[leaves][0] if pop else rng.randrange(buffers)
             seen.add((len(held), push, pop))
             word = 1 << way if push else rng.getrandbits(WAYS)
             signals = (dut.push, push), (dut.i, word), (dut.close, close), (dut.pop, pop), (dut.pop_slot, gone)
@@ -79,5 +79,5 @@ def test_virtual_output_queues_are_a_deque_a_way_and_slots_are_free_when_filled(
         assert fills > 500
 
     simulate(dut, bench, cycles=5000)
-    assert {level for level, _, _ in seen} == set(range(slots + 1))
+    assert {level for level, _, _ in seen} == set(range(buffers + 1))
     assert {(push, pop) for _, push, pop in seen} >= {(True, False), (False, True), (False, False)}

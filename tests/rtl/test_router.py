@@ -2,16 +2,21 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise, product
 
 import pytest
+from amaranth.back import rtlil
 from amaranth.hdl import ClockDomain
 
 import hdnhw.rtl.ports
+from hdnhw.machine import make_machine
+from hdnhw.rtl.router import Router
+from hdnhw.spec import FabricSpec, parse
 from hdnhw.timing import SlotTiming
 
 WIDTH = 16
-LENGTHS = [1, 2, 4, 8]
+LENGTHS = [1, 4, *(pytest.param(length, marks=pytest.mark.heavy) for length in (2, 8))]
 each_length = pytest.mark.parametrize("length", LENGTHS)
 
 
@@ -62,7 +67,7 @@ async def overfill(ctx, rig, rng):
     output = next(port for port, _ in flows if (port, 0) in flows and (port, 1) in flows and port != rig.local)
     for port, vc, dst in (flows[output, 0], flows[output, 1]):
         rig.waiting[port, vc].extend(rig.packet(dst, rng) for _ in range(rig.slots[output] + 4))
-    await rig.run(ctx, (4 * rig.buffers + 8) * rig.timing.hop_cycles)
+    await rig.run(ctx, (4 * rig.machine.buffers + 8) * rig.timing.hop_cycles)
     return output
 
 
@@ -92,6 +97,7 @@ def test_nothing_is_sent_without_credit(simulate, make_rig, length, buffers):
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 9])
 @pytest.mark.parametrize(("text", "node", "classes"), [("mesh(3, 3)", 4, 1), ("rdn(cube(2), 1)", 22, 2)])
+@pytest.mark.light("-22-2-1", "-4-1-4")
 def test_a_flow_needs_full_rate_buffers_for_its_class(simulate, make_rig, length, text, node, classes):
     full = SlotTiming(length).full_rate_buffers
     gaps = {}
@@ -143,18 +149,20 @@ def test_ready_falls_before_packets_and_before_tails(simulate, make_rig, length)
     """All slots are taken: no packet is begun. Inside of one, a tail flit waits for the update phase, no other does."""
     rig, rng = make_rig(length=length), random.Random(length)
     dst = next(dst for dst in range(rig.network.num_nodes) if rig.way(dst)[0] != rig.local)
-    packets = [rig.packet(dst, rng) for _ in range(3 * rig.buffers)]
+    packets = [rig.packet(dst, rng) for _ in range(3 * rig.machine.buffers)]
     rig.to_inject.extend(flit for packet in packets for flit in packet)
     rig.pause = lambda: rng.random() < 0.4
     downstream = rig.slots[rig.way(dst)[0]]
 
     async def bench(ctx):
         rig.hold = lambda *_: True
-        await rig.run(ctx, 16 * length * rig.buffers)
-        assert len(rig.accepted) == (rig.buffers + downstream) * length  # those wait here, these have gone downstream
+        await rig.run(ctx, 16 * length * rig.machine.buffers)
+        assert (
+            len(rig.accepted) == (rig.machine.buffers + downstream) * length
+        )  # those wait here, these have gone downstream
         assert not any(rig.ready[-length:])
         rig.hold = lambda *_: False
-        await rig.run(ctx, 32 * length * rig.buffers)
+        await rig.run(ctx, 32 * length * rig.machine.buffers)
 
     simulate(rig.dut, bench, cycles=8000)
     assert [packet for _, _, _, packet in rig.packets()] == packets
@@ -167,7 +175,7 @@ def test_ready_falls_before_packets_and_before_tails(simulate, make_rig, length)
             assert ready or position == 0
 
 
-@pytest.mark.parametrize("length", [2, 3, 5, 8])
+@pytest.mark.parametrize("length", [3, *(pytest.param(length, marks=pytest.mark.heavy) for length in (2, 5, 8))])
 def test_a_source_may_pause_inside_a_packet_in_any_phase(simulate, make_rig, length):
     """Begin in each phase and stop before each flit in turn, for times up to two slots."""
     rig, rng = make_rig(length=length), random.Random(length)
@@ -250,6 +258,7 @@ def load(rig, rng, rounds):
 
 @each_length
 @pytest.mark.parametrize(("buffers", "holding"), [(None, 0), (1, 0.6), (4, 0.85)])
+@pytest.mark.light("1-0.6-4")
 def test_random_traffic_on_all_ports(simulate, make_rig, length, buffers, holding):
     rig, rng = make_rig(length=length, buffers=buffers), random.Random(f"{length} {buffers} {holding}")
     total = load(rig, rng, 40)
@@ -303,6 +312,7 @@ def test_reset_in_the_middle_of_packets_leaves_nothing_behind(simulate, make_rig
     assert traces[1:] == traces[:1] * 4
 
 
+@pytest.mark.light("0.8-4", "0-1")
 @each_length
 @pytest.mark.parametrize("stall", [0, 0.8])
 def test_a_stalled_ejection_stops_but_does_not_lose(simulate, receive, make_rig, length, stall):
@@ -316,8 +326,8 @@ def test_a_stalled_ejection_stops_but_does_not_lose(simulate, receive, make_rig,
     done = []
 
     async def terminal(ctx):
-        while rig.cycle < 12 * length * rig.buffers:  # never ready: valid must come all the same, and hold
-            assert len(rig.accepted) <= 2 * rig.buffers * length
+        while rig.cycle < 12 * length * rig.machine.buffers:  # never ready: valid must come all the same, and hold
+            assert len(rig.accepted) <= 2 * rig.machine.buffers * length
             await ctx.tick()
         assert ctx.get(rig.eject.valid)
         got.extend(await receive(ctx, rig.eject, total, lambda: rng.random() < stall))
@@ -335,3 +345,12 @@ def test_a_stalled_ejection_stops_but_does_not_lose(simulate, receive, make_rig,
     assert sum(flit >> WIDTH for flit in got) == len(packets)
     for queue in own.values():
         assert [packet for packet in packets if packet in queue] == queue
+
+
+def test_dead_pins_of_many_ports_are_little_logic():
+    """Sums of as many bits as there are ports are not written out as one expression, which grows exponentially."""
+    spec = FabricSpec(network=parse("cube(4)"), packet_length=4, flit_width=8)
+    sizes = []
+    for machine in (make_machine(spec), make_machine(replace(spec, dead_pins=True))):
+        sizes.append(len(rtlil.convert(Router(machine, machine.plan.shape_of(0)), name="router", emit_src=False)))
+    assert sizes[1] < 1.5 * sizes[0]

@@ -1,45 +1,47 @@
 """Frames through the emitted endpoints by cocotbext-axi: all intact, and each kind of fault seen."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
-from sim.axi import AxiBench, check_frames
-
-BUILDS = Path("build") / "sim"
+from sim.axi import AxiBench, AxiVerdict, check_frames
 
 
 def bench(text: str, **sizes: int) -> AxiBench:
     """Return the bench of a fabric; builds are kept between test runs."""
     endpoints = {name: sizes.pop(name) for name in ("max_frame", "tuser_width") if name in sizes}
     spec = FabricSpec(network=parse(text), endpoints=AxiStreamSpec(**endpoints), **sizes)
-    return AxiBench(spec, root=BUILDS)
+    return AxiBench(emit_fabric(spec))
+
+
+def run(fabric: AxiBench, *, frames: int, seed: int = 1, keep: bool = False) -> AxiVerdict:
+    return fabric.run_case(fabric.make_case(frames=frames, seed=seed), keep=keep).verdict
 
 
 @pytest.mark.heavy
 def test_frames_between_random_nodes() -> None:
     """Sixteen nodes, frames to 256 bytes; cut ones come among them."""
-    run = bench("hdn(cube(2), [[0]])", max_frame=256, tuser_width=4).run(frames=300)
-    assert run.verdict.passed, run.verdict
-    assert run.verdict.frames == 300 + 3 * 16
-    assert run.verdict.overlong > 0
+    verdict = run(bench("hdn(cube(2), [[0]])", max_frame=256, tuser_width=4), frames=300)
+    assert verdict.passed, verdict
+    assert verdict.frames == 300 + 3 * 16
+    assert verdict.overlong > 0
 
 
 def test_frames_to_no_node_are_counted() -> None:
-    run = bench("torus(3)", packet_length=6, flit_width=8, max_frame=64).run(frames=400, seed=2)
-    assert run.verdict.passed, run.verdict
-    assert run.verdict.impossible > 0
+    verdict = run(bench("torus(3)", packet_length=6, flit_width=8, max_frame=64), frames=400, seed=2)
+    assert verdict.passed, verdict
+    assert verdict.impossible > 0
 
 
 @pytest.fixture(scope="module")
 def passed() -> tuple[AxiBench, dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
     """Return a bench and the case, the log and the result of a run that passed."""
     small = bench("torus(3)", packet_length=6, flit_width=8, max_frame=64)
-    folder = small.build.run_folder()
-    assert small.run(frames=60, keep=True).verdict.passed
+    folder = small.build.run_folder(small.name)
+    assert run(small, frames=60, keep=True).passed
     case, result = (json.loads((folder / name).read_text()) for name in ("case.json", "result.json"))
     return small, case, [json.loads(line) for line in (folder / "frames.log").read_text().splitlines()], result
 
@@ -63,7 +65,7 @@ def test_each_fault_is_seen(passed: tuple[AxiBench, dict[str, Any], list[dict[st
     assert faults(log[::-1])[1] > 10
 
     def wrong(changed: dict[str, Any]) -> int:
-        return small.check(case, log, changed).register_mismatches
+        return small.judge(case, log, changed).register_mismatches
 
     assert wrong(result) == 0
     for read in ("registers", "cleared"):
@@ -88,11 +90,11 @@ def test_lost_frames_end_the_run_and_fail_it(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(small, "make_case", waits_for_more)
     monkeypatch.setattr(small, "expected", lambda frames, real=small.expected: [*real(frames), *real(frames)[:1]])
-    verdict = small.run(frames=20).verdict
+    verdict = run(small, frames=20)
     assert verdict.lost == 1
     assert not verdict.passed
 
 
 def test_a_fabric_without_endpoints_has_no_such_bench() -> None:
-    with pytest.raises(ValueError, match="axi bench must have a fabric with endpoints, not one without"):
-        AxiBench(FabricSpec(network=parse("complete(2)")))
+    with pytest.raises(ValueError, match="axi bench must have a fabric with AXI4-Stream endpoints, not one without"):
+        AxiBench(emit_fabric(FabricSpec(network=parse("complete(2)"))))

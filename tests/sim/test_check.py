@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from hdnhw.flit import FlitFormat
+from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.routing.plan import plan
-from hdnhw.spec import parse
-from sim.check import Verdict, check_ejections
+from hdnhw.spec import FabricSpec, parse
+from sim.check import StreamVerdict, check_ejections
 from sim.stimulus import make_case, write_case
 
 FLITS = FlitFormat(32, 2, 4)
@@ -20,12 +20,11 @@ Rows = list[tuple[int, int, int]]
 
 
 @pytest.fixture
-def verdict_of(tmp_path: Path) -> Callable[..., Verdict]:
+def verdict_of(tmp_path: Path) -> Callable[..., StreamVerdict]:
     """Return a function of changes to (node, cycle, word) rows and (packet, cycle) rows of a good run."""
-    made = plan(parse("cube(2)"))
-    model = FabricModel(made, packet_length=FLITS.packet_length, buffers=2)
-    case = make_case("random", model, FLITS, packets=200)
-    write_case(case, tmp_path, made)
+    machine = make_machine(FabricSpec(network=parse("cube(2)"), packet_length=4, buffers=2))
+    case = make_case("random", FabricModel(machine), packets=200)
+    write_case(case, tmp_path, machine)
     expected = case.expected
     words = [sum(int(flit) << 32 * place for place, flit in enumerate(packet)) for packet in case.flits]
     came_out = zip(expected.node.tolist(), expected.cycle.tolist(), expected.packet.tolist(), strict=True)
@@ -35,19 +34,19 @@ def verdict_of(tmp_path: Path) -> Callable[..., Verdict]:
         change: Callable[[Rows], object] = len,
         change_heads: Callable[[list[list[int]]], object] = len,
         dropped: int = 0,
-    ) -> Verdict:
+    ) -> StreamVerdict:
         rows, heads = list(good), [list(row) for row in enumerate(expected.head_cycle.tolist())]
         change(rows)
         change_heads(heads)
         ejections = "".join(f"{node} {cycle} {word:x}\n" for node, cycle, word in rows)
         (tmp_path / "ejections.log").write_text("reset\n0 0 0\nreset\n" + ejections)
         (tmp_path / "heads.log").write_text("reset\n0 0\nreset\n" + "".join(f"{p} {cycle}\n" for p, cycle in heads))
-        return check_ejections(tmp_path, 32, dropped)
+        return check_ejections(tmp_path, FLITS, dropped)
 
     return check
 
 
-def faults_of(verdict: Verdict) -> dict[str, int]:
+def faults_of(verdict: StreamVerdict) -> dict[str, int]:
     assert verdict.passed == (verdict.faults == 0)
     return {name: getattr(verdict, name) for name in FAULTS if getattr(verdict, name)}
 
@@ -104,4 +103,15 @@ def test_heads_of_packets_under_way_at_the_end_of_the_model_are_not_compared(ver
     end = int(columns["head_cycle"].max())
     columns |= {"cycles": np.array(end), "head_cycle": np.where(columns["head_cycle"] < end, columns["head_cycle"], -1)}
     np.savez(tmp_path / "case.npz", **columns)
-    assert check_ejections(tmp_path, 32, 0).head_mismatches == 0
+    assert check_ejections(tmp_path, FLITS, 0).head_mismatches == 0
+
+
+def test_packets_that_are_alike_come_out_where_either_must(tmp_path):
+    """One bit beyond the address: of two equal packets one is stranded at node 0, the other comes to node 1."""
+    columns = {"packet": [0, 1], "node": [0, 1], "cycle": [5, 9], "head_cycle": [0, 4]}
+    fixed = {"dropped": [False, False], "cycles": 100, "destination": [0, 1], "stranded": 1, "flits": [[1], [1]]}
+    np.savez(tmp_path / "case.npz", **{name: np.array(value) for name, value in (columns | fixed).items()})
+    (tmp_path / "heads.log").write_text("reset\n0 0\n1 4\n")
+    for node, misrouted in ((1, 0), (2, 1)):
+        (tmp_path / "ejections.log").write_text(f"reset\n0 5 1\n{node} 9 1\n")
+        assert check_ejections(tmp_path, FlitFormat(2, 1, 1), 0).misrouted == misrouted

@@ -1,27 +1,24 @@
 """Collective operations on engines in the emitted Verilog: what they bring and send, and each kind of fault seen."""
 
-from pathlib import Path
-
 import pytest
 
+from hdnhw.emit.fabric import emit_fabric
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.spec import OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.timing import SlotTiming
-from sim.collective import CollectiveBench
-
-BUILDS = Path("build") / "sim"
+from sim.collective import CollectiveBench, CollectiveCase
 
 
 def bench(text: str, *, operations: tuple[str, ...] = OPERATIONS, root: int = 0, **machine: int) -> CollectiveBench:
     """Return the bench of a fabric; builds are kept between test runs."""
     engines = CollectiveSpec(operations=operations, root=root)
-    return CollectiveBench(FabricSpec(network=parse(text), endpoints=engines, **machine), root=BUILDS)
+    return CollectiveBench(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
 
 
 @pytest.fixture(scope="module")
 def small() -> CollectiveBench:
-    """Return a bench of 18 nodes: rings, on which a node sends to one and receives from another, and cross-edges."""
-    return bench("rdn(torus(3), 1)", root=1, packet_length=4, flit_width=16)
+    """Return a bench of 6 nodes: rings, on which a node sends to one and receives from another, and cross-edges."""
+    return bench("hdn(torus(3), [[0]])", root=1, packet_length=4, flit_width=16)
 
 
 def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveBench) -> None:
@@ -35,22 +32,22 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
         "broadcast",
     ]
     for pauses in ({}, {"stall": 235, "pause": 60, "seed": 2}, {"stall": 60, "pause": 400, "seed": 3}):
-        for verdict in small.run(operations, **pauses):
+        for verdict in small.run_case(CollectiveCase(operations, **pauses)).verdict.operations:
             assert verdict.passed, (pauses, verdict)
-            due = {"broadcast": 18, "scatter": 18, "allgather": 324, "exchange": 324}
+            due = {"broadcast": 6, "scatter": 6, "allgather": 36, "exchange": 36}
             assert verdict.messages == due[verdict.operation]
 
 
 def test_each_fault_is_seen(small: CollectiveBench) -> None:
-    (verdict,) = small.run(["exchange"], keep=True)
-    assert verdict.passed
-    folder, data = small.build.run_folder(), [small.data_of(0, "exchange")]
+    case = CollectiveCase(["exchange"])
+    assert small.run_case(case, keep=True).verdict.passed
+    folder = small.build.run_folder(small.name)
     results, sends = ((folder / name).read_text().splitlines() for name in ("results.log", "sends.log"))
 
     def faults(results: list[str], sends: list[str]) -> tuple[int, int, bool]:
         (folder / "results.log").write_text("\n".join(results))
         (folder / "sends.log").write_text("\n".join(sends))
-        (verdict,) = small.check(folder, ["exchange"], data)
+        (verdict,) = small.check(case, folder).operations
         return verdict.lost, verdict.wrong, verdict.send_mismatches > 0
 
     place, node, source, word = results[-1].split()
@@ -61,7 +58,7 @@ def test_each_fault_is_seen(small: CollectiveBench) -> None:
     held = next(
         row
         for row in sends
-        if int(row.split()[3], 16) >> small.manifest["endpoints"]["packet"]["header"]["holds"]["offset"] & 1
+        if int(row.split()[3], 16) >> small.machine.endpoint_format.header_positions["holds"]["offset"] & 1
     )
     assert faults(results, [row for row in sends if row != held]) == (0, 0, True)
 
@@ -71,7 +68,7 @@ def test_each_fault_is_seen(small: CollectiveBench) -> None:
 def test_cycles_are_those_of_the_cost_model(text: str) -> None:
     large, length = bench(text, buffers=8), 8
     for operation in OPERATIONS:
-        (verdict,) = large.run([operation])
+        (verdict,) = large.run_case(CollectiveCase([operation])).verdict.operations
         assert verdict.passed
         execution = large.program.executions[operation]
         cost = execution.startups * startup_cycles(SlotTiming(length)) + execution.words * length
@@ -85,6 +82,7 @@ def test_cycles_are_those_of_the_cost_model(text: str) -> None:
     [
         ("product(mesh(3), complete(4))", {"packet_length": 2, "flit_width": 48}),
         ("torus(5)", {"packet_length": 5, "flit_width": 8}),
+        ("rdn(torus(3), 1)", {"packet_length": 4, "flit_width": 16}),
         ("rdn(cube(2), 1)", {"packet_length": 4, "buffers": 4}),
         ("dualcube(3)", {"queueing": "voq", "buffers": 4, "lanes": 2}),
         ("hdn(cube(1), [[], [0]])", {"packet_length": 16}),
@@ -93,5 +91,6 @@ def test_cycles_are_those_of_the_cost_model(text: str) -> None:
 def test_on_other_networks_and_machines(text: str, machine: dict[str, int]) -> None:
     other = bench(text, root=1, **machine)
     for seed in range(1, 4):
-        verdicts = other.run([*OPERATIONS, "exchange"], stall=200 * (seed % 2), pause=500, seed=seed)
-        assert all(verdict.passed for verdict in verdicts), verdicts
+        case = CollectiveCase([*OPERATIONS, "exchange"], stall=200 * (seed % 2), pause=500, seed=seed)
+        run = other.run_case(case)
+        assert run.verdict.passed, run.verdict

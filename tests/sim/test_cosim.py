@@ -2,32 +2,41 @@
 
 import dataclasses
 import shutil
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 
+from hdnhw.emit.fabric import emit_fabric, emit_machine
+from hdnhw.machine import Machine
 from hdnhw.model.collective import measure_network_exchange
 from hdnhw.model.measure import LoadSpec
-from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.routing.plan import plan
 from hdnhw.routing.waypoints import RouteTable
-from hdnhw.spec import FabricSpec, NetworkSpec, SpecError, parse
+from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
-from sim.runner import Bench, Run
-from sim.stimulus import case_of_traffic, load_case, make_case, write_case
+from sim.check import StreamVerdict
+from sim.runner import Run
+from sim.stimulus import case_of_traffic, load_case, make_case
+from sim.streams import StreamBench
 
-BUILDS = Path("build") / "sim"
 
-
-def bench(text: str, simulator: str = "verilator", **sizes: int | str) -> Bench:
+def bench(text: str, simulator: str = "verilator", **sizes: int | str) -> StreamBench:
     """Return the bench of a fabric; builds are kept between test runs."""
-    return Bench(FabricSpec(network=parse(text), **sizes), simulator=simulator, root=BUILDS)
+    return StreamBench(emit_fabric(FabricSpec(network=parse(text), **sizes)), simulator=simulator)
 
 
-def assert_passed(run: Run, packets: int) -> None:
+def shared() -> StreamBench:
+    """Return the bench of a fabric that many tests use, with pins that may be dead and room for two flows a port."""
+    buffers = 2 * SlotTiming(4).full_rate_buffers
+    return bench("hdn(cube(2), [[0]])", packet_length=4, buffers=buffers, dead_pins=True)
+
+
+def assert_passed(run: Run[StreamVerdict], packets: int) -> None:
     assert run.verdict.packets >= packets
     assert run.verdict.passed, run.verdict
 
@@ -38,45 +47,70 @@ def assert_passed(run: Run, packets: int) -> None:
         pytest.param("dualcube(3)", {"packet_length": 4}, marks=pytest.mark.heavy),
         pytest.param("hdn(cube(2), [[0], [0, 1]])", {}, marks=pytest.mark.heavy),
         pytest.param("hdn(cube(1), [[], [0]])", {}, marks=pytest.mark.heavy),
-        ("hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}),
+        pytest.param(
+            "hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}, marks=pytest.mark.heavy
+        ),
+        ("hdn(cube(1), [[]])", {"crossbar": "output", "buffers": 4, "queueing": "voq", "packet_length": 1}),
         pytest.param(
             "mesh(2, 3)",
             {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"},
             marks=pytest.mark.heavy,
         ),
-        ("hsn(2, cube(2))", {"packet_length": 3}),
+        pytest.param("hsn(2, cube(2))", {"packet_length": 3}, marks=pytest.mark.heavy),
+        pytest.param("hsn(2, complete(3))", {"packet_length": 3}, marks=pytest.mark.heavy),
         pytest.param("rdn(torus(5), 1)", {"packet_length": 3}, marks=pytest.mark.heavy),
-        ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2}),
+        pytest.param(
+            "hdn(torus(2, 3), [[1]])",
+            {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2},
+            marks=pytest.mark.heavy,
+        ),
+        pytest.param(
+            "rdn(cube(1), 1)",
+            {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2},
+            marks=pytest.mark.heavy,
+        ),
     ],
 )
 def test_every_pair_and_random_traffic(text: str, sizes: dict[str, int | str]) -> None:
     fabric = bench(text, **sizes)
-    nodes = fabric.plan.network.num_nodes
+    nodes = fabric.machine.network.num_nodes
     assert_passed(fabric.run("hops"), nodes * (nodes - 1))
     assert_passed(fabric.run("random", packets=3000), 2500)
 
 
-@pytest.mark.parametrize("packet_length", [1, 8])
-def test_random_and_exchange_for_each_packet_length(packet_length: int) -> None:
-    fabric = bench("hdn(cube(2), [[0]])", packet_length=packet_length)
+@pytest.mark.parametrize(
+    "fabric",
+    [
+        shared,
+        *(
+            pytest.param(
+                partial(bench, "hdn(cube(2), [[0]])", packet_length=length), id=str(length), marks=pytest.mark.heavy
+            )
+            for length in (1, 8)
+        ),
+    ],
+)
+def test_random_and_exchange_for_each_packet_length(fabric: Callable[[], StreamBench]) -> None:
+    fabric = fabric()
     assert_passed(fabric.run("random", packets=5000, seed=7), 5000)
     run = fabric.run("exchange")
     assert_passed(run, 16 * 15)
-    spec = FabricSpec(network=fabric.plan.network.spec, packet_length=packet_length)
-    assert run.verdict.cycles == measure_network_exchange(spec, words=packet_length)["cycles"]
+    spec = fabric.machine.spec
+    assert run.verdict.cycles == measure_network_exchange(spec, words=spec.packet_length)["cycles"]
     assert_passed(fabric.run("hops"), 16 * 15)
 
 
 @pytest.mark.parametrize(
     "packet_length",
-    [2, *(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 3, 4, 5, 6, 7, 8, 9, 10, 16))],
+    [pytest.param(length, marks=pytest.mark.heavy) for length in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16)],
 )
 def test_packets_of_every_length_with_two_classes(packet_length: int) -> None:
     fabric = bench("rdn(cube(1), 1)", packet_length=packet_length)
-    assert fabric.plan.max_vcs == 2
+    assert fabric.machine.plan.max_vcs == 2
     assert_passed(fabric.run("random", packets=2000, seed=packet_length), 2000)
 
 
+@pytest.mark.light("saturated")
 @pytest.mark.parametrize(
     ("load", "pauses"),
     [
@@ -87,61 +121,62 @@ def test_packets_of_every_length_with_two_classes(packet_length: int) -> None:
     ids=["low", "bursts", "saturated"],
 )
 def test_loads(load: LoadSpec, pauses: Terminals) -> None:
-    fabric = bench("hdn(cube(2), [[0]])", packet_length=4)
-    case = load_case(fabric.model, fabric.flits, load, pauses)
+    fabric = shared()
+    case = load_case(fabric.model, load, pauses)
     assert_passed(fabric.run_case(case), 1000)
 
 
 def test_all_fast_modes_need_and_use_more_classes() -> None:
-    fabric = bench("hdn(cube(1), [[0], [0]])", modes="ff", packet_length=2)
-    assert fabric.plan.max_vcs == 4
+    fabric = bench("hdn(cube(1), [[0], [0]])", modes="ff", lanes=2, packet_length=3, flit_width=17)
+    assert fabric.machine.plan.max_vcs == 8
     assert_passed(fabric.run("hops"), 16 * 15)
     assert_passed(fabric.run("random", packets=4000), 4000)
 
 
 def test_reset_in_traffic_leaves_nothing_behind() -> None:
-    fabric = bench("hdn(cube(2), [[0]])", packet_length=8)
-    assert_passed(fabric.run("random", packets=2000, reset_after=1003), 2000)
+    fabric = shared()
+    assert_passed(fabric.run("random", packets=2000, reset_after=503), 2000)
 
 
 def test_sinks_that_stall_stop_the_fabric_and_lose_nothing() -> None:
     """No sink is ready for 5000 cycles, by when all is stuck; then every packet arrives, as the model says."""
-    fabric = bench("hdn(cube(2), [[0]])", packet_length=4)
-    own = [[(fabric.plan.address.of_node((node * 7 + i) % 16), 0) for i in range(100)] for node in range(16)]
+    fabric = shared()
+    own = [[(fabric.machine.address.of_node((node * 7 + i) % 16), 0) for i in range(100)] for node in range(16)]
     traffic = Traffic.from_lists(own)
     pauses = Terminals(sink_hold=5000)
-    case = case_of_traffic("held", fabric.model, fabric.flits, traffic, pauses)
+    case = case_of_traffic("held", fabric.model, traffic, pauses)
     assert (case.expected.head_cycle > 5000).any(), "sources were held up too"
     assert not ((case.expected.head_cycle > 1000) & (case.expected.head_cycle < 5000)).any(), "the fabric was stuck"
     assert_passed(fabric.run_case(case), 1600)
 
 
-@pytest.mark.parametrize("packet_length", [*(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 4)), 8])
+@pytest.mark.parametrize("packet_length", [*(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 8)), 4])
 def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_length: int) -> None:
     """Every node streams 200 packets to the far end of its cross-edge: all cross channels are busy in every cycle.
 
     Each stream is one class of two, so a port needs twice the slots that one class does.
     """
     timing = SlotTiming(packet_length)
-    fabric = bench("hdn(cube(2), [[0]])", packet_length=packet_length, buffers=2 * timing.full_rate_buffers)
-    network = fabric.plan.network
-    across = [fabric.plan.address.of_node(network.neighbors(node)["cross1"]) for node in range(16)]
+    buffers = 2 * timing.full_rate_buffers
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=packet_length, buffers=buffers, dead_pins=True)
+    network = fabric.machine.network
+    across = [fabric.machine.address.of_node(network.neighbors(node)["cross1"]) for node in range(16)]
     traffic = Traffic.from_lists([[(address, 0)] * 200 for address in across])
-    case = case_of_traffic("stream", fabric.model, fabric.flits, traffic, Terminals())
+    case = case_of_traffic("stream", fabric.model, traffic, Terminals())
     run = fabric.run_case(case)
     assert_passed(run, 3200)
     assert run.verdict.cycles == timing.zero_load_latency(1, 0) + 199 * packet_length + 1
 
 
-def draw(fabric: Bench, nodes: int, channels: int, seed: int = 1) -> Faults:
-    table = neighbor_table(fabric.plan.network)
+def draw(fabric: StreamBench, nodes: int, channels: int, seed: int = 1) -> Faults:
+    table = neighbor_table(fabric.machine.network)
     return draw_faults(table, np.random.default_rng(seed), nodes=nodes, channels=channels)
 
 
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [
-        ("hdn(cube(2), [[0]])", {"packet_length": 4}),
+        ("hdn(cube(2), [[0]])", {"packet_length": 4, "buffers": 2 * SlotTiming(4).full_rate_buffers}),
         pytest.param("hdn(cube(1), [[], [0]])", {"packet_length": 1}, marks=pytest.mark.heavy),
         pytest.param("torus(5, 4)", {"queueing": "voq", "buffers": 8}, marks=pytest.mark.heavy),
     ],
@@ -151,11 +186,11 @@ def test_what_meets_something_dead_comes_out_there(text: str, sizes: dict[str, i
     faults = draw(fabric, 2, 3)
     run = fabric.run("faults", packets=3000, faults=faults, keep=True)
     assert_passed(run, 2500)
-    legs = RouteTable(fabric.plan).legs(faults)
+    legs = RouteTable(fabric.machine.plan).legs(faults)
     with np.load(fabric.build.run_folder("faults") / "case.npz") as case:
         packets, destination = case["flits"].astype(np.int64), case["destination"]
-    nodes, width = fabric.plan.network.num_nodes, fabric.plan.address.width
-    target = np.asarray(fabric.plan.network.encode(fabric.plan.address.unpack(packets[:, 0] & (1 << width) - 1)))
+    nodes, width = fabric.machine.network.num_nodes, fabric.machine.address.width
+    target = np.asarray(fabric.machine.network.encode(fabric.machine.address.unpack(packets[:, 0] & (1 << width) - 1)))
     alive = np.flatnonzero(~faults.nodes)
     source = np.repeat(alive, len(target) // len(alive))
     possible = destination >= 0
@@ -167,13 +202,12 @@ def test_what_meets_something_dead_comes_out_there(text: str, sizes: dict[str, i
 @pytest.mark.parametrize("queueing", [pytest.param("voq", marks=pytest.mark.heavy), "fifo"])
 def test_death_and_return_in_traffic_lose_nothing_uncounted(queueing: str) -> None:
     """Each packet comes out once, at its destination or beside what is dead, or is counted; then all is well again."""
-    fabric = bench("hdn(cube(2), [[0]])", packet_length=4, dead_pins=True, queueing=queueing)
+    buffers = 2 * SlotTiming(4).full_rate_buffers
+    fabric = bench("hdn(cube(2), [[0]])", packet_length=4, buffers=buffers, dead_pins=True, queueing=queueing)
     model, faults = fabric.model, draw(fabric, 2, 6)
-    case = make_case("random", model, fabric.flits, packets=4000)
-    with_faults = dataclasses.replace(case, faults=faults, limit=2 * case.limit)
-    fabric.build.make()
-    folder = fabric.build.clear_run_folder("death")
-    fabric.simulate(folder, write_case(with_faults, folder, fabric.plan) | {"dies": 301, "revives": 1502})
+    case = make_case("random", model, packets=4000)
+    with_faults = dataclasses.replace(case, faults=faults, dead_cycles=(301, 1502), limit=2 * case.limit)
+    folder, *_ = fabric.simulate("death", lambda folder: fabric.write(with_faults, folder))
     words = [sum(int(flit) << 32 * i for i, flit in enumerate(packet)) for packet in case.flits.tolist()]
     number_of = {word: packet for packet, word in enumerate(words)}
     rows = [line.split() for line in (folder / "ejections.log").read_text().splitlines() if line != "reset"]
@@ -197,20 +231,19 @@ def test_icarus_agrees() -> None:
     assert_passed(fabric.run("random", packets=160), 160)
 
 
-def test_broken_class_rule_hangs_the_verilog_as_it_hangs_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.heavy
+def test_broken_class_rule_hangs_the_verilog_as_it_hangs_the_model() -> None:
     """The negative control: one buffer class where the proof wants two stops the fabric under saturating traffic."""
 
-    def plan_with_one_class(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan:
-        proved = plan(spec, modes, lanes)
-        rule = dataclasses.replace(proved.rule, vc=(proved.rule.circuit.constant(0),))
-        shapes = [
-            dataclasses.replace(shape, turns=frozenset((came, 0, goes, 0) for came, _, goes, _ in shape.turns))
-            for shape in proved.shapes
-        ]
-        return dataclasses.replace(proved, rule=rule, num_vcs=(1,) * len(proved.num_vcs), shapes=tuple(shapes))
-
-    monkeypatch.setattr("hdnhw.emit.fabric.plan", plan_with_one_class)
-    run = bench("rdn(cube(2), 1)", packet_length=1, buffers=2).run("random", packets=20_000)
+    spec = FabricSpec(network=parse("torus(6)"), packet_length=1, buffers=2)
+    proved = plan(spec.network)
+    rule = dataclasses.replace(proved.rule, vc=(proved.rule.circuit.constant(0),))
+    shapes = [
+        dataclasses.replace(shape, turns=frozenset((came, 0, goes, 0) for came, _, goes, _ in shape.turns))
+        for shape in proved.shapes
+    ]
+    broken = dataclasses.replace(proved, rule=rule, num_vcs=(1,) * len(proved.num_vcs), shapes=tuple(shapes))
+    run = StreamBench(emit_machine(Machine(spec, broken))).run("random", packets=20_000)
     assert run.verdict.lost > 10_000
     assert run.verdict.cycle_mismatches == 0, "model and Verilog must stop in the same state"
 

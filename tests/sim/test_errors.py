@@ -7,32 +7,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hdnhw.flit import FlitFormat
+from hdnhw.emit.fabric import emit_fabric
+from hdnhw.machine import make_machine
+from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
-from sim.errors import ErrorRun, Flip, check_errors, draw_flips, make_errors, run_errors
+from sim.errors import ErrorBench, ErrorCase, ErrorVerdict, draw_flips
 from sim.harness import splice_flips
-from sim.runner import Bench
-from sim.stimulus import Case, make_case
+from sim.runner import Run
+from sim.stimulus import make_case
+from sim.streams import StreamBench
 
-Logs = tuple[ErrorRun, Path, Case, list[Flip]]
+Logs = tuple[Run[ErrorVerdict], Path, ErrorCase]
 
-BUILDS = Path("build") / "sim"
 RATE, PACKETS = 1e-3, 3000
 
 
-def bench_of(text: str, **sizes: int | str | bool) -> Bench:
-    return Bench(FabricSpec(network=parse(text), crc=True, **sizes), root=BUILDS, flips=True)
+def bench_of(text: str, **sizes: int | str | bool) -> ErrorBench:
+    return ErrorBench(emit_fabric(FabricSpec(network=parse(text), crc=True, **sizes)))
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
+def bench() -> ErrorBench:
     """Return the only bench that is built here but for heavy tests."""
     return bench_of("rdn(cube(1), 1)", packet_length=4)
 
 
-def assert_passed(run: ErrorRun) -> None:
+def assert_passed(run: Run[ErrorVerdict]) -> None:
     verdict = run.verdict
     assert verdict.passed, verdict
     assert verdict.packets_hit > 100
@@ -40,17 +42,19 @@ def assert_passed(run: ErrorRun) -> None:
     assert verdict.delivered + verdict.dropped == verdict.packets
 
 
-def test_without_errors_the_fabric_is_the_model_in_every_cycle(bench: Bench) -> None:
+def test_without_errors_the_fabric_is_the_model_in_every_cycle(bench: ErrorBench) -> None:
+    streams = StreamBench(bench.fabric, flips=True)
+    assert streams.build.folder == bench.build.folder
     for test in ("hops", "random", "exchange"):
-        run = bench.run(test, packets=2000)
+        run = streams.run(test, packets=2000)
         assert run.verdict.passed, run.verdict
 
 
 @pytest.fixture(scope="module")
-def logs(bench: Bench) -> Logs:
-    """Return a run with errors, the folder with its logs, what was sent, and the errors."""
-    case, flips = make_errors(bench, packets=PACKETS, rate=RATE)
-    return run_errors(bench, case, flips, keep=True), bench.build.run_folder("errors"), case, flips
+def logs(bench: ErrorBench) -> Logs:
+    """Return a run with errors, the folder with its logs, and the case."""
+    case = bench.make_case(packets=PACKETS, rate=RATE)
+    return bench.run_case(case, keep=True), bench.build.run_folder("errors"), case
 
 
 def test_packets_with_errors_are_counted_and_dropped_and_all_others_delivered(
@@ -62,10 +66,10 @@ def test_packets_with_errors_are_counted_and_dropped_and_all_others_delivered(
     assert run.verdict.errors_injected == pytest.approx((1 - (1 - RATE) ** wires) * run.verdict.flits, rel=0.2)
 
 
-def test_a_schedule_without_errors_hits_nothing(bench: Bench, logs: Logs) -> None:
+def test_a_schedule_without_errors_hits_nothing(bench: ErrorBench, logs: Logs) -> None:
     """The logs of a run with errors do not go with flips that hit nothing: every packet dropped is one lost."""
-    run, folder, case, _ = logs
-    verdict = check_errors(folder, bench, case, [])
+    run, folder, case = logs
+    verdict = bench.check(ErrorCase(case.case, []), folder)
     assert (verdict.packets_hit, verdict.lost) == (0, run.verdict.dropped)
     assert not verdict.passed
 
@@ -92,13 +96,13 @@ TAMPERED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_what_should_not_be_is_seen(bench: Bench, logs: Logs, tmp_path: Path, what: str) -> None:
-    (_, folder, case, flips), copy = logs, tmp_path / "logs"
+def test_what_should_not_be_is_seen(bench: ErrorBench, logs: Logs, tmp_path: Path, what: str) -> None:
+    (_, folder, case), copy = logs, tmp_path / "logs"
     shutil.copytree(folder, copy)
-    assert check_errors(copy, bench, case, flips).passed
+    assert bench.check(case, copy).passed
     name, tamper = TAMPERED[what]
     (copy / name).write_text("\n".join(tamper((copy / name).read_text().splitlines())) + "\n")
-    assert not check_errors(copy, bench, case, flips).passed
+    assert not bench.check(case, copy).passed
 
 
 def test_flips_are_drawn_wire_by_wire() -> None:
@@ -120,14 +124,15 @@ def test_rates_that_are_none(rate: float) -> None:
         draw_flips(rate, channels=1, wires=1, cycles=1, rng=np.random.default_rng(1))
 
 
-def test_numbers_of_packets_must_fit_into_head_flits(bench: Bench) -> None:
+def test_numbers_of_packets_must_fit_into_head_flits() -> None:
+    narrow = FabricModel(make_machine(FabricSpec(network=parse("rdn(cube(1), 1)"), flit_width=8, crc=True)))
     with pytest.raises(SpecError, match="flit width must be at least 11 for the errors test of 200 packets, not 8"):
-        make_case("errors", bench.model, FlitFormat(8, 3, 4), packets=200)
+        make_case("errors", narrow, packets=200)
 
 
 def test_a_fabric_that_cannot_be_spliced_is_refused() -> None:
     with pytest.raises(ValueError, match="a fabric must have 2 pins to flip, not 0"):
-        splice_flips("module fabric;", {"flit_width": 8}, [(0, 0, "dim0")])
+        splice_flips("module fabric;", make_machine(FabricSpec(network=parse("complete(2)"))), [(0, 0, "dim0")])
 
 
 @pytest.mark.heavy
@@ -142,9 +147,10 @@ def test_a_fabric_that_cannot_be_spliced_is_refused() -> None:
 )
 def test_other_fabrics(text: str, sizes: dict[str, int | str | bool]) -> None:
     fabric = bench_of(text, **sizes)
-    assert fabric.run("hops").verdict.passed
-    assert fabric.run("random", packets=3000).verdict.passed
-    assert_passed(run_errors(fabric, *make_errors(fabric, packets=10_000, rate=RATE)))
-    if fabric.fabric.manifest["dead_pins"]:
-        faults = draw_faults(neighbor_table(fabric.plan.network), np.random.default_rng(1), nodes=2, channels=3)
-        assert fabric.run("faults", packets=3000, faults=faults).verdict.passed
+    assert_passed(fabric.run_case(fabric.make_case(packets=10_000, rate=RATE)))
+    streams = StreamBench(fabric.fabric, flips=True)
+    assert streams.run("hops").verdict.passed
+    assert streams.run("random", packets=3000).verdict.passed
+    if fabric.machine.spec.dead_pins:
+        faults = draw_faults(neighbor_table(fabric.machine.network), np.random.default_rng(1), nodes=2, channels=3)
+        assert streams.run("faults", packets=3000, faults=faults).verdict.passed

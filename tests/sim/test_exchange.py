@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from hdnhw.flit import FlitFormat
+from hdnhw.emit.fabric import emit_fabric
+from hdnhw.flit import FlitFormat, GeneratorFormat
 from hdnhw.model.collective import measure_network_exchange
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import ExchangeSpec, FabricSpec, parse
 from hdnhw.topology.network import build
-from sim.exchange import ExchangeBench, ExchangeVerdict, packet_word, run_network_exchange
-
-BUILDS = Path("build") / "sim"
+from sim.exchange import WAITS, ExchangeBench, ExchangeVerdict
+from sim.simulator import BUILD_ROOT
 
 
 def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int, int]:
     """Run an exchange twice; return the cycles of the first, and those of the model from reset."""
-    spec = FabricSpec(network=parse(text), **sizes)
-    verdict = run_network_exchange(spec, at_once=at_once, root=BUILDS).verdict
+    spec = FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes)
+    verdict = ExchangeBench(emit_fabric(spec)).run_case(WAITS).verdict
     assert verdict.passed, verdict
     nodes = build(spec.network).num_nodes
     assert verdict.packets == 2 * nodes * (nodes - 1)
@@ -54,16 +54,17 @@ def test_cycles_by_the_timetable(text: str, due: int) -> None:
 @pytest.fixture(scope="module")
 def small() -> ExchangeBench:
     """Return a bench that has run and keeps its files."""
-    bench = ExchangeBench(FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4), root=BUILDS)
-    assert bench.run(keep=True).verdict.passed
+    spec = FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4, endpoints=ExchangeSpec())
+    bench = ExchangeBench(emit_fabric(spec), root=BUILD_ROOT / f"a-path-of-many-{'letters-' * 20}")
+    assert bench.run_case(WAITS, keep=True).verdict.passed
     return bench
 
 
 def verdict_of(bench: ExchangeBench, folder: Path, change: Callable[[Any], Any], name: str) -> ExchangeVerdict:
     """Return the verdict of the kept run with one of its files changed."""
-    shutil.copytree(bench.build.run_folder(), folder, dirs_exist_ok=True)
+    shutil.copytree(bench.build.run_folder(bench.name), folder, dirs_exist_ok=True)
     (folder / name).write_text(change((folder / name).read_text()))
-    return bench.check(folder)
+    return bench.check(WAITS, folder)
 
 
 def test_a_small_exchange(small: ExchangeBench, tmp_path: Path) -> None:
@@ -93,11 +94,11 @@ def test_each_fault_is_seen(small: ExchangeBench, tmp_path: Path) -> None:
     short = verdict_of(small, tmp_path, lambda log: "\n".join(log.splitlines()[:-1]), "tails.log")
     assert (short.lost, short.cycle_mismatches, short.passed) == (1, 1, False)
     for name, fault in (("wrong", "wrong"), ("received", "cycle_mismatches"), ("cycles", "")):
-        counts = json.loads((small.build.run_folder() / "result.json").read_text())
+        counts = json.loads((small.build.run_folder(small.name) / "result.json").read_text())
         counts[1][name] += 1
         verdict = verdict_of(small, tmp_path, lambda _, counts=counts: json.dumps(counts), "result.json")
         assert (getattr(verdict, fault, 1), verdict.passed) == (1, False)
 
 
 def test_a_packet_bit_by_bit() -> None:
-    assert packet_word(FlitFormat(4, 2, 3), 0b01, 0b10) == 0b1001_0011_0110
+    assert GeneratorFormat(FlitFormat(4, 2, 3), ExchangeSpec()).pack(0b01, 0b10) == [0b0110, 0b0011, 0b1001]

@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,12 @@ import pytest
 from hdnhw.cli import fabric_spec, load_spec
 from hdnhw.routing.plan import plan
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec.options import options_of
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.network import build
 from sim import lockstep
 from sim.commands import add_cosim
-from sim.draw import BUFFERS, KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
-from sim.runner import Bench
+from sim.draw import KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
 from sim.simulator import Build
 
 SMALL = FabricSpec(network=parse("complete(2)"), packet_length=2, buffers=2, flit_width=20)
@@ -39,10 +38,9 @@ def test_twenty_fabrics_are_of_all_kinds_and_sizes(seed):
     assert all(4 <= network.num_nodes <= (256 if len(network.levels) == 3 else 128) for network in networks)
     assert sum(network.num_nodes > 64 for network in networks) <= 3
     assert {fabric.packet_length for fabric in fabrics} == set(LENGTHS)
-    assert {fabric.buffers for fabric in fabrics} == set(BUFFERS)
-    assert {fabric.lanes for fabric in fabrics} == {1, 2}
-    assert {fabric.queueing for fabric in fabrics} == {"fifo", "voq"}
-    assert {fabric.crossbar for fabric in fabrics} == {"crosspoint", "output"}
+    for name, option in options_of(FabricSpec).items():
+        if option.drawn:
+            assert {getattr(fabric, name) for fabric in fabrics} == set(option.drawn)
     assert set("".join(fabric.modes or "" for fabric in fabrics)) == {"f", "O"}
 
 
@@ -69,27 +67,26 @@ def test_cases_range_from_nearly_idle_to_saturated_with_and_without_pauses():
     of_levels, paused = set(), set()
     for number in range(20):
         fabric, cases = drawn(number)
-        assert [case.test for case in cases] == ["random", "exchange", *["load"] * len(RATES)]
-        loads = [case.load for case in cases[2:]]
+        tests = ["random", "exchange", *["load"] * len(RATES), *["faults"] * fabric.dead_pins]
+        assert [case.test for case in cases] == tests
+        loads = [case.load for case in cases[2:6]]
         assert [least <= load.rate <= most for load, (least, most) in zip(loads, RATES, strict=True)] == [True] * 4
         if build(fabric.network).levels:
             of_levels |= {load.pattern.split("(")[0] for load in loads[1::2]}
-        paused |= {(case.terminals.source_gap > 0, case.terminals.sink_stall > 0) for case in cases[2:]}
+        paused |= {(case.terminals.source_gap > 0, case.terminals.sink_stall > 0) for case in cases[2:6]}
     assert of_levels == {"cluster", "inter_class"}
     assert paused == {(False, False), (True, False), (False, True), (True, True)}
 
 
-@pytest.mark.parametrize("number", [3, 5])
+@pytest.mark.parametrize("number", range(6))
 def test_the_command_of_a_case_means_the_same(number):
     commands = argparse.ArgumentParser()
     add_cosim(commands.add_subparsers())
     fabric, cases = drawn(number)
-    fabric = replace(fabric, crc=number == 3)
     for case in cases:
         options = commands.parse_args(shlex.split(command(fabric, case))[1:])
-        options.endpoints = None
         assert fabric_spec(options) == fabric
-        assert (options.test, options.seed) == (case.test, case.seed)
+        assert (options.test, options.seed, options.faults) == (case.test, case.seed, case.faults)
         if case.load is not None:
             assert load_spec(options) == case.load
             pauses = (options.source_gap, options.sink_stall, options.seed)
@@ -103,8 +100,8 @@ def check(monkeypatch, capsys):
     The first packet that comes out in a run is the one that is late.
     """
 
-    def check(late):
-        def simulate(_bench: Bench, folder: Path, _plusargs: object, _reset: int) -> None:
+    def check(late, arguments=("--count", "1")):
+        def run(_build: Build, _module: str, folder: Path, **_options: object) -> None:
             with np.load(folder / "case.npz") as case:
                 words = [
                     sum(flit << 20 * place for place, flit in enumerate(packet)) for packet in case["flits"].tolist()
@@ -120,8 +117,8 @@ def check(monkeypatch, capsys):
 
         monkeypatch.setattr(lockstep, "draw_fabric", lambda *_: SMALL)
         monkeypatch.setattr(Build, "make", lambda _: 0.0)
-        monkeypatch.setattr(Bench, "simulate", simulate)
-        status = lockstep.main(["--count", "1"])
+        monkeypatch.setattr(Build, "run", run)
+        status = lockstep.main(arguments)
         return status, capsys.readouterr().out.splitlines()
 
     return check
@@ -142,6 +139,12 @@ def test_one_packet_a_cycle_late_fails_and_the_command_that_repeats_it_is_shown(
     assert sum("hdnhw cosim 'complete(2)'" in line for line in lines) == 6
     assert lines[-2].endswith(" cycles, 6 mismatches")
     assert lines[-1] == "passed false"
+
+
+def test_no_fabric_but_the_first_begins_when_time_is_up(check):
+    status, lines = check(0, ["--count", "3", "--until", "0"])
+    assert (status, lines[-3]) == (0, "time is up")
+    assert lines[-2].startswith("1 fabrics, 6 cases, ")
 
 
 def test_a_case_in_which_nothing_comes_out_is_no_proof():

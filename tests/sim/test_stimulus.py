@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hdnhw.flit import FlitFormat
+from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan, plan
-from hdnhw.spec import SpecError, parse
+from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.traffic.packets import Terminals
 from sim import stimulus
 from sim.stimulus import Case, load_case
@@ -23,8 +23,8 @@ def made() -> RoutingPlan:
 
 
 def case_of(made: RoutingPlan, load: LoadSpec, length: int = 4, **pauses: int) -> Case:
-    model = FabricModel(made, packet_length=length, buffers=2)
-    return load_case(model, FlitFormat(16, made.address.width, length), load, Terminals(**pauses))
+    spec = FabricSpec(network=made.network.spec, packet_length=length, flit_width=16, buffers=2)
+    return load_case(FabricModel(Machine(spec, made)), load, Terminals(**pauses))
 
 
 def test_packets_are_those_of_the_load(made):

@@ -10,7 +10,6 @@ from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
 from sim.waves import Packet, Recorder
 
-BUILDS = Path("build") / "sim"
 DOCS = Path(__file__).parents[2] / "docs"
 LENGTH = 4
 TIMING = SlotTiming(LENGTH)
@@ -19,7 +18,7 @@ TIMING = SlotTiming(LENGTH)
 @pytest.fixture(scope="module")
 def recorder() -> Recorder:
     """Return the recorder of a fabric of two nodes."""
-    return Recorder(FabricSpec(network=parse("complete(2)"), packet_length=LENGTH, flit_width=16), root=BUILDS)
+    return Recorder(FabricSpec(network=parse("complete(2)"), packet_length=LENGTH, flit_width=16))
 
 
 @pytest.mark.parametrize("cycle", [4, 6, 7])

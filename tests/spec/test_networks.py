@@ -1,26 +1,23 @@
-"""Specs of swapped networks and other graphs: members, canonical text, and what is refused."""
+"""Specs of swapped networks: members, canonical text, and what is refused."""
 
 import pytest
 
+from hdnhw.families.folded_cube import folded_cube
+from hdnhw.families.star import star
+from hdnhw.families.swapped import hfn
 from hdnhw.spec import (
-    Product,
+    Nucleus,
     SpecError,
     SwappedNet,
-    ccc,
     complete,
-    crossed_cube,
     cube,
-    folded_cube,
+    dualcube,
     folded_hsn,
     hcn,
     hcn3,
-    hfn,
     hsn,
     mesh,
     parse,
-    petersen,
-    reduced_cube,
-    star,
     torus,
 )
 
@@ -33,15 +30,6 @@ def test_special_cases_are_swapped_networks():
     assert hsn(2, star(3)) == SwappedNet(2, star(3), 6, False, False, "hsn(2, star(3))")
 
 
-def test_radices():
-    assert isinstance(torus(2, 3), Product)
-    assert torus(2, 3).radices == (2, 3)
-    assert star(4).radices == (4, 3, 2)
-    assert reduced_cube(2, 1).radices == (2,) * 4
-    assert ccc(3).radices == (2, 2, 2, 3)
-    assert (petersen().radices, crossed_cube(2).radices, folded_cube(3).radices) == ((2, 5), (2, 2), (2, 2, 2))
-
-
 @pytest.mark.parametrize(
     ("given", "text"),
     [
@@ -50,7 +38,6 @@ def test_radices():
         ("hsn( 2,cube(3), diameter_links = True, top = 8)", "hsn(2, cube(3), diameter_links=True)"),
         ("hsn(3, product(mesh(2), petersen()), top=2)", None),
         ("hsn(3, petersen(), top=2)", "hsn(3, petersen(), top=2)"),
-        ("petersen( )", "petersen()"),
     ],
 )
 def test_canonical_text(given, text):
@@ -61,10 +48,8 @@ def test_canonical_text(given, text):
         assert str(parse(given)) == text
 
 
-NUCLEI = "hsn nucleus must be torus, mesh, cube, complete, ghc, product, folded_cube, star or petersen"
+NUCLEI = "hsn nucleus must be complete, cube, folded_cube, ghc, mesh, petersen, product, star or torus"
 REFUSED = [
-    ("star(0)", "star size must be at least 2, not 0"),
-    ("star(19)", "star(19) needs 64 address bits; at most 60 are allowed"),
     ("hsn(1, cube(2))", "hsn level count must be at least 2, not 1"),
     ("hsn(2, 3)", f"{NUCLEI}, not 3"),
     ("hsn(2, rdn(cube(1), 1))", f"{NUCLEI}, not rdn(cube(1), 1)"),
@@ -86,18 +71,6 @@ REFUSED = [
     ("folded_hsn(1, 2)", "folded_hsn level count must be at least 2, not 1"),
     ("folded_hsn(61, 2)", "folded_hsn level count must be at most 60, not 61"),
     ("folded_hsn(2, 0)", "folded_hsn dimension must be at least 1, not 0"),
-    ("ccc(2)", "ccc dimension must be at least 3, not 2"),
-    ("ccc(60)", "ccc(60) needs 66 address bits; at most 60 are allowed"),
-    ("folded_cube(1)", "folded_cube dimension must be at least 2, not 1"),
-    ("crossed_cube(61)", "crossed_cube dimension must be at most 60, not 61"),
-    ("reduced_cube(2, 3)", "reduced_cube selector bits must be 1 to 2, its dimension, not 3"),
-    ("reduced_cube(6, 6)", "reduced_cube(6, 6) needs 70 address bits; at most 60 are allowed"),
-    ("reduced_cube(2)", "reduced_cube must be reduced_cube(K, M), not 1 argument"),
-    ("petersen(3)", "petersen must be petersen(), not 1 argument"),
-    (
-        "rdn(folded_cube(3), 1)",
-        "rdn base must be torus, cube, complete, ghc or product, not folded_cube(3)",
-    ),
 ]
 
 
@@ -112,3 +85,8 @@ def test_options_are_given_by_name():
     assert hsn(2, complete(4), top=2) != hsn(2, complete(4))
     with pytest.raises(TypeError):
         hsn(2, mesh(4), True)
+
+
+def test_what_a_nucleus_is():
+    assert all(isinstance(made, Nucleus) for made in (torus(3), folded_cube(2), star(3), parse("petersen()")))
+    assert not any(isinstance(made, Nucleus) for made in (parse("ccc(3)"), hcn(2), dualcube(2)))

@@ -363,7 +363,7 @@ def test_node_number_becomes_a_plain_integer():
     assert (node, type(node)) == (5, int)
 
 
-SHAPE = "node must be a number or an address such as 0.0/0.0.0, not "
+SHAPE = "node of rdn(cube(3), 1) must be 0 to 127 or an address such as 0.0/0.0.0, not "
 RANGE = "node address of rdn(cube(3), 1) must be 0.0/0.0.0 to 1.7/1.1.1, not "
 
 

@@ -56,7 +56,7 @@ def test_a_seed_names_lengths():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("normal(3)", r"^lengths must be one of fixed, uniform, mix, not 'normal\(3\)'$"),
+        ("normal(3)", r"^lengths must be a number or one of fixed, uniform, mix, not 'normal\(3\)'$"),
         ("", "not ''$"),
         ("-1", "not '-1'$"),
         ("0", "^length of a message must be an integer of 1 to 1048576 flits, not 0$"),

@@ -120,7 +120,7 @@ def test_a_seed_names_a_permutation():
         ("hotspot(0.1, 8)", "cube(3)", "^node of .* must be 0 to 7, not 8$"),
         ("transpose", "cube(3)", "square number of nodes; .* has 8$"),
         ("reverse", "torus(3)", "power of two of nodes; .* has 3$"),
-        ("tornado", "cube(3)", "leaves every node"),
+        ("tornado", "cube(3)", r"^pattern tornado must move a node; it leaves every node of cube\(3\) in its place$"),
         ("cluster", "cube(3)", "for dual-nets; cube"),
         ("cluster(2)", "rdn(cube(2), 1)", "^cluster level must be 1 to 1, not 2$"),
         ("inter_class(-1)", "rdn(cube(2), 1)", "^inter_class level must be 1 to 1, not -1$"),

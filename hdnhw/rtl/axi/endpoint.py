@@ -6,13 +6,12 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.flit import FrameFormat
+from hdnhw.machine import Machine
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.reassembler import FrameOutput, PacketReceiver
 from hdnhw.rtl.axi.segmenter import PacketSender, SegmentBuffer
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.topology.address import AddressLayout
 
 __all__ = ["WORD_WIDTH", "Endpoint", "NodeWord"]
 
@@ -39,8 +38,8 @@ class Endpoint(wiring.Component):
 
     Parameters
     ----------
-    frames : FrameFormat
-    layout : AddressLayout
+    machine : Machine
+        With AXI4-Stream endpoints.
 
     Members
     -------
@@ -60,8 +59,8 @@ class Endpoint(wiring.Component):
         bits and stay at their maximum.
     """
 
-    def __init__(self, frames: FrameFormat, layout: AddressLayout) -> None:
-        self._frames, self._layout = frames, layout
+    def __init__(self, machine: Machine) -> None:
+        self.machine, frames = machine, machine.endpoint_format
         width = frames.flits.flit_width
         super().__init__(
             {
@@ -78,10 +77,11 @@ class Endpoint(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        m.submodules.buffer = buffer = SegmentBuffer(self._frames, self._layout)
-        m.submodules.sender = sender = PacketSender(self._frames)
-        m.submodules.receiver = receiver = PacketReceiver(self._frames, num_nodes=self._layout.network.num_nodes)
-        m.submodules.output = output = FrameOutput(self._frames)
+        frames, address = self.machine.endpoint_format, self.machine.address
+        m.submodules.buffer = buffer = SegmentBuffer(frames, address)
+        m.submodules.sender = sender = PacketSender(frames)
+        m.submodules.receiver = receiver = PacketReceiver(frames, num_nodes=address.network.num_nodes)
+        m.submodules.output = output = FrameOutput(frames)
         connect(m, wiring.flipped(self.s_axis), buffer.s_axis)
         connect(m, buffer.segment, sender.segment)
         connect(m, sender.inject, wiring.flipped(self.inject))

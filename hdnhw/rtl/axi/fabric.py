@@ -1,35 +1,19 @@
 """The fabric with AXI endpoints: one endpoint a node, the registers, under the port names of AXI."""
 
-from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Instance, Module, Signal
+from amaranth.hdl import Cat, Const, Instance, Module, Shape, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import FrameFormat
+from hdnhw.machine import Machine
 from hdnhw.rtl.axi.endpoint import WORD_WIDTH, NodeWord
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.registers import axi_lite_members
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.rtl.terminal import terminal_pins
-from hdnhw.topology.address import AddressLayout
+from hdnhw.rtl.terminal import EndpointModules, terminal_pins
 
-__all__ = ["AxiFabric", "AxiModules"]
-
-
-@dataclass(frozen=True)
-class AxiModules:
-    """Module names of what an :class:`AxiFabric` instantiates.
-
-    Attributes
-    ----------
-    fabric, endpoint, registers : str
-    """
-
-    fabric: str
-    endpoint: str
-    registers: str
+__all__ = ["AxiFabric"]
 
 
 class AxiFabric(wiring.Component):
@@ -37,9 +21,10 @@ class AxiFabric(wiring.Component):
 
     Parameters
     ----------
-    frames : FrameFormat
-    layout : AddressLayout
-    modules : AxiModules
+    machine : Machine
+        With AXI4-Stream endpoints.
+    modules : EndpointModules
+        They share the registers.
 
     Members
     -------
@@ -53,10 +38,11 @@ class AxiFabric(wiring.Component):
         See :class:`hdnhw.rtl.axi.registers.RegisterBlock`.
     """
 
-    def __init__(self, frames: FrameFormat, layout: AddressLayout, modules: AxiModules) -> None:
-        self._frames, self._layout, self._modules = frames, layout, modules
+    def __init__(self, machine: Machine, modules: EndpointModules) -> None:
+        self.machine, self.modules = machine, modules
+        frames = machine.endpoint_format
         members: dict[str, Any] = {"aclk": In(1), "aresetn": In(1)}
-        for node in range(layout.network.num_nodes):
+        for node in range(machine.network.num_nodes):
             for side, transfer, inside, outside in (
                 ("s_axis", send_layout(frames), In, Out),
                 ("m_axis", receive_layout(frames), Out, In),
@@ -69,19 +55,19 @@ class AxiFabric(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        nodes = range(self._layout.network.num_nodes)
-        reset, select = Signal(), Signal(NodeWord.as_shape().width)
+        nodes = range(self.machine.network.num_nodes)
+        reset, select = Signal(), Signal(Shape.cast(NodeWord).width)
         words = [Signal(WORD_WIDTH, name=f"word_{node}") for node in nodes]
         fabric: dict[str, Any] = {}
         for node in nodes:
             fabric |= self._elaborate_node(m, node, reset, select, words[node])
-        m.submodules.fabric = Instance(self._modules.fabric, i_clk=self.aclk, i_rst=reset, **fabric)
+        m.submodules.fabric = Instance(self.modules.fabric, i_clk=self.aclk, i_rst=reset, **fabric)
         registers = {
             f"{'i' if member.flow == In else 'o'}_{name}": getattr(self, name)
             for name, member in axi_lite_members("s_axil_").items()
         }
         m.submodules.registers = Instance(
-            self._modules.registers,
+            self.modules.shared,
             i_clk=self.aclk,
             i_rst=~self.aresetn,
             o_reset=reset,
@@ -93,13 +79,13 @@ class AxiFabric(wiring.Component):
 
     def _elaborate_node(self, m: Module, node: int, reset: Signal, select: Signal, word: Signal) -> dict[str, Any]:
         """Add the endpoint of a node; return the pins of the fabric at that node."""
-        of_endpoint, of_fabric = terminal_pins(node, self._frames.flits.flit_width)
+        of_endpoint, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
         dropped = Signal(DROPPED_WIDTH, name=f"dropped_{node}")
         m.submodules[f"endpoint_{node}"] = Instance(
-            self._modules.endpoint,
+            self.modules.unit,
             i_clk=self.aclk,
             i_rst=reset,
-            i_address=Const(self._layout.of_node(node), self._layout.width),
+            i_address=Const(self.machine.address.of_node(node), self.machine.address.width),
             i_dropped=dropped,
             i_select=select,
             o_word=word,
@@ -112,8 +98,8 @@ class AxiFabric(wiring.Component):
         """Join the AXI ports of a node, signal by signal, to the payloads of its endpoint."""
         pins: dict[str, Any] = {}
         for side, layout, inside, outside in (
-            ("s_axis", send_layout(self._frames), "i", "o"),
-            ("m_axis", receive_layout(self._frames), "o", "i"),
+            ("s_axis", send_layout(self.machine.endpoint_format), "i", "o"),
+            ("m_axis", receive_layout(self.machine.endpoint_format), "o", "i"),
         ):
             signals = [getattr(self, f"{side}_{node}_t{name}") for name, _ in layout]
             pins[f"{inside}_{side}__payload"] = Cat(signals)

@@ -6,18 +6,16 @@ from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from hdnhw.collective.program import Program
-from hdnhw.flit import MessageFormat
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
-from hdnhw.rtl.collective.lists import SlotLists, SlotPool
+from hdnhw.rtl.collective.lists import BufferLists, BufferPool
 from hdnhw.rtl.collective.receiver import Receiver
 from hdnhw.rtl.collective.sender import Sender, result_layout
 from hdnhw.rtl.collective.sequencer import Sequencer, used_ports
 from hdnhw.rtl.collective.sorter import Sorter, num_lists
 from hdnhw.rtl.collective.store import MessageStore
 from hdnhw.timing import SlotTiming
-from hdnhw.topology.address import AddressLayout
 
 __all__ = ["CollectiveEngine", "startup_cycles", "window_of"]
 
@@ -49,12 +47,12 @@ class CollectiveEngine(wiring.Component):
     """Runs the operations of a program for a node, and needs nobody to tell it when.
 
     All nodes must be given the same operations in the same order, but not at the same time. A message is one packet:
-    :attr:`MessageFormat.payload_flits` data flits.
+    :attr:`hdnhw.flit.MessageFormat.payload_flits` data flits.
 
     Parameters
     ----------
-    program : Program
-    messages : MessageFormat
+    machine : Machine
+        With collective engines.
 
     Members
     -------
@@ -73,11 +71,11 @@ class CollectiveEngine(wiring.Component):
         The router's.
     """
 
-    def __init__(self, program: Program, messages: MessageFormat) -> None:
-        self._program, self._messages = program, messages
-        self.window = window_of(SlotTiming(messages.flits.packet_length))
-        self.slots = program.slots(self.window)
-        width, address = messages.flits.flit_width, AddressLayout(program.network).width
+    def __init__(self, machine: Machine) -> None:
+        self.machine, program, messages = machine, machine.program, machine.endpoint_format
+        self.window = window_of(machine.timing)
+        self.buffers = program.buffers(self.window)
+        width, address = machine.spec.flit_width, machine.address.width
         members: dict[str, Any] = {
             "address": In(address),
             "operation": In(stream.Signature(index_width(len(program.schedules)))),
@@ -97,13 +95,13 @@ class CollectiveEngine(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        program, messages, slots = self._program, self._messages, self.slots
-        m.submodules.lists = lists = SlotLists(num_lists(program), slots)
-        m.submodules.pool = pool = SlotPool(slots)
-        m.submodules.store = store = MessageStore(messages, slots)
-        m.submodules.sorter = sorter = Sorter(program, slots)
-        m.submodules.receiver = receiver = Receiver(program, messages, slots)
-        m.submodules.sender = sender = Sender(program, messages, slots, self.window)
+        program, messages, buffers = self.machine.program, self.machine.endpoint_format, self.buffers
+        m.submodules.lists = lists = BufferLists(num_lists(program), buffers)
+        m.submodules.pool = pool = BufferPool(buffers)
+        m.submodules.store = store = MessageStore(messages, buffers)
+        m.submodules.sorter = sorter = Sorter(program, buffers)
+        m.submodules.receiver = receiver = Receiver(program, messages, buffers)
+        m.submodules.sender = sender = Sender(program, messages, buffers, self.window)
         m.submodules.sequencer = sequencer = Sequencer(program, messages)
         connect(m, flipped(self.eject), receiver.eject)
         connect(m, flipped(self.i), receiver.i)

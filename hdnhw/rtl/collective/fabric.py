@@ -6,14 +6,12 @@ from amaranth.hdl import ClockSignal, Const, Instance, Module, ResetSignal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.collective.program import Program
-from hdnhw.flit import MessageFormat
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.sender import result_layout
 from hdnhw.rtl.collective.sequencer import used_ports
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.rtl.terminal import terminal_pins
-from hdnhw.topology.address import AddressLayout
+from hdnhw.rtl.terminal import EndpointModules, terminal_pins
 
 __all__ = ["CollectiveFabric"]
 
@@ -23,9 +21,9 @@ class CollectiveFabric(wiring.Component):
 
     Parameters
     ----------
-    program : Program
-    messages : MessageFormat
-    fabric_module, engine_module : str
+    machine : Machine
+        With collective engines.
+    modules : EndpointModules
 
     Members
     -------
@@ -38,10 +36,9 @@ class CollectiveFabric(wiring.Component):
         See :class:`hdnhw.rtl.fabric.Fabric`; engines send to neighbors alone, so that it stays 0.
     """
 
-    def __init__(self, program: Program, messages: MessageFormat, *, fabric_module: str, engine_module: str) -> None:
-        self._program, self._messages = program, messages
-        self._fabric_module, self._engine_module = fabric_module, engine_module
-        nodes = program.network.num_nodes
+    def __init__(self, machine: Machine, modules: EndpointModules) -> None:
+        self.machine, self.modules = machine, modules
+        nodes, program, messages = machine.network.num_nodes, machine.program, machine.endpoint_format
         super().__init__(
             {
                 "operation": In(stream.Signature(index_width(len(program.schedules)))).array(nodes),
@@ -55,18 +52,18 @@ class CollectiveFabric(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         pins: dict[str, Any] = {}
-        for node in range(self._program.network.num_nodes):
+        for node in range(self.machine.network.num_nodes):
             pins |= self._elaborate_node(m, node)
-        m.submodules.fabric = Instance(self._fabric_module, i_clk=ClockSignal(), i_rst=ResetSignal(), **pins)
+        m.submodules.fabric = Instance(self.modules.fabric, i_clk=ClockSignal(), i_rst=ResetSignal(), **pins)
         return m
 
     def _elaborate_node(self, m: Module, node: int) -> dict[str, Any]:
         """Add the engine of a node; return the pins of the fabric at that node."""
-        network, layout = self._program.network, AddressLayout(self._program.network)
+        network, layout = self.machine.network, self.machine.address
         neighbors = network.neighbors(node)
-        of_endpoint, of_fabric = terminal_pins(node, self._messages.flits.flit_width)
+        of_endpoint, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
         pins: dict[str, Any] = {"i_address": Const(layout.of_node(node), layout.width)}
-        for port in used_ports(self._program):
+        for port in used_ports(self.machine.program):
             name = network.ports[port].name
             neighbor = neighbors.get(name)
             pins[f"i_{name}_present"] = Const(neighbor is not None)
@@ -80,7 +77,7 @@ class CollectiveFabric(wiring.Component):
             pins |= {f"{one}_{inner}__payload": payload, f"{one}_{inner}__valid": outer.valid}
             pins[f"{other}_{inner}__ready"] = outer.ready
         m.submodules[f"engine_{node}"] = Instance(
-            self._engine_module,
+            self.modules.unit,
             i_clk=ClockSignal(),
             i_rst=ResetSignal(),
             o_done=self.done[node],

@@ -1,4 +1,4 @@
-"""Where messages stand: lists of slots, and the slots that are free."""
+"""Where messages stand: lists of buffers, and the buffers that are free."""
 
 from typing import Any
 
@@ -9,21 +9,21 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import below, equals, index_width
 
-__all__ = ["PopSignature", "SlotLists", "SlotPool", "append_layout"]
+__all__ = ["BufferLists", "BufferPool", "PopSignature", "append_layout"]
 
 
-def append_layout(num_lists: int, slots: int) -> data.StructLayout:
-    """Return what is appended: a slot, and to which list."""
-    return data.StructLayout({"list": index_width(num_lists), "slot": index_width(slots)})
+def append_layout(num_lists: int, buffers: int) -> data.StructLayout:
+    """Return what is appended: a buffer, and to which list."""
+    return data.StructLayout({"list": index_width(num_lists), "slot": index_width(buffers)})
 
 
 class PopSignature(wiring.Signature):
-    """Taking the first slot of a list, seen from the one who takes.
+    """Taking the first buffer of a list, seen from the one who takes.
 
     Members
     -------
     valid : Out(1)
-        High while `list`, which is not empty, is asked for its first slot.
+        High while `list`, which is not empty, is asked for its first buffer.
     list : Out
     ready : In(1)
         `slot` is taken with this cycle if `valid`.
@@ -32,26 +32,26 @@ class PopSignature(wiring.Signature):
         Whether it is the last one of the list.
     """
 
-    def __init__(self, num_lists: int, slots: int) -> None:
+    def __init__(self, num_lists: int, buffers: int) -> None:
         super().__init__(
             {
                 "valid": Out(1),
                 "list": Out(index_width(num_lists)),
                 "ready": In(1),
-                "slot": In(index_width(slots)),
+                "slot": In(index_width(buffers)),
                 "only": In(1),
             }
         )
 
 
-class SlotLists(wiring.Component):
-    """Lists of slots, each first in, first out; a slot is in one list at most.
+class BufferLists(wiring.Component):
+    """Lists of buffers, each first in, first out; a buffer is in one list at most.
 
     An append takes one cycle, and waits if a pop came the cycle before; a pop takes two, and waits for appends.
 
     Parameters
     ----------
-    num_lists, slots : int
+    num_lists, buffers : int
 
     Members
     -------
@@ -61,22 +61,22 @@ class SlotLists(wiring.Component):
         Which lists are not empty.
     """
 
-    def __init__(self, num_lists: int, slots: int) -> None:
-        self._num_lists, self._slots = num_lists, slots
+    def __init__(self, num_lists: int, buffers: int) -> None:
+        self._num_lists, self._buffers = num_lists, buffers
         super().__init__(
             {
-                "append": In(stream.Signature(append_layout(num_lists, slots))),
-                "pop": In(PopSignature(num_lists, slots)),
+                "append": In(stream.Signature(append_layout(num_lists, buffers))),
+                "pop": In(PopSignature(num_lists, buffers)),
                 "filled": Out(num_lists),
             }
         )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        append, pop, slot = self.append, self.pop, index_width(self._slots)
+        append, pop, slot = self.append, self.pop, index_width(self._buffers)
         m.submodules.heads = heads = memory.Memory(shape=slot, depth=self._num_lists, init=[])
         m.submodules.tails = tails = memory.Memory(shape=slot, depth=self._num_lists, init=[])
-        m.submodules.following = following = memory.Memory(shape=slot, depth=self._slots, init=[])
+        m.submodules.following = following = memory.Memory(shape=slot, depth=self._buffers, init=[])
         head, tail, last = (
             heads.read_port(domain="comb"),
             tails.read_port(domain="comb"),
@@ -117,30 +117,30 @@ class SlotLists(wiring.Component):
         return m
 
 
-class SlotPool(wiring.Component):
-    """The free slots: all after reset.
+class BufferPool(wiring.Component):
+    """The free buffers: all after reset.
 
     Parameters
     ----------
-    slots : int
+    buffers : int
 
     Members
     -------
-    give : In(stream of slots)
+    give : In(stream of buffers)
         Always ready.
-    take : Out(stream of slots)
+    take : Out(stream of buffers)
     """
 
-    def __init__(self, slots: int) -> None:
-        self._slots = slots
-        width = index_width(slots)
+    def __init__(self, buffers: int) -> None:
+        self._buffers = buffers
+        width = index_width(buffers)
         super().__init__({"give": In(stream.Signature(width)), "take": Out(stream.Signature(width))})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        width = index_width(self._slots)
-        m.submodules.used = used = SyncFIFOBuffered(width=width, depth=self._slots)
-        fresh, unused = Signal(width), Signal(init=1)  # slots from `fresh` on have not been taken since reset
+        width = index_width(self._buffers)
+        m.submodules.used = used = SyncFIFOBuffered(width=width, depth=self._buffers)
+        fresh, unused = Signal(width), Signal(init=1)  # buffers from `fresh` on have not been taken since reset
         m.d.comb += [
             self.give.ready.eq(1),
             used.w_en.eq(self.give.valid),
@@ -150,5 +150,5 @@ class SlotPool(wiring.Component):
             used.r_en.eq(self.take.ready & ~unused),
         ]
         with m.If(self.take.ready & unused):
-            m.d.sync += [fresh.eq(fresh + 1), unused.eq(below(fresh, self._slots - 1))]
+            m.d.sync += [fresh.eq(fresh + 1), unused.eq(below(fresh, self._buffers - 1))]
         return m

@@ -1,4 +1,4 @@
-"""From packets to slots: what comes out of the network, and the messages that a node gives itself."""
+"""From packets to buffers: what comes out of the network, and the messages that a node gives itself."""
 
 from typing import Any
 
@@ -19,16 +19,16 @@ __all__ = ["Receiver"]
 
 
 class Receiver(wiring.Component):
-    """Write messages to free slots as they come, one flit a cycle, and have them sorted.
+    """Write messages to free buffers as they come, one flit a cycle, and have them sorted.
 
-    A packet waits behind its header while there is no free slot. The node's own messages come in while it `loads`, when
-    no packet is there; the first is for the node of address 0, the next for the one after it, and so on.
+    A packet waits behind its header while there is no free buffer. The node's own messages come in while it `loads`,
+    when no packet is there; the first is for the node of address 0, the next for the one after it, and so on.
 
     Parameters
     ----------
     program : Program
     messages : MessageFormat
-    slots : int
+    buffers : int
 
     Members
     -------
@@ -41,7 +41,7 @@ class Receiver(wiring.Component):
     eject : In(ejection_signature)
     i : In(stream of flits)
         Data flits of the node's own messages.
-    slot : In(stream of slots)
+    slot : In(stream of buffers)
         Free ones.
     write : Out(StoreWriteSignature)
     sort : Out(stream of sort_layout)
@@ -49,7 +49,7 @@ class Receiver(wiring.Component):
         High for one cycle with the last flit of each of the node's own messages.
     """
 
-    def __init__(self, program: Program, messages: MessageFormat, slots: int) -> None:
+    def __init__(self, program: Program, messages: MessageFormat, buffers: int) -> None:
         self._messages, self._layout = messages, AddressLayout(program.network)
         self._num_sends = len(program.sends)
         width = messages.flits.flit_width
@@ -61,9 +61,9 @@ class Receiver(wiring.Component):
                 "parity": In(1),
                 "eject": In(ejection_signature(flit_width=width)),
                 "i": In(stream.Signature(width)),
-                "slot": In(stream.Signature(index_width(slots))),
-                "write": Out(StoreWriteSignature(messages, slots)),
-                "sort": Out(stream.Signature(sort_layout(program, slots))),
+                "slot": In(stream.Signature(index_width(buffers))),
+                "write": Out(StoreWriteSignature(messages, buffers)),
+                "sort": Out(stream.Signature(sort_layout(program, buffers))),
                 "loaded": Out(1),
             }
         )
@@ -115,7 +115,7 @@ class Receiver(wiring.Component):
         return header
 
     def _elaborate_write(self, m: Module, header: Any, own: Value, here: Value, take: Value, names: Value) -> None:
-        """Write the slot, and offer it for sorting behind the last flit."""
+        """Write the buffer, and offer it for sorting behind the last flit."""
         slot, write, sort = Signal.like(self.slot.payload), self.write, self.sort
         target = self._elaborate_target(m) if self._messages.has_target else None
         with m.If(take & names):

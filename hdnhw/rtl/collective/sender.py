@@ -45,13 +45,13 @@ class Sender(wiring.Component):
     """Take messages from a list, one after the other, and send them without a gap.
 
     The head flit of the first is offered five cycles after the job. Beyond `window` messages it goes on when it is
-    told to. A slot is free with its last flit; where messages are copied, they are sorted again.
+    told to. A buffer is free with its last flit; where messages are copied, they are sorted again.
 
     Parameters
     ----------
     program : Program
     messages : MessageFormat
-    slots, window : int
+    buffers, window : int
 
     Members
     -------
@@ -64,7 +64,7 @@ class Sender(wiring.Component):
     pop : Out(PopSignature)
     read : Out(StoreReadSignature)
     sort : Out(stream of sort_layout)
-    free : Out(stream of slots)
+    free : Out(stream of buffers)
         Must be ready.
     inject : Out(injection_signature)
     o : Out(stream of result_layout)
@@ -72,7 +72,7 @@ class Sender(wiring.Component):
         Whether a result has not been taken.
     """
 
-    def __init__(self, program: Program, messages: MessageFormat, slots: int, window: int) -> None:
+    def __init__(self, program: Program, messages: MessageFormat, buffers: int, window: int) -> None:
         self._program, self._messages, self._window = program, messages, window
         lists = num_lists(program)
         super().__init__(
@@ -81,10 +81,10 @@ class Sender(wiring.Component):
                 "open": In(1),
                 "parity": In(1),
                 "filled": In(lists),
-                "pop": Out(PopSignature(lists, slots)),
-                "read": Out(StoreReadSignature(messages, slots)),
-                "sort": Out(stream.Signature(sort_layout(program, slots))),
-                "free": Out(stream.Signature(index_width(slots))),
+                "pop": Out(PopSignature(lists, buffers)),
+                "read": Out(StoreReadSignature(messages, buffers)),
+                "sort": Out(stream.Signature(sort_layout(program, buffers))),
+                "free": Out(stream.Signature(index_width(buffers))),
                 "inject": Out(injection_signature(flit_width=messages.flits.flit_width)),
                 "o": Out(stream.Signature(result_layout(messages))),
                 "giving": Out(1),

@@ -152,14 +152,14 @@ class Sequencer(wiring.Component):
             name = self._program.network.ports[port].name
             source, target = self._present(self._program.network.ports[port].opposite), self._present(port)
             came, known = Signal(2, name=f"{name}_came"), Signal(2, name=f"{name}_known")
-            comes = self._is(lambda send, port=port: send.port == port, event)
-            in_step = self._is(lambda send, port=port: port in self._ports_of_step(send))
+            comes = self._goes_by(port, event)
+            in_step = self._in_step_with(port)
             m.d.sync += [
                 came.eq(came + (comes & self.sorted_last) - (consume & in_step & source)),
                 known.eq(known + (comes & self.sorted_ready) - (consume & in_step & target)),
             ]
             waits.append(in_step & ((source & ~came.any()) | (target & ~known.any())))
-            with m.If(self._is(lambda send, port=port: send.port == port)):
+            with m.If(self._goes_by(port)):
                 m.d.comb += self.open.eq(known.any())
         m.d.comb += complete.eq(~any_of(waits))
 
@@ -168,7 +168,7 @@ class Sequencer(wiring.Component):
         job, ports = self.job.payload, self._program.network.ports
         dst = []
         for port in self._program.ports:
-            here = self._is(lambda send, port=port: send.port == port)
+            here = self._goes_by(port)
             there, back = (getattr(self, f"{ports[side].name}_neighbor") for side in (port, ports[port].opposite))
             dst.append(Mux(announces, back, there) & here.replicate(len(there)))
         return [
@@ -187,7 +187,7 @@ class Sequencer(wiring.Component):
             if announce and self._program.is_paired(port):
                 continue
             side = self._program.network.ports[port].opposite if announce else port
-            found.append(self._is(lambda send, port=port: send.port == port) & self._present(side))
+            found.append(self._goes_by(port) & self._present(side))
         return any_of(found)
 
     def _results_job(self) -> list[Any]:
@@ -203,6 +203,14 @@ class Sequencer(wiring.Component):
         """Return whether the current send, or the one chosen, is one of which something is true."""
         one_hot = self._current if chosen is None else chosen
         return any_of(bit for bit, send in zip(one_hot, self._program.sends, strict=True) if what(send))
+
+    def _goes_by(self, port: int, chosen: Value | None = None) -> Value:
+        """Return whether the current send, or the one chosen, goes by a port."""
+        return self._is(lambda send: send.port == port, chosen)
+
+    def _in_step_with(self, port: int) -> Value:
+        """Return whether the current send is in a step with one by a port."""
+        return self._is(lambda send: port in self._ports_of_step(send))
 
     def _ports_of_step(self, send: NumberedSend) -> set[int]:
         return {self._program.sends[number].port for number in self._program.numbers_of_step(send.step)}

@@ -20,7 +20,7 @@ def num_lists(program: Program) -> int:
     return len(program.sends) + 2
 
 
-def sort_layout(program: Program, slots: int) -> data.StructLayout:
+def sort_layout(program: Program, buffers: int) -> data.StructLayout:
     """Return what is sorted.
 
     `send` is the number of the send by which the message came; if it `begins`, that of its operation's first. `source`
@@ -30,7 +30,7 @@ def sort_layout(program: Program, slots: int) -> data.StructLayout:
     width = AddressLayout(program.network).width
     return data.StructLayout(
         {
-            "slot": index_width(slots),
+            "slot": index_width(buffers),
             "source": width,
             "target": width,
             "send": index_width(len(program.sends)),
@@ -49,7 +49,7 @@ class Sorter(wiring.Component):
     Parameters
     ----------
     program : Program
-    slots : int
+    buffers : int
 
     Members
     -------
@@ -65,13 +65,13 @@ class Sorter(wiring.Component):
         Whether there is something that has not been done.
     """
 
-    def __init__(self, program: Program, slots: int) -> None:
+    def __init__(self, program: Program, buffers: int) -> None:
         self._program = program
         super().__init__(
             {
                 "address": In(AddressLayout(program.network).width),
-                "i": In(stream.Signature(sort_layout(program, slots))),
-                "append": Out(stream.Signature(append_layout(num_lists(program), slots))),
+                "i": In(stream.Signature(sort_layout(program, buffers))),
+                "append": Out(stream.Signature(append_layout(num_lists(program), buffers))),
                 "done": Out(1),
                 "send": Out(index_width(len(program.sends))),
                 "ready": Out(1),

@@ -1,4 +1,4 @@
-"""The memory of an engine: data of messages by slot and flit, and whose they are by slot."""
+"""The memory of an engine: data of messages by buffer and flit, and whose they are by buffer."""
 
 from typing import Any
 
@@ -24,17 +24,17 @@ class StoreWriteSignature(wiring.Signature):
     Members
     -------
     enable, slot, flit, data : Out
-        Write a flit of a slot; `flit` is its position in the packet, modulo a power of two that holds the data flits.
+        Write a flit of a buffer; `flit` is its position in the packet, modulo a power of two that holds the data flits.
     labels : Out(1)
         Write `label` too.
     label : Out(label_layout)
     """
 
-    def __init__(self, messages: MessageFormat, slots: int) -> None:
+    def __init__(self, messages: MessageFormat, buffers: int) -> None:
         super().__init__(
             {
                 "enable": Out(1),
-                "slot": Out(index_width(slots)),
+                "slot": Out(index_width(buffers)),
                 "flit": Out(index_width(messages.payload_flits)),
                 "data": Out(messages.flits.flit_width),
                 "labels": Out(1),
@@ -54,12 +54,12 @@ class StoreReadSignature(wiring.Signature):
     data : In(flit width)
     """
 
-    def __init__(self, messages: MessageFormat, slots: int) -> None:
+    def __init__(self, messages: MessageFormat, buffers: int) -> None:
         super().__init__(
             {
-                "label_slot": Out(index_width(slots)),
+                "label_slot": Out(index_width(buffers)),
                 "label": In(label_layout(messages)),
-                "slot": Out(index_width(slots)),
+                "slot": Out(index_width(buffers)),
                 "flit": Out(index_width(messages.payload_flits)),
                 "data": In(messages.flits.flit_width),
             }
@@ -67,12 +67,12 @@ class StoreReadSignature(wiring.Signature):
 
 
 class MessageStore(wiring.Component):
-    """All slots of a node.
+    """All buffers of a node.
 
     Parameters
     ----------
     messages : MessageFormat
-    slots : int
+    buffers : int
 
     Members
     -------
@@ -80,18 +80,18 @@ class MessageStore(wiring.Component):
     read : In(StoreReadSignature)
     """
 
-    def __init__(self, messages: MessageFormat, slots: int) -> None:
-        self._messages, self._slots = messages, slots
+    def __init__(self, messages: MessageFormat, buffers: int) -> None:
+        self._messages, self._buffers = messages, buffers
         super().__init__(
-            {"write": In(StoreWriteSignature(messages, slots)), "read": In(StoreReadSignature(messages, slots))}
+            {"write": In(StoreWriteSignature(messages, buffers)), "read": In(StoreReadSignature(messages, buffers))}
         )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         layout, write, read = label_layout(self._messages), self.write, self.read
-        depth = self._slots << len(write.flit)
+        depth = self._buffers << len(write.flit)
         m.submodules.data = flits = memory.Memory(shape=self._messages.flits.flit_width, depth=depth, init=[])
-        m.submodules.labels = labels = memory.Memory(shape=layout.size, depth=self._slots, init=[])
+        m.submodules.labels = labels = memory.Memory(shape=layout.size, depth=self._buffers, init=[])
         to_data, from_data = flits.write_port(), flits.read_port()
         to_label, from_label = labels.write_port(), labels.read_port()
         m.d.comb += [

@@ -1,34 +1,18 @@
 """The fabric with generators: one a node, and what they share."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import ClockSignal, Const, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import FlitFormat
+from hdnhw.machine import Machine
 from hdnhw.rtl.exchange.control import TOTAL_WIDTH
 from hdnhw.rtl.exchange.generator import count_width
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.rtl.terminal import terminal_pins
-from hdnhw.topology.address import AddressLayout
+from hdnhw.rtl.terminal import EndpointModules, terminal_pins
 
-__all__ = ["ExchangeFabric", "ExchangeModules"]
-
-
-@dataclass(frozen=True)
-class ExchangeModules:
-    """Module names of what an :class:`ExchangeFabric` instantiates.
-
-    Attributes
-    ----------
-    fabric, generator, control : str
-    """
-
-    fabric: str
-    generator: str
-    control: str
+__all__ = ["ExchangeFabric"]
 
 
 class ExchangeFabric(wiring.Component):
@@ -36,11 +20,10 @@ class ExchangeFabric(wiring.Component):
 
     Parameters
     ----------
-    layout : AddressLayout
-    flits : FlitFormat
-    modules : ExchangeModules
-    at_once : bool
-        See :class:`hdnhw.rtl.exchange.generator.ExchangeGenerator`.
+    machine : Machine
+        With generators.
+    modules : EndpointModules
+        They share the control.
 
     Members
     -------
@@ -48,8 +31,9 @@ class ExchangeFabric(wiring.Component):
         See :class:`hdnhw.rtl.exchange.control.ExchangeControl`.
     """
 
-    def __init__(self, layout: AddressLayout, flits: FlitFormat, modules: ExchangeModules, *, at_once: bool) -> None:
-        self._layout, self._flits, self._modules, self._at_once = layout, flits, modules, at_once
+    def __init__(self, machine: Machine, modules: EndpointModules) -> None:
+        self.machine, self.modules = machine, modules
+        self._at_once = machine.endpoint_format.endpoints.at_once
         totals = {name: Out(TOTAL_WIDTH) for name in ("cycles", "received", "wrong")}
         super().__init__({"start": In(1), "done": Out(1), **totals})
 
@@ -57,15 +41,16 @@ class ExchangeFabric(wiring.Component):
         m = Module()
         clocked = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
         shared = {"clear": Signal(name="clear"), "go": Signal(name="go")}
-        shared["offset"] = Signal(self._layout.width, name="offset")
-        fabric, control = {}, {f"o_{name}": signal for name, signal in shared.items()}
-        for node in range(self._layout.network.num_nodes):
+        shared["offset"] = Signal(self.machine.address.width, name="offset")
+        fabric: dict[str, Any] = {}
+        control = {f"o_{name}": signal for name, signal in shared.items()}
+        for node in range(self.machine.network.num_nodes):
             at_fabric, at_control = self._elaborate_node(m, node, clocked, shared)
             fabric |= at_fabric
             control |= at_control
-        m.submodules.fabric = Instance(self._modules.fabric, **clocked, **fabric)
+        m.submodules.fabric = Instance(self.modules.fabric, **clocked, **fabric)
         m.submodules.control = Instance(
-            self._modules.control,
+            self.modules.shared,
             **clocked,
             i_start=self.start,
             o_done=self.done,
@@ -80,16 +65,16 @@ class ExchangeFabric(wiring.Component):
         self, m: Module, node: int, clocked: dict[str, Any], shared: dict[str, Signal]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Add the generator of a node; return the pins at that node of the fabric, and of the control."""
-        count = count_width(self._layout.network.num_nodes)
-        of_endpoint, of_fabric = terminal_pins(node, self._flits.flit_width)
+        count = count_width(self.machine.network.num_nodes)
+        of_endpoint, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
         counts = {
             name: Signal(bits, name=f"{name}_{node}")
             for name, bits in (("received", count), ("wrong", count), ("done", 1))
         }
         m.submodules[f"generator_{node}"] = Instance(
-            self._modules.generator,
+            self.modules.unit,
             **clocked,
-            i_address=Const(self._layout.of_node(node), self._layout.width),
+            i_address=Const(self.machine.address.of_node(node), self.machine.address.width),
             i_clear=shared["clear"],
             i_start=shared["go"],
             **({} if self._at_once else {"i_offset": shared["offset"]}),

@@ -6,11 +6,10 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import FlitFormat
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import equals, index_width, next_flit
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.circuit import elaborate_circuit
-from hdnhw.topology.address import AddressLayout
 from hdnhw.traffic.exchange import exchange_circuit
 
 __all__ = ["COUNT_CYCLES", "ExchangeGenerator", "count_width", "next_word"]
@@ -41,11 +40,9 @@ class ExchangeGenerator(wiring.Component):
 
     Parameters
     ----------
-    layout : AddressLayout
-    flits : FlitFormat
-    at_once : bool
-        Whether packets are sent in the order of offsets as fast as they are accepted; otherwise one each time that an
-        offset comes.
+    machine : Machine
+        With generators. At once, packets are sent in the order of offsets as fast as they are accepted; otherwise one
+        each time that an offset comes.
 
     Members
     -------
@@ -70,10 +67,11 @@ class ExchangeGenerator(wiring.Component):
         Whether a packet of each other node has been received.
     """
 
-    def __init__(self, layout: AddressLayout, flits: FlitFormat, *, at_once: bool) -> None:
-        self._layout, self._flits, self._at_once = layout, flits, at_once
+    def __init__(self, machine: Machine) -> None:
+        self.machine, layout, flits = machine, machine.address, machine.flits
+        self._at_once = machine.endpoint_format.endpoints.at_once
         width, count = layout.width, count_width(layout.network.num_nodes)
-        members: dict[str, Any] = {} if at_once else {"offset": In(width)}
+        members: dict[str, Any] = {} if self._at_once else {"offset": In(width)}
         super().__init__(
             {
                 "address": In(width),
@@ -96,14 +94,15 @@ class ExchangeGenerator(wiring.Component):
             m.d.sync += [self.received.eq(0), self.wrong.eq(0)]
         with m.Else():
             m.d.sync += [self.received.eq(self.received + tail), self.wrong.eq(self.wrong + (bad | missed))]
-        m.d.comb += self.done.eq(equals(self.received, self._layout.network.num_nodes - 1))
+        m.d.comb += self.done.eq(equals(self.received, self.machine.network.num_nodes - 1))
         return m
 
     def _elaborate_source(self, m: Module) -> Value:
         """Send packets; return whether an offset has come for which there was no room."""
-        pending, flit = Signal(), Signal(index_width(self._flits.packet_length))
-        destination = Signal(self._layout.width, reset_less=True)
-        word = Signal(self._flits.flit_width, reset_less=True)
+        length = self.machine.spec.packet_length
+        pending, flit = Signal(), Signal(index_width(length))
+        destination = Signal(self.machine.address.width, reset_less=True)
+        word = Signal(self.machine.spec.flit_width, reset_less=True)
         is_head, do_flit, do_head = Signal(), Signal(), Signal()
         m.d.comb += [
             is_head.eq(equals(flit, 0)),
@@ -113,8 +112,11 @@ class ExchangeGenerator(wiring.Component):
             do_head.eq(do_flit & is_head),
         ]
         with m.If(do_flit):
-            m.d.sync += [flit.eq(next_flit(flit, self._flits.packet_length)), word.eq(next_word(self.inject.payload))]
-        start, offset = self._elaborate_walk(m, self.start | do_head) if self._at_once else (self.start, self.offset)
+            m.d.sync += [flit.eq(next_flit(flit, length)), word.eq(next_word(self.inject.payload))]
+        if self._at_once:
+            start, offset = self._elaborate_walk(m, self.start | do_head)
+        else:
+            start, offset = self.start, self.offset
         late = pending & ~do_head
         with m.If(start & ~late):
             m.d.sync += [pending.eq(1), destination.eq(self._destination(m, offset))]
@@ -126,15 +128,15 @@ class ExchangeGenerator(wiring.Component):
 
     def _destination(self, m: Module, offset: Value) -> Value:
         """Return the packed address that the own one and an offset give."""
-        circuit, digits = exchange_circuit(self._layout.network)
+        circuit, digits = exchange_circuit(self.machine.network)
         addresses = {"own": self.address, "off": offset}
-        return Cat(reversed(elaborate_circuit(m, circuit, digits, addresses, self._layout)))
+        return Cat(reversed(elaborate_circuit(m, circuit, digits, addresses, self.machine.address)))
 
     def _elaborate_walk(self, m: Module, step: Value) -> tuple[Value, Value]:
         """Go from offset to offset; return whether one is there in a `step`, and it. The first is there after reset."""
-        offset = Signal(self._layout.width, init=1)
+        offset = Signal(self.machine.address.width, init=1)
         carry, following = step & offset.any(), []
-        for field in reversed(self._layout.fields):
+        for field in reversed(self.machine.address.fields):
             digit = offset[field.offset : field.offset + field.width]
             is_last = equals(digit, field.radix - 1)
             following.append(Mux(carry, Mux(is_last, 0, digit + 1), digit)[: field.width])
@@ -146,8 +148,8 @@ class ExchangeGenerator(wiring.Component):
 
     def _elaborate_sink(self, m: Module) -> tuple[Value, Value]:
         """Take packets; return whether one has ended the cycle before, and whether it was a wrong one."""
-        width, data, do_flit = self._layout.width, self.eject.payload.data, self.eject.valid
-        is_head, expected = Signal(init=1), Signal(self._flits.flit_width, reset_less=True)
+        width, data, do_flit = self.machine.address.width, self.eject.payload.data, self.eject.valid
+        is_head, expected = Signal(init=1), Signal(self.machine.spec.flit_width, reset_less=True)
         source = data[width : 2 * width]
         body = data ^ expected
         head = Cat(data[:width] ^ self.address, Const(0, width), data[2 * width :])

@@ -20,7 +20,7 @@ def notice_layout(packets: RelayFormat) -> data.StructLayout:
 
 
 class PendingRequest(wiring.Component):
-    """Remembers whom a packet of class c + 1 has asked for a slot of class c, and for how long.
+    """Remembers whom a packet of class c + 1 has asked for a buffer of class c, and for how long.
 
     Parameters
     ----------

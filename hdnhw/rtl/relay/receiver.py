@@ -11,7 +11,7 @@ from hdnhw.rtl.bits import equals, index_width, next_flit, number_of, selected
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.header import header_layout
 from hdnhw.rtl.relay.pending import notice_layout
-from hdnhw.rtl.relay.store import SlotWriteSignature, slot_of
+from hdnhw.rtl.relay.store import BufferWriteSignature, buffer_of
 
 __all__ = ["FabricReceiver", "UserReceiver"]
 
@@ -36,7 +36,7 @@ def _held(m: Module, head: Value, now: Value, *, name: str) -> Signal:
 
 
 class FabricReceiver(wiring.Component):
-    """Takes every packet that the fabric brings: for the user, into a reserved slot, or away.
+    """Takes every packet that the fabric brings: for the user, into a reserved buffer, or away.
 
     What becomes of a packet is decided with its head flit, and that is when all happens but writing and `finish`. Flits
     for the user wait for it, all others are taken at once.
@@ -53,12 +53,12 @@ class FabricReceiver(wiring.Component):
     deliver : Out(ejection_signature)
         Packets for the user.
     reserved : In(W)
-        Classes of which a slot is reserved.
+        Classes of which a buffer is reserved.
     places : In(place).array(W)
         Of the next relayed packet, by class.
-    write : Out(SlotWriteSignature)
+    write : Out(BufferWriteSignature)
     fill, finish : Out(W)
-        A head flit, a tail flit, is written into a slot of this class.
+        A head flit, a tail flit, is written into a buffer of this class.
     src : Out(address width)
         Who sent the packet.
     full : In(W)
@@ -82,8 +82,8 @@ class FabricReceiver(wiring.Component):
             "address": In(flits.address_width),
             "eject": In(stream),
             "deliver": Out(stream),
-            "places": In(index_width(endpoints.slots)).array(endpoints.waypoints),
-            "write": Out(SlotWriteSignature(packets)),
+            "places": In(index_width(endpoints.relay_buffers)).array(endpoints.waypoints),
+            "write": Out(BufferWriteSignature(packets)),
             "src": Out(flits.address_width),
             "notice": Out(notice_layout(packets)),
         }
@@ -146,7 +146,7 @@ class FabricReceiver(wiring.Component):
             onward.dst.eq(selected(stored, [getattr(header, f"stop_{c + 1}") for c in classes])),
             onward.left.eq(number_of(dict(enumerate(stored)), len(header.left))),
             self.write.enable.eq(self.eject.valid & stored.any()),
-            self.write.slot.eq(selected(stored, [slot_of(packets, c, Const(1), self.places[c]) for c in classes])),
+            self.write.slot.eq(selected(stored, [buffer_of(packets, c, Const(1), self.places[c]) for c in classes])),
             self.write.data.eq(self.eject.payload.data),
         ]
         with m.If(head):
@@ -154,7 +154,7 @@ class FabricReceiver(wiring.Component):
 
 
 class UserReceiver(wiring.Component):
-    """Takes packets of the node's own user, each into a slot of its class; a packet with too many stops is swallowed.
+    """Takes packets of the node's own user, each into a buffer of its class; a packet with too many stops is swallowed.
 
     Parameters
     ----------
@@ -165,17 +165,17 @@ class UserReceiver(wiring.Component):
     address : In(address width)
         The node's own packed address.
     send : In(injection_signature)
-        A head flit waits for a free slot, and all flits while `busy`, but those of a packet that is swallowed.
+        A head flit waits for a free buffer, and all flits while `busy`, but those of a packet that is swallowed.
     busy : In(1)
         The memory is written by others.
     room : In(W + 1)
-        Classes of which an own slot is free.
+        Classes of which an own buffer is free.
     places : In(place).array(W + 1)
         Of the next own packet, by class.
-    write : Out(SlotWriteSignature)
+    write : Out(BufferWriteSignature)
         With the own address as ``src`` in the head flit.
     open, close : Out(W + 1)
-        A head flit, a tail flit, is written into a slot of this class.
+        A head flit, a tail flit, is written into a buffer of this class.
     refused : Out(1)
         The tail flit of a packet is swallowed.
     """
@@ -189,8 +189,8 @@ class UserReceiver(wiring.Component):
                 "send": In(injection_signature(flit_width=flits.flit_width)),
                 "busy": In(1),
                 "room": In(classes),
-                "places": In(index_width(packets.endpoints.slots)).array(classes),
-                "write": Out(SlotWriteSignature(packets)),
+                "places": In(index_width(packets.endpoints.relay_buffers)).array(classes),
+                "write": Out(BufferWriteSignature(packets)),
                 "open": Out(classes),
                 "close": Out(classes),
                 "refused": Out(1),
@@ -211,7 +211,7 @@ class UserReceiver(wiring.Component):
             self.close.eq(Mux(do_take & tail, stored, 0)),
             self.refused.eq(do_take & tail & ~stored.any()),
             self.write.enable.eq(do_take & stored.any()),
-            self.write.slot.eq(selected(stored, [slot_of(packets, c, Const(0), self.places[c]) for c in classes])),
+            self.write.slot.eq(selected(stored, [buffer_of(packets, c, Const(0), self.places[c]) for c in classes])),
             self.write.flit.eq(position),
             self.write.data.eq(send.payload),
         ]

@@ -6,44 +6,36 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from hdnhw.flit import RelayFormat
+from hdnhw.flit import MOST_NOTICES, RELAY_COUNTS
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import selected
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.relay.pending import PendingRequest, notice_layout
 from hdnhw.rtl.relay.queues import SharedQueues
 from hdnhw.rtl.relay.receiver import FabricReceiver, UserReceiver
 from hdnhw.rtl.relay.sender import Sender
-from hdnhw.rtl.relay.store import PacketClass, PacketMemory, slot_of
+from hdnhw.rtl.relay.store import PacketClass, PacketMemory, buffer_of
 
-__all__ = ["COUNT_WIDTH", "NOTICES", "Relay", "counts_layout"]
+__all__ = ["COUNT_WIDTH", "Relay", "counts_layout"]
 
-NOTICES = 16
-"""Notices that wait at a relay."""
 COUNT_WIDTH = 16
 """Bits of a counter, which stays at its maximum."""
-COUNTS = ("stranded", "expired", "unreserved", "refused", "untold", "astray")
 
 
 def counts_layout() -> data.StructLayout:
-    """Return the counters of a relay, of packets since reset.
-
-    ``stranded`` have met something dead, ``expired`` have waited in vain for a slot, ``unreserved`` have come without
-    one, ``refused`` name too many stops: all these are lost. ``untold`` are notices without a place, ``astray`` are
-    requests, grants and notices that found nobody who waits for them.
-    """
-    return data.StructLayout(dict.fromkeys(COUNTS, COUNT_WIDTH))
+    """Return the counters of a relay, see :data:`hdnhw.flit.RELAY_COUNTS`."""
+    return data.StructLayout(dict.fromkeys(RELAY_COUNTS, COUNT_WIDTH))
 
 
 class Relay(wiring.Component):
-    """Sends packets by the waypoints that they name: asks the next one for a slot, goes there, asks the one behind it.
+    """Sends packets by the waypoints that they name: asks the next for a buffer, goes there, asks the one behind it.
 
     Cycle by cycle it is what docs/decisions/0013-waypoints-by-request-and-grant.md says.
 
     Parameters
     ----------
-    packets : RelayFormat
-    num_nodes : int
-        Of the network: entries of a queue of requests.
+    machine : Machine
+        With relays.
 
     Members
     -------
@@ -60,8 +52,9 @@ class Relay(wiring.Component):
     counts : Out(counts_layout)
     """
 
-    def __init__(self, packets: RelayFormat, *, num_nodes: int) -> None:
-        self._packets, self._num_nodes = packets, num_nodes
+    def __init__(self, machine: Machine) -> None:
+        self.machine, self._packets = machine, machine.endpoint_format
+        packets = self._packets
         width = packets.flits.flit_width
         super().__init__(
             {
@@ -112,7 +105,7 @@ class Relay(wiring.Component):
         connect(m, sender.read, store.read)
 
     def _elaborate_classes(self, m: Module, classes: list[Any], fabric: Any, user: Any, sender: Any) -> None:
-        """Join the slots with who fills them and who sends from them."""
+        """Join the buffers with who fills them and who sends from them."""
         for number, part in enumerate(classes):
             m.d.comb += [
                 part.open.eq(user.open[number]),
@@ -121,7 +114,7 @@ class Relay(wiring.Component):
                 part.free.eq(sender.free[number]),
                 user.room[number].eq(part.room),
                 user.places[number].eq(part.place),
-                sender.firsts[number].eq(slot_of(self._packets, number, part.first_relayed, part.first_place)),
+                sender.firsts[number].eq(buffer_of(self._packets, number, part.first_relayed, part.first_place)),
             ]
         for number, part in enumerate(classes[:-1]):
             m.d.comb += [
@@ -136,7 +129,8 @@ class Relay(wiring.Component):
     def _elaborate_grants(self, m: Module, classes: list[Any], fabric: Any, sender: Any) -> None:
         """Queue the requests of others; each is granted while there is room."""
         address, waypoints = self._packets.flits.address_width, self._packets.endpoints.waypoints
-        m.submodules.requests = queues = SharedQueues(count=waypoints, depth=self._num_nodes, width=address)
+        nodes = self.machine.network.num_nodes
+        m.submodules.requests = queues = SharedQueues(count=waypoints, depth=nodes, width=address)
         m.d.comb += [
             queues.push.eq(fabric.requests),
             queues.i.eq(fabric.src),
@@ -170,7 +164,7 @@ class Relay(wiring.Component):
     def _elaborate_notices(self, m: Module, discards: Signal, pending: list[Any], fabric: Any, sender: Any) -> Value:
         """Queue notices to the sources of packets that are lost; return whether there is one without a place."""
         notice, due = Signal(notice_layout(self._packets)), fabric.lost | discards.any()
-        m.submodules.notices = queue = SharedQueues(count=1, depth=NOTICES, width=notice.shape().size)
+        m.submodules.notices = queue = SharedQueues(count=1, depth=MOST_NOTICES, width=notice.shape().size)
         discarded = selected(discards, [part.notice.as_value() for part in pending])
         m.d.comb += [
             notice.eq(Mux(fabric.lost, fabric.notice.as_value(), discarded)),

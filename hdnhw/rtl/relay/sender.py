@@ -12,7 +12,7 @@ from hdnhw.rtl.bits import equals, index_width, next_flit, number_of, selected
 from hdnhw.rtl.channel import injection_signature
 from hdnhw.rtl.header import header_layout
 from hdnhw.rtl.relay.pending import notice_layout
-from hdnhw.rtl.relay.store import SlotReadSignature, slot_width
+from hdnhw.rtl.relay.store import BufferReadSignature, buffer_width
 
 __all__ = ["Sender"]
 
@@ -38,18 +38,18 @@ class Sender(wiring.Component):
     can_send : In(W + 1)
         Classes whose first packet can be sent.
     firsts : In(slot).array(W + 1)
-        Slots of the first packets.
+        Buffers of the first packets.
     grant, ask, tell, send : Out
         What is chosen in this cycle.
     granted : In(address width)
         To whom the grant chosen last goes, from the next cycle on.
     notice : In(notice_layout)
         The notice chosen last, likewise.
-    read : Out(SlotReadSignature)
+    read : Out(BufferReadSignature)
     header : Out(header_layout)
         In the cycle after `ask`, that of the packet that asks.
     free : Out(2 W + 1)
-        The tail flit of a packet is taken: its slot is free, in this ring.
+        The tail flit of a packet is taken: its buffer is free, in this ring.
     inject : Out(injection_signature)
     """
 
@@ -63,14 +63,14 @@ class Sender(wiring.Component):
                 "can_tell": In(1),
                 "can_ask": In(waypoints),
                 "can_send": In(waypoints + 1),
-                "firsts": In(slot_width(packets)).array(waypoints + 1),
+                "firsts": In(buffer_width(packets)).array(waypoints + 1),
                 "grant": Out(waypoints),
                 "tell": Out(1),
                 "ask": Out(waypoints),
                 "send": Out(waypoints + 1),
                 "granted": In(flits.address_width),
                 "notice": In(notice_layout(packets)),
-                "read": Out(SlotReadSignature(packets)),
+                "read": Out(BufferReadSignature(packets)),
                 "header": Out(header_layout(packets)),
                 "free": Out(2 * waypoints + 1),
                 "inject": Out(injection_signature(flit_width=flits.flit_width)),
@@ -84,8 +84,8 @@ class Sender(wiring.Component):
         position, following = Signal(index_width(length)), Signal(index_width(length))
         moves, ends, loads = Signal(), Signal(), Signal()
         chosen = self._elaborate_choice(m, loads)
-        slot = Signal(slot_width(packets))
-        ring = slot[packets.endpoints.slots.bit_length() - 1 :]
+        slot = Signal(buffer_width(packets))
+        ring = slot[packets.endpoints.relay_buffers.bit_length() - 1 :]
         first = selected(Cat(self.send[0], self.send[1:] | self.ask), self.firsts)
         m.d.comb += [
             self.inject.valid.eq(active),

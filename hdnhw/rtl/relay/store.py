@@ -1,4 +1,4 @@
-"""The memory of a relay: packet slots, and for each class of packets which of them are used and in which order."""
+"""The memory of a relay: packet buffers, and for each class of packets which of them are used and in which order."""
 
 from typing import Any
 
@@ -9,28 +9,28 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.flit import RelayFormat
 from hdnhw.rtl.bits import equals, index_width
 
-__all__ = ["PacketClass", "PacketMemory", "SlotReadSignature", "SlotWriteSignature", "slot_of", "slot_width"]
+__all__ = ["BufferReadSignature", "BufferWriteSignature", "PacketClass", "PacketMemory", "buffer_of", "buffer_width"]
 
 
-def slot_width(packets: RelayFormat) -> int:
-    """Return the bits of a slot number."""
+def buffer_width(packets: RelayFormat) -> int:
+    """Return the bits of a buffer number."""
     endpoints = packets.endpoints
-    return index_width(2 * endpoints.waypoints + 1) + endpoints.slots.bit_length() - 1
+    return index_width(2 * endpoints.waypoints + 1) + endpoints.relay_buffers.bit_length() - 1
 
 
-def slot_of(packets: RelayFormat, number: int, relayed: Value, place: Value) -> Value:
-    """Return the slot number of a place in a ring of class `number`.
+def buffer_of(packets: RelayFormat, number: int, relayed: Value, place: Value) -> Value:
+    """Return the buffer number of a place in a ring of class `number`.
 
     Above the place is the number of the ring: own packets of classes 0 to W, then relayed ones of classes 0 to W - 1.
     """
-    waypoints, place_bits = packets.endpoints.waypoints, packets.endpoints.slots.bit_length() - 1
+    waypoints, place_bits = packets.endpoints.waypoints, packets.endpoints.relay_buffers.bit_length() - 1
     width = index_width(2 * waypoints + 1)
     own = Const(number, width)
     ring = own if number == waypoints else Mux(relayed, Const(number + waypoints + 1, width), own)
     return Cat(place[:place_bits], ring)
 
 
-class SlotWriteSignature(wiring.Signature):
+class BufferWriteSignature(wiring.Signature):
     """Writing, one flit a cycle.
 
     Members
@@ -43,14 +43,14 @@ class SlotWriteSignature(wiring.Signature):
         super().__init__(
             {
                 "enable": Out(1),
-                "slot": Out(slot_width(packets)),
+                "slot": Out(buffer_width(packets)),
                 "flit": Out(index_width(packets.flits.packet_length)),
                 "data": Out(packets.flits.flit_width),
             }
         )
 
 
-class SlotReadSignature(wiring.Signature):
+class BufferReadSignature(wiring.Signature):
     """Reading: `data` comes in the cycle after `enable` and stays until after the next one.
 
     Members
@@ -63,7 +63,7 @@ class SlotReadSignature(wiring.Signature):
         super().__init__(
             {
                 "enable": Out(1),
-                "slot": Out(slot_width(packets)),
+                "slot": Out(buffer_width(packets)),
                 "flit": Out(index_width(packets.flits.packet_length)),
                 "data": In(packets.flits.flit_width),
             }
@@ -71,7 +71,7 @@ class SlotReadSignature(wiring.Signature):
 
 
 class PacketMemory(wiring.Component):
-    """All slots of a relay. A flit can be read in the cycle after it was written.
+    """All buffers of a relay. A flit can be read in the cycle after it was written.
 
     Parameters
     ----------
@@ -79,19 +79,19 @@ class PacketMemory(wiring.Component):
 
     Members
     -------
-    write : In(SlotWriteSignature)
-    read : In(SlotReadSignature)
+    write : In(BufferWriteSignature)
+    read : In(BufferReadSignature)
     """
 
     def __init__(self, packets: RelayFormat) -> None:
         self._packets = packets
-        super().__init__({"write": In(SlotWriteSignature(packets)), "read": In(SlotReadSignature(packets))})
+        super().__init__({"write": In(BufferWriteSignature(packets)), "read": In(BufferReadSignature(packets))})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         flits, endpoints = self._packets.flits, self._packets.endpoints
         flit_bits = (flits.packet_length - 1).bit_length()
-        depth = (2 * endpoints.waypoints + 1) * endpoints.slots << flit_bits
+        depth = (2 * endpoints.waypoints + 1) * endpoints.relay_buffers << flit_bits
         m.submodules.flits = store = memory.Memory(shape=flits.flit_width, depth=depth, init=[])
         write, read = store.write_port(), store.read_port()
         m.d.comb += [
@@ -106,7 +106,7 @@ class PacketMemory(wiring.Component):
 
 
 class PacketClass(wiring.Component):
-    """The slots of one class: two rings, of own packets and of relayed ones, and the order in which packets leave.
+    """The buffers of one class: two rings, of own packets and of relayed ones, and the order in which packets leave.
 
     Parameters
     ----------
@@ -121,23 +121,23 @@ class PacketClass(wiring.Component):
     leave : In(1)
         The first packet is chosen to be sent: it leaves the order.
     discard : In(1)
-        It leaves the order, and its slot is free.
+        It leaves the order, and its buffer is free.
     free : In(1)
-        A slot of an own packet is free.
+        A buffer of an own packet is free.
     room : Out(1)
-        Whether an own slot is free.
+        Whether an own buffer is free.
     place : Out
         Of the own packet that comes in.
     valid, first_relayed, first_place : Out
         Whether there is a first packet, and where it is.
     reserve : In(1)
-        A grant is chosen: a slot is reserved.
+        A grant is chosen: a buffer is reserved.
     fill, finish : In(1)
-        A head flit, a tail flit, is written into a reserved slot.
+        A head flit, a tail flit, is written into a reserved buffer.
     free_relayed : In(1)
-        A slot of a relayed packet is free.
+        A buffer of a relayed packet is free.
     reserved : Out(1)
-        Whether a slot is reserved.
+        Whether a buffer is reserved.
     room_relayed : Out(1)
         Whether one can be.
     place_relayed : Out
@@ -153,13 +153,13 @@ class PacketClass(wiring.Component):
             outputs += ["reserved", "room_relayed"]
             places += ["place_relayed"]
         members = {name: In(1) for name in inputs} | {name: Out(1) for name in outputs}
-        super().__init__(members | {name: Out(index_width(packets.endpoints.slots)) for name in places})
+        super().__init__(members | {name: Out(index_width(packets.endpoints.relay_buffers)) for name in places})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        slots = self._endpoints.slots
+        buffers = self._endpoints.relay_buffers
         pops = self.leave | self.discard
-        used, waiting = Signal(range(slots + 1)), Signal(range(2 * slots + 1))
+        used, waiting = Signal(range(buffers + 1)), Signal(range(2 * buffers + 1))
         joins = self.close | self.finish if self._relayed else self.close
         m.d.sync += [
             used.eq(used + self.open - (self.free | (self.discard & ~self.first_relayed))),
@@ -181,13 +181,13 @@ class PacketClass(wiring.Component):
 
     def _advance(self, m: Module, place: Value, moves: Value) -> None:
         """Go around a ring."""
-        if self._endpoints.slots > 1:
+        if self._endpoints.relay_buffers > 1:
             with m.If(moves):
                 m.d.sync += place.eq(place + 1)
 
     def _elaborate_order(self, m: Module, joins: Value, pops: Value) -> None:
         """Keep of every packet from which ring it is."""
-        depth = 2 * self._endpoints.slots
+        depth = 2 * self._endpoints.relay_buffers
         m.submodules.order = order = memory.Memory(shape=1, depth=depth, init=[])
         write, read = order.write_port(), order.read_port(domain="comb")
         last, first = Signal(range(depth)), Signal(range(depth))
@@ -201,9 +201,12 @@ class PacketClass(wiring.Component):
         ]
 
     def _elaborate_reservations(self, m: Module) -> None:
-        """Count the relayed slots that are used, and those of them that are reserved; give up what is not filled."""
-        slots = self._endpoints.slots
-        used, reserved = Signal(range(slots + 1), name="used_relayed"), Signal(range(slots + 1), name="num_reserved")
+        """Count the relayed buffers that are used, and those of them that are reserved; give up what is not filled."""
+        buffers = self._endpoints.relay_buffers
+        used, reserved = (
+            Signal(range(buffers + 1), name="used_relayed"),
+            Signal(range(buffers + 1), name="num_reserved"),
+        )
         lapse = self._endpoints.lapse
         idle, late, expires = Signal(range(lapse)), Signal(), Signal()
         m.d.comb += [

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from hdnhw.flit import FlitFormat, FrameFormat, PacketKind
+from hdnhw.flit import PacketKind
+from hdnhw.machine import make_machine
 from hdnhw.rtl.axi.endpoint import Endpoint
-from hdnhw.spec import AxiStreamSpec, parse
-from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import build
+from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
 
 SIZES = {
     "one header flit": ("torus(5)", 32, 8, AxiStreamSpec(max_frame=128, tuser_width=3)),
@@ -49,11 +48,12 @@ class Rig:
 
     def __init__(self, name, node=1):
         text, width, length, endpoints = SIZES[name]
-        self.layout = AddressLayout(build(parse(text)))
-        self.format = FrameFormat(FlitFormat(width, self.layout.width, length), endpoints)
+        spec = FabricSpec(network=parse(text), flit_width=width, packet_length=length, endpoints=endpoints)
+        self.machine = make_machine(spec)
+        self.layout, self.format = self.machine.address, self.machine.endpoint_format
         self.width, self.length = width, length
         self.address = self.layout.of_node(node)
-        self.dut = Endpoint(self.format, self.layout)
+        self.dut = Endpoint(self.machine)
         self.others = [self.layout.of_node(n) for n in range(self.layout.network.num_nodes) if n != node]
         self.impossible = [a for a in range(1 << self.layout.width) if not self.layout.is_node(a)]
 

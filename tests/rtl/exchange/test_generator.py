@@ -4,11 +4,9 @@ import random
 
 import pytest
 
-from hdnhw.flit import FlitFormat
+from hdnhw.machine import make_machine
 from hdnhw.rtl.exchange.generator import COUNT_CYCLES, ExchangeGenerator
-from hdnhw.spec import parse
-from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import build
+from hdnhw.spec import ExchangeSpec, FabricSpec, parse
 from hdnhw.traffic.exchange import exchange_order
 
 SIZES = {
@@ -25,11 +23,9 @@ class Rig:
 
     def __init__(self, name, *, at_once):
         text, self.width, self.length, self.node = SIZES[name]
-        self.network = build(parse(text))
-        self.layout = AddressLayout(self.network)
-        self.dut = ExchangeGenerator(
-            self.layout, FlitFormat(self.width, self.layout.width, self.length), at_once=at_once
-        )
+        sizes = {"packet_length": self.length, "flit_width": self.width}
+        machine = make_machine(FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes))
+        self.network, self.layout, self.dut = machine.network, machine.address, ExchangeGenerator(machine)
         self.address = self.layout.of_node(self.node)
         self.others = [node for node in range(self.network.num_nodes) if node != self.node]
         self.order = exchange_order(self.network)[self.node].tolist()

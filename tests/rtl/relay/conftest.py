@@ -6,9 +6,10 @@ from collections import deque
 import pytest
 from amaranth.hdl import Cat, Module, Value
 
-from hdnhw.flit import FlitFormat, RelayFormat, RelayKind, RelayPacket
-from hdnhw.rtl.relay.relay import COUNTS, Relay
-from hdnhw.spec import RelaySpec
+from hdnhw.flit import RELAY_COUNTS, RelayKind, RelayPacket
+from hdnhw.machine import make_machine
+from hdnhw.rtl.relay.relay import Relay
+from hdnhw.spec import FabricSpec, RelaySpec, cube, mesh
 
 ADDRESS_WIDTH = 4
 
@@ -65,7 +66,7 @@ class Node:
 
     def __init__(self, rig, address):
         self.rig, self.address = rig, address
-        self.dut = dut = Relay(rig.packets, num_nodes=rig.num_nodes)
+        self.dut = dut = Relay(rig.machine)
         self.restart()
         self.driven = [dut.address, dut.send.valid, dut.send.payload, dut.eject.valid, Value.cast(dut.eject.payload)]
         self.driven += [dut.inject.ready, dut.deliver.ready]
@@ -76,7 +77,7 @@ class Node:
         """Begin as after reset."""
         self.send, self.eject = Stream(), Stream()
         self.inject, self.deliver = Sink(self.rig.length, steady=True), Sink(self.rig.length, steady=False)
-        self.accepted, self.counts = [], dict.fromkeys(COUNTS, 0)
+        self.accepted, self.counts = [], dict.fromkeys(RELAY_COUNTS, 0)
 
     def levels(self):
         """Return the levels of this cycle."""
@@ -92,7 +93,7 @@ class Node:
             self.accepted.append(cycle)
         self.eject.settle(eject_ready)
         self.deliver.settle(cycle, self.ready[1], deliver_valid, deliver)
-        self.counts = {name: counts >> 16 * place & 0xFFFF for place, name in enumerate(COUNTS)}
+        self.counts = {name: counts >> 16 * place & 0xFFFF for place, name in enumerate(RELAY_COUNTS)}
         return self.inject.settle(cycle, self.ready[0], inject_valid, inject)
 
     def bring(self, packet):
@@ -119,12 +120,20 @@ class Node:
 class Rig:
     """Nodes 0, 1, ... with relays; `carry` gets every packet that one of them injects."""
 
-    def __init__(self, *, nodes=1, length=3, waypoints=1, slots=2, timeout=None, num_nodes=16, width=None):
+    def __init__(self, *, nodes=1, length=3, waypoints=1, relay_buffers=2, timeout=None, num_nodes=16, width=None):
         self.length, self.num_nodes, self.width = length, num_nodes, width or 6 + ADDRESS_WIDTH * (waypoints + 2) + 3
         timeout = timeout or 1 << (512 * length - 1).bit_length()
-        endpoints = RelaySpec(waypoints=waypoints, slots=slots, timeout=timeout)
-        self.packets = RelayFormat(FlitFormat(self.width, ADDRESS_WIDTH, length), endpoints)
-        self.timeout, self.lapse, self.waypoints, self.slots = timeout, endpoints.lapse, waypoints, slots
+        endpoints = RelaySpec(waypoints=waypoints, relay_buffers=relay_buffers, timeout=timeout)
+        network = cube(ADDRESS_WIDTH) if num_nodes == 1 << ADDRESS_WIDTH else mesh(num_nodes)
+        spec = FabricSpec(network=network, packet_length=length, flit_width=self.width, endpoints=endpoints)
+        self.machine = make_machine(spec)
+        self.packets = self.machine.endpoint_format
+        self.timeout, self.lapse, self.waypoints, self.relay_buffers = (
+            timeout,
+            endpoints.lapse,
+            waypoints,
+            relay_buffers,
+        )
         self.noise, self.cycle, self.carry = random.Random(1), 0, lambda *_: None
         self.nodes = [Node(self, address) for address in range(nodes)]
         self.dut = Module()
@@ -182,7 +191,7 @@ class Rig:
 
 @pytest.fixture
 def make_rig():
-    """Return ``make_rig(nodes=..., length=..., waypoints=..., slots=..., timeout=..., num_nodes=...)``."""
+    """Return ``make_rig(nodes=..., length=..., waypoints=..., relay_buffers=..., timeout=..., num_nodes=...)``."""
     return Rig
 
 

@@ -95,7 +95,7 @@ def test_an_own_packet_asks_first(simulate, rig):
     assert nothing_counted(node, astray=2)
 
 
-def test_grants_while_slots_are_free(simulate, rig):
+def test_grants_while_buffers_are_free(simulate, rig):
     node, rng = rig.nodes[0], random.Random(4)
     packets = [rig.data(rng, dst=0, src=3 + number, left=1) for number in range(3)]
 
@@ -116,7 +116,7 @@ def test_grants_while_slots_are_free(simulate, rig):
 
 
 def test_a_slot_that_is_sent_from_is_not_granted(simulate, make_rig):
-    rig = make_rig(slots=1)
+    rig = make_rig(relay_buffers=1)
     node, rng, taking = rig.nodes[0], random.Random(5), []
     node.inject.pause = lambda: not taking
 
@@ -136,7 +136,7 @@ def test_a_slot_that_is_sent_from_is_not_granted(simulate, make_rig):
 
 
 def test_requests_beyond_the_queue_are_astray(simulate, make_rig):
-    rig = make_rig(slots=1, num_nodes=5, length=1, waypoints=2)
+    rig = make_rig(relay_buffers=1, num_nodes=5, length=1, waypoints=2)
     node = rig.nodes[0]
 
     async def bench(ctx):
@@ -206,7 +206,7 @@ def test_a_grant_that_cannot_be_an_answer_is_astray(simulate, make_rig, after):
 
 @pytest.mark.parametrize("late", [0, 1])
 def test_a_slot_that_is_not_used_is_free_again(simulate, make_rig, late):
-    rig = make_rig(slots=1, length=2)
+    rig = make_rig(relay_buffers=1, length=2)
     node, rng = rig.nodes[0], random.Random(7)
     packet = rig.data(rng, dst=0, src=5, left=1)
 
@@ -229,7 +229,7 @@ def test_a_slot_that_is_not_used_is_free_again(simulate, make_rig, late):
 
 
 def test_the_time_of_a_slot_begins_with_the_last_grant_or_packet(simulate, make_rig):
-    rig = make_rig(slots=4, length=1, timeout=4096)
+    rig = make_rig(relay_buffers=4, length=1, timeout=4096)
     node, rng = rig.nodes[0], random.Random(8)
 
     async def bench(ctx):
@@ -313,7 +313,7 @@ def test_an_expiry_waits_for_a_notice_from_the_fabric(simulate, make_rig):
 
 
 def test_packets_with_too_many_stops_are_swallowed(simulate, make_rig):
-    rig = make_rig(waypoints=2, length=3, slots=1)
+    rig = make_rig(waypoints=2, length=3, relay_buffers=1)
     node, rng = rig.nodes[0], random.Random(12)
     packets = [rig.data(rng, dst=5, left=left) for left in (3, 0, 3, 0, 3, 3)]
     for packet in packets:
@@ -329,7 +329,7 @@ def test_packets_with_too_many_stops_are_swallowed(simulate, make_rig):
 
 
 def test_the_fabric_is_written_first(simulate, make_rig):
-    rig = make_rig(waypoints=2, length=3, slots=4)
+    rig = make_rig(waypoints=2, length=3, relay_buffers=4)
     node, rng = rig.nodes[0], random.Random(13)
 
     async def bench(ctx):
@@ -348,8 +348,8 @@ def test_the_fabric_is_written_first(simulate, make_rig):
     assert nothing_counted(node, refused=1)
 
 
-def test_own_slots_are_of_one_class(simulate, make_rig):
-    rig = make_rig(length=2, slots=2)
+def test_own_buffers_are_of_one_class(simulate, make_rig):
+    rig = make_rig(length=2, relay_buffers=2)
     node, rng = rig.nodes[0], random.Random(14)
     packets = [rig.data(rng, dst=7, left=1) for _ in range(3)]
 
@@ -371,7 +371,7 @@ def test_own_slots_are_of_one_class(simulate, make_rig):
 
 
 def test_who_was_chosen_longest_ago_is_first(simulate, make_rig):
-    rig = make_rig(length=2, slots=4)
+    rig = make_rig(length=2, relay_buffers=4)
     node, rng, taking = rig.nodes[0], random.Random(15), []
     node.inject.pause = lambda: not taking
 

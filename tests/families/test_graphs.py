@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from hdnhw.spec import parse
+from hdnhw.spec import SpecError, parse
 from hdnhw.topology import metrics
 from hdnhw.topology.network import build
 
@@ -155,3 +155,44 @@ def test_addresses_look_so(text, node, address):
 def test_what_is_no_permutation(wrong):
     with pytest.raises(ValueError, match=r"^node address of star\(4\) must be 0\.1\.2\.3 to 3\.2\.1\.0, not "):
         build(parse("star(4)")).parse_node(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "radices"),
+    [
+        ("torus(2, 3)", (2, 3)),
+        ("folded_cube(3)", (2, 2, 2)),
+        ("crossed_cube(2)", (2, 2)),
+        ("ccc(3)", (2, 2, 2, 3)),
+        ("reduced_cube(2, 1)", (2, 2, 2, 2)),
+        ("star(4)", (4, 3, 2)),
+        ("petersen()", (2, 5)),
+    ],
+)
+def test_radices(text, radices):
+    assert parse(text).radices == build(parse(text)).radices == radices
+
+
+REFUSED = [
+    ("star(0)", "star size must be at least 2, not 0"),
+    ("star(19)", "star(19) needs 64 address bits; at most 60 are allowed"),
+    ("ccc(2)", "ccc dimension must be at least 3, not 2"),
+    ("ccc(60)", "ccc(60) needs 66 address bits; at most 60 are allowed"),
+    ("folded_cube(1)", "folded_cube dimension must be at least 2, not 1"),
+    ("crossed_cube(61)", "crossed_cube dimension must be at most 60, not 61"),
+    ("reduced_cube(2, 3)", "reduced_cube selector bits must be 1 to 2, its dimension, not 3"),
+    ("reduced_cube(6, 6)", "reduced_cube(6, 6) needs 70 address bits; at most 60 are allowed"),
+    ("reduced_cube(2)", "reduced_cube must be reduced_cube(K, M), not 1 argument"),
+    ("petersen(3)", "petersen must be petersen(), not 1 argument"),
+    (
+        "rdn(folded_cube(3), 1)",
+        "rdn base must be torus, cube, complete, ghc or product, not folded_cube(3)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[text for text, _ in REFUSED])
+def test_refused(text, message):
+    with pytest.raises(SpecError) as caught:
+        parse(text)
+    assert str(caught.value) == f"spec {text!r}: column 1: {message}"

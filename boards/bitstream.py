@@ -1,0 +1,183 @@
+"""Make a bitstream of the self-test."""
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from boards.catalogue import Board
+from boards.selftest import SelfTest, check_testable
+from boards.top import BoardTop
+from hdnhw.emit.fabric import EmittedFabric, emit_fabric
+from hdnhw.flow.nextpnr import fmax_of, read_report
+from hdnhw.flow.tools import ToolError, run_tool, tool_versions
+from hdnhw.machine import make_machine
+from hdnhw.spec import FabricSpec
+
+__all__ = ["BUILD_ROOT", "BoardBuild", "build_bitstream"]
+
+BUILD_ROOT = Path("build") / "boards"
+DESIGN = "top"
+REPORT = "report.json"
+
+PAUSE_SECONDS = 3
+"""Time between two runs on a board."""
+
+ACTIVITY_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class BoardBuild:
+    """What a build gave.
+
+    Attributes
+    ----------
+    bitstream : Path
+        Exists if `passed`.
+    work : Path
+        Folder of the tools' files and logs.
+    fmax_mhz : float
+        Of the slowest clock.
+    clock_mhz : float
+    utilisation : dict
+        Resource -> {"used", "available"}.
+    seconds : float
+    tools : dict of str to str
+        Versions.
+    """
+
+    bitstream: Path
+    work: Path
+    fmax_mhz: float
+    clock_mhz: float
+    utilisation: dict[str, dict[str, int]]
+    seconds: float
+    tools: dict[str, str]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the design is fast enough for the board's clock."""
+        return self.fmax_mhz >= self.clock_mhz
+
+
+def _self_test(fabric: EmittedFabric, board: Board, packets: int) -> SelfTest:
+    return SelfTest(
+        fabric,
+        divisor=board.divisor,
+        packets=packets,
+        pause_cycles=PAUSE_SECONDS * board.clock_hz,
+        activity_cycles=int(ACTIVITY_SECONDS * board.clock_hz),
+    )
+
+
+def build_bitstream(
+    board: Board,
+    spec: FabricSpec,
+    *,
+    packets: int,
+    seed: int = 1,
+    root: Path = BUILD_ROOT,
+    say: Callable[[str], None] = lambda _: None,
+) -> BoardBuild:
+    """Synthesise, place and route, and pack the self-test of a fabric for a board.
+
+    Everything is made in ``ROOT/BOARD/work``, logs included; the bitstream goes to ``ROOT/BOARD`` last, and only if it
+    meets the board's clock. One that was there before is gone as soon as the work begins.
+
+    Parameters
+    ----------
+    board : Board
+    spec : FabricSpec
+    packets : int
+        Packets of the random test, a node.
+    seed : int
+        Seed of place-and-route.
+    root : Path
+    say : callable
+        Is told what goes on.
+
+    Raises
+    ------
+    SpecError
+        If the fabric cannot be built or tested.
+    ToolError
+        If a tool fails, or another build for the board is under way.
+    """
+    started = time.monotonic()
+    check_testable(make_machine(spec))
+    fabric = emit_fabric(spec)
+    with _locked(root / f"{board.name}.lock"):
+        return _build_locked(board, fabric, packets, seed, root / board.name, say, started)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock file; raise ToolError if somebody else does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ToolError(f"another build for the same board is under way: {path} is locked") from None
+        yield
+
+
+def _build_locked(
+    board: Board,
+    fabric: EmittedFabric,
+    packets: int,
+    seed: int,
+    folder: Path,
+    say: Callable[[str], None],
+    started: float,
+) -> BoardBuild:
+    top = BoardTop(_self_test(fabric, board, packets))
+    work, bitstream = folder / "work", folder / f"{board.name}{board.bitstream}"
+    shutil.rmtree(folder, ignore_errors=True)
+    network = fabric.machine.network
+    say(f"{board.name}: {network.spec}, {network.num_nodes} routers; elaborating ...")
+    commands = _prepare(board, top, fabric, seed, work)
+    for tool, arguments in zip(board.tools, commands, strict=True):
+        say(f"  {tool} ...")
+        run_tool(tool, arguments, log=work / f"{tool}.log")
+        say(f"    {time.monotonic() - started:.0f} s")
+    report = read_report(work / REPORT)
+    built = BoardBuild(
+        bitstream=bitstream,
+        work=work,
+        fmax_mhz=round(fmax_of(report), 2),
+        clock_mhz=board.clock_hz / 1e6,
+        utilisation=_utilisation(board, report["utilization"]),
+        seconds=round(time.monotonic() - started, 1),
+        tools=tool_versions(board.tools),
+    )
+    if built.passed:
+        os.replace(work / f"{DESIGN}{board.bitstream}", bitstream)
+    return built
+
+
+def _prepare(board: Board, top: BoardTop, fabric: EmittedFabric, seed: int, work: Path) -> list[list[str]]:
+    """Write the files of a build; return the arguments of each tool."""
+    platform = board.platform()
+    for name, text in fabric.verilog.items():
+        platform.add_file(name, text)
+    options = f"--seed {seed} --timing-allow-fail --report {REPORT}"
+    plan = platform.prepare(top, DESIGN, synth_opts=board.synth_opts, nextpnr_opts=options, emit_src=False)
+    plan.extract(work)
+    commands: list[list[str]] = json.loads((work / f"{plan.script}.json").read_text())["commands"]
+    return [arguments for _, *arguments in commands]
+
+
+def _utilisation(board: Board, report: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    cells = {
+        "ecp5": {"comb": "TRELLIS_COMB", "ff": "TRELLIS_FF", "ram": "DP16KD", "lutram": "TRELLIS_RAMW"},
+        "ice40": {"comb": "ICESTORM_LC", "ram": "ICESTORM_RAM"},
+    }[board.family]
+    return {
+        name: {"used": report[cell]["used"], "available": report[cell]["available"]} for name, cell in cells.items()
+    }

@@ -1,0 +1,68 @@
+"""Hierarchical and recursive dual-nets, and the dual-cube."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from hdnhw.routing.dual_rule import dual_step
+from hdnhw.spec import DualCube, DualNet, Family, dualcube, hdn, rdn
+from hdnhw.topology.dualnet import DualNetwork
+
+if TYPE_CHECKING:
+    from hdnhw.report.layout import Block
+
+__all__ = ["FAMILIES"]
+
+ROW = 16
+"""Clusters beside each other, at most."""
+
+CLASS_GAP, LEVEL_GAP = 1.2, 0.5
+"""Sides of a cluster between the classes of a level, where its cross-edges are, at least (or a third of their width);
+and between dual-nets that are clusters of a higher level."""
+
+
+def is_shortest(network: DualNetwork, modes: str) -> bool:
+    """Return whether all routes are shortest: super-nodes are nested, and no level waits for a part to be finished."""
+    return network.is_nested and "O" not in modes
+
+
+def layout(network: DualNetwork) -> Block:
+    """Return the clusters of each level in a row for each class, class 0 above."""
+    import numpy as np
+
+    from hdnhw.report.layout import CLUSTER, Block, of_factors
+
+    block = of_factors(network.factors)
+    for place, level in enumerate(network.levels):
+        clusters = prod(network.radices[position] for position in level.cluster)
+        block = _classes(block, clusters, gap=LEVEL_GAP * CLUSTER if place else 0)
+    index = np.zeros(network.num_nodes, int)
+    for digit, radix in zip(network.decode(np.arange(network.num_nodes)), network.radices, strict=True):
+        index = index * radix + digit
+    return Block(block.places[index], block.width, block.height)
+
+
+def _classes(block: Block, clusters: int, gap: float) -> Block:
+    """Return two rows of clusters, one of each class, or more where they are many."""
+    import numpy as np
+
+    from hdnhw.report.layout import CLUSTER, Block
+
+    rows = -(-clusters // ROW)
+    columns = -(-clusters // rows)
+    width, height = block.width + gap, block.height + gap
+    lower = rows * height + max(CLASS_GAP * CLUSTER, columns * width / 3)
+    corners = [
+        (place % columns * width, place // columns * height + half * lower)
+        for half in range(2)
+        for place in range(clusters)
+    ]
+    places = (np.array(corners)[:, None] + block.places[None]).reshape(-1, 2)
+    return Block(places, columns * width - gap, lower + rows * height - gap)
+
+
+FAMILIES = tuple(
+    Family(makers=makers, spec=spec, network=DualNetwork, step=dual_step, is_shortest=is_shortest, layout=layout)
+    for makers, spec in (((hdn, rdn), DualNet), ((dualcube,), DualCube))
+)

@@ -1,0 +1,60 @@
+"""What to measure on an FPGA, and how."""
+
+from dataclasses import dataclass
+from math import isfinite
+
+from hdnhw.flow.family import FAMILIES
+from hdnhw.spec import FabricSpec, SpecError
+
+__all__ = ["ADDRESS_PINS", "UNITS", "SynthSpec"]
+
+UNITS = ("router", "endpoint", "fabric")
+"""What can be measured."""
+
+ADDRESS_PINS = "pins"
+MAX_SEEDS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthSpec:
+    """What to measure, and how.
+
+    Attributes
+    ----------
+    fabric : FabricSpec
+    family : str
+        ``ecp5`` or ``ice40``.
+    unit : str
+        ``router``, ``endpoint`` or ``fabric``.
+    seeds : int
+        Runs of place-and-route, with seeds from 1.
+    address : str or None
+        Of a router or endpoint: the node whose address it gets, or ``pins``; None for a node in the middle.
+    frequency : float or None
+        Target of place-and-route, MHz; None for the family's own.
+
+    Raises
+    ------
+    SpecError
+        If a member is out of range.
+    """
+
+    fabric: FabricSpec
+    family: str = "ecp5"
+    unit: str = "router"
+    seeds: int = 3
+    address: str | None = None
+    frequency: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (("family", self.family, tuple(FAMILIES)), ("unit", self.unit, UNITS)):
+            if value not in allowed:
+                raise SpecError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
+        if not 1 <= self.seeds <= MAX_SEEDS:
+            raise SpecError(f"seeds must be 1 to {MAX_SEEDS}, not {self.seeds}")
+        if self.address is not None and self.unit == "fabric":
+            raise SpecError("address belongs to a router or an endpoint: a fabric has all of them")
+        if (self.fabric.endpoints is not None) != (self.unit == "endpoint"):
+            raise SpecError("unit endpoint and the kind of endpoints, --endpoints, need each other")
+        if self.frequency is not None and not (isfinite(self.frequency) and self.frequency > 0):
+            raise SpecError(f"frequency must be above 0 MHz, not {self.frequency}")

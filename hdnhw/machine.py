@@ -1,0 +1,143 @@
+"""The machine: a fabric spec with its proved routing plan, and all that follows from the two, derived in one place.
+
+Model, RTL, emission, synthesis, benches and boards are handed a :class:`Machine` whole and read from it what they need.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from hdnhw.collective.program import Program, make_program
+from hdnhw.crc import check_width
+from hdnhw.flit import FlitFormat, FrameFormat, GeneratorFormat, HeaderFormat, MessageFormat, RelayFormat
+from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.spec import (
+    AxiStreamSpec,
+    CollectiveSpec,
+    ExchangeSpec,
+    FabricSpec,
+    RelaySpec,
+)
+from hdnhw.spec.options import options_of
+from hdnhw.timing import SlotTiming, buffers_per_vc
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.network import Network
+
+__all__ = ["Machine", "make_machine"]
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A machine that can be built; :func:`make_machine` makes it, with a plan that has been proved deadlock-free.
+
+    Attributes
+    ----------
+    spec : FabricSpec
+    plan : RoutingPlan
+        Of the spec's network, modes and lanes.
+
+    Raises
+    ------
+    SpecError
+        If an address does not fit into a head flit, or the endpoints do not fit the network or its packets.
+    """
+
+    spec: FabricSpec
+    plan: RoutingPlan
+
+    def __post_init__(self) -> None:
+        _ = self.flits, self.endpoint_format
+
+    @property
+    def network(self) -> Network:
+        """The network that it is built on."""
+        return self.plan.network
+
+    @property
+    def address(self) -> AddressLayout:
+        """The packed address of a node."""
+        return self.plan.address
+
+    @cached_property
+    def timing(self) -> SlotTiming:
+        """Which cycle does what."""
+        return SlotTiming(self.spec.packet_length, crc=self.spec.crc)
+
+    @cached_property
+    def flits(self) -> FlitFormat:
+        """The flits of a packet."""
+        return FlitFormat(self.spec.flit_width, self.address.width, self.spec.packet_length)
+
+    @property
+    def word_width(self) -> int:
+        """Bits that a channel carries for a flit: the flit, and its check bits if it has some."""
+        width = self.spec.flit_width
+        return width + check_width(width) if self.spec.crc else width
+
+    @property
+    def buffers(self) -> int:
+        """Packet buffers a port."""
+        return self.timing.buffers_of(self.spec.buffers)
+
+    @property
+    def ejection_buffers(self) -> int:
+        """Packet buffers of an ejection buffer."""
+        return self.timing.ejection_buffers(self.buffers)
+
+    def buffers_per_vc(self, num_vcs: int) -> int:
+        """Return the packet buffers of each virtual channel of a port that has so many."""
+        return buffers_per_vc(self.buffers, num_vcs)
+
+    @property
+    def matching_rounds(self) -> int:
+        """Rounds of matching of virtual output queues, 0 where packets leave first in, first out."""
+        return {"fifo": 0, "voq": self.timing.matching_rounds}[self.spec.queueing]
+
+    @cached_property
+    def program(self) -> Program:
+        """What collective engines run, of a machine that has some."""
+        assert isinstance(self.spec.endpoints, CollectiveSpec)
+        return make_program(self.network, self.spec.endpoints)
+
+    @cached_property
+    def endpoint_format(self) -> Any:
+        """The :class:`hdnhw.flit.HeaderFormat` of what endpoints send each other; None of bare streams."""
+        endpoints = self.spec.endpoints
+        return None if endpoints is None else _FORMATS[endpoints.kind](self, endpoints)
+
+    def options(self, **kinds: bool) -> dict[str, Any]:
+        """Return its options by their names, with the values that defaults stand for.
+
+        Parameters
+        ----------
+        kinds : bool
+            As of :func:`hdnhw.spec.options.options_of`.
+        """
+        resolved = {"modes": self.plan.modes, "buffers": self.buffers}
+        return {name: resolved.get(name, getattr(self.spec, name)) for name in options_of(self.spec, **kinds)}
+
+
+_FORMATS: Mapping[str, Callable[[Machine, Any], HeaderFormat]] = {
+    AxiStreamSpec.kind: lambda machine, endpoints: FrameFormat(machine.flits, endpoints),
+    CollectiveSpec.kind: lambda machine, _: MessageFormat(
+        machine.flits, len(machine.program.sends), machine.program.reads_target
+    ),
+    RelaySpec.kind: lambda machine, endpoints: RelayFormat(machine.flits, endpoints),
+    ExchangeSpec.kind: lambda machine, endpoints: GeneratorFormat(machine.flits, endpoints),
+}
+"""The format of each kind of endpoints."""
+
+
+@lru_cache(maxsize=8)
+def make_machine(spec: FabricSpec) -> Machine:
+    """Return the machine that a spec describes, its plan proved deadlock-free.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be built.
+    RuleError
+        If its routing is not deadlock-free.
+    """
+    return Machine(spec, plan(spec.network, spec.modes, spec.lanes))

@@ -1,0 +1,75 @@
+"""Separable allocation, input first: the twin of :mod:`hdnhw.rtl.separable`."""
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.model.kernel.compiled import at, inlined, wide
+from hdnhw.model.kernel.queue import trailing_zeros
+from hdnhw.model.kernel.state import HEAD_OUTPUT_VC, QUEUE_WORDS, SENT_LAST, Routers, Words
+
+__all__ = ["make_offers"]
+
+
+@inlined
+def make_offers(routers: Routers, node: int) -> int:
+    """List what the inputs of a router offer and which offer leads at each output; return how many there are."""
+    queues, credits, vc_bits, several = routers.queues, routers.credits, routers.vc_bits, routers.several[at(node)]
+    links, present, words = queues.links, queues.present, queues.words
+    winner, offered_queue, offered_vc = routers.work.winner, routers.work.queue, routers.work.output_vc
+    base, offered = node * queues.size, 0
+    for word in range(words):
+        bits, first = present[at(node * words + word)], wide(word << 6)
+        while bits:
+            queue = first + trailing_zeros(bits)
+            if several:
+                last = (queue | ((1 << vc_bits) - 1)) & 63
+                own = bits & ((np.int64(2) << last) - 1)
+                bits ^= own
+                queue = _offer_of_input(links, credits, base, own, first)
+                if queue < 0:
+                    continue
+                output_vc = wide(links[at((base + queue) * QUEUE_WORDS + HEAD_OUTPUT_VC)])
+            else:
+                bits &= bits - 1
+                output_vc = wide(links[at((base + queue) * QUEUE_WORDS + HEAD_OUTPUT_VC)])
+                if not credits[at(base + output_vc)]:
+                    continue
+            offered_queue[at(offered)] = queue
+            offered_vc[at(offered)] = output_vc
+            output = at(output_vc >> vc_bits)
+            best = winner[output]
+            if best < 0 or _precedes(
+                routers, several, base, queue, output_vc, offered_queue[at(best)], offered_vc[at(best)]
+            ):
+                winner[output] = offered
+            offered += 1
+    return offered
+
+
+@inlined
+def _offer_of_input(links: Words, credits: npt.NDArray[np.int16], base: int, bits: int, first: int) -> int:
+    """Return the queue among those of an input whose head packet may be sent and that sent longest ago, or -1."""
+    chosen, since = wide(-1), wide(0)
+    while bits:
+        queue = first + trailing_zeros(bits)
+        bits &= bits - 1
+        row = (base + queue) * QUEUE_WORDS
+        last = wide(links[at(row + SENT_LAST)])
+        if (chosen < 0 or last < since) and credits[at(base + links[at(row + HEAD_OUTPUT_VC)])]:
+            chosen, since = queue, last
+    return chosen
+
+
+@inlined
+def _precedes(
+    routers: Routers, several: bool, base: int, queue: int, output_vc: int, rival: int, their_vc: int
+) -> bool:
+    """Tell whether one offer comes before a rival at the output that both want."""
+    links, orders, vc_bits = routers.queues.links, routers.orders, routers.vc_bits
+    if not several:
+        mine, theirs = (base + queue) * QUEUE_WORDS, (base + rival) * QUEUE_WORDS
+        return bool(links[at(mine + SENT_LAST)] < links[at(theirs + SENT_LAST)])
+    if output_vc != their_vc:
+        return bool(orders.by_vc[at(base + output_vc)] < orders.by_vc[at(base + their_vc)])
+    row = (base + output_vc) * orders.ports
+    return bool(orders.by_input[at(row + (queue >> vc_bits))] < orders.by_input[at(row + (rival >> vc_bits))])

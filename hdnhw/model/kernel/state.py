@@ -1,0 +1,370 @@
+"""What a fabric and its terminals hold in the course of a run: tuples of arrays, and what each word of a row is.
+
+Arrays are flat. A queue of a router, which is an input virtual channel, has the number ``input << vc_bits | vc``, and
+an output virtual channel has ``output << vc_bits | vc``; `vc_bits` is the same everywhere. Inputs and outputs have the
+order of the network's ports, and the last input is injection, the last output is ejection. Packets are rows of a pool,
+and queues are lists of them. What is on its way has a list for every slot that it takes.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "ANYWHERE",
+    "AT_HOME",
+    "CREATED",
+    "CYCLE",
+    "DESTINATION",
+    "ENDED",
+    "FIRST",
+    "HEAD_CYCLE",
+    "HEAD_OUTPUT_VC",
+    "HOPS",
+    "LAST",
+    "LEFT",
+    "LOST",
+    "NEXT",
+    "NODE",
+    "NOWHERE",
+    "OUTPUT_VC",
+    "PACE",
+    "PACKET_WORDS",
+    "PROGRESS_WORDS",
+    "QUEUE_WORDS",
+    "SENT",
+    "SENT_LAST",
+    "SLOT",
+    "TAG",
+    "TAIL_CYCLE",
+    "Arrivals",
+    "Counters",
+    "Credits",
+    "Crossing",
+    "Fabric",
+    "Leaving",
+    "Nodes",
+    "Orders",
+    "Pauses",
+    "Phases",
+    "Pool",
+    "Queues",
+    "Routers",
+    "Sinks",
+    "Sources",
+    "State",
+    "Work",
+]
+
+Words = npt.NDArray[np.int32]
+Integers = npt.NDArray[np.int64]
+
+DESTINATION, CREATED, HEAD_CYCLE, TAG, HOPS, NEXT, OUTPUT_VC, PACE = range(8)
+PACKET_WORDS = 8
+"""Words of a packet in the pool: packed destination, -1 if that is no node; cycle before which it is not offered; cycle
+in which its head flit was accepted, -1 before; a number that its sender gave it; channels that it has crossed; the
+packet behind it in a queue; the output virtual channel that it takes next; and whether sinks may pause before it."""
+
+ANYWHERE, AT_HOME, NOWHERE = range(3)
+"""Where sinks may pause before a packet: everywhere, at its destination alone, or not at all."""
+
+NODE, TAIL_CYCLE = OUTPUT_VC, NEXT
+"""Words of a packet that has left, beside those of the pool: where it came out, and the cycle of its tail."""
+
+CYCLE, SLOT, ENDED, SENT, LOST, LEFT = range(6)
+PROGRESS_WORDS = 6
+"""Words of the progress of a run: the next cycle and slot; the cycle behind the last in which a packet left or was
+dropped; packets sent between routers, dropped, and left. The last three count from reset."""
+
+FIRST, LAST, HEAD_OUTPUT_VC, SENT_LAST = range(4)
+QUEUE_WORDS = 4
+"""Words of a queue: its first and last packet; the output virtual channel that the first takes; and the slot in which
+the queue has sent last."""
+
+
+class Fabric(NamedTuple):
+    """What does not change in a run.
+
+    Attributes
+    ----------
+    address : ndarray of int64, axis (node)
+        Packed addresses.
+    neighbors : ndarray of int32, axes (node, port)
+        The node behind each port, -1 where there is none.
+    mirror : ndarray of int32, axis (output virtual channel)
+        The queue of the next router that it leads to.
+    dead : ndarray of bool, axes (node, port)
+        Channels that are dead; of no nodes if none are.
+    ports : int
+        Ports of the network.
+    buffers : int
+        Packet buffers of injection.
+    """
+
+    address: Integers
+    neighbors: Words
+    mirror: Words
+    dead: npt.NDArray[np.bool_]
+    ports: int
+    buffers: int
+
+
+class Phases(NamedTuple):
+    """Cycles a slot, and what is done in which of them, see :class:`hdnhw.timing.SlotTiming`."""
+
+    length: int
+    sample: int
+    update: int
+    ejection_cycles: int
+
+
+class Pauses(NamedTuple):
+    """How terminals pause, see :class:`hdnhw.traffic.packets.Terminals`."""
+
+    gap: int
+    stall: int
+    hold: int
+
+
+class Pool(NamedTuple):
+    """Packets, axes (row, :data:`PACKET_WORDS`), the rows that are free, and their number in an array of one."""
+
+    words: Words
+    free: Words
+    num_free: Integers
+
+
+class Queues(NamedTuple):
+    """Lists of packets.
+
+    Attributes
+    ----------
+    links : ndarray of int32, axes (node, queue, QUEUE_WORDS)
+    present : ndarray of int64, axes (node, word)
+        A bit for each queue that holds a packet.
+    size, words : int
+        Queues, and words of `present`, of a node.
+    """
+
+    links: Words
+    present: Integers
+    size: int
+    words: int
+
+
+class Orders(NamedTuple):
+    """The slots in which packets were sent last, for allocators that serve whom they have served longest ago.
+
+    Attributes
+    ----------
+    by_vc : ndarray of int32, axes (node, output virtual channel)
+        To it.
+    by_input : ndarray of int32, axes (node, output virtual channel, input)
+        To it from an input; with matching, from a queue.
+    by_output : ndarray of int32, axes (node, input, output)
+        With matching, from an input by an output.
+    ports : int
+        Inputs, and outputs, of a router.
+    """
+
+    by_vc: Words
+    by_input: Words
+    by_output: Words
+    ports: int
+
+
+class Work(NamedTuple):
+    """Work space of the allocation of one router.
+
+    Attributes
+    ----------
+    winner : ndarray of int64, axis (output)
+        The offer that wins, -1 if none.
+    queue, output_vc : ndarray of int64, axis (offer)
+        What may be sent: a queue's first packet that takes an output virtual channel. Then what is sent.
+    leader, partner : ndarray of int64, axes (output), (input)
+        With matching: the offer that an output grants, and the output that an input accepts, -1 if none.
+    """
+
+    winner: Integers
+    queue: Integers
+    output_vc: Integers
+    leader: Integers
+    partner: Integers
+
+
+class Routers(NamedTuple):
+    """The packets of a fabric, the routers they are in, and how these allocate.
+
+    Attributes
+    ----------
+    credits : ndarray of int16, axes (node, output virtual channel)
+        Packet buffers at its end that may be sent to.
+    several : ndarray of bool, axis (node)
+        Whether an input has two virtual channels or more.
+    vc_bits : int
+    rounds : int
+        Rounds of matching: then a queue is a virtual output queue for each output virtual channel. 0 if queues are
+        first in, first out.
+    """
+
+    pool: Pool
+    queues: Queues
+    credits: npt.NDArray[np.int16]
+    orders: Orders
+    work: Work
+    several: npt.NDArray[np.bool_]
+    vc_bits: int
+    rounds: int
+
+
+class Nodes(NamedTuple):
+    """A list of nodes, and its length in an array of one."""
+
+    node: Words
+    length: Integers
+
+
+class Crossing(NamedTuple):
+    """Packets on channels, axes (slot, item): the next router, its queue, and the row of the pool; items a slot."""
+
+    node: Words
+    queue: npt.NDArray[np.int16]
+    packet: Words
+    lengths: Integers
+
+
+class Credits(NamedTuple):
+    """Credits on their way back, axes (slot, item): output virtual channels of all nodes; items a slot."""
+
+    place: Integers
+    lengths: Integers
+
+
+class Leaving(NamedTuple):
+    """Packets that are ejected in a slot: node and row of the pool, and their number in an array of one."""
+
+    node: Words
+    packet: Words
+    length: Integers
+
+
+class Counters(NamedTuple):
+    """What has been counted; of no nodes, nothing is.
+
+    Attributes
+    ----------
+    sent : ndarray of int64, axes (node, channel, virtual channel)
+        Packets sent. Channels are those of the outputs, ejection the last, then injection.
+    stalled : ndarray of int64, axes (node, channel)
+        Slots in which it carried none though one waited for it.
+    held : ndarray of int64, axes (node, queue)
+        The sum of the slots in which packets were there when it was allocated, less the number of the first one for
+        each packet that still is.
+    level : ndarray of int64, axes (node, queue)
+        Packets that are there.
+    """
+
+    sent: Integers
+    stalled: Integers
+    held: Integers
+    level: Integers
+
+
+class Sources(NamedTuple):
+    """What sends into the fabric, axis (node).
+
+    Attributes
+    ----------
+    backlog : Queues
+        A queue a node of packets to send.
+    position : ndarray of int32
+        Flits accepted of the first of them.
+    occupied : ndarray of int32
+        Packet buffers of injection in use.
+    busy : Nodes
+        Those that have a packet to send.
+    dropped : ndarray of int64
+        Packets for impossible destinations.
+    offering : ndarray of uint8
+        With pauses: whether a flit is on offer.
+    """
+
+    backlog: Queues
+    position: Words
+    occupied: Words
+    busy: Nodes
+    dropped: Integers
+    offering: npt.NDArray[np.uint8]
+
+
+class Sinks(NamedTuple):
+    """What takes packets out of the fabric and may pause.
+
+    Attributes
+    ----------
+    packet, ready : ndarray, axes (node, place)
+        Ejection buffers: the row of the pool, and the cycle from which the head flit can be taken.
+    head, level : ndarray of int64, axis (node)
+        The place of the first packet, and how many there are.
+    taken : ndarray of int64, axis (node)
+        Flits taken of the first packet.
+    """
+
+    packet: Words
+    ready: Integers
+    head: Integers
+    level: Integers
+    taken: Integers
+
+
+class Arrivals(NamedTuple):
+    """Packets when their sources get them to send, sorted by cycle: packed destination, -1 if impossible, and tag."""
+
+    cycle: Integers
+    node: Words
+    destination: Words
+    tag: Words
+
+    @classmethod
+    def of(cls, cycle: Any, node: Any, destination: Any, tag: Any) -> "Arrivals":
+        """Return packets of columns of any integers."""
+        words = (np.ascontiguousarray(column, np.int32) for column in (node, destination, tag))
+        return cls(np.ascontiguousarray(cycle, np.int64), *words)
+
+
+class State(NamedTuple):
+    """All of a fabric and its terminals.
+
+    Attributes
+    ----------
+    busy : Nodes
+        Routers that hold a packet.
+    freed : Nodes
+        Those whose injection buffer has lost a packet in the slot, once for each.
+    returning, ejected : Credits
+        Of channels between routers, and of ejection where sinks never pause.
+    generators : ndarray of uint32, axis (node)
+        States of the generators of pauses.
+    out : ndarray of int32, axes (packet, PACKET_WORDS)
+        Packets that have left in a call.
+    progress : ndarray of int64, axis (PROGRESS_WORDS)
+    """
+
+    fabric: Fabric
+    phases: Phases
+    pauses: Pauses
+    routers: Routers
+    busy: Nodes
+    crossing: Crossing
+    returning: Credits
+    freed: Nodes
+    leaving: Leaving
+    ejected: Credits
+    sources: Sources
+    sinks: Sinks
+    generators: npt.NDArray[np.uint32]
+    counters: Counters
+    out: Words
+    progress: Integers

@@ -1,0 +1,249 @@
+"""What ``hdnhw cosim`` and ``hdnhw demo`` do."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from hdnhw.cli import Result, drawn_faults, fabric_spec, load_spec, say
+from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.spec import AxiStreamSpec, FabricSpec, RelaySpec, SpecError, parse
+from hdnhw.traffic.packets import Terminals
+from sim.axi import AxiBench
+from sim.check import StreamVerdict
+from sim.choices import TESTS
+from sim.errors import ErrorBench, ErrorVerdict, check_error_rate
+from sim.relay import RelayBench
+from sim.runner import Bench, Run, SimulatorError
+from sim.stimulus import Case, load_case, make_case
+from sim.streams import StreamBench
+
+__all__ = ["cosim", "demo"]
+
+RANDOM_LENGTHS = (1, 4, 8)
+"""Packet lengths of the random test unless one is asked for."""
+
+PAUSES = ("source_gap", "sink_stall")
+LOAD_OPTIONS = ("pattern", "injection", "lengths", "rate", "cycles", *PAUSES)
+
+MOST_PAUSES = 192
+"""Of 256: with more, a run may take longer than the bench waits."""
+
+DEMO_SPEC = "rdn(cube(2), 1)"
+DEMO_FOLDER = Path("build") / "demo"
+
+
+def _sum(runs: Sequence[Run[Any]]) -> Result:
+    verdicts = [asdict(run.verdict) for run in runs]
+    return {key: sum(verdict[key] for verdict in verdicts) for key in verdicts[0]}
+
+
+def _outcome(run: Run[Any]) -> Result:
+    """Return what a run showed and how long it took."""
+    return {
+        **asdict(run.verdict),
+        "passed": run.verdict.passed,
+        "seconds": round(run.seconds, 2),
+        "build_seconds": round(run.build_seconds, 2),
+    }
+
+
+def _mark(passed: bool) -> str:
+    return " - passed" if passed else " - FAILED"
+
+
+def _failed(error: SimulatorError, **about: Any) -> tuple[Result, int]:
+    """Tell of a bench that could not be run."""
+    say(f"hdnhw: {error}")
+    return {**about, "passed": False, "error": str(error)}, 1
+
+
+def _row(run: Run[StreamVerdict]) -> Result:
+    return {
+        "test": run.test,
+        "packet_length": run.machine.spec.packet_length,
+        **_outcome(run),
+        "packets_per_second": round(run.verdict.packets / run.seconds),
+        "router_cycles_per_second": round(run.machine.network.num_nodes * run.verdict.cycles / run.seconds),
+    }
+
+
+def _run(bench: StreamBench, case: Case) -> Run[StreamVerdict]:
+    nodes, length = bench.machine.network.num_nodes, bench.machine.spec.packet_length
+    say(f"{case.test}: {nodes} routers, packets of {length} flits, {bench.build.simulator} ...")
+    run = bench.run_case(case)
+    verdict = run.verdict
+    stranded = f" ({verdict.stranded} stranded)" if verdict.stranded else ""
+    say(
+        f"  {verdict.packets} packets{stranded} in {verdict.cycles} cycles: {verdict.lost} lost, "
+        f"{verdict.misrouted} misrouted, {verdict.cycle_mismatches} cycle mismatches, "
+        f"{verdict.head_mismatches} head mismatches"
+        f"{_mark(verdict.passed)}"
+    )
+    return run
+
+
+def _case(bench: StreamBench, test: str, options: argparse.Namespace) -> Case:
+    model = bench.model
+    if test == "faults":
+        model = model.with_faults(drawn_faults(options.faults, bench.machine.network, options.seed))
+    if test != "load":
+        return make_case(test, model, packets=options.packets, seed=options.seed)
+    terminals = Terminals(source_gap=options.source_gap or 0, sink_stall=options.sink_stall or 0, seed=options.seed)
+    return load_case(model, load_spec(options), terminals)
+
+
+def _check_counts(options: argparse.Namespace) -> None:
+    """Refuse counts that are out of range and options of the load test for another one."""
+    for name in ("packets", "frames"):
+        if getattr(options, name) < 1:
+            raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
+    if options.faults is not None and options.test != "faults":
+        raise SpecError("--faults is for the faults test, see --test")
+    if options.error_rate is not None and options.test != "errors":
+        raise SpecError("--error-rate is for the errors test, see --test")
+    if options.error_rate is not None:
+        check_error_rate(options.error_rate)
+    for name in LOAD_OPTIONS:
+        value, option = getattr(options, name), "--" + name.replace("_", "-")
+        if value is not None and options.test != "load":
+            raise SpecError(f"{option} is for the load test, see --test")
+        if name in PAUSES and value is not None and not 0 <= value <= MOST_PAUSES:
+            raise SpecError(f"{option} must be 0 to {MOST_PAUSES}, not {value}")
+
+
+def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Result, told: str) -> tuple[Result, int]:
+    """Run the one case of a bench of endpoints; `told` is what is said of the verdict, with its fields in braces."""
+    try:
+        run = bench.run_case(case)
+    except SimulatorError as error:
+        return _failed(error, **about)
+    outcome = _outcome(run)
+    say(f"  {told.format(**outcome)}{_mark(run.verdict.passed)}")
+    return about | outcome, 0 if run.verdict.passed else 1
+
+
+def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
+    """Send frames through the AXI endpoints of the emitted Verilog by cocotbext-axi and check each of them."""
+    if options.simulator != "verilator":
+        raise SpecError(f"the axi test needs verilator, not {options.simulator}")
+    spec = fabric_spec(options)
+    bench = AxiBench(emit_fabric(spec))
+    case = bench.make_case(frames=options.frames, seed=options.seed)
+    say(f"axi: {bench.layout.network.num_nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
+    about = {"spec": str(spec.network), "test": "axi", "max_frame": bench.endpoints.max_frame}
+    return _run_endpoints(bench, case, about, "{frames} frames in {cycles} cycles: {lost} lost, {corrupted} corrupted")
+
+
+def cosim_relay(options: argparse.Namespace) -> tuple[Result, int]:
+    """Send packets by waypoints around what is dead, through the relays of the emitted Verilog."""
+    if options.simulator != "verilator":
+        raise SpecError(f"relays need verilator, not {options.simulator}")
+    spec = replace(fabric_spec(options), dead_pins=True)
+    bench = RelayBench(emit_fabric(spec))
+    network = bench.machine.network
+    faults = drawn_faults(options.faults, network, options.seed)
+    case = bench.make_case(faults, packets=options.packets, seed=options.seed)
+    say(f"faults: {network.num_nodes} routers with relays, packets of {spec.packet_length} flits, verilator ...")
+    about = {"spec": str(spec.network), "test": "faults", "waypoints": bench.format.endpoints.waypoints}
+    return _run_endpoints(
+        bench,
+        case,
+        about | faults.counts,
+        "{packets} packets, {by_waypoints} by waypoints, in {cycles} cycles: {delivered} of {deliverable} deliverable "
+        "ones delivered, {accounted} others accounted for, {unaccounted} not, {cycle_mismatches} cycle mismatches",
+    )
+
+
+def _say_errors(verdict: ErrorVerdict) -> None:
+    say(
+        f"  {verdict.packets} packets, {verdict.errors_injected} of {verdict.flits} flits on channels hit: "
+        f"{verdict.packets_hit} packets hit, {verdict.detected} detected, {verdict.dropped} dropped, "
+        f"{verdict.delivered_wrong} delivered wrong, {verdict.lost} lost, "
+        f"{verdict.counter_mismatches} counter mismatches"
+        f"{_mark(verdict.passed)}"
+    )
+
+
+def _error_row(run: Run[ErrorVerdict]) -> Result:
+    return {"packet_length": run.machine.spec.packet_length, **_outcome(run)}
+
+
+def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
+    """Turn wires between the routers of the emitted Verilog over and check what becomes of every packet."""
+    rate = 1e-4 if options.error_rate is None else options.error_rate
+    about = {"spec": str(parse(options.spec)), "test": "errors", "simulator": options.simulator, "error_rate": rate}
+    runs = []
+    try:
+        for length in RANDOM_LENGTHS if options.packet_length is None else (options.packet_length,):
+            spec = replace(fabric_spec(options), crc=True, packet_length=length)
+            bench = ErrorBench(emit_fabric(spec), simulator=options.simulator)
+            case = bench.make_case(packets=options.packets, rate=rate, seed=options.seed)
+            nodes = bench.machine.network.num_nodes
+            say(f"errors: {nodes} routers, packets of {length} flits, {options.simulator} ...")
+            runs.append(bench.run_case(case))
+            _say_errors(runs[-1].verdict)
+    except SimulatorError as error:
+        return _failed(error, **about)
+    passed = all(run.verdict.passed for run in runs)
+    return about | _sum(runs) | {"passed": passed, "runs": [_error_row(run) for run in runs]}, 0 if passed else 1
+
+
+def cosim(options: argparse.Namespace) -> tuple[Result, int]:
+    """Simulate the emitted Verilog under cocotb and compare it with the model."""
+    _check_counts(options)
+    by_waypoints = options.test == "faults" and options.endpoint_waypoints is not None
+    options.endpoints = AxiStreamSpec.kind if options.test == "axi" else RelaySpec.kind if by_waypoints else None
+    if options.test == "axi":
+        return cosim_axi(options)
+    if options.test == "errors":
+        return cosim_errors(options)
+    if by_waypoints:
+        return cosim_relay(options)
+    benches: dict[FabricSpec, StreamBench] = {}
+    runs = []
+    try:
+        for test in [options.test] if options.test else TESTS:
+            lengths = RANDOM_LENGTHS if test in ("random", "faults") and options.packet_length is None else (None,)
+            for length in lengths:
+                spec = fabric_spec(options)
+                spec = replace(spec, dead_pins=True) if test == "faults" else spec
+                spec = spec if length is None else replace(spec, packet_length=length)
+                if spec not in benches:
+                    benches[spec] = StreamBench(emit_fabric(spec), simulator=options.simulator)
+                runs.append(_run(benches[spec], _case(benches[spec], test, options)))
+    except SimulatorError as error:
+        return _failed(error, test=options.test or "all")
+    passed = all(run.verdict.passed for run in runs)
+    name = str(parse(options.spec))
+    result = {"spec": name, "test": options.test or "all", "simulator": options.simulator, **_sum(runs)}
+    return result | {"passed": passed, "runs": [_row(run) for run in runs]}, 0 if passed else 1
+
+
+def demo(_options: argparse.Namespace) -> tuple[Result, int]:
+    """Do the main job on a small network: plan, prove, emit, simulate the Verilog against the model."""
+    spec = FabricSpec(network=parse(DEMO_SPEC))
+    say(f"1. {spec.network}: planning its routing and proving it deadlock-free ...")
+    bench = StreamBench(emit_fabric(spec))
+    say(f"  {bench.machine.plan.proof}")
+    files = write_fabric(bench.fabric, DEMO_FOLDER)
+    say(f"2. emitted {', '.join(map(str, files))}")
+    say("3. building that Verilog with Verilator and running it against the model, cycle by cycle ...")
+    cases = [make_case(test, bench.model, packets=10_000) for test in TESTS]
+    try:
+        runs = [_run(bench, case) for case in cases]
+    except SimulatorError as error:
+        return _failed(error, spec=str(spec.network))
+    passed = all(run.verdict.passed for run in runs)
+    manifest = bench.fabric.manifest
+    return {
+        "spec": str(spec.network),
+        "routers": manifest["routers"],
+        "num_vcs": manifest["num_vcs"],
+        "proof": manifest["proof"]["summary"],
+        "zero_load_latency": manifest["latency"]["zero_load"],
+        "files": [str(path) for path in files],
+        **_sum(runs),
+        "passed": passed,
+    }, 0 if passed else 1

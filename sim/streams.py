@@ -1,0 +1,114 @@
+"""Packets at the bare streams of an emitted fabric, against the model."""
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.topology.faults import Faults
+from sim.check import StreamVerdict, check_ejections, count_hop_mismatches
+from sim.harness import Channels, harness_text, splice_flips
+from sim.runner import Bench, Run, Verdict
+from sim.simulator import BUILD_ROOT
+from sim.stimulus import Case, make_case, write_case
+
+__all__ = ["HarnessBench", "StreamBench"]
+
+CaseType = TypeVar("CaseType")
+VerdictType = TypeVar("VerdictType", bound=Verdict)
+
+
+class HarnessBench(Bench[CaseType, VerdictType]):
+    """A fabric in the bench of :mod:`sim.harness`: of bare streams, or with relays, which have the same.
+
+    Parameters
+    ----------
+    fabric, simulator, root
+        See :class:`Bench`.
+    flips : bool
+        Whether errors can be injected, see :mod:`sim.errors`: wires between routers pass an XOR that was not emitted.
+
+    Attributes
+    ----------
+    channels : list of (int, int, str)
+        Node, port index and port name of every channel.
+    """
+
+    name, module = "streams", "sim.streams_bench"
+    channels: Channels
+
+    def __init__(
+        self, fabric: EmittedFabric, *, flips: bool = False, simulator: str = "verilator", root: Path = BUILD_ROOT
+    ) -> None:
+        self._flips = flips
+        super().__init__(fabric, simulator=simulator, root=root)
+
+    def sources(self) -> tuple[str, dict[str, str], list[str]]:
+        """See :meth:`Bench.sources`."""
+        ports, plan = self.machine.network.ports, self.machine.plan
+        self.channels = [
+            (node, port, ports[port].name)
+            for node in range(self.machine.network.num_nodes)
+            for port in plan.shape_of(node).ports
+        ]
+        files = {**self.fabric.verilog, "bench.sv": harness_text(self.fabric, self.channels, flips=self._flips)}
+        if self._flips:
+            name = f"{self.fabric.modules.top}.sv"
+            files[name] = splice_flips(files[name], self.machine, self.channels)
+        return "bench", files, []
+
+    def has_ended(self, folder: Path) -> bool:
+        """See :meth:`Bench.has_ended`."""
+        return (folder / "dropped").exists()
+
+    def dropped(self, folder: Path) -> int:
+        """Return how many packets the fabric says it has dropped."""
+        return int((folder / "dropped").read_text())
+
+    def options(self, plusargs: dict[str, Any], reset_after: int = 0) -> dict[str, Any]:
+        """Return the options of :meth:`sim.simulator.Build.run`."""
+        return {
+            "test_filter": r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
+            "plusargs": [f"+{name}={value}" for name, value in plusargs.items()],
+            "extra_env": {"HDNHW_RESET_AFTER": str(reset_after)},
+        }
+
+
+class StreamBench(HarnessBench[Case, StreamVerdict]):
+    """A fabric of bare streams, see :class:`HarnessBench`."""
+
+    def run(
+        self,
+        test: str,
+        *,
+        packets: int = 0,
+        seed: int = 1,
+        faults: Faults | None = None,
+        reset_after: int = 0,
+        keep: bool = False,
+    ) -> Run[StreamVerdict]:
+        """Run one case and compare it with the model.
+
+        Parameters
+        ----------
+        test : str
+            ``hops``, ``random``, ``exchange`` or ``faults``.
+        packets, seed : int
+            See :func:`sim.stimulus.make_case`.
+        faults : Faults, optional
+            What is dead; the fabric must have the pins.
+        reset_after : int
+            If not 0, reset the fabric after so many cycles and run the case from the start.
+        keep : bool
+            See :meth:`Bench.run_case`.
+        """
+        model = self.model if faults is None else self.model.with_faults(faults)
+        return self.run_case(make_case(test, model, packets=packets, seed=seed, reset_after=reset_after), keep=keep)
+
+    def write(self, case: Case, folder: Path) -> dict[str, Any]:
+        """See :meth:`Bench.write`."""
+        return self.options(write_case(case, folder, self.machine), case.reset_after)
+
+    def check(self, case: Case, folder: Path) -> StreamVerdict:
+        """See :meth:`Bench.check`."""
+        hop_mismatches = count_hop_mismatches(folder, self.machine) if case.test == "hops" else 0
+        return check_ejections(folder, self.machine.flits, self.dropped(folder), hop_mismatches)

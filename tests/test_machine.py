@@ -1,0 +1,225 @@
+"""The machine: what is derived from a spec and its plan, and that it is handed over whole."""
+
+import ast
+from dataclasses import replace
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+from amaranth.hdl import Fragment
+
+from hdnhw.cli.options import Parser, add_machine_options, fabric_spec
+from hdnhw.crc import check_width
+from hdnhw.emit.fabric import EMITTED
+from hdnhw.machine import Machine, make_machine
+from hdnhw.model.measure import LoadSpec
+from hdnhw.model.sweep import Point, machine_row
+from hdnhw.rtl.queueing import ALLOCATORS
+from hdnhw.spec import (
+    ENDPOINTS,
+    QUEUEINGS,
+    AxiStreamSpec,
+    CollectiveSpec,
+    EndpointSpec,
+    ExchangeSpec,
+    FabricSpec,
+    RelaySpec,
+    SpecError,
+    parse,
+)
+from hdnhw.spec.options import Choice, Flag, Size, options_of
+from hdnhw.timing import SlotTiming, buffers_per_vc
+
+ROOT = Path(__file__).parents[1]
+HANDED_WHOLE = ("hdnhw/model", "hdnhw/rtl", "hdnhw/emit", "hdnhw/flow", "sim", "boards")
+"""Folders whose functions take a machine, never two of its options."""
+ENDPOINT_SPECS = (AxiStreamSpec(), CollectiveSpec(operations=("exchange",)), RelaySpec(), ExchangeSpec(at_once=True))
+
+
+def spec_of(text="rdn(cube(2), 1)", **options):
+    return FabricSpec(network=parse(text), **options)
+
+
+@pytest.mark.parametrize("length", [1, 2, 4, 8, 9])
+@pytest.mark.parametrize("crc", [False, True])
+@pytest.mark.parametrize("buffers", [None, 1, 8])
+@pytest.mark.light("-1", "-4", "-9")
+def test_what_is_derived(length, crc, buffers):
+    made = make_machine(spec_of(packet_length=length, crc=crc, buffers=buffers, flit_width=20))
+    assert made.timing == SlotTiming(length, crc=crc)
+    assert made.buffers == (made.timing.full_rate_buffers if buffers is None else buffers)
+    assert made.ejection_buffers == made.buffers * (2 if crc else 1)
+    assert [made.buffers_per_vc(count) for count in (1, 2, 4)] == [buffers_per_vc(made.buffers, n) for n in (1, 2, 4)]
+    assert made.word_width == 20 + (check_width(20) if crc else 0)
+    assert (made.flits.flit_width, made.flits.address_width, made.flits.packet_length) == (20, 5, length)
+    assert (made.network, made.address) == (made.plan.network, made.plan.address)
+    assert made.endpoint_format is None
+
+
+def test_options_are_those_of_the_spec_with_their_defaults_filled_in():
+    made = make_machine(spec_of("hdn(cube(2), [[0], [0, 1]])", packet_length=1))
+    options = made.options()
+    assert list(options) == list(options_of(FabricSpec))
+    assert (options["modes"], options["buffers"], options["crc"]) == ("Of", 8, False)
+    assert list(made.options(routes=True)) == ["modes", "lanes"]
+    assert made.options(pins=True) == {"dead_pins": False, "crc": False}
+    assert make_machine(replace(made.spec, **options)).options() == options
+
+
+def test_a_machine_is_made_once():
+    assert make_machine(spec_of()) is make_machine(spec_of())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"flit_width": 4}, "flit width must be at least the network's 5 address bits, not 4"),
+        ({"flit_width": 17, "endpoints": RelaySpec()}, "flit width must be at least the 18 header bits of relays"),
+        ({"flit_width": 12, "endpoints": AxiStreamSpec()}, "flit width must be a multiple of 8 bits"),
+        (
+            {"packet_length": 1, "endpoints": CollectiveSpec()},
+            "packet length must be at least 2 flits, not 1: the header of collective",
+        ),
+        ({"flit_width": 9, "endpoints": ExchangeSpec()}, "flit width must be at least 10 for a total exchange's"),
+        ({"modes": "O", "lanes": 3}, "lanes must be 1 or 2, not 3"),
+        ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_when_it_is_made(options, message):
+    with pytest.raises(SpecError, match=message):
+        make_machine(spec_of(**options))
+
+
+@pytest.mark.parametrize("endpoints", ENDPOINT_SPECS, ids=lambda spec: spec.kind)
+def test_each_kind_of_endpoints_stands_in_every_table(endpoints):
+    made = make_machine(spec_of("hdn(cube(1), [[]])", flit_width=64, endpoints=endpoints))
+    assert type(endpoints) is ENDPOINTS[endpoints.kind]
+    assert made.endpoint_format.header_positions["dst"] == {"offset": 0, "width": made.address.width}
+    emitted = EMITTED[endpoints.kind](made, "top", {})
+    unit, around = emitted.unit(), emitted.around()
+    for module in (unit, around):
+        Fragment.get(module, None)
+    assert emitted.machine is unit.machine is around.machine is made
+    (bench,) = entry_points(group="hdnhw.benches", name=endpoints.kind)
+    assert bench.load().name in ("axi", "collective", "exchange", "relay")
+
+
+def test_no_kind_of_endpoints_is_missing_here():
+    assert {spec.kind for spec in ENDPOINT_SPECS} == set(ENDPOINTS) == set(EMITTED)
+    assert {point.name for point in entry_points(group="hdnhw.benches")} == set(ENDPOINTS)
+    assert set(ENDPOINTS.values()) == set(EndpointSpec.__subclasses__())
+
+
+@pytest.mark.parametrize("endpoints", ENDPOINT_SPECS, ids=lambda spec: spec.kind)
+def test_what_endpoints_refuse(endpoints):
+    for name, why in endpoints.refuses.items():
+        with pytest.raises(SpecError) as caught:
+            spec_of(endpoints=endpoints, **{name: True})
+        assert str(caught.value) == why
+    for name in {"dead_pins", "crc"} - set(endpoints.refuses):
+        assert getattr(spec_of(endpoints=endpoints, **{name: True}), name)
+
+
+def test_each_queueing_has_an_allocator_and_rounds():
+    assert set(ALLOCATORS) == set(QUEUEINGS)
+    rounds = [make_machine(spec_of(queueing=queueing, packet_length=8)).matching_rounds for queueing in QUEUEINGS]
+    assert rounds == [0, 2]
+
+
+def other_value(name, option):
+    """Return a value of an option that is not its default."""
+    values = {"modes": "f", "packet_length": 4, "flit_width": 40}
+    if name in values:
+        return values[name]
+    default = getattr(spec_of(), name)
+    return next(value for value in option.drawn if value != default)
+
+
+@pytest.mark.parametrize("name", options_of(FabricSpec))
+def test_an_option_reaches_command_line_keys_and_rows(name):
+    option, value = options_of(FabricSpec)[name], other_value(name, options_of(FabricSpec)[name])
+    parser = Parser()
+    parser.add_argument("spec")
+    add_machine_options(parser)
+    flag = f"--{name.replace('_', '-')}"
+    arguments = [flag] if isinstance(option, Flag) else [flag, str(value)]
+    spec = fabric_spec(parser.parse_args(["rdn(cube(2), 1)", *arguments]))
+    assert spec == spec_of(**{name: value})
+    assert option.help in " ".join(parser.format_help().split())
+    keys = {Point(fabric=each, load=LoadSpec()).key for each in (spec, spec_of())}
+    assert len(keys) == 1 + option.timed
+    assert (name in machine_row(make_machine(spec))) == option.timed
+    assert make_machine(spec).options()[name] == value
+
+
+def test_what_the_help_says_of_defaults():
+    parser = Parser()
+    add_machine_options(parser, defaults={"flit_width": "the board's"}, pins=False)
+    shown = " ".join(parser.format_help().split())
+    for text in (
+        "flits a packet (default 8)",
+        "bits a flit (default the board's)",
+        "(default fifo)",
+        "class (default 1)",
+    ):
+        assert text in shown
+    assert "--crc" not in shown
+
+
+def test_every_option_is_drawn_by_the_lockstep_check_or_has_a_way_of_its_own():
+    options = options_of(FabricSpec)
+    assert {name for name, option in options.items() if not option.drawn} == {"modes", "packet_length", "flit_width"}
+    for option in options.values():
+        if isinstance(option, Choice):
+            assert option.drawn == option.choices
+        if isinstance(option, Size):
+            assert all(option.least <= value <= option.most for value in option.drawn)
+
+
+def parameters_of(function):
+    own = function.args
+    return {argument.arg for argument in (*own.posonlyargs, *own.args, *own.kwonlyargs)}
+
+
+def taken_apart(source, names):
+    """Return the functions of a source that take two of `names` or more."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
+    return [getattr(node, "name", "lambda") for node in functions if len(parameters_of(node) & names) > 1]
+
+
+@pytest.mark.parametrize("folder", HANDED_WHOLE)
+def test_no_function_takes_a_machine_apart(folder):
+    names, seen = set(options_of(FabricSpec)), 0
+    assert names >= {
+        "packet_length",
+        "flit_width",
+        "buffers",
+        "crossbar",
+        "queueing",
+        "dead_pins",
+        "crc",
+        "lanes",
+        "modes",
+    }
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        assert taken_apart(path.read_text(), names) == [], path
+        seen += 1
+    assert seen > 5
+
+
+def test_a_function_that_does_is_seen():
+    names = set(options_of(FabricSpec))
+    assert taken_apart("def f(a, *, crc, lanes): ...", names) == ["f"]
+    assert taken_apart("class A:\n    async def g(self, buffers, modes=None): ...", names) == ["g"]
+    assert taken_apart("def f(crc): ...\ndef g(lanes): ...", names) == []
+
+
+def test_the_plan_of_a_machine_may_be_another_one():
+    """Negative controls replace the plan, and nothing else."""
+    made = make_machine(spec_of())
+    rule = replace(made.plan.rule, vc=(made.plan.rule.circuit.constant(0),))
+    broken = replace(made, plan=replace(made.plan, rule=rule, num_vcs=(1, 1, 1)))
+    assert isinstance(broken, Machine)
+    assert (broken.plan.max_vcs, made.plan.max_vcs) == (1, 2)
+    assert broken.timing == made.timing

@@ -1,0 +1,52 @@
+"""What a command does not need is not imported before it runs."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("amaranth", "amaranth_boards", "cocotb", "jinja2", "matplotlib", "numba", "numpy", "pyarrow", "scipy", "z3")
+IMPORTED = "; import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+RUN = """
+import contextlib, io, sys
+sys.argv = {!r}
+from hdnhw.cli import main
+with contextlib.redirect_stdout(io.StringIO()):
+    try:
+        status = main()
+    except SystemExit as exit:
+        status = exit.code
+assert status == {}, status
+pass"""
+
+
+def imported(code):
+    """Return the libraries that a program has imported at its end."""
+    done = subprocess.run([sys.executable, "-c", code + IMPORTED], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def command(*arguments, status=0):
+    """Return a program that runs a command and looks at its status."""
+    return RUN.format(["hdnhw", *arguments], status)
+
+
+@pytest.mark.parametrize(
+    ("code", "needs"),
+    [
+        ("import hdnhw", set()),
+        ("import hdnhw; hdnhw.parse('rdn(cube(3), 1)')", set()),
+        (command("--help"), set()),
+        *(
+            (command(name, "--help"), set())
+            for name in ("info", "emit", "simulate", "sweep", "cosim", "build", "papers")
+        ),
+        (command("info", "cube(3)"), {"numpy"}),
+        (command("neighbors", "rdn(cube(3), 1)", "0"), set()),
+        (command("route", "rdn(cube(3), 1)", "0", "5"), {"numpy"}),
+        (command("picture", "rdn(cube(2), 1)", "-o", "/dev/null"), {"numpy"}),
+        (command("emit", "cube(1)", status=2), set()),
+    ],
+)
+def test_only_what_is_needed_is_imported(code, needs):
+    assert imported(code).intersection(HEAVY) == needs
