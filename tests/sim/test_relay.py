@@ -12,9 +12,11 @@ from hdnhw.topology.metrics import neighbor_table
 from sim.relay import RelayBench
 
 
-def bench(text: str, *, waypoints: int = 1, relay_buffers: int = 4, **sizes: int | str) -> RelayBench:
+def bench(
+    text: str, *, waypoints: int = 1, relay_buffers: int = 4, timeout: int = 1 << 16, **sizes: int | str
+) -> RelayBench:
     """Return the bench of a fabric with relays; builds are kept between test runs."""
-    relays = RelaySpec(waypoints=waypoints, relay_buffers=relay_buffers, timeout=4096)
+    relays = RelaySpec(waypoints=waypoints, relay_buffers=relay_buffers, timeout=timeout)
     spec = FabricSpec(network=parse(text), endpoints=relays, dead_pins=True, **sizes)
     return RelayBench(emit_fabric(spec))
 
@@ -51,7 +53,7 @@ def test_relays_deliver_what_can_be_and_account_for_the_rest(
 
 def test_death_and_return_in_traffic_leave_nothing_stuck_or_unaccounted() -> None:
     """Requests, grants and packets by waypoints vanish for a while; what is lost is counted, and all goes on."""
-    fabric = bench("hdn(cube(1), [[]])", packet_length=3, waypoints=2, relay_buffers=2)
+    fabric = bench("hdn(cube(1), [[]])", packet_length=3, waypoints=2, relay_buffers=2, timeout=4096)
     table = neighbor_table(fabric.machine.network)
     nobody = draw_faults(table, np.random.default_rng(1))
     case = fabric.make_case(nobody, packets=2400, seed=3)
