@@ -91,6 +91,11 @@ def choice(option, given, allowed):
     return rf"argument {option}: invalid choice: '{given}' \(choose from {names}\)"
 
 
+def unknown(given, command="info"):
+    """Return the pattern of what is said of an argument that a command does not have."""
+    return f"unrecognized arguments: {given}; `hdnhw {command} --help` lists what is allowed"
+
+
 WRONG = {
     "no command": ("", "the following arguments are required: COMMAND"),
     "unknown command": (
@@ -127,9 +132,9 @@ WRONG = {
         "info 'cube(3)\ncube(4)'",
         r"spec 'cube\(3\)\\ncube\(4\)': must be one line of ASCII characters",
     ),
-    "unknown option": ("info 'cube(3)' --exact", "unrecognized arguments: --exact"),
-    "abbreviated option": ("info 'cube(3)' --js", "unrecognized arguments: --js"),
-    "one argument too many": ("info 'cube(3)' 1", "unrecognized arguments: 1"),
+    "unknown option": ("info 'cube(3)' --exact", unknown("--exact")),
+    "abbreviated option": ("info 'cube(3)' --js", unknown("--js")),
+    "one argument too many": ("info 'cube(3)' 1", unknown("1")),
     "node out of range": ("neighbors 'cube(3)' 8", r"node of cube\(3\) must be 0 to 7, not 8"),
     "negative node": (
         "neighbors 'cube(3)' -1",
@@ -288,7 +293,7 @@ WRONG = {
         "simulate 'cube(3)' --channels none/channels.csv",
         r"channels must be in a folder that can be written, not 'none/channels\.csv'",
     ),
-    "channels of a sweep": ("sweep 'cube(3)' --rates 0.1 --channels", "unrecognized arguments: --channels"),
+    "channels of a sweep": ("sweep 'cube(3)' --rates 0.1 --channels", unknown("--channels", "sweep")),
     "no slot to count": (
         "simulate 'cube(3)' --cycles 30 --packet-length 32 --channels",
         "cycles must be at least the 32 of a slot, not 30",
@@ -470,9 +475,9 @@ WRONG = {
     "address not in the network": ("synth 'complete(2)' --address 2", r"node of complete\(2\) must be 0 to 1, not 2"),
     "pins that a board does not connect": (
         "build ice40-hx8k --dead-pins --simulate",
-        "unrecognized arguments: --dead-pins",
+        unknown("--dead-pins", "build"),
     ),
-    "check bits on a board": ("build ice40-hx8k --crc", "unrecognized arguments: --crc"),
+    "check bits on a board": ("build ice40-hx8k --crc", unknown("--crc", "build")),
     "an option of other endpoints": (
         "emit 'complete(2)' -o out --endpoints relay --at-once",
         "--at-once is for generators of a total exchange; this fabric has none",

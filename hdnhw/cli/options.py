@@ -40,7 +40,14 @@ Command = Callable[[argparse.Namespace], tuple[Result, int]]
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line."""
+    """An argument parser whose errors are one line, and name the command."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse what the command does not know; ``argparse`` would leave it to the one above, which cannot help."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}; `{self.prog} --help` lists what is allowed")
+        return options, unknown
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with status 2."""
