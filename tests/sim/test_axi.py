@@ -1,6 +1,8 @@
 """Frames through the emitted endpoints by cocotbext-axi: all intact, and each kind of fault seen."""
 
 import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +36,25 @@ def test_frames_to_no_node_are_counted() -> None:
     verdict = run(bench("torus(3)", packet_length=6, flit_width=8, max_frame=64), frames=400, seed=2)
     assert verdict.passed, verdict
     assert verdict.impossible > 0
+
+
+def test_what_memory_held_before_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verilator numbers evaluations from a member that it does not set: here so that the end comes in a bad moment."""
+    small = bench("torus(3)", packet_length=6, flit_width=8, max_frame=64)
+    small.build.make()
+    (tmp_path / "used.cpp").write_text(
+        "#include <algorithm>\n#include <cstdlib>\n#include <new>\n"
+        "void* operator new(std::size_t size, std::align_val_t alignment) {\n"
+        "    const std::size_t unit = static_cast<std::size_t>(alignment), whole = (size + unit - 1) / unit * unit;\n"
+        "    void* const memory = std::aligned_alloc(unit, whole);\n"
+        "    std::fill_n(static_cast<long long*>(memory), whole / sizeof(long long), -2174);\n"
+        "    return memory;\n"
+        "}\n"
+    )
+    library = tmp_path / "used.so"
+    subprocess.run(["g++", "-std=c++17", "-shared", "-fPIC", "-o", library, tmp_path / "used.cpp"], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    assert run(small, frames=200).passed
 
 
 @pytest.fixture(scope="module")
