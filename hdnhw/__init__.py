@@ -9,19 +9,19 @@ Examples
 True
 """
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from hdnhw.spec import (
-    AxiStreamSpec,
-    CollectiveSpec,
-    ExchangeSpec,
-    FabricSpec,
-    NetworkSpec,
-    RelaySpec,
-    SpecError,
-    parse,
-)
-from hdnhw.spec.families import makers
+if TYPE_CHECKING:
+    from hdnhw.spec import (
+        AxiStreamSpec,
+        CollectiveSpec,
+        ExchangeSpec,
+        FabricSpec,
+        NetworkSpec,
+        RelaySpec,
+        SpecError,
+        parse,
+    )
 
 __all__ = [
     "AxiStreamSpec",
@@ -35,12 +35,24 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Callable[..., NetworkSpec]:
-    """Return the constructor of a network family."""
-    if name.startswith("_") or name not in makers():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return makers()[name]
+def __getattr__(name: str) -> Any:
+    """Return the constructor of a network family, a class of specs, or the version: found when they are asked for."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("hdnhw")
+    if not name.startswith("_"):
+        import hdnhw.spec
+        from hdnhw.spec.families import makers
+
+        if name in __all__:
+            return getattr(hdnhw.spec, name)
+        if name in makers():
+            return makers()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *makers()})
+    from hdnhw.spec.families import makers
+
+    return sorted({*globals(), *__all__, *makers()})

@@ -1,14 +1,14 @@
 """Files that are written: their names are looked at before the work, and they are there whole or not at all."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hdnhw.spec import SpecError
 
-__all__ = ["check_folder", "check_output", "replacing"]
+__all__ = ["check_distinct", "check_folder", "check_output", "locked", "replacing"]
 
 
 def check_folder(what: str, path: Path) -> None:
@@ -16,6 +16,15 @@ def check_folder(what: str, path: Path) -> None:
     there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise SpecError(f"{what} must be a folder that can be written or made, not {str(path)!r}")
+
+
+def check_distinct(paths: Mapping[str, str | None]) -> None:
+    """Raise SpecError if two options, by their names, are the same file; None stands for one that is not given."""
+    seen: dict[Path, str] = {}
+    for name, path in paths.items():
+        other = None if path is None else seen.setdefault(Path(path).resolve(), name)
+        if other not in (None, name):
+            raise SpecError(f"{other} and {name} must be different files, not both {path!r}")
 
 
 def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
@@ -36,3 +45,17 @@ def replacing(path: Path) -> Iterator[Path]:
         new = Path(folder) / path.name
         yield new
         os.replace(new, path)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Wait until no other process is here with the same folder, on file systems that have locks."""
+    from fcntl import LOCK_EX, flock
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            flock(descriptor, LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

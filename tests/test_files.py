@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdnhw.files import check_folder, check_output, replacing
+from hdnhw.files import check_distinct, check_folder, check_output, replacing
 from hdnhw.spec import SpecError
 
 
@@ -67,3 +67,9 @@ def test_a_folder_may_be_there_or_made(tmp_path):
     for name in ("file", "file/below"):
         with pytest.raises(SpecError, match=f"^output must be a folder that can be written or made, not '.*/{name}'$"):
             check_folder("output", tmp_path / name)
+
+
+def test_outputs_are_different_files():
+    check_distinct({"--results": "a", "--plot": None, "--html": None, "-o": "b"})
+    with pytest.raises(SpecError, match=r"^--results and --plot must be different files, not both '\./a'$"):
+        check_distinct({"--results": "a", "--html": "b", "--plot": "./a"})

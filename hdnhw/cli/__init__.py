@@ -4,9 +4,13 @@ import argparse
 import json
 import os
 import shlex
+import signal
 import sys
-from collections.abc import Sequence
-from importlib.metadata import entry_points
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import entry_points, version
+from io import TextIOWrapper
+from threading import current_thread, main_thread
 
 from hdnhw.cli.choosing import add_choosing_commands
 from hdnhw.cli.collective import add_collective_commands
@@ -50,11 +54,15 @@ __all__ = [
     "say",
 ]
 
+FAULT, INTERRUPTED, TERMINATED = 70, 130, 143
+"""Exit statuses beside those of commands."""
+
 
 def _parser() -> Parser:
     parser = Parser(
         prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
     )
+    parser.add_argument("--version", action="version", version=f"hdnhw {version('hdnhw')}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in (
         add_network_commands,
@@ -109,8 +117,38 @@ def _flat(row: Result) -> Result:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status: 0 done, 1 a check failed, 2 bad input."""
+    """Run the command line.
+
+    Returns
+    -------
+    int
+        The exit status: 0 done, 1 a check failed, 2 bad input, 70 a fault of the program, 130 interrupted,
+        143 terminated.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
+    if sys.stdout is None:
+        say("hdnhw: standard output must not be closed")
+        return BAD_INPUT
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        with _terminable():
+            return _run(arguments)
+    except Terminated:
+        say("hdnhw: terminated")
+        return TERMINATED
+    except KeyboardInterrupt:
+        say("hdnhw: interrupted")
+        return INTERRUPTED
+    except MemoryError as error:
+        say(f"hdnhw: there is not enough memory{f': {error}' * bool(str(error))}")
+        return BAD_INPUT
+    except Exception as error:
+        say(f"hdnhw: a fault of the program, {type(error).__name__}: {error!s:.200}; {_report(arguments)}")
+        return FAULT
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         options = _parser().parse_args(arguments, argparse.Namespace(command=shlex.join(["hdnhw", *arguments])))
         result, status = options.run(options)
@@ -127,7 +165,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except HangError as error:
         say(f"hdnhw: {error}")
         return FAILED
-    except KeyboardInterrupt:
-        say("hdnhw: interrupted")
-        return 130
     return int(status)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has come: it is obeyed as Ctrl-C is."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Raise :class:`Terminated` when SIGTERM comes; only the main thread can be told."""
+    if current_thread() is not main_thread():
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _report(arguments: Sequence[str]) -> str:
+    """Write down the error that is being handled, and say where."""
+    import traceback
+    from tempfile import NamedTemporaryFile
+
+    text = f"{shlex.join(['hdnhw', *arguments])}\n{traceback.format_exc()}"
+    try:
+        with NamedTemporaryFile("wb", prefix="hdnhw-", suffix=".log", delete=False) as log:
+            log.write(text.encode(errors="replace"))
+    except OSError:
+        return f"no report could be written\n{text}"
+    return f"please report it, with {log.name}"

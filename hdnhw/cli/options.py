@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -51,7 +52,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with status 2."""
-        print(f"{self.prog}: {message}", file=sys.stderr)
+        say(f"{self.prog}: {message}")
         raise SystemExit(BAD_INPUT)
 
 
@@ -63,8 +64,10 @@ def network_of(text: str) -> "Network":
 
 
 def say(message: str) -> None:
-    """Tell the user something that is not the result."""
-    print(message, file=sys.stderr, flush=True)
+    """Tell the user something that is not the result, if anybody listens."""
+    if sys.stderr is not None:  # it is None if it was closed, and print would take standard output
+        with suppress(OSError):
+            print(message, file=sys.stderr, flush=True)
 
 
 def add_command(commands: Any, name: str, run: Command, *, summary: str, example: str, spec: bool = True) -> Parser:

@@ -20,7 +20,7 @@ from hdnhw.cli.options import (
 )
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import add_worker_options, workers
-from hdnhw.files import replacing
+from hdnhw.files import check_distinct, replacing
 from hdnhw.spec import RelaySpec, SpecError
 
 __all__ = ["add_simulation_commands"]
@@ -94,7 +94,8 @@ def _replay(options: argparse.Namespace) -> Result:
 
 def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure load curves of one or more fabrics and their saturation."""
-    from hdnhw.model.sweep import ResultsFile, Sweep
+    from hdnhw.model.results import ResultsFile
+    from hdnhw.model.sweep import Sweep
     from hdnhw.report.curves import check_plot, plot_curves
     from hdnhw.report.page import check_page, sweep_page
 
@@ -104,6 +105,7 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     for spec in options.specs:
         options.spec = spec
         fabrics.append(fabric_spec(options))
+    check_distinct({f"--{name}": getattr(options, name) for name in ("results", "plot", "html")})
     if options.plot is not None:
         check_plot(Path(options.plot))
     if options.html is not None:
@@ -124,14 +126,16 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
 
 
 def _rates(text: str | None) -> list[float] | None:
+    from hdnhw.model.measure import LEAST_RATE
+
     if text is None:
         return None
     try:
         rates = sorted({float(part) for part in text.split(",")})
     except ValueError:
         rates = []
-    if not rates or not all(0 < rate <= 1 for rate in rates):
-        raise SpecError(f"rates must be numbers above 0 and at most 1, such as 0.1,0.2,0.3, not {text!r}")
+    if not rates or not all(LEAST_RATE <= rate <= 1 for rate in rates):
+        raise SpecError(f"rates must be numbers from {LEAST_RATE} to 1, such as 0.1,0.2,0.3, not {text!r}")
     return rates
 
 

@@ -28,11 +28,10 @@ def worker_count(options: argparse.Namespace) -> int:
 
 def workers(options: argparse.Namespace) -> Callable[[], Any]:
     """Return what starts the workers: an executor."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from hdnhw.processes import Processes
 
     if options.cluster is None:
-        return partial(ProcessPoolExecutor, worker_count(options), mp_context=get_context("spawn"))
+        return partial(Processes, worker_count(options))
     if options.workers is not None:
         raise SpecError("workers are those of the cluster: give --workers or --cluster, not both")
     return partial(_cluster, options.cluster)

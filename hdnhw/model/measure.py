@@ -25,7 +25,7 @@ from hdnhw.topology.network import Network
 from hdnhw.traffic.load import Load, Messages
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["LoadSpec", "Measurement", "Progress", "bins", "measure", "summarise", "truncation_point"]
+__all__ = ["LEAST_RATE", "LoadSpec", "Measurement", "Progress", "bins", "measure", "summarise", "truncation_point"]
 
 BATCHES = 20
 STUDENT = 2.093
@@ -41,6 +41,9 @@ LEAST_BLOCKS, MOST_BLOCKS = 10, 60
 
 MOST_BINS = 40
 """Of a histogram that is shown."""
+
+LEAST_RATE, MOST_CYCLES = 1e-9, 500_000_000
+"""Of a load: flits a node and cycle; cycles of the interval and of the warm-up, so that all fit into 31 bits."""
 
 _LAST, _FIRST, _SOURCE = 1, 2, 2
 """Of a packet's tag: whether it is the last or the first of its message, and how far to the left its source stands."""
@@ -65,11 +68,11 @@ class LoadSpec:
     lengths : str or None
         Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
     rate : float
-        Flits of packets a node and cycle, 0 to 1, above 0.
+        Flits of packets a node and cycle, 1e-9 to 1.
     cycles : int
-        Cycles of the interval that is measured.
+        Cycles of the interval that is measured, 20 to 500,000,000.
     warmup : int or None
-        Cycles before it; None to find out, see :func:`measure`.
+        Cycles before it, up to 500,000,000; None to find out, see :func:`measure`.
     seed : int
 
     Raises
@@ -87,12 +90,12 @@ class LoadSpec:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 < self.rate <= 1:
-            raise SpecError(f"rate must be above 0 and at most 1 flit a node and cycle, not {self.rate}")
-        if self.cycles < BATCHES:
-            raise SpecError(f"cycles must be at least {BATCHES}, not {self.cycles}")
-        if self.warmup is not None and self.warmup < 0:
-            raise SpecError(f"warmup must be at least 0 cycles, not {self.warmup}")
+        if not LEAST_RATE <= self.rate <= 1:
+            raise SpecError(f"rate must be {LEAST_RATE} to 1 flit a node and cycle, not {self.rate}")
+        if not BATCHES <= self.cycles <= MOST_CYCLES:
+            raise SpecError(f"cycles must be {BATCHES} to {MOST_CYCLES}, not {self.cycles}")
+        if self.warmup is not None and not 0 <= self.warmup <= MOST_CYCLES:
+            raise SpecError(f"warmup must be 0 to {MOST_CYCLES} cycles, not {self.warmup}")
         if self.seed < 0:
             raise SpecError(f"seed must be at least 0, not {self.seed}")
 

@@ -1,4 +1,4 @@
-"""Many measurements: points of a load curve, the search for saturation, and results that outlive the process."""
+"""Many measurements: points of a load curve, and the search for saturation."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -6,22 +6,18 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from math import isinf
-from pathlib import Path
-from typing import Any
 
-from hdnhw.files import replacing
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summarise
+from hdnhw.model.results import ResultsFile, Row
 from hdnhw.routing.statistics import routing_statistics
-from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.network import build
 from hdnhw.traffic.patterns import parse_pattern
 
-__all__ = ["Point", "ResultsFile", "Row", "Sweep", "load_row", "machine_row", "measure_point", "measurement_row"]
-
-Row = dict[str, Any]
+__all__ = ["Point", "Row", "Sweep", "load_row", "machine_row", "measure_point", "measurement_row"]
 
 REVISION = 3
 """Of what a row means: rows of another one are measured anew."""
@@ -100,57 +96,6 @@ def _faults_row(faults: Faults, measured: Measurement) -> Row:
         "stranded": measured.stranded,
         "stranded_rate": round(measured.stranded_rate, 6),
     }
-
-
-class ResultsFile:
-    """Rows in a Parquet file, written whole after each new one: an interrupted sweep loses nothing.
-
-    Parameters
-    ----------
-    path : Path or None
-        None to keep them in memory alone.
-
-    Raises
-    ------
-    SpecError
-        If the file is there and is none of these, or of an older version.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path, self._rows = path, {}
-        if path is not None and path.exists():
-            self._rows = _read(path)
-
-    def get(self, point: Point) -> Row | None:
-        """Return the row of a point, None if it has not been measured."""
-        return self._rows.get(point.key)
-
-    def add(self, point: Point, row: Row) -> None:
-        """Keep the row of a point."""
-        self._rows[point.key] = row
-        if self._path is None:
-            return
-        import pyarrow
-        from pyarrow import parquet
-
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        table = pyarrow.Table.from_pylist([{"key": key, **kept} for key, kept in self._rows.items()])
-        with replacing(self._path) as new:
-            parquet.write_table(table, new)
-
-
-def _read(path: Path) -> dict[str, Row]:
-    import pyarrow
-    from pyarrow import parquet
-
-    try:
-        rows = parquet.read_table(path).to_pylist()
-        kept = {row.pop("key"): row for row in rows}
-    except (pyarrow.ArrowException, OSError, KeyError) as error:
-        raise SpecError(f"results must be a Parquet file of a sweep, not {str(path)!r}: {error}") from None
-    if not all("created" in row for row in kept.values()):
-        raise SpecError(f"results of {str(path)!r} are of an older version: give another file")
-    return kept
 
 
 class _Curve:
@@ -274,27 +219,23 @@ class Sweep:
     def _run(self, executor: Executor) -> None:
         running: dict[Future[Row], tuple[_Curve, Point]] = {}
         waiting = [(curve, point) for curve in self._curves for point in curve.points()]
-        try:
-            while waiting or running:
-                while waiting:
-                    curve, point = waiting.pop(0)
-                    row = self._results.get(point)
-                    if row is None:
-                        running[executor.submit(measure_point, point)] = curve, point
-                        continue
-                    curve.add(point.load.rate, row)
-                    waiting += [(curve, new) for new in curve.points()]
-                if not running:
+        while waiting or running:
+            while waiting:
+                curve, point = waiting.pop(0)
+                row = self._results.get(point.key)
+                if row is None:
+                    running[executor.submit(measure_point, point)] = curve, point
                     continue
-                self._tell({str(curve.fabric.network): None for curve, _ in running.values()})
-                done = wait(running, return_when=FIRST_COMPLETED).done
-                for future in sorted(done, key=lambda future: future.exception() is not None):  # keep what there is
-                    curve, point = running.pop(future)
-                    self._take(curve, point, future.result())
-                    waiting += [(curve, new) for new in curve.points()]
-        finally:
-            for future in running:
-                future.cancel()
+                curve.add(point.load.rate, row)
+                waiting += [(curve, new) for new in curve.points()]
+            if not running:
+                continue
+            self._tell({str(curve.fabric.network): None for curve, _ in running.values()})
+            done = wait(running, return_when=FIRST_COMPLETED).done
+            for future in sorted(done, key=lambda future: future.exception() is not None):  # keep what there is
+                curve, point = running.pop(future)
+                self._take(curve, point, future.result())
+                waiting += [(curve, new) for new in curve.points()]
 
     def _tell(self, specs: Iterable[str]) -> None:
         done = sum(len(curve.rows) for curve in self._curves)
@@ -302,11 +243,12 @@ class Sweep:
         self._progress(f"{done} of {expected} points: {', '.join(specs)}", done / expected)
 
     def _take(self, curve: _Curve, point: Point, row: Row) -> None:
-        self._results.add(point, row)
+        self._results.add(point.key, row)
         curve.add(point.load.rate, row)
         self._measured += 1
         latency = row["packet_latency"]
-        shown = "saturated" if row["saturated"] else f"latency {latency['mean']:.1f}"
+        shown = f"latency {latency['mean']:.1f}" if latency else "nothing delivered"
+        shown = "saturated" if row["saturated"] else shown
         rates = f"offered {row['offered_rate']:.4f}, accepted {row['accepted_rate']:.4f}"
         self._say(f"{self._measured}: {row['spec']}, {rates}, {shown}")
 

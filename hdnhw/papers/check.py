@@ -3,12 +3,12 @@
 import resource
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from concurrent.futures import as_completed
 from time import perf_counter
 from typing import Any
 
 from hdnhw.papers.catalogue import CLAIMS
+from hdnhw.processes import Processes
 
 __all__ = ["check_claim", "check_claims"]
 
@@ -50,16 +50,10 @@ def check_claims(
     numbers: Sequence[int], *, workers: int, progress: Callable[[str, float], None] = lambda *_: None
 ) -> list[Row]:
     """Check claims of the catalogue, each in a fresh process so that its memory is its own; rows in their order."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload([__name__])
     rows: dict[int, Row] = {}
-    with ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=1) as executor:
+    with Processes(workers, method="forkserver", preload=(__name__,), max_tasks_per_child=1) as executor:
         running = {executor.submit(check_claim, number): number for number in numbers}
-        try:
-            for done in as_completed(running):
-                rows[running[done]] = done.result()
-                progress(f"{len(rows)} of {len(numbers)} claims", len(rows) / len(numbers))
-        finally:
-            for future in running:
-                future.cancel()
+        for done in as_completed(running):
+            rows[running[done]] = done.result()
+            progress(f"{len(rows)} of {len(numbers)} claims", len(rows) / len(numbers))
     return [rows[number] for number in numbers]

@@ -210,11 +210,11 @@ def test_truncation_leaves_out_a_transient_and_nothing_else():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"rate": 0}, "rate must be above 0 and at most 1 flit a node and cycle, not 0"),
+        ({"rate": 0}, "rate must be 1e-09 to 1 flit a node and cycle, not 0"),
         ({"rate": 1.1}, "not 1.1"),
         ({"rate": float("nan")}, "not nan"),
-        ({"cycles": 19}, "cycles must be at least 20, not 19"),
-        ({"warmup": -1}, "warmup must be at least 0 cycles, not -1"),
+        ({"cycles": 19}, "cycles must be 20 to 500000000, not 19"),
+        ({"warmup": -1}, "warmup must be 0 to 500000000 cycles, not -1"),
         ({"seed": -1}, "seed must be at least 0, not -1"),
     ],
 )

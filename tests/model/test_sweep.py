@@ -1,6 +1,5 @@
 """Sweeps: resumed, interrupted, with workers that die; and what the search for saturation finds."""
 
-import json
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 
@@ -8,10 +7,11 @@ import pytest
 
 from hdnhw.model import sweep as sweep_module
 from hdnhw.model.measure import LoadSpec
-from hdnhw.model.sweep import Point, ResultsFile, Sweep, measure_point
+from hdnhw.model.results import ResultsFile
+from hdnhw.model.sweep import Point, Sweep, measure_point
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import FabricSpec, parse
 
 LOAD = LoadSpec(cycles=200, warmup=50)
 FABRICS = [FabricSpec(network=parse(text), packet_length=1) for text in ("cube(2)", "rdn(cube(1), 1)")]
@@ -150,22 +150,6 @@ def test_saturation_is_searched(monkeypatch, limit, pattern):
     assert len(curve["points"]) < 20
 
 
-@pytest.mark.parametrize("content", [b"", b"not parquet", b"PAR1" * 4])
-def test_files_that_are_no_results(tmp_path, content):
-    path = tmp_path / "results.parquet"
-    path.write_bytes(content)
-    with pytest.raises(SpecError, match="results must be a Parquet file of a sweep"):
-        ResultsFile(path)
-    assert path.read_bytes() == content
-
-
-def test_results_of_an_older_version_are_refused(tmp_path):
-    path, point = tmp_path / "results.parquet", Point(fabric=FABRICS[0], load=LOAD)
-    ResultsFile(path).add(point, {"spec": "cube(2)", "rate": 0.1})
-    with pytest.raises(SpecError, match=r"^results of .*results.parquet' are of an older version: give"):
-        ResultsFile(path)
-
-
 def test_lengths_are_measured_and_kept(tmp_path):
     path = tmp_path / "results.parquet"
     curves = [
@@ -178,8 +162,8 @@ def test_lengths_are_measured_and_kept(tmp_path):
     assert [point["packets"] // point["created"] for point in points] == [1, 3]
 
 
-def test_rows_are_json_after_the_file(tmp_path):
-    path, point = tmp_path / "results.parquet", Point(fabric=FABRICS[0], load=LOAD)
-    row = measure_point(point)
-    ResultsFile(path).add(point, row)
-    assert json.loads(json.dumps(ResultsFile(path).get(point))) == json.loads(json.dumps(row))
+def test_a_point_that_delivers_nothing_is_told():
+    said, load = [], replace(LOAD, cycles=20, warmup=0)
+    (curve,) = Sweep(FABRICS[:1], load, rates=[0.001], results=ResultsFile(None), say=said.append).run(Inline)
+    assert (curve["points"][0]["delivered"], curve["points"][0]["packet_latency"]) == (0, None)
+    assert said == ["1: cube(2), offered 0.0000, accepted 0.0000, nothing delivered"]

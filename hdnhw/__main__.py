@@ -1,0 +1,20 @@
+"""``python -m hdnhw``, and the command ``hdnhw``: Ctrl-C is one line from the first moment on."""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Run the command line, see :func:`hdnhw.cli.main`."""
+    try:
+        from hdnhw.cli import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        print("hdnhw: interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

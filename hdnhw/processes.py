@@ -1,0 +1,88 @@
+"""Processes that work in parallel: none outlives the one that started them."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread, current_thread, main_thread
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+__all__ = ["Processes"]
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class Processes(ProcessPoolExecutor):
+    """An executor whose processes end with it: at once after an error, and when the one that started them is killed.
+
+    Ctrl-C reaches all processes of a terminal; these leave it to the one that started them.
+
+    Parameters
+    ----------
+    count : int
+        Of processes.
+    method : str
+        ``spawn`` or ``forkserver``, as in :mod:`multiprocessing`.
+    preload : sequence of str
+        Modules that the server of ``forkserver`` imports.
+    options
+        Of :class:`~concurrent.futures.ProcessPoolExecutor`.
+    """
+
+    def __init__(self, count: int, *, method: str = "spawn", preload: tuple[str, ...] = (), **options: Any) -> None:
+        context = get_context(method)
+        if preload:
+            context.set_forkserver_preload(list(preload))
+        self._others = set(active_children())
+        super().__init__(count, mp_context=context, initializer=_follow, **options)
+
+    def submit(self, function: Callable[Given, Result], /, *given: Given.args, **named: Given.kwargs) -> Future[Result]:
+        """See :meth:`concurrent.futures.Executor.submit`; it starts processes."""
+        with _deferred():
+            return super().submit(function, *given, **named)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        """End the processes; after an error they do not finish what they are doing."""
+        if kind is not None:
+            for process in set(active_children()) - self._others:
+                process.kill()
+        return super().__exit__(kind, error, trace)
+
+
+@contextmanager
+def _deferred() -> Iterator[None]:
+    """Let SIGINT and SIGTERM wait, and SIGINT for ever in processes that start now: they inherit what is blocked."""
+    came: list[int] = []
+    is_told = current_thread() is main_thread()
+    handlers = {
+        number: signal.signal(number, lambda which, _: came.append(which))
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if is_told
+    }
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for which in came:
+            signal.raise_signal(which)
+
+
+def _follow() -> None:
+    """End this process when the one that started it is gone."""
+    Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,117 @@
+"""The command as a process: its streams, its end by signals, and faults of its own."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pyarrow.parquet
+import pytest
+
+import hdnhw
+from hdnhw.cli import main
+
+COMMAND = [sys.executable, "-m", "hdnhw"]
+
+
+def shell(line, **environment):
+    """Return (status, out, err) of a command line of a shell."""
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m hdnhw {line}', sys.executable],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_version():
+    assert shell("--version") == (0, f"hdnhw {version('hdnhw')}\n", "")
+    assert hdnhw.__version__ == version("hdnhw")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("info 'cube(2)' >&-", (2, "", "hdnhw: standard output must not be closed\n")),
+        ("info 'cube(2)' > /dev/full", (2, "", "hdnhw: [Errno 28] No space left on device\n")),
+        ("info 'cube(2' 2>&-", (2, "", "")),
+        ("info 'cube(2)' --wrong 2>&-", (2, "", "")),
+        ("info 'cube(2' 2> /dev/full", (2, "", "")),
+    ],
+)
+def test_streams_that_take_nothing(line, said):
+    assert shell(line) == said
+
+
+def test_names_that_the_output_cannot_spell(tmp_path):
+    status, out, err = shell(f"picture 'cube(2)' -o '{tmp_path}/grün.svg'", PYTHONIOENCODING="ascii")
+    assert (status, err) == (0, "")
+    assert "gr\\xfcn.svg" in out
+    assert (tmp_path / "grün.svg").exists()
+
+
+def test_a_fault_of_the_program_is_one_line_and_a_report(tmp_path, monkeypatch, capsys):
+    def fail(_):
+        raise ArithmeticError("what should not be")
+
+    monkeypatch.setattr("hdnhw.cli.network.network_of", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["info", "cube(3)"]) == 70
+    out, err = capsys.readouterr()
+    said = "hdnhw: a fault of the program, ArithmeticError: what should not be; please report it, with "
+    assert (out, err.startswith(said), err.count("\n")) == ("", True, 1)
+    (report,) = tmp_path.iterdir()
+    assert err.removeprefix(said) == f"{report}\n"
+    text = report.read_text()
+    assert text.startswith("hdnhw info 'cube(3)'\nTraceback (most recent call last):\n")
+    assert text.endswith("ArithmeticError: what should not be\n")
+
+
+def test_too_little_memory_is_one_line(monkeypatch, capsys):
+    def fail(_):
+        raise MemoryError("1 TiB")
+
+    monkeypatch.setattr("hdnhw.cli.network.network_of", fail)
+    assert main(["info", "cube(3)"]) == 2
+    assert capsys.readouterr() == ("", "hdnhw: there is not enough memory: 1 TiB\n")
+
+
+RATES = "0.02,0.04,0.06,0.08,0.1,0.12"
+
+
+@pytest.mark.parametrize(
+    ("number", "to_all", "status", "last"),
+    [
+        (signal.SIGTERM, False, 143, "hdnhw: terminated"),
+        (signal.SIGINT, True, 130, "hdnhw: interrupted"),  # as a terminal does
+        (signal.SIGKILL, False, -9, None),
+    ],
+)
+def test_a_sweep_that_is_stopped_leaves_no_process_and_goes_on(tmp_path, number, to_all, status, last):
+    line = ["sweep", "mesh(3, 3)", "--rates", RATES, "--cycles", "300000", "--workers", "2", "--results", "r.parquet"]
+    process = subprocess.Popen(
+        [*COMMAND, *line],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    said = process.stderr.readline()
+    (os.killpg if to_all else os.kill)(process.pid, number)
+    out, err = process.communicate(timeout=120)  # the streams end when the last process that has them is gone
+    assert (process.returncode, out) == (status, "")
+    told = [line for line in (said + err).splitlines() if not re.fullmatch(r"\d: mesh\(3, 3\), offered .*", line)]
+    if last is not None:  # a process that is killed says nothing, but Python's resource tracker may
+        assert told == [last]
+    kept = pyarrow.parquet.read_table(tmp_path / "r.parquet").num_rows
+    assert 1 <= kept < 6
+    again = subprocess.run([*COMMAND, *line, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert len(again.stderr.splitlines()) == 6 - kept
+    assert [row["rate"] for row in json.loads(again.stdout)["points"]] == list(map(float, RATES.split(",")))
