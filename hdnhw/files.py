@@ -31,7 +31,8 @@ def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
     """Raise SpecError unless a file of this name can be written and has one of the suffixes; `what` names it."""
     if path.suffix not in suffixes:
         *most, last = suffixes
-        raise SpecError(f"{what} must be a file {', '.join(most)} or {last}, not {str(path)!r}")
+        allowed = f"{', '.join(most)} or {last}" if most else last
+        raise SpecError(f"{what} must be a file {allowed}, not {str(path)!r}")
     if path.exists() and not path.is_file():
         raise SpecError(f"{what} must be a file, and {str(path)!r} is none")
     if not os.access(path.parent, os.W_OK | os.X_OK) or not path.parent.is_dir():

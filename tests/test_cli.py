@@ -259,6 +259,31 @@ WRONG = {
         "rate must be 1e-09 to 1 flit a node and cycle, not 1e-300",
     ),
     "negative warm-up": ("simulate 'cube(3)' --warmup -1", "warmup must be 0 to 500000000 cycles, not -1"),
+    "a machine where none runs": (
+        "exchange 'torus(4, 4)' --modes f",
+        "--modes is for a machine: give --on model or --on rtl as well",
+    ),
+    "buffers where none are": (
+        "collective 'cube(3)' --op broadcast --on schedule --buffers 3",
+        "--buffers is for a machine: give --on model or --on rtl as well",
+    ),
+    "no time": (
+        "exchange 'cube(3)' --startup-time nan --word-time 1",
+        "startup time must be a number that is not negative, not nan",
+    ),
+    "negative time": (
+        "collective 'cube(3)' --op scatter --startup-time 1 --word-time -5",
+        r"word time must be a number that is not negative, not -5\.0",
+    ),
+    "a picture as what it is not": (
+        "picture 'cube(3)' -o cube.png",
+        r"picture must be a file \.svg, not 'cube\.png'",
+    ),
+    "one file for two": (
+        "sweep 'cube(3)' --results c.svg --plot c.svg",
+        r"--results and --plot must be different files, not both 'c\.svg'",
+    ),
+    "a folder of results": ("sweep 'cube(3)' --results .", r"results must be a file, and '\.' is none"),
     "all nodes dead": ("faults 'cube(3)' --rate 1", r"rate must be at least 0 and below 1, not 1\.0"),
     "no trials": ("faults 'cube(3)' --trials 0", "trials must be at least 1, not 0"),
     "too many waypoints": ("faults 'cube(3)' --waypoints 9", "waypoints must be 0 to 8, not 9"),

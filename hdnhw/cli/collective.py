@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import entry_points
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from hdnhw.spec import (
     FabricSpec,
     SpecError,
 )
+from hdnhw.spec.options import options_of
 
 if TYPE_CHECKING:
     from hdnhw.topology.network import Network
@@ -80,6 +82,13 @@ def _network(options: argparse.Namespace) -> "Network":
         options.words = 1
     if not 1 <= options.words <= MOST_WORDS:
         raise SpecError(f"words must be 1 to {MOST_WORDS}, not {options.words}")
+    for what, value in (("startup time", options.startup_time), ("word time", options.word_time)):
+        if value is not None and not 0 <= value < inf:
+            raise SpecError(f"{what} must be a number that is not negative, not {value}")
+    if options.on in (None, "schedule") and getattr(options, "schedule", None) != "network":
+        for name in options_of(FabricSpec, timed=True):
+            if getattr(options, name) is not None:
+                raise SpecError(f"--{name.replace('_', '-')} is for a machine: give --on model or --on rtl as well")
     network = network_of(options.spec)
     check_size(network)
     if options.plot is not None:

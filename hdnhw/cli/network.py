@@ -235,13 +235,16 @@ def routing(options: argparse.Namespace) -> tuple[Result, int]:
 
 def picture(options: argparse.Namespace) -> tuple[Result, int]:
     """Draw a network as SVG."""
+    from hdnhw.files import check_output, replacing
     from hdnhw.report.picture import network_svg
 
+    check_output("picture", Path(options.output), [".svg"])
     network = network_of(options.spec)
     if network.num_nodes > PICTURE_LIMIT:
         raise SpecError(f"picture must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
     text = network_svg(network)
-    Path(options.output).write_text(text)
+    with replacing(Path(options.output)) as new:
+        new.write_text(text, encoding="utf-8")
     return {"spec": str(network.spec), "file": options.output, "bytes": len(text)}, DONE
 
 

@@ -5,6 +5,7 @@ A text has a message a line: cycle, source, destination, and flits, which may be
 
 import bz2
 from array import array
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -17,6 +18,9 @@ from hdnhw.traffic.netrace import MAGIC, read_netrace
 from hdnhw.traffic.trace import COLUMNS, Trace, make_trace
 
 __all__ = ["read_trace"]
+
+MOST_BYTES = 1 << 16
+"""Of a line: a file without ends of lines is refused before it is read."""
 
 LINE = "three or four integers: cycle, source, destination and flits"
 
@@ -67,7 +71,9 @@ def read_trace(path: Path, *, nodes: int, packet_length: int, flit_width: int, l
 def _read_text(file: BinaryIO, name: str, nodes: int, packet_length: int) -> Trace:
     columns = [array("q") for _ in COLUMNS]
     lines = array("q")
-    for number, line in enumerate(file, 1):
+    for number, line in enumerate(iter(partial(file.readline, MOST_BYTES + 1), b""), 1):
+        if len(line) > MOST_BYTES:
+            raise SpecError(f"{name}: line {number} must have at most {MOST_BYTES} bytes")
         fields = line.split(b"#", 1)[0].split()
         if not fields:
             continue
@@ -90,7 +96,8 @@ def _read_parquet(file: BinaryIO, name: str, nodes: int, packet_length: int) -> 
     try:
         table = parquet.ParquetFile(file).read()
     except (pyarrow.ArrowException, OSError) as error:
-        raise SpecError(f"{name}: must be a Parquet file: {error}") from None
+        reason = " ".join(str(error).split())
+        raise SpecError(f"{name}: must be a Parquet file: {reason}") from None
     if "flits" not in table.column_names:
         table = table.append_column("flits", pyarrow.array(np.full(len(table), packet_length)))
     arrays: dict[str, npt.NDArray[Any]] = {}

@@ -2,6 +2,7 @@
 
 import bz2
 import struct
+from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -124,6 +125,7 @@ NUMBERS = "must be three or four integers: cycle, source, destination and flits,
         ("0 0 1\n0 0 -1", "line 2: destination must be a node of this network, 0 to 3, not -1$"),
         ("0 0 1 0", "line 1: flits must be 1 to 1048576, not 0$"),
         ("0 0 1 1048577", "not 1048577$"),
+        ("0 0 1\n" + 70_000 * " ", "trace: line 2 must have at most 65536 bytes$"),
     ],
 )
 def test_texts_that_cannot_be(tmp_path, text, said):
@@ -187,6 +189,26 @@ def test_files_that_are_no_traces(tmp_path, content, said):
     (tmp_path / "trace").write_bytes(content)
     with pytest.raises(SpecError, match=said):
         read(tmp_path / "trace")
+
+
+def test_a_file_without_end_is_refused():
+    with pytest.raises(SpecError, match=r"^/dev/zero: line 1 must have at most 65536 bytes$"):
+        read(Path("/dev/zero"))
+
+
+def test_a_broken_table_is_one_line(tmp_path):
+    """Some messages of Thrift have two."""
+    path = tmp_path / "trace"
+    parquet.write_table(pyarrow.table(COLUMNS), path)
+    content, said = path.read_bytes(), []
+    for place in range(4, len(content) - 8, 3):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
+        try:
+            read(path)
+        except SpecError as error:
+            said.append(str(error))
+    assert len(said) > 20
+    assert not any("\n" in message for message in said)
 
 
 def test_limit_before_the_first_message(tmp_path):
