@@ -44,9 +44,10 @@ def command(*arguments, status=0):
         (command("info", "cube(3)"), {"numpy"}),
         (command("neighbors", "rdn(cube(3), 1)", "0"), set()),
         (command("route", "rdn(cube(3), 1)", "0", "5"), {"numpy"}),
-        (command("picture", "rdn(cube(2), 1)", "-o", "/dev/null"), {"numpy"}),
+        (command("picture", "rdn(cube(2), 1)", "-o", "network.svg"), {"numpy"}),
         (command("emit", "cube(1)", status=2), set()),
     ],
 )
-def test_only_what_is_needed_is_imported(code, needs):
+def test_only_what_is_needed_is_imported(code, needs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert imported(code).intersection(HEAVY) == needs
