@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from hdnhw.spec import SpecError
 
-__all__ = ["check_distinct", "check_folder", "check_output", "locked", "replacing"]
+__all__ = ["check_distinct", "check_file", "check_folder", "check_output", "locked", "replacing"]
 
 
 def check_folder(what: str, path: Path) -> None:
@@ -27,14 +27,19 @@ def check_distinct(paths: Mapping[str, str | None]) -> None:
             raise SpecError(f"{other} and {name} must be different files, not both {path!r}")
 
 
+def check_file(what: str, path: Path) -> None:
+    """Raise SpecError if there is something of this name that is no file; `what` names it."""
+    if path.exists() and not path.is_file():
+        raise SpecError(f"{what} must be a file, and {str(path)!r} is none")
+
+
 def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
     """Raise SpecError unless a file of this name can be written and has one of the suffixes; `what` names it."""
     if path.suffix not in suffixes:
         *most, last = suffixes
         allowed = f"{', '.join(most)} or {last}" if most else last
         raise SpecError(f"{what} must be a file {allowed}, not {str(path)!r}")
-    if path.exists() and not path.is_file():
-        raise SpecError(f"{what} must be a file, and {str(path)!r} is none")
+    check_file(what, path)
     if not os.access(path.parent, os.W_OK | os.X_OK) or not path.parent.is_dir():
         raise SpecError(f"{what} must be in a folder that can be written, not {str(path)!r}")
 

@@ -8,10 +8,11 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import entry_points, version
+from importlib.metadata import entry_points
 from io import TextIOWrapper
 from threading import current_thread, main_thread
 
+import hdnhw
 from hdnhw.cli.choosing import add_choosing_commands
 from hdnhw.cli.collective import add_collective_commands
 from hdnhw.cli.emulation import add_emulation_command
@@ -58,11 +59,19 @@ FAULT, INTERRUPTED, TERMINATED = 70, 130, 143
 """Exit statuses beside those of commands."""
 
 
+class _ShowVersion(argparse.Action):
+    """The version is looked up when it is asked for, not whenever a command begins."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"hdnhw {hdnhw.__version__}")
+        parser.exit()
+
+
 def _parser() -> Parser:
     parser = Parser(
         prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
     )
-    parser.add_argument("--version", action="version", version=f"hdnhw {version('hdnhw')}")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in (
         add_network_commands,

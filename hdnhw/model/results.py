@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from hdnhw.files import check_folder, locked, replacing
+from hdnhw.files import check_file, check_folder, locked, replacing
 from hdnhw.spec import SpecError
 
 __all__ = ["ResultsFile", "Row"]
@@ -32,8 +32,7 @@ class ResultsFile:
         self._rows: dict[str, Row] = {}
         self._seen: tuple[int, int, int] | None = None
         if path is not None:
-            if path.exists() and not path.is_file():
-                raise SpecError(f"results must be a file, and {str(path)!r} is none")
+            check_file("results", path)
             check_folder("folder of results", path.parent)
             self._merge(path)
 
@@ -80,7 +79,7 @@ def _read(path: Path) -> dict[str, Row]:
     try:
         table = parquet.read_table(path)
         if table.schema.field("key").type != pyarrow.string():
-            raise KeyError("its column key is not of strings")
+            raise ValueError("its column key is not of strings")
         rows = table.to_pylist()
     except (pyarrow.ArrowException, OSError, KeyError, ValueError) as error:
         reason = " ".join(str(error).split())
