@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
+from queue import SimpleQueue
 from threading import Thread, current_thread, main_thread
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
-__all__ = ["Processes"]
+__all__ = ["Ended", "Processes"]
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -53,6 +54,26 @@ class Processes(ProcessPoolExecutor):
             for process in set(active_children()) - self._others:
                 process.kill()
         return super().__exit__(kind, error, trace)
+
+
+class Ended(Generic[Result]):
+    """Futures as they end.
+
+    :func:`concurrent.futures.wait` holds the locks of all futures for a moment: when a signal raises an exception just
+    then, some stay locked, and the executor waits for them for ever. Here there is no lock that could be left behind.
+    """
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[Future[Result]] = SimpleQueue()
+
+    def add(self, future: Future[Result]) -> None:
+        """Let :meth:`wait` return a future too."""
+        with _deferred():
+            future.add_done_callback(self._queue.put)
+
+    def wait(self) -> list[Future[Result]]:
+        """Wait until a future has ended; return all that have and were not returned before."""
+        return [self._queue.get(), *(self._queue.get_nowait() for _ in range(self._queue.qsize()))]
 
 
 @contextmanager

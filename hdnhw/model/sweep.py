@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from math import isinf
@@ -11,6 +11,7 @@ from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summarise
 from hdnhw.model.results import ResultsFile, Row
+from hdnhw.processes import Ended
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import Faults
@@ -218,21 +219,23 @@ class Sweep:
 
     def _run(self, executor: Executor) -> None:
         running: dict[Future[Row], tuple[_Curve, Point]] = {}
+        ended: Ended[Row] = Ended()
         waiting = [(curve, point) for curve in self._curves for point in curve.points()]
         while waiting or running:
             while waiting:
                 curve, point = waiting.pop(0)
                 row = self._results.get(point.key)
                 if row is None:
-                    running[executor.submit(measure_point, point)] = curve, point
+                    future = executor.submit(measure_point, point)
+                    running[future] = curve, point
+                    ended.add(future)
                     continue
                 curve.add(point.load.rate, row)
                 waiting += [(curve, new) for new in curve.points()]
             if not running:
                 continue
             self._tell({str(curve.fabric.network): None for curve, _ in running.values()})
-            done = wait(running, return_when=FIRST_COMPLETED).done
-            for future in sorted(done, key=lambda future: future.exception() is not None):  # keep what there is
+            for future in sorted(ended.wait(), key=lambda future: future.exception() is not None):  # keep what there is
                 curve, point = running.pop(future)
                 self._take(curve, point, future.result())
                 waiting += [(curve, new) for new in curve.points()]

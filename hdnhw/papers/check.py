@@ -3,12 +3,11 @@
 import resource
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import as_completed
 from time import perf_counter
 from typing import Any
 
 from hdnhw.papers.catalogue import CLAIMS
-from hdnhw.processes import Processes
+from hdnhw.processes import Ended, Processes
 
 __all__ = ["check_claim", "check_claims"]
 
@@ -53,7 +52,11 @@ def check_claims(
     rows: dict[int, Row] = {}
     with Processes(workers, method="forkserver", preload=(__name__,), max_tasks_per_child=1) as executor:
         running = {executor.submit(check_claim, number): number for number in numbers}
-        for done in as_completed(running):
-            rows[running[done]] = done.result()
-            progress(f"{len(rows)} of {len(numbers)} claims", len(rows) / len(numbers))
+        ended: Ended[Row] = Ended()
+        for future in running:
+            ended.add(future)
+        while len(rows) < len(running):
+            for future in ended.wait():
+                rows[running[future]] = future.result()
+                progress(f"{len(rows)} of {len(numbers)} claims", len(rows) / len(numbers))
     return [rows[number] for number in numbers]
