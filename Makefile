@@ -32,7 +32,7 @@ check: check-lockstep check-heavy
 # Fabrics drawn at random, each under six kinds of traffic, seven with dead pins: the Verilog equal to the model; about an hour.
 COUNT ?= 20
 check-lockstep: $(READY)
-	$(BIN)/python -m sim.lockstep --seed $(SEED) --count $(COUNT) $(addprefix --until ,$(UNTIL))
+	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --count $(COUNT) $(addprefix --until ,$(UNTIL))
 
 # The tests that `make test` leaves out.
 check-heavy: $(READY)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from boards.bitstream import build_bitstream
-from boards.catalogue import BOARDS
+from hdnhw.boards.bitstream import build_bitstream
+from hdnhw.boards.catalogue import BOARDS
 from hdnhw.cli import say
 
 PACKETS = 1000

@@ -4,9 +4,9 @@ from bench.collectives import BUFFERS, NETWORKS, table
 from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import execute
 from hdnhw.emit.fabric import emit_fabric
+from hdnhw.sim.collective import CollectiveBench
 from hdnhw.spec import CollectiveSpec, FabricSpec, parse
 from hdnhw.topology.network import build
-from sim.collective import CollectiveBench
 
 MOST_NODES = 256
 """Of a network that is built: larger ones take more than half an hour each."""

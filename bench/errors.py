@@ -2,8 +2,8 @@
 
 from bench.collectives import table
 from hdnhw.emit.fabric import emit_fabric
+from hdnhw.sim.errors import ErrorBench
 from hdnhw.spec import FabricSpec, parse
-from sim.errors import ErrorBench
 
 SPEC = "hdn(cube(2), [[0]])"
 PACKETS = {1: 250_000, 4: 150_000, 8: 100_000}

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hdnhw.report.waveform import Lane, Spans, waveform_svg
+from hdnhw.sim.waves import Packet, Recorder, Traces
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.timing import SlotTiming
-from sim.waves import Packet, Recorder, Traces
 
 SPEC = FabricSpec(network=parse("hdn(cube(3), [[0, 1]])"), buffers=4)
 """32 routers of five ports: three of the cube, a cross-edge, the terminal."""

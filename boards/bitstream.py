@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from boards.catalogue import Board
-from boards.selftest import SelfTest, check_testable
-from boards.top import BoardTop
+from hdnhw.boards.catalogue import Board
+from hdnhw.boards.selftest import SelfTest, check_testable
+from hdnhw.boards.top import BoardTop
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.flow.nextpnr import fmax_of, read_report
 from hdnhw.flow.tools import ToolError, run_tool, tool_versions

@@ -2,15 +2,15 @@
 
 import argparse
 
-from boards.bitstream import build_bitstream
-from boards.catalogue import PACKETS, SIMULATED_PACKETS, Board, find_board
-from boards.simulation import hear_self_test, self_test_sources
-from boards.terminal import check_packets
+from hdnhw.boards.bitstream import build_bitstream
+from hdnhw.boards.catalogue import PACKETS, SIMULATED_PACKETS, Board, find_board
+from hdnhw.boards.simulation import hear_self_test, self_test_sources
+from hdnhw.boards.terminal import check_packets
 from hdnhw.cli import Result, fabric_spec, say
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flow.tools import ToolError
+from hdnhw.sim.simulator import SimulatorError
 from hdnhw.spec import FabricSpec
-from sim.simulator import SimulatorError
 
 __all__ = ["build"]
 

@@ -3,14 +3,14 @@
 import argparse
 from typing import Any
 
-from boards.catalogue import BOARDS, PACKETS, SIMULATED_PACKETS
+from hdnhw.boards.catalogue import BOARDS, PACKETS, SIMULATED_PACKETS
 from hdnhw.cli import Result, add_command, add_machine_options
 
 __all__ = ["add_build"]
 
 
 def _build(options: argparse.Namespace) -> tuple[Result, int]:
-    from boards.build import build
+    from hdnhw.boards.build import build
 
     return build(options)
 

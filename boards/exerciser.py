@@ -6,7 +6,7 @@ from amaranth.hdl import ClockSignal, Instance, Module, ResetInserter, ResetSign
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from boards.terminal import Terminal, TrafficKind, balance_width
+from hdnhw.boards.terminal import Terminal, TrafficKind, balance_width
 from hdnhw.emit.fabric import EmittedFabric
 
 __all__ = ["COUNT_WIDTH", "EVENTS", "Exerciser", "Tally"]

@@ -7,7 +7,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import enum, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from boards.terminal import TrafficKind
+from hdnhw.boards.terminal import TrafficKind
 
 __all__ = ["Count", "Script", "ScriptPlayer", "self_test_script"]
 

@@ -6,11 +6,11 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
-from boards.decimal import DecimalPrinter
-from boards.exerciser import COUNT_WIDTH, Exerciser
-from boards.pattern import HeadFormat
-from boards.script import Count, ScriptPlayer, self_test_script
-from boards.uart import UartTransmitter
+from hdnhw.boards.decimal import DecimalPrinter
+from hdnhw.boards.exerciser import COUNT_WIDTH, Exerciser
+from hdnhw.boards.pattern import HeadFormat
+from hdnhw.boards.script import Count, ScriptPlayer, self_test_script
+from hdnhw.boards.uart import UartTransmitter
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
 from hdnhw.spec import SpecError
@@ -58,7 +58,7 @@ class SelfTest(wiring.Component):
     pause_cycles : int
         Cycles between two runs.
     quiet_cycles : int, optional
-        See :class:`boards.exerciser.Exerciser`.
+        See :class:`hdnhw.boards.exerciser.Exerciser`.
     activity_cycles : int
         Cycles for which `active` stays after the last flit.
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from boards.selftest import SelfTest, check_testable
+from hdnhw.boards.selftest import SelfTest, check_testable
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.emit.verilog import module_text
-from sim.listener import hear
-from sim.simulator import BUILD_ROOT
+from hdnhw.sim.listener import hear
+from hdnhw.sim.simulator import BUILD_ROOT
 
 __all__ = ["hear_self_test", "self_test_sources"]
 

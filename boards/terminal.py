@@ -7,7 +7,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from boards.pattern import LFSR_WIDTH, HeadFormat, lfsr_step, mix
+from hdnhw.boards.pattern import LFSR_WIDTH, HeadFormat, lfsr_step, mix
 from hdnhw.flit import FlitFormat
 from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature

@@ -5,7 +5,7 @@ from typing import Any
 from amaranth.hdl import Module
 from amaranth.lib import io, wiring
 
-from boards.selftest import SelfTest
+from hdnhw.boards.selftest import SelfTest
 
 __all__ = ["BoardTop"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.sim.runner import Bench
+from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import AxiStreamSpec
 from hdnhw.topology.address import AddressLayout
-from sim.runner import Bench
-from sim.simulator import BUILD_ROOT
 
 __all__ = ["AxiBench", "AxiVerdict", "check_frames", "make_frames"]
 
@@ -124,7 +124,7 @@ class AxiBench(Bench[dict[str, Any], AxiVerdict]):
         Folder for builds.
     """
 
-    name, module, kind = "axi", "sim.axi_bench", AxiStreamSpec
+    name, module, kind = "axi", "hdnhw.sim.axi_bench", AxiStreamSpec
 
     def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
         super().__init__(fabric, root=root)

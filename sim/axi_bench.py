@@ -1,6 +1,6 @@
 """The cocotb test of a fabric with AXI endpoints: cocotbext-axi drives and takes every stream, and reads the registers.
 
-The runner, :mod:`sim.axi`, writes what to send into the working folder, and checks what this bench writes down.
+The runner, :mod:`hdnhw.sim.axi`, writes what to send into the working folder, and checks what this bench writes down.
 """
 
 import json

@@ -12,13 +12,13 @@ import numpy.typing as npt
 from hdnhw.collective.program import messages_of
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.rtl.collective.engine import startup_cycles
+from hdnhw.sim.check import log_rows
+from hdnhw.sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
+from hdnhw.sim.runner import Bench
+from hdnhw.sim.simulator import BUILD_ROOT, SimulatorError
+from hdnhw.sim.stimulus import write_columns
 from hdnhw.spec import CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
-from sim.check import log_rows
-from sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
-from sim.runner import Bench
-from sim.simulator import BUILD_ROOT, SimulatorError
-from sim.stimulus import write_columns
 
 __all__ = ["CollectiveBench", "CollectiveCase", "CollectiveVerdict", "OperationVerdict"]
 
@@ -103,7 +103,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         Folder for builds.
     """
 
-    name, module, kind = "collective", "sim.collective_bench", CollectiveSpec
+    name, module, kind = "collective", "hdnhw.sim.collective_bench", CollectiveSpec
 
     def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
         super().__init__(fabric, root=root)

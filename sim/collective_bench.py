@@ -1,4 +1,4 @@
-"""The cocotb test of a fabric with collective engines; :mod:`sim.collective` builds the bench and reads its logs."""
+"""The cocotb test of a fabric with collective engines; :mod:`hdnhw.sim.collective` builds it and reads its logs."""
 
 from typing import Any
 

@@ -6,7 +6,7 @@ cycle.
 """
 
 from hdnhw.emit.fabric import EmittedFabric
-from sim.harness import ADVANCE
+from hdnhw.sim.harness import ADVANCE
 
 __all__ = ["FLITS", "MOST_OPERATIONS", "collective_harness_text"]
 

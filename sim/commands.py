@@ -11,20 +11,20 @@ from hdnhw.cli import (
     add_load_options,
     add_machine_options,
 )
+from hdnhw.sim.choices import SIMULATORS, TESTS
 from hdnhw.spec import AxiStreamSpec, RelaySpec
-from sim.choices import SIMULATORS, TESTS
 
 __all__ = ["add_cosim", "add_demo"]
 
 
 def _cosim(options: argparse.Namespace) -> tuple[Result, int]:
-    from sim.cosim import cosim
+    from hdnhw.sim.cosim import cosim
 
     return cosim(options)
 
 
 def _demo(options: argparse.Namespace) -> tuple[Result, int]:
-    from sim.cosim import demo
+    from hdnhw.sim.cosim import demo
 
     return demo(options)
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from hdnhw.cli import Result, drawn_faults, fabric_spec, load_spec, say
 from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.sim.axi import AxiBench
+from hdnhw.sim.check import StreamVerdict
+from hdnhw.sim.choices import TESTS
+from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
+from hdnhw.sim.relay import RelayBench
+from hdnhw.sim.runner import Bench, Run, SimulatorError
+from hdnhw.sim.stimulus import Case, load_case, make_case
+from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import AxiStreamSpec, FabricSpec, RelaySpec, SpecError, parse
 from hdnhw.traffic.packets import Terminals
-from sim.axi import AxiBench
-from sim.check import StreamVerdict
-from sim.choices import TESTS
-from sim.errors import ErrorBench, ErrorVerdict, check_error_rate
-from sim.relay import RelayBench
-from sim.runner import Bench, Run, SimulatorError
-from sim.stimulus import Case, load_case, make_case
-from sim.streams import StreamBench
 
 __all__ = ["cosim", "demo"]
 

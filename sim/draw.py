@@ -1,4 +1,4 @@
-"""Fabrics and cases drawn at random, for the check that the model is the Verilog (:mod:`sim.lockstep`)."""
+"""Fabrics and cases drawn at random, for the check that the model is the Verilog (:mod:`hdnhw.sim.lockstep`)."""
 
 import shlex
 from collections.abc import Callable

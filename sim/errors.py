@@ -11,13 +11,13 @@ from hdnhw.crc import check_of
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
 from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.sim.check import log_rows
+from hdnhw.sim.harness import Channels
+from hdnhw.sim.simulator import BUILD_ROOT
+from hdnhw.sim.stimulus import Case, make_case, write_case
+from hdnhw.sim.streams import HarnessBench
 from hdnhw.spec import SpecError
 from hdnhw.topology.metrics import neighbor_table
-from sim.check import log_rows
-from sim.harness import Channels
-from sim.simulator import BUILD_ROOT
-from sim.stimulus import Case, make_case, write_case
-from sim.streams import HarnessBench
 
 __all__ = ["ErrorBench", "ErrorCase", "ErrorVerdict", "Flip", "check_error_rate", "draw_flips"]
 
@@ -228,7 +228,7 @@ class ErrorBench(HarnessBench[ErrorCase, ErrorVerdict]):
         super().__init__(fabric, flips=True, simulator=simulator, root=root)
 
     def test_name(self, case: ErrorCase) -> str:
-        """See :meth:`sim.runner.Bench.test_name`."""
+        """See :meth:`hdnhw.sim.runner.Bench.test_name`."""
         return case.case.test
 
     def make_case(self, *, packets: int, rate: float, seed: int = 1) -> ErrorCase:
@@ -237,7 +237,7 @@ class ErrorBench(HarnessBench[ErrorCase, ErrorVerdict]):
         Parameters
         ----------
         packets, seed : int
-            See :func:`sim.stimulus.make_case`.
+            See :func:`hdnhw.sim.stimulus.make_case`.
         rate : float
             Probability that a wire of a channel, data or check, is turned over in a cycle.
 
@@ -252,7 +252,7 @@ class ErrorBench(HarnessBench[ErrorCase, ErrorVerdict]):
         return ErrorCase(case, draw_flips(rate, **sizes, rng=np.random.default_rng(seed)))
 
     def write(self, case: ErrorCase, folder: Path) -> dict[str, Any]:
-        """See :meth:`sim.runner.Bench.write`."""
+        """See :meth:`hdnhw.sim.runner.Bench.write`."""
         lines = [f"{flip.cycle} {flip.channel} {flip.mask:x}\n" for flip in case.flips]
         (folder / "flips.txt").write_text("".join(lines))
         return self.options(write_case(case.case, folder, self.machine))

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.model.replay import exchange_on, replay
+from hdnhw.sim.check import log_rows
+from hdnhw.sim.runner import Bench
+from hdnhw.sim.simulator import BUILD_ROOT, SimulatorError
 from hdnhw.spec import ExchangeSpec
 from hdnhw.traffic.exchange import exchange_trace
-from sim.check import log_rows
-from sim.runner import Bench
-from sim.simulator import BUILD_ROOT, SimulatorError
 
 __all__ = ["WAITS", "ExchangeBench", "ExchangeVerdict"]
 
@@ -145,7 +145,7 @@ class ExchangeBench(Bench[tuple[int, ...], ExchangeVerdict]):
         Folder for builds.
     """
 
-    name, module, kind = "exchange", "sim.exchange_bench", ExchangeSpec
+    name, module, kind = "exchange", "hdnhw.sim.exchange_bench", ExchangeSpec
 
     def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
         super().__init__(fabric, root=root)

@@ -1,6 +1,6 @@
 """The cocotb test of a fabric with generators: it starts a total exchange twice, and reads what the hardware counts.
 
-The runner, :mod:`sim.exchange`, compares what the bench in Verilog writes down.
+The runner, :mod:`hdnhw.sim.exchange`, compares what the bench in Verilog writes down.
 """
 
 import json

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build
+from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build
 
 __all__ = ["hear"]
 
@@ -70,7 +70,7 @@ def hear(
         "HDNHW_ENDINGS": " ".join(endings),
         "HDNHW_RUNS": str(runs),
     }
-    build.run("sim.uart", run, plusargs=list(plusargs), extra_env=environment)
+    build.run("hdnhw.sim.uart", run, plusargs=list(plusargs), extra_env=environment)
     text = (run / "text").read_bytes().decode("ascii").replace("\r\n", "\n")
     shutil.rmtree(run)
     return text

@@ -9,13 +9,13 @@ import numpy as np
 
 from hdnhw.cli.options import Parser, drawn_faults
 from hdnhw.emit.fabric import emit_fabric
+from hdnhw.sim.check import StreamVerdict
+from hdnhw.sim.draw import PACKETS, DrawnCase, command, draw_cases, draw_fabric
+from hdnhw.sim.runner import SimulatorError
+from hdnhw.sim.stimulus import Case, load_case, make_case
+from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import Choice, options_of
-from sim.check import StreamVerdict
-from sim.draw import PACKETS, DrawnCase, command, draw_cases, draw_fabric
-from sim.runner import SimulatorError
-from sim.stimulus import Case, load_case, make_case
-from sim.streams import StreamBench
 
 __all__ = ["count_faults", "main"]
 
@@ -67,7 +67,7 @@ def check_fabric(fabric: FabricSpec, cases: Sequence[DrawnCase]) -> tuple[int, n
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print one row a fabric and the totals; return 1 if anything differs."""
-    parser = Parser(prog="sim.lockstep", description=__doc__)
+    parser = Parser(prog="hdnhw.sim.lockstep", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
     parser.add_argument("--count", type=int, default=20, help="fabrics (default 20)")
     parser.add_argument("--until", type=float, default=inf, help="begin no fabric after then, but one (date +%%s)")

@@ -16,14 +16,14 @@ from hdnhw.flit import RELAY_COUNTS, RelayFormat, RelayKind, RelayPacket
 from hdnhw.model.relay import ModelPacket, Relayed, RelayModel, Sends
 from hdnhw.model.relayed import sends_around
 from hdnhw.routing.waypoints import Detours, RouteTable
+from hdnhw.sim.check import count_head_mismatches, log_rows
+from hdnhw.sim.harness import CAPACITY
+from hdnhw.sim.simulator import BUILD_ROOT
+from hdnhw.sim.stimulus import ALWAYS, dead_plusargs, dead_words, write_columns
+from hdnhw.sim.streams import HarnessBench
 from hdnhw.spec import RelaySpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.packets import Terminals, terminal_seeds
-from sim.check import count_head_mismatches, log_rows
-from sim.harness import CAPACITY
-from sim.simulator import BUILD_ROOT
-from sim.stimulus import ALWAYS, dead_plusargs, dead_words, write_columns
-from sim.streams import HarnessBench
 
 __all__ = ["RelayBench", "RelayCase", "RelayVerdict"]
 
@@ -169,7 +169,7 @@ class RelayBench(HarnessBench[RelayCase, RelayVerdict]):
         return RelayCase(sends, payloads, faults, pauses, np.array(good, np.bool_), expected, ALWAYS, limit)
 
     def write(self, case: RelayCase, folder: Path) -> dict[str, Any]:
-        """See :meth:`sim.runner.Bench.write`."""
+        """See :meth:`hdnhw.sim.runner.Bench.write`."""
         sends, format_ = case.sends, self.format
         flits = [format_.pack(stops, payload) for stops, payload in zip(sends.stops, case.payloads, strict=True)]
         write_columns(
@@ -199,7 +199,7 @@ class RelayBench(HarnessBench[RelayCase, RelayVerdict]):
         return self.format.flits_of(RelayPacket(**header, stops=packet.stops, payload=payload))
 
     def check(self, case: RelayCase, folder: Path) -> RelayVerdict:
-        """See :meth:`sim.runner.Bench.check`."""
+        """See :meth:`hdnhw.sim.runner.Bench.check`."""
         expected = case.expected
         rows = [
             (int(node), int(cycle), self.machine.flits.split(int(data, 16)))

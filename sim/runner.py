@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
+from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, SimulatorError, control_text
 from hdnhw.spec import EndpointSpec
-from sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, SimulatorError, control_text
 
 __all__ = ["Bench", "Run", "SimulatorError", "Verdict"]
 
@@ -109,7 +109,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
 
     @abstractmethod
     def write(self, case: CaseType, folder: Path) -> dict[str, Any]:
-        """Write what the bench reads into a folder; return the options of :meth:`sim.simulator.Build.run`."""
+        """Write what the bench reads into a folder; return the options of :meth:`hdnhw.sim.simulator.Build.run`."""
 
     @abstractmethod
     def has_ended(self, folder: Path) -> bool:

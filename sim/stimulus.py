@@ -15,12 +15,12 @@ from hdnhw.model.measure import LoadSpec
 from hdnhw.model.replay import exchange_on
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
+from hdnhw.sim.harness import CAPACITY
 from hdnhw.spec import SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.exchange import MOST_TIMED
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
-from sim.harness import CAPACITY
 
 __all__ = [
     "ALWAYS",

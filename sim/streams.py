@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.sim.check import StreamVerdict, check_ejections, count_hop_mismatches
+from hdnhw.sim.harness import Channels, harness_text, splice_flips
+from hdnhw.sim.runner import Bench, Run, Verdict
+from hdnhw.sim.simulator import BUILD_ROOT
+from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.topology.faults import Faults
-from sim.check import StreamVerdict, check_ejections, count_hop_mismatches
-from sim.harness import Channels, harness_text, splice_flips
-from sim.runner import Bench, Run, Verdict
-from sim.simulator import BUILD_ROOT
-from sim.stimulus import Case, make_case, write_case
 
 __all__ = ["HarnessBench", "StreamBench"]
 
@@ -18,14 +18,14 @@ VerdictType = TypeVar("VerdictType", bound=Verdict)
 
 
 class HarnessBench(Bench[CaseType, VerdictType]):
-    """A fabric in the bench of :mod:`sim.harness`: of bare streams, or with relays, which have the same.
+    """A fabric in the bench of :mod:`hdnhw.sim.harness`: of bare streams, or with relays, which have the same.
 
     Parameters
     ----------
     fabric, simulator, root
         See :class:`Bench`.
     flips : bool
-        Whether errors can be injected, see :mod:`sim.errors`: wires between routers pass an XOR that was not emitted.
+        Whether errors can be injected, see :mod:`hdnhw.sim.errors`: wires between routers pass an XOR, not emitted.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class HarnessBench(Bench[CaseType, VerdictType]):
         Node, port index and port name of every channel.
     """
 
-    name, module = "streams", "sim.streams_bench"
+    name, module = "streams", "hdnhw.sim.streams_bench"
     channels: Channels
 
     def __init__(
@@ -65,7 +65,7 @@ class HarnessBench(Bench[CaseType, VerdictType]):
         return int((folder / "dropped").read_text())
 
     def options(self, plusargs: dict[str, Any], reset_after: int = 0) -> dict[str, Any]:
-        """Return the options of :meth:`sim.simulator.Build.run`."""
+        """Return the options of :meth:`hdnhw.sim.simulator.Build.run`."""
         return {
             "test_filter": r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
             "plusargs": [f"+{name}={value}" for name, value in plusargs.items()],
@@ -93,7 +93,7 @@ class StreamBench(HarnessBench[Case, StreamVerdict]):
         test : str
             ``hops``, ``random``, ``exchange`` or ``faults``.
         packets, seed : int
-            See :func:`sim.stimulus.make_case`.
+            See :func:`hdnhw.sim.stimulus.make_case`.
         faults : Faults, optional
             What is dead; the fabric must have the pins.
         reset_after : int

@@ -1,4 +1,4 @@
-"""The cocotb tests; :mod:`sim.streams` builds the bench and writes the case into the working folder."""
+"""The cocotb tests; :mod:`hdnhw.sim.streams` builds the bench and writes the case into the working folder."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The cocotb test that listens to a serial line; :mod:`sim.listener` says by environment how fast and how long."""
+"""The cocotb test that listens to a serial line, as fast and as long as :mod:`hdnhw.sim.listener` says by environment."""
 
 import os
 from pathlib import Path

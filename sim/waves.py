@@ -11,8 +11,8 @@ from string import ascii_uppercase
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.report.waveform import Bit, Bus, Lane
+from hdnhw.sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
 from hdnhw.spec import FabricSpec, SpecError
-from sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
 
 __all__ = ["Packet", "Recorder", "Traces"]
 
@@ -172,7 +172,7 @@ class Recorder:
         (folder / "scene.json").write_text(scene)
         traces = folder / "traces.json"
         traces.unlink(missing_ok=True)
-        self._build.run("sim.waves_bench", folder)
+        self._build.run("hdnhw.sim.waves_bench", folder)
         if not traces.exists():
             raise SimulatorError(f"the recording did not end, see {folder / 'simulation.log'}")
         return Traces(json.loads(traces.read_text()), self.flits)

@@ -1,4 +1,4 @@
-"""The cocotb test behind :mod:`sim.waves`: drive the terminals cycle by cycle and write down every wire of the top."""
+"""The cocotb test behind :mod:`hdnhw.sim.waves`: drive the terminals by cycles and write down every wire of the top."""
 
 import json
 from pathlib import Path

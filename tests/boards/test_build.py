@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from boards.bitstream import build_bitstream
-from boards.catalogue import BOARDS
+from hdnhw.boards.bitstream import build_bitstream
+from hdnhw.boards.catalogue import BOARDS
 from hdnhw.cli import main
 from hdnhw.flow.tools import ToolError, tool_path, tool_versions
 from hdnhw.spec import FabricSpec, parse

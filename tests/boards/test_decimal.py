@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from boards.decimal import DecimalPrinter
+from hdnhw.boards.decimal import DecimalPrinter
 
 
 @pytest.mark.parametrize("width", [1, 4, 16, 28])

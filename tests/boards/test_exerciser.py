@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from boards.exerciser import Tally
+from hdnhw.boards.exerciser import Tally
 
 
 @pytest.mark.parametrize("inputs", [1, 2, 6, 7, 32, 40])

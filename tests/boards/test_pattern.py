@@ -3,7 +3,7 @@
 import pytest
 from amaranth.hdl import Const, Module, Signal
 
-from boards.pattern import LFSR_TAPS, LFSR_WIDTH, HeadFormat, lfsr_step, mix
+from hdnhw.boards.pattern import LFSR_TAPS, LFSR_WIDTH, HeadFormat, lfsr_step, mix
 from hdnhw.flit import FlitFormat
 from hdnhw.spec import SpecError
 

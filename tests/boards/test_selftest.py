@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from boards.simulation import hear_self_test, self_test_sources
+from hdnhw.boards.simulation import hear_self_test, self_test_sources
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec, parse

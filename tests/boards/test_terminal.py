@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from boards.pattern import HeadFormat
-from boards.terminal import PacketChecker, PacketGenerator, Terminal, TrafficKind, check_packets
+from hdnhw.boards.pattern import HeadFormat
+from hdnhw.boards.terminal import PacketChecker, PacketGenerator, Terminal, TrafficKind, check_packets
 from hdnhw.flit import FlitFormat
 from hdnhw.spec import parse
 from hdnhw.topology.address import AddressLayout

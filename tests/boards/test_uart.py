@@ -3,7 +3,7 @@
 
 import pytest
 
-from boards.uart import UartTransmitter
+from hdnhw.boards.uart import UartTransmitter
 
 
 @pytest.mark.parametrize("divisor", [2, 3, 8, 217])

@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 
 from hdnhw.emit.fabric import emit_fabric
+from hdnhw.sim.simulator import verilator_home
 from hdnhw.spec import FabricSpec, parse
-from sim.simulator import verilator_home
 
 FABRICS = {
     "two classes": FabricSpec(network=parse("rdn(cube(1), 1)"), packet_length=4),

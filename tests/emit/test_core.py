@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.sim.simulator import verilator_home
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
-from sim.simulator import verilator_home
 
 SPECS = {
     "noc": FabricSpec(network=parse("hdn(cube(1), [[0]])"), packet_length=2, flit_width=8),

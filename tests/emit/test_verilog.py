@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.simulator import verilator_home
+from hdnhw.sim.simulator import verilator_home
 
 INSTANCE = re.compile(r"^  (\w+) (router|ejection)_(\d+) \(\n(.*?)\n  \);$", re.MULTILINE | re.DOTALL)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
-from sim.simulator import verilator_home
+from hdnhw.sim.simulator import verilator_home
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "axi_wrapper"

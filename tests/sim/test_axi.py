@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hdnhw.emit.fabric import emit_fabric
+from hdnhw.sim.axi import AxiBench, AxiVerdict, check_frames
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
-from sim.axi import AxiBench, AxiVerdict, check_frames
 
 
 def bench(text: str, **sizes: int) -> AxiBench:

@@ -9,9 +9,9 @@ import pytest
 from hdnhw.flit import FlitFormat
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
+from hdnhw.sim.check import StreamVerdict, check_ejections
+from hdnhw.sim.stimulus import make_case, write_case
 from hdnhw.spec import FabricSpec, parse
-from sim.check import StreamVerdict, check_ejections
-from sim.stimulus import make_case, write_case
 
 FLITS = FlitFormat(32, 2, 4)
 FAULTS = ("lost", "misrouted", "payload_mismatches", "cycle_mismatches", "head_mismatches", "hop_mismatches")

@@ -4,9 +4,9 @@ import pytest
 
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.rtl.collective.engine import startup_cycles
+from hdnhw.sim.collective import CollectiveBench, CollectiveCase
 from hdnhw.spec import OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.timing import SlotTiming
-from sim.collective import CollectiveBench, CollectiveCase
 
 
 def bench(text: str, *, operations: tuple[str, ...] = OPERATIONS, root: int = 0, **machine: int) -> CollectiveBench:

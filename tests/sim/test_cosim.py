@@ -14,15 +14,15 @@ from hdnhw.model.collective import measure_network_exchange
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import plan
 from hdnhw.routing.waypoints import RouteTable
+from hdnhw.sim.check import StreamVerdict
+from hdnhw.sim.runner import Run
+from hdnhw.sim.stimulus import case_of_traffic, load_case, make_case
+from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
-from sim.check import StreamVerdict
-from sim.runner import Run
-from sim.stimulus import case_of_traffic, load_case, make_case
-from sim.streams import StreamBench
 
 
 def bench(text: str, simulator: str = "verilator", **sizes: int | str) -> StreamBench:

@@ -10,14 +10,14 @@ import pytest
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
+from hdnhw.sim.errors import ErrorBench, ErrorCase, ErrorVerdict, draw_flips
+from hdnhw.sim.harness import splice_flips
+from hdnhw.sim.runner import Run
+from hdnhw.sim.stimulus import make_case
+from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
-from sim.errors import ErrorBench, ErrorCase, ErrorVerdict, draw_flips
-from sim.harness import splice_flips
-from sim.runner import Run
-from sim.stimulus import make_case
-from sim.streams import StreamBench
 
 Logs = tuple[Run[ErrorVerdict], Path, ErrorCase]
 

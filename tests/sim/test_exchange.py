@@ -11,10 +11,10 @@ import pytest
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat, GeneratorFormat
 from hdnhw.model.collective import measure_network_exchange
+from hdnhw.sim.exchange import WAITS, ExchangeBench, ExchangeVerdict
+from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import ExchangeSpec, FabricSpec, parse
 from hdnhw.topology.network import build
-from sim.exchange import WAITS, ExchangeBench, ExchangeVerdict
-from sim.simulator import BUILD_ROOT
 
 
 def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int, int]:

@@ -9,14 +9,14 @@ import pytest
 
 from hdnhw.cli import fabric_spec, load_spec
 from hdnhw.routing.plan import plan
+from hdnhw.sim import lockstep
+from hdnhw.sim.commands import add_cosim
+from hdnhw.sim.draw import KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
+from hdnhw.sim.simulator import Build
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.spec.options import options_of
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.network import build
-from sim import lockstep
-from sim.commands import add_cosim
-from sim.draw import KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
-from sim.simulator import Build
 
 SMALL = FabricSpec(network=parse("complete(2)"), packet_length=2, buffers=2, flit_width=20)
 

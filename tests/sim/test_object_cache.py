@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from sim.object_cache import compile_or_copy
+from hdnhw.sim.object_cache import compile_or_copy
 
 COMPILER = """#!/bin/sh
 if [ "$1" = --version ]; then echo one; exit; fi

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from hdnhw.emit.fabric import emit_fabric
+from hdnhw.sim.relay import RelayBench
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
-from sim.relay import RelayBench
 
 
 def bench(

@@ -9,10 +9,10 @@ from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.sim import stimulus
+from hdnhw.sim.stimulus import Case, load_case
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.traffic.packets import Terminals
-from sim import stimulus
-from sim.stimulus import Case, load_case
 
 LOAD = LoadSpec(pattern="complement", rate=0.2, cycles=20_000)
 

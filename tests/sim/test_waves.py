@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from hdnhw.sim.waves import Packet, Recorder
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
-from sim.waves import Packet, Recorder
 
 DOCS = Path(__file__).parents[2] / "docs"
 LENGTH = 4
