@@ -1,4 +1,4 @@
-"""The cocotb test that listens to a serial line, as fast and as long as :mod:`hdnhw.sim.listener` says by environment."""
+"""The cocotb test that listens to a serial line; :mod:`hdnhw.sim.listener` says by environment what and how long."""
 
 import os
 from pathlib import Path
