@@ -19,9 +19,9 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# Compile what the model runs, for all processes that follow.
+# Compile what is compiled at first use, for all processes that follow.
 kernels: $(READY)
-	@$(BIN)/hdnhw simulate "cube(1)" --cycles 100 --warmup 0 > /dev/null
+	@$(BIN)/hdnhw warm-up > /dev/null
 
 # All that checks without measuring, hours: what `make test` covers once, on many more fabrics. SEED draws fabrics and
 # the order of tests; no test and no fabric begins after UNTIL, seconds since 1970 as `date +%s` prints them.

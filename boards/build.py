@@ -4,18 +4,18 @@ import argparse
 
 from hdnhw.boards.bitstream import build_bitstream
 from hdnhw.boards.catalogue import PACKETS, SIMULATED_PACKETS, Board, find_board
-from hdnhw.boards.simulation import hear_self_test, self_test_sources
 from hdnhw.boards.terminal import check_packets
 from hdnhw.cli import Result, fabric_spec, say
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flow.tools import ToolError
-from hdnhw.sim.simulator import SimulatorError
 from hdnhw.spec import FabricSpec
 
 __all__ = ["build"]
 
 
 def _simulate(board: Board, spec: FabricSpec, packets: int) -> tuple[Result, int]:
+    from hdnhw.boards.simulation import hear_self_test, self_test_sources
+
     say(f"{board.name}: simulating the self-test of {spec.network} ...")
     text = hear_self_test(self_test_sources(emit_fabric(spec), packets=packets))
     passed = text.endswith("\nPASS\n")
@@ -24,6 +24,7 @@ def _simulate(board: Board, spec: FabricSpec, packets: int) -> tuple[Result, int
 
 
 def _build(board: Board, spec: FabricSpec, packets: int, seed: int) -> tuple[Result, int]:
+    board.platform()  # an error now if the extra is missing, not after a word of the work
     built = build_bitstream(board, spec, packets=packets, seed=seed, say=say)
     result = {
         "board": board.name,
@@ -57,6 +58,6 @@ def build(options: argparse.Namespace) -> tuple[Result, int]:
     packets = check_packets(default if options.packets is None else options.packets)
     try:
         return _simulate(board, spec, packets) if options.simulate else _build(board, spec, packets, options.seed)
-    except (SimulatorError, ToolError) as error:
+    except ToolError as error:
         say(f"hdnhw: {error}")
         return {"board": board.name, "spec": str(spec.network), "passed": False, "error": str(error)}, 1

@@ -47,7 +47,7 @@ def hear_self_test(
 
     Raises
     ------
-    SimulatorError
+    ToolError
         If there is no verdict in time.
     """
     limit = CYCLE_LIMIT * runs

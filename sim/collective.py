@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from hdnhw.collective.program import messages_of
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.flow.tools import ToolError
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
 from hdnhw.sim.runner import Bench
-from hdnhw.sim.simulator import BUILD_ROOT, SimulatorError
+from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
 from hdnhw.spec import CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
@@ -121,7 +122,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         say(f"{operation}: {self.network.num_nodes} engines in the emitted Verilog ...")
         try:
             (verdict,) = self.run_case(CollectiveCase([operation])).verdict.operations
-        except SimulatorError as error:
+        except ToolError as error:
             return {"delivered": False, "error": str(error)}
         execution, length = self.program.executions[operation], self.machine.spec.packet_length
         startup = startup_cycles(self.machine.timing)

@@ -8,12 +8,13 @@ from typing import Any
 
 from hdnhw.cli import Result, drawn_faults, fabric_spec, load_spec, say
 from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.flow.tools import ToolError
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.choices import TESTS
 from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
 from hdnhw.sim.relay import RelayBench
-from hdnhw.sim.runner import Bench, Run, SimulatorError
+from hdnhw.sim.runner import Bench, Run
 from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import AxiStreamSpec, FabricSpec, RelaySpec, SpecError, parse
@@ -53,7 +54,7 @@ def _mark(passed: bool) -> str:
     return " - passed" if passed else " - FAILED"
 
 
-def _failed(error: SimulatorError, **about: Any) -> tuple[Result, int]:
+def _failed(error: ToolError, **about: Any) -> tuple[Result, int]:
     """Tell of a bench that could not be run."""
     say(f"hdnhw: {error}")
     return {**about, "passed": False, "error": str(error)}, 1
@@ -117,7 +118,7 @@ def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Result, told: str) 
     """Run the one case of a bench of endpoints; `told` is what is said of the verdict, with its fields in braces."""
     try:
         run = bench.run_case(case)
-    except SimulatorError as error:
+    except ToolError as error:
         return _failed(error, **about)
     outcome = _outcome(run)
     say(f"  {told.format(**outcome)}{_mark(run.verdict.passed)}")
@@ -184,7 +185,7 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
             say(f"errors: {nodes} routers, packets of {length} flits, {options.simulator} ...")
             runs.append(bench.run_case(case))
             _say_errors(runs[-1].verdict)
-    except SimulatorError as error:
+    except ToolError as error:
         return _failed(error, **about)
     passed = all(run.verdict.passed for run in runs)
     return about | _sum(runs) | {"passed": passed, "runs": [_error_row(run) for run in runs]}, 0 if passed else 1
@@ -213,7 +214,7 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
                 if spec not in benches:
                     benches[spec] = StreamBench(emit_fabric(spec), simulator=options.simulator)
                 runs.append(_run(benches[spec], _case(benches[spec], test, options)))
-    except SimulatorError as error:
+    except ToolError as error:
         return _failed(error, test=options.test or "all")
     passed = all(run.verdict.passed for run in runs)
     name = str(parse(options.spec))
@@ -233,7 +234,7 @@ def demo(_options: argparse.Namespace) -> tuple[Result, int]:
     cases = [make_case(test, bench.model, packets=10_000) for test in TESTS]
     try:
         runs = [_run(bench, case) for case in cases]
-    except SimulatorError as error:
+    except ToolError as error:
         return _failed(error, spec=str(spec.network))
     passed = all(run.verdict.passed for run in runs)
     manifest = bench.fabric.manifest

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.flow.tools import ToolError
 from hdnhw.model.replay import exchange_on, replay
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.runner import Bench
-from hdnhw.sim.simulator import BUILD_ROOT, SimulatorError
+from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import ExchangeSpec
 from hdnhw.traffic.exchange import exchange_trace
 
@@ -164,7 +165,7 @@ class ExchangeBench(Bench[tuple[int, ...], ExchangeVerdict]):
         say(f"exchange: {self.machine.network.num_nodes} generators in the emitted Verilog ...")
         try:
             verdict = self.run_case(WAITS).verdict
-        except SimulatorError as error:
+        except ToolError as error:
             return {"delivered": False, "error": str(error)}
         row = asdict(verdict)
         (cycles, again), (model, _) = row.pop("cycles"), row.pop("model_cycles")

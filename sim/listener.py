@@ -57,7 +57,7 @@ def hear(
 
     Raises
     ------
-    SimulatorError
+    ToolError
         If the simulator fails or time is up.
     """
     files = {"listener.vlt": CONTROL.format(top=top), **sources}

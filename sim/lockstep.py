@@ -9,9 +9,9 @@ import numpy as np
 
 from hdnhw.cli.options import Parser, drawn_faults
 from hdnhw.emit.fabric import emit_fabric
+from hdnhw.flow.tools import ToolError
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.draw import PACKETS, DrawnCase, command, draw_cases, draw_fabric
-from hdnhw.sim.runner import SimulatorError
 from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec
@@ -54,7 +54,7 @@ def check_fabric(fabric: FabricSpec, cases: Sequence[DrawnCase]) -> tuple[int, n
     for drawn in cases:
         try:
             verdict = bench.run_case(make_drawn_case(bench, drawn)).verdict
-        except SimulatorError as error:
+        except ToolError as error:
             print(f"    {error}\n    {command(fabric, drawn)}")
             total += (1, 0, 0, 1)
             continue

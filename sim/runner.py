@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.flow.tools import ToolError
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, SimulatorError, control_text
+from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, control_text
 from hdnhw.spec import EndpointSpec
 
-__all__ = ["Bench", "Run", "SimulatorError", "Verdict"]
+__all__ = ["Bench", "Run", "Verdict"]
 
 
 class Verdict(Protocol):
@@ -129,7 +130,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
 
         Raises
         ------
-        SimulatorError
+        ToolError
             If the bench cannot be built or does not end.
         """
         build_seconds = self.build.make()
@@ -138,7 +139,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         started = time.monotonic()
         self.build.run(self.module, folder, **options)
         if not self.has_ended(folder):
-            raise SimulatorError(f"the bench did not end, see {folder / 'simulation.log'}")
+            raise ToolError(f"the bench did not end, see {folder / 'simulation.log'}")
         return folder, time.monotonic() - started, build_seconds
 
     def run_case(self, case: CaseType, *, keep: bool = False) -> Run[VerdictType]:
@@ -152,7 +153,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
 
         Raises
         ------
-        SimulatorError
+        ToolError
             If the bench cannot be built or does not end.
         """
         name = self.test_name(case)

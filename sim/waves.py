@@ -10,8 +10,9 @@ from string import ascii_uppercase
 
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat
+from hdnhw.flow.tools import ToolError
 from hdnhw.report.waveform import Bit, Bus, Lane
-from hdnhw.sim.simulator import BUILD_ROOT, Build, SimulatorError, control_text
+from hdnhw.sim.simulator import BUILD_ROOT, Build, control_text
 from hdnhw.spec import FabricSpec, SpecError
 
 __all__ = ["Packet", "Recorder", "Traces"]
@@ -148,7 +149,7 @@ class Recorder:
 
         Raises
         ------
-        SimulatorError
+        ToolError
             If the simulation cannot be built or does not end.
         """
         self._build.make()
@@ -174,5 +175,5 @@ class Recorder:
         traces.unlink(missing_ok=True)
         self._build.run("hdnhw.sim.waves_bench", folder)
         if not traces.exists():
-            raise SimulatorError(f"the recording did not end, see {folder / 'simulation.log'}")
+            raise ToolError(f"the recording did not end, see {folder / 'simulation.log'}")
         return Traces(json.loads(traces.read_text()), self.flits)

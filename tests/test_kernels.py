@@ -1,11 +1,15 @@
 """Kernels: compiled when they are called, and interpreted where that is quicker, with the same result."""
 
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 
 import numpy as np
 import pytest
+from numba.core import caching
 
-from hdnhw.kernels import FEW_STEPS, Kernel, interpreted, kernel
+from hdnhw.cli import main
+from hdnhw.kernels import FEW_STEPS, Compilation, Kernel, Stopwatch, compilation, compiling, interpreted, kernel
+from hdnhw.model.kernel.fabric import simulate
 from hdnhw.routing.hop import hop_rule
 from hdnhw.routing.plan import prove
 from hdnhw.spec import parse
@@ -77,7 +81,100 @@ def test_interpreted_kernels_return_the_same(monkeypatch, text):
     compiled = results(text)
     numba = sys.modules.pop("numba")
     try:
-        monkeypatch.setattr(Kernel, "_compiled", property(lambda _: pytest.fail("a kernel was compiled")))
+        monkeypatch.setattr(Kernel, "compiled", property(lambda _: pytest.fail("a kernel was compiled")))
         assert results(text) == compiled
     finally:
         sys.modules["numba"] = numba
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Return a function in a file of its own; its code can be kept beside it."""
+    file = tmp_path / "source.py"
+    file.write_text("def twice(number):\n    return 2 * number\n")
+    spec = spec_from_file_location("source", file)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.twice
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Return what was told of compilation."""
+    own, lines = Compilation(), []
+    own.tell = lines.append
+    monkeypatch.setattr(compiling, "compilation", own)
+    return lines
+
+
+@pytest.fixture
+def read_only(monkeypatch):
+    """Return what makes all folders for machine code such that nothing can be written; a superuser could otherwise."""
+
+    def refuse(_):
+        raise PermissionError
+
+    return lambda: monkeypatch.setattr(caching._CacheLocator, "ensure_cache_path", refuse)
+
+
+def test_code_is_kept_beside_the_source_and_read_where_nothing_can_be_written(source, told, read_only, tmp_path):
+    first = compiling.compiled(source, "int64(int64)")
+    assert (compiling.folder_of(first), told) == (tmp_path / "__pycache__", [True])
+    read_only()
+    again = compiling.compiled(source, "int64(int64)")
+    assert (compiling.folder_of(again), again(4), sum(again.stats.cache_hits.values())) == (
+        tmp_path / "__pycache__",
+        8,
+        1,
+    )
+    other = compiling.compiled(source, "float64(float64)")  # of this there is no code
+    assert (other(0.5), sum(other.stats.cache_hits.values())) == (1.0, 0)
+    assert told == [True]
+
+
+def test_without_a_folder_it_is_compiled_each_time(source, told, read_only, tmp_path):
+    read_only()
+    for _ in range(2):
+        made = compiling.compiled(source, "int64(int64)")
+        assert (compiling.folder_of(made), made(4)) == (None, 8)
+    assert told == [False]
+    assert not list(tmp_path.glob("__pycache__/*.nbi"))
+
+
+def test_a_stopwatch_leaves_compilation_out(monkeypatch):
+    watch = Stopwatch()
+    monkeypatch.setattr(compilation, "seconds", compilation.seconds + 1000)
+    assert watch.seconds < 0
+
+
+def test_the_time_of_compilation_is_added_up(source, told):  # noqa: ARG001
+    before = compiling.compilation.seconds
+    compiling.compiled(source, "int64(int64)")
+    assert compiling.compilation.seconds > before
+
+
+def test_warm_up_says_where_the_code_is_kept(capsys):
+    assert main(["warm-up"]) == 0
+    out, _ = capsys.readouterr()
+    assert str(compiling.folder_of(simulate)) in out
+
+
+def test_warm_up_without_a_folder(capsys, monkeypatch):
+    monkeypatch.setattr("hdnhw.model.warmup.folder_of", lambda _: None)
+    assert main(["warm-up"]) == 2
+    said = "hdnhw: no folder to keep what is compiled can be written: NUMBA_CACHE_DIR must name one that can\n"
+    assert capsys.readouterr() == ("", said)
+
+
+@pytest.mark.parametrize(
+    ("is_kept", "often"),
+    [(True, "once"), (False, "in each run: no folder to keep it can be written, NUMBA_CACHE_DIR may name one")],
+)
+def test_a_command_says_once_that_it_compiles(capsys, monkeypatch, is_kept, often):
+    own = Compilation()
+    monkeypatch.setattr("hdnhw.cli.compilation", own)
+    assert main(["neighbors", "cube(2)", "0"]) == 0
+    capsys.readouterr()
+    own.announce(is_kept)
+    own.announce(is_kept)
+    assert capsys.readouterr().err == f"hdnhw: compiling, about half a minute, {often}\n"

@@ -47,7 +47,7 @@ PLACES = {
     "distributed": ("hdnhw/cli/", "tests/"),
     "jinja2": ("hdnhw/report/",),
     "matplotlib": ("hdnhw/report/",),
-    "numba": ("hdnhw/collective/compiled.py", "hdnhw/kernels.py", "hdnhw/model/kernel/", *NUMBA_OF_ROUTING),
+    "numba": ("hdnhw/collective/compiled.py", "hdnhw/kernels/", "hdnhw/model/kernel/", *NUMBA_OF_ROUTING),
     "pyarrow": ("hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),

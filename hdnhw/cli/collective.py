@@ -1,7 +1,6 @@
 """Commands about collective operations."""
 
 import argparse
-import time
 from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import entry_points
@@ -22,6 +21,7 @@ from hdnhw.cli.options import (
 )
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.collective.choices import SPLITS
+from hdnhw.kernels import Stopwatch
 from hdnhw.spec import (
     EXCHANGE_ORDERS,
     CollectiveSpec,
@@ -101,7 +101,7 @@ def _run(options: argparse.Namespace, schedule: Any, operation: str, head: Resul
     from hdnhw.collective.executor import ScheduleError, execute
     from hdnhw.report.timespace import plot_timespace
 
-    started, network = time.monotonic(), schedule.network
+    watch, network = Stopwatch(), schedule.network
     result: Result = {"spec": str(network.spec), "nodes": network.num_nodes, **head, "ports": options.ports}
     result |= {"on": options.on or "schedule", "message_words": options.words}
     try:
@@ -115,7 +115,7 @@ def _run(options: argparse.Namespace, schedule: Any, operation: str, head: Resul
         result |= _on_model(options, counted)
     if options.on == "rtl":
         result |= _on_rtl(options, schedule, operation)
-    result["seconds"] = round(time.monotonic() - started, 3)
+    result["seconds"] = round(watch.seconds, 3)
     if options.steps:
         result["steps"] = _steps(schedule, counted, options.words, result.get("cycles_per_step"))
     if options.plot is not None:
@@ -225,7 +225,7 @@ def _network_exchange(options: argparse.Namespace, network: "Network") -> tuple[
     for name, is_given in given.items():
         if is_given:
             raise SpecError(f"{name} is for schedules with steps; network has none")
-    started = time.monotonic()
+    watch = Stopwatch()
     bench = _bench(fabric_spec(options), ExchangeSpec(at_once=options.at_once)) if options.on == "rtl" else None
     with ProgressBar() as progress:
         row = measure_network_exchange(
@@ -246,7 +246,7 @@ def _network_exchange(options: argparse.Namespace, network: "Network") -> tuple[
     } | nothing
     if bench is not None:
         result |= bench.measure(say=say)
-    result["seconds"] = round(time.monotonic() - started, 3)
+    result["seconds"] = round(watch.seconds, 3)
     return result, DONE if result["delivered"] else FAILED
 
 

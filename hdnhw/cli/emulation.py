@@ -1,11 +1,11 @@
 """The command that runs algorithms of a product network on an HSN."""
 
 import argparse
-import time
 from typing import Any
 
 from hdnhw.cli.options import DONE, FAILED, Result, add_command, network_of, say
 from hdnhw.collective.choices import ALGORITHMS, SWAPS
+from hdnhw.kernels import Stopwatch
 from hdnhw.spec import Product, SpecError, cube, product
 
 __all__ = ["add_emulation_command"]
@@ -17,7 +17,7 @@ def emulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Move the data of a step, or of an algorithm, of the product of an HSN's nuclei."""
     from hdnhw.collective.emulation import host_of
 
-    started = time.monotonic()
+    watch = Stopwatch()
     uses = {"ways": options.all_port, "swaps": options.run_name, "steps": not options.run_name}
     for name, of in (("ways", "--all-port"), ("swaps", "--run"), ("steps", "--step and --all-port")):
         if getattr(options, name) and not uses[name]:
@@ -28,7 +28,7 @@ def emulate(options: argparse.Namespace) -> tuple[Result, int]:
         result, is_right = _run(options, host)
     else:
         result, is_right = _communicate(options, host)
-    return head | result | {"seconds": round(time.monotonic() - started, 3)}, DONE if is_right else FAILED
+    return head | result | {"seconds": round(watch.seconds, 3)}, DONE if is_right else FAILED
 
 
 def _guest(host: Any) -> str | None:

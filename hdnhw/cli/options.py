@@ -67,7 +67,8 @@ def say(message: str) -> None:
     """Tell the user something that is not the result, if anybody listens."""
     if sys.stderr is not None:  # it is None if it was closed, and print would take standard output
         with suppress(OSError):
-            print(f"{message}\n", end="", file=sys.stderr, flush=True)  # at once: a signal may come in between
+            over = "\r\033[K" if sys.stderr.isatty() else ""  # a bar may stand in this line
+            print(f"{over}{message}\n", end="", file=sys.stderr, flush=True)  # at once: a signal may come in between
 
 
 def add_command(commands: Any, name: str, run: Command, *, summary: str, example: str, spec: bool = True) -> Parser:

@@ -96,6 +96,7 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure load curves of one or more fabrics and their saturation."""
     from hdnhw.model.results import ResultsFile
     from hdnhw.model.sweep import Sweep
+    from hdnhw.model.warmup import compile_model
     from hdnhw.report.curves import check_plot, plot_curves
     from hdnhw.report.page import check_page, sweep_page
 
@@ -114,6 +115,8 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     start, rates = workers(options), _rates(options.rates)
     with ProgressBar() as progress:
         measured = Sweep(fabrics, load, rates=rates, results=results, say=progress.say, progress=progress.show)
+        if options.cluster is None:
+            compile_model()
         curves = measured.run(start)
     if options.plot is not None:
         plot_curves(curves, Path(options.plot))

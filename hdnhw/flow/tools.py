@@ -32,7 +32,7 @@ def tool_path(tool: str) -> Path:
     """
     path = Path(sys.executable).parent / _TOOLS[tool][0]
     if not path.exists():
-        raise ToolError(f"{tool} is not installed: {path} does not exist; `make .venv` installs it")
+        raise ToolError(f"{tool} is not installed: {path} does not exist: pip install 'hdnhw[flow]'")
     return path
 
 

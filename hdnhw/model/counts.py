@@ -1,6 +1,7 @@
 """What the channels and queues of a fabric did: counts, and tables made of them."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,7 @@ def _exists(plan: RoutingPlan) -> npt.NDArray[np.bool_]:
 def check_channels(path: Path) -> None:
     """Raise SpecError unless :func:`write_channels` can write a file of this name."""
     check_output("channels", path, (".parquet", ".csv"))
+    import_module("pyarrow")  # an error now, not after the work
 
 
 def write_channels(plan: RoutingPlan, counts: Counts, path: Path) -> None:

@@ -8,7 +8,6 @@ queue at every source, latency from the creation of a packet, accepted rate at t
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,6 +15,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.kernels import Stopwatch
 from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.kernel.state import CREATED, DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
@@ -209,7 +209,7 @@ def measure(
     """
     if counting and load.cycles < model.timing.packet_length:
         raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
-    started = time.perf_counter()
+    watch = Stopwatch()
     run = _Run(model, load, counting, progress)
     windows, steady = ([], True) if load.warmup is not None else _warm_up(run)
     start = run.cycle if load.warmup is None else load.warmup
@@ -226,7 +226,7 @@ def measure(
         for window in run.windows(run.cycle + run.block):
             tally.take(window)
     run.watchdog.look(last=True)
-    return tally.result(run, steady, counts, time.perf_counter() - started)
+    return tally.result(run, steady, counts, watch.seconds)
 
 
 @dataclass(frozen=True, eq=False)

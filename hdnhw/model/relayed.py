@@ -1,6 +1,5 @@
 """Open-loop measurement of packets that go by waypoints around what is dead, on the model of relays."""
 
-import time
 from dataclasses import asdict
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.flit import RELAY_COUNTS
+from hdnhw.kernels import Stopwatch
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.measure import LoadSpec, Progress, summarise
@@ -57,7 +57,7 @@ def measure_relayed(model: FabricModel, load: LoadSpec, *, progress: Progress = 
     machine, faults = model.machine, model.faults
     assert isinstance(machine.spec.endpoints, RelaySpec)
     assert faults is not None
-    started, start = time.perf_counter(), WARMUP if load.warmup is None else load.warmup
+    watch, start = Stopwatch(), WARMUP if load.warmup is None else load.warmup
     stop = start + load.cycles
     sends, named = _sends(machine, machine.spec.endpoints.waypoints, faults, load, 2 * stop)
     course = RelayCourse(model, sends, Terminals())
@@ -91,7 +91,7 @@ def measure_relayed(model: FabricModel, load: LoadSpec, *, progress: Progress = 
         "packet_latency_by_waypoints": _summary(latency[came & (named > 0)]),
         **dict(zip(RELAY_COUNTS, course.counts.sum(axis=0).tolist(), strict=True)),
         "cycles": course.cycle,
-        "seconds": round(time.perf_counter() - started, 3),
+        "seconds": round(watch.seconds, 3),
     }
 
 

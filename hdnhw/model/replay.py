@@ -5,13 +5,13 @@ events is that of a run in one piece.
 """
 
 import heapq
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.kernels import Stopwatch
 from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel, model_of
 from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.measure import Progress, bins, summarise
@@ -95,12 +95,12 @@ def replay(
     """
     if limit is not None and not 1 <= limit <= MAX_CYCLE:
         raise SpecError(f"cycles must be 1 to {MAX_CYCLE}, not {limit}")
-    started = time.perf_counter()
+    watch = Stopwatch()
     run = _Run(model, trace, MAX_CYCLE if limit is None else limit)
     while run.goes_on:
         run.advance()
         progress("trace", run.share)
-    return run.result(started)
+    return run.result(watch.seconds)
 
 
 class _Calendar:
@@ -218,7 +218,7 @@ class _Run:
         message = np.repeat(np.arange(len(messages)), packets)
         return Arrivals.of(created[message], source[message], destination[message], number)
 
-    def result(self, started: float) -> Replay:
+    def result(self, seconds: float) -> Replay:
         """Sum up."""
         self._note_heads(self._course.packets)
         return Replay(
@@ -229,7 +229,7 @@ class _Run:
             packets=self._packets,
             taken=self._taken,
             cycles=min(self._course.cycles, self._limit) if self._course.packets_gone == self._total else self._limit,
-            seconds=time.perf_counter() - started,
+            seconds=seconds,
         )
 
 

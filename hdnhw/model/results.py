@@ -1,5 +1,6 @@
 """Rows of measurements that outlive the process that measured them."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ class ResultsFile:
         if path is not None:
             check_file("results", path)
             check_folder("folder of results", path.parent)
+            import_module("pyarrow")  # an error now, not after the first row
             self._merge(path)
 
     def get(self, key: str) -> Row | None:

@@ -1,6 +1,7 @@
 """Load curves: latency against the rate that is offered."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ STYLE: "dict[RcKeyType, Any]" = {"svg.hashsalt": "hdnhw", "svg.fonttype": "none"
 def check_plot(path: Path) -> None:
     """Raise SpecError unless curves can be drawn to a file of this name."""
     check_output("plot", path, SUFFIXES)
+    import_module("matplotlib.figure")  # an error now, not after the work
 
 
 def plot_curves(curves: Sequence[dict[str, Any]], path: Path) -> None:

@@ -1,6 +1,7 @@
 """A sweep as one HTML file that needs nothing else: figure, tables, options."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ NOTHING = "—"
 def check_page(path: Path) -> None:
     """Raise SpecError unless a page can be written to a file of this name."""
     check_output("page", path, (".html", ".htm"))
+    import_module("matplotlib.figure")  # an error now, not after the work
 
 
 def sweep_page(curves: Sequence[dict[str, Any]], *, load: LoadSpec, command: str) -> str:

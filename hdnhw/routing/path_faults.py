@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, prange
+from numba import prange
 
+from hdnhw.kernels import kernel
 from hdnhw.routing.disjoint import disjoint_routes
 from hdnhw.routing.nest import Node
 from hdnhw.topology.disjoint import fault_of_paths
@@ -148,7 +149,7 @@ def try_faults(
     return points
 
 
-@njit(cache=True, parallel=True)
+@kernel("int64[:, ::1](int32[:, ::1], int64, int64, int64, uint64[::1])", parallel=True)
 def _try(hops: Any, nodes: int, failed: int, trials: int, start: Any) -> Any:
     """Return trials with all paths, trials with a path, intact paths and their hops; a row for each generator."""
     counts = np.zeros((len(start), 4), np.int64)
@@ -175,7 +176,7 @@ def _try(hops: Any, nodes: int, failed: int, trials: int, start: Any) -> Any:
     return counts
 
 
-@njit(cache=True, inline="always")
+@kernel("Tuple((uint64, int64))(uint64, int64)", inline="always")
 def _draw(state: Any, below: Any) -> tuple[Any, Any]:
     """Return the next state of SplitMix64 and a number below another."""
     state = np.uint64(state + np.uint64(0x9E3779B97F4A7C15))

@@ -62,7 +62,7 @@ def shortest_disjoint_paths(table: Table, source: int, target: int) -> list[list
     return sorted(paths, key=lambda path: (len(path), path))
 
 
-@kernel()
+@kernel("boolean(int32[:, ::1], int64, int64, int32[::1], int32[::1])")
 def _augment(table: Table, source: int, target: int, after: Any, before: Any) -> bool:
     """Add a path of least cost; the channel from `source` to `target` stays out of it."""
     nodes, ports = table.shape
@@ -105,7 +105,7 @@ def _next(table: Table, source: int, target: int, after: Any, before: Any, state
     return 2 * to, 1
 
 
-@kernel()
+@kernel("void(int64, int64, int32[::1], int32[::1], int32[::1])")
 def _take(end: int, start: int, parent: Any, after: Any, before: Any) -> None:
     """Take back the channels that a path runs against, then add those that it runs along."""
     for adding in range(2):

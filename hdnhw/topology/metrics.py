@@ -65,7 +65,7 @@ def _neighbor_columns(network: Network, nodes: npt.NDArray[np.int64]) -> list[tu
     ]
 
 
-@kernel([f"int64({number}[::1], int32[::1], int32[::1], int64, int64)" for number in ("int32", "int64")])
+@kernel(*(f"int64({number}[::1], int32[::1], int32[::1], int64, int64)" for number in ("int32", "int64")))
 def _reach(column: Any, distance: Any, queue: Any, end: int, hops: int) -> int:
     """Queue the nodes of `column` that were not reached before; return the end of the queue."""
     for node in column:

