@@ -81,6 +81,7 @@ COMMANDS = [
     "simulate",
     "sweep",
     "synth",
+    "warm-up",
     "waypoints",
 ]
 
@@ -104,7 +105,7 @@ WRONG = {
             "COMMAND",
             "draw",
             "info neighbors picture route paths routing compare design exchange collective emulate simulate sweep emit "
-            "synth papers faults waypoints build cosim demo",
+            "synth papers faults waypoints warm-up build cosim demo",
         ),
     ),
     "no spec": ("info", "the following arguments are required: SPEC"),
@@ -760,7 +761,7 @@ def test_what_is_too_large_to_search_is_null(run, monkeypatch):
     monkeypatch.setattr("hdnhw.cli.network.SEARCH_LIMIT", 7)
     status, out, err = run("info 'cube(3)' --json")
     result = json.loads(out)
-    assert (status, err) == (0, "cube(3) has more than 7 nodes: not searched\n")
+    assert (status, err) == (0, "cube(3) has more than 7 nodes or 536870912 ports in all: not searched\n")
     searched = ("diameter", "average_distance", "average_distance_exact", "distance_histogram")
     assert [result[key] for key in searched] == [None] * 4
     assert (result["nodes"], result["diameter_formula"]) == (8, 3)

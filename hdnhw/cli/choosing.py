@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.cli.network import SEARCH_LIMIT, STRUCTURE_LIMIT
+from hdnhw.cli.network import SEARCH_LIMIT, SEARCH_PORTS, STRUCTURE_LIMIT, STRUCTURE_PORTS
 from hdnhw.cli.options import DONE, Result, add_command, network_of, say
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.spec import SpecError
@@ -52,8 +52,9 @@ def _row(network: "Network", tell: Say) -> Result:
 
     nodes, degree = network.num_nodes, metrics.degree_bounds(network)[1]
     diameter = average = None
-    if nodes > SEARCH_LIMIT:
-        tell(f"{network.spec}: diameter and average distance are searched up to {SEARCH_LIMIT} nodes")
+    if nodes > SEARCH_LIMIT or network.num_ports > SEARCH_PORTS:
+        most = f"{SEARCH_LIMIT} nodes and {SEARCH_PORTS} ports in all"
+        tell(f"{network.spec}: diameter and average distance are searched up to {most}")
     else:
         found = metrics.summarise_distances(network)
         diameter, average = found.diameter, found.average_distance
@@ -75,8 +76,9 @@ def _bisection(network: "Network", tell: Say) -> Result:
     from hdnhw.topology.cuts import bisection, known_halves
     from hdnhw.topology.metrics import neighbor_table
 
-    if network.num_nodes > STRUCTURE_LIMIT:
-        tell(f"{network.spec}: a bisection is looked for up to {STRUCTURE_LIMIT} nodes")
+    if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
+        most = f"{STRUCTURE_LIMIT} nodes and {STRUCTURE_PORTS} ports in all"
+        tell(f"{network.spec}: a bisection is looked for up to {most}")
         return {"bisection": None, "bisection_exact": None}
     cut = bisection(neighbor_table(network), known_halves(network), quick=True)
     return {"bisection": cut.edges, "bisection_exact": cut.exact}

@@ -14,19 +14,32 @@ from hdnhw.spec import SpecError, parse
 if TYPE_CHECKING:
     from hdnhw.topology.network import Network
 
-__all__ = ["SEARCH_LIMIT", "STRUCTURE_LIMIT", "add_network_commands", "add_routing_commands"]
+__all__ = [
+    "SEARCH_LIMIT",
+    "SEARCH_PORTS",
+    "STRUCTURE_LIMIT",
+    "STRUCTURE_PORTS",
+    "add_network_commands",
+    "add_routing_commands",
+]
 
-PICTURE_LIMIT = 1024
-"""Most nodes of a picture."""
+PICTURE_LIMIT, PICTURE_PORTS = 1024, 1 << 15
+"""Most nodes of a picture, and most ports of all of them."""
 
-SEARCH_LIMIT = 20_000_000
-"""Most nodes that ``info`` searches."""
+SEARCH_LIMIT, SEARCH_PORTS = 20_000_000, 1 << 29
+"""Most nodes that ``info`` searches, and most ports of all of them."""
+
+PATHS_LIMIT = 1024
+"""Most ports of a node between which ``paths`` are made: one for each."""
 
 FLOW_LIMIT = 1 << 22
 """Most nodes in which ``paths`` looks for a flow."""
 
-STRUCTURE_LIMIT, PROFILE_LIMIT = 4096, 1 << 20
-"""Most nodes of which ``info`` finds automorphisms, a bisection and the connectivity; of which it compares edges."""
+STRUCTURE_LIMIT, STRUCTURE_PORTS = 4096, 1 << 20
+"""Most nodes of which ``info`` finds automorphisms, a bisection and the connectivity, and most ports of all of them."""
+
+PROFILE_LIMIT, PROFILE_WORK = 1 << 20, 1 << 29
+"""Most nodes of which ``info`` compares edges, and most ports that are looked at for those of one node."""
 
 
 def info(options: argparse.Namespace) -> tuple[Result, int]:
@@ -58,7 +71,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "cr": None,
         "cr_w": None,
     }
-    if network.num_nodes <= SEARCH_LIMIT:
+    if network.num_nodes <= SEARCH_LIMIT and network.num_ports <= SEARCH_PORTS:
         with ProgressBar() as bar:
             found = metrics.summarise_distances(network, progress=partial(bar.show, "searching"))
         average = found.average_distance
@@ -68,7 +81,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         result["distance_histogram"] = list(found.histogram)
         result |= _structure(network, found.diameter)
     else:
-        say(f"{network.spec} has more than {SEARCH_LIMIT} nodes: not searched")
+        say(f"{network.spec} has more than {SEARCH_LIMIT} nodes or {SEARCH_PORTS} ports in all: not searched")
     try:
         routing = plan(network.spec)
     except SpecError as error:
@@ -88,10 +101,10 @@ def _structure(network: "Network", diameter: int | None) -> Result:
     if diameter is not None:
         sizes = network.num_nodes, metrics.degree_bounds(network)[1], diameter
         result |= {"cr": metrics.cost_ratio(*sizes), "cr_w": metrics.weighted_cost_ratio(*sizes)}
-    if network.num_nodes > PROFILE_LIMIT:
+    if network.num_nodes > PROFILE_LIMIT or network.num_ports * len(network.ports) > PROFILE_WORK:
         return result
     table = metrics.neighbor_table(network)
-    if network.num_nodes > STRUCTURE_LIMIT:
+    if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
         known = differ(table, [(0, int(other)) for other in table[0] if other >= 0])
         return result | {"edge_symmetric": False if known else None}
     found, cut = symmetry(table), bisection(table, known_halves(network), quick=True)
@@ -150,6 +163,8 @@ def paths(options: argparse.Namespace) -> tuple[Result, int]:
 
     network = network_of(options.spec)
     src, dst = network.parse_node(options.src), network.parse_node(options.dst)
+    if len(network.ports) > PATHS_LIMIT:
+        raise SpecError(f"paths need at most {PATHS_LIMIT} ports a node; {network.spec} has {len(network.ports)}")
     algorithm = options.algorithm
     if algorithm is None:
         algorithm = "short" if disjoint.is_addressable(network) else "flow"
@@ -242,6 +257,8 @@ def picture(options: argparse.Namespace) -> tuple[Result, int]:
     network = network_of(options.spec)
     if network.num_nodes > PICTURE_LIMIT:
         raise SpecError(f"picture must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
+    if network.num_ports > PICTURE_PORTS:
+        raise SpecError(f"picture must have at most {PICTURE_PORTS} ports; {network.spec} has {network.num_ports}")
     text = network_svg(network)
     with replacing(Path(options.output)) as new:
         new.write_text(text, encoding="utf-8")

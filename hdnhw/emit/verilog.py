@@ -3,11 +3,14 @@
 from typing import Any
 
 from amaranth.back import rtlil, verilog
+from amaranth.hdl import Value
+from amaranth.lib.wiring import In
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.ejection import CheckedEjectionBuffer, EjectionBuffer
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.router import Router
+from hdnhw.spec import SpecError
 
 __all__ = ["CLOCKED", "fabric_modules", "fabric_verilog", "module_text"]
 
@@ -16,6 +19,9 @@ CLOCKED: dict[str, Any] = {
     "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},
 }
 """The ports that every top level has, as manifests have them."""
+
+MAX_INPUTS = 65_000
+"""Most bits of inputs of a module: Amaranth numbers them, with clock and reset, in 16 bits."""
 
 _SCRIPT = """read_rtlil <<rtlil
 {rtlil}
@@ -32,7 +38,19 @@ def module_text(component: Any, name: str, *, flatten: bool) -> str:
 
     Processes come out as ``always_comb``, which Icarus evaluates at time 0. With `flatten`, submodules are merged so
     that the text holds one module.
+
+    Raises
+    ------
+    SpecError
+        If it has more inputs than Amaranth can number.
     """
+    flat = component.signature.flatten(component)
+    inputs = sum(len(Value.cast(value)) for _, member, value in flat if member.flow is In)
+    if inputs > MAX_INPUTS:
+        component._MustUse__silence = True  # no warning that it was forgotten
+        raise SpecError(
+            f"{name} must have at most {MAX_INPUTS} bits of inputs, not {inputs}: fewer nodes or bits of a flit"
+        )
     text = rtlil.convert(component, name=name, emit_src=False)
     yosys = verilog.find_yosys(lambda version: version >= (0, 40))
     script = _SCRIPT.format(rtlil=text, passes="flatten\nopt_clean" if flatten else "")

@@ -43,6 +43,9 @@ ADDRESS_BITS = 31
 MAX_CYCLE = (1 << 31) - 1
 """Last cycle of a run, for the same reason."""
 
+MOST_WAITING = 1 << 25
+"""Most packets that wait or are under way at once: 2 GiB of them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Ejections:
@@ -323,8 +326,12 @@ class Course:
         """See that so many more packets can be offered, by doubling the pool if need be."""
         pool = self._state.routers.pool
         old, missing = len(pool.free), packets - int(pool.num_free[0])
+        if old + missing > MOST_WAITING:
+            raise SpecError(
+                f"more than {MOST_WAITING} packets wait at once: the load must be lower, or the run shorter"
+            )
         if missing > 0:
-            self._state = with_room(self._state, self._model.timing, old + max(old, missing))
+            self._state = with_room(self._state, self._model.timing, min(old + max(old, missing), MOST_WAITING))
 
     def advance(
         self,

@@ -2,10 +2,23 @@
 
 from collections.abc import Iterable
 
-__all__ = ["MAX_ADDRESS_BITS", "SpecError", "call_text", "check_address", "check_level_count", "dimension", "integer"]
+__all__ = [
+    "MAX_ADDRESS_BITS",
+    "MAX_PORTS",
+    "SpecError",
+    "call_text",
+    "check_address",
+    "check_level_count",
+    "check_ports",
+    "dimension",
+    "integer",
+]
 
 MAX_ADDRESS_BITS = 60
 """Widest packed address, bits: addresses are handled as signed 64-bit integers by the model."""
+
+MAX_PORTS = 4096
+"""Most ports of a node; a router has fewer still."""
 
 
 class SpecError(ValueError):
@@ -40,6 +53,12 @@ def check_address(text: str, bits: int) -> None:
     """Raise SpecError if an address has too many bits."""
     if bits > MAX_ADDRESS_BITS:
         raise SpecError(f"{text} needs {bits} address bits; at most {MAX_ADDRESS_BITS} are allowed")
+
+
+def check_ports(text: str, ports: int) -> None:
+    """Raise SpecError if a node has too many ports."""
+    if ports > MAX_PORTS:
+        raise SpecError(f"{text} has {ports} ports a node; at most {MAX_PORTS} are allowed")
 
 
 def check_level_count(name: str, levels: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hdnhw.spec.checks import SpecError, call_text, check_address, dimension, integer
+from hdnhw.spec.checks import SpecError, call_text, check_address, check_ports, dimension, integer
 from hdnhw.spec.network import Nucleus
 
 __all__ = ["Factor", "Product", "complete", "cube", "digit_widths", "ghc", "mesh", "product", "torus"]
@@ -79,6 +79,7 @@ def _product_of(name: str, kind: str, sizes: Sequence[object]) -> Product:
 
 def _checked_product(factors: tuple[Factor, ...], text: str) -> Product:
     check_address(text, sum(digit_widths(factors)))
+    check_ports(text, sum(factor.degree for factor in factors))
     return Product(factors, text)
 
 

@@ -73,6 +73,11 @@ class Network(ABC):
         return prod(self.radices)
 
     @property
+    def num_ports(self) -> int:
+        """Ports of all nodes, those included that a node at a border lacks: what a table of neighbours has entries."""
+        return self.num_nodes * len(self.ports)
+
+    @property
     @abstractmethod
     def digit_names(self) -> tuple[str, ...]:
         """One name a digit."""

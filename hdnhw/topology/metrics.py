@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.kernels import interpreted, kernel
+from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.orbits import representatives
@@ -41,6 +42,10 @@ ONE_BY_ONE = 16
 """How much longer a pair takes when one node is searched from than when 64 are."""
 
 
+MAX_ENTRIES = 1 << 28
+"""Most entries of a table of neighbours, a GiB of them."""
+
+
 def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
     """Return the neighbours of every node.
 
@@ -48,7 +53,16 @@ def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
     -------
     ndarray of int32, shape (num_nodes, ports)
         Node number behind each port, -1 where a node lacks the port.
+
+    Raises
+    ------
+    SpecError
+        If the table would be too large.
     """
+    if network.num_ports > MAX_ENTRIES:
+        raise SpecError(
+            f"{network.spec} has {network.num_ports} ports in all; tables are made of at most {MAX_ENTRIES}"
+        )
     table = np.empty((network.num_nodes, len(network.ports)), dtype=np.int32)
     for start in range(0, network.num_nodes, CHUNK):
         nodes = np.arange(start, min(start + CHUNK, network.num_nodes), dtype=np.int64)

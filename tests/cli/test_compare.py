@@ -63,8 +63,8 @@ def test_what_cannot_be_had_is_null_and_said(run, monkeypatch):
     assert None not in small.values()
     assert {name for name, value in large.items() if value is not None} == {"spec", "nodes", "degree"}
     assert [line.split(":")[-1].strip() for line in err.splitlines()[:2]] == [
-        "diameter and average distance are searched up to 11 nodes",
-        "a bisection is looked for up to 11 nodes",
+        "diameter and average distance are searched up to 11 nodes and 536870912 ports in all",
+        "a bisection is looked for up to 11 nodes and 1048576 ports in all",
     ]
     assert err.count("\n") == 3
     status, out, err = run("compare 'cube(4)' --json")

@@ -101,6 +101,9 @@ def test_a_sweep_that_is_stopped_leaves_no_process_and_goes_on(tmp_path, number,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # it is ignored where a shell runs the tests with &
     )
     assert process.stderr is not None
     said = process.stderr.readline()
