@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-heavy check-lockstep clean demo docs kernels lint test
+.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep clean demo docs kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -27,12 +27,16 @@ kernels: $(READY)
 # the order of tests; no test and no fabric begins after UNTIL, seconds since 1970 as `date +%s` prints them.
 SEED ?= 1
 UNTIL ?=
-check: check-lockstep check-heavy
+COUNT ?=
+check: check-fuzz check-lockstep check-heavy
+
+# Random command lines: accepted, or refused in one line with nothing left behind. COUNT=5000 takes about 40 minutes.
+check-fuzz: $(READY) kernels
+	$(BIN)/python tests/fuzz.py --seed $(SEED) --count $(or $(COUNT),1000) $(addprefix --until ,$(UNTIL))
 
 # Fabrics drawn at random, each under six kinds of traffic, seven with dead pins: the Verilog equal to the model; about an hour.
-COUNT ?= 20
 check-lockstep: $(READY)
-	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --count $(COUNT) $(addprefix --until ,$(UNTIL))
+	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --count $(or $(COUNT),20) $(addprefix --until ,$(UNTIL))
 
 # The tests that `make test` leaves out.
 check-heavy: $(READY)

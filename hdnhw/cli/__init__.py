@@ -50,6 +50,7 @@ __all__ = [
     "add_faults_option",
     "add_load_options",
     "add_machine_options",
+    "command_parser",
     "drawn_faults",
     "fabric_spec",
     "load_spec",
@@ -83,7 +84,8 @@ class _ShowVersion(argparse.Action):
         parser.exit()
 
 
-def _parser() -> Parser:
+def command_parser() -> Parser:
+    """Return the parser of all commands."""
     parser = Parser(
         prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
     )
@@ -177,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        options = _parser().parse_args(arguments, argparse.Namespace(command=shlex.join(["hdnhw", *arguments])))
+        options = command_parser().parse_args(arguments, argparse.Namespace(command=shlex.join(["hdnhw", *arguments])))
         result, status = options.run(options)
         _print(result, options.json)
         sys.stdout.flush()
