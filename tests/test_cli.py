@@ -117,9 +117,12 @@ WRONG = {
     ),
     "unclosed spec": (
         "info 'rdn(cube(3), 1'",
-        r"spec 'rdn\(cube\(3\), 1': column 4: not a constructor expression such as rdn\(cube\(3\), 1\)",
+        r"spec 'rdn\(cube\(3\), 1': column 4: '\(' was never closed: not a constructor expression such as .*",
     ),
-    "empty spec": ("info ''", r"spec '': column 1: not a constructor expression such as rdn\(cube\(3\), 1\)"),
+    "empty spec": (
+        "info ''",
+        r"spec '': column 1: invalid syntax: not a constructor expression such as rdn\(cube\(3\), 1\)",
+    ),
     "path in a dual-net": (
         "info 'rdn(mesh(3), 1)'",
         r"spec 'rdn\(mesh\(3\), 1\)': column 1: rdn base must be a product of symmetric factors; "
@@ -401,6 +404,10 @@ WRONG = {
     "bad name": (
         "emit 'complete(2)' -o out --name 2nd",
         "module name must be letters, digits and _ with no digit first, not '2nd'",
+    ),
+    "keyword": (
+        "emit 'cube(2)' -o out --name always",
+        "module name must not be a keyword of SystemVerilog such as 'always'",
     ),
     "too many routers": ("emit 'cube(14)' -o out", r"a fabric must have at most 8192 routers; cube\(14\) has 16384"),
     "no room for a header": (

@@ -173,8 +173,8 @@ REFUSED_TEXTS = [
     ("\t rdn(\tmesh(3), 1) ", f"column 3: {NO_PATHS}"),
     (" rdn(torus(1, 3), 1)", "column 6: torus size must be at least 2, not 1"),
     ("  3", f"must be one of {ALL_NAMES}, each called with (...)"),
-    ("   cube(3))", "column 11: not a constructor expression such as rdn(cube(3), 1)"),
-    (" \t", "column 3: not a constructor expression such as rdn(cube(3), 1)"),
+    ("   cube(3))", "column 11: unmatched ')': not a constructor expression such as rdn(cube(3), 1)"),
+    (" \t", "column 3: invalid syntax: not a constructor expression such as rdn(cube(3), 1)"),
     ("rdn(cube(3),\n1)", "must be one line of ASCII characters"),
     ("\n cube(3)", "must be one line of ASCII characters"),
     ("cube(\N{FULLWIDTH DIGIT THREE})", "must be one line of ASCII characters"),
@@ -194,7 +194,7 @@ REFUSED_TEXTS = [
 
 @pytest.mark.parametrize("text", ["", "cube(3", "cube(3) cube(3)", "cube(3)\0", "import os", "cube(3) = 3", "(" * 300])
 def test_not_an_expression(text):
-    pattern = rf"spec {re.escape(repr(text))}: column \d+: not a constructor expression such as rdn\(cube\(3\), 1\)"
+    pattern = rf"spec {re.escape(repr(text))}: column \d+: .*: not a constructor expression such as rdn\(cube\(3\), 1\)"
     with pytest.raises(SpecError) as caught:
         parse(text)
     assert re.fullmatch(pattern, str(caught.value))
@@ -361,7 +361,7 @@ def address_bits(base, super_nodes):
 
 
 @given(
-    st.sampled_from([cube(1), torus(3), torus(2, 3, 5), complete(1 << 40)]).flatmap(
+    st.sampled_from([cube(1), torus(3), torus(2, 3, 5), torus(1 << 40)]).flatmap(
         lambda base: st.tuples(
             st.just(base),
             st.lists(st.lists(st.integers(0, len(base.factors) - 1), unique=True), min_size=1, max_size=9),

@@ -37,6 +37,9 @@ __all__ = [
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
 Result = dict[str, Any]
+LONGEST = 1000
+"""Most characters that are told at once: an argument of any length may be in it."""
+
 Command = Callable[[argparse.Namespace], tuple[Result, int]]
 
 
@@ -64,7 +67,9 @@ def network_of(text: str) -> "Network":
 
 
 def say(message: str) -> None:
-    """Tell the user something that is not the result, if anybody listens."""
+    """Tell the user something that is not the result, if anybody listens; of a line that never ends, its ends."""
+    if len(message) > LONGEST:
+        message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
     if sys.stderr is not None:  # it is None if it was closed, and print would take standard output
         with suppress(OSError):
             over = "\r\033[K" if sys.stderr.isatty() else ""  # a bar may stand in this line

@@ -16,6 +16,7 @@ from hdnhw.emit.collective import EmittedEngines
 from hdnhw.emit.core import core_name, core_text
 from hdnhw.emit.endpoint import EmittedEndpoints
 from hdnhw.emit.exchange import EmittedGenerators
+from hdnhw.emit.keywords import KEYWORDS
 from hdnhw.emit.relay import EmittedRelays
 from hdnhw.emit.verilog import CLOCKED, fabric_modules, fabric_verilog
 from hdnhw.machine import Machine, make_machine
@@ -128,6 +129,8 @@ def emit_machine(machine: Machine, *, top: str = "fabric") -> EmittedFabric:
 def _check_name(top: str) -> None:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", top):
         raise SpecError(f"module name must be letters, digits and _ with no digit first, not {top!r}")
+    if top in KEYWORDS:
+        raise SpecError(f"module name must not be a keyword of SystemVerilog such as {top!r}")
 
 
 def _core(manifest: dict[str, Any], sources: list[str]) -> str:

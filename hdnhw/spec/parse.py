@@ -47,7 +47,8 @@ def parse(text: str) -> NetworkSpec:
             tree = ast.parse(expression.rstrip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = source.at((getattr(error, "offset", None) or 1) - 1)
-        raise SpecError(f"{where}: not a constructor expression such as rdn(cube(3), 1)") from None
+        why = getattr(error, "msg", "cannot be read")
+        raise SpecError(f"{where}: {why}: not a constructor expression such as rdn(cube(3), 1)") from None
     try:
         value = _read(tree.body, source)
     except RecursionError:

@@ -72,6 +72,14 @@ def test_a_fault_of_the_program_is_one_line_and_a_report(tmp_path, monkeypatch, 
     assert text.endswith("ArithmeticError: what should not be\n")
 
 
+def test_of_an_argument_of_any_length_the_ends_are_told():
+    status, out, err = shell(f"info 'cube({'9' * 5000})'")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert len(err) < 1100
+    assert err.startswith("hdnhw: spec 'cube(999")
+    assert " ... 999" in err
+
+
 def test_too_little_memory_is_one_line(monkeypatch, capsys):
     def fail(_):
         raise MemoryError("1 TiB")
