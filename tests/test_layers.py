@@ -8,10 +8,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ORDER = [
     {"spec"},
-    {"kernels"},
+    {"kernels", "processes"},
     {"topology"},
     {"routing"},
-    {"__init__", "crc", "files", "flit", "processes", "timing"},
+    {"__init__", "crc", "files", "flit", "timing"},
     {"collective", "traffic"},
     {"machine"},
     {"model", "rtl"},

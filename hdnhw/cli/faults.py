@@ -32,7 +32,7 @@ def faults(options: argparse.Namespace) -> tuple[Result, int]:
         seed=options.seed,
     )
     with ProgressBar() as progress:
-        return survey.run(options.trials, workers(options), progress.show), DONE
+        return survey.run(options.trials, workers(options, progress.say), progress.show), DONE
 
 
 def waypoints(options: argparse.Namespace) -> tuple[Result, int]:

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from threading import RLock
 from types import TracebackType
 
 from hdnhw.cli.options import say
@@ -13,7 +14,7 @@ WIDTH = 24
 
 
 class ProgressBar:
-    """A bar on standard error if that is a terminal; it is gone at the end of the context.
+    """A bar on standard error if that is a terminal; it is gone at the end of the context. Any thread may speak.
 
     Examples
     --------
@@ -22,7 +23,7 @@ class ProgressBar:
     """
 
     def __init__(self) -> None:
-        self._line = ""
+        self._line, self._lock = "", RLock()
 
     def __enter__(self) -> "ProgressBar":
         return self
@@ -40,13 +41,15 @@ class ProgressBar:
 
     def say(self, message: str) -> None:
         """Tell the user something; the bar goes on below it."""
-        line = self._line
-        self._draw("")
-        say(message)
-        self._draw(line)
+        with self._lock:
+            line = self._line
+            self._draw("")
+            say(message)
+            self._draw(line)
 
     def _draw(self, line: str) -> None:
         line = line[: shutil.get_terminal_size().columns - 1]
-        if line != self._line and sys.stderr.isatty():
-            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-            self._line = line
+        with self._lock:
+            if line != self._line and sys.stderr is not None and sys.stderr.isatty():
+                print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+                self._line = line

@@ -112,8 +112,9 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     if options.html is not None:
         check_page(Path(options.html))
     results = ResultsFile(None if options.results is None else Path(options.results))
-    start, rates = workers(options), _rates(options.rates)
+    rates = _rates(options.rates)
     with ProgressBar() as progress:
+        start = workers(options, progress.say)
         measured = Sweep(fabrics, load, rates=rates, results=results, say=progress.say, progress=progress.show)
         if options.cluster is None:
             compile_model()

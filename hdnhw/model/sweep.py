@@ -159,6 +159,10 @@ class _Curve:
         return max(accepted, default=None)
 
 
+def _has_failed(future: Future[Row]) -> bool:
+    return future.cancelled() or future.exception() is not None
+
+
 class Sweep:
     """Load curves of several machines, measured by workers.
 
@@ -235,7 +239,7 @@ class Sweep:
             if not running:
                 continue
             self._tell({str(curve.fabric.network): None for curve, _ in running.values()})
-            for future in sorted(ended.wait(), key=lambda future: future.exception() is not None):  # keep what there is
+            for future in sorted(ended.wait(), key=_has_failed):  # keep what there is
                 curve, point = running.pop(future)
                 self._take(curve, point, future.result())
                 waiting += [(curve, new) for new in curve.points()]

@@ -1,7 +1,7 @@
 """Many sets of faults drawn at random, and what routing by waypoints makes of them."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.processes import Ended
 from hdnhw.routing.plan import plan
 from hdnhw.routing.waypoints import Detours, RouteTable
 from hdnhw.spec import NetworkSpec
@@ -88,13 +89,20 @@ class FaultSurvey:
         routing = plan(self.network, self.modes, self.lanes)
         size = -(-trials // BATCHES)
         parts = [range(first, min(first + size, trials)) for first in range(0, trials, size)]
-        rows: dict[int, list[list[float]]] = {}
+        ended: Ended[list[list[float]]] = Ended()
+        progress(f"0 of {len(parts)} batches", 0.0)
         with start() as executor:
-            running = {executor.submit(self.trials, part): part.start for part in parts}
-            for done in as_completed(running):
-                rows[running[done]] = done.result()
-                progress(f"{len(rows)} of {len(parts)} batches", len(rows) / len(parts))
-        shares = np.array([row for _, part in sorted(rows.items()) for row in part])
+            futures: list[Future[list[list[float]]]] = []
+            for part in parts:
+                futures.append(executor.submit(self.trials, part))
+                ended.add(futures[-1])
+            done = 0
+            while done < len(parts):
+                for future in ended.wait():
+                    future.result()
+                    done += 1
+                progress(f"{done} of {len(parts)} batches", done / len(parts))
+        shares = np.array([row for future in futures for row in future.result()])
         return {
             "spec": str(self.network),
             "modes": routing.modes,
