@@ -36,6 +36,7 @@ from hdnhw.cli.options import (
     say,
 )
 from hdnhw.cli.papers import add_papers_command
+from hdnhw.cli.progress import Clock
 from hdnhw.cli.simulation import add_simulation_commands
 from hdnhw.cli.warmup import add_warmup_command
 from hdnhw.kernels import compilation
@@ -180,7 +181,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         options = command_parser().parse_args(arguments, argparse.Namespace(command=shlex.join(["hdnhw", *arguments])))
-        result, status = options.run(options)
+        with Clock():
+            result, status = options.run(options)
         _print(result, options.json)
         sys.stdout.flush()
     except ModuleNotFoundError as error:

@@ -230,7 +230,8 @@ def routing(options: argparse.Namespace) -> tuple[Result, int]:
     if nodes > SEARCH_LIMIT:
         raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {spec} has {nodes}")
     made = plan(spec, **rule_options(options))
-    statistics = routing_statistics(made)
+    with ProgressBar() as bar:
+        statistics = routing_statistics(made, progress=partial(bar.show, "routing"))
     if not statistics.exhaustive:
         say(f"{spec}: {statistics.pairs} of all pairs routed, destinations evenly spread")
     names = [port.name for port in made.network.ports]

@@ -1,13 +1,12 @@
 """What commands have in common: the parser, messages, and the options that describe a machine."""
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from hdnhw.cli.progress import say
 from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, SpecError, parse
 from hdnhw.spec.options import Choice, Flag, Names, Node, Option, Size, options_of
 
@@ -37,9 +36,6 @@ __all__ = [
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
 Result = dict[str, Any]
-LONGEST = 1000
-"""Most characters that are told at once: an argument of any length may be in it."""
-
 Command = Callable[[argparse.Namespace], tuple[Result, int]]
 
 
@@ -64,16 +60,6 @@ def network_of(text: str) -> "Network":
     from hdnhw.topology.network import build
 
     return build(parse(text))
-
-
-def say(message: str) -> None:
-    """Tell the user something that is not the result, if anybody listens; of a line that never ends, its ends."""
-    if len(message) > LONGEST:
-        message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
-    if sys.stderr is not None:  # it is None if it was closed, and print would take standard output
-        with suppress(OSError):
-            over = "\r\033[K" if sys.stderr.isatty() else ""  # a bar may stand in this line
-            print(f"{over}{message}\n", end="", file=sys.stderr, flush=True)  # at once: a signal may come in between
 
 
 def add_command(commands: Any, name: str, run: Command, *, summary: str, example: str, spec: bool = True) -> Parser:

@@ -168,6 +168,13 @@ def prove_ranks_grow(rule: HopRule) -> str | None:
     -------
     str or None
         None if proved; else a counterexample in words.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If SIGINT came meanwhile: z3 takes it for itself.
+    MemoryError
+        If z3 gives up.
     """
     network = dual_network(rule.network, "a proof by ranks")
     cur = [z3.BitVec(f"cur{i}", WORD) for i in range(len(network.radices))]
@@ -182,8 +189,11 @@ def prove_ranks_grow(rule: HopRule) -> str | None:
     one_port = z3.PbEq([(value, 1) for value in (arrived, *take)], 1)
     grows = z3.Or(arrived, arrived_next, rank < rank_next)
     solver.add(z3.Not(z3.And(arrived == equal, one_port, z3.Not(_missing_port(network, cur, take)), grows)))
-    if solver.check() == z3.unsat:
+    found = solver.check()
+    if found == z3.unsat:
         return None
+    if found == z3.unknown:
+        raise KeyboardInterrupt if "keyboard" in solver.reason_unknown() else MemoryError(solver.reason_unknown())
     model = solver.model()
     pair = [
         network.encode(tuple(model.eval(digit, model_completion=True).as_long() for digit in side))

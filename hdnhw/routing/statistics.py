@@ -1,5 +1,6 @@
 """Figures of a routing plan over all pairs: hops, stretch and channel load."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,10 @@ __all__ = ["RoutingStatistics", "routing_statistics"]
 
 PAIR_BUDGET = 1 << 26
 """Ordered pairs routed at most; larger networks are routed from every node to evenly spread destinations."""
+
+
+PARTS = 64
+"""In which the destinations are routed: a signal is obeyed after each."""
 
 
 @dataclass(frozen=True)
@@ -108,37 +113,45 @@ def _add_load(neighbors: Any, port_of: Any, hops: Any, order: Any, flow: Any, lo
         flow[neighbors[node, port_of[node]]] += flow[node]
 
 
-@kernel(f"UniTuple(float64, 6)({ROUTE}, int64[::1], int32[:, ::1], int64[::1], int64[:, ::1])")
-def _gather(route: Any, address: Any, neighbors: Any, destinations: Any, load: Any) -> tuple[float, ...]:
+@kernel(f"void({ROUTE}, int64[::1], int32[:, ::1], int64[::1], int64[:, ::1], float64[::1])")
+def _gather(route: Any, address: Any, neighbors: Any, destinations: Any, load: Any, figures: Any) -> None:
+    """Add to the figures what is sent to some destinations: hops, most hops, longer pairs, excess, stretch, worst."""
     nodes = neighbors.shape[0]
     distance, queue, port_of = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     hops, stack, flow = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    total, most, longer, excess, stretch, worst = 0, 0, 0, 0, 0.0, 1.0
     for dst in destinations:
         _search(neighbors, dst, distance, queue)
         _walk(route, address, neighbors, dst, port_of, hops, stack)
         _add_load(neighbors, port_of, hops, stack, flow, load)
         for node in range(nodes):
             if node != dst:
-                total += hops[node]
-                most = max(most, hops[node])
-                longer += hops[node] > distance[node]
-                excess = max(excess, hops[node] - distance[node])
-                stretch += hops[node] / distance[node]
-                worst = max(worst, hops[node] / distance[node])
-    return float(total), float(most), float(longer), float(excess), stretch, worst
+                figures[0] += hops[node]
+                figures[1] = max(figures[1], hops[node])
+                figures[2] += hops[node] > distance[node]
+                figures[3] = max(figures[3], hops[node] - distance[node])
+                figures[4] += hops[node] / distance[node]
+                figures[5] = max(figures[5], hops[node] / distance[node])
 
 
-def routing_statistics(plan: RoutingPlan, *, pair_budget: int = PAIR_BUDGET) -> RoutingStatistics:
-    """Route all pairs, or from every node to as many evenly spread destinations as `pair_budget` allows."""
+def routing_statistics(
+    plan: RoutingPlan, *, pair_budget: int = PAIR_BUDGET, progress: Callable[[float], None] = lambda _: None
+) -> RoutingStatistics:
+    """Route all pairs, or from every node to as many evenly spread destinations as `pair_budget` allows.
+
+    `progress` is told the share that is done.
+    """
     network = plan.network
     nodes = network.num_nodes
     count = nodes if nodes * nodes <= pair_budget else max(1, pair_budget // nodes)
     destinations = np.arange(count, dtype=np.int64) * nodes // count
     address = np.ascontiguousarray(plan.address.of_node(np.arange(nodes, dtype=np.int64)))
-    load = np.zeros((nodes, len(network.ports)), np.int64)
-    figures = _gather(plan.route, address, neighbor_table(network), destinations, load)
-    total, most, longer, excess, stretch, worst = figures
+    load, table = np.zeros((nodes, len(network.ports)), np.int64), neighbor_table(network)
+    figures = np.array([0, 0, 0, 0, 0, 1], np.float64)
+    size = -(-count // PARTS)
+    for first in range(0, count, size):
+        progress(first / count)
+        _gather(plan.route, address, table, destinations[first : first + size], load, figures)
+    total, most, longer, excess, stretch, worst = figures.tolist()
     pairs, exhaustive = count * (nodes - 1), count == nodes
     return RoutingStatistics(
         pairs=pairs,

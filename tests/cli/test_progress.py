@@ -2,12 +2,13 @@
 
 import io
 import re
+import time
 from contextlib import redirect_stderr
 
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.cli.progress import ProgressBar
+from hdnhw.cli.progress import Clock, ProgressBar, say
 
 
 class Terminal(io.StringIO):
@@ -67,6 +68,51 @@ def test_nothing_but_messages_where_no_terminal_is(capsys):
     assert capsys.readouterr().err == "done: 1\n"
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr("hdnhw.cli.progress.PATIENCE", 0.02)
+    monkeypatch.setattr("hdnhw.cli.progress.TICK", 0.001)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_clock_where_nothing_is_shown():
+    with redirect_stderr(Terminal()) as terminal:
+        with Clock():
+            while not terminal.lines[-1]:
+                time.sleep(0.001)
+            say("on we go")
+            assert terminal.lines == ["on we go", "working, 0 s"]
+            with ProgressBar() as progress:
+                progress.show("warm-up", 0.5)
+                time.sleep(0.1)
+                assert terminal.lines[-1] == "[############............]  50 % warm-up"
+            while not terminal.lines[-1]:
+                time.sleep(0.001)
+        assert terminal.lines[-1] == ""
+        time.sleep(0.1)
+    assert terminal.lines == ["on we go", ""]
+
+
+def test_a_clock_waits_for_a_while():
+    with redirect_stderr(Terminal()) as terminal, Clock():
+        time.sleep(0.01)
+    assert terminal.shown == []
+
+
+@pytest.mark.usefixtures("impatient")
+def test_no_clock_where_no_terminal_is(capsys):
+    with Clock():
+        time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_closed_stream_takes_no_bar(monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    with ProgressBar() as progress, Clock():
+        progress.show("warm-up", 0.5)
+        progress.say("done: 1")
+
+
 def shares(terminal, what):
     return [int(re.search(r"(\d+) %", line)[1]) for line in terminal.shown if what in line]
 
@@ -92,6 +138,15 @@ def test_info(capsys, spec):
     told = shares(terminal, "searching")
     assert told == sorted(told)
     assert told[-1] == 100
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_routing(capsys):
+    with redirect_stderr(Terminal()) as terminal:
+        assert main(["routing", "cube(7)", "--json"]) == 0
+    told = shares(terminal, "routing")
+    assert (told[0], told[-1], len(set(told)), told) == (0, 98, 64, sorted(told))
+    assert terminal.lines == [""]
     assert capsys.readouterr().out.count("\n") == 1
 
 

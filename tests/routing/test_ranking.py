@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hdnhw.routing import ranking
 from hdnhw.routing.circuit import Circuit
 from hdnhw.routing.hop import hop_rule
 from hdnhw.routing.ranking import channel_rank, prove_ranks_grow
@@ -72,6 +73,16 @@ def test_ranks_grow_on_large_networks(text, nodes):
     network = build(parse(text))
     assert network.num_nodes == nodes
     assert prove_ranks_grow(hop_rule(network)) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "error"), [("interrupted from keyboard", KeyboardInterrupt), ("memout", MemoryError)]
+)
+def test_a_solver_that_ends_without_an_answer(monkeypatch, reason, error):
+    monkeypatch.setattr(ranking.z3.Solver, "check", lambda _: ranking.z3.unknown)
+    monkeypatch.setattr(ranking.z3.Solver, "reason_unknown", lambda _: reason)
+    with pytest.raises(error):
+        prove_ranks_grow(hop_rule(build(parse("cube(3)"))))
 
 
 def refuted_hop(rule):
