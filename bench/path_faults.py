@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from hdnhw.report.curves import check_plot
 from hdnhw.report.path_faults import plot_path_faults
 from hdnhw.routing.disjoint import short_routes
 from hdnhw.routing.disjoint_literal import mended_routes
@@ -24,6 +25,8 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1_000_000, help="at each rate, for each case and kind of paths")
     parser.add_argument("--plot", type=Path, help="file to draw to")
     options = parser.parse_args()
+    if options.plot:
+        check_plot(options.plot)
     network = build(parse(SPEC))
     assert isinstance(network, DualNetwork)
     found: dict[str, dict[str, list[FaultPoint]]] = {kind: {} for kind in MAKERS}

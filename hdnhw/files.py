@@ -1,14 +1,15 @@
 """Files that are written: their names are looked at before the work, and they are there whole or not at all."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hdnhw.spec import SpecError
 
-__all__ = ["check_distinct", "check_file", "check_folder", "check_output", "locked", "replacing"]
+__all__ = ["check_distinct", "check_file", "check_folder", "check_output", "locked", "replacing", "write_together"]
 
 
 def check_folder(what: str, path: Path) -> None:
@@ -47,10 +48,72 @@ def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give another path to write to; what is there at the end takes the place of `path`, unless there was an error."""
-    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+    with _named(path), TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
         new = Path(folder) / path.name
         yield new
         os.replace(new, path)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let an error of the system, such as a full disk, say what could not be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise type(error)(f"{str(path)!r} could not be written: {os.strerror(error.errno)}") from error
+
+
+def write_together(folder: Path, files: Mapping[str, str], *, without: Collection[str] = ()) -> list[Path]:
+    """Write files into a folder and remove others: all or none, so that an error leaves what was there before.
+
+    Parameters
+    ----------
+    folder : Path
+        It is made if need be.
+    files : mapping of str to str
+        Name -> text.
+    without : collection of str
+        Names of files that shall not be there, those that are given excepted.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    with _named(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            _replace_all(folder, files, set(without) - set(files))
+        except BaseException:
+            for one in made:
+                one.rmdir()
+            raise
+    return [folder / name for name in files]
+
+
+def _replace_all(folder: Path, files: Mapping[str, str], without: Collection[str]) -> None:
+    touched = {*files, *without}
+    with TemporaryDirectory(prefix=".new.", dir=folder) as name:
+        new, before = Path(name, "new"), Path(name, "before")
+        new.mkdir()
+        shutil.copytree(folder, before, ignore=lambda _, names: set(names) - touched)
+        for file, text in files.items():
+            (new / file).write_text(text, encoding="utf-8")
+        try:
+            for file in files:
+                os.replace(new / file, folder / file)
+            for file in without:
+                (folder / file).unlink(missing_ok=True)
+        except BaseException:
+            for file in touched:
+                if (before / file).exists():
+                    os.replace(before / file, folder / file)
+                else:
+                    (folder / file).unlink(missing_ok=True)
+            raise
 
 
 @contextmanager

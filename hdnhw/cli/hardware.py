@@ -25,11 +25,12 @@ __all__ = ["add_hardware_commands"]
 
 def emit(options: argparse.Namespace) -> tuple[Result, int]:
     """Write the Verilog of a fabric and its manifest."""
-    from hdnhw.emit.fabric import emit_fabric, write_fabric
+    from hdnhw.emit.fabric import check_place, emit_fabric, write_fabric
 
     started = time.monotonic()
     directory = Path(options.output)
     check_folder("output", directory)
+    check_place(directory, top=options.name)
     fabric = emit_fabric(fabric_spec(options), top=options.name)
     written = write_fabric(fabric, directory)
     manifest = fabric.manifest

@@ -10,7 +10,7 @@ from typing import Any
 from hdnhw.cli.options import DONE, Result, add_command, network_of
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import worker_count
-from hdnhw.files import replacing
+from hdnhw.files import write_together
 from hdnhw.spec import SpecError
 
 __all__ = ["add_papers_command"]
@@ -76,9 +76,7 @@ def _write(folder: Path, rows: list[Result], command: str) -> list[str]:
     texts = {name: network_svg(network_of(spec)) for name, (_, spec, _) in chosen.items()}
     pictures = {name: (paper, caption) for name, (paper, _, caption) in chosen.items()}
     texts["papers.md"] = papers_page(rows, command=command, pictures=pictures)
-    for name, text in texts.items():
-        with replacing(folder / name) as new:
-            new.write_text(text, encoding="utf-8")
+    write_together(folder, texts)
     return sorted(texts)
 
 

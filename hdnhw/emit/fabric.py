@@ -2,10 +2,7 @@
 
 import hashlib
 import json
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +16,7 @@ from hdnhw.emit.exchange import EmittedGenerators
 from hdnhw.emit.keywords import KEYWORDS
 from hdnhw.emit.relay import EmittedRelays
 from hdnhw.emit.verilog import CLOCKED, fabric_modules, fabric_verilog
+from hdnhw.files import write_together
 from hdnhw.machine import Machine, make_machine
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.fabric import FabricModules
@@ -27,7 +25,7 @@ from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, 
 from hdnhw.timing import SlotTiming
 from hdnhw.topology.network import build
 
-__all__ = ["EMITTED", "MAX_ROUTERS", "EmittedFabric", "emit_fabric", "emit_machine", "write_fabric"]
+__all__ = ["EMITTED", "MAX_ROUTERS", "EmittedFabric", "check_place", "emit_fabric", "emit_machine", "write_fabric"]
 
 MAX_ROUTERS = 1 << 13
 """Most routers of an emitted fabric."""
@@ -262,35 +260,35 @@ def _error_pins(names: list[str]) -> dict[str, Any]:
     }
 
 
-def write_fabric(fabric: EmittedFabric, directory: Path) -> list[Path]:
-    """Write the files of a fabric, all or none: a failure leaves what was there before.
+def check_place(folder: Path, *, top: str) -> set[str]:
+    """Return the names of the files that an earlier fabric of the same name has in a folder.
+
+    Raises
+    ------
+    SpecError
+        If there is a fabric of another name, whose manifest would be lost.
+    """
+    try:
+        old = json.loads((folder / "manifest.json").read_text())
+        there, names = str(old["top"]), {str(name) for name in old["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    if there != top:
+        raise SpecError(f"output must be a folder for one fabric: {str(folder)!r} has {there!r}, and this is {top!r}")
+    return {name for name in names if re.fullmatch(rf"{re.escape(top)}\w*\.(sv|core)", name)}
+
+
+def write_fabric(fabric: EmittedFabric, folder: Path) -> list[Path]:
+    """Write the files of a fabric in place of those of an earlier one, all or none: an error leaves what was there.
 
     Returns
     -------
     list of Path
         The files written.
+
+    Raises
+    ------
+    SpecError
+        See :func:`check_place`.
     """
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    made = not directory.exists()
-    written: list[Path] = []
-    with tempfile.TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as name:
-        new, before = Path(name, "new"), Path(name, "before")
-        new.mkdir()
-        if directory.exists():
-            shutil.copytree(directory, before, ignore=lambda _, names: set(names) - set(fabric.files))
-        for file, text in fabric.files.items():
-            (new / file).write_text(text)
-        directory.mkdir(exist_ok=True)
-        try:
-            for file in fabric.files:
-                os.replace(new / file, directory / file)
-                written.append(directory / file)
-        except BaseException:
-            for path in written:
-                path.unlink()
-            if made:
-                directory.rmdir()
-            else:
-                shutil.copytree(before, directory, dirs_exist_ok=True)
-            raise
-    return written
+    return write_together(folder, fabric.files, without=check_place(folder, top=fabric.modules.top))

@@ -17,8 +17,9 @@ __all__ = ["compiled", "folder_of"]
 def compiled(function: Callable[..., Any], *signatures: str, **options: Any) -> Any:
     """Compile a function: at once for its signatures, or for the arguments of each call if there are none.
 
-    Other threads go on while it runs. The code is kept in the folder that ``NUMBA_CACHE_DIR`` names, beside the source, or in the user's folder for such
-    things, whichever can be written first; from beside the source it is read where nothing can be written.
+    Other threads go on while it runs. The code is kept in the folder that ``NUMBA_CACHE_DIR`` names, beside the source,
+    or in the user's folder for such things, whichever can be written first; from beside the source it is read where
+    nothing can be written.
     """
     dispatcher = njit(nogil=True, **options)(function)
     with suppress(RuntimeError):  # there is no folder

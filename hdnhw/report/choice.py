@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hdnhw.files import replacing
-from hdnhw.report.curves import STYLE, check_plot
+from hdnhw.report.curves import STYLE, save_figure
 from hdnhw.topology.design import Design
 
 __all__ = ["plot_comparison", "plot_front"]
@@ -54,7 +53,7 @@ def plot_comparison(rows: Sequence[dict[str, Any]], path: Path) -> None:
             axes.set_yticks(range(len(rows)), labels=[row["spec"] for row in rows], fontsize=8)
             axes.tick_params(axis="x", labelsize=7)
         grid.flat[0].invert_yaxis()
-        _save(figure, path)
+        save_figure(figure, path)
 
 
 def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, nodes: int) -> None:
@@ -93,7 +92,7 @@ def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, 
         )
         axes.grid(linewidth=0.3)
         figure.legend(loc="outside right upper", fontsize=7)
-        _save(figure, path)
+        save_figure(figure, path)
 
 
 def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -> None:
@@ -111,9 +110,3 @@ def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -
 def _points(designs: Sequence[Design]) -> tuple[list[int], list[float]]:
     known = [one for one in designs if one.average_distance is not None]
     return [one.nodes for one in known], [float(one.average_distance) for one in known if one.average_distance]
-
-
-def _save(figure: Any, path: Path) -> None:
-    check_plot(path)
-    with replacing(path) as new:
-        figure.savefig(new, metadata={"Date": None} if path.suffix == ".svg" else None)

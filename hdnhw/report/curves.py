@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from hdnhw.files import check_output, replacing
 if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
-__all__ = ["STYLE", "SUFFIXES", "check_plot", "curves_svg", "plot_curves"]
+__all__ = ["STYLE", "SUFFIXES", "check_plot", "curves_svg", "plot_curves", "save_figure"]
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -40,9 +40,23 @@ def plot_curves(curves: Sequence[dict[str, Any]], path: Path) -> None:
     """
     from matplotlib import rc_context
 
+    with rc_context(STYLE):
+        save_figure(_draw(curves), path)
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure; it is drawn in memory, as some formats make another error of a full disk.
+
+    Raises
+    ------
+    SpecError
+        See :func:`check_plot`.
+    """
     check_plot(path)
-    with rc_context(STYLE), replacing(path) as new:
-        _draw(curves).savefig(new, metadata={"Date": None} if path.suffix == ".svg" else None)
+    drawn = BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)
+    with replacing(path) as new:
+        new.write_bytes(drawn.getvalue())
 
 
 def curves_svg(curves: Sequence[dict[str, Any]]) -> str:

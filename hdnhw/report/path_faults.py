@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdnhw.files import check_output, replacing
-from hdnhw.report.curves import STYLE, SUFFIXES
+from hdnhw.report.curves import STYLE, save_figure
 
 __all__ = ["plot_path_faults"]
 
@@ -30,8 +29,7 @@ def plot_path_faults(found: Mapping[str, Mapping[str, Sequence[Any]]], path: Pat
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    check_output("plot", path, SUFFIXES)
-    with rc_context(STYLE), replacing(path) as new:
+    with rc_context(STYLE):
         figure = Figure(figsize=(11, 4.2), layout="constrained")
         for axes, (name, label) in zip(figure.subplots(1, len(PANELS)), PANELS.items(), strict=True):
             for line, (kind, cases) in zip(LINES, found.items(), strict=False):
@@ -45,4 +43,4 @@ def plot_path_faults(found: Mapping[str, Mapping[str, Sequence[Any]]], path: Pat
             axes.grid(linewidth=0.3)
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(found), fontsize=8)
-        figure.savefig(new, metadata={"Date": None} if path.suffix == ".svg" else None)
+        save_figure(figure, path)

@@ -6,8 +6,7 @@ import numpy as np
 
 from hdnhw.collective.executor import Execution
 from hdnhw.collective.schedule import Schedule
-from hdnhw.files import check_output, replacing
-from hdnhw.report.curves import STYLE, SUFFIXES
+from hdnhw.report.curves import STYLE, check_plot, save_figure
 from hdnhw.spec import SpecError
 
 __all__ = ["MOST_DRAWN", "check_picture", "plot_timespace"]
@@ -18,7 +17,7 @@ MOST_DRAWN = 2048
 
 def check_picture(path: Path, nodes: int) -> None:
     """Raise SpecError unless a picture of so many nodes can be drawn to a file of this name."""
-    check_output("plot", path, SUFFIXES)
+    check_plot(path)
     if nodes > MOST_DRAWN:
         raise SpecError(f"plot must be of at most {MOST_DRAWN} nodes, not {nodes}")
 
@@ -45,7 +44,7 @@ def plot_timespace(schedule: Schedule, execution: Execution, path: Path) -> None
     check_picture(path, nodes)
     colors = colormaps["tab20"](np.arange(ports) % 20)
     ends = np.cumsum([0, *execution.words_per_step])
-    with rc_context(STYLE), replacing(path) as new:
+    with rc_context(STYLE):
         figure = Figure(figsize=(8, 5), layout="constrained")
         axes = figure.add_subplot()
         for step in range(steps):
@@ -62,4 +61,4 @@ def plot_timespace(schedule: Schedule, execution: Execution, path: Path) -> None
         names = [port.name for port in schedule.network.ports]
         patches = [Patch(color=color, label=name) for color, name in zip(colors, names, strict=True)]
         figure.legend(handles=patches, loc="outside right upper", fontsize=8, title="port", title_fontsize=8)
-        figure.savefig(new, metadata={"Date": None} if path.suffix == ".svg" else None)
+        save_figure(figure, path)

@@ -4,14 +4,15 @@ import hashlib
 import json
 import os
 import re
+from dataclasses import replace
 
 import pytest
 
 from hdnhw.emit import fabric as fabric_module
-from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.emit.fabric import check_place, emit_fabric, write_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.routing.plan import plan
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
 
 
@@ -169,6 +170,40 @@ def test_files_are_written_and_replace_earlier_ones(emitted, tmp_path):
     assert write_fabric(small, folder) == files
     assert contents(folder) == {**small.files, "notes": "mine"}
     assert [path.name for path in folder.parent.iterdir()] == ["out"]
+
+
+def test_files_of_an_earlier_fabric_are_gone(tmp_path):
+    spec = FabricSpec(network=parse("complete(2)"))
+    write_fabric(emit_fabric(replace(spec, endpoints=AxiStreamSpec())), tmp_path)
+    (tmp_path / "fabric_mine.sv").write_text("mine")
+    assert (tmp_path / "fabric_axi.sv").exists()
+    plain = emit_fabric(spec)
+    write_fabric(plain, tmp_path)
+    assert contents(tmp_path) == {**plain.files, "fabric_mine.sv": "mine"}
+
+
+def test_a_fabric_of_another_name_keeps_its_folder(emitted, tmp_path):
+    fabric = emitted("two nodes")
+    write_fabric(fabric, tmp_path)
+    with pytest.raises(
+        SpecError, match=r"^output must be a folder for one fabric: '.*' has 'fabric', and this is 'other'$"
+    ):
+        check_place(tmp_path, top="other")
+    assert check_place(tmp_path, top="fabric") == {"fabric.sv", "fabric.core"}
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"top": "fabric", "files": 3}'])
+def test_a_manifest_of_something_else_is_replaced(emitted, tmp_path, manifest):
+    (tmp_path / "manifest.json").write_text(manifest)
+    fabric = emitted("two nodes")
+    write_fabric(fabric, tmp_path)
+    assert contents(tmp_path) == fabric.files
+
+
+def test_a_manifest_cannot_reach_other_files(tmp_path):
+    names = ["fabric_axi.sv", "../fabric.sv", "notes", "other.sv", "manifest.json"]
+    (tmp_path / "manifest.json").write_text(json.dumps({"top": "fabric", "files": names}))
+    assert check_place(tmp_path, top="fabric") == {"fabric_axi.sv"}
 
 
 class FullDiskError(OSError):
