@@ -6,7 +6,10 @@ import re
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from importlib.metadata import version
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -90,21 +93,23 @@ def test_too_little_memory_is_one_line(monkeypatch, capsys):
 
 
 RATES = "0.02,0.04,0.06,0.08,0.1,0.12"
+SWEEP = ["sweep", "mesh(3, 3)", "--rates", RATES, "--workers", "2", "--results", "r.parquet", "--cycles"]
+SHORT, LONG = "300000", "20000000"
+"""Cycles: with the second, measuring takes longer than starting."""
+
+MEASURED = re.compile(r"\d: (mesh\(3, 3\), offered .*)")
+MOMENTS = 10
+SIGNALS = [
+    (signal.SIGTERM, False, 143, "hdnhw: terminated"),
+    (signal.SIGINT, True, 130, "hdnhw: interrupted"),  # as a terminal does
+    (signal.SIGKILL, False, -9, None),
+]
 
 
-@pytest.mark.parametrize(
-    ("number", "to_all", "status", "last"),
-    [
-        (signal.SIGTERM, False, 143, "hdnhw: terminated"),
-        (signal.SIGINT, True, 130, "hdnhw: interrupted"),  # as a terminal does
-        (signal.SIGKILL, False, -9, None),
-    ],
-)
-def test_a_sweep_that_is_stopped_leaves_no_process_and_goes_on(tmp_path, number, to_all, status, last):
-    line = ["sweep", "mesh(3, 3)", "--rates", RATES, "--cycles", "300000", "--workers", "2", "--results", "r.parquet"]
-    process = subprocess.Popen(
-        [*COMMAND, *line],
-        cwd=tmp_path,
+def start_sweep(folder, cycles):
+    return subprocess.Popen(
+        [*COMMAND, *SWEEP, cycles],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -113,16 +118,74 @@ def test_a_sweep_that_is_stopped_leaves_no_process_and_goes_on(tmp_path, number,
             signal.SIGINT, signal.SIG_DFL
         ),  # it is ignored where a shell runs the tests with &
     )
-    assert process.stderr is not None
-    said = process.stderr.readline()
+
+
+def stop(process, number, to_all):
+    """Send a signal to a process or its group; return what it printed and said until the last one of it was gone."""
     (os.killpg if to_all else os.kill)(process.pid, number)
-    out, err = process.communicate(timeout=120)  # the streams end when the last process that has them is gone
-    assert (process.returncode, out) == (status, "")
-    told = [line for line in (said + err).splitlines() if not re.fullmatch(r"\d: mesh\(3, 3\), offered .*", line)]
-    if last is not None:  # a process that is killed says nothing, but Python's resource tracker may
-        assert told == [last]
-    kept = pyarrow.parquet.read_table(tmp_path / "r.parquet").num_rows
-    assert 1 <= kept < 6
-    again = subprocess.run([*COMMAND, *line, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    out, err = process.communicate(timeout=120)  # the streams end when no process has them
+    limit = time.monotonic() + 60
+    while members(process.pid):
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    return out, err.splitlines()
+
+
+def members(session):
+    """Return the processes of a session that are alive."""
+    alive = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, _, of = path.read_text().rpartition(") ")[2].split()[:4]
+            alive += [path.parent.name] * (int(of) == session and state != "Z")
+    return alive
+
+
+def go_on(folder, cycles):
+    """Run the sweep again: all points are there, and measured if they were not kept; return how many were kept."""
+    file = folder / "r.parquet"
+    kept = pyarrow.parquet.read_table(file).num_rows if file.exists() else 0
+    again = subprocess.run([*COMMAND, *SWEEP, cycles, "--json"], cwd=folder, capture_output=True, text=True, check=True)
     assert len(again.stderr.splitlines()) == 6 - kept
     assert [row["rate"] for row in json.loads(again.stdout)["points"]] == list(map(float, RATES.split(",")))
+    return kept
+
+
+@pytest.mark.parametrize(("number", "to_all", "status", "last"), SIGNALS)
+def test_a_sweep_that_is_stopped_leaves_no_process_and_goes_on(tmp_path, number, to_all, status, last):
+    process = start_sweep(tmp_path, SHORT)
+    assert process.stderr is not None
+    said = process.stderr.readline()
+    out, err = stop(process, number, to_all)
+    assert (process.returncode, out) == (status, "")
+    told = [line for line in [said.strip(), *err] if not MEASURED.fullmatch(line)]
+    if last is not None:  # a process that is killed says nothing, but Python's resource tracker may
+        assert told == [last]
+    assert 1 <= go_on(tmp_path, SHORT) < 6
+
+
+@pytest.fixture(scope="module")
+def seconds(tmp_path_factory):
+    """Return how long the sweep takes."""
+    process, started = start_sweep(tmp_path_factory.mktemp("whole"), LONG), time.monotonic()
+    process.communicate()
+    return time.monotonic() - started
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("moment", range(MOMENTS))
+@pytest.mark.parametrize(("number", "to_all", "status", "last"), SIGNALS)
+def test_a_sweep_that_is_stopped_at_any_moment_goes_on(tmp_path, seconds, moment, number, to_all, status, last):
+    process, after = start_sweep(tmp_path, LONG), seconds * (moment + 0.5) / MOMENTS
+    time.sleep(after)
+    out, err = stop(process, number, to_all)
+    told = [line for line in err if not MEASURED.fullmatch(line)]
+    kept = go_on(tmp_path, LONG)
+    name = signal.Signals(number).name
+    print(f"{name} after {after:.2f} s: status {process.returncode}, {len(err) - len(told)} points said, {kept} kept")
+    assert len(err) - len(told) <= kept
+    if kept == 6 and not told:  # it had come to its end
+        assert process.returncode in (0, -number)
+    else:
+        assert (process.returncode, out) == (status, "")
+        assert last is None or told == [last]
