@@ -18,6 +18,7 @@ def _simulate(board: Board, spec: FabricSpec, packets: int) -> tuple[Result, int
 
     say(f"{board.name}: simulating the self-test of {spec.network} ...")
     text = hear_self_test(self_test_sources(emit_fabric(spec), packets=packets))
+    say(text.rstrip())
     passed = text.endswith("\nPASS\n")
     result = {"board": board.name, "spec": str(spec.network), "text": text.splitlines(), "passed": passed}
     return result, 0 if passed else 1
