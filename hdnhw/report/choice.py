@@ -21,6 +21,9 @@ PANELS = {
 }
 """Key of a row -> title of its panel."""
 
+GAP = 6
+"""Between the text behind a bar and the frame, pixels."""
+
 NAMED = 24
 """Networks of a front that are named, at most."""
 
@@ -48,12 +51,21 @@ def plot_comparison(rows: Sequence[dict[str, Any]], path: Path) -> None:
                 text = "unknown" if row[key] is None else f"{row[key]:.4g}" if isinstance(row[key], float) else row[key]
                 least = "at most " if key == "bisection" and row["bisection_exact"] is False else ""
                 axes.annotate(f" {least}{text}", (row[key] or 0, place), va="center", fontsize=7)
-            axes.margins(x=0.35)
             axes.set_title(title, fontsize=8)
             axes.set_yticks(range(len(rows)), labels=[row["spec"] for row in rows], fontsize=8)
             axes.tick_params(axis="x", labelsize=7)
         grid.flat[0].invert_yaxis()
+        figure.draw_without_rendering()
+        for axes in grid.flat:
+            _make_room(axes)
         save_figure(figure, path)
+
+
+def _make_room(axes: Any) -> None:
+    """Widen the axis of bars until the text behind each is inside the frame."""
+    width = axes.bbox.width
+    ends = [text.xy[0] / (1 - (text.get_window_extent().width + GAP) / width) for text in axes.texts]
+    axes.set_xlim(0, max(ends) or 1)
 
 
 def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, nodes: int) -> None:

@@ -89,6 +89,22 @@ def test_bars_of_unknown_figures(tmp_path):
     assert "at most 9<" in text
 
 
+@pytest.mark.parametrize("bisection", [9, 128, 10**9])
+def test_what_stands_behind_a_bar_is_inside_the_frame(tmp_path, monkeypatch, bisection):
+    rows = [
+        dict.fromkeys(PANELS, value) | {"spec": spec, "bisection": bisection, "bisection_exact": False}
+        for spec, value in (("cube(40)", 0.123456), ("hdn(cube(3), [[2], [0, 1, 2]])", 123456), ("none", None))
+    ]
+    saved = []
+    monkeypatch.setattr("hdnhw.report.choice.save_figure", lambda figure, _: saved.append(figure))
+    plot_comparison(rows, tmp_path / "a.svg")
+    saved[0].draw_without_rendering()
+    shown = [(axes.bbox, text) for axes in saved[0].axes for text in axes.texts]
+    assert len(shown) == len(PANELS) * len(rows)
+    for frame, text in shown:
+        assert frame.x0 <= text.get_window_extent().x0 < text.get_window_extent().x1 < frame.x1, text.get_text()
+
+
 def test_design(run):
     result = result_of(run, "design --nodes 128 --degree 4 --limit 5")
     assert [result[name] for name in ("nodes", "degree", "within", "nested", "sort")] == [128, 4, 2, True, "cr_w"]
