@@ -24,7 +24,7 @@ from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.trace import Trace
 from hdnhw.traffic.tracefile import read_trace
 
-__all__ = ["Replay", "exchange_on", "measure_exchange", "measure_trace", "replay"]
+__all__ = ["Replay", "exchange_on", "measure_exchange", "measure_trace", "offered_rate", "replay"]
 
 MOST_PACKETS = 1 << 27
 """Of a trace."""
@@ -257,6 +257,24 @@ def measure_trace(
     return machine_row(model.machine) | head | _row(model, trace, cycles, histogram, progress)
 
 
+def offered_rate(trace: Trace, *, nodes: int, packet_length: int, limit: int) -> float | None:
+    """Return the flits of packets a node and cycle that terminals would send if the network took one a cycle from each.
+
+    Every message of a cycle before `limit` is offered in its own cycle, whatever it waits for; the cycles count from
+    the first message to the one in which the last flit is sent. None if there is no message.
+    """
+    order = np.lexsort((trace.cycle, trace.source))
+    order = order[trace.cycle[order] < limit]
+    if not len(order):
+        return None
+    cycle, source = trace.cycle[order], trace.source[order]
+    flits = packets_of(trace.flits[order], packet_length) * packet_length
+    to_come = np.cumsum(flits[::-1])[::-1]  # of this message and all behind it, those of later sources too
+    ends = np.searchsorted(source, source, side="right")
+    to_come -= np.append(to_come, 0)[ends]
+    return float(flits.sum() / (nodes * ((cycle + to_come).max() - cycle.min())))
+
+
 def exchange_on(model: FabricModel, *, words: int, at_once: bool = False) -> Trace:
     """Return the messages of a total exchange that is simply routed, in the same relative order at every node.
 
@@ -304,10 +322,11 @@ def _row(model: FabricModel, trace: Trace, cycles: int | None, histogram: bool, 
     packets, tail = int(run.packets[created].sum()), run.tail[arrived]
     latency = np.bincount(tail - run.created[arrived])
     flits = length / (nodes * max(1, run.cycles - int(trace.cycle.min())))
+    offered = offered_rate(trace, nodes=nodes, packet_length=length, limit=run.cycles)
     return {
         "dependencies": "honoured" if len(trace.dependent) else "none",
         "complete": bool(arrived.all()) and trace.whole,
-        "offered_rate": round(packets * flits, 6),
+        "offered_rate": None if offered is None else round(offered, 6),
         "accepted_rate": round(run.taken * flits, 6),
         "created": int(created.sum()),
         "packets": packets,

@@ -8,7 +8,7 @@ import pytest
 
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.replay import measure_exchange, measure_trace, replay
+from hdnhw.model.replay import measure_exchange, measure_trace, offered_rate, replay
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.traffic.exchange import exchange_order
 from hdnhw.traffic.packets import Traffic
@@ -110,11 +110,34 @@ def test_what_is_reported(tmp_path):
     assert (row["format"], row["dependencies"], row["complete"]) == ("text", "none", True)
     assert (row["created"], row["packets"], row["delivered"], row["mean_hops"]) == (2, 4, 2, 0.5)
     assert row["payload_share"] == 10 / 16
-    assert row["offered_rate"] == row["accepted_rate"] == round(16 / 2 / (row["cycles"] - 10), 6)
+    assert row["accepted_rate"] == round(16 / 2 / (row["cycles"] - 10), 6)
+    assert row["offered_rate"] == round(16 / 2 / 16, 6)
     assert row["packet_latency"]["max"] == row["cycles"] - 1 - 10
     cut = measure_trace(FabricSpec(network=parse("complete(2)"), packet_length=4), path, cycles=5)
     assert (cut["cycles"], cut["complete"], cut["created"], cut["packets"], cut["delivered"]) == (5, False, 0, 0, 0)
-    assert cut["payload_share"] is cut["packet_latency"] is cut["mean_hops"] is None
+    assert cut["payload_share"] is cut["packet_latency"] is cut["mean_hops"] is cut["offered_rate"] is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("count", "spread", "limit"), [(60, 10, 10**6), (60, 3000, 10**6), (40, 3000, 1500)])
+def test_what_is_offered_is_what_terminals_could_send(seed, count, spread, limit):
+    """Terminals that are simulated cycle by cycle, and send a flit whenever one has some."""
+    trace = trace_of(random_messages(count, spread, seed=seed), [(0, 1)])
+    left, sent, cycle, last = np.zeros(NODES, int), 0, 0, 0
+    while cycle < min(spread + 1, limit) or left.any():
+        for message in np.flatnonzero((trace.cycle == cycle) & (trace.cycle < limit)):
+            left[trace.source[message]] += -(-trace.flits[message] // 4) * 4
+        sent, last = sent + np.count_nonzero(left), cycle if left.any() else last
+        left, cycle = np.maximum(left - 1, 0), cycle + 1
+    rate = offered_rate(trace, nodes=NODES, packet_length=4, limit=limit)
+    assert rate == pytest.approx(sent / (NODES * (last + 1 - trace.cycle.min())))
+    assert rate <= 1
+
+
+def test_a_total_exchange_offers_all_that_terminals_can_send():
+    row = measure_exchange(FabricSpec(network=parse("cube(3)")), cycles=None)
+    assert row["offered_rate"] == 1
+    assert row["accepted_rate"] < 1
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1 << 31])
