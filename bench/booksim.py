@@ -106,7 +106,7 @@ SPEED_COLUMNS = ("network", "nodes", "rate", "cycles", "accepted", "latency", "m
 ENDS = ("mesh(8, 8)", "torus(8, 8)")
 """Networks whose zero-load latency and saturation are compared."""
 ZERO_LOAD, BEYOND = 0.005, 0.9
-ENDS_COLUMNS = ("network", f"latency at {ZERO_LOAD}", "saturation rate", f"accepted at {BEYOND}")
+ENDS_COLUMNS = ("network", f"latency at {ZERO_LOAD}", "95 % accepted up to", f"accepted at {BEYOND}")
 
 
 @lru_cache(maxsize=1)

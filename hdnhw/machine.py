@@ -90,6 +90,23 @@ class Machine:
         return buffers_per_vc(self.buffers, num_vcs)
 
     @property
+    def vc_rate(self) -> float:
+        """Flits a cycle that a virtual channel sustains by itself, of a port that has most of them."""
+        return min(1.0, self.buffers_per_vc(self.plan.max_vcs) / self.timing.buffer_slots)
+
+    @property
+    def buffer_note(self) -> str | None:
+        """What a user should know if a virtual channel sustains half a flit a cycle or less; None otherwise."""
+        if self.vc_rate > 0.5:
+            return None
+        vcs = self.plan.max_vcs
+        each, enough = self.buffers_per_vc(vcs), self.timing.full_rate_buffers << (vcs - 1).bit_length()
+        return (
+            f"with {each} packet buffer{'s' * (each > 1)}, a virtual channel by itself sustains "
+            f"{100 * self.vc_rate:.0f} % of the rate of a channel; --buffers {enough} gives it all"
+        )
+
+    @property
     def matching_rounds(self) -> int:
         """Rounds of matching of virtual output queues, 0 where packets leave first in, first out."""
         return {"fifo": 0, "voq": self.timing.matching_rounds}[self.spec.queueing]

@@ -132,10 +132,14 @@ class SlotTiming:
         return 0 if self.registers_flits else self.packet_length - 1
 
     @property
+    def buffer_slots(self) -> int:
+        """Slots from granting a packet a packet buffer to the first allocation that can grant it to the next."""
+        return self.hop_slots + self.credit_slots + 1
+
+    @property
     def full_rate_buffers(self) -> int:
         """Fewest packet buffers, a power of two, with which a virtual channel sustains a flit a cycle by itself."""
-        needed = self.hop_slots + self.credit_slots + 1
-        return 1 << (needed - 1).bit_length()
+        return 1 << (self.buffer_slots - 1).bit_length()
 
     def buffers_of(self, asked: int | None) -> int:
         """Return the packet buffers of a port: those asked for, or by default those for the full rate of one class."""

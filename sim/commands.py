@@ -11,6 +11,7 @@ from hdnhw.cli import (
     add_load_options,
     add_machine_options,
 )
+from hdnhw.cli.options import Parser
 from hdnhw.sim.choices import SIMULATORS, TESTS
 from hdnhw.spec import AxiStreamSpec, RelaySpec
 
@@ -59,7 +60,7 @@ def add_cosim(commands: Any) -> None:
     add_endpoint_options(parser, [AxiStreamSpec.kind, RelaySpec.kind])
 
 
-def _add_load(parser: argparse.ArgumentParser) -> None:
+def _add_load(parser: Parser) -> None:
     """Add the options of the load test, which begins at reset and needs no warm-up."""
     add_load_options(parser)
     parser.add_argument("--rate", type=float, metavar="R", help="flits a node and cycle of the load test (default 0.1)")

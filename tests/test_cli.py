@@ -18,6 +18,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.routing.plan import plan
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.network import build
+from hdnhw.traffic.patterns import PATTERNS
 
 REFERENCE = Path(__file__).parent / "reference" / "networks.json"
 INSTANCES = json.loads(REFERENCE.read_text())["instances"]
@@ -37,7 +38,7 @@ KEYS = {
     "cdg_edges cdg_acyclic num_vcs max_channel_load saturation_bound",
     "routing 'torus(4, 4)' --lanes 2": "lanes num_vcs cdg_acyclic",
     "simulate 'cube(3)' --cycles 200 --packet-length 1": "offered_rate accepted_rate created delivered packet_latency "
-    "mean_hops cycles router_cycles_per_second network_latency saturated steady warmup fairness confidence_95",
+    "mean_hops cycles router_cycles_per_second network_latency steady warmup fairness confidence_95",
     "simulate 'cube(3)' --cycles 200 --lengths 'mix(1, 0.8, 9, 0.2)'": "lengths packets payload_share created",
     "exchange 'rdn(cube(2), 1)'": "delivered startups words lower_bound_words words_per_step paper_formula_words",
     "exchange 'rdn(cube(2), 1)' --schedule paper --on model": "delivered startups words cycles cycles_per_step",
@@ -576,16 +577,55 @@ def test_sweep(run):
     status, out, err = run(f"{line} --json")
     result = json.loads(out)
     assert (status, err.count("\n"), Path("c.svg").exists()) == (0, 4, True)
-    assert [(row["spec"], row["saturation_rate"]) for row in result["saturation"]] == [
-        ("complete(2)", 0.2),
-        ("complete(3)", 0.2),
+    found = ["rate_at_3x_latency", "saturation_throughput", "overload_throughput", "saturation_bound", "note"]
+    assert [list(row) for row in result["saturation"]] == [["spec", "nodes", "zero_load_latency", *found]] * 2
+    assert [(row["spec"], row["nodes"], row["note"]) for row in result["saturation"]] == [
+        ("complete(2)", 2, None),
+        ("complete(3)", 3, None),
     ]
     assert [(row["spec"], row["rate"]) for row in result["points"]] == [
         (f"complete({size})", rate) for size in (2, 3) for rate in (0.1, 0.2)
     ]
     status, out, err = run(line)
     assert (status, err) == (0, "")
-    assert len(out.splitlines()) == 1 + 3 + 1 + 5
+    assert len(out.splitlines()) == 1 + 3 + 1 + 5 + 1
+
+
+def test_a_sweep_fits_a_terminal_and_says_what_the_machine_lacks(run):
+    """Text has the figures of JSON, rounded; a ring of four gives a class half its rate, a square does not."""
+    line = "sweep 'product(torus(5), mesh(2, 2))' 'cube(2)' --rates 0.1,1 --cycles 400 --results r.parquet"
+    status, out, err = run(f"{line} --json")
+    result = json.loads(out)
+    status, out, err = run(line)
+    assert (status, err) == (0, "")
+    title, names, *lines = out.splitlines()
+    assert max(map(len, [names, *lines[:7]])) <= 100
+    assert (title, lines[2]) == ("saturation", "points")
+    assert names.split() == ["spec", "rate_at_3x_latency", "saturation_throughput", "overload_throughput"]
+    for shown, row in zip(lines[:2], result["saturation"], strict=True):
+        assert shown.strip().startswith(row["spec"])
+        figures = [row[name] for name in names.split()[1:]]
+        assert shown.split()[-3:] == ["-" if figure is None else f"{round(figure, 4)}" for figure in figures]
+    for shown, row in zip(lines[4:8], result["points"], strict=True):
+        figures = [row["rate"], row["accepted_rate"], row["packet_latency"]["mean"]]
+        assert shown.split()[-4:] == [*(f"{round(figure, 4)}" for figure in figures), "yes" if row["steady"] else "no"]
+    ring, square = result["saturation"]
+    assert ring["note"].endswith("sustains 50 % of the rate of a channel; --buffers 4 gives it all")
+    assert square["note"] is None
+    said, more = lines[8:]
+    assert said.split("  ", 1) == [f"note on {ring['spec']}", ring["note"]]
+    assert "--json" in more
+
+
+@pytest.mark.parametrize("command", ["simulate", "sweep", "cosim"])
+def test_help_lists_the_patterns(run, command):
+    status, out, err = run(f"{command} --help")
+    shown = " ".join(out.split())
+    assert (status, err) == (0, "")
+    for name in PATTERNS:
+        assert re.search(rf"[ :]{name}(\([A-Z, ]+\))?[, ]", shown), name
+    assert "hotspot(SHARE, NODE), permutation(SEED)" in shown
+    assert ("exchange, from each to all at once" in shown) == (command == "simulate")
 
 
 @pytest.mark.parametrize("file", ["", "c.csv", "c.parquet"])

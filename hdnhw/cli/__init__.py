@@ -124,9 +124,9 @@ def _print(result: Result, as_json: bool) -> None:
 
 
 def _print_table(key: str, rows: list[Result]) -> None:
-    """Print rows of the same keys below each other: numbers to the right, the rest to the left."""
+    """Print rows of the same keys below each other, numbers to the right, the rest to the left, a dash for nothing."""
     print(key)
-    flat = [_flat(row) for row in rows]
+    flat = [{name: "-" if value is None else value for name, value in _flat(row).items()} for row in rows]
     names = dict.fromkeys(name for row in flat for name in row)
     columns = {name: max(len(str(row.get(name))) for row in [*flat, {name: name}]) for name in names}
     for row in [{name: name for name in columns}, *flat]:

@@ -40,7 +40,23 @@ Command = Callable[[argparse.Namespace], tuple[Result, int]]
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, and name the command."""
+    """An argument parser whose errors are one line, and name the command.
+
+    Attributes
+    ----------
+    helps : list of (Action, callable)
+        Options whose help needs an import: what makes it is called when help is shown.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.helps: list[tuple[argparse.Action, Callable[[], str]]] = []
+
+    def format_help(self) -> str:
+        """Return what ``--help`` shows."""
+        for action, text in self.helps:
+            action.help = text()
+        return super().format_help()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse what the command does not know; ``argparse`` would leave it to the one above, which cannot help."""
@@ -152,15 +168,23 @@ def rule_options(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def add_load_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which messages are created, but for how many."""
-    parser.add_argument("--pattern", help="where packets go, for example 'hotspot(0.2, 5)' (default uniform)")
+def add_load_options(parser: Parser, *, patterns: str = "") -> None:
+    """Add the options that say which messages are created, but for how many; `patterns` that there are besides."""
+    pattern = parser.add_argument("--pattern")
+    parser.helps.append((pattern, lambda: f"where packets go: {_pattern_forms()}{patterns} (default uniform)"))
     parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
     parser.add_argument(
         "--lengths",
         help="of messages in flits: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...), for example "
         "'mix(1, 0.8, 9, 0.2)'; default: one packet",
     )
+
+
+def _pattern_forms() -> str:
+    from hdnhw.traffic.expression import form_of
+    from hdnhw.traffic.patterns import PATTERNS
+
+    return ", ".join(form_of(name, maker) for name, maker in PATTERNS.items())
 
 
 def add_faults_option(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from hdnhw.cli.options import (
     DONE,
+    Parser,
     Result,
     add_command,
     add_endpoint_options,
@@ -54,7 +55,7 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
         if options.channels:
             write_channels(model.plan, measured.counts, Path(options.channels))
     if not row["steady"]:
-        say(f"no steady state in {row['warmup']} cycles: latencies grow with the cycles that are measured")
+        say("not steady: latencies grow with the cycles that are measured")
     return row, DONE
 
 
@@ -126,7 +127,29 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
         with replacing(Path(options.html)) as new:
             new.write_text(page, encoding="utf-8")
     saturation = [{name: value for name, value in curve.items() if name != "points"} for curve in curves]
-    return {"saturation": saturation, "points": [row for curve in curves for row in curve["points"]]}, DONE
+    points = [row for curve in curves for row in curve["points"]]
+    return {"saturation": saturation, "points": points} if options.json else _shown(saturation, points), DONE
+
+
+def _shown(saturation: Sequence[Result], points: Sequence[Result]) -> Result:
+    """Return what of a sweep is printed as text: what fits into the lines of a terminal."""
+    names = ("spec", "rate_at_3x_latency", "saturation_throughput", "overload_throughput")
+    return {
+        "saturation": [{name: _rounded(row[name]) for name in names} for row in saturation],
+        "points": [_shown_point(row) for row in points],
+        **{f"note on {row['spec']}": row["note"] for row in saturation if row["note"]},
+        "all figures": "with --json, or kept by --results FILE",
+    }
+
+
+def _shown_point(row: Result) -> Result:
+    figures = {name: _rounded(row[name]) for name in ("rate", "accepted_rate")}
+    mean = {"mean": _rounded((row["packet_latency"] or {}).get("mean"))}
+    return {"spec": row["spec"], **figures, "packet_latency": mean, "steady": "yes" if row["steady"] else "no"}
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def _rates(text: str | None) -> list[float] | None:
@@ -169,7 +192,7 @@ def add_simulation_commands(commands: Any) -> None:
         help="count what each type of channel carries, how often it stalls and how many packets its queues hold; "
         "FILE, .parquet or .csv, has a row for each channel",
     )
-    _add_curve_options(parser, also=["flit_width"])
+    _add_curve_options(parser, patterns=", or exchange, from each to all at once", also=["flit_width"])
     parser = add_command(
         commands,
         "sweep",
@@ -180,7 +203,9 @@ def add_simulation_commands(commands: Any) -> None:
     )
     parser.set_defaults(rate=None)
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="networks, for example 'rdn(cube(3), 1)'")
-    parser.add_argument("--rates", metavar="R,R,...", help="flits a node and cycle; default: shares of saturation")
+    parser.add_argument(
+        "--rates", metavar="R,R,...", help="flits a node and cycle; default: searched, up to saturation"
+    )
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: .svg, .png or .pdf")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page with the curves, tables of all figures and the options"
@@ -190,9 +215,9 @@ def add_simulation_commands(commands: Any) -> None:
     _add_curve_options(parser)
 
 
-def _add_curve_options(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> None:
+def _add_curve_options(parser: Parser, *, patterns: str = "", also: Sequence[str] = ()) -> None:
     """Add the options of a measurement, and those of the machine on which cycles depend, and some more."""
-    add_load_options(parser)
+    add_load_options(parser, patterns=patterns)
     parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
     parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
     parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")

@@ -9,7 +9,7 @@ queue at every source, latency from the creation of a packet, accepted rate at t
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -25,7 +25,18 @@ from hdnhw.topology.network import Network
 from hdnhw.traffic.load import Load, Messages
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["LEAST_RATE", "LoadSpec", "Measurement", "Progress", "bins", "measure", "summarise", "truncation_point"]
+__all__ = [
+    "LEAST_RATE",
+    "LoadSpec",
+    "Measurement",
+    "Progress",
+    "bins",
+    "grows",
+    "measure",
+    "summarise",
+    "truncation_point",
+    "zero_load_latency",
+]
 
 BATCHES = 20
 STUDENT = 2.093
@@ -38,6 +49,12 @@ BLOCK_SLOTS, LEAST_BLOCK = 40, 200
 """Of a block of the warm-up: slots, and cycles at least."""
 
 LEAST_BLOCKS, MOST_BLOCKS = 10, 60
+
+STANDARD_ERRORS = 5
+"""Above 0 is the slope of latencies that grow; fewer are found where bursts of messages are as long as batches."""
+
+LONE_PACKETS, LONE_SLOTS = 8000, 100
+"""Packets that are offered to find the latency at zero load, and the mean of the slots from one to the next."""
 
 MOST_BINS = 40
 """Of a histogram that is shown."""
@@ -121,7 +138,9 @@ class Measurement:
     warmup : int
         Cycles before the interval.
     steady : bool
-        Whether the warm-up ended in a steady state; True if it was prescribed.
+        Whether the latencies would be the same had more cycles been measured, as far as can be seen: a warm-up that was
+        not prescribed ended in a steady state, the mean latency did not grow in the interval, see :func:`grows`, and
+        all messages of the interval have left.
     cycles : int
         Cycles simulated in all.
     created, delivered, stranded : int
@@ -144,8 +163,6 @@ class Measurement:
         Flits sent over channels between routers in all the cycles.
     fairness : float
         Jain's index of the packets that came from each sender and were taken in the interval: 1 if all had the same.
-    deviation : float
-        Standard deviation of a load that is offered in so few messages, relative to the load.
     seconds : float
     counts : Counts or None
         What channels and queues did in the slots that are allocated in a cycle of the interval; None if nothing was
@@ -169,15 +186,8 @@ class Measurement:
     mean_hops: float
     flit_hops: int
     fairness: float
-    deviation: float
     seconds: float
     counts: Counts | None
-
-    @property
-    def saturated(self) -> bool:
-        """Whether less than 95 % of what was offered was taken, by more than chance makes of so many messages."""
-        taken = self.accepted_rate + self.stranded_rate
-        return taken < self.offered_rate * (0.95 - 3 * self.deviation)
 
 
 def measure(
@@ -227,6 +237,27 @@ def measure(
             tally.take(window)
     run.watchdog.look(last=True)
     return tally.result(run, steady, counts, watch.seconds)
+
+
+def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:
+    """Measure the mean latency of messages that meet no others: a packet in 100 slots in the whole network, on average.
+
+    Parameters
+    ----------
+    model : FabricModel
+    load : LoadSpec
+        Its pattern, lengths and seed are used.
+
+    Returns
+    -------
+    float or None
+        None if there was no message.
+    """
+    rate = max(LEAST_RATE, 1 / (LONE_SLOTS * model.plan.network.num_nodes))
+    cycles = min(MOST_CYCLES, LONE_PACKETS * LONE_SLOTS * model.timing.packet_length)
+    lone = measure(model, replace(load, injection="bernoulli", rate=rate, cycles=cycles, warmup=0))
+    summary = summarise(lone.packet_latency)
+    return None if summary is None else summary["mean"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,12 +442,36 @@ def truncation_point(means: Sequence[float]) -> int:
     return int(np.argmin(errors))
 
 
+def grows(means: npt.NDArray[np.float64]) -> bool:
+    """Tell whether values grow: whether the slope of the least-squares line is over 5 of its standard errors above 0.
+
+    Parameters
+    ----------
+    means : ndarray of float64, shape (values,)
+        At equal distances; NaN where there is none. Where more than half are NaN, nothing is seen to grow.
+
+    Examples
+    --------
+    >>> grows(np.array([1.0, 2.1, 2.9, 4.2, 5.0])), grows(np.array([1.0, 1.2, 0.9, 1.1, 1.2]))
+    (True, False)
+    """
+    (there,) = np.nonzero(~np.isnan(means))
+    if len(there) <= max(2, len(means) // 2):
+        return False
+    place, value = there - there.mean(), means[there] - means[there].mean()
+    squares = place @ place
+    slope = place @ value / squares
+    left = value - slope * place
+    error = math.sqrt(left @ left / (len(there) - 2) / squares)
+    return bool(slope > STANDARD_ERRORS * error)
+
+
 class _Tally:
     """Statistics of the messages created in an interval, and of packets taken in it."""
 
     def __init__(self, nodes: int, start: int, stop: int) -> None:
         self.start, self.stop, self.created, self._delivered, self._stranded = start, stop, 0, 0, 0
-        self._packets, self._squares, self._flits = 0, 0, 0
+        self._packets, self._flits = 0, 0
         self._taken, self._elsewhere = np.zeros(nodes, np.int64), 0
         self._hops = 0
         self._histograms = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
@@ -433,7 +488,6 @@ class _Tally:
         packets = window.packets[marked]
         self.created += len(packets)
         self._packets += int(packets.sum())
-        self._squares += int((packets**2).sum())
         self._flits += int(window.flits[marked].sum())
         in_interval = (window.taken >= self.start) & (window.taken < self.stop)
         home = in_interval & window.arrived
@@ -457,13 +511,14 @@ class _Tally:
     def result(self, run: _Run, steady: bool, counts: Counts | None, seconds: float) -> Measurement:
         """Sum up."""
         flits = run.packet_length / (len(self._taken) * (self.stop - self.start))
-        packets, sums = self._batches
-        spread = np.std(sums / packets, ddof=1) if packets.all() else math.inf
+        messages, sums = self._batches
+        means = np.divide(sums, messages, out=np.full(BATCHES, math.nan), where=messages > 0)
+        spread = np.std(means, ddof=1) if messages.all() else math.inf
         taken = self._taken[run.senders].astype(np.float64)
         squares = len(taken) * (taken**2).sum()
         return Measurement(
             warmup=self.start,
-            steady=steady,
+            steady=steady and self.left == self.created and not grows(means),
             cycles=run.cycle,
             created=self.created,
             delivered=self._delivered,
@@ -479,7 +534,6 @@ class _Tally:
             mean_hops=self._hops / self._delivered if self._delivered else math.nan,
             flit_hops=run.flit_hops,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
-            deviation=math.sqrt(self._squares) / max(1, self._packets),
             seconds=seconds,
             counts=counts,
         )

@@ -86,6 +86,6 @@ def _read(path: Path) -> dict[str, Row]:
     except (pyarrow.ArrowException, OSError, KeyError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise SpecError(f"results must be a Parquet file of a sweep, not {str(path)!r}: {reason}") from None
-    if "created" not in table.schema.names:
+    if "zero_load_latency" not in table.schema.names:
         raise SpecError(f"results of {str(path)!r} are of an older version: give another file")
     return {row.pop("key"): row for row in rows}

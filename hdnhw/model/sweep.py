@@ -5,29 +5,37 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
-from math import isinf
+from math import ceil, inf, isinf
 
-from hdnhw.machine import Machine
+from hdnhw.machine import Machine, make_machine
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summarise
+from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summarise, zero_load_latency
 from hdnhw.model.results import ResultsFile, Row
 from hdnhw.processes import Ended
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import Faults
-from hdnhw.topology.network import build
-from hdnhw.traffic.patterns import parse_pattern
+from hdnhw.traffic.injection import peak_rate
 
 __all__ = ["Point", "Row", "Sweep", "load_row", "machine_row", "measure_point", "measurement_row"]
 
-REVISION = 3
+REVISION = 4
 """Of what a row means: rows of another one are measured anew."""
 
-STEPS = 64
-"""Rates between 0 and the bound among which saturation is searched."""
+LIMIT = 3
+"""Times the latency at zero load: what a network is asked to stay below."""
+
+STEPS = 1024
+"""Rates between 0 and the most that is offered, among which the one with the latency of the limit is searched."""
+
+CLOSE = 32
+"""Rates nearer to each other than this part of one are not told apart: the search ends there."""
+
+OVERLOAD = 1.5
+"""Times the rate that was found: a load, or the most that can be, that is measured in any case."""
 
 SHARES = (0.1, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95)
-"""Of the saturation rate: the loads of a curve whose rates are not given."""
+"""Of the rate that was found, or of the saturation throughput: the loads of a curve whose rates are not given."""
 
 ATTEMPTS = 3
 """How often a pool of workers is started anew when one has died."""
@@ -53,9 +61,13 @@ def machine_row(machine: Machine) -> Row:
 
 
 def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
-    """Measure a point and return its :func:`measurement_row`; `progress` is that of the measurement."""
+    """Measure a point; return its :func:`measurement_row` and `zero_load_latency`, the mean latency of lone messages.
+
+    `progress` is that of the measurement.
+    """
     model = model_of(point.fabric)
-    return measurement_row(model, point.load, measure(model, point.load, progress=progress))
+    row = measurement_row(model, point.load, measure(model, point.load, progress=progress))
+    return row | {"zero_load_latency": zero_load_latency(model, point.load)}
 
 
 def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -> Row:
@@ -69,7 +81,6 @@ def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -
         "steady": measured.steady,
         "offered_rate": round(measured.offered_rate, 6),
         "accepted_rate": round(measured.accepted_rate, 6),
-        "saturated": measured.saturated,
         "created": measured.created,
         "packets": measured.packets,
         "payload_share": round(measured.payload_share, 6) if measured.packets else None,
@@ -99,64 +110,127 @@ def _faults_row(faults: Faults, measured: Measurement) -> Row:
     }
 
 
+def _slowness(row: Row) -> float:
+    """Return the mean latency of a point over that at zero load, infinite where it is not steady."""
+    if not row["steady"]:
+        return inf
+    known = row["packet_latency"] and row["zero_load_latency"]
+    return float(row["packet_latency"]["mean"] / row["zero_load_latency"]) if known else 1.0
+
+
 class _Curve:
-    """One machine: which rates to measure next, given what is known."""
+    """One machine: which rates to measure next, given what is known.
+
+    Rates that are searched are whole steps, so that none is measured twice.
+    """
 
     def __init__(self, fabric: FabricSpec, load: LoadSpec, rates: Sequence[float] | None) -> None:
         self.fabric, self._load, self._rates = fabric, load, rates
         self.rows: dict[float, Row] = {}
         self._asked: set[float] = set()
-        bound = None
-        parse_pattern(load.pattern, build(fabric.network))  # what cannot be is refused before workers start
-        if rates is None and load.pattern == "uniform":  # the load of the channels is known for that alone
-            bound = routing_statistics(model_of(fabric).plan).saturation_bound
-        self._step, self._low, self._high = min(1.0, bound or 1.0) / STEPS, 0, STEPS + 1
+        machine, self._bound = make_machine(fabric), None
+        if load.pattern == "uniform":  # the load of the channels is known for that alone
+            self._bound = routing_statistics(machine.plan).saturation_bound
+        self._note, self._most = machine.buffer_note, min(1.0, self._bound or 1.0, peak_rate(load.injection))
+        self._low, self._high = 0, STEPS + 1
+        most = replace(load, rate=self._most if rates is None else max(rates))
+        most.on(machine.network, fabric.packet_length)  # what cannot be is refused before workers start
 
     def points(self) -> list[Point]:
         """Return the points that can be measured now and have not been asked for."""
         rates = self._rates if self._rates is not None else self._next_rates()
-        new = [rate for rate in rates if rate not in self._asked]
+        new = [rate for rate in dict.fromkeys(rates) if rate not in self._asked]
         self._asked.update(new)
         return [Point(fabric=self.fabric, load=replace(self._load, rate=rate)) for rate in new]
 
     @property
     def expected(self) -> int:
         """How many points there will be, as far as is known."""
-        left = self._high - self._low
-        if self._rates is not None or left <= 1:
-            return len(self._asked)
-        return len(self.rows) + (left - 1).bit_length() + len(SHARES)
+        if self._rates is not None:
+            return len(self._rates)
+        left = (self._high - self._low) // self._close
+        return max(len(self._asked), len(self.rows) + left.bit_length() + len(SHARES) * self._searching)
 
     def forget(self) -> None:
         """Let what has been asked for but not come be asked for again."""
         self._asked = set(self.rows)
 
+    @property
+    def _close(self) -> int:
+        """Steps between the ends of the search at which it ends."""
+        return max(1, self._low // CLOSE)
+
+    @property
+    def _searching(self) -> bool:
+        return self._high - self._low > self._close
+
+    @property
+    def _middle(self) -> int:
+        return (self._low + self._high) // 2
+
     def _next_rates(self) -> list[float]:
-        if self._high - self._low > 1:
-            return [self._rate((self._low + self._high) // 2)]
-        return [round(share * self._rate(self._low), 6) for share in SHARES] if self._low else []
+        if self._searching:
+            return [self._rate(self._middle)]
+        top = self._low or int(STEPS * (self.saturation_throughput or 0) / self._most)
+        steps = [step for step in (round(share * top) for share in SHARES) if step]
+        rates, near = [self._rate(step) for step in steps], self._rate(top) / CLOSE
+        over = self._rate(min(STEPS, ceil(OVERLOAD * top)))
+        new = [rate for rate in rates if all(abs(rate - known) >= near for known in self._asked)]
+        return new if any(rate >= over for rate in self._asked) else [*new, over]
 
     def _rate(self, step: int) -> float:
-        return round(step * self._step, 6)
+        return float(f"{step * self._most / STEPS:.6g}")
 
     def add(self, rate: float, row: Row) -> None:
         """Take a result."""
         self.rows[rate] = row
-        while self._rates is None and self._high - self._low > 1:
-            middle = (self._low + self._high) // 2
-            if self._rate(middle) not in self.rows:
-                break
-            if self.rows[self._rate(middle)]["saturated"]:
-                self._high = middle
+        while self._rates is None and self._searching and self._rate(self._middle) in self.rows:
+            if _slowness(self.rows[self._rate(self._middle)]) <= LIMIT:
+                self._low = self._middle
             else:
-                self._low = middle
+                self._high = self._middle
 
     @property
-    def saturation_rate(self) -> float | None:
-        """The highest rate below the lowest saturated one at which the load was accepted; None if none was."""
-        saturated = [rate for rate, row in self.rows.items() if row["saturated"]]
-        accepted = [rate for rate in self.rows if not saturated or rate < min(saturated)]
-        return max(accepted, default=None)
+    def rate_at_limit(self) -> float | None:
+        """The rate at which latency is :data:`LIMIT` times that at zero load; None if it is not between rates measured.
+
+        Latency grows about as 1 / (c - rate): between two rates, its reciprocal is taken as a line, 0 where latency
+        has no end. It is no more than the saturation throughput.
+        """
+        rates = sorted(self.rows)
+        below = [place for place, rate in enumerate(rates) if _slowness(self.rows[rate]) <= LIMIT]
+        if not below or below[-1] == len(rates) - 1:
+            return None
+        ends = rates[below[-1] : below[-1] + 2]
+        one, other = (1 / _slowness(self.rows[rate]) for rate in ends)
+        found = ends[0] + (ends[1] - ends[0]) * (one - 1 / LIMIT) / (one - other)
+        return min(found, self.saturation_throughput or found)
+
+    @property
+    def saturation_throughput(self) -> float | None:
+        """The most that was accepted at any rate; None if all points are steady, and more could be offered."""
+        reached = any(rate >= self._rate(STEPS) or not row["steady"] for rate, row in self.rows.items())
+        return max(row["accepted_rate"] for row in self.rows.values()) if reached else None
+
+    @property
+    def overload_throughput(self) -> float | None:
+        """What was accepted at the highest rate that was measured; None if that point is steady."""
+        row = self.rows[max(self.rows)]
+        return None if row["steady"] else float(row["accepted_rate"])
+
+    @property
+    def result(self) -> Row:
+        """What :meth:`Sweep.run` returns."""
+        rows, limit = [row for _, row in sorted(self.rows.items())], self.rate_at_limit
+        return {
+            **{name: rows[0][name] for name in ("spec", "nodes", "zero_load_latency")},
+            f"rate_at_{LIMIT}x_latency": None if limit is None else round(limit, 6),
+            "saturation_throughput": self.saturation_throughput,
+            "overload_throughput": self.overload_throughput,
+            "saturation_bound": self._bound,
+            "note": self._note,
+            "points": rows,
+        }
 
 
 def _has_failed(future: Future[Row]) -> bool:
@@ -172,8 +246,9 @@ class Sweep:
     load : LoadSpec
         Its rate is not used.
     rates : sequence of float or None
-        Rates of the curves, flits a node and cycle. If None, saturation is searched by bisection among 64 rates up to
-        1, or of uniform traffic up to the bound that the channels set to it, and the curve has shares of it.
+        Rates of the curves, flits a node and cycle. If None, they go up to 1, to what the injection process can create,
+        or to the bound that the channels set to uniform traffic: those of a bisection for the one at which latency is 3
+        times that at zero load, shares of what was found, and one beyond it.
     results : ResultsFile
     say : callable
         Is told what goes on.
@@ -205,8 +280,11 @@ class Sweep:
         Returns
         -------
         list of dict
-            A curve each: ``spec``, ``nodes``, ``saturation_rate`` and ``points``, rows of :func:`measure_point` in the
-            order of rates.
+            A curve each: ``spec``, ``nodes``, ``zero_load_latency``, ``rate_at_3x_latency``,
+            ``saturation_throughput`` and ``overload_throughput``, as docs/simulation.md defines them,
+            ``saturation_bound`` of uniform traffic, None of other, ``note``, which is
+            :attr:`hdnhw.machine.Machine.buffer_note`, and ``points``, rows of :func:`measure_point` in the order of
+            rates.
         """
         for attempt in range(ATTEMPTS):
             try:
@@ -219,7 +297,7 @@ class Sweep:
                 self._say("a worker has died; its measurements are begun anew")
                 for curve in self._curves:
                     curve.forget()
-        return [self._result(curve) for curve in self._curves]
+        return [curve.result for curve in self._curves]
 
     def _run(self, executor: Executor) -> None:
         running: dict[Future[Row], tuple[_Curve, Point]] = {}
@@ -255,15 +333,6 @@ class Sweep:
         self._measured += 1
         latency = row["packet_latency"]
         shown = f"latency {latency['mean']:.1f}" if latency else "nothing delivered"
-        shown = "saturated" if row["saturated"] else shown
+        shown += "" if row["steady"] else ", not steady"
         rates = f"offered {row['offered_rate']:.4f}, accepted {row['accepted_rate']:.4f}"
         self._say(f"{self._measured}: {row['spec']}, {rates}, {shown}")
-
-    def _result(self, curve: _Curve) -> Row:
-        rows = [row for _, row in sorted(curve.rows.items())]
-        return {
-            "spec": rows[0]["spec"],
-            "nodes": rows[0]["nodes"],
-            "saturation_rate": curve.saturation_rate,
-            "points": rows,
-        }

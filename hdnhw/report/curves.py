@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from importlib import import_module
 from io import BytesIO, StringIO
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["STYLE", "SUFFIXES", "check_plot", "curves_svg", "plot_curves", "save_figure"]
 
 SUFFIXES = (".svg", ".png", ".pdf")
+
+MARKERS = "osD^vPX"
+"""By turns, as the ten colours are and, every ten curves, the dashes: no two of 280 curves look the same."""
+
+DASHES = ("-", "--", ":", "-.")
 
 CEILING = 6
 """Latencies are shown up to so many times the lowest one."""
@@ -73,15 +79,18 @@ def curves_svg(curves: Sequence[dict[str, Any]]) -> str:
 def _draw(curves: Sequence[dict[str, Any]]) -> Any:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    there = dict.fromkeys(curve["note"] for curve in curves if curve["note"])
+    notes = {note: "*" * number for number, note in enumerate(there, start=1)}
+    figure = Figure(figsize=(7, 4 + 0.18 * ceil(len(curves) / 2) + 0.15 * len(notes)), layout="constrained")
     axes = figure.add_subplot()
     lowest, highest = float("inf"), 0.0
-    for curve in curves:
-        rows = [row for row in curve["points"] if row["packet_latency"] and not row["saturated"]]
+    for number, curve in enumerate(curves):
+        rows = [row for row in curve["points"] if row["packet_latency"] and row["steady"]]
         rates, latencies = [row["offered_rate"] for row in rows], [row["packet_latency"]["mean"] for row in rows]
-        saturation = curve["saturation_rate"]
-        name = f"{curve['spec']}, {curve['nodes']} nodes" + ("" if saturation is None else f": {saturation:.3f}")
-        axes.plot(rates, latencies, marker="o", markersize=3, linewidth=1.2, label=name)
+        look = f"C{number % 10}{MARKERS[number % len(MARKERS)]}{DASHES[number // 10 % len(DASHES)]}"
+        axes.plot(
+            rates, latencies, look, markersize=4, linewidth=1.2, label=_label(curve) + notes.get(curve["note"], "")
+        )
         lowest, highest = min([lowest, *latencies]), max([highest, *latencies])
     if highest:
         axes.set_ylim(0, min(CEILING * lowest, 1.05 * highest))
@@ -89,5 +98,12 @@ def _draw(curves: Sequence[dict[str, Any]]) -> Any:
     axes.set_xlabel("offered rate, flits a node and cycle")
     axes.set_ylabel("mean packet latency, cycles")
     axes.grid(linewidth=0.3)
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8, title="network: saturation", title_fontsize=8)
+    title = "network: saturation throughput, flits a node and cycle"
+    figure.legend(loc="outside upper center", ncols=2, fontsize=8, title=title, title_fontsize=8)
+    figure.supxlabel("\n".join(f"{mark} {note}" for note, mark in notes.items()), x=0.01, ha="left", fontsize=7)
     return figure
+
+
+def _label(curve: dict[str, Any]) -> str:
+    throughput = curve["saturation_throughput"]
+    return f"{curve['spec']}, {curve['nodes']} nodes" + ("" if throughput is None else f": {throughput:.3f}")

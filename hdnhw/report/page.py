@@ -12,7 +12,6 @@ from hdnhw.files import check_output
 from hdnhw.model.measure import LoadSpec
 from hdnhw.report.curves import CEILING, curves_svg
 from hdnhw.routing.plan import plan
-from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.spec.options import options_of
 
@@ -53,7 +52,8 @@ def sweep_page(curves: Sequence[dict[str, Any]], *, load: LoadSpec, command: str
             {
                 "name": curve["spec"],
                 "cells": _network_cells(curve),
-                "points": [{"saturated": row["saturated"], "cells": _point_cells(row)} for row in curve["points"]],
+                "note": curve["note"],
+                "points": [{"steady": row["steady"], "cells": _point_cells(row)} for row in curve["points"]],
             }
             for curve in curves
         ],
@@ -67,19 +67,19 @@ def _network_cells(curve: dict[str, Any]) -> dict[str, str]:
     """Return heading -> text of a network."""
     lowest = curve["points"][0]
     routing = plan(parse(curve["spec"]), lowest["modes"], lowest["lanes"])
-    bound = routing_statistics(routing).saturation_bound if lowest["pattern"] == "uniform" else None
-    bound = None if bound is None else min(1.0, bound)
-    saturation = curve["saturation_rate"]
-    open_end = "" if saturation is None or any(row["saturated"] for row in curve["points"]) else "≥ "
+    bound = None if curve["saturation_bound"] is None else min(1.0, curve["saturation_bound"])
+    throughput = curve["saturation_throughput"]
     return {
         "nodes": str(curve["nodes"]),
         "ports": str(len(routing.shapes[0].ports)),
         "virtual channels": str(routing.max_vcs),
         "modes": routing.modes or NOTHING,
-        "saturation rate": open_end + _text(saturation, 3),
+        "zero-load latency": _text(curve["zero_load_latency"], 2),
+        "rate at 3x latency": _text(curve["rate_at_3x_latency"], 3),
+        "saturation throughput": _text(throughput, 3),
+        "overload throughput": _text(curve["overload_throughput"], 3),
         "bound": _text(bound, 3),
-        "share of bound": NOTHING if None in (bound, saturation) else f"{open_end}{100 * saturation / bound:.0f} %",
-        "zero-load latency": NOTHING if lowest["saturated"] else _text((lowest["packet_latency"] or {}).get("mean"), 2),
+        "share of bound": NOTHING if None in (bound, throughput) else f"{100 * throughput / bound:.0f} %",
     }
 
 
@@ -94,7 +94,6 @@ def _point_cells(row: dict[str, Any]) -> dict[str, str]:
         "±": _text(row["confidence_95"], 2),
         **{name: _text(latency.get(name), 0) for name in ("p50", "p95", "p99", "max")},
         "hops": _text(row["mean_hops"], 3),
-        "saturated": "yes" if row["saturated"] else "no",
         "steady": "yes" if row["steady"] else "no",
     }
 

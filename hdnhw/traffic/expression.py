@@ -8,7 +8,7 @@ from typing import Any
 
 from hdnhw.spec import SpecError
 
-__all__ = ["read_expression"]
+__all__ = ["form_of", "read_expression"]
 
 
 def read_expression(
@@ -27,12 +27,7 @@ def read_expression(
     name, arguments = _parts(text)
     if name not in makers:
         raise SpecError(f"{what} must be {also}one of {', '.join(makers)}, not {text!r}")
-    parameters = [
-        parameter
-        for parameter in signature(makers[name]).parameters.values()
-        if parameter.annotation in (int, float)
-        and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
-    ]
+    parameters = _parameters(makers[name])
     rest = [parameter for parameter in parameters if parameter.kind is Parameter.VAR_POSITIONAL]
     least = sum(parameter.default is Parameter.empty for parameter in parameters) - len(rest)
     if len(arguments) < least or (len(arguments) > len(parameters) and not rest):
@@ -45,6 +40,22 @@ def read_expression(
                 f"{name} {parameter.name} must be {'a number' if float in allowed else 'an integer'}, not {argument!r}"
             )
     return name, arguments
+
+
+def form_of(name: str, maker: Callable[..., Any]) -> str:
+    """Return how a maker is written: ``hotspot(SHARE, NODE)``."""
+    shown = ", ".join(parameter.name.upper() for parameter in _parameters(maker))
+    return f"{name}({shown})" if shown else name
+
+
+def _parameters(maker: Callable[..., Any]) -> list[Parameter]:
+    """Return the parameters for which an expression has arguments."""
+    return [
+        parameter
+        for parameter in signature(maker).parameters.values()
+        if parameter.annotation in (int, float)
+        and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
+    ]
 
 
 def _parts(text: str) -> tuple[str, list[Any]]:

@@ -4,6 +4,7 @@ A process draws as much as there are messages or bursts, not as there are nodes 
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from hdnhw.spec import SpecError
 from hdnhw.traffic.expression import read_expression
 
-__all__ = ["Bernoulli", "Injection", "OnOff", "parse_injection"]
+__all__ = ["Bernoulli", "Injection", "OnOff", "parse_injection", "peak_rate"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -150,6 +151,19 @@ def _bernoulli(*, senders: int, rate: float, message_flits: float, rng: np.rando
 
 PROCESSES: dict[str, Callable[..., Injection]] = {"bernoulli": _bernoulli, "on_off": _on_off}
 """What makes each process, by its name."""
+
+
+def peak_rate(text: str) -> float:
+    """Return the highest rate that a process can have, flits a sender and cycle.
+
+    Examples
+    --------
+    >>> peak_rate("on_off(50, 0.9)"), peak_rate("bernoulli")
+    (0.9, 1.0)
+    """
+    name, arguments = read_expression(text, PROCESSES, "injection")
+    given = dict(zip(signature(PROCESSES[name]).parameters, arguments, strict=False))
+    return float(given.get("peak", 1.0))
 
 
 def parse_injection(

@@ -1,5 +1,6 @@
 """What terminals see of the model: latency, rate, conservation, stalls, drops, and a fabric that must hang."""
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -116,6 +117,26 @@ def test_one_class_of_two_has_half_the_rate_by_default(model_on, length):
     made = plan_of("rdn(cube(2), 1)")
     result = model_on(made, packet_length=length).run(traffic_of(made, [(0, 31, 0)] * 60), max_cycles=10_000)
     assert np.diff(result.cycle)[10:].tolist() == [2 * length] * 49
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 8])
+@pytest.mark.parametrize(("text", "lanes"), [("mesh(4, 4)", 1), ("rdn(cube(2), 1)", 1), ("rdn(cube(2), 1)", 2)])
+def test_one_flow_has_the_rate_that_the_machine_says(model_on, length, text, lanes):
+    """And all of it with the packet buffers that it asks for."""
+    made, full = plan(parse(text), lanes=lanes), []
+    traffic = traffic_of(made, [(0, made.network.num_nodes - 1, 0)] * 120)
+    for buffers in (1, 2, 4, 8, 16, 32):
+        model = model_on(made, packet_length=length, buffers=buffers)
+        cycle, machine = model.run(traffic, max_cycles=20_000).cycle, model.machine
+        rate = 80 * length / (cycle[-1] - cycle[39])
+        assert rate == pytest.approx(machine.vc_rate, rel=0.03)
+        assert (machine.buffer_note is None) == (rate > 0.52)
+        full += [buffers] * int(rate > 0.99)
+        if machine.buffer_note:
+            said = re.findall(r"sustains (\d+) %.*--buffers (\d+) gives it all", machine.buffer_note)
+            enough = int(said[0][1])
+            assert int(said[0][0]) == pytest.approx(100 * rate, abs=2)
+    assert enough == full[0]
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 8])

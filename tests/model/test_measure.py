@@ -4,11 +4,21 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.stats import linregress
 
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.kernel.state import NODE, TAG, TAIL_CYCLE, Arrivals
-from hdnhw.model.measure import MOST_BINS, LoadSpec, bins, measure, summarise, truncation_point
+from hdnhw.model.measure import (
+    MOST_BINS,
+    LoadSpec,
+    bins,
+    grows,
+    measure,
+    summarise,
+    truncation_point,
+    zero_load_latency,
+)
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.routing.waypoints import RouteTable
@@ -45,7 +55,6 @@ def test_a_network_that_is_nearly_empty(text, length):
 def test_below_saturation_all_that_is_offered_is_accepted(injection):
     measured = measure(model_of("rdn(cube(2), 1)", 4), LoadSpec(rate=0.1, cycles=20_000, injection=injection))
     assert measured.steady
-    assert not measured.saturated
     assert measured.created == measured.delivered == measured.packet_latency.sum() == measured.network_latency.sum()
     assert measured.offered_rate == pytest.approx(0.1, rel=0.1)
     assert measured.accepted_rate == pytest.approx(measured.offered_rate, rel=0.02)
@@ -60,7 +69,7 @@ def test_no_more_is_accepted_than_channels_carry(text):
     model = model_of(text, 4)
     bound = min(1.0, routing_statistics(model.plan).saturation_bound)
     measured = measure(model, LoadSpec(rate=1.0, cycles=4000))
-    assert measured.saturated
+    assert not measured.steady
     assert 0.4 * bound < measured.accepted_rate <= bound * 1.02
 
 
@@ -93,9 +102,7 @@ def test_messages_are_their_packets(monkeypatch, lengths, length):
     assert measured.packet_latency.tolist() == np.bincount(created).tolist()
     assert measured.network_latency.tolist() == np.bincount(network).tolist()
     assert (measured.created, measured.delivered) == (len(marked), len(marked))
-    sizes = np.array([len(packets) for packets in marked.values()])
-    assert measured.packets == sizes.sum()
-    assert measured.deviation == pytest.approx(np.linalg.norm(sizes) / sizes.sum())
+    assert measured.packets == sum(len(packets) for packets in marked.values())
     assert measured.offered_rate == pytest.approx(measured.packets * length / 32 / 600)
     taken = sum(100 <= cycle < 700 for cycle in tail.values())
     assert measured.accepted_rate == pytest.approx(taken * length / 32 / 600)
@@ -207,6 +214,69 @@ def test_truncation_leaves_out_a_transient_and_nothing_else():
     assert truncation_point(np.arange(40.0)) == 20
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_grows_is_told_from_what_does_not(seed):
+    """A line under noise, at a slope at which Student's t has 18 degrees of freedom and a mean of 12; and no line."""
+    noise, line = np.random.default_rng(seed).normal(100, 5, 20), np.arange(20.0)
+    slope = 12 * 5 / np.linalg.norm(line - line.mean())
+    assert not grows(noise)
+    assert not grows(noise - slope * line)
+    assert grows(noise + slope * line)
+    fitted = linregress(line, noise + 0.4 * slope * line)
+    assert grows(noise + 0.4 * slope * line) == (fitted.slope > 5 * fitted.stderr)
+
+
+def test_what_grows_where_values_are_missing():
+    line = np.arange(20.0)
+    missing = np.where(line % 3 == 1, np.nan, line)
+    assert grows(missing)
+    assert not grows(np.where(line % 3 == 1, np.nan, 7.25))
+    assert not grows(np.where(line < 11, np.nan, line))
+    assert not grows(np.full(20, np.nan))
+
+
+@pytest.mark.parametrize(("text", "carried"), [("torus(4, 4)", 0.7), ("cube(5)", 0.69), ("hdn(cube(2), [[0]])", 0.38)])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_latencies_that_grow_with_the_run_are_not_steady(text, carried, seed):
+    """A tenth more than the network carries is offered, or a fifth less."""
+    model = model_of(text, 8)
+    for share, steady in [(0.3, True), (0.8, True), (1.1, False)]:
+        short, long = (
+            measure(model, LoadSpec(rate=share * carried, cycles=cycles, seed=seed)) for cycles in (10_000, 40_000)
+        )
+        assert (short.steady, long.steady) == (steady, steady)
+        growth = mean(long.packet_latency) / mean(short.packet_latency)
+        assert abs(growth - 1) < 0.15 if steady else growth > 1.4
+        assert short.accepted_rate <= carried * 1.03
+
+
+@pytest.mark.parametrize("rate", [0.2, 1.0])
+def test_a_run_that_ends_before_its_messages_have_left_is_not_steady(monkeypatch, rate):
+    monkeypatch.setattr("hdnhw.model.measure.grows", lambda _: False)
+    measured = measure(model_of("rdn(cube(2), 1)", 4), LoadSpec(rate=rate, cycles=2000, warmup=1000))
+    assert measured.steady == (measured.delivered == measured.created) == (rate < 1)
+
+
+@pytest.mark.parametrize(("text", "length"), [("torus(4, 4)", 8), ("rdn(cube(2), 1)", 1), ("mesh(3, 4)", 2)])
+def test_latency_at_zero_load(text, length):
+    """By arithmetic: the mean distance, and the mean wait for a slot; so many packets have a standard error."""
+    model = model_of(text, length)
+    summary = summarise_distances(model.plan.network)
+    waits = [model.timing.zero_load_latency(0, phase) for phase in range(length)]
+    expected = model.timing.hop_cycles * float(summary.average_distance) + np.mean(waits)
+    for injection in ("bernoulli", "on_off(50)"):
+        assert zero_load_latency(model, LoadSpec(injection=injection)) == pytest.approx(expected, rel=0.01)
+
+
+def test_latency_at_zero_load_of_long_messages_and_none():
+    """A message of 9 packets: the last tail comes 8 slots after the first at the full rate of its virtual channel."""
+    spec = FabricSpec(network=parse("complete(2)"), packet_length=4)
+    model = FabricModel(make_machine(spec))
+    one, nine = (zero_load_latency(model, LoadSpec(lengths=lengths)) for lengths in (None, "36"))
+    assert nine - one == pytest.approx(8 * 4, abs=0.5)
+    assert zero_load_latency(model, LoadSpec(lengths=str(1 << 20))) is None
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -252,4 +322,4 @@ def test_messages_that_meet_something_dead_are_counted_apart(model_on) -> None:
     assert measured.packet_latency.sum() == measured.delivered
     hops = [legs[u, v] for u, v in pairs if legs[u, v] >= 0]
     assert measured.mean_hops == pytest.approx(np.mean(hops), rel=0.03)
-    assert not measured.saturated
+    assert measured.steady

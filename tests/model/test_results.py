@@ -11,7 +11,7 @@ from hdnhw.model.results import ResultsFile
 from hdnhw.model.sweep import Point, measure_point
 from hdnhw.spec import FabricSpec, SpecError, parse
 
-ROW = {"spec": "cube(2)", "rate": 0.1, "created": 3}
+ROW = {"spec": "cube(2)", "rate": 0.1, "zero_load_latency": 43.5}
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def test_files_that_are_no_results(path, content):
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"key": [1], "created": [1]}, "its column key is not of strings"),
-        ({"key": [["a"]], "created": [1]}, "its column key is not of strings"),
+        ({"key": [1], "zero_load_latency": [1]}, "its column key is not of strings"),
+        ({"key": [["a"]], "zero_load_latency": [1]}, "its column key is not of strings"),
         ({"rate": [0.1]}, "Column key does not exist"),
     ],
 )

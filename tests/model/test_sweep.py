@@ -2,19 +2,22 @@
 
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from hdnhw.model import sweep as sweep_module
-from hdnhw.model.measure import LoadSpec
+from hdnhw.model.fabric import model_of
+from hdnhw.model.measure import LoadSpec, measure, summarise, zero_load_latency
 from hdnhw.model.results import ResultsFile
 from hdnhw.model.sweep import Point, Sweep, measure_point
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec, SpecError, parse
 
 LOAD = LoadSpec(cycles=200, warmup=50)
 FABRICS = [FabricSpec(network=parse(text), packet_length=1) for text in ("cube(2)", "rdn(cube(1), 1)")]
+FOUND = ("rate_at_3x_latency", "saturation_throughput", "overload_throughput")
 UNTIMED = {"seconds", "router_cycles_per_second"}
 
 
@@ -51,7 +54,9 @@ def test_curves_are_the_points():
     for curve, fabric in zip(curves, FABRICS, strict=True):
         points = [Point(fabric=fabric, load=replace(LOAD, rate=rate)) for rate in (0.1, 0.3)]
         assert timeless([curve])[0]["points"] == timeless([{"points": [*map(measure_point, points)]}])[0]["points"]
-        assert curve["saturation_rate"] == 0.3
+        assert {curve[name] for name in FOUND} == {None}
+        assert curve["note"] is None
+        assert curve["zero_load_latency"] == zero_load_latency(model_of(fabric), LOAD)
 
 
 @pytest.mark.parametrize("rates", [(0.1, 0.3), None])
@@ -128,26 +133,124 @@ def test_workers_that_always_die_end_the_sweep():
         sweep_of(ResultsFile(None)).run(lambda: Inline(0, BrokenExecutor()))
 
 
-@pytest.mark.parametrize("pattern", ["uniform", "neighbour"])
-@pytest.mark.parametrize("limit", [0.0, 0.137, 0.5, 2.0])
-def test_saturation_is_searched(monkeypatch, limit, pattern):
-    def fake(point):
-        row = {"spec": str(point.fabric.network), "nodes": 1, "offered_rate": point.load.rate, "accepted_rate": 0.0}
-        return row | {"saturated": point.load.rate > limit, "packet_latency": {"mean": 1.0}}
+def queueing_at(limit, zero=10.0):
+    """Return a stand-in for measure_point: a queue that serves `limit`, with an accepted rate of exactly that."""
 
-    monkeypatch.setattr(sweep_module, "measure_point", fake)
+    def fake(point):
+        rate, steady = point.load.rate, point.load.rate < limit
+        mean = zero * (1 + 0.1 * rate / (limit - rate)) if steady else 1e5
+        return {
+            "spec": str(point.fabric.network),
+            "nodes": 1,
+            "rate": rate,
+            "offered_rate": rate,
+            "accepted_rate": min(rate, limit),
+            "steady": steady,
+            "packet_latency": {"mean": mean},
+            "zero_load_latency": zero,
+        }
+
+    return fake
+
+
+@pytest.mark.parametrize("pattern", ["uniform", "neighbour"])
+@pytest.mark.parametrize("limit", [0.0005, 0.0137, 0.137, 0.5, 0.93, 2.0])
+def test_saturation_is_searched(monkeypatch, limit, pattern):
+    """The rate at which latency is three times that at zero load is 2 / 2.1 of the limit, by arithmetic."""
+    monkeypatch.setattr(sweep_module, "measure_point", queueing_at(limit))
     fabric = FABRICS[1]
     bound = routing_statistics(plan(fabric.network)).saturation_bound if pattern == "uniform" else 1.0
     assert bound < 1 or pattern != "uniform"
-    load = replace(LOAD, pattern=pattern)
-    (curve,) = sweep_of(ResultsFile(None), rates=None, fabrics=[fabric], load=load).run(Inline)
-    found = curve["saturation_rate"]
-    if limit == 0:
+    load, workers = replace(LOAD, pattern=pattern), Inline()
+    (curve,) = sweep_of(ResultsFile(None), rates=None, fabrics=[fabric], load=load).run(lambda: workers)
+    rates = [row["rate"] for row in curve["points"]]
+    found, expected = curve["rate_at_3x_latency"], limit * 2 / 2.1
+    assert curve["saturation_bound"] == (bound if pattern == "uniform" else None)
+    assert curve["zero_load_latency"] == 10
+    if limit < bound / 1024 or expected > bound:  # under the lowest rate that is searched, or over the highest
         assert found is None
     else:
-        assert min(limit, bound) - bound / 64 - 1e-5 <= found <= min(limit, bound)
-        assert {round(share * found, 6) for share in (0.1, 0.9)} <= {row["offered_rate"] for row in curve["points"]}
-    assert len(curve["points"]) < 20
+        assert found == pytest.approx(expected, rel=0.01, abs=bound / 1024)
+    assert rates[-1] >= min(bound, 1.5 * expected) * 0.97
+    assert curve["saturation_throughput"] == pytest.approx(min(limit, bound), rel=1e-5)
+    assert curve["overload_throughput"] == (limit if limit < bound else None)
+    top = min(expected, bound)
+    if top > 0.1:
+        for share in (0.1, 0.4, 0.9):
+            assert min(abs(rate - share * top) for rate in rates) < share * top / 16
+    assert workers.count == len(rates) == len(set(rates)) < 22
+    assert all(high - low > 1e-6 for low, high in pairwise(rates))
+
+
+@pytest.mark.parametrize(
+    ("latencies", "found"),
+    [
+        ([(0.1, 11), (0.2, 20), (0.3, 60)], 0.25),
+        ([(0.1, 11), (0.2, 20), (0.3, None)], 0.2 + 0.1 * (1 / 2 - 1 / 3) / (1 / 2)),
+        ([(0.1, None), (0.2, 20), (0.3, 60)], 0.25),  # one that grew by chance
+        ([(0.1, 11), (0.91, 15), (0.95, None)], 0.92),  # all that is carried
+        ([(0.1, 11), (0.2, 30)], None),
+        ([(0.1, 31), (0.2, 60)], None),
+    ],
+)
+def test_the_rate_of_three_times_the_latency_is_interpolated(monkeypatch, latencies, found):
+    """The reciprocals of latency are on a line; None stands for latencies that grow."""
+    latency = dict(latencies)
+
+    def fake(point):
+        mean = latency[point.load.rate]
+        return queueing_at(0.92)(point) | {"packet_latency": {"mean": mean or 99.0}, "steady": mean is not None}
+
+    monkeypatch.setattr(sweep_module, "measure_point", fake)
+    (curve,) = sweep_of(ResultsFile(None), rates=list(latency), fabrics=FABRICS[:1]).run(Inline)
+    assert curve["rate_at_3x_latency"] == (None if found is None else pytest.approx(found, abs=1e-6))
+    reached = None in latency.values()
+    assert curve["saturation_throughput"] == (min(0.92, max(latency)) if reached else None)
+    assert curve["overload_throughput"] == (None if latencies[-1][1] else curve["saturation_throughput"])
+
+
+def test_no_more_is_asked_of_bursts_than_they_have():
+    load = LoadSpec(cycles=4000, injection="on_off(100, 0.5)")
+    (curve,) = sweep_of(ResultsFile(None), rates=None, fabrics=FABRICS[:1], load=load).run(Inline)
+    assert max(row["rate"] for row in curve["points"]) == 0.5
+    with pytest.raises(SpecError, match=r"^on_off peak must be at least the rate 0.9 and"):
+        sweep_of(ResultsFile(None), rates=(0.1, 0.9), load=load)
+
+
+def test_a_throughput_that_falls_under_overload_is_seen(monkeypatch):
+    def fake(point):
+        row = queueing_at(0.5)(point)
+        return row if row["steady"] else row | {"accepted_rate": 0.5 * (1 - point.load.rate / 2)}
+
+    monkeypatch.setattr(sweep_module, "measure_point", fake)
+    load = replace(LOAD, pattern="neighbour")
+    (curve,) = sweep_of(ResultsFile(None), rates=None, fabrics=FABRICS[:1], load=load).run(Inline)
+    limit, most, least = (curve[name] for name in FOUND)
+    assert curve["points"][-1]["rate"] == pytest.approx(1.5 * limit, rel=0.04)
+    assert least == 0.5 * (1 - curve["points"][-1]["rate"] / 2)
+    assert 0.46 < limit < most < 0.5
+    assert most == max(row["accepted_rate"] for row in curve["points"])
+
+
+@pytest.mark.parametrize(("text", "noted"), [("cube(3)", False), ("torus(4, 5)", True), ("rdn(cube(1), 1)", True)])
+def test_what_is_found_is_what_the_network_carries(text, noted):
+    """Measured apart: of no load more is accepted; latency is three times that of a network that is nearly idle."""
+    load, fabric = LoadSpec(), FabricSpec(network=parse(text))
+    (curve,) = Sweep([fabric], load, rates=None, results=ResultsFile(None)).run(Inline)
+    assert (curve["note"] is not None) == noted
+    assert len({row["rate"] for row in curve["points"]}) == len(curve["points"])
+    zero, limit, throughput, overload = (curve[name] for name in ("zero_load_latency", *FOUND))
+    assert throughput == pytest.approx(overload, rel=0.03)
+    for rate in (1.0, 1.2 * throughput):
+        over = measure(model_of(fabric), LoadSpec(rate=min(1.0, rate), cycles=30_000, seed=7))
+        assert over.accepted_rate == pytest.approx(throughput, rel=0.03)
+        assert not over.steady
+    assert 0.8 * throughput < limit < throughput
+    long = [measure(model_of(fabric), LoadSpec(rate=rate, cycles=200_000, seed=7)) for rate in (0.001, limit)]
+    idle, loaded = (summarise(measured.packet_latency)["mean"] for measured in long)
+    assert idle == pytest.approx(zero, rel=0.03)
+    assert loaded == pytest.approx(3 * zero, rel=0.35)
+    assert long[1].steady
 
 
 def test_lengths_are_measured_and_kept(tmp_path):
