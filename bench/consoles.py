@@ -23,6 +23,9 @@ ROOT = Path(__file__).parents[1]
 UNTIMED = {"seconds", "router_cycles_per_second"}
 """Keys whose values depend on the computer: they stay as they were."""
 
+COMPILING = "hdnhw: compiling"
+"""How the line begins that only a first run says."""
+
 
 @dataclass(frozen=True)
 class Console:
@@ -101,7 +104,7 @@ def shown(before: list[str], printed: list[str]) -> list[str]:
     ['...', 'hops 4', 'seconds 9', '...']
     """
     timed = {_key(line): line for line in before if _key(line) in UNTIMED}
-    printed = [timed.get(_key(line), line) for line in printed]
+    printed = [timed.get(_key(line), line) for line in printed if not line.startswith(COMPILING)]
     if "..." not in before:
         return printed + [""] * (before[-1:] == [""])  # an empty line before the next command
     left, lines = iter(printed), []

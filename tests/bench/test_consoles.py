@@ -34,7 +34,7 @@ def test_a_page_has_consoles_among_other_blocks(tmp_path):
     ],
 )
 def test_lines_that_are_shown(before, now):
-    assert shown(before, ["a  1", "seconds  2", "b: 3 x", "b: 4 y"]) == now
+    assert shown(before, ["hdnhw: compiling, once", "a  1", "seconds  2", "b: 3 x", "b: 4 y"]) == now
 
 
 def test_a_console_is_run_again(tmp_path):
