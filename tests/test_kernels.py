@@ -5,6 +5,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 
 import numpy as np
 import pytest
+from numba import cfunc, njit
 from numba.core import caching
 
 from hdnhw.cli import main
@@ -139,6 +140,12 @@ def test_without_a_folder_it_is_compiled_each_time(source, told, read_only, tmp_
         assert (compiling.folder_of(made), made(4)) == (None, 8)
     assert told == [False]
     assert not list(tmp_path.glob("__pycache__/*.nbi"))
+
+
+def test_of_what_is_never_kept_nothing_is_told(told):
+    cfunc("int64(int64)")(lambda number: number + 1)
+    njit("int64(int64)")(lambda number: number + 1)
+    assert told == []
 
 
 def test_a_stopwatch_leaves_compilation_out(monkeypatch):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from numba import njit
 from numba.core import caching, event
@@ -12,6 +13,10 @@ from numba.core import caching, event
 from hdnhw.kernels import compilation
 
 __all__ = ["compiled", "folder_of"]
+
+
+_own: WeakSet[Any] = WeakSet()
+"""What :func:`compiled` has returned."""
 
 
 def compiled(function: Callable[..., Any], *signatures: str, **options: Any) -> Any:
@@ -22,6 +27,7 @@ def compiled(function: Callable[..., Any], *signatures: str, **options: Any) -> 
     nothing can be written.
     """
     dispatcher = njit(nogil=True, **options)(function)
+    _own.add(dispatcher)
     with suppress(RuntimeError):  # there is no folder
         dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]
     for signature in signatures:
@@ -67,14 +73,19 @@ class _Cache(caching.FunctionCache):
 
 
 class _Watch(event.Listener):
-    """Tells of the first compilation, and adds up the time of all; functions are compiled inside of others."""
+    """Tells of the first compilation, and adds up the time of all; functions are compiled inside of others.
+
+    What is made for one network or schedule, and never kept, takes little and is not told of.
+    """
 
     def __init__(self) -> None:
         self._depth, self._started = 0, 0.0
 
     def on_start(self, event: Any) -> None:
+        dispatcher = event.data["dispatcher"]
+        if dispatcher in _own:
+            compilation.announce(folder_of(dispatcher) is not None)
         if not self._depth:
-            compilation.announce(folder_of(event.data["dispatcher"]) is not None)
             self._started = time.perf_counter()
         self._depth += 1
 
