@@ -1,6 +1,5 @@
 """Fabrics drawn at random: what is drawn, and that the check of them can fail."""
 
-import argparse
 import shlex
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 
 from hdnhw.cli import fabric_spec, load_spec
+from hdnhw.cli.options import Parser
 from hdnhw.routing.plan import plan
 from hdnhw.sim import lockstep
 from hdnhw.sim.commands import add_cosim
@@ -80,7 +80,7 @@ def test_cases_range_from_nearly_idle_to_saturated_with_and_without_pauses():
 
 @pytest.mark.parametrize("number", range(6))
 def test_the_command_of_a_case_means_the_same(number):
-    commands = argparse.ArgumentParser()
+    commands = Parser()
     add_cosim(commands.add_subparsers())
     fabric, cases = drawn(number)
     for case in cases:
