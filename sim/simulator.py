@@ -102,6 +102,11 @@ class Build:
     root : Path
         Folder for builds.
 
+    Raises
+    ------
+    ValueError
+        If it has to be built, and what that needs is not installed.
+
     Attributes
     ----------
     simulator : str
@@ -123,6 +128,8 @@ class Build:
         self._linked = {"zeroed.cpp": ZEROED} if simulator == "verilator" else {}
         text = "\0".join([top, *arguments, *files, *files.values(), *self._linked.values()])
         self.folder = root.resolve() / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        if not (self.folder / "built").exists():
+            _check_tools(simulator)
 
     def make(self) -> float:
         """Build unless that was done before; return the seconds it took. Other processes that want the same wait.
@@ -219,8 +226,24 @@ def _is_plain(path: Path) -> bool:
     return not any(character in str(path) for character in NOT_PLAIN)
 
 
+def _check_tools(simulator: str) -> None:
+    """Raise ValueError unless all that builds of the simulator need is installed."""
+    if simulator != "verilator":
+        if shutil.which("iverilog") is None:
+            raise ValueError(
+                "simulator icarus is not installed: iverilog is not on the path; verilator comes with hdnhw"
+            )
+        return
+    missing = [tool for tool in ("make", "g++", "perl") if shutil.which(tool) is None]
+    if missing:
+        raise ValueError(f"verilator needs {', '.join(missing)} from the system: please install that")
+    if not _is_plain(verilator_home()):
+        home = str(verilator_home())
+        raise ValueError(f"verilator must be installed in a folder whose name make takes, not in {home!r}")
+
+
 def _find_simulator(simulator: str, objects: Path | None = None) -> None:
-    """Put the simulator on the path, or raise; `objects` is a folder in which a build keeps compiled libraries."""
+    """Put the simulator on the path; `objects` is a folder in which a build keeps compiled libraries."""
     if simulator == "verilator":
         home = verilator_home()
         os.environ["VERILATOR_ROOT"] = str(home)
@@ -228,15 +251,8 @@ def _find_simulator(simulator: str, objects: Path | None = None) -> None:
             os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
         if objects is None:
             return
-        missing = [tool for tool in ("make", "g++", "perl") if shutil.which(tool) is None]
-        if missing:
-            raise ValueError(f"verilator needs {', '.join(missing)} from the system: please install that")
-        if not _is_plain(home):
-            raise ValueError(f"verilator must be installed in a folder whose name make takes, not in {str(home)!r}")
         variables = dict(MAKE_VARIABLES)
         if _is_plain(objects):
             objects.mkdir(exist_ok=True)
             variables["OBJCACHE"] = f"{sys.executable}\\ {Path(__file__).with_name('object_cache.py')}\\ {objects}"
         os.environ["MAKEFLAGS"] = "-- " + " ".join(f"{name}={value}" for name, value in variables.items())
-    elif shutil.which("iverilog") is None:
-        raise ValueError("simulator icarus is not installed: iverilog is not on the path; verilator comes with hdnhw")

@@ -32,4 +32,5 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(
         ValueError, match=rf"^verilator needs {missing.replace('+', '.')} from the system: please install"
     ):
-        Build("tiny", FILES, "bench", root=tmp_path / "build").make()
+        Build("tiny", FILES, "bench", root=tmp_path / "build")
+    assert not (tmp_path / "build").exists()
