@@ -33,7 +33,7 @@ from hdnhw.model.warmup import compile_all
 from hdnhw.spec.families import makers
 
 MEMORY = 8 << 30
-GRACE = 20
+GRACE = 60
 """Seconds that a line has to end when it is told to."""
 
 SLOW = {"build": 0.1, "demo": 0.1, "papers": 0.02, "synth": 0.1, "warm-up": 0.2}

@@ -294,7 +294,7 @@ WRONG = {
     "too many waypoints": ("faults 'cube(3)' --waypoints 9", "waypoints must be 0 to 8, not 9"),
     "unknown paper": ("papers --paper HDM", "paper must be one of HDN, RDN, DISJ, HSN, DC, not 'HDM'"),
     "no folder for pages": ("papers -o nowhere", "output must be a folder that can be written, not 'nowhere'"),
-    "no workers for papers": ("papers --workers 0", "workers must be at least 1, not 0"),
+    "no workers for papers": ("papers --workers 0", "workers must be 1 to 1024, not 0"),
     "negative seed": ("simulate 'cube(3)' --seed -1", "seed must be at least 0, not -1"),
     "no such trace": ("simulate 'cube(3)' --trace nowhere", "trace must be a file that can be read, not 'nowhere'"),
     "folder as trace": ("simulate 'cube(3)' --trace .", r"trace must be a file that can be read, not '\.'"),
@@ -349,7 +349,7 @@ WRONG = {
         "sweep 'cube(3)' --rates 0.1,2",
         r"rates must be numbers from 1e-09 to 1, such as 0\.1,0\.2,0\.3, not '0\.1,2'",
     ),
-    "no workers": ("sweep 'cube(3)' --rates 0.1 --workers 0", "workers must be at least 1, not 0"),
+    "no workers": ("sweep 'cube(3)' --rates 0.1 --workers 0", "workers must be 1 to 1024, not 0"),
     "workers and a cluster": (
         "sweep 'cube(3)' --rates 0.1 --workers 1 --cluster tcp://127.0.0.1:1",
         "workers are those of the cluster: give --workers or --cluster, not both",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from io import TextIOWrapper
-from threading import current_thread, main_thread
+from threading import Timer, current_thread, main_thread
 
 import hdnhw
 from hdnhw.cli.choosing import add_choosing_commands
@@ -219,7 +219,10 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Raise :class:`Terminated` when SIGTERM comes; only the main thread can be told."""
+    """Raise :class:`Terminated` when SIGTERM comes; only the main thread can be told.
+
+    What a signal raises while Python calls a destructor is lost: then the signal is sent again, a little later.
+    """
     if current_thread() is not main_thread():
         yield
         return
@@ -227,10 +230,19 @@ def _terminable() -> Iterator[None]:
     def terminate(*_: object) -> None:
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    def send_again(lost: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            told(lost)
+            return
+        which = signal.SIGTERM if issubclass(lost.exc_type, Terminated) else signal.SIGINT
+        Timer(0.1, os.kill, (os.getpid(), which)).start()
+
+    before, told = signal.signal(signal.SIGTERM, terminate), sys.unraisablehook
+    sys.unraisablehook = send_again
     try:
         yield
     finally:
+        sys.unraisablehook = told
         signal.signal(signal.SIGTERM, before)
 
 

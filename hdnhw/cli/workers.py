@@ -14,6 +14,9 @@ from hdnhw.spec import SpecError
 
 __all__ = ["add_worker_options", "worker_count", "workers"]
 
+MOST_WORKERS = 1024
+"""Processes that are started here."""
+
 WATCH_SECONDS = 0.5
 """Between two looks at how many workers a cluster has."""
 
@@ -29,8 +32,8 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
 def worker_count(options: argparse.Namespace) -> int:
     """Return how many processes to use."""
     count = options.workers if options.workers is not None else os.cpu_count() or 1
-    if count < 1:
-        raise SpecError(f"workers must be at least 1, not {count}")
+    if not 1 <= count <= MOST_WORKERS:
+        raise SpecError(f"workers must be 1 to {MOST_WORKERS}, not {count}")
     return int(count)
 
 

@@ -75,6 +75,30 @@ def test_a_fault_of_the_program_is_one_line_and_a_report(tmp_path, monkeypatch, 
     assert text.endswith("ArithmeticError: what should not be\n")
 
 
+LOST = """
+import signal, sys, time
+from hdnhw.cli import main
+class Dies:
+    def __del__(self):
+        signal.raise_signal({0})
+def work(_):
+    Dies()
+    print("goes on", file=sys.stderr)
+    time.sleep(60)
+import hdnhw.cli.network
+hdnhw.cli.network.network_of = work
+sys.exit(main(["info", "cube(3)"]))
+"""
+
+
+@pytest.mark.parametrize(("name", "status", "last"), [("SIGTERM", 143, "terminated"), ("SIGINT", 130, "interrupted")])
+def test_a_signal_in_a_destructor_is_not_lost(name, status, last):
+    done = subprocess.run(
+        [sys.executable, "-c", LOST.format(f"signal.{name}")], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert (done.returncode, done.stderr) == (status, f"goes on\nhdnhw: {last}\n")
+
+
 def test_of_an_argument_of_any_length_the_ends_are_told():
     status, out, err = shell(f"info 'cube({'9' * 5000})'")
     assert (status, out, err.count("\n")) == (2, "", 1)
