@@ -38,6 +38,9 @@ __all__ = [
 CHUNK = 1 << 16
 """Nodes handled at once by the vectorised search."""
 
+MOST_LEVELS = 256
+"""After so many levels the rest is searched in one go, with a table: rings are as deep as they are large."""
+
 ONE_BY_ONE = 16
 """How much longer a pair takes when one node is searched from than when 64 are."""
 
@@ -90,6 +93,20 @@ def _reach(column: Any, distance: Any, queue: Any, end: int, hops: int) -> int:
     return end
 
 
+@kernel("void(int32[:, ::1], int32[::1], int32[::1], int64, int64)")
+def _reach_all(table: Any, distance: Any, queue: Any, start: int, end: int) -> None:
+    """Go on with a search from the nodes that are queued to its end."""
+    while start < end:
+        node = queue[start]
+        start += 1
+        for port in range(table.shape[1]):
+            other = table[node, port]
+            if other >= 0 and distance[other] < 0:
+                distance[other] = distance[node] + 1
+                queue[end] = other
+                end += 1
+
+
 def distances_from(
     network: Network,
     source: int,
@@ -118,8 +135,9 @@ def distances_from(
     queue = np.empty(network.num_nodes, dtype=np.int32)
     queue[0] = source
     start, end, hops = 0, 1, 0
+    most_levels = MOST_LEVELS if network.num_ports <= MAX_ENTRIES else network.num_nodes
     with interpreted(network.num_nodes * len(network.ports)):
-        while start < end:
+        while start < end and hops < most_levels:
             hops, last = hops + 1, end
             for first in range(start, last, CHUNK):
                 frontier = queue[first : min(first + CHUNK, last)]
@@ -131,6 +149,8 @@ def distances_from(
             start = last
             if progress:
                 progress(end)
+        if start < end:
+            _reach_all(neighbor_table(network) if table is None else table, distance, queue, start, end)
     return distance
 
 

@@ -32,6 +32,17 @@ OTHERS = [
 ]
 
 
+@pytest.mark.parametrize("spec", ["mesh(3, 40)", "torus(7, 9)", "ccc(4)"])
+@pytest.mark.parametrize("with_table", [False, True])
+def test_a_deep_search_is_ended_in_one_go(monkeypatch, spec, with_table):
+    network = build(parse(spec))
+    table, source, told = metrics.neighbor_table(network), network.num_nodes // 3, []
+    monkeypatch.setattr(metrics, "MOST_LEVELS", 2)
+    found = metrics.distances_from(network, source, told.append, table=table if with_table else None)
+    np.testing.assert_array_equal(found, metrics.table_distances(table, source))
+    assert len(told) == 2
+
+
 def instances(*, most=None, given=None):
     return [
         pytest.param(instance, id=spec)
