@@ -32,8 +32,8 @@ SEARCH_LIMIT, SEARCH_PORTS = 20_000_000, 1 << 29
 PATHS_LIMIT = 1024
 """Most ports of a node between which ``paths`` are made: one for each."""
 
-FLOW_LIMIT = 1 << 22
-"""Most nodes in which ``paths`` looks for a flow."""
+FLOW_LIMIT, FLOW_WORK = 1 << 22, 1 << 29
+"""Most nodes in which ``paths`` looks for a flow, and ports that its searches look at: one search a port of a node."""
 
 STRUCTURE_LIMIT, STRUCTURE_PORTS = 4096, 1 << 20
 """Most nodes of which ``info`` finds automorphisms, a bisection and the connectivity, and most ports of all of them."""
@@ -217,6 +217,11 @@ def _flow_paths(network: "Network", src: int, dst: int) -> list[list[int]]:
 
     if network.num_nodes > FLOW_LIMIT:
         raise SpecError(f"paths by a flow need at most {FLOW_LIMIT} nodes; {network.spec} has {network.num_nodes}")
+    work = network.num_ports * len(network.ports)
+    if work > FLOW_WORK:
+        raise SpecError(
+            f"paths by a flow need at most {FLOW_WORK} ports in all, for each of a node's; {network.spec} has {work}"
+        )
     return shortest_disjoint_paths(neighbor_table(network), src, dst)
 
 

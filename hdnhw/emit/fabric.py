@@ -27,8 +27,8 @@ from hdnhw.topology.network import build
 
 __all__ = ["EMITTED", "MAX_ROUTERS", "EmittedFabric", "check_place", "emit_fabric", "emit_machine", "write_fabric"]
 
-MAX_ROUTERS = 1 << 13
-"""Most routers of an emitted fabric."""
+MAX_ROUTERS, MAX_ROUTER_PORTS = 1 << 13, 32
+"""Most routers of an emitted fabric, and ports of one to others: half a minute for a router of 32."""
 
 LISTED_ADDRESSES = 4096
 """Most nodes whose packed addresses the manifest lists one by one."""
@@ -101,9 +101,12 @@ def emit_fabric(spec: FabricSpec, *, top: str = "fabric") -> EmittedFabric:
         If its routing is not deadlock-free.
     """
     _check_name(top)
-    nodes = build(spec.network).num_nodes
+    network = build(spec.network)
+    nodes, ports = network.num_nodes, len(network.ports)
     if nodes > MAX_ROUTERS:
         raise SpecError(f"a fabric must have at most {MAX_ROUTERS} routers; {spec.network} has {nodes}")
+    if ports > MAX_ROUTER_PORTS:
+        raise SpecError(f"a router must have at most {MAX_ROUTER_PORTS} ports in Verilog; {spec.network} has {ports}")
     return emit_machine(make_machine(spec), top=top)
 
 

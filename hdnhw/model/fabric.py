@@ -43,6 +43,9 @@ ADDRESS_BITS = 31
 MAX_CYCLE = (1 << 31) - 1
 """Last cycle of a run, for the same reason."""
 
+MOST_BYTES = 6 << 30
+"""Of the queues of all routers."""
+
 MOST_WAITING = 1 << 25
 """Most packets that wait or are under way at once: 2 GiB of them."""
 
@@ -115,7 +118,7 @@ class FabricModel:
     Raises
     ------
     SpecError
-        If the network has too many address bits.
+        If the network has too many address bits, or its routers need too much memory.
     """
 
     def __init__(self, machine: Machine, faults: Faults | None = None) -> None:
@@ -129,6 +132,7 @@ class FabricModel:
         self.vc_bits = (plan.max_vcs - 1).bit_length()
         vcs = range(1 << self.vc_bits)
         table = neighbor_table(network)
+        self._check_memory(len(vcs))
         dead = np.zeros((0, 0), np.bool_) if faults is None else faults.all_channels(table)
         self.fabric = Fabric(
             address=np.ascontiguousarray(plan.address.of_node(np.arange(network.num_nodes, dtype=np.int64))),
@@ -141,6 +145,18 @@ class FabricModel:
         buffers = [*map(machine.buffers_per_vc, plan.num_vcs), machine.ejection_buffers]
         self.vc_buffers = np.repeat(np.array(buffers, np.int16), len(vcs))
         self.several = _several(plan)
+
+    def _check_memory(self, vcs: int) -> None:
+        """Raise SpecError if what :func:`hdnhw.model.kernel.reset.make_routers` makes of queues is too large."""
+        network, is_matched = self.machine.network, self.machine.matching_rounds > 0
+        inputs = len(network.ports) + 1
+        queues = inputs * vcs
+        orders = queues * (queues if is_matched else inputs) if vcs > 1 or is_matched else 0
+        size = network.num_nodes * (4 * inputs + 24 * queues + 4 * orders)
+        if size > MOST_BYTES:
+            raise SpecError(
+                f"{network.spec} needs {size >> 20} MiB for its queues; at most {MOST_BYTES >> 20} are allowed"
+            )
 
     def with_faults(self, faults: Faults) -> "FabricModel":
         """Return the same machine with something dead."""

@@ -21,6 +21,9 @@ __all__ = ["EXHAUSTIVE_NODES", "Proof", "RouterShape", "RoutingPlan", "plan", "p
 EXHAUSTIVE_NODES = 1 << 13
 """Largest network whose dependency graph is built in full; beyond, the ranking function is proved by a solver."""
 
+RANKED_PORTS = 128
+"""Most ports of a node for which the solver is asked: half a minute, and minutes for twice as many."""
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -145,6 +148,12 @@ def prove(rule: HopRule) -> RoutingPlan:
         raise SpecError(
             f"routing of {rule.network.spec} is not proved deadlock-free: it has {rule.network.num_nodes} nodes, and "
             f"dependencies are enumerated up to {EXHAUSTIVE_NODES}"
+        )
+    ports = len(rule.network.ports)
+    if ports > RANKED_PORTS:
+        raise SpecError(
+            f"routing of {rule.network.spec} is not proved deadlock-free: it has {ports} ports a node, and a solver "
+            f"proves it for at most {RANKED_PORTS}"
         )
     from hdnhw.routing.ranking import prove_ranks_grow
 

@@ -8,12 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
+from math import prod
 from typing import Any
 
 from hdnhw.spec import DualCube, DualNet, Factor, Product, SpecError, cube
 from hdnhw.topology.graph import Digits, Network, Port
 
 __all__ = ["DualNetwork", "DualPort", "Level", "dual_network"]
+
+
+MAX_KINDS = 3**8
+"""Most kinds of routers by their ports: inner ones, and those at the ends of each path."""
 
 
 @dataclass(frozen=True)
@@ -204,11 +209,20 @@ class DualNetwork(Network):
 
     @property
     def port_sets(self) -> frozenset[tuple[int, ...]]:
-        """The distinct sets of ports that nodes have: only the ends of a path lack one."""
+        """The distinct sets of ports that nodes have: only the ends of a path lack one.
+
+        Raises
+        ------
+        SpecError
+            If there are too many to list.
+        """
         ends = [
             (0,) if self._is_edge_or_ring(index) else (0, 1, factor.size - 1)
             for index, factor in enumerate(self.factors)
         ]
+        kinds = prod(map(len, ends))
+        if kinds > MAX_KINDS:
+            raise SpecError(f"a network must have at most {MAX_KINDS} kinds of routers; {self.spec} has {kinds}")
         upper = (0,) * self.base_digits[0]
         return frozenset(
             tuple(port for port in range(len(self.ports)) if self.has_port((*upper, *digits), port))

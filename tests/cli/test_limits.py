@@ -1,5 +1,6 @@
 """Limits by work: what would take all memory or hours is refused in one line, before anything is made of it."""
 
+import json
 import resource
 import subprocess
 import sys
@@ -33,6 +34,21 @@ SECONDS = 60
         (["faults", "cube(20)"], "waypoints need at most 8192 nodes; cube(20) has 1048576"),
         (["emit", "mesh(4096)", "-o", "out"], "fabric must have at most 65000 bits of inputs, not "),
         (["paths", "complete(4096)", "0", "5"], "paths need at most 1024 ports a node; complete(4096) has 4095"),
+        (
+            ["paths", "cube(22)", "0", "1", "--algorithm", "flow"],
+            "paths by a flow need at most 536870912 ports in all, for each of a node's; cube(22) has 2030043136",
+        ),
+        (["emit", "complete(64)", "-o", "out"], "a router must have at most 32 ports in Verilog; complete(64) has 63"),
+        (
+            ["simulate", "rdn(torus(4, 8), 2)", "--lanes", "2", "--queueing", "voq"],
+            "rdn(torus(4, 8), 2) needs ",
+        ),
+        (
+            ["routing", f"mesh({', '.join('3' * 9)})"],
+            "a network must have at most 6561 kinds of routers; mesh(3, 3, 3, 3, 3, 3, 3, 3, 3) has 19683",
+        ),
+        (["routing", "ghc(100, 100)"], "it has 198 ports a node, and a solver proves it for at most 128"),
+        (["faults", "cube(3)", "--workers", "2147483648"], "workers must be 1 to 1024, not 2147483648"),
         (["emit", "cube(14)", "-o", "out"], "a fabric must have at most 8192 routers; cube(14) has 16384"),
     ],
 )
@@ -49,6 +65,13 @@ def test_refused_before_the_work(tmp_path, line, said):
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_many_kinds_of_routers_leave_the_rest_of_info(capsys):
+    assert main(["info", f"mesh({', '.join('4' * 14)})", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["diameter_formula"] == 42
+    assert err.splitlines()[-1].endswith("has 4782969")
 
 
 def test_a_load_that_never_ends_up_anywhere(monkeypatch, capsys):
