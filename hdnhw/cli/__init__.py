@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import shlex
 import signal
 import sys
@@ -178,9 +179,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAULT
 
 
+def _command(arguments: Sequence[str]) -> str:
+    """Return the command line; bytes of it that are not UTF-8 as bash takes them: $'\\x80'."""
+    line = shlex.join(["hdnhw", *arguments])
+    return re.sub("[\udc80-\udcff]", lambda byte: f"'$'\\x{ord(byte[0]) - 0xDC00:x}''", line)
+
+
 def _run(arguments: Sequence[str]) -> int:
     try:
-        options = command_parser().parse_args(arguments, argparse.Namespace(command=shlex.join(["hdnhw", *arguments])))
+        options = command_parser().parse_args(arguments, argparse.Namespace(command=_command(arguments)))
         with Clock():
             result, status = options.run(options)
         _print(result, options.json)

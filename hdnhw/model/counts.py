@@ -139,5 +139,7 @@ def write_channels(plan: RoutingPlan, counts: Counts, path: Path) -> None:
         "stalled": counts.stalled[node, channel] / counts.slots,
     }
     write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
+    content = pyarrow.BufferOutputStream()
+    write(pyarrow.table(columns), content)
     with replacing(path) as new:
-        write(pyarrow.table(columns), new)
+        new.write_bytes(content.getvalue())

@@ -54,8 +54,10 @@ class ResultsFile:
         with locked(self._path.parent):
             self._merge(self._path)
             table = pyarrow.Table.from_pylist([{"key": key, **kept} for key, kept in self._rows.items()])
+            content = pyarrow.BufferOutputStream()
+            parquet.write_table(table, content)
             with replacing(self._path) as new:
-                parquet.write_table(table, new)
+                new.write_bytes(content.getvalue())
             self._seen = _state(self._path)
 
     def _merge(self, path: Path) -> None:
@@ -79,7 +81,8 @@ def _read(path: Path) -> dict[str, Row]:
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(path)
+        with path.open("rb") as file:
+            table = parquet.ParquetFile(file).read(use_threads=False)  # a thread with Python's file may abort its end
         if table.schema.field("key").type != pyarrow.string():
             raise ValueError("its column key is not of strings")
         rows = table.to_pylist()

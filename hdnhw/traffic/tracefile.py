@@ -94,7 +94,7 @@ def _read_parquet(file: BinaryIO, name: str, nodes: int, packet_length: int) -> 
     from pyarrow import parquet
 
     try:
-        table = parquet.ParquetFile(file).read()
+        table = parquet.ParquetFile(file).read(use_threads=False)  # a thread with Python's file may abort its end
     except (pyarrow.ArrowException, OSError) as error:
         reason = " ".join(str(error).split())
         raise SpecError(f"{name}: must be a Parquet file: {reason}") from None

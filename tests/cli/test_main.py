@@ -1,5 +1,6 @@
 """The command as a process: its streams, its end by signals, and faults of its own."""
 
+import html
 import json
 import os
 import re
@@ -213,3 +214,14 @@ def test_a_sweep_that_is_stopped_at_any_moment_goes_on(tmp_path, seconds, moment
     else:
         assert (process.returncode, out) == (status, "")
         assert last is None or told == [last]
+
+
+def test_a_name_that_is_not_utf_8(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"\x80")
+    files = ["--results", f"{name}.parquet", "--html", f"{name}.html", "--plot", f"{name}.svg"]
+    assert main(["sweep", "cube(2)", "--rates", "0.1", "--cycles", "100", "--workers", "1", *files]) == 0
+    page = next(tmp_path.glob("*.html")).read_text()
+    command = html.unescape(re.search("hdnhw sweep .*html[^<]*", page)[0])
+    words = subprocess.run(["bash", "-c", f"printf '%s\\n' {command}"], capture_output=True, check=True).stdout
+    assert b"\n\x80.parquet\n" in words

@@ -1,6 +1,7 @@
 """Files of results: shared, resumed, and refused where they are none."""
 
 import json
+import os
 
 import pyarrow
 import pytest
@@ -17,6 +18,12 @@ ROW = {"spec": "cube(2)", "rate": 0.1, "zero_load_latency": 43.5}
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "results.parquet"
+
+
+def test_names_that_are_not_utf_8(tmp_path):
+    path = tmp_path / os.fsdecode(b"\x80.parquet")
+    ResultsFile(path).add("a", ROW)
+    assert ResultsFile(path).get("a") == ROW
 
 
 @pytest.mark.parametrize("content", [b"", b"not parquet", b"PAR1" * 4])
