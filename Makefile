@@ -97,7 +97,7 @@ bench-synth: $(READY)
 	$(BIN)/python bench/synth.py
 
 # The pictures in docs/, from the networks and from simulations of the emitted Verilog; then the output below every command
-# line that README and docs show (bench/consoles.py), and docs/papers.md. TRACES names a folder with the traces of Netrace.
+# line that README and docs show (bench/consoles.py), their tables (bench/tables.py), and docs/papers.md. TRACES names a folder with the traces of Netrace.
 TRACES ?=
 docs: $(READY)
 	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg
@@ -105,6 +105,7 @@ docs: $(READY)
 	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg
 	$(BIN)/python bench/waves.py
 	$(addprefix TRACES=,$(TRACES)) $(BIN)/python bench/consoles.py
+	$(BIN)/python -m bench.tables
 	$(BIN)/hdnhw papers -o docs
 
 # The environment alone.
