@@ -376,7 +376,7 @@ WRONG = {
     ),
     "not results": (
         "sweep 'cube(3)' --rates 0.1 --results here",
-        r"results must be a Parquet file of a sweep, not 'here': Could not open Parquet .+",
+        r"results must be a Parquet file of a sweep, not 'here': Parquet file size is .+",
     ),
     "pattern that moves nobody": (
         "simulate 'mesh(2)' --pattern tornado",
