@@ -97,7 +97,8 @@ bench-synth: $(READY)
 	$(BIN)/python bench/synth.py
 
 # The pictures in docs/, from the networks and from simulations of the emitted Verilog; then the output below every command
-# line that README and docs show (bench/consoles.py), their tables (bench/tables.py), and docs/papers.md. TRACES names a folder with the traces of Netrace.
+# line that README and docs show (bench/consoles.py), their tables (bench/tables.py), and docs/papers.md. TRACES names a folder
+# with the traces of Netrace.
 TRACES ?=
 docs: $(READY)
 	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["Console", "consoles", "pages", "play", "shown"]
+__all__ = ["Console", "consoles", "pages", "pages_asked", "play", "run", "shown"]
 
 ROOT = Path(__file__).parents[1]
 UNTIMED = {"seconds", "router_cycles_per_second"}
@@ -69,6 +69,19 @@ def consoles(page: Path) -> Iterator[Console]:
         yield Console(page, tuple(block.splitlines()))
 
 
+def run(arguments: list[str], folder: Path, *, stderr: int) -> subprocess.CompletedProcess[str]:
+    """Run hdnhw, as it stands beside this folder, in another one; `stderr` is as of :func:`subprocess.run`."""
+    return subprocess.run(
+        [sys.executable, "-m", "hdnhw", *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+        check=False,
+    )
+
+
 def play(console: Console, folder: Path) -> Console:
     """Run the commands of a console in a folder; return it with what they print now, on both streams."""
     lines = []
@@ -82,15 +95,7 @@ def play(console: Console, folder: Path) -> Console:
             continue
         if Path(program).name != "hdnhw":
             raise ValueError(f"a console must run hdnhw or cat, not {program}")
-        done = subprocess.run(
-            [sys.executable, "-m", "hdnhw", *arguments],
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        done = run(arguments, folder, stderr=subprocess.STDOUT)
         lines += [f"$ {command}", *shown(before, done.stdout.splitlines())]
     return Console(console.page, tuple(lines))
 
@@ -119,11 +124,16 @@ def _key(line: str) -> str:
     return re.sub(r"\d+", "", line) if ": " in line else line.split(maxsplit=1)[0] if line.strip() else ""
 
 
+def pages_asked(description: str | None) -> list[Path]:
+    """Return the pages that a command line names, or all."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE", help="default: README and all of docs")
+    return parser.parse_args().pages or pages()
+
+
 def main() -> int:
     """Write anew the consoles of all pages, or of those that are named."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE", help="default: README and all of docs")
-    for page in parser.parse_args().pages or pages():
+    for page in pages_asked(__doc__):
         text = page.read_text(encoding="utf-8")
         for console in consoles(page):
             name = f"{page.name}: {console.steps[-1][0]}"

@@ -13,9 +13,7 @@ results is asked for the one whose ``spec`` it is, and a flag is followed by wha
 ``{exact:|<= }``. Of several commands in a row, ``{of[0]...}`` is the first one's result. A cell without a digit stays.
 """
 
-import argparse
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -27,7 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.consoles import ROOT, pages
+from bench.consoles import pages_asked, run
 
 __all__ = ["Table", "fill", "tables"]
 
@@ -47,10 +45,10 @@ class _Value:
         value = self._value
         if isinstance(value, bool) and "|" in form:
             return form.split("|")[not value]
-        if isinstance(value, (list, dict)):
-            return (
-                form.join(map(str, value.values() if isinstance(value, dict) else value)) if form else str(len(value))
-            )
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list):
+            return form.join(map(str, value)) if form else str(len(value))
         return "" if value is None else re.sub(r"(\d)%$", r"\1 %", format(value, form))
 
 
@@ -145,14 +143,7 @@ def _result(command: str) -> Any:
     if program != "hdnhw":
         raise ValueError(f"a table must run hdnhw, not {program}")
     with TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [sys.executable, "-m", "hdnhw", *arguments],
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run(arguments, Path(folder), stderr=subprocess.PIPE)
     if done.returncode:
         raise ValueError(f"{command} has ended with {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
@@ -160,16 +151,15 @@ def _result(command: str) -> Any:
 
 def main() -> int:
     """Write anew the tables of all pages, or of those that are named."""
-    parser = argparse.ArgumentParser(description="Write anew the tables of README and docs that commands print.")
-    parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE", help="default: README and all of docs")
-    for page in parser.parse_args().pages or pages():
+    for page in pages_asked("Write anew the tables of README and docs that commands print."):
+        text = page.read_text(encoding="utf-8")
         for table in tables(page):
             head = table.text.splitlines()[:2]
             rows = ["".join(f"| {cell} " if cell else "| " for cell in fill(table, row)) + "|" for row in table.rows]
             now = "".join(f"{line}\n" for line in head + rows)
-            text = page.read_text(encoding="utf-8")
-            page.write_text(text.replace(table.text, now), encoding="utf-8")
+            text = text.replace(table.text, now)
             print(f"{page.name}: {head[0]}: {'as it was' if now == table.text else 'changed'}", flush=True)
+        page.write_text(text, encoding="utf-8")
     return 0
 
 
