@@ -123,7 +123,11 @@ KINDS = (
 
 def _network(kind: Kind, rng: Generator) -> DualNetwork:
     while True:
-        network = dual_network(build(kind.draw(rng)), "a drawn fabric")
+        try:
+            spec = kind.draw(rng)
+        except SpecError:  # of three levels, one may have addresses of more bits than are allowed
+            continue
+        network = dual_network(build(spec), "a drawn fabric")
         if LEAST_NODES <= network.num_nodes <= kind.most_nodes and network.is_nested == kind.nested:
             return network
 

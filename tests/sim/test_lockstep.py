@@ -50,6 +50,12 @@ def test_flits_of_drawn_fabrics_hold_an_address_and_some_no_more():
     assert min(spare) == 0 < max(spare)
 
 
+def test_a_network_with_too_long_addresses_is_drawn_again():
+    """The fifth network that this seed draws for fabric 11 needs 61 address bits of 60 allowed."""
+    fabric, _ = drawn(11, seed=65338904)
+    assert len(build(fabric.network).levels) == 3
+
+
 @pytest.mark.parametrize("number", range(5))
 def test_drawn_modes_and_lanes_fit_the_levels(number):
     fabric, _ = drawn(number, seed=3)
