@@ -4,6 +4,7 @@ The profile is repeatable, and blind to how busy the machine is. Each bench has 
 """
 
 import shlex
+import signal
 import time
 from hashlib import sha256
 
@@ -20,6 +21,9 @@ settings.register_profile(
     "hdnhw", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hdnhw")
+
+# A shell that starts tests in the background has Ctrl-C ignored, in all that they start: they send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW = {"sim", "boards", "flow", "emit"}
 """Folders of tests that begin first, so that no processor waits for another at the end."""

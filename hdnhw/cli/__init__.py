@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from importlib.metadata import entry_points
 from io import TextIOWrapper
 from threading import Timer, current_thread, main_thread
+from typing import TextIO
 
 import hdnhw
 from hdnhw.cli.choosing import add_choosing_commands
@@ -156,13 +157,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         143 terminated.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    if sys.stdout is None:
-        say("hdnhw: standard output must not be closed")
-        return BAD_INPUT
     compilation.tell = _say_compiling
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        if sys.stdout is None:
+            say("hdnhw: standard output must not be closed")
+            return BAD_INPUT
         with _terminable():
             return _run(arguments)
     except Terminated:
@@ -177,6 +178,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         say(f"hdnhw: a fault of the program, {type(error).__name__}: {error!s:.200}; {_report(arguments)}")
         return FAULT
+    finally:
+        _let_go(sys.stdout)
+        _let_go(sys.stderr)
+
+
+def _let_go(stream: TextIO | None) -> None:
+    """Forget what a stream does not take: Python would try again at its end, and change the exit status."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _command(arguments: Sequence[str]) -> str:
@@ -187,7 +201,10 @@ def _command(arguments: Sequence[str]) -> str:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        options = command_parser().parse_args(arguments, argparse.Namespace(command=_command(arguments)))
+        try:
+            options = command_parser().parse_args(arguments, argparse.Namespace(command=_command(arguments)))
+        finally:
+            sys.stdout.flush()  # help or version, after which the program ends
         with Clock():
             result, status = options.run(options)
         _print(result, options.json)
@@ -202,7 +219,6 @@ def _run(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     except (ValueError, OSError) as error:
         if isinstance(error, BrokenPipeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return DONE
         if not isinstance(error, (SpecError, RuleError, OSError)) and type(error) is not ValueError:
             raise

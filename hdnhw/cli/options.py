@@ -58,6 +58,10 @@ class Parser(argparse.ArgumentParser):
             action.help = text()
         return super().format_help()
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help or version; ``argparse`` would not tell of a stream that does not take it."""
+        file.write(message)
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse what the command does not know; ``argparse`` would leave it to the one above, which cannot help."""
         options, unknown = super().parse_known_args(args, namespace)

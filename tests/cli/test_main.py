@@ -46,10 +46,15 @@ def test_version():
         ("info 'cube(2' 2>&-", (2, "", "")),
         ("info 'cube(2)' --wrong 2>&-", (2, "", "")),
         ("info 'cube(2' 2> /dev/full", (2, "", "")),
+        ("--help > /dev/full", (2, "", "hdnhw: [Errno 28] No space left on device\n")),
+        ("info --help > /dev/full 2>&1", (2, "", "")),
+        ("--version > /dev/full", (2, "", "hdnhw: [Errno 28] No space left on device\n")),
+        ("info --wrong 2> /dev/full", (2, "", "")),
     ],
 )
-def test_streams_that_take_nothing(line, said):
-    assert shell(line) == said
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_streams_that_take_nothing(line, said, unbuffered):
+    assert shell(line, PYTHONUNBUFFERED=unbuffered) == said
 
 
 def test_names_that_the_output_cannot_spell(tmp_path):
