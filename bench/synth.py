@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from hdnhw.cli import say
 from hdnhw.flow.spec import SynthSpec
@@ -10,6 +11,7 @@ from hdnhw.flow.tools import ToolError
 from hdnhw.spec import CROSSBARS, FabricSpec, parse
 
 SEEDS = 3
+BLOCK_RAMS = ("DP16KD", "ICESTORM_RAM")
 COLUMNS = [
     "family",
     "unit",
@@ -19,35 +21,45 @@ COLUMNS = [
     "flits*bits",
     "buffers",
     "crossbar",
+    "queueing",
+    "RAM",
     "LUT4",
     "sites",
     "FF",
-    "RAM",
+    "block RAMs",
     "MHz",
     "seeds",
     "stage",
 ]
-ECP5_ROUTERS = (
-    ("torus(4, 4)", 1),
-    ("torus(4, 4)", 2),
-    ("torus(5, 5)", 1),
-    ("rdn(cube(3), 1)", 1),
-    ("hdn(cube(3), [[2], [0, 1, 2]])", 1),
-    ("hdn(torus(2, 3, 5), [[0]])", 1),
+ECP5_ROUTERS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("torus(4, 4)", {}),
+    ("torus(4, 4)", {"lanes": 2}),
+    ("torus(5, 5)", {}),
+    ("rdn(cube(3), 1)", {}),
+    ("hdn(cube(3), [[2], [0, 1, 2]])", {}),
+    ("hdn(torus(2, 3, 5), [[0]])", {}),
+    ("torus(4, 4)", {"buffers": 2}),
+    ("rdn(cube(3), 1)", {"buffers": 2}),
+    ("torus(4, 4)", {"ram": "distributed"}),
+    ("rdn(cube(3), 1)", {"ram": "distributed"}),
+    ("torus(4, 4)", {"queueing": "voq"}),
+    ("rdn(cube(3), 1)", {"buffers": 8}),
+    ("rdn(cube(3), 1)", {"buffers": 8, "queueing": "voq"}),
 )
-"""Networks and lanes; ``torus(4, 4)`` needs no dateline and has one class; ``torus(5, 5)`` has two."""
+"""Networks and options; ``torus(4, 4)`` needs no dateline and has one class; ``torus(5, 5)`` has two."""
 ECP5_FABRIC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32)
-SMALL_ROUTER = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, crossbar="output")
+SMALL_ROUTER = FabricSpec(
+    network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=4, crossbar="output"
+)
 SMALL_FABRIC = replace(SMALL_ROUTER, buffers=1)
 SIXTEEN_NODES = replace(SMALL_FABRIC, network=parse("hdn(cube(2), [[0]])"), packet_length=1)
 
 
 def specs() -> Iterable[SynthSpec]:
     """Yield what is measured."""
-    for text, lanes in ECP5_ROUTERS:
-        for buffers in (None, 4):
-            fabric = FabricSpec(network=parse(text), lanes=lanes, packet_length=8, flit_width=32, buffers=buffers)
-            yield SynthSpec(fabric=fabric, family="ecp5", seeds=SEEDS)
+    for text, options in ECP5_ROUTERS:
+        fabric = FabricSpec(network=parse(text), packet_length=8, flit_width=32, **options)
+        yield SynthSpec(fabric=fabric, family="ecp5", seeds=SEEDS)
     yield SynthSpec(fabric=SMALL_ROUTER, family="ice40", seeds=SEEDS)
     yield SynthSpec(fabric=SMALL_FABRIC, family="ice40", unit="fabric", seeds=SEEDS)
     for fabric in (replace(SIXTEEN_NODES, modes="O"), SIXTEEN_NODES):
@@ -63,10 +75,13 @@ def row(spec: SynthSpec) -> str:
     except ToolError as error:
         sizes = f"{spec.fabric.packet_length}*{spec.fabric.flit_width} | {spec.fabric.buffers} | {spec.fabric.crossbar}"
         what = str(error).split(", see ")[0]
-        return f"| {spec.family} | {spec.unit} | `{spec.fabric.network}` | | | {sizes} | {what} | | | | | |"
-    ram = sum(result["ram"].values())
-    cells = f"{result['lut4']} | {result['comb_sites']} | {result['ff']} | {ram}"
-    machine = f"{result['packet_length']}*{result['flit_width']} | {result['buffers']} | {result['crossbar']}"
+        return f"| {spec.family} | {spec.unit} | `{spec.fabric.network}` | | | {sizes} | | | {what} | | | | | |"
+    block_rams = sum(result["ram_cells"].get(cell, 0) for cell in BLOCK_RAMS)
+    cells = f"{result['lut4']} | {result['comb_sites']} | {result['ff']} | {block_rams}"
+    machine = " | ".join(
+        str(result[name]) if name != "packet_length" else f"{result[name]}*{result['flit_width']}"
+        for name in ("packet_length", "buffers", "crossbar", "queueing", "ram")
+    )
     speed = f"{result['fmax_mhz']} | {', '.join(map(str, result['fmax_of_seed']))} | {result['critical_stage']}"
     shape = f"{result['ports']} | {result['num_vcs']}"
     return f"| {result['family']} | {result['unit']} | `{result['spec']}` | {shape} | {machine} | {cells} | {speed} |"

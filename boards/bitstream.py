@@ -14,6 +14,8 @@ from hdnhw.boards.catalogue import Board
 from hdnhw.boards.selftest import SelfTest, check_testable
 from hdnhw.boards.top import BoardTop
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
+from hdnhw.flow.block_ram import choose_ram, use_output_registers
+from hdnhw.flow.family import DEVICES
 from hdnhw.flow.nextpnr import fmax_of, read_report
 from hdnhw.flow.tools import ToolError, run_tool, tool_versions
 from hdnhw.machine import make_machine
@@ -104,12 +106,13 @@ def build_bitstream(
     Raises
     ------
     SpecError
-        If the fabric cannot be built or tested.
+        If the fabric cannot be built or tested, or was to be in more block RAMs than the board's device has.
     ToolError
         If a tool fails, or another build for the board is under way.
     """
     started = time.monotonic()
     check_testable(make_machine(spec))
+    spec = choose_ram(spec, DEVICES[board.device])
     fabric = emit_fabric(spec)
     with _locked(root / f"{board.name}.lock"):
         return _build_locked(board, fabric, packets, seed, root / board.name, say, started)
@@ -145,6 +148,8 @@ def _build_locked(
     for tool, arguments in zip(board.tools, commands, strict=True):
         say(f"  {tool} ...")
         run_tool(tool, arguments, log=work / f"{tool}.log")
+        if tool == "yosys":
+            use_output_registers(work / f"{DESIGN}.json")
         say(f"    {time.monotonic() - started:.0f} s")
     report = read_report(work / REPORT)
     built = BoardBuild(

@@ -32,6 +32,8 @@ class Board:
     packet_length, flit_width, buffers : int
     family : str
         ``ecp5`` or ``ice40``.
+    device : str
+        One of :data:`hdnhw.flow.family.DEVICES`.
     bitstream : str
         Suffix of the bitstream file.
     synth_opts : str
@@ -48,6 +50,7 @@ class Board:
     flit_width: int
     buffers: int
     family: str
+    device: str
     bitstream: str
     synth_opts: str
     flash: str
@@ -88,8 +91,9 @@ BOARDS = {
             network="hdn(cube(2), [[0]])",
             packet_length=8,
             flit_width=32,
-            buffers=2,
+            buffers=4,
             family="ecp5",
+            device="LFE5U-85F",
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
             flash="openFPGALoader --board ulx3s {}",
@@ -101,8 +105,9 @@ BOARDS = {
             network="dualcube(2)",
             packet_length=8,
             flit_width=32,
-            buffers=2,
+            buffers=4,
             family="ecp5",
+            device="LFE5U-25F",
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
             flash="openFPGALoader --board icepi-zero {}",
@@ -116,6 +121,7 @@ BOARDS = {
             flit_width=8,
             buffers=1,
             family="ice40",
+            device="iCE40HX8K",
             bitstream=".bin",
             synth_opts="-abc9 -device hx",
             flash="openFPGALoader --board ice40_generic {}",

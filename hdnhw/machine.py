@@ -18,9 +18,10 @@ from hdnhw.spec import (
     ExchangeSpec,
     FabricSpec,
     RelaySpec,
+    SpecError,
 )
 from hdnhw.spec.options import options_of
-from hdnhw.timing import SlotTiming, buffers_per_vc
+from hdnhw.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, SlotTiming, buffers_per_vc
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.network import Network
 
@@ -40,7 +41,8 @@ class Machine:
     Raises
     ------
     SpecError
-        If an address does not fit into a head flit, or the endpoints do not fit the network or its packets.
+        If an address does not fit into a head flit, its packets are too short for block RAM, or the endpoints do not
+        fit the network or its packets.
     """
 
     spec: FabricSpec
@@ -48,6 +50,11 @@ class Machine:
 
     def __post_init__(self) -> None:
         _ = self.flits, self.endpoint_format
+        if self.spec.ram == "block" and not self.timing.reads_block_ram:
+            raise SpecError(
+                f"ram block needs packets of {LONG_SLOT} flits or more, not {self.spec.packet_length}: "
+                "reading it takes two cycles, for which shorter slots have no time"
+            )
 
     @property
     def network(self) -> Network:
@@ -78,7 +85,14 @@ class Machine:
     @property
     def buffers(self) -> int:
         """Packet buffers a port."""
-        return self.timing.buffers_of(self.spec.buffers)
+        return self.timing.buffers_of(self.spec.buffers, self.plan.max_vcs)
+
+    @property
+    def is_block_ram(self) -> bool:
+        """Whether packet buffers are in block RAM."""
+        if self.spec.ram == "auto":
+            return self.timing.reads_block_ram and self.buffers >= BLOCK_RAM_BUFFERS
+        return self.spec.ram == "block"
 
     @property
     def ejection_buffers(self) -> int:
@@ -88,6 +102,14 @@ class Machine:
     def buffers_per_vc(self, num_vcs: int) -> int:
         """Return the packet buffers of each virtual channel of a port that has so many."""
         return buffers_per_vc(self.buffers, num_vcs)
+
+    def buffer_words(self, num_vcs: int) -> int:
+        """Return the words of the memory with the packet buffers of a port that has so many virtual channels.
+
+        Flits and packet buffers are numbered by bits of their own.
+        """
+        flits, slots = self.spec.packet_length, self.buffers_per_vc(num_vcs)
+        return num_vcs << (max(1, (flits - 1).bit_length()) + (slots - 1).bit_length())
 
     @property
     def vc_rate(self) -> float:
@@ -131,7 +153,8 @@ class Machine:
         kinds : bool
             As of :func:`hdnhw.spec.options.options_of`.
         """
-        resolved = {"modes": self.plan.modes, "buffers": self.buffers}
+        ram = "block" if self.is_block_ram else "distributed"
+        resolved = {"modes": self.plan.modes, "buffers": self.buffers, "ram": ram}
         return {name: resolved.get(name, getattr(self.spec, name)) for name in options_of(self.spec, **kinds)}
 
 

@@ -9,10 +9,13 @@ sample phase on, and its grants take effect when the slot ends.
 from dataclasses import dataclass
 from operator import index
 
-__all__ = ["TURN_SLOTS", "SlotTiming", "buffers_per_vc"]
+__all__ = ["BLOCK_RAM_BUFFERS", "LONG_SLOT", "TURN_SLOTS", "SlotTiming", "buffers_per_vc"]
 
 LONG_SLOT = 8
 """Flits from which a slot has time for a register behind the buffer and one in route computation."""
+
+BLOCK_RAM_BUFFERS = 4
+"""Packet buffers of a port from which block RAM is worth it, where there is time to read it."""
 
 TURN_SLOTS = 256
 """Slots, a power of two, in which injection comes first once by each output virtual channel, with ``voq``."""
@@ -47,6 +50,16 @@ class SlotTiming:
     @property
     def registers_flits(self) -> bool:
         """Whether a register stands between the buffer and the crossbar."""
+        return self.packet_length >= LONG_SLOT
+
+    @property
+    def reads_block_ram(self) -> bool:
+        """Whether packet buffers can be in block RAM: its own register is that between the buffer and the crossbar."""
+        return self.registers_flits
+
+    @property
+    def registers_credits(self) -> bool:
+        """Whether a register stands between an ejection buffer and the credit counter of its router."""
         return self.packet_length >= LONG_SLOT
 
     @property
@@ -141,13 +154,23 @@ class SlotTiming:
         """Fewest packet buffers, a power of two, with which a virtual channel sustains a flit a cycle by itself."""
         return 1 << (self.buffer_slots - 1).bit_length()
 
-    def buffers_of(self, asked: int | None) -> int:
-        """Return the packet buffers of a port: those asked for, or by default those for the full rate of one class."""
-        return self.full_rate_buffers if asked is None else asked
+    def buffers_of(self, asked: int | None, num_vcs: int) -> int:
+        """Return the packet buffers of a port with `num_vcs` virtual channels.
+
+        Those asked for, or by default those for the full rate of each virtual channel, and as many as make block RAM
+        worth it where there is time to read it.
+        """
+        if asked is not None:
+            return asked
+        enough = self.full_rate_buffers << (num_vcs - 1).bit_length()
+        return max(enough, BLOCK_RAM_BUFFERS) if self.reads_block_ram else enough
 
     def ejection_buffers(self, buffers: int) -> int:
-        """Return the packet buffers of an ejection buffer beside ports with `buffers`: packets checked stay longer."""
-        return 2 * buffers if self.crc else buffers
+        """Return the packet buffers of an ejection buffer beside ports with `buffers`.
+
+        No more than a terminal that never pauses needs for a flit a cycle; packets checked stay longer.
+        """
+        return min(2 * buffers if self.crc else buffers, 1 << (self.ejection_slots - 1).bit_length())
 
     @property
     def ejection_cycles(self) -> int:
@@ -157,7 +180,7 @@ class SlotTiming:
     @property
     def ejection_slots(self) -> int:
         """Slots from sending a packet to a terminal that takes it at once to the allocation that can use its place."""
-        return 3 + (self.ejection_cycles - 1 - self.sample_phase) // self.packet_length
+        return 3 + (self.ejection_cycles - 1 + self.registers_credits - self.sample_phase) // self.packet_length
 
     def zero_load_latency(self, hops: int, injection_phase: int = 0) -> int:
         """Return the cycles from the one in which the head flit is accepted to the one in which the tail is delivered.

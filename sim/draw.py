@@ -24,6 +24,7 @@ from hdnhw.spec import (
     torus,
 )
 from hdnhw.spec.options import options_of
+from hdnhw.timing import LONG_SLOT
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network, build
@@ -146,6 +147,8 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
     for name, option in options_of(FabricSpec).items():
         if name not in options:
             options[name] = option.drawn[rng.integers(len(option.drawn))]
+    if options["packet_length"] < LONG_SLOT and options["ram"] == "block":
+        options["ram"] = "auto"
     return FabricSpec(network=network.spec, **options)
 
 

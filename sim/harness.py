@@ -63,6 +63,7 @@ module bench #(
   wire [WIDTH-1:0] channel_data [0:CHANNELS-1];
   wire channel_valid [0:CHANNELS-1];
   wire [7:0] channel_vc [0:CHANNELS-1];
+  reg [7:0] flit_vc [0:CHANNELS-1];
   wire [31:0] channel_node [0:CHANNELS-1];
   wire [31:0] channel_port [0:CHANNELS-1];
 
@@ -135,7 +136,8 @@ module bench #(
         for (c = 0; c < CHANNELS; c = c + 1)
           if (channel_valid[c])
             $fwrite(hops, "%0d %0d %0d %0d %h\\n",
-              cycle, channel_node[c], channel_port[c], channel_vc[c], channel_data[c]);
+              cycle, channel_node[c], channel_port[c], flit_vc[c], channel_data[c]);
+      for (c = 0; c < CHANNELS; c = c + 1) flit_vc[c] <= channel_vc[c];  // it comes a cycle ahead of the flits
     end
   end
 

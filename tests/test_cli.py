@@ -593,7 +593,7 @@ def test_sweep(run):
 
 def test_a_sweep_fits_a_terminal_and_says_what_the_machine_lacks(run):
     """Text has the figures of JSON, rounded; a ring of four gives a class half its rate, a square does not."""
-    line = "sweep 'product(torus(5), mesh(2, 2))' 'cube(2)' --rates 0.1,1 --cycles 400 --results r.parquet"
+    line = "sweep 'product(torus(5), mesh(2, 2))' 'cube(2)' --rates 0.1,1 --cycles 400 --buffers 2 --results r.parquet"
     status, out, err = run(f"{line} --json")
     result = json.loads(out)
     status, out, err = run(line)

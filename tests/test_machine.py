@@ -47,8 +47,10 @@ def spec_of(text="rdn(cube(2), 1)", **options):
 def test_what_is_derived(length, crc, buffers):
     made = make_machine(spec_of(packet_length=length, crc=crc, buffers=buffers, flit_width=20))
     assert made.timing == SlotTiming(length, crc=crc)
-    assert made.buffers == (made.timing.full_rate_buffers if buffers is None else buffers)
-    assert made.ejection_buffers == made.buffers * (2 if crc else 1)
+    assert made.buffers == (2 * made.timing.full_rate_buffers if buffers is None else buffers)  # it has two classes
+    assert made.is_block_ram == (length >= 8 and made.buffers >= 4)
+    enough = {1: 8 if crc else 4, 2: 4}.get(length, 4 if crc else 2)
+    assert made.ejection_buffers == min(made.buffers * (2 if crc else 1), enough)
     assert [made.buffers_per_vc(count) for count in (1, 2, 4)] == [buffers_per_vc(made.buffers, n) for n in (1, 2, 4)]
     assert made.word_width == 20 + (check_width(20) if crc else 0)
     assert (made.flits.flit_width, made.flits.address_width, made.flits.packet_length) == (20, 5, length)
@@ -60,10 +62,29 @@ def test_options_are_those_of_the_spec_with_their_defaults_filled_in():
     made = make_machine(spec_of("hdn(cube(2), [[0], [0, 1]])", packet_length=1))
     options = made.options()
     assert list(options) == list(options_of(FabricSpec))
-    assert (options["modes"], options["buffers"], options["crc"]) == ("Of", 8, False)
+    assert (options["modes"], options["buffers"], options["crc"]) == ("Of", 16, False)
     assert list(made.options(routes=True)) == ["modes", "lanes"]
     assert made.options(pins=True) == {"dead_pins": False, "crc": False}
     assert make_machine(replace(made.spec, **options)).options() == options
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "ram", "buffers"),
+    [
+        ("cube(2)", {}, "block", 4),
+        ("rdn(cube(2), 1)", {}, "block", 4),
+        ("rdn(cube(2), 1)", {"lanes": 2}, "block", 8),
+        ("cube(2)", {"packet_length": 7}, "distributed", 2),
+        ("cube(2)", {"buffers": 2}, "distributed", 2),
+        ("cube(2)", {"buffers": 2, "ram": "block"}, "block", 2),
+        ("cube(2)", {"ram": "distributed"}, "distributed", 4),
+        ("cube(2)", {"buffers": 8, "packet_length": 7}, "distributed", 8),
+    ],
+)
+def test_which_ram_and_how_many_buffers(text, options, ram, buffers):
+    made = make_machine(spec_of(text, **options))
+    assert (made.options()["ram"], made.buffers) == (ram, buffers)
+    assert made.is_block_ram == (ram == "block")
 
 
 def test_a_machine_is_made_once():
@@ -82,6 +103,10 @@ def test_a_machine_is_made_once():
         ),
         ({"flit_width": 9, "endpoints": ExchangeSpec()}, "flit width must be at least 10 for a total exchange's"),
         ({"modes": "O", "lanes": 3}, "lanes must be 1 or 2, not 3"),
+        (
+            {"ram": "block", "packet_length": 7},
+            "ram block needs packets of 8 flits or more, not 7: reading it takes two",
+        ),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
     ],
 )
@@ -128,7 +153,7 @@ def test_each_queueing_has_an_allocator_and_rounds():
 
 def other_value(name, option):
     """Return a value of an option that is not its default."""
-    values = {"modes": "f", "packet_length": 4, "flit_width": 40}
+    values = {"modes": "f", "packet_length": 4, "flit_width": 40, "ram": "distributed"}
     if name in values:
         return values[name]
     default = getattr(spec_of(), name)

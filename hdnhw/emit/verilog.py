@@ -1,5 +1,6 @@
 """Verilog of a fabric: the router modules, the ejection buffer and the top level that joins them."""
 
+import re
 from typing import Any
 
 from amaranth.back import rtlil, verilog
@@ -29,8 +30,11 @@ rtlil
 proc -nomux -norom
 memory_collect
 {passes}
-write_verilog -sv -norename -noattr
+write_verilog -sv -norename
 """
+
+_ATTRIBUTE = re.compile(r"^ *\(\* (?!(ram_style|no_rw_check) =).* \*\)\n", re.MULTILINE)
+"""What Yosys notes for itself, but for how a memory is built."""
 
 
 def module_text(component: Any, name: str, *, flatten: bool) -> str:
@@ -54,7 +58,7 @@ def module_text(component: Any, name: str, *, flatten: bool) -> str:
     text = rtlil.convert(component, name=name, emit_src=False)
     yosys = verilog.find_yosys(lambda version: version >= (0, 40))
     script = _SCRIPT.format(rtlil=text, passes="flatten\nopt_clean" if flatten else "")
-    return str(yosys.run(["-q", "-"], script, ignore_warnings=True))
+    return _ATTRIBUTE.sub("", str(yosys.run(["-q", "-"], script, ignore_warnings=True)))
 
 
 def fabric_modules(machine: Machine, top: str) -> FabricModules:

@@ -3,7 +3,27 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["FAMILIES", "Family"]
+__all__ = ["DEVICES", "FAMILIES", "BlockRam", "Family"]
+
+
+@dataclass(frozen=True)
+class BlockRam:
+    """The block RAMs of a device.
+
+    Attributes
+    ----------
+    available : int
+        How many it has.
+    shapes : tuple of (int, int)
+        Words and bits a word that one of them can be set to.
+    """
+
+    available: int
+    shapes: tuple[tuple[int, int], ...]
+
+    def count(self, depth: int, width: int) -> int:
+        """Return the fewest block RAMs that a memory of `depth` words of `width` bits takes."""
+        return min(-(-depth // words) * -(-width // bits) for words, bits in self.shapes)
 
 
 @dataclass(frozen=True)
@@ -69,11 +89,11 @@ class Family:
         return "".join(f"{step}\n" for step in (*self.settings, *steps))
 
     def count(self, cells: dict[str, int]) -> dict[str, Any]:
-        """Return ``lut4``, ``ff`` and ``ram`` of a module from the number of its cells of each type."""
+        """Return ``lut4``, ``ff`` and ``ram_cells`` of a module from the number of its cells of each type."""
         return {
             "lut4": cells.get(self.lut, 0),
             "ff": sum(count for kind, count in cells.items() if kind.startswith(self.ff)),
-            "ram": {shown: cells.get(kind, 0) for kind, shown in self.rams.items()},
+            "ram_cells": {shown: cells.get(kind, 0) for kind, shown in self.rams.items()},
         }
 
 
@@ -114,3 +134,15 @@ FAMILIES = {
         ),
     )
 }
+
+_DP16KD = tuple((16384 // bits, bits + bits // 8) for bits in (1, 2, 4, 8, 16, 32))
+"""Shapes of ECP5's: from bytes on, a bit more each."""
+
+_SB_RAM40_4K = tuple((4096 // bits, bits) for bits in (2, 4, 8, 16))
+
+DEVICES = {
+    "LFE5U-25F": BlockRam(56, _DP16KD),
+    "LFE5U-85F": BlockRam(208, _DP16KD),
+    "iCE40HX8K": BlockRam(32, _SB_RAM40_4K),
+}
+"""Device -> its block RAMs."""

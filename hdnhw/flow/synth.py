@@ -11,8 +11,11 @@ Measuring conditions
   and joined by XOR, four a step, with a register behind every step. The reset comes over a global net, as it should in
   any design with a fabric: nextpnr puts it there by itself on iCE40, and is told to by a DCCA on ECP5.
 - The registers and XORs around the unit are synthesised in a module of their own and counted apart: ``lut4``, ``ff``,
-  ``ram`` and ``comb_sites`` are those of the unit alone, the last from a run of nextpnr that only packs it. What is
-  placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both.
+  ``ram_cells`` and ``comb_sites`` are those of the unit alone, the last from a run of nextpnr that only packs it. What
+  is placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both.
+- Packet buffers that may be in block RAM are in distributed RAM if the device has too little for what is measured.
+- ECP5's block RAM has output registers: they take the place of flip-flops right behind it, after Yosys, which has no
+  rule for that.
 - ECP5: ``synth_ecp5 -abc9`` with ``abc9.D`` at 1600 ps, LFE5U-85F of speed grade 6, target 300 MHz. iCE40:
   ``synth_ice40 -abc9 -device hx``, HX8K in package CT256, target 300 MHz. Figures are of the worst case that nextpnr's
   delay tables know, and none of them was measured on a chip.
@@ -36,7 +39,8 @@ from typing import Any
 
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.emit.verilog import module_text
-from hdnhw.flow.family import FAMILIES, Family
+from hdnhw.flow.block_ram import choose_ram, use_output_registers
+from hdnhw.flow.family import DEVICES, FAMILIES, Family
 from hdnhw.flow.harness import UNIT, WRAPPER, parallel_wrapper, ports_of, serial_wrapper, unit_text
 from hdnhw.flow.nextpnr import critical_path, fmax_of, read_report, sites_packed
 from hdnhw.flow.spec import ADDRESS_PINS, SynthSpec
@@ -50,7 +54,7 @@ __all__ = ["SYNTH_ROOT", "synthesise"]
 
 SYNTH_ROOT = Path("build") / "synth"
 
-REVISION = 3
+REVISION = 4
 """Of the result's keys and their meaning: results of another one are measured anew."""
 
 Result = dict[str, Any]
@@ -106,17 +110,18 @@ def synthesise(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _:
     Returns
     -------
     dict
-        ``lut4``, ``ff`` and ``ram`` are cells of the unit after synthesis. ``comb_sites`` are the sites that it takes
-        after packing: on ECP5 one for a lookup table, two for a carry, six for 16 x 4 bits of RAM; on iCE40 one for a
-        lookup table and the flip-flop behind it. ``wrapper`` tells the cells around it. ``fmax_of_seed`` is in the
-        order of the seeds, ``fmax_mhz`` their median. ``critical_path`` is that of ``critical_path_seed``, the
-        seed at the median (the lower one of two), see :func:`hdnhw.flow.nextpnr.critical_path`, and
-        ``critical_stage`` is the stage that it ends in. ``seconds`` are those of the tools when they ran.
+        ``lut4``, ``ff`` and ``ram_cells`` are cells of the unit after synthesis. ``comb_sites`` are the sites that it
+        takes after packing: on ECP5 one for a lookup table, two for a carry, six for 16 x 4 bits of distributed RAM; on
+        iCE40 one for a lookup table and the flip-flop behind it. ``wrapper`` tells the cells around it.
+        ``fmax_of_seed`` is in the order of the seeds, ``fmax_mhz`` their median. ``critical_path`` is that of
+        ``critical_path_seed``, the seed at the median (the lower one of two), see
+        :func:`hdnhw.flow.nextpnr.critical_path`, and ``critical_stage`` is the stage that it ends in. ``seconds`` are
+        those of the tools when they ran.
 
     Raises
     ------
     SpecError
-        If the machine cannot be built, or there is no such node.
+        If the machine cannot be built, asks for more block RAMs than the device has, or has no such node.
     ToolError
         If a tool is missing or fails; ``ROOT/DIGEST.failed`` keeps its files.
     """
@@ -167,7 +172,7 @@ def _run_tools(design: _Design, work: Path, say: Say) -> Result:
             pool.shutdown(cancel_futures=True)
             raise
     say(f"  {time.monotonic() - started:.0f} s")
-    around = {key: count for key, count in family.count(cells[WRAPPER]).items() if key != "ram"}
+    around = {key: count for key, count in family.count(cells[WRAPPER]).items() if key != "ram_cells"}
     around["comb_sites"] = reports[0]["utilization"][family.comb]["used"] - packed
     return {
         **about,
@@ -198,7 +203,7 @@ def _speed(reports: list[dict[str, Any]]) -> Result:
 
 
 def _synthesise(design: _Design, work: Path) -> dict[str, dict[str, int]]:
-    """Run Yosys; return for each module of the netlist the number of its cells of each type."""
+    """Run Yosys, and use the output registers of block RAMs; return for each module its cells of each type, counted."""
     (work / "design.sv").write_text(design.text)
     (work / "synth.ys").write_text(design.script)
     log = work / "yosys.log"
@@ -207,6 +212,7 @@ def _synthesise(design: _Design, work: Path) -> dict[str, dict[str, int]]:
     except YosysError as error:
         log.write_text(f"{error}\n")
         raise ToolError(f"yosys has failed: {error}, see {log}") from None
+    use_output_registers(work / "netlist.json")
     modules = json.loads((work / "netlist.json").read_text())["modules"]
     return {name: dict(Counter(cell["type"] for cell in modules[name]["cells"].values())) for name in (UNIT, WRAPPER)}
 
@@ -301,7 +307,8 @@ def _node(spec: SynthSpec, plan: RoutingPlan) -> int | None:
 
 
 def _router(spec: SynthSpec) -> _Unit:
-    machine = make_machine(spec.fabric)
+    device = DEVICES[FAMILIES[spec.family].device]
+    machine = make_machine(choose_ram(spec.fabric, device, routers=1))
     node = _node(spec, machine.plan)
     shape = machine.plan.shapes[0] if node is None else machine.plan.shape_of(node)
     return _Unit(machine, node, "router", module_text(Router(machine, shape), "router", flatten=True))
@@ -314,7 +321,7 @@ def _endpoint(spec: SynthSpec) -> _Unit:
 
 
 def _fabric(spec: SynthSpec) -> _Unit:
-    fabric = emit_fabric(spec.fabric)
+    fabric = emit_fabric(choose_ram(spec.fabric, DEVICES[FAMILIES[spec.family].device]))
     return _Unit(fabric.machine, None, fabric.modules.top, fabric.files["fabric.sv"])
 
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.arbiter import Order, service_order
-from hdnhw.rtl.bits import any_of, equals
+from hdnhw.rtl.bits import any_of, equals, stepped
 from hdnhw.rtl.buffer import InputBuffer
 
 __all__ = ["Allocator", "CreditCounter", "Grant", "Way"]
@@ -47,10 +47,8 @@ class CreditCounter(wiring.Component):
             m.d.comb += self.available.eq(free.any())
             return m
         free = Signal(self._buffers, init=-1)  # ones in as many low bits as buffers are free
-        stays, more, less = self.give | ~self.spend, self.give & ~self.spend, ~self.give
-        below, above = Cat(Const(1, 1), free[:-1]), Cat(free[1:], Const(0, 1))
         with m.If(self.update):
-            m.d.sync += [free[i].eq(free[i] & stays | below[i] & more | above[i] & less) for i in range(self._buffers)]
+            m.d.sync += free.eq(stepped(free, self.give, self.spend))
         m.d.comb += self.available.eq(free[0])
         return m
 

@@ -18,6 +18,7 @@ __all__ = [
     "next_flit",
     "number_of",
     "selected",
+    "stepped",
     "subtract_modulo",
 ]
 
@@ -40,6 +41,16 @@ def number_of(chosen: Mapping[int, Value], width: int) -> Value:
 def selected(chosen: Iterable[Value], words: Iterable[Value]) -> Value:
     """Return the word whose bit is set, 0 if none is; all words are of one width."""
     return reduce(or_, (Mux(each, word, 0) for each, word in zip(chosen, words, strict=True)))
+
+
+def stepped(level: Value, up: Value, down: Value) -> Value:
+    """Return a count in thermometer code, as many low bits set as it counts, one `up` and one `down`.
+
+    The caller never takes it beyond its bits. A bit looks at its two neighbours only.
+    """
+    stays, more, less = up | ~down, up & ~down, ~up
+    lower, upper = Cat(Const(1, 1), level[:-1]), Cat(level[1:], Const(0, 1))
+    return Cat(bit & stays | lower[i] & more | upper[i] & less for i, bit in enumerate(level))
 
 
 def filled(values: Sequence[Value]) -> list[Value]:

@@ -31,7 +31,7 @@ class InputBuffer:
     ----------
     m : Module
     port : Component
-        Has `machine`, `queues`, `at`, `reads` and `flit`.
+        Has `machine`, `queues`, `at`, `reads`, `reads_next` and `flit`.
     ways : sequence of Ways
         Of each virtual channel.
 
@@ -44,27 +44,53 @@ class InputBuffer:
     chooses_buffers : bool
         Whether a queue chooses the packet buffer of the packet that comes next whenever one may have become free; else
         it takes them in turn.
+    selects_early : bool
+        Whether allocation says in the last phase but one what is read next, where it registers flits; else in the last.
     """
 
     pops: Value
     chooses_buffers: ClassVar[bool]
+    selects_early: ClassVar[bool]
 
     def __init__(self, m: Module, port: Any, ways: Sequence[Ways]) -> None:
         timing, buffers = port.machine.timing, port.machine.buffers_per_vc(len(ways))
         self._m, self._port, self._timing, self._buffers, self._ways = m, port, timing, buffers, ways
         self.queues: list[Any] = []
         length, num_vcs = timing.packet_length, len(ways)
-        depth = num_vcs << (index_width(length) + (buffers - 1).bit_length())
-        m.submodules.flits = flits = memory.Memory(shape=len(port.flit), depth=depth, init=[])
-        self._write, read = flits.write_port(), flits.read_port(domain="comb")
+        depth = port.machine.buffer_words(num_vcs)
+        is_block_ram = port.machine.is_block_ram
+        # Nobody reads a word in the cycle in which it is written: what comes out then may be anything.
+        attributes = {"ram_style": "block", "no_rw_check": 1} if is_block_ram else {}
+        m.submodules.flits = flits = memory.Memory(shape=len(port.flit), depth=depth, init=[], attrs=attributes)
+        self._write, read = flits.write_port(), flits.read_port(domain="sync" if is_block_ram else "comb")
         self._elaborate_queues()
         reading_vc = Signal(index_width(num_vcs), reset_less=True)
         reading_slot = Signal(index_width(buffers), reset_less=True)
         read_vc, read_slot = self._elaborate_reading(reading_vc, reading_slot)
-        with m.If(port.at[length - 1]):
+        is_early = is_block_ram and self.selects_early
+        selects = port.at[length - 2 if is_early else length - 1]
+        with m.If(selects):
             m.d.sync += [reading_vc.eq(read_vc), reading_slot.eq(read_slot)]
-        m.d.comb += read.addr.eq(self._address(reading_vc, reading_slot, port.reads))
-        m.d["sync" if timing.registers_flits else "comb"] += port.flit.eq(read.data)
+        if is_block_ram:
+            self._elaborate_block_ram(read, selects, is_early, (reading_vc, reading_slot), (read_vc, read_slot))
+        else:
+            m.d.comb += read.addr.eq(self._address(reading_vc, reading_slot, port.reads))
+            m.d["sync" if timing.registers_flits else "comb"] += port.flit.eq(read.data)
+
+    def _elaborate_block_ram(
+        self, read: Any, selects: Value, is_early: bool, reading: tuple[Value, Value], following: tuple[Value, Value]
+    ) -> None:
+        """Read in two cycles, the address a phase ahead: it goes to the RAM's own register, the word to another one.
+
+        Where the next packet is known no sooner than in the phase that `selects` it, the address of its head flit comes
+        from there, not from a register.
+        """
+        m, port = self._m, self._port
+        if not is_early:
+            reading = Mux(selects, following[0], reading[0]), Mux(selects, following[1], reading[1])
+        register = Signal(len(port.flit), name="flit_register", reset_less=True)
+        m.d.comb += [read.addr.eq(self._address(*reading, port.reads_next)), port.flit.eq(register)]
+        m.d.sync += register.eq(read.data)
 
     @staticmethod
     def signature(ways: Sequence[Ways]) -> wiring.Signature:
@@ -81,20 +107,30 @@ class InputBuffer:
     def _address(self, vc: Any, slot: Any, flit: Any) -> Any:
         return Cat(flit, *([slot] if self._buffers > 1 else []), *([vc] if len(self.queues) > 1 else []))
 
-    def write(self, *, vc: Any, flit: Any, data: Any, enable: Any, late: bool = False) -> None:
-        """Write a flit of the packet that is coming in; `late`, through registers."""
-        slot = Array(filled([queue.write_slot for queue in self.queues]))[vc]
-        self._m.d["sync" if late else "comb"] += [
-            self._write.addr.eq(self._address(vc, slot, flit)),
-            self._write.data.eq(data),
-            self._write.en.eq(enable),
-        ]
+    def write_slot(self, vc: Value) -> Value:
+        """Return the packet buffer of the packet that comes in on a virtual channel."""
+        return Array(filled([queue.write_slot for queue in self.queues]))[vc]
+
+    def write(self, *, vc: Any, slot: Any, flit: Any, data: Any, enable: Any, late: bool = False) -> None:
+        """Write a flit of the packet that is coming in; `late`, through registers.
+
+        Block RAM is always written late, as it may be far away: no word is read so soon.
+        """
+        m, write = self._m, self._write
+        late = late or self._port.machine.is_block_ram
+        for name, value in (("addr", self._address(vc, slot, flit)), ("data", data), ("en", enable)):
+            signal = getattr(write, name)
+            if late:
+                register = Signal.like(signal, name=f"write_{name}", reset_less=name != "en")
+                m.d.sync += register.eq(value)
+                value = register
+            m.d.comb += signal.eq(value)
 
 
 class FifoBuffer(InputBuffer):
     """Packets leave a virtual channel first in, first out."""
 
-    chooses_buffers = False
+    chooses_buffers, selects_early = False, True
 
     @staticmethod
     def signature(ways: Sequence[Ways]) -> wiring.Signature:
@@ -102,7 +138,8 @@ class FifoBuffer(InputBuffer):
 
         - way_Q : Out, output virtual channel of the packet at the head of queue Q, one-hot; 0 if there is none.
         - pop : In(queues), the head of a queue has been granted: it leaves the queue at the end of the update phase.
-        - read_vc : In, in the last cycle of a slot, the queue that is read in the next one; absent if there is one.
+        - read_vc : In, in the last cycle of a slot, or in the last two where flits are registered, the queue that is
+          read in the next one; absent if there is one.
         """
         members = {f"way_{queue}": Out(len(own)) for queue, own in enumerate(ways)} | {"pop": In(len(ways))}
         if len(ways) > 1:
@@ -112,15 +149,15 @@ class FifoBuffer(InputBuffer):
     def _elaborate_queues(self) -> None:
         m, port = self._m, self._port
         self.pops = port.queues.pop
-        update = port.at[self._timing.update_phase]
+        update, once_a_slot = self._timing.update_phase, self._timing.registers_routes
         for vc, ways in enumerate(self._ways):
-            queue = DecisionQueue(ways=len(ways), buffers=self._buffers)
+            queue = DecisionQueue(ways=len(ways), buffers=self._buffers, once_a_slot=once_a_slot)
             m.submodules[f"decisions_{vc}"] = queue
             self.queues.append(queue)
-            m.d.comb += [
-                queue.pop.eq(port.queues.pop[vc] & update),
-                getattr(port.queues, f"way_{vc}").eq(queue.out),
-            ]
+            # Long slots know the pops of the update phase in the phase before.
+            before = port.at[update - 1 if once_a_slot else update]
+            m.d["sync" if once_a_slot else "comb"] += queue.pop.eq(port.queues.pop[vc] & before)
+            m.d.comb += getattr(port.queues, f"way_{vc}").eq(queue.out)
 
     def _elaborate_reading(self, reading_vc: Signal, reading_slot: Signal) -> tuple[Value, Value]:
         read_vc = self._port.queues.read_vc if len(self.queues) > 1 else Const(0)
@@ -133,7 +170,7 @@ class VoqBuffer(InputBuffer):
     Of several virtual channels with packets of a way, the one comes first that has sent there longest ago.
     """
 
-    chooses_buffers = True
+    chooses_buffers, selects_early = True, False
 
     @staticmethod
     def signature(ways: Sequence[Ways]) -> wiring.Signature:

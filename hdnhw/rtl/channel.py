@@ -27,7 +27,8 @@ class ChannelSignature(wiring.Signature):
     valid : Out(1)
         High while the L flits of a packet pass.
     vc : Out
-        Virtual channel of the packet, constant while `valid`, else anything; absent if there is one.
+        Virtual channel of the packet, a cycle ahead of its flits: that of the flit which comes in the next cycle, if
+        one does; absent if there is one.
     data : Out(flit_width)
         One flit while `valid`, else anything.
     check : Out

@@ -7,7 +7,7 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
-from hdnhw.rtl.bits import equals, index_width, next_flit
+from hdnhw.rtl.bits import equals, index_width, next_flit, stepped
 from hdnhw.rtl.channel import ChannelSignature, ejection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck
 from hdnhw.rtl.counter import count_events
@@ -26,7 +26,8 @@ class EjectionBuffer(wiring.Component):
     Members
     -------
     channel : In(ChannelSignature)
-        The router's ``eject``. The credit of a packet returns in the cycle in which its tail is taken.
+        The router's ``eject``. The credit of a packet returns in the cycle in which its tail is taken, or the next one
+        in long slots.
     eject : Out(ejection_signature)
         A terminal that is never ready stops the packets behind, and loses none.
     """
@@ -48,13 +49,14 @@ class EjectionBuffer(wiring.Component):
         write, read = buffer.write_port(), buffer.read_port(domain="comb")
         valid, do_take = Signal(), Signal()
         written = _elaborate_pointer(m, self.machine, "write", self.channel.valid)
-        ahead = _elaborate_pointer(m, self.machine, "ahead", do_take, start=1)
-        taken = Signal.like(ahead)
-        with m.If(do_take):
-            m.d.sync += taken.eq(ahead)
-        is_tail = equals(ahead[: index_width(length)], 0)
-        is_only = ~(ahead ^ written).any()
-        m.d.sync += valid.eq(self.channel.valid | (valid & ~(self.eject.ready & is_only)))
+        taken, is_tail = _elaborate_taking(m, self.machine, do_take)
+        is_head = equals(written[: index_width(length)], 0)
+        packets = Signal(self.machine.ejection_buffers)
+        m.d.sync += [
+            packets.eq(stepped(packets, self.channel.valid & is_head, do_take & is_tail)),
+            valid.eq(self.channel.valid | (valid & ~(self.eject.ready & is_tail & ~packets[1:2].any()))),
+        ]
+        _elaborate_credit(m, self.machine, self.channel.credit, do_take & is_tail)
         m.d.comb += [
             write.addr.eq(written),
             write.data.eq(self.channel.data),
@@ -64,7 +66,6 @@ class EjectionBuffer(wiring.Component):
             self.eject.payload.data.eq(read.data),
             self.eject.payload.last.eq(is_tail),
             do_take.eq(valid & self.eject.ready),
-            self.channel.credit.eq(do_take & is_tail),
         ]
         return m
 
@@ -83,7 +84,8 @@ class CheckedEjectionBuffer(wiring.Component):
     Members
     -------
     channel : In(ChannelSignature)
-        With check bits. The credit of a packet returns in the cycle in which its tail is taken.
+        With check bits. The credit of a packet returns in the cycle in which its tail is taken, or the next one
+        in long slots.
     eject : Out(ejection_signature)
         A terminal that is never ready stops the packets behind, and loses none.
     bad : Out(16)
@@ -108,16 +110,12 @@ class CheckedEjectionBuffer(wiring.Component):
         m.submodules.flits = buffer = memory.Memory(shape=flit_width, depth=depth, init=[])
         write, read = buffer.write_port(), buffer.read_port(domain="comb")
         m.submodules.checker = check = PacketCheck(flit_width=flit_width)
-        holds, do_take = Signal(), Signal()
+        do_take, packets = Signal(), Signal(self.machine.ejection_buffers)
         written = _elaborate_pointer(m, self.machine, "write", self.channel.valid)
         checked = _elaborate_pointer(m, self.machine, "checked", check.done, of_packets=True)[1:]
-        ahead = _elaborate_pointer(m, self.machine, "ahead", do_take, start=1)
-        taken = Signal.like(ahead)
-        with m.If(do_take):
-            m.d.sync += taken.eq(ahead)
-        is_tail = equals(ahead[:width], 0)
-        is_only = ~(ahead[width:] ^ checked).any()
-        m.d.sync += holds.eq(check.done | (holds & ~(do_take & is_tail & is_only)))
+        taken, is_tail = _elaborate_taking(m, self.machine, do_take)
+        m.d.sync += packets.eq(stepped(packets, check.done, do_take & is_tail))
+        _elaborate_credit(m, self.machine, self.channel.credit, do_take & is_tail)
         is_bad = self._elaborate_marks(m, check, checked, taken[width:])
         count_events(m, self.bad, check.done & check.bad)
         m.d.comb += [
@@ -129,11 +127,10 @@ class CheckedEjectionBuffer(wiring.Component):
             write.data.eq(self.channel.data),
             write.en.eq(self.channel.valid),
             read.addr.eq(taken),
-            self.eject.valid.eq(holds & ~is_bad),
+            self.eject.valid.eq(packets[0] & ~is_bad),
             self.eject.payload.data.eq(read.data),
             self.eject.payload.last.eq(is_tail),
-            do_take.eq(holds & (self.eject.ready | is_bad)),
-            self.channel.credit.eq(do_take & is_tail),
+            do_take.eq(packets[0] & (self.eject.ready | is_bad)),
         ]
         return m
 
@@ -149,6 +146,21 @@ class CheckedEjectionBuffer(wiring.Component):
             with m.If(check.done & here[0][number]):
                 m.d.sync += mark.eq(check.bad)
         return (marks & Cat(here[1])).any()
+
+
+def _elaborate_taking(m: Module, machine: Machine, do_take: Value) -> tuple[Value, Value]:
+    """Return the address of the flit that is taken next, and whether it is a tail; both are registers."""
+    length = machine.timing.packet_length
+    ahead = _elaborate_pointer(m, machine, "ahead", do_take, start=1)
+    taken, is_tail = Signal.like(ahead), Signal(init=length == 1)
+    with m.If(do_take):
+        m.d.sync += [taken.eq(ahead), is_tail.eq(equals(next_flit(ahead[: index_width(length)], length), 0))]
+    return taken, is_tail
+
+
+def _elaborate_credit(m: Module, machine: Machine, credit: Value, is_free: Value) -> None:
+    """Return a credit when a packet buffer `is_free`, in the next cycle where slots have time for a register."""
+    m.d["sync" if machine.timing.registers_credits else "comb"] += credit.eq(is_free)
 
 
 def _elaborate_pointer(

@@ -1,7 +1,7 @@
 """The input side of a router: network ports and injection."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.bits import any_of, equals, index_width, next_flit
-from hdnhw.rtl.buffer import Ways
+from hdnhw.rtl.buffer import InputBuffer, Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck, check_bits
 from hdnhw.rtl.counter import count_events
@@ -22,7 +22,16 @@ DROPPED_WIDTH = 16
 """Bits of the saturating counter of dropped packets."""
 
 
-def _decision(route: RouteUnit, ways: Ways, dead: Value | None, wrong: Value | None = None) -> Value:
+class _Route(NamedTuple):
+    """What route computation says of a packet, see :class:`RouteUnit`, and which channels were dead by then."""
+
+    take: Value
+    vc: Value
+    possible: Value
+    dead: Value | None
+
+
+def _decision(route: RouteUnit | _Route, ways: Ways, dead: Value | None, wrong: Value | None = None) -> Value:
     """Return which of the ways a route takes, one-hot; the virtual channel is looked at where there are several.
 
     A packet whose next channel is dead is ejected. Where head flits can be `wrong`, so are those, and all that would
@@ -58,8 +67,8 @@ class InputPort(wiring.Component):
         The router's packed address.
     at : In(L)
         Phase of the slot, one-hot.
-    reads : In
-        Code of the flit read in this phase, see :func:`next_flit`.
+    reads, reads_next : In
+        Code of the flit read in this phase, and in the next, see :func:`next_flit`.
     dead : In(ports)
         Which channels that leave the router are dead, if any can be; looked at when a head flit comes.
     ignore : In(1)
@@ -81,6 +90,7 @@ class InputPort(wiring.Component):
             "address": In(machine.address.width),
             "at": In(self._timing.packet_length),
             "reads": In(index_width(self._timing.packet_length)),
+            "reads_next": In(index_width(self._timing.packet_length)),
             "queues": Out(allocator_of(machine).buffer.signature(ways)),
             "flit": Out(machine.word_width),
         }
@@ -100,10 +110,10 @@ class InputPort(wiring.Component):
         for stage in range(self._timing.channel_cycles):
             before, incoming = incoming, Signal(index_width(length), name=f"incoming_{stage}")
             m.d.sync += incoming.eq(before)
-        vc = channel.vc if len(self.ways) > 1 else Const(0)
+        vc, slot, closes = self._elaborate_vc(m, buffer)
         valid = self._elaborate_valid(m)
         word = Cat(channel.data, channel.check) if self.machine.spec.crc else channel.data
-        buffer.write(vc=vc, flit=incoming, data=word, enable=valid)
+        buffer.write(vc=vc, slot=slot, flit=incoming, data=word, enable=valid)
         head, tail = Signal(), Signal()
         m.d.comb += [
             head.eq(valid & self.at[self._timing.head_phase]),
@@ -115,7 +125,7 @@ class InputPort(wiring.Component):
             here = equals(vc, number) if len(self.ways) > 1 else Const(1)
             m.d["sync" if self._timing.registers_routes else "comb"] += queue.push.eq(head & here)
             m.d.comb += [
-                queue.close.eq(self.at[self._timing.tail_phase] if buffer.chooses_buffers else tail & here),
+                queue.close.eq(self.at[closes] if buffer.chooses_buffers else valid & self.at[closes] & here),
                 queue.i.eq(_decision(route, self.ways[number], dead, wrong)),
             ]
         if length == 1:
@@ -123,6 +133,24 @@ class InputPort(wiring.Component):
         else:
             m.d.comb += channel.credit.eq(buffer.pops)
         return m
+
+    def _elaborate_vc(self, m: Module, buffer: InputBuffer) -> tuple[Value, Value, int]:
+        """Return the virtual channel and the packet buffer of the flit on the channel, and the phase that closes it.
+
+        The virtual channel comes a cycle ahead of the flits: where buffers are taken in turn and packets are long, that
+        of the packet is looked up in that cycle, and so closed a phase early.
+        """
+        timing = self._timing
+        if len(self.ways) == 1:
+            return Const(0), buffer.write_slot(Const(0)), timing.tail_phase
+        vc = Signal.like(self.channel.vc, name="vc", reset_less=True)
+        m.d.sync += vc.eq(self.channel.vc)
+        if buffer.chooses_buffers or not timing.registers_flits:
+            return vc, buffer.write_slot(vc), timing.tail_phase
+        following = buffer.write_slot(self.channel.vc)
+        slot = Signal(len(following), name="slot", reset_less=True)
+        m.d.sync += slot.eq(following)
+        return vc, slot, timing.tail_phase - 1
 
     def _elaborate_check(self, m: Module, valid: Value, tail: Value, possible: Value) -> Value | None:
         """Count packets with wrong flits; return whether the head flit whose route is there is one, if any can be.
@@ -171,7 +199,7 @@ class InjectionPort(wiring.Component):
         `ready` falls before a packet while all packet buffers are taken, and before a tail flit until the update phase.
     address : In
     at : In(L)
-    reads : In
+    reads, reads_next : In
     dead : In(ports)
         As of :class:`InputPort`.
     queues : Out
@@ -190,6 +218,7 @@ class InjectionPort(wiring.Component):
             "address": In(machine.address.width),
             "at": In(self._timing.packet_length),
             "reads": In(index_width(self._timing.packet_length)),
+            "reads_next": In(index_width(self._timing.packet_length)),
             "queues": Out(allocator_of(machine).buffer.signature([ways])),
             "flit": Out(machine.word_width),
             "dropped": Out(DROPPED_WIDTH),
@@ -216,25 +245,46 @@ class InjectionPort(wiring.Component):
         # later.
         payload = self.inject.payload
         word = Cat(payload, check_bits(payload)) if self.machine.spec.crc else payload
-        buffer.write(vc=Const(0), flit=position, data=word, enable=~queue.full, late=self.machine.spec.crc)
+        buffer.write(
+            vc=Const(0),
+            slot=buffer.write_slot(Const(0)),
+            flit=position,
+            data=word,
+            enable=~queue.full,
+            late=self.machine.spec.crc,
+        )
         with m.If(do_take):
             m.d.sync += position.eq(next_flit(position, length))
             if length > 1:
                 m.d.sync += [head.eq(tail), tail.eq(equals(next_flit(next_flit(position, length), length), 0))]
-        computed = Cat(_decision(route, self.ways, self.dead if self.machine.spec.dead_pins else None), route.possible)
-        kept, routed = Signal(len(computed), reset_less=True), Signal()
-        m.d["sync" if self._timing.registers_routes else "comb"] += routed.eq(head)
-        with m.If(routed):
-            m.d.sync += kept.eq(computed)
-        decision = computed if length == 1 else kept
-        good = decision[-1] if self.machine.address.has_holes else Const(1)
+        kept = self._elaborate_route(m, route, head)
+        good = kept.possible if self.machine.address.has_holes else Const(1)
         complete = Signal()
         m.d.comb += [
             complete.eq(self.inject.valid & tail & update & good & (~queue.full if length == 1 else 1)),
             queue.push.eq(complete),
             queue.close.eq(complete | queue.full if buffer.chooses_buffers else complete),
-            queue.i.eq(decision[:-1]),
+            queue.i.eq(_decision(kept, self.ways, kept.dead)),
         ]
         if self.machine.address.has_holes:
             count_events(m, self.dropped, do_take & tail & ~good)
         return m
+
+    def _elaborate_route(self, m: Module, route: RouteUnit, head: Value) -> _Route:
+        """Keep the route of the packet that is coming in; one of a single flit needs it in the cycle it comes."""
+        computed = _Route(route.take, route.vc, route.possible, self.dead if self.machine.spec.dead_pins else None)
+        if self._timing.packet_length == 1:
+            return computed
+        routed = Signal()
+        m.d["sync" if self._timing.registers_routes else "comb"] += routed.eq(head)
+
+        def kept(name: str) -> Any:
+            value = getattr(computed, name)
+            if value is None:
+                return None
+            register = Signal.like(value, name=f"kept_{name}", reset_less=True)
+            with m.If(routed):
+                m.d.sync += register.eq(value)
+            return register
+
+        return _Route(*map(kept, _Route._fields))

@@ -4,11 +4,11 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import equals, index_width, number_of
+from hdnhw.rtl.bits import equals, index_width, number_of, stepped
 
 __all__ = ["DecisionQueue", "VirtualOutputQueues"]
 
@@ -22,6 +22,9 @@ class DecisionQueue(wiring.Component):
         Bits of a decision, one-hot: the output virtual channels that its packets can take.
     buffers : int
         Packet buffers, a power of two. The user never pushes into a full queue nor pops an empty one.
+    once_a_slot : bool
+        Whether the user pushes and pops in one phase of slots of three cycles or more: then the decisions of the first
+        two packets are in registers.
 
     Members
     -------
@@ -39,8 +42,8 @@ class DecisionQueue(wiring.Component):
         Buffer of the packet that comes in, and of the head packet.
     """
 
-    def __init__(self, *, ways: int, buffers: int) -> None:
-        self._ways, self._buffers = ways, buffers
+    def __init__(self, *, ways: int, buffers: int, once_a_slot: bool = False) -> None:
+        self._ways, self._buffers, self._once_a_slot = ways, buffers, once_a_slot
         slot = index_width(buffers)
         super().__init__(
             {
@@ -65,6 +68,8 @@ class DecisionQueue(wiring.Component):
             self._elaborate_register(m)
         elif self._buffers == 2:
             self._elaborate_two_registers(m)
+        elif self._once_a_slot:
+            self._elaborate_ahead(m)
         else:
             self._elaborate_memory(m)
         return m
@@ -89,19 +94,40 @@ class DecisionQueue(wiring.Component):
         with m.If(self.push ^ self.pop):
             m.d.sync += self.full.eq(Mux(self.push, self.valid, 0))
 
-    def _elaborate_memory(self, m: Module) -> None:
+    def _elaborate_ahead(self, m: Module) -> None:
+        """Keep the first two packets' decisions in registers: the second one's is read while the first one waits."""
+        there = Signal(self._buffers)
+        following = Signal(len(self.read_slot), init=1)
+        second = Signal(self._ways, reset_less=True)
+        m.d.sync += [
+            there.eq(stepped(there, self.push, self.pop)),
+            following.eq(self.read_slot + 1),
+            second.eq(self._elaborate_entries(m, following)),
+        ]
+        with m.If(self.pop | (self.push & ~there[0])):
+            m.d.sync += self.out.eq(Mux(there[1], second, Mux(self.push, self.i, 0)))
+        m.d.comb += [self.valid.eq(there[0]), self.full.eq(there[-1])]
+
+    def _elaborate_entries(self, m: Module, address: Value) -> Value:
+        """Make the memory of decisions; return the one at an address, in the same cycle."""
         m.submodules.memory = entries = memory.Memory(shape=self._ways, depth=self._buffers, init=[])
         write, read = entries.write_port(), entries.read_port(domain="comb")
-        level = Signal(range(self._buffers + 1))
-        m.d.sync += level.eq(level + self.push - self.pop)
         m.d.comb += [
             write.addr.eq(self.write_slot),
             write.data.eq(self.i),
             write.en.eq(self.push),
-            read.addr.eq(self.read_slot),
+            read.addr.eq(address),
+        ]
+        entry: Value = read.data
+        return entry
+
+    def _elaborate_memory(self, m: Module) -> None:
+        level = Signal(range(self._buffers + 1))
+        m.d.sync += level.eq(level + self.push - self.pop)
+        m.d.comb += [
             self.valid.eq(level.any()),
             self.full.eq(equals(level, self._buffers)),
-            self.out.eq(Mux(self.valid, read.data, 0)),
+            self.out.eq(Mux(self.valid, self._elaborate_entries(m, self.read_slot), 0)),
         ]
 
 

@@ -75,17 +75,21 @@ class SeparableAllocator(Allocator):
         heads = [getattr(queues, f"way_{queue}") for queue in range(len(ways))]
         if not self._chooses:  # credits are looked at when the outputs choose
             return _Offer(Const(1), dict(zip(ways[0], heads[0], strict=True)))
+        if len(ways) == 1:  # no choice: it wants what its packet takes, if that has a credit
+            allowed = [bit & available[output][vc] for bit, (output, vc) in zip(heads[0], ways[0], strict=True)]
+            cut = "want" if "want" in self._cuts else "credit"
+            want = self._stage(m, cut, f"want_{number}", Cat(allowed), reset_less=True)
+            return _Offer(Const(1), dict(zip(ways[0], want, strict=True)))
         ready = [
             any_of(bit & available[output][vc] for bit, (output, vc) in zip(head, own, strict=True))
             for head, own in zip(heads, ways, strict=True)
         ]
-        choice = self._stage(m, "credit", f"ready_{number}", Cat(ready), reset_less=True)
-        if len(ways) > 1:
-            update = self.at[self._timing.update_phase]
-            order = service_order(m, queues.pop, update=update, name=f"queue_order_{number}")
-            first = first_in_order(dict(enumerate(choice)), order)
-            choice = self._stage(m, "choice", f"choice_{number}", Cat(first.values()), reset_less=True)
-            m.d.comb += queues.read_vc.eq(number_of(dict(enumerate(choice)), len(queues.read_vc)))
+        asking = self._stage(m, "credit", f"ready_{number}", Cat(ready), reset_less=True)
+        update = self.at[self._timing.update_phase]
+        order = service_order(m, queues.pop, update=update, name=f"queue_order_{number}")
+        first = first_in_order(dict(enumerate(asking)), order)
+        choice = self._stage(m, "choice", f"choice_{number}", Cat(first.values()), reset_less=True)
+        m.d.comb += queues.read_vc.eq(number_of(dict(enumerate(choice)), len(queues.read_vc)))
         wanted = {
             way: any_of(choice[queue] & heads[queue][own.index(way)] for queue, own in enumerate(ways) if way in own)
             for way in sorted({way for own in ways for way in own})

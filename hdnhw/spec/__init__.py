@@ -18,7 +18,7 @@ from hdnhw.spec.endpoints import (
     ExchangeSpec,
     RelaySpec,
 )
-from hdnhw.spec.fabric import CROSSBARS, QUEUEINGS, FabricSpec
+from hdnhw.spec.fabric import CROSSBARS, QUEUEINGS, RAMS, FabricSpec
 from hdnhw.spec.families import Family, family_of
 from hdnhw.spec.network import NetworkSpec, Nucleus
 from hdnhw.spec.parse import parse
@@ -31,6 +31,7 @@ __all__ = [
     "EXCHANGE_ORDERS",
     "OPERATIONS",
     "QUEUEINGS",
+    "RAMS",
     "AxiStreamSpec",
     "CollectiveSpec",
     "DualCube",

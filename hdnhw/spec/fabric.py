@@ -8,13 +8,16 @@ from hdnhw.spec.endpoints import ENDPOINTS, EndpointSpec
 from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.options import Choice, Flag, Size, Text, check_options, option, options_of
 
-__all__ = ["CROSSBARS", "QUEUEINGS", "FabricSpec"]
+__all__ = ["CROSSBARS", "QUEUEINGS", "RAMS", "FabricSpec"]
 
 CROSSBARS = ("crosspoint", "output")
 """Where the registers of a router's switch traversal stand; the first is the default."""
 
 QUEUEINGS = ("fifo", "voq")
 """In which order packets leave a virtual channel of a router's input; the first is the default."""
+
+RAMS = ("auto", "distributed", "block")
+"""Which RAM packet buffers are in; the first is the default."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +37,15 @@ class FabricSpec:
         Bits a flit.
     buffers : int or None
         Packet buffers a port, a power of two, shared evenly by its virtual channels, at least one each; None for the
-        least with which a port of one virtual channel sustains one flit a cycle.
+        least with which each virtual channel sustains one flit a cycle, four at least for packets of eight flits or
+        more.
     crossbar : str
         One of :data:`CROSSBARS`: where the registers of switch traversal stand. Cycles do not depend on it.
     queueing : str
         One of :data:`QUEUEINGS`: whether packets leave a virtual channel first in, first out, or so only among those
         that go the same way, as virtual output queues.
+    ram : str
+        One of :data:`RAMS`: which RAM packet buffers are in. Cycles do not depend on it.
     dead_pins : bool
         Whether routers and channels can be marked dead, by pins.
     crc : bool
@@ -105,6 +111,14 @@ class FabricSpec:
             "queues, for the most throughput; worth it from four packet buffers a virtual channel",
             choices=QUEUEINGS,
             timed=True,
+        ),
+    )
+    ram: str = option(
+        RAMS[0],
+        Choice(
+            help="which RAM its packet buffers are in: block RAM, read in two cycles, or distributed RAM, made of "
+            "lookup tables; auto is block RAM from four packet buffers of eight flits on, if the device has enough",
+            choices=RAMS,
         ),
     )
     dead_pins: bool = option(False, Flag(help="with pins that mark routers and channels dead", pins=True))

@@ -42,8 +42,16 @@ def test_modules_are_three_and_generators_one_a_node():
 @pytest.mark.parametrize(
     ("text", "sizes", "message"),
     [
-        ("rdn(cube(1), 1)", {}, "buffers must be at least 4 packets a port for a timetable, not 2: use --at-once"),
-        ("mesh(2, 3)", {"lanes": 2}, "buffers must be at least 4 packets a port for a timetable, not 2: use --at-once"),
+        (
+            "rdn(cube(1), 1)",
+            {"buffers": 2},
+            "buffers must be at least 4 packets a port for a timetable, not 2: use --at-once",
+        ),
+        (
+            "mesh(2, 3)",
+            {"lanes": 2, "buffers": 2},
+            "buffers must be at least 4 packets a port for a timetable, not 2: use --at-once",
+        ),
         ("torus(3)", {"buffers": 2, "packet_length": 1}, "buffers must be at least 8 packets a port for a timetable"),
         (
             "mesh(2, 3)",

@@ -30,7 +30,7 @@ def test_manifest_names_the_machine(machine, fabric):
     assert manifest["num_vcs_of_port"] == dict(zip(names, made.num_vcs, strict=True))
     assert manifest["num_vcs"] == max(made.num_vcs)
     assert (manifest["packet_length"], manifest["flit_width"]) == (machine.packet_length, machine.flit_width)
-    assert manifest["buffers"] == (machine.buffers or SlotTiming(machine.packet_length).full_rate_buffers)
+    assert manifest["buffers"] == SlotTiming(machine.packet_length).buffers_of(machine.buffers, manifest["num_vcs"])
     assert list(manifest["buffers_per_vc_of_port"]) == names
     for name, slots in manifest["buffers_per_vc_of_port"].items():
         share = manifest["buffers"] // manifest["num_vcs_of_port"][name]

@@ -151,8 +151,20 @@ def test_output_is_the_same_in_every_process(emitted, tmp_path):
     assert written[0] == written[1] == emitted("several shapes").files
 
 
+def test_memories_of_packets_say_that_they_are_block_ram(emitted):
+    """One at each input and at injection, and no other."""
+    fabric = emitted("several shapes")
+    text, made = fabric.files["fabric.sv"], fabric.machine.plan
+    memory = r'\(\* no_rw_check = .*\*\)\n *\(\* ram_style = "block" \*\)\n *reg \[7:0\] \\(\S+)\.flits'
+    inputs = [made.network.ports[port].name for shape in made.shapes for port in shape.ports]
+    assert sorted(re.findall(memory, text)) == sorted(inputs + ["injection"] * len(made.shapes))
+    assert text.count("no_rw_check") == text.count("ram_style") == len(inputs) + len(made.shapes)
+    assert '"block"' not in emitted("two classes").files["fabric.sv"]
+
+
 def test_no_path_and_no_date(fabric):
     for text in fabric.files.values():
-        for word in ("/work", "/home", "/tmp", "/usr", str(Path.cwd()), ".py", "(*", "src ="):
+        for word in ("/work", "/home", "/tmp", "/usr", str(Path.cwd()), ".py", "src ="):
             assert word not in text
+        assert set(re.findall(r"\(\* *(\w+)", text)) <= {"ram_style", "no_rw_check"}
         assert re.search(r"\b(19|20)\d\d[-/.]\d\d?[-/.]\d\d?\b|\b\d\d:\d\d:\d\d\b", text) is None

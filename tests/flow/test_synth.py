@@ -23,8 +23,9 @@ from hdnhw.machine import make_machine
 from hdnhw.rtl.router import Router
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError, parse
 
-SMALLEST = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8)
+SMALLEST = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=4)
 KEYS = """spec unit family device speed modes packet_length flit_width buffers num_vcs ports lut4 comb_sites ff ram
+    ram_cells
     fmax_mhz fmax_best_mhz fmax_of_seed seeds critical_path tools seconds digest cached"""
 PORTS = [Port("clk", 1, True), Port("a", 3, True), Port("b", 1, True), Port("x", 6, False), Port("address", 2, True)]
 REGISTERS = re.compile(r"^\s+(TRELLIS_FF|SB_DFF\w*)$", re.MULTILINE)
@@ -85,7 +86,7 @@ def test_cells_are_those_that_yosys_counts(measured, root):
         cells = cells_in_stat(log, module)
         assert counted["lut4"] == cells.get(family.lut, 0)
         assert counted["ff"] == sum(count for kind, count in cells.items() if REGISTERS.match(f" {kind}"))
-    assert result["ram"] == {shown: cells_in_stat(log, UNIT).get(kind, 0) for kind, shown in family.rams.items()}
+    assert result["ram_cells"] == {shown: cells_in_stat(log, UNIT).get(kind, 0) for kind, shown in family.rams.items()}
 
 
 @pytest.mark.light("ecp5")
@@ -97,13 +98,13 @@ def test_a_netlist_without_wrapper_has_as_many_cells(measured, root):
     steps = family.script(UNIT, flat=spec.unit == "router")
     script = f"read_verilog -sv {work}/design.sv\n{steps}stat\n"
     cells = cells_in_stat(run_yosys(script), UNIT)
-    assert {key: result[key] for key in ("lut4", "ff", "ram")} == family.count(cells)
+    assert {key: result[key] for key in ("lut4", "ff", "ram_cells")} == family.count(cells)
 
 
 def test_sites_are_what_the_cells_take(measured):
     _, result = measured
     if result["family"] == "ecp5":  # six for 16 x 4 bits of RAM, four of them for the bits; one drives a constant
-        assert result["comb_sites"] - result["lut4"] - 6 * result["ram"]["TRELLIS_DPR16X4"] in {0, 1}
+        assert result["comb_sites"] - result["lut4"] - 6 * result["ram_cells"]["TRELLIS_DPR16X4"] in {0, 1}
         assert result["wrapper"]["comb_sites"] == 0
     else:
         assert max(result["lut4"], result["ff"]) <= result["comb_sites"] <= result["lut4"] + result["ff"]
@@ -343,8 +344,14 @@ def test_wrappers_hold_a_register_at_every_port(wrapper, tmp_path):
         ("dut.of.cross1.decisions_0.out_TRELLIS_FF_Q", "cross1.decisions_0.out", "route computation"),
         ("dut.of.router_3.cross2.out_TRELLIS_FF_Q_3", "router_3.cross2.out", "route computation"),
         ("dut.of.cross1.decisions_0.valid_SB_LUT4_I1_LC", "cross1.decisions_0.valid", "queue"),
+        ("dut.of.cross1.decisions_0.there_TRELLIS_FF_Q_2", "cross1.decisions_0.there", "queue"),
+        ("dut.of.cross1.decisions_1.following_TRELLIS_FF_Q", "cross1.decisions_1.following", "queue"),
+        ("dut.of.cross1.decisions_1.second_TRELLIS_FF_Q", "cross1.decisions_1.second", "route computation"),
         ("dut.of.dim0.flit_TRELLIS_FF_Q_12", "dim0.flit", "buffer read"),
+        ("dut.of.dim0.flit_register_TRELLIS_FF_Q_12", "dim0.flit_register", "buffer read"),
         ("dut.of.dim0.reading_slot_TRELLIS_FF_Q", "dim0.reading_slot", "buffer read"),
+        ("dut.of.dim0.slot_TRELLIS_FF_Q", "dim0.slot", "buffer write"),
+        ("dut.of.router_3.dim0.vc_TRELLIS_FF_Q", "router_3.dim0.vc", "buffer write"),
         ("dut.of.dim1.flits[2]_SB_DFFE_Q_E_SB_LUT4_O_LC", "dim1.flits", "buffer write"),
         ("dut.of.injection.kept_TRELLIS_FF_Q", "injection.kept", "injection"),
         ("near_inject__payload_TRELLIS_FF_Q_3", "near_inject__payload", "injection"),
@@ -352,6 +359,7 @@ def test_wrappers_hold_a_register_at_every_port(wrapper, tmp_path):
         ("dut.of.channel_5_dim0_data", "channel_5_dim0_data", "channel traversal"),
         ("dut.of.ejection_3.level_LUT4_A", "ejection_3.level", "ejection"),
         ("dut.of.at_TRELLIS_FF_Q_1", "at", "phase"),
+        ("dut.of.reads_next_TRELLIS_FF_Q", "reads_next", "phase"),
         ("feed_SB_DFF_Q_101_DFFLC", "feed", "wrapper"),
         ("step_2_SB_DFF_Q_DFFLC", "step_2", "wrapper"),
         ("$abc$123$x", "$abc$123$x", "other"),
@@ -361,9 +369,11 @@ def test_stage_of_names(name, signal, stage):
     assert (signal_of(name), stage_of(signal_of(name))) == (signal, stage)
 
 
+@pytest.mark.parametrize("ram", ["distributed", "block"])
 @pytest.mark.parametrize(("dead_pins", "crc"), [(False, False), (True, True)])
-def test_every_register_of_a_router_has_a_stage(dead_pins, crc):
-    machine = make_machine(FabricSpec(network=parse("rdn(torus(5), 1)"), buffers=4, dead_pins=dead_pins, crc=crc))
+def test_every_register_of_a_router_has_a_stage(dead_pins, crc, ram):
+    spec = FabricSpec(network=parse("rdn(torus(5), 1)"), buffers=8, dead_pins=dead_pins, crc=crc, ram=ram)
+    machine = make_machine(spec)
     text = module_text(Router(machine, machine.plan.shapes[0]), "r", flatten=True)
     clocked = re.findall(r"always_ff @\(posedge [^)]*\)\s*(?:if [^;]*?else\s*)?(\\?[\w.]+)\s*<=", text)
     assert len(set(clocked)) > 50

@@ -113,10 +113,12 @@ def test_one_flow_sustains_one_flit_a_cycle(model_on, text, classes, length):
 
 
 @pytest.mark.parametrize("length", [3, 4, 7, 8, 9])
-def test_one_class_of_two_has_half_the_rate_by_default(model_on, length):
+@pytest.mark.parametrize(("buffers", "slots"), [(None, 1), (2, 2)])
+def test_one_class_of_two_has_all_of_the_rate_by_default_and_half_with_one_buffer(model_on, length, buffers, slots):
     made = plan_of("rdn(cube(2), 1)")
-    result = model_on(made, packet_length=length).run(traffic_of(made, [(0, 31, 0)] * 60), max_cycles=10_000)
-    assert np.diff(result.cycle)[10:].tolist() == [2 * length] * 49
+    model = model_on(made, packet_length=length, buffers=buffers)
+    result = model.run(traffic_of(made, [(0, 31, 0)] * 60), max_cycles=10_000)
+    assert np.diff(result.cycle)[10:].tolist() == [slots * length] * 49
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 8])

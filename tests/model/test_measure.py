@@ -239,7 +239,7 @@ def test_what_grows_where_values_are_missing():
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_latencies_that_grow_with_the_run_are_not_steady(text, carried, seed):
     """A tenth more than the network carries is offered, or a fifth less."""
-    model = model_of(text, 8)
+    model = FabricModel(make_machine(FabricSpec(network=parse(text), buffers=2)))
     for share, steady in [(0.3, True), (0.8, True), (1.1, False)]:
         short, long = (
             measure(model, LoadSpec(rate=share * carried, cycles=cycles, seed=seed)) for cycles in (10_000, 40_000)

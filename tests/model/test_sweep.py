@@ -235,7 +235,7 @@ def test_a_throughput_that_falls_under_overload_is_seen(monkeypatch):
 @pytest.mark.parametrize(("text", "noted"), [("cube(3)", False), ("torus(4, 5)", True), ("rdn(cube(1), 1)", True)])
 def test_what_is_found_is_what_the_network_carries(text, noted):
     """Measured apart: of no load more is accepted; latency is three times that of a network that is nearly idle."""
-    load, fabric = LoadSpec(), FabricSpec(network=parse(text))
+    load, fabric = LoadSpec(), FabricSpec(network=parse(text), buffers=2)
     (curve,) = Sweep([fabric], load, rates=None, results=ResultsFile(None)).run(Inline)
     assert (curve["note"] is not None) == noted
     assert len({row["rate"] for row in curve["points"]}) == len(curve["points"])

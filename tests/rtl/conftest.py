@@ -22,8 +22,9 @@ class _Rig:
 
     A neighbour sends like a router: it looks at its credits in the sample phase, and the packet leaves in the next
     slot. What the router sends is passed on at once: its credit comes back when the next router would give it, unless
-    `hold` (a function of output and virtual channel) keeps it back. What means nothing is random: data and virtual
-    channels that are not valid, and credits between routers in all phases but the update phase.
+    `hold` (a function of output and virtual channel) keeps it back. Virtual channels are told a cycle ahead of the
+    flits. What means nothing is random: data and virtual channels that are not valid, and credits between routers in
+    all phases but the update phase.
     """
 
     def __init__(
@@ -58,7 +59,8 @@ class _Rig:
         self.cycle, self.dropped = 0, 0
         self.waiting = {(port, vc): deque() for port, c in self.inputs.items() for vc in range(c.signature.num_vcs)}
         self.room = {(port, vc): self.slots[port] for port, vc in self.waiting}
-        self.bus = {port: {} for port in self.inputs}
+        self.bus, self.bus_vc = {port: {} for port in self.inputs}, {port: {} for port in self.inputs}
+        self.vc_before = dict.fromkeys(self.outputs, 0)
         self.to_inject, self.offering = deque(), False
         self.owed = {(port, vc): deque() for port, c in self.outputs.items() for vc in range(c.signature.num_vcs)}
         self.given_at = -self.length
@@ -130,15 +132,13 @@ class _Rig:
                     packet = self.waiting[port, vc].popleft()
                     self.room[port, vc] -= 1
                     self.arrived.append((head, port, vc, packet))
-                    self.bus[port].update({head + place: (1, flit, vc) for place, flit in enumerate(packet)})
+                    self.bus[port].update({head + place: (1, flit) for place, flit in enumerate(packet)})
+                    self.bus_vc[port].update(dict.fromkeys(range(head - 1, head - 1 + self.length), vc))
         for port, channel in self.inputs.items():
-            noise = (
-                0,
-                self.noise.getrandbits(FLIT_WIDTH),
-                self.noise.getrandbits(index_width(channel.signature.num_vcs)),
-            )
-            levels = self.bus[port].pop(self.cycle, noise)
-            yield from levels if channel.signature.num_vcs > 1 else levels[:2]
+            yield from self.bus[port].pop(self.cycle, (0, self.noise.getrandbits(FLIT_WIDTH)))
+            vc = self.noise.getrandbits(index_width(channel.signature.num_vcs))
+            if channel.signature.num_vcs > 1:
+                yield self.bus_vc[port].pop(self.cycle, vc)
 
     def updates(self):
         """Return whether credits between routers count in this cycle."""
@@ -174,12 +174,14 @@ class _Rig:
                     assert self.room[port, vc] <= self.slots[port]
                     self.credits.append((self.cycle, port, vc))
         for port, channel in self.outputs.items():
-            valid, flit, vc = next(values), next(values), next(values) if channel.signature.num_vcs > 1 else 0
+            valid, flit, vc = next(values), next(values), self.vc_before[port]
+            self.vc_before[port] = next(values) if channel.signature.num_vcs > 1 else 0
             if valid:
                 if self.cycle % self.length == self.timing.head_phase:
                     there = self.cycle - self.timing.channel_cycles + self.timing.hop_cycles
                     self.owed[port, vc].append(self.cycle + self.length if port == self.local else there)
-                    room = self.machine.buffers_per_vc(channel.signature.num_vcs)
+                    num_vcs = channel.signature.num_vcs
+                    room = self.machine.buffers_per_vc(num_vcs) if port != self.local else self.machine.ejection_buffers
                     assert len(self.owed[port, vc]) <= room, "a packet was sent without a credit"
                 self.departed.append((self.cycle, port, vc, flit))
 

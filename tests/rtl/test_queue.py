@@ -43,6 +43,40 @@ def test_queue_is_a_deque_and_slots_are_used_in_turn(simulate, buffers):
         assert {(push, pop) for at, push, pop in seen if at == level} == set(product(pushes, pops))
 
 
+@pytest.mark.parametrize("buffers", [4, 8])
+@pytest.mark.parametrize("length", [3, 8])
+def test_queue_that_is_worked_on_once_a_slot_is_a_deque(simulate, buffers, length):
+    """Pushes and pops are in one phase of a slot."""
+    dut = DecisionQueue(ways=WAYS, buffers=buffers, once_a_slot=True)
+    rng, seen = random.Random(f"{buffers} {length}"), set()
+
+    async def bench(ctx):
+        expected, pushed, popped = deque(), 0, 0
+        for cycle in range(500 * length):
+            assert (ctx.get(dut.valid), ctx.get(dut.full)) == (len(expected) > 0, len(expected) == buffers)
+            assert (ctx.get(dut.write_slot), ctx.get(dut.read_slot)) == (pushed % buffers, popped % buffers)
+            assert ctx.get(dut.out) == (expected[0] if expected else 0)
+            filling = 0.7 if cycle // (8 * buffers * length) % 2 else 0.3
+            once = cycle % length == 1
+            push = once and len(expected) < buffers and rng.random() < filling
+            pop = once and len(expected) > 0 and rng.random() > filling
+            seen.add((len(expected), push, pop))
+            word = 1 << rng.randrange(WAYS) if push else rng.getrandbits(WAYS)
+            for signal, value in ((dut.push, push), (dut.i, word), (dut.close, push), (dut.pop, pop)):
+                ctx.set(signal, value)
+            await ctx.tick()
+            if pop:
+                expected.popleft()
+            if push:
+                expected.append(word)
+            pushed, popped = pushed + push, popped + pop
+
+    simulate(dut, bench, cycles=500 * length + 10)
+    for level in range(buffers + 1):
+        pushes, pops = {False, level < buffers}, {False, level > 0}
+        assert {(push, pop) for at, push, pop in seen if at == level} == set(product(pushes, pops))
+
+
 @pytest.mark.parametrize("buffers", [1, 2, 4, 8])
 def test_virtual_output_queues_are_a_deque_a_way_and_slots_are_free_when_filled(simulate, buffers):
     dut = VirtualOutputQueues(ways=WAYS, buffers=buffers)

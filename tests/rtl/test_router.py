@@ -119,11 +119,12 @@ def test_a_flow_needs_full_rate_buffers_for_its_class(simulate, make_rig, length
 
 
 @each_length
-def test_two_classes_with_the_default_buffers_fill_a_channel_that_one_does_not(simulate, make_rig, length):
-    """A port has room for one flow at full rate: one class of two sustains half of that, both together all of it."""
+def test_one_class_of_two_fills_a_channel_by_itself_with_the_default_buffers(simulate, make_rig, length):
+    """With half of them, it sustains half of that or little more, and both together all of it."""
     heads = {}
-    for classes in (1, 2):
-        rig, rng = make_rig(length=length), random.Random(1)
+    for classes, halved in ((1, False), (1, True), (2, True)):
+        default = 2 * SlotTiming(length).full_rate_buffers
+        rig, rng = make_rig(length=length, buffers=default // 2 if halved else None), random.Random(1)
         flows = {
             (rig.way(dst), port): (port, vc, dst) for port, vc, dst in rig.arrivals() if rig.way(dst)[0] != rig.local
         }
@@ -137,11 +138,12 @@ def test_two_classes_with_the_default_buffers_fill_a_channel_that_one_does_not(s
             await rig.run(ctx, 90 * length)
 
         simulate(rig.dut, bench)
-        heads[classes] = [head for head, port, _, _ in rig.packets() if port == output]
-    assert [len(own) for own in heads.values()] == [32, 32]
-    gaps = {classes: (own[-6] - own[6]) / 20 / length for classes, own in heads.items()}
-    assert gaps[2] < 1.06
-    assert gaps[1] > 1.2
+        heads[classes, halved] = [head for head, port, _, _ in rig.packets() if port == output]
+    assert [len(own) for own in heads.values()] == [32, 32, 32]
+    gaps = {case: (own[-6] - own[6]) / 20 / length for case, own in heads.items()}
+    assert gaps[1, False] == 1
+    assert gaps[1, True] > 1.2
+    assert gaps[2, True] < 1.06
 
 
 @each_length

@@ -43,6 +43,8 @@ def simulate(route: Route, state: State, arrivals: Arrivals, packets: int, limit
             if plain:
                 return_credits(state.routers, state.ejected, slot)
             sent += allocate(state, slot)
+            if not plain:
+                return_credits(state.routers, state.ejected, 0)
             ready = (slot + 1) * phases.length + phases.ejection_cycles
             if not plain:
                 store_leaving(state, ready)
@@ -64,7 +66,7 @@ def simulate(route: Route, state: State, arrivals: Arrivals, packets: int, limit
         else:
             lost += inject_cycle(route, state, slot, cycle, phase == phases.update)
             if cycle >= pauses.hold:
-                left = eject_cycle(state, cycle, left)
+                left = eject_cycle(state, cycle, left, phase == phases.late)
             if pauses.gap or pauses.stall:
                 advance_generators(state.generators)
             ended = end + 1

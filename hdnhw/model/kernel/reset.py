@@ -108,7 +108,7 @@ def make_state(
     nodes, room = len(fabric.address), len(routers.pool.free)
     return State(
         fabric=fabric,
-        phases=Phases(timing.packet_length, timing.sample_phase, timing.update_phase, timing.ejection_cycles),
+        phases=_make_phases(timing),
         pauses=Pauses(terminals.source_gap, terminals.sink_stall, terminals.sink_hold),
         routers=routers,
         busy=_no_nodes(nodes),
@@ -120,6 +120,11 @@ def make_state(
         out=np.empty(room * PACKET_WORDS, np.int32),
         progress=np.zeros(PROGRESS_WORDS, np.int64),
     )
+
+
+def _make_phases(timing: SlotTiming) -> Phases:
+    late = timing.update_phase if timing.registers_credits else -1
+    return Phases(timing.packet_length, timing.sample_phase, timing.update_phase, late, timing.ejection_cycles)
 
 
 def _under_way(nodes: int, ports: int, room: int, timing: SlotTiming) -> dict[str, Any]:

@@ -111,11 +111,16 @@ class Fabric(NamedTuple):
 
 
 class Phases(NamedTuple):
-    """Cycles a slot, and what is done in which of them, see :class:`hdnhw.timing.SlotTiming`."""
+    """Cycles a slot, and what is done in which of them, see :class:`hdnhw.timing.SlotTiming`.
+
+    `late` is the phase up to the sample phase in which a terminal takes a tail too late for the next allocation to use
+    its place; -1 if there is none.
+    """
 
     length: int
     sample: int
     update: int
+    late: int
     ejection_cycles: int
 
 

@@ -171,9 +171,12 @@ def store_leaving(state: State, ready: int) -> None:
 
 
 @inlined
-def eject_cycle(state: State, cycle: int, left: int) -> int:
-    """Sinks that pause take a flit each; return the packets that have left so far."""
-    sinks, routers, stall = state.sinks, state.routers, state.pauses.stall
+def eject_cycle(state: State, cycle: int, left: int, late: bool) -> int:
+    """Sinks that pause take a flit each; return the packets that have left so far.
+
+    Where it is `late`, the place of a packet is free an allocation later.
+    """
+    sinks, routers, stall, ejected = state.sinks, state.routers, state.pauses.stall, state.ejected
     for node in range(len(sinks.head)):
         if sinks.level[node] == 0:
             continue
@@ -189,7 +192,12 @@ def eject_cycle(state: State, cycle: int, left: int) -> int:
             sinks.taken[node] = 0
             sinks.head[node] = (place + 1) % sinks.packet.shape[1]
             sinks.level[node] -= 1
-            routers.credits[node * routers.queues.size + (state.fabric.ports << routers.vc_bits)] += 1
+            output_vc = node * routers.queues.size + (state.fabric.ports << routers.vc_bits)
+            if late:
+                ejected.place[0, ejected.lengths[0]] = output_vc
+                ejected.lengths[0] += 1
+            else:
+                routers.credits[output_vc] += 1
             _leave(state, packet, node, cycle, left)
             left += 1
     return left

@@ -4,7 +4,7 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import FrameFormat, PacketKind
@@ -109,7 +109,7 @@ class PacketReceiver(wiring.Component):
     eject : In(ejection_signature)
     read : In(ReadSignature)
     freed : In(1)
-        High for one cycle when a flit of the ring has been read.
+        High for one cycle after a flit of the ring has been read.
     complete : Out(stream of complete_layout)
         Frames in the order in which their last packets came; each is taken with the last read of its data.
     reply : Out(stream of packed addresses)
@@ -172,7 +172,7 @@ class PacketReceiver(wiring.Component):
         layout, body = complete_layout(self._frames), header.kind[0]
         entry, slot = Signal(layout), Signal(range(COMPLETE))
         written = Signal.like(entry.end)  # data flits of the frame of several packets
-        m.submodules.queue = queue = SyncFIFO(width=layout.size, depth=COMPLETE)
+        m.submodules.queue = queue = SyncFIFOBuffered(width=layout.size, depth=COMPLETE)
         with m.If(packet & body & header.last):
             m.d.sync += written.eq(0)
         with m.Elif(do_write & body):
@@ -199,7 +199,8 @@ class PacketReceiver(wiring.Component):
         self, m: Module, do_write: Value, single: Value, slot: Value, index: Value, full: Signal
     ) -> None:
         sizes, width = DataMemory(self._frames), self._frames.flits.flit_width
-        m.submodules.data = flits = memory.Memory(shape=width, depth=sizes.depth, init=[])
+        # Frames are read when they are complete: no word is read in the cycle in which it is written.
+        m.submodules.data = flits = memory.Memory(shape=width, depth=sizes.depth, init=[], attrs={"no_rw_check": 1})
         write, read = flits.write_port(), flits.read_port()
         at, level, extend = Signal(sizes.ring_width), Signal(range((1 << sizes.ring_width) + 1)), Signal()
         m.d.sync += [at.eq(at + extend), level.eq(level + extend - self.freed)]
@@ -232,7 +233,7 @@ class PacketReceiver(wiring.Component):
 
 
 class FrameOutput(wiring.Component):
-    """Give complete frames to the user, one after the other, a transfer a cycle; the first three cycles after it is
+    """Give complete frames to the user, one after the other, a transfer a cycle; the first four cycles after it is
     complete.
 
     Parameters
@@ -268,7 +269,8 @@ class FrameOutput(wiring.Component):
         reading, reading_last, frame_read = Signal(), Signal(), Signal.like(frame)
         sizes = DataMemory(self._frames)
         index, at = Signal.like(frame.end), Signal(sizes.ring_width)
-        can_read, can_load, do_read, ends = Signal(), Signal(), Signal(), Signal()
+        data = Signal.like(beat.data, name="beat_data", reset_less=True)  # so it can be the memory's own register
+        can_read, can_load, do_read, ends, moves = Signal(), Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
             can_load.eq(~self.m_axis.valid | self.m_axis.ready),
             can_read.eq(~reading | can_load),
@@ -277,10 +279,11 @@ class FrameOutput(wiring.Component):
             self.complete.ready.eq(can_read & ends),
             self.read.enable.eq(do_read),
             self.read.address.eq(sizes.address(frame.single, slot=frame.slot, index=index, at=at)),
-            self.freed.eq(do_read & ~frame.single),
+            moves.eq(do_read & ~frame.single),
             self.received.eq(self.m_axis.valid & self.m_axis.ready & beat.last),
+            beat.data.eq(data),
         ]
-        m.d.sync += at.eq(at + self.freed)
+        m.d.sync += [at.eq(at + moves), self.freed.eq(moves)]
         with m.If(do_read):
             m.d.sync += [index.eq(Mux(ends, 0, index + 1)), reading_last.eq(ends), frame_read.eq(frame)]
         with m.If(can_read):
@@ -288,7 +291,7 @@ class FrameOutput(wiring.Component):
         with m.If(can_load):
             m.d.sync += [
                 self.m_axis.valid.eq(reading),
-                beat.data.eq(self.read.data),
+                data.eq(self.read.data),
                 beat.keep.eq(Mux(reading_last, frame_read.keep, ~0)),
                 beat.last.eq(reading_last),
                 beat.id.eq(frame_read.src),

@@ -92,7 +92,9 @@ class PacketMemory(wiring.Component):
         flits, endpoints = self._packets.flits, self._packets.endpoints
         flit_bits = (flits.packet_length - 1).bit_length()
         depth = (2 * endpoints.waypoints + 1) * endpoints.relay_buffers << flit_bits
-        m.submodules.flits = store = memory.Memory(shape=flits.flit_width, depth=depth, init=[])
+        m.submodules.flits = store = memory.Memory(
+            shape=flits.flit_width, depth=depth, init=[], attrs={"no_rw_check": 1}
+        )
         write, read = store.write_port(), store.read_port()
         m.d.comb += [
             write.en.eq(self.write.enable),

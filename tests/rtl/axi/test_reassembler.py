@@ -179,7 +179,7 @@ def test_a_complete_frame_goes_out_at_full_rate(simulate, send, make_rig):
             tails.extend([cycle] * (i & last))
 
     simulate(rig.dut, network, user)
-    assert [out for out, _ in valid].index(1) == tails[0] + 3
+    assert [out for out, _ in valid].index(1) == tails[0] + 4
     taken = [out for out, ready in valid if ready]
     transfers = sum(len(frame.data) for frame in frames)
     assert taken == [1] * transfers + [0] * (len(taken) - transfers)
