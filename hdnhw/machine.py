@@ -53,7 +53,7 @@ class Machine:
         if self.spec.ram == "block" and not self.timing.reads_block_ram:
             raise SpecError(
                 f"ram block needs packets of {LONG_SLOT} flits or more, not {self.spec.packet_length}: "
-                "reading it takes two cycles, for which shorter slots have no time"
+                "it is read ahead, for which shorter slots have no time"
             )
 
     @property

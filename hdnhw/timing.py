@@ -54,7 +54,7 @@ class SlotTiming:
 
     @property
     def reads_block_ram(self) -> bool:
-        """Whether packet buffers can be in block RAM: its own register is that between the buffer and the crossbar."""
+        """Whether packet buffers can be in block RAM, which is read ahead of the register before the crossbar."""
         return self.registers_flits
 
     @property

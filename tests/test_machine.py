@@ -105,7 +105,7 @@ def test_a_machine_is_made_once():
         ({"modes": "O", "lanes": 3}, "lanes must be 1 or 2, not 3"),
         (
             {"ram": "block", "packet_length": 7},
-            "ram block needs packets of 8 flits or more, not 7: reading it takes two",
+            "ram block needs packets of 8 flits or more, not 7: it is read ahead",
         ),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
     ],

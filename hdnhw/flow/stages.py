@@ -31,7 +31,7 @@ _STAGES = tuple(
         (r"^\w+\.decisions_\d+\.(valid|full|level|there|following|push|pop|close|write_slot|read_slot)\b", "queue"),
         (r"^\w+\.(decisions_\d+\.|out\b)", "route computation"),
         (r"^\w+\.(flits\b|incoming_\d+|(vc|slot|write_(addr|data|en))\b)", "buffer write"),
-        (r"^(\w+\.)?(flit|flit_register|reading_vc|reading_slot)\b", "buffer read"),
+        (r"^(\w+\.)?(flit|flit_register_\d|reading_vc|reading_slot)\b", "buffer read"),
         (r"^(injection\.|(near_|far_)?(inject__|dropped\b))", "injection"),
         (r"^(near_|far_)?eject__", "ejection"),
         (r"^\w+\.(checker\.|(errors|drops|most)\b)|^(near_|far_)?\w+_errors\b", "check"),
@@ -40,7 +40,7 @@ _STAGES = tuple(
         (r"^(data|gated|valid|vc)_\d+", "switch traversal"),
         (r"^(near_|far_)?(\w+_[io]__(data|valid|vc)|channel_\w+)\b", "channel traversal"),
         (r"^\w+\.channel__", "channel traversal"),
-        (r"^(\w+\.)?(at|reads|reads_next)\b", "phase"),
+        (r"^(\w+\.)?(at|reads)\b", "phase"),
     )
 )
 

@@ -9,6 +9,7 @@ from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.machine import Machine
 from hdnhw.rtl.arbiter import first_in_order, service_order
 from hdnhw.rtl.bits import any_of, equals, filled, index_width, number_of
 from hdnhw.rtl.queue import DecisionQueue, VirtualOutputQueues
@@ -31,7 +32,7 @@ class InputBuffer:
     ----------
     m : Module
     port : Component
-        Has `machine`, `queues`, `at`, `reads`, `reads_next` and `flit`.
+        Has `machine`, `queues`, `at`, `reads` and `flit`.
     ways : sequence of Ways
         Of each virtual channel.
 
@@ -45,7 +46,7 @@ class InputBuffer:
         Whether a queue chooses the packet buffer of the packet that comes next whenever one may have become free; else
         it takes them in turn.
     selects_early : bool
-        Whether allocation says in the last phase but one what is read next, where it registers flits; else in the last.
+        Whether what is read next is known two phases before the last one, where flits are registered; else in the last.
     """
 
     pops: Value
@@ -68,29 +69,33 @@ class InputBuffer:
         reading_slot = Signal(index_width(buffers), reset_less=True)
         read_vc, read_slot = self._elaborate_reading(reading_vc, reading_slot)
         is_early = is_block_ram and self.selects_early
-        selects = port.at[length - 2 if is_early else length - 1]
+        selects = port.at[length - 1 - (self.lead(port.machine) if is_early else 0)]
         with m.If(selects):
             m.d.sync += [reading_vc.eq(read_vc), reading_slot.eq(read_slot)]
-        if is_block_ram:
-            self._elaborate_block_ram(read, selects, is_early, (reading_vc, reading_slot), (read_vc, read_slot))
-        else:
-            m.d.comb += read.addr.eq(self._address(reading_vc, reading_slot, port.reads))
-            m.d["sync" if timing.registers_flits else "comb"] += port.flit.eq(read.data)
+        address = self._address(reading_vc, reading_slot, port.reads)
+        if is_block_ram and not is_early:  # the address of the head flit comes from where the next packet is known
+            address = Mux(selects, self._address(read_vc, read_slot, port.reads), address)
+        m.d.comb += read.addr.eq(address)
+        self._elaborate_flit(read.data)
 
-    def _elaborate_block_ram(
-        self, read: Any, selects: Value, is_early: bool, reading: tuple[Value, Value], following: tuple[Value, Value]
-    ) -> None:
-        """Read in two cycles, the address a phase ahead: it goes to the RAM's own register, the word to another one.
+    @classmethod
+    def lead(cls, machine: Machine) -> int:
+        """Return the phases by which the address of a flit is ahead of the phase in which it is said to be read.
 
-        Where the next packet is known no sooner than in the phase that `selects` it, the address of its head flit comes
-        from there, not from a register.
+        Block RAM has a register for the address. Then comes that for the word, and as the wires from it may be long,
+        another one where what is read next is known in time.
         """
+        return (2 if cls.selects_early else 1) if machine.is_block_ram else 0
+
+    def _elaborate_flit(self, word: Value) -> None:
+        """Pass a word on as a flit: through as many registers as its address is ahead, or as the slot has time for."""
         m, port = self._m, self._port
-        if not is_early:
-            reading = Mux(selects, following[0], reading[0]), Mux(selects, following[1], reading[1])
-        register = Signal(len(port.flit), name="flit_register", reset_less=True)
-        m.d.comb += [read.addr.eq(self._address(*reading, port.reads_next)), port.flit.eq(register)]
-        m.d.sync += register.eq(read.data)
+        for stage in range(self.lead(port.machine)):
+            register = Signal(len(port.flit), name=f"flit_register_{stage}", reset_less=True)
+            m.d.sync += register.eq(word)
+            word = register
+        registers = self._timing.registers_flits and not port.machine.is_block_ram
+        m.d["sync" if registers else "comb"] += port.flit.eq(word)
 
     @staticmethod
     def signature(ways: Sequence[Ways]) -> wiring.Signature:
@@ -138,7 +143,7 @@ class FifoBuffer(InputBuffer):
 
         - way_Q : Out, output virtual channel of the packet at the head of queue Q, one-hot; 0 if there is none.
         - pop : In(queues), the head of a queue has been granted: it leaves the queue at the end of the update phase.
-        - read_vc : In, in the last cycle of a slot, or in the last two where flits are registered, the queue that is
+        - read_vc : In, in the last cycle of a slot, or in the last three where flits are registered, the queue that is
           read in the next one; absent if there is one.
         """
         members = {f"way_{queue}": Out(len(own)) for queue, own in enumerate(ways)} | {"pop": In(len(ways))}

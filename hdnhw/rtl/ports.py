@@ -67,8 +67,8 @@ class InputPort(wiring.Component):
         The router's packed address.
     at : In(L)
         Phase of the slot, one-hot.
-    reads, reads_next : In
-        Code of the flit read in this phase, and in the next, see :func:`next_flit`.
+    reads : In
+        Code of the flit whose address is given in this phase, see :func:`next_flit`.
     dead : In(ports)
         Which channels that leave the router are dead, if any can be; looked at when a head flit comes.
     ignore : In(1)
@@ -90,7 +90,6 @@ class InputPort(wiring.Component):
             "address": In(machine.address.width),
             "at": In(self._timing.packet_length),
             "reads": In(index_width(self._timing.packet_length)),
-            "reads_next": In(index_width(self._timing.packet_length)),
             "queues": Out(allocator_of(machine).buffer.signature(ways)),
             "flit": Out(machine.word_width),
         }
@@ -107,7 +106,7 @@ class InputPort(wiring.Component):
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(channel.data[self.machine.flits.destination])]
         buffer = allocator_of(self.machine).buffer(m, self, self.ways)
         incoming = self.reads  # in the end, the flit on the channel: what the sender has read some cycles ago
-        for stage in range(self._timing.channel_cycles):
+        for stage in range(self._timing.channel_cycles + buffer.lead(self.machine)):
             before, incoming = incoming, Signal(index_width(length), name=f"incoming_{stage}")
             m.d.sync += incoming.eq(before)
         vc, slot, closes = self._elaborate_vc(m, buffer)
@@ -199,7 +198,7 @@ class InjectionPort(wiring.Component):
         `ready` falls before a packet while all packet buffers are taken, and before a tail flit until the update phase.
     address : In
     at : In(L)
-    reads, reads_next : In
+    reads : In
     dead : In(ports)
         As of :class:`InputPort`.
     queues : Out
@@ -218,7 +217,6 @@ class InjectionPort(wiring.Component):
             "address": In(machine.address.width),
             "at": In(self._timing.packet_length),
             "reads": In(index_width(self._timing.packet_length)),
-            "reads_next": In(index_width(self._timing.packet_length)),
             "queues": Out(allocator_of(machine).buffer.signature([ways])),
             "flit": Out(machine.word_width),
             "dropped": Out(DROPPED_WIDTH),

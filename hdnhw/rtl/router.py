@@ -100,10 +100,10 @@ class Router(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         machine, plan = self.machine, self.machine.plan
-        at, reads, reads_next = self._elaborate_phase(m)
+        at, reads = self._elaborate_phase(m)
         dead = self._elaborate_dead(m, at[machine.timing.update_phase])
         outputs = (*self.shape.ports, len(plan.network.ports))
-        inputs, ways = self._elaborate_inputs(m, at, (reads, reads_next), dead)
+        inputs, ways = self._elaborate_inputs(m, at, reads, dead)
         num_vcs = [plan.num_vcs[port] for port in self.shape.ports]
         buffers = [(count, machine.buffers_per_vc(count)) for count in num_vcs]
         m.submodules.allocator = allocator = allocator_of(machine)(
@@ -150,20 +150,15 @@ class Router(wiring.Component):
         ]
         count_events(m, self.lost, waiting.any())
 
-    def _elaborate_phase(self, m: Module) -> tuple[Signal, Signal, Signal]:
-        """Count the cycles of a slot; return (the phase, one-hot; the code of the flit that is read; of the next)."""
-        length = self.machine.timing.packet_length
-        at, reads = Signal(length, init=1), Signal(index_width(length))
-        reads_next = Signal.like(reads, init=int(length > 1))
+    def _elaborate_phase(self, m: Module) -> tuple[Signal, Signal]:
+        """Count the cycles of a slot; return (the phase, one-hot; the code of the flit whose address is given)."""
+        length, lead = self.machine.timing.packet_length, allocator_of(self.machine).buffer.lead(self.machine)
+        at, reads = Signal(length, init=1), Signal(index_width(length), init=lead)  # codes 0 to 2 are flits 0 to 2
         if length > 1:
-            m.d.sync += [
-                at.eq(Cat(at[-1], at[:-1])),
-                reads.eq(reads_next),
-                reads_next.eq(next_flit(reads_next, length)),
-            ]
+            m.d.sync += [at.eq(Cat(at[-1], at[:-1])), reads.eq(next_flit(reads, length))]
         else:
             m.d.comb += at.eq(1)
-        return at, reads, reads_next
+        return at, reads
 
     def _ways(self, port: int, vc: int) -> Ways:
         """Return the ways that packets of an incoming virtual channel take, ejection among them if any may be ejected.
@@ -175,7 +170,7 @@ class Router(wiring.Component):
         return own if own and not (diverts and eject not in own) else (*own, eject)
 
     def _elaborate_inputs(
-        self, m: Module, at: Signal, reads: tuple[Signal, Signal], dead: _Dead
+        self, m: Module, at: Signal, reads: Signal, dead: _Dead
     ) -> tuple[list[Any], list[list[Ways]]]:
         """Make the input ports and, last, the injection port; return them and the ways of their queues."""
         machine, plan = self.machine, self.machine.plan
@@ -187,8 +182,7 @@ class Router(wiring.Component):
             ways.append([self._ways(port, vc) for vc in range(num_vcs)])
             unit: Any = InjectionPort(machine, ways[-1][0]) if port == local else InputPort(machine, ways[-1])
             m.submodules["injection" if port == local else ports[port].name] = unit
-            m.d.comb += [unit.address.eq(self.address), unit.at.eq(at)]
-            m.d.comb += [unit.reads.eq(reads[0]), unit.reads_next.eq(reads[1])]
+            m.d.comb += [unit.address.eq(self.address), unit.at.eq(at), unit.reads.eq(reads)]
             if machine.spec.dead_pins:
                 m.d.comb += unit.dead.eq(dead.ahead)
             if port == local:

@@ -89,7 +89,7 @@ class SeparableAllocator(Allocator):
         order = service_order(m, queues.pop, update=update, name=f"queue_order_{number}")
         first = first_in_order(dict(enumerate(asking)), order)
         choice = self._stage(m, "choice", f"choice_{number}", Cat(first.values()), reset_less=True)
-        m.d.comb += queues.read_vc.eq(number_of(dict(enumerate(choice)), len(queues.read_vc)))
+        m.d.comb += queues.read_vc.eq(number_of(first, len(queues.read_vc)))
         wanted = {
             way: any_of(choice[queue] & heads[queue][own.index(way)] for queue, own in enumerate(ways) if way in own)
             for way in sorted({way for own in ways for way in own})

@@ -116,7 +116,7 @@ class FabricSpec:
     ram: str = option(
         RAMS[0],
         Choice(
-            help="which RAM its packet buffers are in: block RAM, read in two cycles, or distributed RAM, made of "
+            help="which RAM its packet buffers are in: block RAM, or distributed RAM, made of "
             "lookup tables; auto is block RAM from four packet buffers of eight flits on, if the device has enough",
             choices=RAMS,
         ),
