@@ -69,7 +69,7 @@ class Machine:
     @cached_property
     def timing(self) -> SlotTiming:
         """Which cycle does what."""
-        return SlotTiming(self.spec.packet_length, crc=self.spec.crc)
+        return SlotTiming(self.spec.packet_length, crc=self.spec.crc, queueing=self.spec.queueing)
 
     @cached_property
     def flits(self) -> FlitFormat:

@@ -12,7 +12,10 @@ from operator import index
 __all__ = ["BLOCK_RAM_BUFFERS", "LONG_SLOT", "TURN_SLOTS", "SlotTiming", "buffers_per_vc"]
 
 LONG_SLOT = 8
-"""Flits from which a slot has time for a register behind the buffer and one in route computation."""
+"""Flits from which a slot has time for block RAM, and for a register in route computation."""
+
+FLIT_REGISTER_SLOT = 4
+"""Flits from which a slot has time for a register behind the buffer where packets leave first in, first out."""
 
 BLOCK_RAM_BUFFERS = 4
 """Packet buffers of a port from which block RAM is worth it, where there is time to read it."""
@@ -31,6 +34,8 @@ class SlotTiming:
         Flits a packet and cycles a slot, L.
     crc : bool
         Whether flits have check bits: the terminal gets a packet when its tail has been checked, a slot later.
+    queueing : str
+        One of :data:`hdnhw.spec.QUEUEINGS`: with ``voq``, slots of fewer than eight flits need all cycles for matching.
 
     Examples
     --------
@@ -42,6 +47,7 @@ class SlotTiming:
 
     packet_length: int
     crc: bool = False
+    queueing: str = "fifo"
 
     def __post_init__(self) -> None:
         if index(self.packet_length) < 1:
@@ -50,12 +56,12 @@ class SlotTiming:
     @property
     def registers_flits(self) -> bool:
         """Whether a register stands between the buffer and the crossbar."""
-        return self.packet_length >= LONG_SLOT
+        return self.packet_length >= (FLIT_REGISTER_SLOT if self.queueing == "fifo" else LONG_SLOT)
 
     @property
     def reads_block_ram(self) -> bool:
         """Whether packet buffers can be in block RAM, which is read ahead of the register before the crossbar."""
-        return self.registers_flits
+        return self.packet_length >= LONG_SLOT
 
     @property
     def registers_credits(self) -> bool:
@@ -122,7 +128,7 @@ class SlotTiming:
         time = self.packet_length - 1 + self.registers_flits - self.sample_phase
         if not chooses:
             return frozenset(("grant",) if time else ())
-        cuts = {0: (), 1: ("credit",), 2: ("credit", "want"), 3: ("credit", "want", "grant")}
+        cuts = {0: (), 1: ("want",), 2: ("credit", "want"), 3: ("credit", "want", "grant")}
         return frozenset(cuts.get(time, ("credit", "choice", "want", "grant")))
 
     @property

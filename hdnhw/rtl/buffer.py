@@ -154,14 +154,14 @@ class FifoBuffer(InputBuffer):
     def _elaborate_queues(self) -> None:
         m, port = self._m, self._port
         self.pops = port.queues.pop
-        update, once_a_slot = self._timing.update_phase, self._timing.registers_routes
+        update, early = self._timing.update_phase, self._timing.registers_routes
         for vc, ways in enumerate(self._ways):
-            queue = DecisionQueue(ways=len(ways), buffers=self._buffers, once_a_slot=once_a_slot)
+            queue = DecisionQueue(ways=len(ways), buffers=self._buffers, once_a_slot=self._timing.registers_flits)
             m.submodules[f"decisions_{vc}"] = queue
             self.queues.append(queue)
             # Long slots know the pops of the update phase in the phase before.
-            before = port.at[update - 1 if once_a_slot else update]
-            m.d["sync" if once_a_slot else "comb"] += queue.pop.eq(port.queues.pop[vc] & before)
+            before = port.at[update - 1 if early else update]
+            m.d["sync" if early else "comb"] += queue.pop.eq(port.queues.pop[vc] & before)
             m.d.comb += getattr(port.queues, f"way_{vc}").eq(queue.out)
 
     def _elaborate_reading(self, reading_vc: Signal, reading_slot: Signal) -> tuple[Value, Value]:

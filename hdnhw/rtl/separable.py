@@ -50,6 +50,11 @@ class SeparableAllocator(Allocator):
     def _cuts(self) -> frozenset[str]:
         return self._timing.allocation_cuts(chooses=self._chooses)
 
+    @property
+    def _is_reset_behind_want(self) -> bool:
+        """Whether a register that is reset follows what inputs want: the first commit after reset grants nothing."""
+        return "grant" in self._cuts
+
     def _elaborate_grants(
         self, m: Module, available: list[list[Value]], following: list[Grant], held: list[Grant]
     ) -> None:
@@ -78,7 +83,7 @@ class SeparableAllocator(Allocator):
         if len(ways) == 1:  # no choice: it wants what its packet takes, if that has a credit
             allowed = [bit & available[output][vc] for bit, (output, vc) in zip(heads[0], ways[0], strict=True)]
             cut = "want" if "want" in self._cuts else "credit"
-            want = self._stage(m, cut, f"want_{number}", Cat(allowed), reset_less=True)
+            want = self._stage(m, cut, f"want_{number}", Cat(allowed), reset_less=self._is_reset_behind_want)
             return _Offer(Const(1), dict(zip(ways[0], want, strict=True)))
         ready = [
             any_of(bit & available[output][vc] for bit, (output, vc) in zip(head, own, strict=True))
@@ -94,7 +99,7 @@ class SeparableAllocator(Allocator):
             way: any_of(choice[queue] & heads[queue][own.index(way)] for queue, own in enumerate(ways) if way in own)
             for way in sorted({way for own in ways for way in own})
         }
-        want = self._stage(m, "want", f"want_{number}", Cat(wanted.values()), reset_less=True)
+        want = self._stage(m, "want", f"want_{number}", Cat(wanted.values()), reset_less=self._is_reset_behind_want)
         return _Offer(choice, dict(zip(wanted, want, strict=True)))
 
     def _elaborate_output(

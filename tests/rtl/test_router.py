@@ -16,7 +16,7 @@ from hdnhw.spec import FabricSpec, parse
 from hdnhw.timing import SlotTiming
 
 WIDTH = 16
-LENGTHS = [1, 4, *(pytest.param(length, marks=pytest.mark.heavy) for length in (2, 8))]
+LENGTHS = [1, 4, *(pytest.param(length, marks=pytest.mark.heavy) for length in (2, 5, 8))]
 each_length = pytest.mark.parametrize("length", LENGTHS)
 
 
