@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hdnhw.collective.program import Program, make_program
 from hdnhw.crc import check_width
 from hdnhw.flit import FlitFormat, FrameFormat, GeneratorFormat, HeaderFormat, MessageFormat, RelayFormat
@@ -23,9 +26,14 @@ from hdnhw.spec import (
 from hdnhw.spec.options import options_of
 from hdnhw.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, SlotTiming, buffers_per_vc
 from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.colouring import two_colours
+from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
-__all__ = ["Machine", "make_machine"]
+__all__ = ["CUT_THROUGH_ENDPOINTS", "Machine", "make_machine"]
+
+CUT_THROUGH_ENDPOINTS = (AxiStreamSpec.kind,)
+"""Kinds of endpoints that go with cut-through: others count slots."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +49,8 @@ class Machine:
     Raises
     ------
     SpecError
-        If an address does not fit into a head flit, its packets are too short for block RAM, or the endpoints do not
-        fit the network or its packets.
+        If an address does not fit into a head flit, its packets are too short for block RAM, the endpoints do not
+        fit the network or its packets, or packets cannot cut through.
     """
 
     spec: FabricSpec
@@ -55,6 +63,22 @@ class Machine:
                 f"ram block needs packets of {LONG_SLOT} flits or more, not {self.spec.packet_length}: "
                 "it is read ahead, for which shorter slots have no time"
             )
+        if self.timing.cuts_through:
+            self._check_cut_through()
+
+    def _check_cut_through(self) -> None:
+        """Raise SpecError if packets cannot cut through."""
+        spec, length = self.spec, self.spec.packet_length
+        if length < LONG_SLOT or length % 2:
+            raise SpecError(f"cut-through needs packets of an even number of flits, {LONG_SLOT} or more, not {length}")
+        if spec.queueing != "fifo":
+            raise SpecError("cut-through needs --queueing fifo: matching takes more than half a slot")
+        if spec.crc or spec.dead_pins:
+            option = "--crc" if spec.crc else "--dead-pins"
+            raise SpecError(f"cut-through does not go with {option}: a packet is routed before its head flit comes")
+        if spec.endpoints is not None and spec.endpoints.kind not in CUT_THROUGH_ENDPOINTS:
+            raise SpecError(f"cut-through does not go with --endpoints {spec.endpoints.kind}")
+        _ = self.odd
 
     @property
     def network(self) -> Network:
@@ -69,7 +93,21 @@ class Machine:
     @cached_property
     def timing(self) -> SlotTiming:
         """Which cycle does what."""
-        return SlotTiming(self.spec.packet_length, crc=self.spec.crc, queueing=self.spec.queueing)
+        spec = self.spec
+        return SlotTiming(spec.packet_length, crc=spec.crc, queueing=spec.queueing, switching=spec.switching)
+
+    @cached_property
+    def odd(self) -> npt.NDArray[np.bool_]:
+        """Which routers' slots begin half a slot before those of their neighbours; none do without cut-through."""
+        if not self.timing.cuts_through:
+            return np.zeros(self.network.num_nodes, np.bool_)
+        odd = two_colours(neighbor_table(self.network))
+        if odd is None:
+            raise SpecError(
+                f"cut-through needs a network without cycles of odd length, and {self.network.spec} has some: "
+                "its neighbours cannot all be half a slot apart"
+            )
+        return odd
 
     @cached_property
     def flits(self) -> FlitFormat:

@@ -36,6 +36,9 @@ class SlotTiming:
         Whether flits have check bits: the terminal gets a packet when its tail has been checked, a slot later.
     queueing : str
         One of :data:`hdnhw.spec.QUEUEINGS`: with ``voq``, slots of fewer than eight flits need all cycles for matching.
+    switching : str
+        One of :data:`hdnhw.spec.SWITCHINGS`: with ``cut-through`` the slots of neighbours are half a slot apart, and a
+        packet leaves a router half a slot after the one before.
 
     Examples
     --------
@@ -48,10 +51,21 @@ class SlotTiming:
     packet_length: int
     crc: bool = False
     queueing: str = "fifo"
+    switching: str = "store-and-forward"
 
     def __post_init__(self) -> None:
         if index(self.packet_length) < 1:
             raise ValueError(f"packet length must be at least 1 flit, not {self.packet_length}")
+
+    @property
+    def cuts_through(self) -> bool:
+        """Whether a packet leaves a router while it still comes."""
+        return self.switching == "cut-through"
+
+    @property
+    def offset(self) -> int:
+        """Cycles by which the slots of neighbours are apart."""
+        return self.packet_length // 2 if self.cuts_through else 0
 
     @property
     def registers_flits(self) -> bool:
@@ -85,27 +99,36 @@ class SlotTiming:
 
     @property
     def hop_slots(self) -> int:
-        """Slots from leaving one router to leaving the next without waiting."""
+        """Slots from leaving one router to leaving the next without waiting; half a slot counts as one."""
         return -(-self.pipeline // self.packet_length)
 
     @property
     def hop_cycles(self) -> int:
-        """Cycles a hop takes without waiting: L, or the pipeline's cycles in whole slots if L is shorter."""
-        return self.hop_slots * self.packet_length
+        """Cycles a hop takes without waiting: L, or whole slots for the pipeline if L is short; L/2 to cut through."""
+        return self.offset or self.hop_slots * self.packet_length
 
     @property
     def head_phase(self) -> int:
-        """Phase in which a head flit stands on the channel."""
-        return self.channel_cycles % self.packet_length
+        """Phase of the router that it comes to in which a head flit stands on the channel."""
+        return (self.channel_cycles - self.offset) % self.packet_length
+
+    def leaving_phase(self, *, odd: bool) -> int:
+        """Return the cycle since reset, modulo L, in which a head flit stands on a channel that leaves a router.
+
+        The slots of an `odd` router begin half a slot before those of the others, with cut-through.
+        """
+        return (self.channel_cycles - odd * self.offset) % self.packet_length
 
     @property
     def tail_phase(self) -> int:
-        """Phase in which a tail flit stands on the channel."""
-        return self.channel_cycles - 1
+        """Phase of the router that it comes to in which a tail flit stands on the channel."""
+        return (self.channel_cycles - 1 - self.offset) % self.packet_length
 
     @property
     def sample_phase(self) -> int:
-        """Phase in which allocation starts to look at queues and credits."""
+        """Phase in which allocation starts to look at queues and credits; to cut through, once told of a packet."""
+        if self.cuts_through:
+            return self.offset + 1
         return min(self.pipeline - 1, self.packet_length - 1)
 
     @property
@@ -115,7 +138,10 @@ class SlotTiming:
 
     @property
     def credit_slots(self) -> int:
-        """Slots from the one in which a packet leaves a buffer to the first allocation that can use its place."""
+        """Slots from the one in which a packet leaves a buffer to the first allocation that can use its place.
+
+        To cut through, half a slot more, as long as a packet is sooner there.
+        """
         return 0 if self.packet_length > 1 else 1
 
     def allocation_cuts(self, *, chooses: bool) -> frozenset[str]:
@@ -196,12 +222,12 @@ class SlotTiming:
         hops : int
             Channels between source and destination.
         injection_phase : int
-            Phase of the slot in which the head flit is accepted; the packet waits for the next sample phase after its
-            tail was accepted, up to L - 1 cycles.
+            Phase of the router's slot in which the head flit is accepted; the packet waits for the next sample phase
+            after its tail was accepted, up to L - 1 cycles.
         """
         length = self.packet_length
         wait = (self.sample_phase - injection_phase) % length
-        return (hops * self.hop_slots + 3) * length + self.ejection_cycles - 1 - self.sample_phase + wait
+        return hops * self.hop_cycles + 3 * length + self.ejection_cycles - 1 - self.sample_phase + wait
 
 
 def buffers_per_vc(buffers: int, num_vcs: int) -> int:

@@ -23,7 +23,7 @@ from hdnhw.traffic.packets import Terminals
 __all__ = ["cosim", "demo"]
 
 RANDOM_LENGTHS = (1, 4, 8)
-"""Packet lengths of the random test unless one is asked for."""
+"""Packet lengths of the random test unless one is asked for; of cut-through, the last and twice as much."""
 
 PAUSES = ("source_gap", "sink_stall")
 LOAD_OPTIONS = ("pattern", "injection", "lengths", "rate", "cycles", *PAUSES)
@@ -191,6 +191,13 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
     return about | _sum(runs) | {"passed": passed, "runs": [_error_row(run) for run in runs]}, 0 if passed else 1
 
 
+def _lengths(test: str, options: argparse.Namespace) -> Sequence[int | None]:
+    """Return the packet lengths of a test; None is that of the options."""
+    if test not in ("random", "faults") or options.packet_length is not None:
+        return (None,)
+    return (8, 16) if options.switching == "cut-through" else RANDOM_LENGTHS
+
+
 def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
     _check_counts(options)
@@ -206,8 +213,7 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     runs = []
     try:
         for test in [options.test] if options.test else TESTS:
-            lengths = RANDOM_LENGTHS if test in ("random", "faults") and options.packet_length is None else (None,)
-            for length in lengths:
+            for length in _lengths(test, options):
                 spec = fabric_spec(options)
                 spec = replace(spec, dead_pins=True) if test == "faults" else spec
                 spec = spec if length is None else replace(spec, packet_length=length)

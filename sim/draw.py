@@ -26,7 +26,9 @@ from hdnhw.spec import (
 from hdnhw.spec.options import options_of
 from hdnhw.timing import LONG_SLOT
 from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.colouring import two_colours
 from hdnhw.topology.dualnet import DualNetwork, dual_network
+from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network, build
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.patterns import parse_pattern
@@ -149,7 +151,16 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
             options[name] = option.drawn[rng.integers(len(option.drawn))]
     if options["packet_length"] < LONG_SLOT and options["ram"] == "block":
         options["ram"] = "auto"
+    if options["switching"] == "cut-through":
+        options |= _cutting_through(network, options["packet_length"], rng)
     return FabricSpec(network=network.spec, **options)
+
+
+def _cutting_through(network: DualNetwork, length: int, rng: Generator) -> dict[str, Any]:
+    """Return options with which packets of a fabric cut through if it can be, near the length that it has."""
+    if length < LONG_SLOT or two_colours(neighbor_table(network)) is None:
+        return {"switching": "store-and-forward"}
+    return {"packet_length": int(rng.choice((8, 10, 16))), "queueing": "fifo", "crc": False, "dead_pins": False}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,6 @@ module bench #(
   localparam integer NODES = {nodes};
   localparam integer CHANNELS = {channels};
   localparam integer LENGTH = {length};
-  localparam integer HEAD_PHASE = {head_phase};
   localparam integer WIDTH = {width};
 
   reg [WIDTH-1:0] flits [0:CAPACITY*LENGTH-1];
@@ -66,6 +65,7 @@ module bench #(
   reg [7:0] flit_vc [0:CHANNELS-1];
   wire [31:0] channel_node [0:CHANNELS-1];
   wire [31:0] channel_port [0:CHANNELS-1];
+  wire [31:0] channel_phase [0:CHANNELS-1];
 
   {top} dut (
     .clk(clk),
@@ -132,9 +132,9 @@ module bench #(
         $fflush(heads);
         $fflush(hops);
 {write_counts}{write_checks}      end
-      if (watch != 0 && cycle % LENGTH == HEAD_PHASE)
+      if (watch != 0)
         for (c = 0; c < CHANNELS; c = c + 1)
-          if (channel_valid[c])
+          if (channel_valid[c] && cycle % LENGTH == channel_phase[c])
             $fwrite(hops, "%0d %0d %0d %0d %h\\n",
               cycle, channel_node[c], channel_port[c], flit_vc[c], channel_data[c]);
       for (c = 0; c < CHANNELS; c = c + 1) flit_vc[c] <= channel_vc[c];  // it comes a cycle ahead of the flits
@@ -288,7 +288,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
         Whether the fabric has been through :func:`splice_flips`.
     """
     machine, manifest, relays = fabric.machine, fabric.manifest, fabric.manifest.get("endpoints")
-    inside = "dut." if relays is None else f"dut.{FABRIC_INSTANCE}."
+    timing, inside = machine.timing, "dut." if relays is None else f"dut.{FABRIC_INSTANCE}."
     wires = []
     for number, (node, port, name) in enumerate(channels):
         prefix = f"{inside}channel_{node}_{name}_"
@@ -299,6 +299,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
             f"  assign channel_vc[{number}] = {vc};",
             f"  assign channel_node[{number}] = {node};",
             f"  assign channel_port[{number}] = {port};",
+            f"  assign channel_phase[{number}] = {timing.leaving_phase(odd=bool(machine.odd[node]))};",
         ]
     can_die, crc = machine.spec.dead_pins, machine.spec.crc
     return _BENCH.format(
@@ -307,8 +308,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
         nodes=machine.network.num_nodes,
         channels=len(channels),
         advance=ADVANCE,
-        length=machine.timing.packet_length,
-        head_phase=machine.timing.head_phase,
+        length=timing.packet_length,
         width=machine.spec.flit_width,
         connections=_connections(machine),
         count_wires="" if relays is None else _COUNT_WIRES.format(width=relays["ports"]["counts__N"]["width"]),

@@ -29,6 +29,7 @@ from hdnhw.spec import (
 )
 from hdnhw.spec.options import Choice, Flag, Size, options_of
 from hdnhw.timing import SlotTiming, buffers_per_vc
+from hdnhw.topology.metrics import neighbor_table
 
 ROOT = Path(__file__).parents[1]
 HANDED_WHOLE = ("hdnhw/model", "hdnhw/rtl", "hdnhw/emit", "hdnhw/flow", "sim", "boards")
@@ -107,12 +108,33 @@ def test_a_machine_is_made_once():
             {"ram": "block", "packet_length": 7},
             "ram block needs packets of 8 flits or more, not 7: it is read ahead",
         ),
+        (
+            {"switching": "cut-through", "packet_length": 9},
+            "cut-through needs packets of an even number of flits, 8 or more, not 9",
+        ),
+        ({"switching": "cut-through", "packet_length": 6}, "cut-through needs packets .* not 6"),
+        ({"switching": "cut-through", "queueing": "voq"}, "cut-through needs --queueing fifo: matching takes"),
+        ({"switching": "cut-through", "crc": True}, "cut-through does not go with --crc: a packet is routed"),
+        ({"switching": "cut-through", "dead_pins": True}, "cut-through does not go with --dead-pins: a packet"),
+        (
+            {"switching": "cut-through", "endpoints": RelaySpec()},
+            "cut-through does not go with --endpoints relay",
+        ),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
     ],
 )
 def test_what_cannot_be_built_is_refused_when_it_is_made(options, message):
     with pytest.raises(SpecError, match=message):
         make_machine(spec_of(**options))
+
+
+def test_where_packets_cut_through_neighbours_are_half_a_slot_apart():
+    made = make_machine(FabricSpec(network=parse("mesh(3, 5)"), switching="cut-through"))
+    table = neighbor_table(made.network)
+    assert all(made.odd[node] != made.odd[other] for node, row in enumerate(table) for other in row if other >= 0)
+    assert not make_machine(FabricSpec(network=parse("mesh(3, 5)"))).odd.any()
+    with pytest.raises(SpecError, match=r"needs a network without cycles of odd length, and torus\(5, 4\) has some"):
+        make_machine(FabricSpec(network=parse("torus(5, 4)"), switching="cut-through"))
 
 
 @pytest.mark.parametrize("endpoints", ENDPOINT_SPECS, ids=lambda spec: spec.kind)

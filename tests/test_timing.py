@@ -61,6 +61,38 @@ def test_relations(length, queueing):
     assert buffers // 2 < needed <= buffers
 
 
+@pytest.mark.parametrize("length", range(8, 34, 2))
+def test_a_packet_that_cuts_through_is_there_when_it_is_read(length):
+    """All cycles are counted from the one in which the sender reads the head flit; the neighbour reads it L/2 later."""
+    timing = SlotTiming(length, switching="cut-through")
+    begins = timing.offset
+    assert (timing.hop_cycles, timing.hop_slots, begins) == (length // 2, 1, length // 2)
+    on_channel = timing.channel_cycles
+    assert timing.head_phase == (on_channel - begins) % length
+    assert timing.tail_phase == (on_channel + length - 1 - begins) % length
+    assert on_channel + 1 < begins  # written, and a cycle to address block RAM
+    assert timing.update_phase == -begins % length  # the notice comes in the cycle in which the head flit is read
+    assert timing.sample_phase == timing.update_phase + 1
+    assert len(timing.allocation_cuts(chooses=True)) >= 3
+    assert [timing.leaving_phase(odd=odd) for odd in (False, True)] == [on_channel, (on_channel - begins) % length]
+    assert timing.buffer_slots == 2
+
+
+@pytest.mark.parametrize("length", [8, 10, 16])
+def test_zero_load_latency_to_cut_through_by_counting_cycles(length):
+    """The neighbour's slot begins half a slot later: a packet that leaves with a slot is read when that begins."""
+    timing = SlotTiming(length, switching="cut-through")
+    for phase in range(length):
+        for hops in range(4):
+            tail = phase + length - 1
+            while tail % length != timing.update_phase:
+                tail += 1
+            begin = (tail + 1) // length + 1
+            read = begin * length + hops * (length // 2)
+            head_out = read + timing.channel_cycles + 1
+            assert timing.zero_load_latency(hops, phase) == head_out + length - 1 - phase
+
+
 @pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
 @pytest.mark.parametrize("chooses", [False, True])
 def test_what_the_registers_of_allocation_cut_is_done_when_the_slot_ends(length, chooses):

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hdnhw.emit.axi import EmittedAxi
 from hdnhw.emit.collective import EmittedEngines
 from hdnhw.emit.core import core_name, core_text
@@ -22,7 +24,6 @@ from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.fabric import FabricModules
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, SpecError
-from hdnhw.timing import SlotTiming
 from hdnhw.topology.network import build
 
 __all__ = ["EMITTED", "MAX_ROUTERS", "EmittedFabric", "check_place", "emit_fabric", "emit_machine", "write_fabric"]
@@ -163,7 +164,7 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
             port.name: machine.buffers_per_vc(plan.num_vcs[i]) for i, port in enumerate(network.ports)
         },
         "proof": {**asdict(plan.proof), "summary": str(plan.proof)},
-        "latency": _latency(machine.timing),
+        "latency": _latency(machine),
         "ports": _ports(machine),
         "packet": {
             "flits": flits.packet_length,
@@ -183,16 +184,19 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
     return manifest
 
 
-def _latency(timing: SlotTiming) -> dict[str, Any]:
+def _latency(machine: Machine) -> dict[str, Any]:
     """Explain the zero-load latency, see :meth:`SlotTiming.zero_load_latency`."""
+    timing, since = machine.timing, "cycles since reset"
     length, sample = timing.packet_length, timing.sample_phase
+    if timing.cuts_through:
+        since += f", {timing.offset} more at the nodes listed under odd"
     constant = timing.zero_load_latency(0, sample % length)
     return {
         "hop_cycles": timing.hop_cycles,
         "zero_load": f"{timing.hop_cycles}*hops + {constant} + (({sample} - phase) mod {length})",
         "unit": "cycles from the one in which the head flit is accepted to the one in which the tail is delivered",
-        "phase": f"cycles since reset, modulo {length}, in which the head flit is accepted",
-    }
+        "phase": f"{since}, modulo {length}, in which the head flit is accepted",
+    } | ({"odd": np.flatnonzero(machine.odd).tolist()} if timing.cuts_through else {})
 
 
 def _ports(machine: Machine) -> dict[str, Any]:

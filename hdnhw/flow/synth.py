@@ -48,7 +48,7 @@ from hdnhw.flow.tools import ToolError, run_tool, tool_versions
 from hdnhw.flow.yosys import YosysError, run_yosys
 from hdnhw.machine import Machine, make_machine
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.router import Router
+from hdnhw.rtl.router import Router, node_pins
 
 __all__ = ["SYNTH_ROOT", "synthesise"]
 
@@ -256,7 +256,8 @@ def _design(spec: SynthSpec) -> _Design:
     family = FAMILIES[spec.family]
     is_single = spec.unit != "fabric"
     unit = _UNITS[spec.unit](spec)
-    constants = {} if unit.node is None else {"address": unit.machine.address.of_node(unit.node)}
+    pins = {} if unit.node is None else node_pins(unit.machine, unit.node)
+    constants = {name: value for name, (value, _) in pins.items()}
     around, ports = unit_text(unit.module, ports_of(unit.text, unit.module), constants)
     pinless = is_single and bool(family.inside)
     wrapper = parallel_wrapper(ports) if pinless else serial_wrapper(ports, global_buffer=family.global_buffer)

@@ -132,6 +132,8 @@ class FabricModel:
         self.vc_bits = (plan.max_vcs - 1).bit_length()
         vcs = range(1 << self.vc_bits)
         table = neighbor_table(network)
+        if faults is not None and self.timing.cuts_through:
+            raise SpecError("cut-through does not go with faults: a packet is routed before it comes")
         self._check_memory(len(vcs))
         dead = np.zeros((0, 0), np.bool_) if faults is None else faults.all_channels(table)
         self.fabric = Fabric(
@@ -139,6 +141,7 @@ class FabricModel:
             neighbors=table.reshape(-1),
             mirror=np.array([port.opposite << self.vc_bits | vc for port in network.ports for vc in vcs], np.int32),
             dead=dead.reshape(-1),
+            odd=machine.odd if self.timing.cuts_through else np.zeros(0, np.bool_),
             ports=len(network.ports),
             buffers=machine.buffers,
         )

@@ -57,6 +57,10 @@ Way = tuple[int, int]
 """An output, and a virtual channel there."""
 
 
+_GRANTED = ("idle_", "valid_", "vc_")
+"""Of the members of :class:`Allocator`, those that say what is granted, up to the number of the output."""
+
+
 @dataclass(frozen=True)
 class Grant:
     """Who sends by one output in a slot, see the members of :class:`Allocator`."""
@@ -100,6 +104,8 @@ class Allocator(wiring.Component):
         Virtual channel of that packet; absent for an output with one.
     void_O : Out(1)
         Whether output O is dead in this slot; absent for ejection, and where none can be.
+    next_idle_O, next_valid_O, next_vc_O : Out
+        With cut-through, what the others will be, in the commit phase.
     """
 
     buffer: ClassVar[type[InputBuffer]]
@@ -123,6 +129,8 @@ class Allocator(wiring.Component):
             members[f"valid_{number}"] = Out(1)
             if num_vcs > 1:
                 members[f"vc_{number}"] = Out(range(num_vcs))
+        if self._timing.cuts_through:
+            members |= {f"next_{name}": shape for name, shape in members.items() if name.startswith(_GRANTED)}
         if machine.spec.dead_pins:
             members["dead"] = In(len(outputs) - 1)
             members |= {f"void_{number}": Out(1) for number in range(len(outputs) - 1)}
@@ -162,6 +170,8 @@ class Allocator(wiring.Component):
 
     def _following(self, output: int) -> Grant:
         num_vcs = self.outputs[output][0]
+        if self._timing.cuts_through:
+            return Grant(*(getattr(self, f"next_{name}{output}", None) for name in _GRANTED))
         idle = Signal(len(self.inputs_of(output)), name=f"next_idle_{output}", init=-1)
         vc = Signal(range(num_vcs), name=f"next_vc_{output}") if num_vcs > 1 else None
         return Grant(idle, Signal(name=f"next_valid_{output}"), vc)

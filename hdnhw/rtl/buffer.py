@@ -40,6 +40,8 @@ class InputBuffer:
     ----------
     queues : list
         One a virtual channel.
+    onwards : list
+        With cut-through, for each of them a queue of what the next router does with the packet.
     pops : Value
         A bit a virtual channel: whether a packet leaves it at the end of the update phase.
     chooses_buffers : bool
@@ -57,6 +59,7 @@ class InputBuffer:
         timing, buffers = port.machine.timing, port.machine.buffers_per_vc(len(ways))
         self._m, self._port, self._timing, self._buffers, self._ways = m, port, timing, buffers, ways
         self.queues: list[Any] = []
+        self.onwards: list[DecisionQueue] = []
         length, num_vcs = timing.packet_length, len(ways)
         depth = port.machine.buffer_words(num_vcs)
         is_block_ram = port.machine.is_block_ram
@@ -77,15 +80,19 @@ class InputBuffer:
             address = Mux(selects, self._address(read_vc, read_slot, port.reads), address)
         m.d.comb += read.addr.eq(address)
         self._elaborate_flit(read.data)
+        if timing.cuts_through:
+            self._elaborate_onward(reading_vc)
 
     @classmethod
     def lead(cls, machine: Machine) -> int:
         """Return the phases by which the address of a flit is ahead of the phase in which it is said to be read.
 
         Block RAM has a register for the address. Then comes that for the word, and as the wires from it may be long,
-        another one where what is read next is known in time.
+        another one where what is read next is known in time, and all flits of a packet have come by then.
         """
-        return (2 if cls.selects_early else 1) if machine.is_block_ram else 0
+        if not machine.is_block_ram:
+            return 0
+        return 2 if cls.selects_early and not machine.timing.cuts_through else 1
 
     def _elaborate_flit(self, word: Value) -> None:
         """Pass a word on as a flit: through as many registers as its address is ahead, or as the slot has time for."""
@@ -96,6 +103,10 @@ class InputBuffer:
             word = register
         registers = self._timing.registers_flits and not port.machine.is_block_ram
         m.d["sync" if registers else "comb"] += port.flit.eq(word)
+
+    def _elaborate_onward(self, reading_vc: Signal) -> None:
+        """Say, with cut-through, in the commit phase what the next router does with the packet that is read then."""
+        raise NotImplementedError
 
     @staticmethod
     def signature(ways: Sequence[Ways]) -> wiring.Signature:
@@ -116,13 +127,9 @@ class InputBuffer:
         """Return the packet buffer of the packet that comes in on a virtual channel."""
         return Array(filled([queue.write_slot for queue in self.queues]))[vc]
 
-    def write(self, *, vc: Any, slot: Any, flit: Any, data: Any, enable: Any, late: bool = False) -> None:
-        """Write a flit of the packet that is coming in; `late`, through registers.
-
-        Block RAM is always written late, as it may be far away: no word is read so soon.
-        """
+    def write(self, *, vc: Any, slot: Any, flit: Any, data: Any, enable: Any, late: bool) -> None:
+        """Write a flit of the packet that is coming in; `late`, through registers."""
         m, write = self._m, self._write
-        late = late or self._port.machine.is_block_ram
         for name, value in (("addr", self._address(vc, slot, flit)), ("data", data), ("en", enable)):
             signal = getattr(write, name)
             if late:
@@ -156,13 +163,28 @@ class FifoBuffer(InputBuffer):
         self.pops = port.queues.pop
         update, early = self._timing.update_phase, self._timing.registers_routes
         for vc, ways in enumerate(self._ways):
-            queue = DecisionQueue(ways=len(ways), buffers=self._buffers, once_a_slot=self._timing.registers_flits)
+            queue = DecisionQueue(
+                ways=len(ways),
+                buffers=self._buffers,
+                once_a_slot=self._timing.registers_flits,
+                falls_through=self._timing.cuts_through and port.is_told_ahead,
+            )
             m.submodules[f"decisions_{vc}"] = queue
             self.queues.append(queue)
             # Long slots know the pops of the update phase in the phase before.
             before = port.at[update - 1 if early else update]
             m.d["sync" if early else "comb"] += queue.pop.eq(port.queues.pop[vc] & before)
             m.d.comb += getattr(port.queues, f"way_{vc}").eq(queue.out)
+
+    def _elaborate_onward(self, reading_vc: Signal) -> None:
+        m, port = self._m, self._port
+        for vc, queue in enumerate(self.queues):
+            onward = DecisionQueue(ways=port.onward.shape().size, buffers=self._buffers, once_a_slot=True)
+            m.submodules[f"onwards_{vc}"] = onward
+            m.d.comb += [onward.pop.eq(queue.pop), onward.close.eq(onward.push)]
+            self.onwards.append(onward)
+        vc = reading_vc if len(self.queues) > 1 else Const(0)
+        m.d.comb += port.onward.eq(Array(filled([onward.out for onward in self.onwards]))[vc])
 
     def _elaborate_reading(self, reading_vc: Signal, reading_slot: Signal) -> tuple[Value, Value]:
         read_vc = self._port.queues.read_vc if len(self.queues) > 1 else Const(0)

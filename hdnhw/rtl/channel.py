@@ -7,7 +7,24 @@ from hdnhw.crc import check_width
 from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 
-__all__ = ["ChannelSignature", "ejection_signature", "injection_signature"]
+__all__ = ["ChannelSignature", "ejection_signature", "injection_signature", "notice_layout", "onward_layout"]
+
+
+def onward_layout(machine: Machine) -> data.StructLayout:
+    """Return what the next router does with a packet.
+
+    ``take``: its output port, one-hot, ejection last; ``vc``: the virtual channel there.
+    """
+    return data.StructLayout({"take": len(machine.network.ports) + 1, "vc": max(1, len(machine.plan.rule.vc))})
+
+
+def notice_layout(machine: Machine, num_vcs: int) -> data.StructLayout:
+    """Return what a channel with so many virtual channels tells ahead of a packet.
+
+    ``valid``: whether one comes; ``onward``: what the router that it comes to does with it, 0 if none does; ``vc``: the
+    virtual channel that it comes by.
+    """
+    return data.StructLayout({"valid": 1, "onward": onward_layout(machine), "vc": index_width(num_vcs)})
 
 
 class ChannelSignature(wiring.Signature):
@@ -21,9 +38,13 @@ class ChannelSignature(wiring.Signature):
     ----------
     machine : Machine
     num_vcs : int
+    leads_on : bool
+        Whether it leads to a router; ejection does not.
 
     Members
     -------
+    notice : Out(notice_layout)
+        Two cycles ahead of the head flit of a packet, what comes; absent without cut-through, and of ejection.
     valid : Out(1)
         High while the L flits of a packet pass.
     vc : Out
@@ -39,7 +60,7 @@ class ChannelSignature(wiring.Signature):
         is looked at in every cycle; two credits are L cycles apart at least.
     """
 
-    def __init__(self, machine: Machine, *, num_vcs: int) -> None:
+    def __init__(self, machine: Machine, *, num_vcs: int, leads_on: bool = True) -> None:
         self._num_vcs = num_vcs
         flit_width = machine.spec.flit_width
         members = {"valid": Out(1), "data": Out(flit_width), "credit": In(num_vcs)}
@@ -47,6 +68,8 @@ class ChannelSignature(wiring.Signature):
             members["check"] = Out(check_width(flit_width))
         if num_vcs > 1:
             members["vc"] = Out(index_width(num_vcs))
+        if machine.timing.cuts_through and leads_on:
+            members["notice"] = Out(notice_layout(machine, num_vcs))
         super().__init__(members)
 
     @property

@@ -36,7 +36,7 @@ class EjectionBuffer(wiring.Component):
         self.machine, flit_width = machine, machine.spec.flit_width
         super().__init__(
             {
-                "channel": In(ChannelSignature(machine, num_vcs=1)),
+                "channel": In(ChannelSignature(machine, num_vcs=1, leads_on=False)),
                 "eject": Out(ejection_signature(flit_width=flit_width)),
             }
         )
@@ -96,7 +96,7 @@ class CheckedEjectionBuffer(wiring.Component):
         self.machine, flit_width = machine, machine.spec.flit_width
         super().__init__(
             {
-                "channel": In(ChannelSignature(machine, num_vcs=1)),
+                "channel": In(ChannelSignature(machine, num_vcs=1, leads_on=False)),
                 "eject": Out(ejection_signature(flit_width=flit_width)),
                 "bad": Out(ERRORS_WIDTH),
             }

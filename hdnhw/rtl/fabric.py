@@ -10,9 +10,10 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.crc import check_width
 from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
-from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.channel import ejection_signature, injection_signature, notice_layout
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.rtl.router import node_pins
 
 __all__ = ["Fabric", "FabricModules"]
 
@@ -89,12 +90,14 @@ class Fabric(wiring.Component):
             self._elaborate_node(m, node, channels)
         return m
 
-    def _wires(self, name: str, num_vcs: int) -> dict[str, Signal]:
+    def _wires(self, name: str, num_vcs: int, *, leads_on: bool = True) -> dict[str, Signal]:
         wires = {"valid": 1, "data": self.machine.spec.flit_width, "credit": num_vcs}
         if num_vcs > 1:
             wires["vc"] = index_width(num_vcs)
         if self.machine.spec.crc:
             wires["check"] = check_width(self.machine.spec.flit_width)
+        if self.machine.timing.cuts_through and leads_on:
+            wires["notice"] = notice_layout(self.machine, num_vcs).size
         return {member: Signal(width, name=f"{name}_{member}") for member, width in wires.items()}
 
     def _channel(self, node: int, port: int) -> dict[str, Signal]:
@@ -124,10 +127,9 @@ class Fabric(wiring.Component):
     def _elaborate_node(self, m: Module, node: int, channels: dict[tuple[int, int], dict[str, Signal]]) -> None:
         network, shape = self.machine.network, self.machine.plan.shape_of(node)
         neighbors = network.neighbors(node)
-        local = self._wires(f"channel_{node}_eject", 1)
+        local = self._wires(f"channel_{node}_eject", 1, leads_on=False)
         clocked: dict[str, Any] = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
         pins: dict[str, Any] = {
-            "i_address": Const(self.machine.address.of_node(node), self.machine.address.width),
             "i_inject__payload": self.inject[node].payload,
             "i_inject__valid": self.inject[node].valid,
             "o_inject__ready": self.inject[node].ready,
@@ -145,6 +147,7 @@ class Fabric(wiring.Component):
                 pins[f"o_{name}_errors"] = self._errors_of(node, port)
         if self.machine.spec.dead_pins:
             pins |= self._dead_pins_of(node)
+        pins |= {f"i_{name}": Const(value, width) for name, (value, width) in node_pins(self.machine, node).items()}
         module = self.modules.routers[self.machine.plan.shapes.index(shape)]
         m.submodules[f"router_{node}"] = Instance(module, **clocked, **pins)
         m.submodules[f"ejection_{node}"] = Instance(

@@ -1,16 +1,18 @@
 """The input side of a router: network ports and injection."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import or_
+from typing import Any, ClassVar, NamedTuple
 
-from amaranth.hdl import Cat, Const, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.bits import any_of, equals, index_width, next_flit
 from hdnhw.rtl.buffer import InputBuffer, Ways
-from hdnhw.rtl.channel import ChannelSignature, injection_signature
+from hdnhw.rtl.channel import ChannelSignature, injection_signature, onward_layout
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck, check_bits
 from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.queueing import allocator_of
@@ -51,6 +53,21 @@ def _decision(route: RouteUnit | _Route, ways: Ways, dead: Value | None, wrong: 
     return Cat(takes)
 
 
+def _members_of_onward(machine: Machine) -> dict[str, Any]:
+    """Return the members that ports have where packets cut through."""
+    if not machine.timing.cuts_through:
+        return {}
+    width = machine.address.width * len(machine.network.ports)
+    return {"neighbors": In(width), "onward": Out(onward_layout(machine))}
+
+
+def _behind(neighbors: Value, take: Value) -> Value:
+    """Return the packed address of the neighbour at the port that is taken; 0 of ejection."""
+    ports = len(take) - 1
+    width = len(neighbors) // ports
+    return reduce(or_, (Mux(take[port], neighbors[port * width : (port + 1) * width], 0) for port in range(ports)))
+
+
 class InputPort(wiring.Component):
     """The buffer of one network port: the flits of a packet are written as they come, its route is computed on arrival.
 
@@ -80,7 +97,14 @@ class InputPort(wiring.Component):
         bits are above it, as they came.
     errors : Out(16)
         Packets that came with a flit that is not what its check bits say; absent in machines without a crc.
+    neighbors : In(ports x address width)
+        The packed addresses of the router's neighbours; absent without cut-through.
+    onward : Out(onward_layout)
+        In the commit phase, what the next router does with the packet that has been granted; absent likewise.
     """
+
+    is_told_ahead: ClassVar[bool] = True
+    """Whether, with cut-through, packets are told of ahead."""
 
     def __init__(self, machine: Machine, ways: Sequence[Ways]) -> None:
         self.machine, self.ways = machine, ways
@@ -97,56 +121,97 @@ class InputPort(wiring.Component):
             members |= {"dead": In(len(machine.network.ports)), "ignore": In(1)}
         if machine.spec.crc:
             members["errors"] = Out(ERRORS_WIDTH)
-        super().__init__(members)
+        super().__init__(members | _members_of_onward(machine))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        channel, length = self.channel, self._timing.packet_length
-        m.submodules.route = route = RouteUnit(self.machine.plan, registered=self._timing.registers_routes)
-        m.d.comb += [route.cur.eq(self.address), route.dst.eq(channel.data[self.machine.flits.destination])]
+        channel, timing = self.channel, self._timing
         buffer = allocator_of(self.machine).buffer(m, self, self.ways)
-        incoming = self.reads  # in the end, the flit on the channel: what the sender has read some cycles ago
-        for stage in range(self._timing.channel_cycles + buffer.lead(self.machine)):
-            before, incoming = incoming, Signal(index_width(length), name=f"incoming_{stage}")
-            m.d.sync += incoming.eq(before)
         vc, slot, closes = self._elaborate_vc(m, buffer)
         valid = self._elaborate_valid(m)
-        word = Cat(channel.data, channel.check) if self.machine.spec.crc else channel.data
-        buffer.write(vc=vc, slot=slot, flit=incoming, data=word, enable=valid)
+        buffer.write(
+            vc=vc,
+            slot=slot,
+            flit=self._elaborate_incoming(m, buffer),
+            data=Cat(channel.data, channel.check) if self.machine.spec.crc else channel.data,
+            enable=valid,
+            late=self.machine.is_block_ram and not timing.cuts_through,
+        )
+        here = [equals(vc, number) if len(self.ways) > 1 else Const(1) for number in range(len(self.ways))]
+        for queue, comes in zip(buffer.queues, here, strict=True):
+            close = self.at[closes] if buffer.chooses_buffers else valid & self.at[closes] & comes
+            m.d.comb += queue.close.eq(close)
+        if timing.cuts_through:
+            self._elaborate_notice(m, buffer, valid, here)
+        else:
+            self._elaborate_arrival(m, buffer, valid, here)
+        m.d["sync" if timing.packet_length == 1 else "comb"] += channel.credit.eq(buffer.pops)
+        return m
+
+    def _elaborate_incoming(self, m: Module, buffer: InputBuffer) -> Value:
+        """Return the code of the flit on the channel: what the sender has read some cycles ago."""
+        timing = self._timing
+        if timing.cuts_through:  # in a slot of its own
+            incoming = Signal(index_width(timing.packet_length), name="incoming")
+            m.d.sync += incoming.eq(next_flit(incoming, timing.packet_length))
+            with m.If(self.at[timing.tail_phase]):
+                m.d.sync += incoming.eq(0)
+            return incoming
+        incoming = self.reads
+        for stage in range(timing.channel_cycles + buffer.lead(self.machine)):
+            before, incoming = incoming, Signal(index_width(timing.packet_length), name=f"incoming_{stage}")
+            m.d.sync += incoming.eq(before)
+        return incoming
+
+    def _elaborate_arrival(self, m: Module, buffer: InputBuffer, valid: Value, here: Sequence[Value]) -> None:
+        """Compute the route of a packet when its head flit comes; `here` tells which virtual channel it comes by."""
+        timing = self._timing
+        m.submodules.route = route = RouteUnit(self.machine.plan, registered=timing.registers_routes)
+        m.d.comb += [route.cur.eq(self.address), route.dst.eq(self.channel.data[self.machine.flits.destination])]
         head, tail = Signal(), Signal()
-        m.d.comb += [
-            head.eq(valid & self.at[self._timing.head_phase]),
-            tail.eq(valid & self.at[self._timing.tail_phase]),
-        ]
+        m.d.comb += [head.eq(valid & self.at[timing.head_phase]), tail.eq(valid & self.at[timing.tail_phase])]
         dead = self.dead if self.machine.spec.dead_pins else None
         wrong = self._elaborate_check(m, valid, tail, route.possible)
         for number, queue in enumerate(buffer.queues):
-            here = equals(vc, number) if len(self.ways) > 1 else Const(1)
-            m.d["sync" if self._timing.registers_routes else "comb"] += queue.push.eq(head & here)
+            m.d["sync" if timing.registers_routes else "comb"] += queue.push.eq(head & here[number])
+            m.d.comb += queue.i.eq(_decision(route, self.ways[number], dead, wrong))
+
+    def _elaborate_notice(self, m: Module, buffer: InputBuffer, valid: Value, here: Sequence[Value]) -> None:
+        """Take in what is told of a packet; when its head flit comes, compute what the next router does with it."""
+        timing, notice = self._timing, Signal.like(self.channel.notice, name="noticed")
+        m.d.sync += notice.eq(0)
+        with m.If(self.at[timing.update_phase]):
+            m.d.sync += notice.eq(self.channel.notice)
+        m.submodules.onward = route = RouteUnit(self.machine.plan, registered=True)
+        m.d.comb += route.dst.eq(self.channel.data[self.machine.flits.destination])
+        with m.If(self.at[timing.sample_phase]):
+            m.d.sync += route.cur.eq(_behind(self.neighbors, notice.onward.take))
+        told = _Route(notice.onward.take, notice.onward.vc, Const(1), None)
+        for number, (queue, onward) in enumerate(zip(buffer.queues, buffer.onwards, strict=True)):
+            comes = equals(notice.vc, number) if len(self.ways) > 1 else Const(1)
             m.d.comb += [
-                queue.close.eq(self.at[closes] if buffer.chooses_buffers else valid & self.at[closes] & here),
-                queue.i.eq(_decision(route, self.ways[number], dead, wrong)),
+                queue.push.eq(notice.valid & comes),
+                queue.i.eq(Mux(comes, _decision(told, self.ways[number], None), 0)),
+                onward.i.eq(Cat(route.take, route.vc)),
             ]
-        if length == 1:
-            m.d.sync += channel.credit.eq(buffer.pops)
-        else:
-            m.d.comb += channel.credit.eq(buffer.pops)
-        return m
+            m.d.sync += onward.push.eq(valid & self.at[timing.head_phase] & here[number])
 
     def _elaborate_vc(self, m: Module, buffer: InputBuffer) -> tuple[Value, Value, int]:
         """Return the virtual channel and the packet buffer of the flit on the channel, and the phase that closes it.
 
         The virtual channel comes a cycle ahead of the flits: where buffers are taken in turn and packets are long, that
-        of the packet is looked up in that cycle, and so closed a phase early.
+        of the packet is looked up in that cycle, and so closed a phase early; so it is where packets cut through, as
+        the next one is told of before the tail comes.
         """
         timing = self._timing
-        if len(self.ways) == 1:
-            return Const(0), buffer.write_slot(Const(0)), timing.tail_phase
-        vc = Signal.like(self.channel.vc, name="vc", reset_less=True)
-        m.d.sync += vc.eq(self.channel.vc)
-        if buffer.chooses_buffers or not timing.registers_flits:
+        vc, ahead = Const(0), Const(0)
+        if len(self.ways) > 1:
+            vc, ahead = Signal.like(self.channel.vc, name="vc", reset_less=True), self.channel.vc
+            m.d.sync += vc.eq(ahead)
+        is_looked_up = not buffer.chooses_buffers and timing.registers_flits
+        if not is_looked_up or (len(self.ways) == 1 and not timing.cuts_through):
             return vc, buffer.write_slot(vc), timing.tail_phase
-        following = buffer.write_slot(self.channel.vc)
+        following = buffer.write_slot(ahead)
         slot = Signal(len(following), name="slot", reset_less=True)
         m.d.sync += slot.eq(following)
         return vc, slot, timing.tail_phase - 1
@@ -207,7 +272,12 @@ class InjectionPort(wiring.Component):
         As of :class:`InputPort`; the check bits are made when a flit comes.
     dropped : Out(16)
         Packets dropped since reset; stays at its largest value.
+    neighbors, onward
+        As of :class:`InputPort`.
     """
+
+    is_told_ahead: ClassVar[bool] = False
+    """See :class:`InputPort`."""
 
     def __init__(self, machine: Machine, ways: Ways) -> None:
         self.machine, self.ways = machine, ways
@@ -223,7 +293,7 @@ class InjectionPort(wiring.Component):
         }
         if machine.spec.dead_pins:
             members["dead"] = In(len(machine.network.ports))
-        super().__init__(members)
+        super().__init__(members | _members_of_onward(machine))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -249,7 +319,7 @@ class InjectionPort(wiring.Component):
             flit=position,
             data=word,
             enable=~queue.full,
-            late=self.machine.spec.crc,
+            late=self.machine.spec.crc or self.machine.is_block_ram,
         )
         with m.If(do_take):
             m.d.sync += position.eq(next_flit(position, length))
@@ -264,9 +334,19 @@ class InjectionPort(wiring.Component):
             queue.close.eq(complete | queue.full if buffer.chooses_buffers else complete),
             queue.i.eq(_decision(kept, self.ways, kept.dead)),
         ]
+        if self._timing.cuts_through:
+            self._elaborate_onward(m, buffer, kept.take, head, complete)
         if self.machine.address.has_holes:
             count_events(m, self.dropped, do_take & tail & ~good)
         return m
+
+    def _elaborate_onward(self, m: Module, buffer: InputBuffer, take: Value, head: Value, push: Value) -> None:
+        """Compute what the next router does with the packet, while it comes in and the route is kept."""
+        m.submodules.onward = route = RouteUnit(self.machine.plan, registered=True)
+        with m.If(head):
+            m.d.sync += route.dst.eq(self.inject.payload[self.machine.flits.destination])
+        m.d.sync += route.cur.eq(_behind(self.neighbors, take))
+        m.d.comb += [buffer.onwards[0].push.eq(push), buffer.onwards[0].i.eq(Cat(route.take, route.vc))]
 
     def _elaborate_route(self, m: Module, route: RouteUnit, head: Value) -> _Route:
         """Keep the route of the packet that is coming in; one of a single flit needs it in the cycle it comes."""

@@ -20,10 +20,22 @@ from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
 from hdnhw.rtl.queueing import allocator_of
 
-__all__ = ["Router"]
+__all__ = ["Router", "node_pins"]
 
 FEW_INPUTS = 2
 """Inputs of an output up to which one register takes no more logic than one at each crosspoint."""
+
+
+def node_pins(machine: Machine, node: int) -> dict[str, tuple[int, int]]:
+    """Return what a router must be told of its place, by the names of its pins: constants, and their widths."""
+    address, network = machine.address, machine.network
+    pins = {"address": (address.of_node(node), address.width)}
+    if machine.timing.cuts_through:
+        neighbors, width = network.neighbors(node), address.width
+        onward = [neighbors.get(port.name) for port in network.ports]
+        behind = sum(address.of_node(other) << place * width for place, other in enumerate(onward) if other is not None)
+        pins |= {"odd": (int(machine.odd[node]), 1), "neighbors": (behind, width * len(onward))}
+    return pins
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,10 @@ class Router(wiring.Component):
     -------
     address : In(address width)
         The router's packed address, constant.
+    odd : In(1)
+        Whether its slots begin half a slot before those of the routers without; constant; absent without cut-through.
+    neighbors : In(ports x address width)
+        The packed addresses of the neighbours at the ports of the network, constant; absent likewise.
     P_i : In(ChannelSignature), P_o : Out(ChannelSignature)
         Incoming and outgoing channel of each network port P.
     inject : In(injection_signature)
@@ -85,9 +101,11 @@ class Router(wiring.Component):
         members: dict[str, Any] = {
             "address": In(plan.address.width),
             "inject": In(injection_signature(flit_width=spec.flit_width)),
-            "eject": Out(ChannelSignature(machine, num_vcs=1)),
+            "eject": Out(ChannelSignature(machine, num_vcs=1, leads_on=False)),
             "dropped": Out(DROPPED_WIDTH),
         }
+        if machine.timing.cuts_through:
+            members |= {"odd": In(1), "neighbors": In(plan.address.width * len(ports))}
         if spec.dead_pins:
             members |= {"dead_o": In(len(ports)), "dead_i": In(len(ports)), "lost": Out(DROPPED_WIDTH)}
         for port in shape.ports:
@@ -116,6 +134,8 @@ class Router(wiring.Component):
             connect(m, unit.queues, getattr(allocator, f"queues_{number}"))
         for number, output in enumerate(outputs):
             self._elaborate_output(m, output, number, allocator, [inputs[i].flit for i in allocator.inputs_of(number)])
+            if machine.timing.cuts_through and output != outputs[-1]:
+                self._elaborate_notice(m, output, number, allocator, inputs)
         if machine.spec.dead_pins:
             m.d.comb += allocator.dead.eq(Cat(dead.outgoing[port] for port in self.shape.ports))
             self._elaborate_lost(m, at[machine.timing.update_phase], allocator)
@@ -154,10 +174,17 @@ class Router(wiring.Component):
         """Count the cycles of a slot; return (the phase, one-hot; the code of the flit whose address is given)."""
         length, lead = self.machine.timing.packet_length, allocator_of(self.machine).buffer.lead(self.machine)
         at, reads = Signal(length, init=1), Signal(index_width(length), init=lead)  # codes 0 to 2 are flits 0 to 2
-        if length > 1:
-            m.d.sync += [at.eq(Cat(at[-1], at[:-1])), reads.eq(next_flit(reads, length))]
-        else:
+        if length == 1:
             m.d.comb += at.eq(1)
+            return at, reads
+        m.d.sync += [at.eq(Cat(at[-1], at[:-1])), reads.eq(next_flit(reads, length))]
+        if self.machine.timing.cuts_through:
+            begun, ahead = Signal(), 1 + self.machine.timing.offset
+            m.d.sync += begun.eq(1)
+            with m.If(~begun & self.odd):
+                m.d.sync += at.eq(Cat(at[-ahead:], at[:-ahead]))
+            with m.If(at[length - 1 - lead]):
+                m.d.sync += reads.eq(0)
         return at, reads
 
     def _ways(self, port: int, vc: int) -> Ways:
@@ -183,6 +210,8 @@ class Router(wiring.Component):
             unit: Any = InjectionPort(machine, ways[-1][0]) if port == local else InputPort(machine, ways[-1])
             m.submodules["injection" if port == local else ports[port].name] = unit
             m.d.comb += [unit.address.eq(self.address), unit.at.eq(at), unit.reads.eq(reads)]
+            if machine.timing.cuts_through:
+                m.d.comb += unit.neighbors.eq(self.neighbors)
             if machine.spec.dead_pins:
                 m.d.comb += unit.dead.eq(dead.ahead)
             if port == local:
@@ -196,6 +225,16 @@ class Router(wiring.Component):
                     m.d.comb += getattr(self, f"{ports[port].name}_errors").eq(unit.errors)
             units.append(unit)
         return units, ways
+
+    def _elaborate_notice(self, m: Module, output: int, number: int, allocator: Allocator, inputs: list[Any]) -> None:
+        """Tell the next router, when it is granted, of the packet that follows."""
+        notice = getattr(self, f"{self.machine.network.ports[output].name}_o").notice
+        idle, valid = getattr(allocator, f"next_idle_{number}"), getattr(allocator, f"next_valid_{number}")
+        onwards = [inputs[i].onward.as_value() for i in allocator.inputs_of(number)]
+        onward = reduce(or_, (Mux(idle[bit], 0, each) for bit, each in enumerate(onwards)))
+        m.d.comb += [notice.valid.eq(valid), notice.onward.eq(onward)]
+        if self.machine.plan.num_vcs[output] > 1:
+            m.d.comb += notice.vc.eq(getattr(allocator, f"next_vc_{number}"))
 
     def _elaborate_output(self, m: Module, output: int, number: int, allocator: Allocator, flits: list[Signal]) -> None:
         """Switch traversal: the selected flit is registered, at the output or at the crosspoints of the crossbar.

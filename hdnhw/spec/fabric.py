@@ -8,13 +8,16 @@ from hdnhw.spec.endpoints import ENDPOINTS, EndpointSpec
 from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.options import Choice, Flag, Size, Text, check_options, option, options_of
 
-__all__ = ["CROSSBARS", "QUEUEINGS", "RAMS", "FabricSpec"]
+__all__ = ["CROSSBARS", "QUEUEINGS", "RAMS", "SWITCHINGS", "FabricSpec"]
 
 CROSSBARS = ("crosspoint", "output")
 """Where the registers of a router's switch traversal stand; the first is the default."""
 
 QUEUEINGS = ("fifo", "voq")
 """In which order packets leave a virtual channel of a router's input; the first is the default."""
+
+SWITCHINGS = ("store-and-forward", "cut-through")
+"""When a packet leaves a router: once all of it is there, or while it still comes; the first is the default."""
 
 RAMS = ("auto", "distributed", "block")
 """Which RAM packet buffers are in; the first is the default."""
@@ -44,6 +47,8 @@ class FabricSpec:
     queueing : str
         One of :data:`QUEUEINGS`: whether packets leave a virtual channel first in, first out, or so only among those
         that go the same way, as virtual output queues.
+    switching : str
+        One of :data:`SWITCHINGS`: whether a packet leaves a router once all of it is there, or while it still comes.
     ram : str
         One of :data:`RAMS`: which RAM packet buffers are in. Cycles do not depend on it.
     dead_pins : bool
@@ -110,6 +115,15 @@ class FabricSpec:
             help="how packets leave a virtual channel: first in, first out, for the least logic, or as virtual output "
             "queues, for the most throughput; worth it from four packet buffers a virtual channel",
             choices=QUEUEINGS,
+            timed=True,
+        ),
+    )
+    switching: str = option(
+        SWITCHINGS[0],
+        Choice(
+            help="when a packet leaves a router: once all of it is there, or while it still comes, in half the time a "
+            "hop; cut-through needs a network without odd cycles and packets of an even number of flits, 8 or more",
+            choices=SWITCHINGS,
             timed=True,
         ),
     )

@@ -125,6 +125,14 @@ def test_latency_formula(machine, fabric):
             assert value == timing.zero_load_latency(hops, phase)
 
 
+def test_latency_formula_where_packets_cut_through():
+    latency = emit_fabric(FabricSpec(network=parse("cube(2)"), switching="cut-through")).manifest["latency"]
+    assert (latency["hop_cycles"], latency["odd"]) == (4, [1, 2])
+    assert latency["zero_load"] == "4*hops + 21 + ((5 - phase) mod 8)"
+    assert latency["phase"].startswith("cycles since reset, 4 more at the nodes listed under odd, modulo 8")
+    assert "odd" not in emit_fabric(FabricSpec(network=parse("cube(2)"))).manifest["latency"]
+
+
 def test_name_and_sizes_reach_the_text():
     spec = FabricSpec(network=parse("complete(2)"), packet_length=2, flit_width=17, buffers=4)
     named = emit_fabric(spec, top="noc_1")

@@ -36,7 +36,7 @@ def uniform(made, count, *, seed=1, spread=0):
     return traffic_of(made, rows), np.repeat(np.arange(n), count), destinations.ravel()
 
 
-def check_delivery(made, length, result, src, dst):
+def check_delivery(made, timing, result, src, dst):
     """Every packet came out once, at its node, in its flow's order, and no sooner than an empty fabric allows."""
     count = len(src)
     assert sorted(result.packet) == list(range(count))
@@ -48,15 +48,37 @@ def check_delivery(made, length, result, src, dst):
     assert same_flow.any()
     assert (np.diff(result.packet[by_flow])[same_flow] > 0).all()
     for node in range(made.network.num_nodes):
-        assert (np.diff(result.cycle[result.node == node]) >= length).all()
-        assert (np.diff(result.head_cycle[src == node]) >= length).all()
+        assert (np.diff(result.cycle[result.node == node]) >= timing.packet_length).all()
+        assert (np.diff(result.head_cycle[src == node]) >= timing.packet_length).all()
     hops = [len(made.rule.route(int(one), int(other))) for one, other in zip(src, dst, strict=True)]
     for packet, cycle in zip(result.packet, result.cycle, strict=True):
         head = int(result.head_cycle[packet])
-        assert cycle - head >= SlotTiming(length).zero_load_latency(hops[packet], head % length)
-    assert result.flit_hops == sum(hops) * length
+        assert cycle - head >= timing.zero_load_latency(hops[packet], head % timing.packet_length)
+    assert result.flit_hops == sum(hops) * timing.packet_length
     assert result.cycles == result.cycle[-1] + 1
     assert not result.dropped.any()
+
+
+@pytest.mark.parametrize("length", [8, 10, 16])
+@pytest.mark.parametrize("source", [1, 5])
+def test_zero_load_latency_of_packets_that_cut_through(model_on, length, source):
+    """From a node of either colour to one of each distance, in each phase: L/2 cycles a hop."""
+    made = plan_of("rdn(cube(2), 1)")
+    model = model_on(made, packet_length=length, switching="cut-through")
+    far = {}
+    for dst in range(made.network.num_nodes):
+        far.setdefault(len(made.rule.route(source, dst)), dst)
+    assert max(far) > 4
+    ahead = length // 2 * (len(made.rule.route(0, source)) % 2)
+    for hops, dst in far.items():
+        for cycle in range(3 * length, 4 * length):
+            result = model.run(traffic_of(made, [(source, dst, cycle)]), max_cycles=1000)
+            assert result.head_cycle.tolist() == [cycle]
+            assert (result.node.tolist(), result.packet.tolist()) == ([dst], [0])
+            update = length // 2  # the phase in which tails are accepted; the first flit is read when the slot ends
+            wait = (update - (cycle + ahead + length - 1)) % length
+            read = cycle + length - 1 + wait + length - update
+            assert result.cycle.tolist() == [read + hops * length // 2 + 3 + length - 1]
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9])
@@ -96,7 +118,7 @@ def test_conservation(model_on, text, modes, length, buffers, terminals, queuein
     made = plan_of(text, modes)
     traffic, src, dst = uniform(made, 8, spread=20)
     model = model_on(made, packet_length=length, buffers=buffers, queueing=queueing)
-    check_delivery(made, length, model.run(traffic, terminals, max_cycles=100_000), src, dst)
+    check_delivery(made, model.timing, model.run(traffic, terminals, max_cycles=100_000), src, dst)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 9])
@@ -165,7 +187,7 @@ def test_a_sink_that_is_never_ready_stops_everything_and_loses_nothing(model_on,
     released = model.run(traffic, Terminals(sink_hold=1000), max_cycles=100_000)
     assert np.array_equal(released.head_cycle[accepted], shorter.head_cycle[accepted])
     assert released.cycle[0] >= 1000
-    check_delivery(made, length, released, src, dst)
+    check_delivery(made, model.timing, released, src, dst)
 
 
 def test_impossible_destinations_are_dropped_and_counted(model_on):
@@ -357,7 +379,7 @@ def test_with_virtual_output_queues_more_comes_out_of_a_crowd_in_less_time(model
     for queueing in QUEUEINGS:
         model = model_on(made, packet_length=length, buffers=8, queueing=queueing)
         result = model.run(traffic, max_cycles=100_000)
-        check_delivery(made, length, result, src, dst)
+        check_delivery(made, model.timing, result, src, dst)
         cycles[queueing] = result.cycles
     assert cycles["voq"] < cycles["fifo"] * (0.92 if length == 8 else 1)
 

@@ -43,16 +43,17 @@ def test_queue_is_a_deque_and_slots_are_used_in_turn(simulate, buffers):
         assert {(push, pop) for at, push, pop in seen if at == level} == set(product(pushes, pops))
 
 
-@pytest.mark.parametrize("buffers", [4, 8])
+@pytest.mark.parametrize("buffers", [1, 2, 4, 8])
 @pytest.mark.parametrize("length", [3, 8])
-def test_queue_that_is_worked_on_once_a_slot_is_a_deque(simulate, buffers, length):
-    """Pushes and pops are in one phase of a slot."""
-    dut = DecisionQueue(ways=WAYS, buffers=buffers, once_a_slot=True)
+@pytest.mark.parametrize("falls_through", [False, True])
+def test_queue_that_is_worked_on_once_a_slot_is_a_deque(simulate, buffers, length, falls_through):
+    """Pushes and pops are in one phase of a slot; what falls through an empty queue is seen as it comes."""
+    dut = DecisionQueue(ways=WAYS, buffers=buffers, once_a_slot=True, falls_through=falls_through)
     rng, seen = random.Random(f"{buffers} {length}"), set()
 
     async def bench(ctx):
         expected, pushed, popped = deque(), 0, 0
-        for cycle in range(500 * length):
+        for cycle in range(800 * length):
             assert (ctx.get(dut.valid), ctx.get(dut.full)) == (len(expected) > 0, len(expected) == buffers)
             assert (ctx.get(dut.write_slot), ctx.get(dut.read_slot)) == (pushed % buffers, popped % buffers)
             assert ctx.get(dut.out) == (expected[0] if expected else 0)
@@ -61,9 +62,11 @@ def test_queue_that_is_worked_on_once_a_slot_is_a_deque(simulate, buffers, lengt
             push = once and len(expected) < buffers and rng.random() < filling
             pop = once and len(expected) > 0 and rng.random() > filling
             seen.add((len(expected), push, pop))
-            word = 1 << rng.randrange(WAYS) if push else rng.getrandbits(WAYS)
+            word = 1 << rng.randrange(WAYS) if push else 0 if falls_through else rng.getrandbits(WAYS)
             for signal, value in ((dut.push, push), (dut.i, word), (dut.close, push), (dut.pop, pop)):
                 ctx.set(signal, value)
+            if falls_through:
+                assert ctx.get(dut.out) == (expected[0] if expected else word)
             await ctx.tick()
             if pop:
                 expected.popleft()
@@ -71,7 +74,7 @@ def test_queue_that_is_worked_on_once_a_slot_is_a_deque(simulate, buffers, lengt
                 expected.append(word)
             pushed, popped = pushed + push, popped + pop
 
-    simulate(dut, bench, cycles=500 * length + 10)
+    simulate(dut, bench, cycles=800 * length + 10)
     for level in range(buffers + 1):
         pushes, pops = {False, level < buffers}, {False, level > 0}
         assert {(push, pop) for at, push, pop in seen if at == level} == set(product(pushes, pops))

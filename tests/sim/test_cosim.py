@@ -56,6 +56,14 @@ def assert_passed(run: Run[StreamVerdict], packets: int) -> None:
             {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"},
             marks=pytest.mark.heavy,
         ),
+        ("hdn(cube(1), [[0]])", {"switching": "cut-through"}),
+        pytest.param("torus(4, 4)", {"switching": "cut-through", "buffers": 1}, marks=pytest.mark.heavy),
+        pytest.param("mesh(2, 3)", {"switching": "cut-through", "packet_length": 16}, marks=pytest.mark.heavy),
+        pytest.param(
+            "hdn(cube(2), [[0]])",
+            {"switching": "cut-through", "packet_length": 10, "lanes": 2, "ram": "distributed", "crossbar": "output"},
+            marks=pytest.mark.heavy,
+        ),
         pytest.param("hsn(2, cube(2))", {"packet_length": 3}, marks=pytest.mark.heavy),
         pytest.param("hsn(2, complete(3))", {"packet_length": 3}, marks=pytest.mark.heavy),
         pytest.param("rdn(torus(5), 1)", {"packet_length": 3}, marks=pytest.mark.heavy),
@@ -166,6 +174,18 @@ def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_len
     run = fabric.run_case(case)
     assert_passed(run, 3200)
     assert run.verdict.cycles == timing.zero_load_latency(1, 0) + 199 * packet_length + 1
+
+
+@pytest.mark.heavy
+def test_channels_sustain_one_flit_a_cycle_where_packets_cut_through() -> None:
+    fabric = bench("hdn(cube(2), [[0]])", switching="cut-through")
+    network, timing = fabric.machine.network, fabric.machine.timing
+    across = [fabric.machine.address.of_node(network.neighbors(node)["cross1"]) for node in range(16)]
+    traffic = Traffic.from_lists([[(address, 0)] * 200 for address in across])
+    run = fabric.run_case(case_of_traffic("stream", fabric.model, traffic, Terminals()))
+    assert_passed(run, 3200)
+    latest = max(timing.zero_load_latency(1, phase) for phase in (0, timing.offset))
+    assert run.verdict.cycles == latest + 199 * timing.packet_length + 1
 
 
 def draw(fabric: StreamBench, nodes: int, channels: int, seed: int = 1) -> Faults:

@@ -29,6 +29,7 @@ def simulate(route: Route, state: State, arrivals: Arrivals, packets: int, limit
     state, arrivals = borrow(state), borrow(arrivals)  # the caller holds all arrays
     phases, pauses, progress, freed = state.phases, state.pauses, state.progress, state.freed
     plain, total = pauses.gap == 0 and pauses.stall == 0 and pauses.hold == 0, len(arrivals.cycle)
+    turns = 2 if len(state.fabric.odd) else 1
     arrived, left = 0, 0
     cycle, slot, ended = progress[CYCLE], progress[SLOT], progress[ENDED]
     sent, lost, before = progress[SENT], progress[LOST], progress[LEFT]
@@ -38,11 +39,13 @@ def simulate(route: Route, state: State, arrivals: Arrivals, packets: int, limit
             for item in range(freed.length[0]):
                 state.sources.occupied[at(freed.node[at(item)])] -= 1
             freed.length[0] = 0
-            deliver(route, state, slot)
             return_credits(state.routers, state.returning, slot)
             if plain:
                 return_credits(state.routers, state.ejected, slot)
-            sent += allocate(state, slot)
+            state.leaving.length[0] = 0
+            for turn in range(turns):
+                deliver(route, state, slot)
+                sent += allocate(state, slot, turn)
             if not plain:
                 return_credits(state.routers, state.ejected, 0)
             ready = (slot + 1) * phases.length + phases.ejection_cycles
@@ -65,10 +68,9 @@ def simulate(route: Route, state: State, arrivals: Arrivals, packets: int, limit
             lost += drops
         else:
             lost += inject_cycle(route, state, slot, cycle, phase == phases.update)
-            if cycle >= pauses.hold:
-                left = eject_cycle(state, cycle, left, phase == phases.late)
+            left = eject_cycle(state, cycle, left, phase == phases.late)
             if pauses.gap or pauses.stall:
-                advance_generators(state.generators)
+                advance_generators(state, cycle)
             ended = end + 1
         cycle = end + 1
     progress[CYCLE], progress[SLOT], progress[ENDED] = cycle, slot, ended

@@ -124,7 +124,9 @@ def make_state(
 
 def _make_phases(timing: SlotTiming) -> Phases:
     late = timing.update_phase if timing.registers_credits else -1
-    return Phases(timing.packet_length, timing.sample_phase, timing.update_phase, late, timing.ejection_cycles)
+    return Phases(
+        timing.packet_length, timing.sample_phase, timing.update_phase, late, timing.ejection_cycles, timing.offset
+    )
 
 
 def _under_way(nodes: int, ports: int, room: int, timing: SlotTiming) -> dict[str, Any]:
@@ -134,7 +136,7 @@ def _under_way(nodes: int, ports: int, room: int, timing: SlotTiming) -> dict[st
     crossing = np.empty((slots, most), np.int32), np.empty((slots, most), np.int16), np.empty((slots, most), np.int32)
     return {
         "crossing": Crossing(*crossing, np.zeros(slots, np.int64)),
-        "returning": _no_credits(1 + timing.credit_slots, most),
+        "returning": _no_credits(1 + timing.credit_slots + timing.cuts_through, most),
         "freed": _no_nodes(once),
         "leaving": Leaving(np.empty(once, np.int32), np.empty(once, np.int32), np.zeros(1, np.int64)),
         "ejected": _no_credits(timing.ejection_slots, once),

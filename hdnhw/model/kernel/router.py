@@ -90,22 +90,26 @@ def return_credits(routers: Routers, returning: Credits, slot: int) -> None:
 
 
 @inlined
-def allocate(state: State, slot: int) -> int:
+def allocate(state: State, slot: int, turn: int) -> int:
     """Allocate every router that holds a packet and send the winners on; return the packets sent between routers.
 
-    What has crossed, come back or left is listed: `crossing`, `returning`, `freed` and `leaving` of the state.
+    What has crossed, come back or left is listed: `crossing`, `returning`, `freed` and `leaving` of the state. With
+    cut-through odd routers have the first `turn` in a slot, and what they send is there when the others have theirs.
     """
     fabric, routers, busy = state.fabric, state.routers, state.busy
     queues, work, vc_bits = routers.queues, routers.work, routers.vc_bits
     crossing, returning, freed, leaving = state.crossing, state.returning, state.freed, state.leaving
-    now, back = slot % len(crossing.lengths), slot % len(returning.lengths)
+    odd, halves = fabric.odd, len(fabric.odd) > 0
+    # What odd routers forget, the others know a slot later; what these forget, odd ones know half a slot after that.
+    now, back = slot % len(crossing.lengths), (slot + (halves and turn == 0)) % len(returning.lengths)
     to_node, to_queue, crossed, returned = (
         crossing.node[now],
         crossing.queue[now],
         crossing.packet[now],
         returning.place[back],
     )
-    sent, given, free, left, kept = crossing.lengths[now], returning.lengths[back], freed.length[0], 0, 0
+    sent, given, free = crossing.lengths[now], returning.lengths[back], freed.length[0]
+    left, kept = leaving.length[0], 0
     before, local, counting = sent, fabric.ports << vc_bits, len(state.counters.sent) > 0
     if len(routers.several) > FEW_ROUTERS and busy.length[0] * 32 > len(routers.several):
         _sort_busy(queues, busy)
@@ -115,6 +119,10 @@ def allocate(state: State, slot: int) -> int:
             prefetch(queues.present, busy.node[at(place + 2 * AHEAD)] * queues.words)
             _ask_ahead(state, wide(busy.node[at(place + AHEAD)]))
         node = wide(busy.node[at(place)])
+        if halves and odd[at(node)] == (turn == 1):
+            busy.node[at(kept)] = node
+            kept += 1
+            continue
         granted = allocate_node(routers, slot, node)
         if counting:
             count_slot(routers, state.counters, slot, node, granted)

@@ -96,6 +96,8 @@ class Fabric(NamedTuple):
         The queue of the next router that it leads to.
     dead : ndarray of bool, axes (node, port)
         Channels that are dead; of no nodes if none are.
+    odd : ndarray of bool, axis (node)
+        With cut-through, which routers' slots begin before those of the others; else of no nodes.
     ports : int
         Ports of the network.
     buffers : int
@@ -106,6 +108,7 @@ class Fabric(NamedTuple):
     neighbors: Words
     mirror: Words
     dead: npt.NDArray[np.bool_]
+    odd: npt.NDArray[np.bool_]
     ports: int
     buffers: int
 
@@ -114,7 +117,8 @@ class Phases(NamedTuple):
     """Cycles a slot, and what is done in which of them, see :class:`hdnhw.timing.SlotTiming`.
 
     `late` is the phase up to the sample phase in which a terminal takes a tail too late for the next allocation to use
-    its place; -1 if there is none.
+    its place; -1 if there is none. The kernel counts cycles by slots, at all nodes alike: where those of odd ones begin
+    `offset` cycles before those of the others, their cycles are numbered so many higher, and told without.
     """
 
     length: int
@@ -122,6 +126,7 @@ class Phases(NamedTuple):
     update: int
     late: int
     ejection_cycles: int
+    offset: int
 
 
 class Pauses(NamedTuple):

@@ -30,9 +30,19 @@ __all__ = ["advance_generators", "eject_cycle", "eject_slot", "inject_cycle", "i
 
 
 @inlined
-def advance_generators(states: npt.NDArray[np.uint32]) -> None:
-    """Step the generators of all terminals, see :func:`hdnhw.traffic.packets.advance_generators`."""
+def _ahead(state: State, node: int) -> int:
+    """Return by how much the kernel's number of a cycle at a node is ahead of what others call it."""
+    odd = state.fabric.odd
+    return wide(state.phases.offset) if len(odd) and odd[at(node)] else wide(0)
+
+
+@inlined
+def advance_generators(state: State, cycle: int) -> None:
+    """Step the generators of all terminals, see :func:`hdnhw.traffic.packets.advance_generators`, from reset on."""
+    states = state.generators
     for node in range(len(states)):
+        if cycle < _ahead(state, node):
+            continue
         word = wide(states[node])  # Numba widens 32-bit arithmetic, so the shifts to the left are cut back by hand
         word ^= (word << 13) & 0xFFFFFFFF
         word ^= word >> 17
@@ -100,11 +110,12 @@ def inject_slot(route: Route, state: State, slot: int, begin: int, tails: bool) 
         if sources.occupied[at(node)] < buffers:
             complete = sources.position[at(node)] > 0
             if not complete:
-                row = wide(links[at(node * QUEUE_WORDS + FIRST)]) * PACKET_WORDS
-                start = max(wide(pool[at(row + CREATED)]), begin, 0)
-                pool[at(row + HEAD_CYCLE)] = start
-                sources.position[at(node)] = 1
-                complete = start == begin
+                row, ahead = wide(links[at(node * QUEUE_WORDS + FIRST)]) * PACKET_WORDS, _ahead(state, node)
+                start = max(wide(pool[at(row + CREATED)]) + ahead, begin, 0)
+                if start < begin + state.phases.length:
+                    pool[at(row + HEAD_CYCLE)] = start - ahead
+                    sources.position[at(node)] = 1
+                    complete = start == begin
             if complete and tails:
                 drops += _accept(route, state, slot, node)
         elif tails:
@@ -126,6 +137,9 @@ def inject_cycle(route: Route, state: State, slot: int, cycle: int, tails: bool)
         node = wide(busy.node[place])
         busy.node[kept] = node
         kept += 1
+        row, ahead = wide(links[node * QUEUE_WORDS + FIRST]) * PACKET_WORDS, _ahead(state, node)
+        if pool[at(row + CREATED)] + ahead > cycle:
+            continue
         if not sources.offering[node] and (state.generators[node] & np.uint32(255)) < gap:
             continue
         full = sources.occupied[node] == state.fabric.buffers
@@ -136,7 +150,7 @@ def inject_cycle(route: Route, state: State, slot: int, cycle: int, tails: bool)
             continue
         sources.offering[node] = 0
         if position[node] == 0:
-            pool[at(wide(links[node * QUEUE_WORDS + FIRST]) * PACKET_WORDS + HEAD_CYCLE)] = cycle
+            pool[at(row + HEAD_CYCLE)] = cycle - ahead
         position[node] += 1
         if position[node] == length:
             drops += _accept(route, state, slot, node)
@@ -178,7 +192,7 @@ def eject_cycle(state: State, cycle: int, left: int, late: bool) -> int:
     """
     sinks, routers, stall, ejected = state.sinks, state.routers, state.pauses.stall, state.ejected
     for node in range(len(sinks.head)):
-        if sinks.level[node] == 0:
+        if sinks.level[node] == 0 or cycle - _ahead(state, node) < state.pauses.hold:
             continue
         place = sinks.head[node]
         if sinks.ready[node, place] + sinks.taken[node] > cycle:
@@ -217,6 +231,6 @@ def _leave(state: State, packet: int, node: int, cycle: int, left: int) -> None:
     for word in range(PACKET_WORDS):
         out[at(left * PACKET_WORDS + word)] = pool.words[at(packet * PACKET_WORDS + word)]
     out[at(left * PACKET_WORDS + NODE)] = node
-    out[at(left * PACKET_WORDS + TAIL_CYCLE)] = cycle
+    out[at(left * PACKET_WORDS + TAIL_CYCLE)] = cycle - _ahead(state, node)
     pool.free[at(pool.num_free[0])] = packet
     pool.num_free[0] += 1
