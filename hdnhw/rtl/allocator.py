@@ -122,7 +122,7 @@ class Allocator(wiring.Component):
         self._timing = machine.timing
         members: dict[str, Any] = {"at": In(self._timing.packet_length)}
         for number, queues in enumerate(self.inputs):
-            members[f"queues_{number}"] = In(self.buffer.signature(queues))
+            members[f"queues_{number}"] = In(self.buffer.signature(machine, queues))
         for number, (num_vcs, _) in enumerate(outputs):
             members[f"credit_{number}"] = In(num_vcs)
             members[f"idle_{number}"] = Out(len(self.inputs_of(number)), init=-1)

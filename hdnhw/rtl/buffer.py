@@ -109,7 +109,7 @@ class InputBuffer:
         raise NotImplementedError
 
     @staticmethod
-    def signature(ways: Sequence[Ways]) -> wiring.Signature:
+    def signature(machine: Machine, ways: Sequence[Ways]) -> wiring.Signature:
         """Return the queues of one input as allocation sees them; `ways` are those of each queue."""
         raise NotImplementedError
 
@@ -145,17 +145,23 @@ class FifoBuffer(InputBuffer):
     chooses_buffers, selects_early = False, True
 
     @staticmethod
-    def signature(ways: Sequence[Ways]) -> wiring.Signature:
+    def signature(machine: Machine, ways: Sequence[Ways]) -> wiring.Signature:
         """See :meth:`InputBuffer.signature`.
 
         - way_Q : Out, output virtual channel of the packet at the head of queue Q, one-hot; 0 if there is none.
         - pop : In(queues), the head of a queue has been granted: it leaves the queue at the end of the update phase.
         - read_vc : In, in the last cycle of a slot, or in the last three where flits are registered, the queue that is
           read in the next one; absent if there is one.
+        - tells_Q, told_Q : Out, with cut-through, in the sample phase, whether queue Q is empty and a packet comes that
+          the input has been told of, and what `way_Q` will be in the next cycle; absent if there is one queue, as
+          allocation has time to wait there.
         """
         members = {f"way_{queue}": Out(len(own)) for queue, own in enumerate(ways)} | {"pop": In(len(ways))}
         if len(ways) > 1:
             members["read_vc"] = In(index_width(len(ways)))
+            if machine.timing.cuts_through:
+                members |= {f"told_{queue}": Out(len(own)) for queue, own in enumerate(ways)}
+                members |= {f"tells_{queue}": Out(1) for queue in range(len(ways))}
         return wiring.Signature(members)
 
     def _elaborate_queues(self) -> None:
@@ -167,7 +173,6 @@ class FifoBuffer(InputBuffer):
                 ways=len(ways),
                 buffers=self._buffers,
                 once_a_slot=self._timing.registers_flits,
-                falls_through=self._timing.cuts_through and port.is_told_ahead,
             )
             m.submodules[f"decisions_{vc}"] = queue
             self.queues.append(queue)
@@ -200,7 +205,7 @@ class VoqBuffer(InputBuffer):
     chooses_buffers, selects_early = True, False
 
     @staticmethod
-    def signature(ways: Sequence[Ways]) -> wiring.Signature:
+    def signature(_machine: Machine, ways: Sequence[Ways]) -> wiring.Signature:
         """See :meth:`InputBuffer.signature`.
 
         - ways : Out, the output virtual channels that the packets of the input take, see :func:`ways_of_input`.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -103,9 +103,6 @@ class InputPort(wiring.Component):
         In the commit phase, what the next router does with the packet that has been granted; absent likewise.
     """
 
-    is_told_ahead: ClassVar[bool] = True
-    """Whether, with cut-through, packets are told of ahead."""
-
     def __init__(self, machine: Machine, ways: Sequence[Ways]) -> None:
         self.machine, self.ways = machine, ways
         self._timing = machine.timing
@@ -114,7 +111,7 @@ class InputPort(wiring.Component):
             "address": In(machine.address.width),
             "at": In(self._timing.packet_length),
             "reads": In(index_width(self._timing.packet_length)),
-            "queues": Out(allocator_of(machine).buffer.signature(ways)),
+            "queues": Out(allocator_of(machine).buffer.signature(machine, ways)),
             "flit": Out(machine.word_width),
         }
         if machine.spec.dead_pins:
@@ -191,9 +188,14 @@ class InputPort(wiring.Component):
             comes = equals(notice.vc, number) if len(self.ways) > 1 else Const(1)
             m.d.comb += [
                 queue.push.eq(notice.valid & comes),
-                queue.i.eq(Mux(comes, _decision(told, self.ways[number], None), 0)),
+                queue.i.eq(_decision(told, self.ways[number], None)),
                 onward.i.eq(Cat(route.take, route.vc)),
             ]
+            if len(self.ways) > 1:
+                m.d.comb += [
+                    getattr(self.queues, f"told_{number}").eq(queue.i),
+                    getattr(self.queues, f"tells_{number}").eq(comes & ~queue.valid),
+                ]
             m.d.sync += onward.push.eq(valid & self.at[timing.head_phase] & here[number])
 
     def _elaborate_vc(self, m: Module, buffer: InputBuffer) -> tuple[Value, Value, int]:
@@ -276,9 +278,6 @@ class InjectionPort(wiring.Component):
         As of :class:`InputPort`.
     """
 
-    is_told_ahead: ClassVar[bool] = False
-    """See :class:`InputPort`."""
-
     def __init__(self, machine: Machine, ways: Ways) -> None:
         self.machine, self.ways = machine, ways
         self._timing = machine.timing
@@ -287,7 +286,7 @@ class InjectionPort(wiring.Component):
             "address": In(machine.address.width),
             "at": In(self._timing.packet_length),
             "reads": In(index_width(self._timing.packet_length)),
-            "queues": Out(allocator_of(machine).buffer.signature([ways])),
+            "queues": Out(allocator_of(machine).buffer.signature(machine, [ways])),
             "flit": Out(machine.word_width),
             "dropped": Out(DROPPED_WIDTH),
         }
@@ -346,7 +345,8 @@ class InjectionPort(wiring.Component):
         with m.If(head):
             m.d.sync += route.dst.eq(self.inject.payload[self.machine.flits.destination])
         m.d.sync += route.cur.eq(_behind(self.neighbors, take))
-        m.d.comb += [buffer.onwards[0].push.eq(push), buffer.onwards[0].i.eq(Cat(route.take, route.vc))]
+        m.d.sync += buffer.onwards[0].push.eq(push)
+        m.d.comb += buffer.onwards[0].i.eq(Cat(route.take, route.vc))
 
     def _elaborate_route(self, m: Module, route: RouteUnit, head: Value) -> _Route:
         """Keep the route of the packet that is coming in; one of a single flit needs it in the cycle it comes."""

@@ -25,14 +25,12 @@ class DecisionQueue(wiring.Component):
     once_a_slot : bool
         Whether the user pushes and pops in one phase of slots of three cycles or more: then the decisions of the first
         two packets are in registers.
-    falls_through : bool
-        Whether the decision of a packet that comes into an empty queue is seen at once; `i` is then 0 while none comes.
 
     Members
     -------
     push : In(1)
     i : In(ways)
-        Decision of the packet that comes in; seen in the next cycle, or at once.
+        Decision of the packet that comes in; seen in the next cycle.
     close : In(1)
         That packet is complete in its buffer: move `write_slot` on. Not before its `push`.
     pop : In(1)
@@ -44,9 +42,8 @@ class DecisionQueue(wiring.Component):
         Buffer of the packet that comes in, and of the head packet.
     """
 
-    def __init__(self, *, ways: int, buffers: int, once_a_slot: bool = False, falls_through: bool = False) -> None:
+    def __init__(self, *, ways: int, buffers: int, once_a_slot: bool = False) -> None:
         self._ways, self._buffers, self._once_a_slot = ways, buffers, once_a_slot
-        self._falls_through = falls_through
         slot = index_width(buffers)
         super().__init__(
             {
@@ -64,9 +61,6 @@ class DecisionQueue(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        self._head = Signal(self._ways, name="head") if self._falls_through else self.out
-        if self._falls_through:
-            m.d.comb += self.out.eq(self._head | Mux(self.valid, 0, self.i))
         if self._buffers > 1:
             m.d.sync += self.write_slot.eq(self.write_slot + self.close)
             m.d.sync += self.read_slot.eq(self.read_slot + self.pop)
@@ -82,9 +76,9 @@ class DecisionQueue(wiring.Component):
 
     def _elaborate_register(self, m: Module) -> None:
         with m.If(self.pop):  # the flip-flops' reset: it takes no logic from the way of the decision
-            m.d.sync += [self._head.eq(0), self.valid.eq(0)]
+            m.d.sync += [self.out.eq(0), self.valid.eq(0)]
         with m.Elif(self.push):
-            m.d.sync += [self._head.eq(self.i), self.valid.eq(1)]
+            m.d.sync += [self.out.eq(self.i), self.valid.eq(1)]
         m.d.comb += self.full.eq(self.valid)
 
     def _elaborate_two_registers(self, m: Module) -> None:
@@ -94,7 +88,7 @@ class DecisionQueue(wiring.Component):
             m.d.sync += second.eq(self.i)
         with m.If(self.pop | (self.push & ~self.valid)):
             m.d.sync += [
-                self._head.eq(Mux(self.full, second, Mux(self.push, self.i, 0))),
+                self.out.eq(Mux(self.full, second, Mux(self.push, self.i, 0))),
                 self.valid.eq(self.full | self.push),
             ]
         with m.If(self.push ^ self.pop):
@@ -111,7 +105,7 @@ class DecisionQueue(wiring.Component):
             second.eq(self._elaborate_entries(m, following)),
         ]
         with m.If(self.pop | (self.push & ~there[0])):
-            m.d.sync += self._head.eq(Mux(there[1], second, Mux(self.push, self.i, 0)))
+            m.d.sync += self.out.eq(Mux(there[1], second, Mux(self.push, self.i, 0)))
         m.d.comb += [self.valid.eq(there[0]), self.full.eq(there[-1])]
 
     def _elaborate_entries(self, m: Module, address: Value) -> Value:
@@ -133,7 +127,7 @@ class DecisionQueue(wiring.Component):
         m.d.comb += [
             self.valid.eq(level.any()),
             self.full.eq(equals(level, self._buffers)),
-            self._head.eq(Mux(self.valid, self._elaborate_entries(m, self.read_slot), 0)),
+            self.out.eq(Mux(self.valid, self._elaborate_entries(m, self.read_slot), 0)),
         ]
 
 

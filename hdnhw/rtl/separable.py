@@ -30,6 +30,11 @@ class _Offer:
     want: dict[Way, Value]
 
 
+def _is_ready(head: Value, ways: Sequence[Way], available: Sequence[Sequence[Value]]) -> Value:
+    """Return whether a packet has a credit for the way that it takes."""
+    return any_of(bit & available[output][vc] for bit, (output, vc) in zip(head, ways, strict=True))
+
+
 class SeparableAllocator(Allocator):
     """Each input chooses one of its packets, each output one of the inputs.
 
@@ -85,10 +90,13 @@ class SeparableAllocator(Allocator):
             cut = "want" if "want" in self._cuts else "credit"
             want = self._stage(m, cut, f"want_{number}", Cat(allowed), reset_less=self._is_reset_behind_want)
             return _Offer(Const(1), dict(zip(ways[0], want, strict=True)))
-        ready = [
-            any_of(bit & available[output][vc] for bit, (output, vc) in zip(head, own, strict=True))
-            for head, own in zip(heads, ways, strict=True)
-        ]
+        ready = [_is_ready(head, own, available) for head, own in zip(heads, ways, strict=True)]
+        if self._timing.cuts_through:
+            told = [_is_ready(getattr(queues, f"told_{queue}"), own, available) for queue, own in enumerate(ways)]
+            ready = [
+                one | (getattr(queues, f"tells_{queue}") & other)
+                for queue, (one, other) in enumerate(zip(ready, told, strict=True))
+            ]
         asking = self._stage(m, "credit", f"ready_{number}", Cat(ready), reset_less=True)
         update = self.at[self._timing.update_phase]
         order = service_order(m, queues.pop, update=update, name=f"queue_order_{number}")
