@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep clean demo docs kernels lint test
+.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -92,7 +92,7 @@ bench-scale: $(READY)
 bench-simulation: $(READY)
 	$(BIN)/python bench/simulation.py
 
-# Place-and-route with three seeds; about half an hour the first time.
+# Place-and-route with three seeds; about an hour and a half the first time.
 bench-synth: $(READY)
 	$(BIN)/python bench/synth.py
 
@@ -100,7 +100,7 @@ bench-synth: $(READY)
 # line that README and docs show (bench/consoles.py), their tables (bench/tables.py), and docs/papers.md. TRACES names a folder
 # with the traces of Netrace.
 TRACES ?=
-docs: $(READY)
+docs: $(READY) docs-machines
 	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg
 	$(BIN)/hdnhw design --nodes 1024 --degree 5 --plot docs/front-1024.svg
 	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg
@@ -108,6 +108,12 @@ docs: $(READY)
 	$(addprefix TRACES=,$(TRACES)) $(BIN)/python bench/consoles.py
 	$(BIN)/python -m bench.tables
 	$(BIN)/hdnhw papers -o docs
+
+# Of these, the page that a user chooses a machine by: its pictures and tables; about half an hour the first time.
+docs-machines: $(READY)
+	$(BIN)/hdnhw machines "torus(4, 4)" --plot docs/machines-torus.svg
+	$(BIN)/hdnhw machines "rdn(cube(3), 1)" --plot docs/machines-rdn.svg
+	$(BIN)/python bench/consoles.py docs/machines.md
 
 # The environment alone.
 .venv: $(READY)

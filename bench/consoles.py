@@ -2,7 +2,8 @@
 
 A console is a block between lines of three backquotes whose first line begins with ``$``. ``...`` stands for lines that
 are not shown; those that are shown are found by their first words. ``$ cat FILE`` makes the file that it shows. Traces
-of other projects are taken from the folder that the variable TRACES names.
+of other projects are taken from the folder that the variable TRACES names. What is synthesised is kept in build/synth
+beside this folder, and taken from there.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory
 __all__ = ["Console", "consoles", "pages", "pages_asked", "play", "run", "shown"]
 
 ROOT = Path(__file__).parents[1]
+SYNTHESISED = ROOT / "build" / "synth"
 UNTIMED = {"seconds", "router_cycles_per_second"}
 """Keys whose values depend on the computer: they stay as they were."""
 
@@ -71,6 +73,10 @@ def consoles(page: Path) -> Iterator[Console]:
 
 def run(arguments: list[str], folder: Path, *, stderr: int) -> subprocess.CompletedProcess[str]:
     """Run hdnhw, as it stands beside this folder, in another one; `stderr` is as of :func:`subprocess.run`."""
+    if not (folder / "build").exists():
+        (folder / "build").mkdir()
+        SYNTHESISED.mkdir(parents=True, exist_ok=True)
+        (folder / "build" / "synth").symlink_to(SYNTHESISED)
     return subprocess.run(
         [sys.executable, "-m", "hdnhw", *arguments],
         cwd=folder,

@@ -4,14 +4,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from hdnhw.cli import main as hdnhw
 from hdnhw.cli import say
+from hdnhw.flow.family import FAMILIES
 from hdnhw.flow.spec import SynthSpec
 from hdnhw.flow.synth import Result, synthesise
 from hdnhw.flow.tools import ToolError
 from hdnhw.spec import CROSSBARS, FabricSpec, parse
 
 SEEDS = 3
-BLOCK_RAMS = ("DP16KD", "ICESTORM_RAM")
 COLUMNS = [
     "family",
     "unit",
@@ -47,6 +48,8 @@ ECP5_ROUTERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rdn(cube(3), 1)", {"buffers": 8, "queueing": "voq"}),
 )
 """Networks and options; ``torus(4, 4)`` needs no dateline and has one class; ``torus(5, 5)`` has two."""
+COMPARED = ("torus(4, 4)", "rdn(cube(3), 1)", "hdn(cube(3), [[2], [0, 1, 2]])", "hdn(torus(2, 3, 5), [[0]])")
+"""Networks of which all machines are measured that ``hdnhw machines`` measures unasked."""
 ECP5_FABRIC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32)
 SMALL_ROUTER = FabricSpec(
     network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=4, crossbar="output"
@@ -76,7 +79,7 @@ def row(spec: SynthSpec) -> str:
         sizes = f"{spec.fabric.packet_length}*{spec.fabric.flit_width} | {spec.fabric.buffers} | {spec.fabric.crossbar}"
         what = str(error).split(", see ")[0]
         return f"| {spec.family} | {spec.unit} | `{spec.fabric.network}` | | | {sizes} | | | {what} | | | | | |"
-    block_rams = sum(result["ram_cells"].get(cell, 0) for cell in BLOCK_RAMS)
+    block_rams = result["ram_cells"][FAMILIES[spec.family].block_ram]
     cells = f"{result['lut4']} | {result['comb_sites']} | {result['ff']} | {block_rams}"
     machine = " | ".join(
         str(result[name]) if name != "packet_length" else f"{result[name]}*{result['flit_width']}"
@@ -88,11 +91,14 @@ def row(spec: SynthSpec) -> str:
 
 
 def main() -> None:
-    """Print one row a design."""
+    """Print one row a design, then the machines on some networks."""
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---" * len(COLUMNS) + "|")
     for spec in specs():
         print(row(spec), flush=True)
+    for network in COMPARED:
+        print(flush=True)
+        hdnhw(["machines", network])
 
 
 if __name__ == "__main__":

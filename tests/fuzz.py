@@ -36,7 +36,7 @@ MEMORY = 8 << 30
 GRACE = 60
 """Seconds that a line has to end when it is told to."""
 
-SLOW = {"build": 0.1, "demo": 0.1, "papers": 0.02, "synth": 0.1, "warm-up": 0.2}
+SLOW = {"build": 0.1, "demo": 0.1, "machines": 0.1, "papers": 0.02, "synth": 0.1, "warm-up": 0.2}
 """How often commands are drawn that take longer than others, 1 of which are drawn."""
 
 SOUND = (
@@ -219,6 +219,7 @@ class Draw:
             "ADDRESS": lambda: self.any_of("tcp://127.0.0.1:1", "nowhere", ""),
             "NAME": lambda: self.any_of("HDN", "DC", self.number),
             "BOARD": lambda: self.any_of("ice40-hx8k", "ulx3s-85f", self.number),
+            "OPTIONS": lambda: self.any_of("", "--buffers 8", "--packet-length 4 --crc", "--flit-width 7", self.number),
             "KEY": lambda: self.any_of("nodes", "cr_w", "diameter", self.number),
         }
         named = {

@@ -73,6 +73,7 @@ COMMANDS = [
     "exchange",
     "faults",
     "info",
+    "machines",
     "neighbors",
     "papers",
     "paths",
@@ -105,8 +106,8 @@ WRONG = {
         choice(
             "COMMAND",
             "draw",
-            "info neighbors picture route paths routing compare design exchange collective emulate simulate sweep emit "
-            "synth papers faults waypoints warm-up build cosim demo",
+            "info neighbors picture route paths routing compare design machines exchange collective emulate simulate "
+            "sweep emit synth papers faults waypoints warm-up build cosim demo",
         ),
     ),
     "no spec": ("info", "the following arguments are required: SPEC"),

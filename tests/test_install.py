@@ -101,6 +101,7 @@ def test_what_needs_no_extra(run, line):
         (("build", "ice40-hx8k"), "boards"),
         (("exchange", "cube(2)", "--on", "rtl"), "sim"),
         (("synth", "cube(2)"), "flow"),
+        (("machines", "cube(2)"), "sweep"),
         (("sweep", "cube(2)", "--plot", "made.svg"), "sweep"),
         (("sweep", "cube(2)", "--html", "made.html"), "sweep"),
         (("sweep", "cube(2)", "--results", "made.parquet"), "sweep"),

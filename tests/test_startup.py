@@ -37,7 +37,7 @@ def command(*arguments, status=0):
         ("import hdnhw", set()),
         ("import hdnhw; hdnhw.parse('rdn(cube(3), 1)')", set()),
         (command("--help"), set()),
-        *((command(name, "--help"), set()) for name in ("info", "emit", "build", "papers")),
+        *((command(name, "--help"), set()) for name in ("info", "emit", "machines", "build", "papers")),
         *((command(name, "--help"), {"numpy"}) for name in ("simulate", "sweep", "cosim")),  # it lists the patterns
         (command("info", "cube(3)"), {"numpy"}),
         (command("neighbors", "rdn(cube(3), 1)", "0"), set()),

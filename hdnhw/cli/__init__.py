@@ -20,6 +20,7 @@ from hdnhw.cli.collective import add_collective_commands
 from hdnhw.cli.emulation import add_emulation_command
 from hdnhw.cli.faults import add_faults_commands
 from hdnhw.cli.hardware import add_hardware_commands
+from hdnhw.cli.machines import add_machines_command
 from hdnhw.cli.network import add_network_commands, add_routing_commands
 from hdnhw.cli.options import (
     BAD_INPUT,
@@ -98,6 +99,7 @@ def command_parser() -> Parser:
         add_network_commands,
         add_routing_commands,
         add_choosing_commands,
+        add_machines_command,
         add_collective_commands,
         add_emulation_command,
         add_simulation_commands,

@@ -1,6 +1,7 @@
 """What commands have in common: the parser, messages, and the options that describe a machine."""
 
 import argparse
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from types import MappingProxyType
@@ -28,6 +29,7 @@ __all__ = [
     "drawn_faults",
     "fabric_spec",
     "load_spec",
+    "machine_words",
     "network_of",
     "rule_options",
     "say",
@@ -156,6 +158,16 @@ def add_machine_options(
     for name, option in options_of(FabricSpec).items():
         if name in chosen:
             _add_option(parser, name, option, default=shown.get(name, ""), dest=name)
+
+
+def machine_words(options: Mapping[str, Any]) -> str:
+    """Return options of a machine, by their names, as they stand on a command line; nothing for defaults."""
+    defaults = {member.name: member.default for member in fields(FabricSpec)}
+    words: list[str] = []
+    for name, value in options.items():
+        if value != defaults[name]:
+            words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return shlex.join(words)
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser, kinds: Iterable[str] = ENDPOINTS) -> None:

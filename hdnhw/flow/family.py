@@ -54,6 +54,8 @@ class Family:
         Yosys's name of the lookup table; the first letters of its flip-flops' names.
     rams : dict
         Yosys's name of each memory cell -> the name in results.
+    block_ram : str
+        The name of its block RAM there.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Family:
     lut: str
     ff: str
     rams: dict[str, str]
+    block_ram: str
 
     @property
     def tool(self) -> str:
@@ -115,6 +118,7 @@ FAMILIES = {
             lut="LUT4",
             ff="TRELLIS_FF",
             rams={"TRELLIS_DPR16X4": "TRELLIS_DPR16X4", "DP16KD": "DP16KD"},
+            block_ram="DP16KD",
         ),
         Family(
             name="ice40",
@@ -131,6 +135,7 @@ FAMILIES = {
             lut="SB_LUT4",
             ff="SB_DFF",
             rams={"SB_RAM40_4K": "ICESTORM_RAM"},
+            block_ram="ICESTORM_RAM",
         ),
     )
 }

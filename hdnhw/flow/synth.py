@@ -44,7 +44,7 @@ from hdnhw.flow.family import DEVICES, FAMILIES, Family
 from hdnhw.flow.harness import UNIT, WRAPPER, parallel_wrapper, ports_of, serial_wrapper, unit_text
 from hdnhw.flow.nextpnr import critical_path, fmax_of, read_report, sites_packed
 from hdnhw.flow.spec import ADDRESS_PINS, SynthSpec
-from hdnhw.flow.tools import ToolError, run_tool, tool_versions
+from hdnhw.flow.tools import TooLargeError, ToolError, run_tool, tool_versions
 from hdnhw.flow.yosys import YosysError, run_yosys
 from hdnhw.machine import Machine, make_machine
 from hdnhw.routing.plan import RoutingPlan
@@ -123,7 +123,8 @@ def synthesise(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _:
     SpecError
         If the machine cannot be built, asks for more block RAMs than the device has, or has no such node.
     ToolError
-        If a tool is missing or fails; ``ROOT/DIGEST.failed`` keeps its files.
+        If a tool is missing or fails; ``ROOT/DIGEST.failed`` keeps its files. If the device has too few sites, it is a
+        TooLargeError.
     """
     design = _design(spec)
     folder = root / design.digest
@@ -152,7 +153,7 @@ def _measure(design: _Design, folder: Path, say: Say) -> None:
     except ToolError as error:
         shutil.rmtree(failed, ignore_errors=True)
         work.rename(failed)
-        raise ToolError(str(error).replace(str(work), str(failed))) from None
+        raise type(error)(str(error).replace(str(work), str(failed))) from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
     shutil.rmtree(failed, ignore_errors=True)
@@ -223,7 +224,7 @@ def _pack(design: _Design, work: Path) -> tuple[int, int]:
     run_tool(family.tool, design.pack, log=log)
     packed, available = sites_packed(log.read_text())[family.comb]
     if packed > available:
-        raise ToolError(f"the unit needs {packed} {family.comb} and {family.device} has {available}, see {log}")
+        raise TooLargeError(f"the unit needs {packed} {family.comb} and {family.device} has {available}, see {log}")
     return packed, available
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["ToolError", "run_tool", "tool_path", "tool_versions"]
+__all__ = ["TooLargeError", "ToolError", "run_tool", "tool_path", "tool_versions"]
 
 _TOOLS = {
     "yosys": ("hdnhw-yosys", "pyosys"),
@@ -20,6 +20,10 @@ _TOOLS = {
 
 class ToolError(RuntimeError):
     """A tool that is missing or has failed; the message names its log."""
+
+
+class TooLargeError(ToolError):
+    """A design that its device has no room for."""
 
 
 def tool_path(tool: str) -> Path:

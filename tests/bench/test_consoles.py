@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.consoles import Console, consoles, pages, play, shown
+from bench.consoles import SYNTHESISED, Console, consoles, pages, play, shown
 
 CONSOLES = [console for page in pages() for console in consoles(page)]
 
@@ -40,6 +40,15 @@ def test_lines_that_are_shown(before, now):
 def test_a_console_is_run_again(tmp_path):
     lines = ("$ cat trace.txt", "0 0 3", "$ hdnhw simulate 'cube(2)' --trace trace.txt", "...", "created  9", "...")
     assert "created                   1" in play(Console(tmp_path, lines), tmp_path).lines
+
+
+def test_what_consoles_synthesise_is_kept(tmp_path):
+    for folder in (tmp_path / "one", tmp_path / "other"):
+        folder.mkdir()
+        for _ in range(2):
+            play(Console(tmp_path, ("$ hdnhw emit 'complete(2)' -o build/pair", "...", "routers")), folder)
+        assert (folder / "build" / "synth").samefile(SYNTHESISED)
+        assert not (folder / "build" / "pair").is_symlink()
 
 
 def test_a_console_runs_nothing_else(tmp_path):

@@ -163,3 +163,20 @@ def test_sweep(capsys, rates):
     measured = len(terminal.lines) - 1
     assert re.search(rf"\d+ of {measured} points: cube\(2\)", " ".join(terminal.shown))
     assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_machines(capsys, monkeypatch, tmp_path):
+    def synthesise(_, *, say, **__):
+        say("yosys ...")
+        return {"family": "ecp5", "comb_sites": 9, "ram_cells": {}, "fmax_mhz": 200.0, "fmax_of_seed": [200.0]}
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("hdnhw.flow.machines.synthesise", synthesise)
+    with redirect_stderr(Terminal()) as terminal:
+        assert main(["machines", "cube(2)", "--machine", "", "--machine", "--packet-length 4", "--json"]) == 0
+    assert list(dict.fromkeys(shares(terminal, "of 2 machines: "))) == [0, 50]
+    told = shares(terminal, "points: cube(2)")
+    assert told[0] == 0
+    assert told == sorted(told)
+    assert terminal.lines == [""]
+    assert capsys.readouterr().out.count("\n") == 1
