@@ -63,6 +63,11 @@ class Machine:
                 f"ram block needs packets of {LONG_SLOT} flits or more, not {self.spec.packet_length}: "
                 "it is read ahead, for which shorter slots have no time"
             )
+        if self.spec.channel_registers and self.spec.packet_length < LONG_SLOT:
+            raise SpecError(
+                f"channel registers need packets of {LONG_SLOT} flits or more, not {self.spec.packet_length}: "
+                "shorter slots have no cycle for them"
+            )
         if self.timing.cuts_through:
             self._check_cut_through()
 
@@ -73,6 +78,8 @@ class Machine:
             raise SpecError(f"cut-through needs packets of an even number of flits, {LONG_SLOT} or more, not {length}")
         if spec.queueing != "fifo":
             raise SpecError("cut-through needs --queueing fifo: matching takes more than half a slot")
+        if spec.channel_registers:
+            raise SpecError("cut-through needs --channel-registers 0: half a slot has no cycle for one")
         if spec.crc or spec.dead_pins:
             option = "--crc" if spec.crc else "--dead-pins"
             raise SpecError(f"cut-through does not go with {option}: a packet is routed before its head flit comes")
@@ -94,7 +101,13 @@ class Machine:
     def timing(self) -> SlotTiming:
         """Which cycle does what."""
         spec = self.spec
-        return SlotTiming(spec.packet_length, crc=spec.crc, queueing=spec.queueing, switching=spec.switching)
+        return SlotTiming(
+            spec.packet_length,
+            crc=spec.crc,
+            queueing=spec.queueing,
+            switching=spec.switching,
+            channel_registers=spec.channel_registers,
+        )
 
     @cached_property
     def odd(self) -> npt.NDArray[np.bool_]:

@@ -39,6 +39,8 @@ class SlotTiming:
     switching : str
         One of :data:`hdnhw.spec.SWITCHINGS`: with ``cut-through`` the slots of neighbours are half a slot apart, and a
         packet leaves a router half a slot after the one before.
+    channel_registers : int
+        Registers that a flit passes on a channel behind that of switch traversal.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class SlotTiming:
     crc: bool = False
     queueing: str = "fifo"
     switching: str = "store-and-forward"
+    channel_registers: int = 0
 
     def __post_init__(self) -> None:
         if index(self.packet_length) < 1:
@@ -78,14 +81,24 @@ class SlotTiming:
         return self.packet_length >= LONG_SLOT
 
     @property
+    def most_lead(self) -> int:
+        """Most phases by which a flit's address in block RAM can be ahead of its turn, first in, first out: 1 or 2.
+
+        By then it is known which packet is read, a phase after allocation has looked at the credits, and to cut through
+        the flit has been written.
+        """
+        known = self.packet_length - 2 - self.sample_phase
+        return min(2, known, self.offset - self.channel_cycles - 1) if self.cuts_through else min(2, known)
+
+    @property
     def registers_credits(self) -> bool:
         """Whether a register stands between an ejection buffer and the credit counter of its router."""
         return self.packet_length >= LONG_SLOT
 
     @property
     def channel_cycles(self) -> int:
-        """Cycles from reading a flit to the one in which it stands on the channel: switch traversal."""
-        return 1 + self.registers_flits
+        """Cycles from reading a flit to the one in which it stands at the end of the channel."""
+        return 1 + self.registers_flits + self.channel_registers
 
     @property
     def registers_routes(self) -> bool:

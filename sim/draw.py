@@ -149,8 +149,9 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
     for name, option in options_of(FabricSpec).items():
         if name not in options:
             options[name] = option.drawn[rng.integers(len(option.drawn))]
-    if options["packet_length"] < LONG_SLOT and options["ram"] == "block":
-        options["ram"] = "auto"
+    if options["packet_length"] < LONG_SLOT:
+        options["channel_registers"] = 0
+        options["ram"] = "auto" if options["ram"] == "block" else options["ram"]
     if options["switching"] == "cut-through":
         options |= _cutting_through(network, options["packet_length"], rng)
     return FabricSpec(network=network.spec, **options)
@@ -160,7 +161,8 @@ def _cutting_through(network: DualNetwork, length: int, rng: Generator) -> dict[
     """Return options with which packets of a fabric cut through if it can be, near the length that it has."""
     if length < LONG_SLOT or two_colours(neighbor_table(network)) is None:
         return {"switching": "store-and-forward"}
-    return {"packet_length": int(rng.choice((8, 10, 16))), "queueing": "fifo", "crc": False, "dead_pins": False}
+    without = {"queueing": "fifo", "crc": False, "dead_pins": False, "channel_registers": 0}
+    return {"packet_length": int(rng.choice((8, 10, 16))), **without}
 
 
 @dataclass(frozen=True, kw_only=True)

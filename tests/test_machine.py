@@ -120,6 +120,9 @@ def test_a_machine_is_made_once():
             {"switching": "cut-through", "endpoints": RelaySpec()},
             "cut-through does not go with --endpoints relay",
         ),
+        ({"channel_registers": 2}, "channel registers must be 0 or 1, not 2"),
+        ({"channel_registers": 1, "packet_length": 7}, "channel registers need packets of 8 flits or more, not 7"),
+        ({"channel_registers": 1, "switching": "cut-through"}, "cut-through needs --channel-registers 0: half a slot"),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
     ],
 )

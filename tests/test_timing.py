@@ -61,6 +61,30 @@ def test_relations(length, queueing):
     assert buffers // 2 < needed <= buffers
 
 
+@pytest.mark.parametrize("length", [8, 9, 16])
+@pytest.mark.parametrize("queueing", ["fifo", "voq"])
+def test_a_register_on_the_channel_delays_what_comes_and_no_hop(length, queueing):
+    without, timing = (SlotTiming(length, queueing=queueing, channel_registers=number) for number in (0, 1))
+    assert timing.hop_cycles == without.hop_cycles == length
+    for name in ("channel_cycles", "head_phase", "tail_phase", "update_phase", "sample_phase", "ejection_cycles"):
+        assert getattr(timing, name) == getattr(without, name) + 1
+    assert timing.zero_load_latency(3, timing.sample_phase) == without.zero_load_latency(3, without.sample_phase)
+    assert timing.ejection_slots == without.ejection_slots
+
+
+@pytest.mark.parametrize("length", [8, 9, 10, 16])
+@pytest.mark.parametrize(
+    "options", [{}, {"channel_registers": 1}, {"switching": "cut-through"}], ids=["plain", "register", "cut-through"]
+)
+def test_the_address_of_a_flit_in_block_ram_is_no_sooner_than_its_packet_is_known(length, options):
+    timing = SlotTiming(length, **options)
+    lead = timing.most_lead
+    assert lead in (1, 2)
+    assert length - lead > timing.sample_phase + ("credit" in timing.allocation_cuts(chooses=True))
+    if timing.cuts_through and length % 2 == 0:  # in cycles from the one in which the sender reads the flit
+        assert timing.channel_cycles + 1 <= timing.offset - lead
+
+
 @pytest.mark.parametrize("length", range(8, 34, 2))
 def test_a_packet_that_cuts_through_is_there_when_it_is_read(length):
     """All cycles are counted from the one in which the sender reads the head flit; the neighbour reads it L/2 later."""
@@ -104,14 +128,14 @@ def test_what_the_registers_of_allocation_cut_is_done_when_the_slot_ends(length,
     assert cuts <= ({"credit", "choice", "want", "grant"} if chooses else {"grant"})
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 5, 7, 8, 9])
+@pytest.mark.parametrize(("length", "registers"), [*((length, 0) for length in (1, 2, 3, 5, 7, 8, 9)), (8, 1), (9, 1)])
 @pytest.mark.parametrize("crc", [False, True])
-def test_zero_load_latency_by_counting_cycles(length, crc):
+def test_zero_load_latency_by_counting_cycles(length, registers, crc):
     """Count: the tail is accepted, the next sample phase is awaited, slots pass, the tail follows the head out.
 
     A head that is checked comes out two cycles after the tail was on the channel, in place of one after itself.
     """
-    timing = SlotTiming(length, crc=crc)
+    timing = SlotTiming(length, crc=crc, channel_registers=registers)
     for phase in range(length):
         for hops in range(4):
             tail = phase + length - 1

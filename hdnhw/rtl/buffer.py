@@ -88,11 +88,11 @@ class InputBuffer:
         """Return the phases by which the address of a flit is ahead of the phase in which it is said to be read.
 
         Block RAM has a register for the address. Then comes that for the word, and as the wires from it may be long,
-        another one where what is read next is known in time, and all flits of a packet have come by then.
+        another one where there is time for it.
         """
         if not machine.is_block_ram:
             return 0
-        return 2 if cls.selects_early and not machine.timing.cuts_through else 1
+        return machine.timing.most_lead if cls.selects_early else 1
 
     def _elaborate_flit(self, word: Value) -> None:
         """Pass a word on as a flit: through as many registers as its address is ahead, or as the slot has time for."""

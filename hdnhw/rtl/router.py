@@ -267,12 +267,19 @@ class Router(wiring.Component):
         sends = getattr(allocator, f"valid_{number}")
         can_die = machine.spec.dead_pins and not local
         m.d.sync += valid.eq(sends & ~getattr(allocator, f"void_{number}") if can_die else sends)
-        m.d.comb += [
-            channel.data.eq(Cat(parts)[: machine.spec.flit_width]),
-            channel.valid.eq(valid),
-            getattr(allocator, f"credit_{number}").eq(channel.credit),
-        ]
+        m.d.comb += getattr(allocator, f"credit_{number}").eq(channel.credit)
+        carried = {"data": Cat(parts)[: machine.spec.flit_width], "valid": valid}
         if machine.spec.crc:
-            m.d.comb += channel.check.eq(Cat(parts)[machine.spec.flit_width :])
+            carried["check"] = Cat(parts)[machine.spec.flit_width :]
         if channel.signature.num_vcs > 1:
-            m.d.comb += channel.vc.eq(getattr(allocator, f"vc_{number}"))
+            carried["vc"] = getattr(allocator, f"vc_{number}")
+        for member, value in carried.items():
+            m.d.comb += getattr(channel, member).eq(self._elaborate_channel(m, f"{member}_{number}", value))
+
+    def _elaborate_channel(self, m: Module, name: str, value: Value) -> Value:
+        """Return what a channel carries, behind its registers."""
+        for stage in range(self.machine.spec.channel_registers):
+            register = Signal(len(value), name=f"channel_{stage}_{name}", reset_less=not name.startswith("valid"))
+            m.d.sync += register.eq(value)
+            value = register
+        return value

@@ -49,6 +49,9 @@ class FabricSpec:
         that go the same way, as virtual output queues.
     switching : str
         One of :data:`SWITCHINGS`: whether a packet leaves a router once all of it is there, or while it still comes.
+    channel_registers : int
+        Registers that a flit passes on a channel, 0 or 1, behind that of switch traversal. A hop takes L cycles all the
+        same.
     ram : str
         One of :data:`RAMS`: which RAM packet buffers are in. Cycles do not depend on it.
     dead_pins : bool
@@ -125,6 +128,17 @@ class FabricSpec:
             "hop; cut-through needs a network without odd cycles and packets of an even number of flits, 8 or more",
             choices=SWITCHINGS,
             timed=True,
+        ),
+    )
+    channel_registers: int = option(
+        0,
+        Size(
+            help="registers on each channel, for long wires on a full device; 1 needs packets of 8 flits or more",
+            metavar="N",
+            least=0,
+            most=1,
+            timed=True,
+            drawn=(0, 0, 1),
         ),
     )
     ram: str = option(
