@@ -147,8 +147,9 @@ def test_all_fast_modes_need_and_use_more_classes() -> None:
     assert_passed(fabric.run("random", packets=4000), 4000)
 
 
-def test_reset_in_traffic_leaves_nothing_behind() -> None:
-    fabric = shared()
+@pytest.mark.parametrize("fabric", [shared, partial(bench, "hdn(cube(1), [[0]])", switching="cut-through")])
+def test_reset_in_traffic_leaves_nothing_behind(fabric: Callable[[], StreamBench]) -> None:
+    fabric = fabric()
     assert_passed(fabric.run("random", packets=2000, reset_after=503), 2000)
 
 
