@@ -10,6 +10,7 @@ __all__ = [
     "add",
     "any_of",
     "below",
+    "counted",
     "equal",
     "equals",
     "filled",
@@ -51,6 +52,11 @@ def stepped(level: Value, up: Value, down: Value) -> Value:
     stays, more, less = up | ~down, up & ~down, ~up
     lower, upper = Cat(Const(1, 1), level[:-1]), Cat(level[1:], Const(0, 1))
     return Cat(bit & stays | lower[i] & more | upper[i] & less for i, bit in enumerate(level))
+
+
+def counted(level: Value, up: Value, down: Value) -> Value:
+    """Return a binary count, one `up` and one `down`, by one adder."""
+    return (level + Cat(up ^ down, (down & ~up).replicate(len(level) - 1)))[: len(level)]
 
 
 def filled(values: Sequence[Value]) -> list[Value]:
