@@ -14,6 +14,7 @@ __all__ = [
     "equal",
     "equals",
     "filled",
+    "first_of",
     "index_width",
     "less",
     "next_flit",
@@ -55,13 +56,19 @@ def stepped(level: Value, up: Value, down: Value) -> Value:
 
 
 def counted(level: Value, up: Value, down: Value) -> Value:
-    """Return a binary count, one `up` and one `down`, by one adder."""
-    return (level + Cat(up ^ down, (down & ~up).replicate(len(level) - 1)))[: len(level)]
+    """Return a binary count after one `up` and one `down`, by one adder, in front of which only `down` stands."""
+    step = Cat(Const(1, 1), down.replicate(len(level) - 1))
+    return Mux(up ^ down, (level + step)[: len(level)], level)
 
 
 def filled(values: Sequence[Value]) -> list[Value]:
     """Return `values`, the last one repeated up to a power of two: an array of them has a case for every index."""
     return [*values, *[values[-1]] * ((1 << (len(values) - 1).bit_length()) - len(values))]
+
+
+def first_of(bits: Value) -> Value:
+    """Return the lowest bit that is set, alone."""
+    return Cat(bit & ~bits[:place].any() if place else bit for place, bit in enumerate(bits))
 
 
 def any_of(bits: Iterable[Value]) -> Value:

@@ -11,15 +11,13 @@ from hdnhw.rtl.axi.layout import receive_layout
 from hdnhw.rtl.axi.queue import ShortQueue
 from hdnhw.rtl.bits import counted, equals, index_width
 from hdnhw.rtl.channel import ejection_signature
+from hdnhw.rtl.columns import ColumnMemory
 from hdnhw.rtl.header import header_layout
 
 __all__ = ["FrameOutput", "PacketReceiver"]
 
 COMPLETE = 4
 """Complete frames that wait at a destination, of one packet or of several."""
-
-ROW_WIDTH = 4
-"""Address bits of a distributed RAM."""
 
 
 def complete_layout(frames: FrameFormat) -> data.StructLayout:
@@ -239,24 +237,14 @@ class PacketReceiver(wiring.Component):
             m.d.sync += [self.reply.valid.eq(0), first.eq(first + 1)]
         with m.If(is_in):
             m.d.sync += busy.eq(0)
-        m.d.sync += self.reply.payload.eq(self._elaborate_places(m, header.src, push, last[:-1], first[:-1]))
-
-    def _elaborate_places(self, m: Module, word: Value, push: Value, last: Value, first: Value) -> Value:
-        """Keep requests in columns, each as deep as a distributed RAM; return the first one, a cycle late."""
-        low = min(len(first), ROW_WIDTH)
-        columns = 1 << len(first) - low
-        layout = data.ArrayLayout(len(word), columns)
-        m.submodules.requests = requests = memory.Memory(shape=layout, depth=1 << low, init=[])
-        write, read = requests.write_port(granularity=1), requests.read_port(domain="comb")
-        words = Signal(layout)
-        m.d.sync += words.eq(read.data)
+        m.submodules.requests = requests = ColumnMemory(depth=self._num_nodes, width=len(header.src))
         m.d.comb += [
-            write.addr.eq(last[:low]),
-            write.data.eq(Cat([word] * columns)),
-            write.en.eq(Cat(push & equals(last[low:], c) for c in range(columns)) if columns > 1 else push),
-            read.addr.eq(first[:low]),
+            requests.write.eq(push),
+            requests.write_address.eq(last[:-1]),
+            requests.i.eq(header.src),
+            requests.address.eq(first[:-1]),
         ]
-        return words[first[low:]] if columns > 1 else words[0]
+        m.d.sync += self.reply.payload.eq(requests.o)
 
 
 class FrameOutput(wiring.Component):
