@@ -290,6 +290,12 @@ class Course:
         sending: npt.NDArray[np.bool_] = self._state.sources.backlog.present != 0
         return sending
 
+    @property
+    def injected(self) -> npt.NDArray[np.int32]:
+        """Flits accepted of the packet that each source sends, shape (nodes,). Of sources that work every cycle."""
+        injected: npt.NDArray[np.int32] = self._state.sources.position.copy()
+        return injected
+
     def ejecting(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the tag of the packet that each sink takes next, -1 if none, and its flits taken; shape (nodes,).
 

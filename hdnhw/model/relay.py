@@ -95,217 +95,363 @@ class Relayed:
     cycles: int
 
 
+Flit = tuple[ModelPacket, bool, bool]
+"""A flit of a packet, and whether it is the head and the tail."""
+
+
+class _Queues:
+    """Queues that share a memory, the first entry of each beside it: :class:`hdnhw.rtl.relay.queues.SharedQueues`."""
+
+    def __init__(self, count: int, depth: int) -> None:
+        self._memory: list[deque[tuple[int, int]]] = [deque() for _ in range(count)]
+        self.first: list[tuple[int, int] | None] = [None] * count
+        self._depth, self._fetched, self._reads = depth, -1, False
+        self._pushed: list[tuple[int, tuple[int, int]]] = []
+        self._popped: list[int] = []
+
+    def __bool__(self) -> bool:
+        return any(self._memory) or self.first != [None] * len(self.first)
+
+    def is_full(self, number: int) -> bool:
+        """Whether the memory has no place for another entry of a queue."""
+        return len(self._memory[number]) == self._depth
+
+    def push(self, number: int, entry: tuple[int, int]) -> None:
+        """Add an entry, at the end of the cycle."""
+        self._pushed.append((number, entry))
+
+    def pop(self, number: int) -> None:
+        """Take the first entry, at the end of the cycle."""
+        self._popped.append(number)
+
+    def advance(self) -> None:
+        """End the cycle."""
+        if self._fetched < 0:
+            waiting = (k for k, queue in enumerate(self._memory) if queue and self.first[k] is None)
+            self._fetched = next(waiting, -1)
+        elif self._reads:
+            self.first[self._fetched] = self._memory[self._fetched].popleft()
+            self._fetched, self._reads = -1, False
+        else:
+            self._reads = True
+        for number in self._popped:
+            self.first[number] = None
+        for number, entry in self._pushed:
+            self._memory[number].append(entry)
+        self._pushed, self._popped = [], []
+
+
+@dataclass(frozen=True, eq=False)
+class _Sent:
+    """A packet on its way to the fabric: the class and kind of the buffer that it leaves, class -1 if none."""
+
+    packet: ModelPacket
+    kind: int = -1
+    own: bool = False
+
+
+class _Sender:
+    """What is next, read and offered to the fabric, a flit a stage."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self.next: _Sent | None = None
+        self._active: tuple[_Sent, int] | None = None
+        self._read: tuple[_Sent, int] | None = None
+        self._offered: tuple[_Sent, int] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no packet is on its way."""
+        return not (self.next or self._active or self._read or self._offered)
+
+    def advance(self, accepted: bool) -> tuple[ModelPacket | None, _Sent | None]:
+        """End a cycle in which the fabric has taken the flit that is offered, or not.
+
+        Returns
+        -------
+        offered, left
+            The packet whose head is offered from the next cycle on, and the one whose tail was taken.
+        """
+        if self._offered is not None and not accepted:
+            return None, None
+        left = self._offered[0] if self._offered is not None and self._offered[1] == self._length - 1 else None
+        self._offered, self._read = self._read, self._active
+        if self._active is not None:
+            sent, flit = self._active
+            self._active = (sent, flit + 1) if flit + 1 < self._length else None
+        elif self.next is not None:
+            self._read = self.next, 0
+            self._active = (self.next, 1) if self._length > 1 else None
+            self.next = None
+        is_head = self._offered is not None and self._offered[1] == 0
+        return (self._offered[0].packet if self._offered is not None and is_head else None), left
+
+
+@dataclass
+class _Came:
+    """What has come of a flit from the fabric in the cycle before."""
+
+    lost: ModelPacket | None = None
+    count: int = -1
+    request: tuple[int, int] | None = None
+    grant: int = -1
+    is_answer: bool = False
+    is_stored: bool = False
+    joins: tuple[ModelPacket, int] | None = None
+
+
 class _Relay:
     """The state of one relay; what :meth:`step` reads is as it stood when the cycle began."""
 
-    def __init__(self, address: int, spec: RelaySpec, queue: int) -> None:
-        self._address, self._spec, self._queue, most = address, spec, queue, spec.waypoints
+    def __init__(self, address: int, spec: RelaySpec, queue: int, length: int) -> None:
+        self._address, self._spec, most = address, spec, spec.waypoints
         self._own_used, self._used, self._reserved = [0] * (most + 1), [0] * most, [0] * most
         self._order: list[deque[tuple[ModelPacket, bool]]] = [deque() for _ in range(most + 1)]
-        self._requests: list[deque[int]] = [deque() for _ in range(most)]
-        self._asked, self._granted = [-1] * most, [False] * most
+        self._requests, self._notices = _Queues(most, queue), _Queues(1, MOST_NOTICES)
+        self._asked, self._granted = [False] * most, [False] * most
+        self._asks = [-1] * most  # whom the request of a class asks, once its head is offered
         self._asked_at, self._quiet_since = [0] * most, [0] * most
-        self._notices: deque[tuple[int, int]] = deque()
         self._turns = [
             *(("grant", c) for c in range(most)),
             ("notice", 0),
             *(("request", c) for c in range(most)),
             *(("data", c) for c in range(most + 1)),
         ]
+        self._turn: tuple[str, int] | None = None
+        self._sender = _Sender(length)
+        self._taken: Flit | None = None
+        self._came = _Came()
         self._storing: tuple[ModelPacket, int] | None = None
-        self.sending: tuple[int, bool] | None = None  # class and kind of the buffer that is read; class -1: none is
+        self._joins: tuple[int, ModelPacket, bool] | None = None
+        self._from_user: Flit | None = None
+        self._left: _Sent | None = None
+        self._discards = -1
+        self._told: tuple[int, int] | None = None
         self.counts = [0] * len(RELAY_COUNTS)
 
     @property
     def is_busy(self) -> bool:
         """Whether it has anything to do."""
-        waits = any(self._order) or any(self._requests) or bool(self._notices)
-        return waits or self.sending is not None or any(self._reserved)
+        return not self.is_still or any(self._reserved)
 
     @property
     def is_still(self) -> bool:
         """Whether it holds no packet and owes none."""
-        return not (any(self._order) or any(self._requests) or self._notices or self.sending or self._storing)
+        queues = any(self._order) or bool(self._requests) or bool(self._notices) or self._told is not None
+        moving = self._turn or self._left or self._taken or self._from_user or self._discards >= 0
+        came = self._came != _Came()
+        return not (queues or moving or came or self._storing or self._joins) and self._sender.is_empty
 
     def step(
-        self,
-        cycle: int,
-        tail_taken: bool,
-        taken: tuple[ModelPacket, bool, bool] | None,
-        offered: tuple[ModelPacket, bool, bool] | None,
+        self, cycle: int, accepted: bool, taken: Flit | None, offered: Flit | None
     ) -> tuple[ModelPacket | None, bool]:
         """Do what is done in a cycle.
 
         Parameters
         ----------
         cycle : int
-        tail_taken : bool
-            Whether the fabric takes the tail of the packet that is sent.
+        accepted : bool
+            Whether the fabric takes the flit that is offered.
         taken, offered : (packet, is head, is tail) or None
             The flit that is taken from the fabric, and the one that the user offers.
 
         Returns
         -------
-        packet, accepted
+        packet, ready
             The packet whose head is offered to the fabric from the next cycle on, and whether the user's flit is taken.
         """
-        free = self.sending is None or tail_taken
-        turn = next((turn for turn in self._turns if self._may(*turn)), None) if free else None
-        verdict = self._judge(cycle, taken)
-        stores = self._storing is not None or verdict == "store"
-        accepted = offered is not None and self._accepts(offered, stores and taken is not None)
-        notice_from_fabric = verdict in ("stranded", "unreserved")
-        answered = taken[0].left if taken is not None and verdict == "grant" else -1
-        overdue = None if notice_from_fabric else self._overdue(cycle, answered)
-        room = len(self._notices) < MOST_NOTICES
-        lapsed = self._lapsed(cycle, turn, taken if verdict == "store" else None)
-        if tail_taken:
-            self._free()
-        if taken is not None:
-            self._arrive(cycle, taken, verdict, room)
-        if accepted and offered is not None:
-            self._fill(offered)
-        if overdue is not None:
-            self._expire(overdue, room)
+        turn = self._turn if self._sender.next is None else None
+        chosen = next((turn for turn in self._turns if self._may(*turn)), None) if self._turn is None else self._turn
+        came, freed, discards, told = self._came, self._left, self._discards, self._told
+        self._came = self._judge(cycle)
+        goes_on = self._goes_on(came.is_stored)
+        answered = came.grant if came.is_answer and self._waits(came.grant, cycle) and came.grant != discards else -1
+        overdue = -1 if self._came.lost is not None else self._overdue(cycle, came, discards)
+        lapsed = self._lapsed(cycle, freed, discards)
+        packet, self._left = self._sender.advance(accepted)
+        self._tell(came.lost, discards, told)
+        self._settle(came, answered)
+        if freed is not None and freed.kind >= 0:
+            self._leave(freed.kind, freed.own)
+        if discards >= 0:
+            self._expire(discards)
         for kind in lapsed:
             self._reserved[kind] -= 1
             self._used[kind] -= 1
             self._quiet_since[kind] = cycle
-        return (self._send(cycle, turn) if turn is not None else None), accepted
+        if goes_on and self._from_user is not None:
+            self._fill(self._from_user)
+        ready = self._from_user is None or goes_on
+        if ready:
+            self._from_user = offered
+        self._turn = chosen
+        if turn is not None:
+            self._turn, self._sender.next = None, self._send(cycle, turn)
+        if packet is not None and packet.kind == RelayKind.REQUEST:
+            self._asks[packet.left], self._asked_at[packet.left] = packet.dst, cycle + 1
+        self._taken, self._discards = taken, overdue
+        self._requests.advance()
+        self._notices.advance()
+        return packet, ready and offered is not None
 
     def _may(self, what: str, kind: int) -> bool:
         if what == "grant":
-            return bool(self._requests[kind]) and self._used[kind] < self._spec.relay_buffers
+            return self._requests.first[kind] is not None and self._used[kind] < self._spec.relay_buffers
         if what == "notice":
-            return bool(self._notices)
+            return self._notices.first[0] is not None
         if what == "request":
-            return bool(self._order[kind + 1]) and self._asked[kind] < 0
+            return bool(self._order[kind + 1]) and not self._asked[kind]
         return bool(self._order[kind]) and (kind == 0 or self._granted[kind - 1])
 
-    def _judge(self, cycle: int, taken: tuple[ModelPacket, bool, bool] | None) -> str | None:
-        """Say what becomes of a packet whose head flit is taken."""
-        if taken is None or not taken[1]:
-            return None
-        packet, most = taken[0], self._spec.waypoints
-        if packet.dst != self._address:
-            return "stranded" if packet.kind == RelayKind.DATA else "astray"
-        if packet.is_for_user:
-            return "user"
-        if packet.kind == RelayKind.DATA:
-            return "store" if packet.left <= most and self._reserved[packet.left - 1] else "unreserved"
-        if packet.left >= most:
-            return "astray"
-        if packet.kind == RelayKind.REQUEST:
-            return "request" if len(self._requests[packet.left]) < self._queue else "astray"
-        waits = self._asked[packet.left] == packet.src and not self._granted[packet.left]
-        is_answer = waits and cycle > self._asked_at[packet.left] + 1
-        return "grant" if is_answer else "astray"
+    def _waits(self, kind: int, cycle: int) -> bool:
+        """Whether a request was offered before this cycle and has no answer."""
+        return self._asks[kind] >= 0 and cycle > self._asked_at[kind] and not self._granted[kind]
 
-    def _accepts(self, offered: tuple[ModelPacket, bool, bool], stores: bool) -> bool:
-        packet, is_head, _ = offered
+    def _judge(self, cycle: int) -> _Came:
+        """Say what becomes of the flit that was taken in the cycle before."""
+        if self._taken is None:
+            return _Came()
+        packet, is_head, is_tail = self._taken
+        came = self._judge_head(cycle, packet) if is_head else _Came()
+        if self._storing is not None:
+            came.is_stored = True
+            if is_tail:
+                came.joins, self._storing = self._storing, None
+        return came
+
+    def _is_for_user(self, packet: ModelPacket) -> bool:
+        return packet.dst == self._address and packet.is_for_user
+
+    def _judge_head(self, cycle: int, packet: ModelPacket) -> _Came:
+        most, kind = self._spec.waypoints, packet.left
+        if packet.dst != self._address:
+            return _Came(packet, STRANDED) if packet.kind == RelayKind.DATA else _Came(count=ASTRAY)
+        if self._is_for_user(packet):
+            return _Came()
+        if packet.kind == RelayKind.DATA:
+            if kind > most or not self._reserved[kind - 1]:
+                return _Came(packet, UNRESERVED)
+            self._reserved[kind - 1] -= 1
+            self._quiet_since[kind - 1] = cycle + 1
+            self._storing = replace(packet, dst=packet.stops[kind - 1], left=kind - 1), kind - 1
+            return _Came()
+        if kind >= most:
+            return _Came(count=ASTRAY)
+        if packet.kind == RelayKind.GRANT:
+            return _Came(grant=kind, is_answer=self._waits(kind, cycle) and self._asks[kind] == packet.src)
+        return _Came(request=(kind, packet.src))
+
+    def _goes_on(self, stores: bool) -> bool:
+        """Whether the user's flit in the register goes on into its buffer."""
+        if self._from_user is None:
+            return False
+        packet, is_head, _ = self._from_user
         if packet.left > self._spec.waypoints:
             return True
         return not stores and (not is_head or self._own_used[packet.left] < self._spec.relay_buffers)
 
-    def _overdue(self, cycle: int, answered: int) -> int | None:
-        """Return the lowest class whose request is not answered in time; `answered` is in this cycle."""
-        for kind, asked in enumerate(self._asked):
-            waits = asked >= 0 and not self._granted[kind] and kind != answered
-            if waits and cycle >= self._asked_at[kind] + self._spec.timeout:
+    def _overdue(self, cycle: int, came: _Came, discards: int) -> int:
+        """Return the lowest class whose request is not answered in time, to be discarded in the next cycle; or -1."""
+        for kind in range(self._spec.waypoints):
+            answered = kind == discards or (came.is_answer and came.grant == kind)
+            if self._waits(kind, cycle) and not answered and cycle >= self._asked_at[kind] + self._spec.timeout:
                 return kind
-        return None
+        return -1
 
-    def _lapsed(
-        self, cycle: int, turn: tuple[str, int] | None, stored: tuple[ModelPacket, bool, bool] | None
-    ) -> list[int]:
+    def _lapsed(self, cycle: int, freed: _Sent | None, discards: int) -> list[int]:
         """Return the classes of which a reserved buffer is not used in time."""
-        busy = {turn[1]} if turn is not None and turn[0] == "grant" else set()
-        if stored is not None:
-            busy.add(stored[0].left - 1)
+        if self._taken is not None and self._taken[1] and not self._is_for_user(self._taken[0]):
+            return []
+        busy = set()
+        if freed is not None and not freed.own:
+            busy.add(freed.kind)
+        if discards >= 0 and not self._order[discards + 1][0][1]:
+            busy.add(discards + 1)
         return [
             kind
             for kind, reserved in enumerate(self._reserved)
             if reserved and kind not in busy and cycle >= self._quiet_since[kind] + self._spec.lapse
         ]
 
-    def _free(self) -> None:
-        """The packet that was sent leaves its buffer."""
-        if self.sending is not None and self.sending[0] >= 0:
-            self._leave(*self.sending)
-        self.sending = None
-
     def _leave(self, kind: int, own: bool) -> None:
         (self._own_used if own else self._used)[kind] -= 1
 
-    def _notice(self, packet: ModelPacket, room: bool) -> None:
-        if room:
-            self._notices.append((packet.src, packet.target))
-        else:
-            self.counts[UNTOLD] += 1
+    def _tell(self, lost: ModelPacket | None, discards: int, told: tuple[int, int] | None) -> None:
+        """Queue the notice of the cycle before; remember that of this one."""
+        if told is not None:
+            if self._notices.is_full(0):
+                self.counts[UNTOLD] += 1
+            else:
+                self._notices.push(0, told)
+        if discards >= 0:
+            lost = self._order[discards + 1][0][0]
+        self._told = None if lost is None else (lost.src, lost.target)
 
-    def _arrive(self, cycle: int, taken: tuple[ModelPacket, bool, bool], verdict: str | None, room: bool) -> None:
-        packet, _, is_tail = taken
-        if verdict == "stranded":
-            self.counts[STRANDED] += 1
-            self._notice(packet, room)
-        elif verdict == "unreserved":
-            self.counts[UNRESERVED] += 1
-            self._notice(packet, room)
-        elif verdict == "astray":
+    def _settle(self, came: _Came, answered: int) -> None:
+        """Do what a flit leads to that was taken two cycles ago."""
+        if came.count >= 0:
+            self.counts[came.count] += 1
+        if came.request is not None:
+            kind, source = came.request
+            if self._requests.is_full(kind):
+                self.counts[ASTRAY] += 1
+            else:
+                self._requests.push(kind, (source, 0))
+        if answered >= 0:
+            self._granted[answered] = True
+        elif came.grant >= 0:
             self.counts[ASTRAY] += 1
-        elif verdict == "request":
-            self._requests[packet.left].append(packet.src)
-        elif verdict == "grant":
-            self._granted[packet.left] = True
-        elif verdict == "store":
-            kind = packet.left - 1
-            self._reserved[kind] -= 1
-            self._quiet_since[kind] = cycle
-            self._storing = replace(packet, dst=packet.stops[kind], left=kind), kind
-        if is_tail and self._storing is not None:
-            self._order[self._storing[1]].append((self._storing[0], False))
-            self._storing = None
+        if self._joins is not None:
+            kind, packet, own = self._joins
+            self._order[kind].append((packet, own))
+        self._joins = None if came.joins is None else (came.joins[1], came.joins[0], False)
 
-    def _fill(self, offered: tuple[ModelPacket, bool, bool]) -> None:
-        """Take a flit of the user."""
-        packet, is_head, is_tail = offered
+    def _fill(self, flit: Flit) -> None:
+        """Take a flit of the user into its buffer."""
+        packet, is_head, is_tail = flit
         if packet.left > self._spec.waypoints:
             self.counts[REFUSED] += is_tail
             return
         self._own_used[packet.left] += is_head
         if is_tail:
-            self._order[packet.left].append((packet, True))
+            self._joins = packet.left, packet, True
 
-    def _expire(self, kind: int, room: bool) -> None:
-        packet, own = self._order[kind + 1].popleft()
+    def _expire(self, kind: int) -> None:
+        _, own = self._order[kind + 1].popleft()
         self._leave(kind + 1, own)
-        self._asked[kind], self._granted[kind] = -1, False
+        self._asked[kind], self._granted[kind], self._asks[kind] = False, False, -1
         self.counts[EXPIRED] += 1
-        self._notice(packet, room)
 
-    def _send(self, cycle: int, turn: tuple[str, int]) -> ModelPacket:
+    def _send(self, cycle: int, turn: tuple[str, int]) -> _Sent:
         """Make the packet that was chosen."""
         self._turns.remove(turn)
         self._turns.append(turn)
         what, kind = turn
-        self.sending = (-1, False)
         if what == "grant":
             self._used[kind] += 1
             self._reserved[kind] += 1
-            self._quiet_since[kind] = cycle
-            return ModelPacket(self._requests[kind].popleft(), self._address, RelayKind.GRANT, kind)
+            self._quiet_since[kind] = cycle + 1
+            self._requests.pop(kind)
+            return _Sent(ModelPacket(_entry(self._requests, kind)[0], self._address, RelayKind.GRANT, kind))
         if what == "notice":
-            source, lost = self._notices.popleft()
-            return ModelPacket(source, self._address, RelayKind.NOTICE, 0, (lost,))
+            source, lost = _entry(self._notices, 0)
+            self._notices.pop(0)
+            return _Sent(ModelPacket(source, self._address, RelayKind.NOTICE, 0, (lost,)))
         if what == "request":
-            stop = self._order[kind + 1][0][0].dst
-            self._asked[kind], self._asked_at[kind] = stop, cycle
-            return ModelPacket(stop, self._address, RelayKind.REQUEST, kind)
+            self._asked[kind] = True
+            return _Sent(ModelPacket(self._order[kind + 1][0][0].dst, self._address, RelayKind.REQUEST, kind))
         packet, own = self._order[kind].popleft()
-        self.sending = (kind, own)
         if kind:
-            self._asked[kind - 1], self._granted[kind - 1] = -1, False
-        return packet
+            self._asked[kind - 1], self._granted[kind - 1], self._asks[kind - 1] = False, False, -1
+        return _Sent(packet, kind, own)
+
+
+def _entry(queues: _Queues, number: int) -> tuple[int, int]:
+    """Return the first entry of a queue that has one."""
+    entry = queues.first[number]
+    assert entry is not None
+    return entry
 
 
 class RelayModel:
@@ -371,7 +517,7 @@ class RelayCourse:
         # With a hold of one cycle, in which nothing comes out yet, sinks are looked at in every cycle.
         sinks = Terminals(sink_stall=pauses.sink_stall, sink_hold=1, seed=pauses.seed)
         self._course = Course(model, sinks, room=max(1024, 4 * nodes))
-        self._relays = [_Relay(int(address), spec, nodes) for address in model.fabric.address]
+        self._relays = [_Relay(int(address), spec, nodes, self._length) for address in model.fabric.address]
         self._busy = np.zeros(nodes, np.bool_)
         self._state, self._held = terminal_seeds(nodes, pauses.seed), np.zeros(nodes, np.bool_)
         self._pointer, self._position = sends.first[:-1].copy(), np.zeros(nodes, np.int64)
@@ -393,15 +539,18 @@ class RelayCourse:
         """Simulate a cycle."""
         cycle, course = self.cycle, self._course
         tags, before = course.ejecting()
+        injected = course.injected
         left = course.advance(self._arrivals(), packets=1 << 62, limit=cycle + 1, pace=self._pace())
         self._chosen = []
         _, after = course.ejecting()
         took = after != before
         took[left[:, NODE]] = True
         offers = self._offers()
-        sending = course.sending
+        accepted = ~course.sending | (course.injected != injected)
         for node in np.flatnonzero(took | offers | self._busy).tolist():
-            self._step_node(node, int(tags[node]) if took[node] else -1, int(before[node]), offers[node], sending[node])
+            self._step_node(
+                node, int(tags[node]) if took[node] else -1, int(before[node]), offers[node], accepted[node]
+            )
         for tag in left[:, TAG].tolist():
             del self._packets[tag]
         if self._pauses.source_gap:
@@ -428,7 +577,7 @@ class RelayCourse:
         ready &= self._held | ((self._state & 255) >= self._pauses.source_gap)
         return ready
 
-    def _step_node(self, node: int, tag: int, flit: int, offers: bool, sending: bool) -> None:
+    def _step_node(self, node: int, tag: int, flit: int, offers: bool, accepted: bool) -> None:
         relay, last = self._relays[node], self._length - 1
         taken = None if tag < 0 else (self._packets[tag], flit == 0, flit == last)
         if taken is not None and taken[2] and taken[0].is_for_user and taken[0].dst == self._model.fabric.address[node]:
@@ -436,13 +585,12 @@ class RelayCourse:
         offered, position = None, int(self._position[node])
         if offers:
             offered = (self._packet(node), position == 0, position == last)
-        tail_taken = relay.sending is not None and not sending
-        packet, accepted = relay.step(self.cycle, tail_taken, taken, offered)
+        packet, ready = relay.step(self.cycle, accepted, taken, offered)
         self._busy[node] = relay.is_busy
         if packet is not None:
             self._chosen.append((node, packet))
-        self._held[node] = offers and not accepted
-        if accepted:
+        self._held[node] = offers and not ready
+        if ready:
             if position == 0:
                 self._head_cycle[self._pointer[node]] = self.cycle
             self._position[node] = 0 if position == last else position + 1

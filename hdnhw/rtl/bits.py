@@ -10,9 +10,11 @@ __all__ = [
     "add",
     "any_of",
     "below",
+    "counted",
     "equal",
     "equals",
     "filled",
+    "first_of",
     "index_width",
     "less",
     "next_flit",
@@ -53,9 +55,20 @@ def stepped(level: Value, up: Value, down: Value) -> Value:
     return Cat(bit & stays | lower[i] & more | upper[i] & less for i, bit in enumerate(level))
 
 
+def counted(level: Value, up: Value, down: Value) -> Value:
+    """Return a binary count after one `up` and one `down`, by one adder, in front of which only `down` stands."""
+    step = Cat(Const(1, 1), down.replicate(len(level) - 1))
+    return Mux(up ^ down, (level + step)[: len(level)], level)
+
+
 def filled(values: Sequence[Value]) -> list[Value]:
     """Return `values`, the last one repeated up to a power of two: an array of them has a case for every index."""
     return [*values, *[values[-1]] * ((1 << (len(values) - 1).bit_length()) - len(values))]
+
+
+def first_of(bits: Value) -> Value:
+    """Return the lowest bit that is set, alone."""
+    return Cat(bit & ~bits[:place].any() if place else bit for place, bit in enumerate(bits))
 
 
 def any_of(bits: Iterable[Value]) -> Value:

@@ -56,7 +56,7 @@ def test_a_plain_packet_takes_the_cycles_of_the_fabric_behind_those_in_which_it_
     hops = int(RouteTable(routing).legs(draw("hdn(cube(2), [[0]])", 0, 0))[0, 15])
     timing = model_on(routing, packet_length=length).timing
     assert result.head_cycle.tolist() == [0]
-    assert result.cycle.tolist() == [length + 1 + timing.zero_load_latency(hops, (length + 1) % length)]
+    assert result.cycle.tolist() == [length + 6 + timing.zero_load_latency(hops, (length + 6) % length)]
     assert result.node.tolist() == [15]
 
 

@@ -3,7 +3,19 @@
 import pytest
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 
-from hdnhw.rtl.bits import add, below, equal, equals, filled, index_width, less, next_flit, subtract_modulo
+from hdnhw.rtl.bits import (
+    add,
+    below,
+    counted,
+    equal,
+    equals,
+    filled,
+    first_of,
+    index_width,
+    less,
+    next_flit,
+    subtract_modulo,
+)
 
 WIDTHS = [1, 2, 3, 4]
 
@@ -88,3 +100,20 @@ def test_next_flit_passes_every_code_once_and_comes_back_to_0(simulate, length):
     assert codes[-1] == 0
     assert len(set(codes[:-1])) == length
     assert len(next_flit(Signal(width), length)) == width
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_counted(simulate, width):
+    table = tabulate(simulate, [width, 1, 1], lambda level, up, down: [counted(level, up, down)])
+    assert table == {
+        (level, up, down): [(level + up - down) % (1 << width)]
+        for level in range(1 << width)
+        for up in (0, 1)
+        for down in (0, 1)
+    }
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_first_of(simulate, width):
+    table = tabulate(simulate, [width], lambda bits: [first_of(bits)])
+    assert table == {(bits,): [bits & -bits] for bits in range(1 << width)}

@@ -4,13 +4,14 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
-from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.flit import FrameFormat, PacketKind
 from hdnhw.rtl.axi.layout import receive_layout
-from hdnhw.rtl.bits import below, equals, index_width
+from hdnhw.rtl.axi.queue import ShortQueue
+from hdnhw.rtl.bits import counted, equals, index_width
 from hdnhw.rtl.channel import ejection_signature
+from hdnhw.rtl.columns import ColumnMemory
 from hdnhw.rtl.header import header_layout
 
 __all__ = ["FrameOutput", "PacketReceiver"]
@@ -20,15 +21,16 @@ COMPLETE = 4
 
 
 def complete_layout(frames: FrameFormat) -> data.StructLayout:
-    """Return what is queued of a complete frame: source, user, `end` (position of its last transfer) and its tkeep.
+    """Return what is queued of a complete frame: source, user, `end` (place of its last transfer) and its tkeep.
 
-    `single` says that the frame came in one packet; its data is in that slot of the data memory, else in its ring.
+    `single` says that the frame came in one packet: its data is in a slot of the data memory, slots being used in their
+    order, and `end` is its position there; it is `lone` if it has one transfer. Else its data is in the ring.
     """
     fields = frames.header_fields
     return data.StructLayout(
         {
             "single": 1,
-            "slot": index_width(COMPLETE),
+            "lone": 1,
             "end": index_width(max(frames.max_transfers, frames.payload_flits)),
             "keep": fields["keep"],
             "src": fields["src"],
@@ -95,8 +97,8 @@ class PacketReceiver(wiring.Component):
 
     One flit a cycle. A frame of one packet goes to a slot of the data memory. Longer frames go to its ring: one source
     at a time is granted, the next as soon as its last packet is in, so one frame comes in while those before it go out.
-    Requests and grants never wait for the user; data waits while the ring is full or `COMPLETE` frames wait, thus for
-    the user alone, as every frame that is in the way is complete.
+    Requests and grants count with their header and never wait for the user; data waits while the ring is full or
+    `COMPLETE` frames wait, thus for the user alone, as every frame that is in the way is complete.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ class PacketReceiver(wiring.Component):
     freed : In(1)
         High for one cycle after a flit of the ring has been read.
     complete : Out(stream of complete_layout)
-        Frames in the order in which their last packets came; each is taken with the last read of its data.
+        Frames in the order in which their last data flits came; each is taken with the last read of its data.
     reply : Out(stream of packed addresses)
         The source to be granted next.
     granted : Out(1)
@@ -133,108 +135,122 @@ class PacketReceiver(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        header, in_header = self._elaborate_header(m)
-        do_take, tail, do_write, past = Signal(), Signal(), Signal(), Signal()
-        control, body, full, waiting = header.kind[1], header.kind[0], Signal(), Signal()
+        header, coming = Signal(header_layout(self._frames)), Signal(self._frames.header_flits, init=1)
+        free, is_control = Signal(init=1), self._elaborate_header(m, header, coming)
+        body, full, waiting = header.kind[0], Signal(), Signal()
+        do_take, do_write, ends = Signal(), Signal(), Signal()
         index = Signal(index_width(self._frames.payload_flits))
         m.d.comb += [
-            self.eject.ready.eq(in_header | control | (~waiting & (past | ~(body & full)))),
+            self.eject.ready.eq(free | (~waiting & ~(body & full))),
             do_take.eq(self.eject.valid & self.eject.ready),
-            tail.eq(do_take & self.eject.payload.last),
-            do_write.eq(do_take & ~in_header & ~control & ~past),
-            self.granted.eq(tail & equals(header.kind, PacketKind.GRANT)),
+            do_write.eq(self.eject.valid & ~free & ~waiting & ~(body & full)),
+            ends.eq(index == header.end[: len(index)]),
         ]
-        with m.If(tail):
-            m.d.sync += [past.eq(0), index.eq(0)]
-        with m.Elif(do_write):
-            m.d.sync += [past.eq(index == header.end[: len(index)]), index.eq(index + 1)]
-        slot = self._elaborate_complete(m, header, do_write, tail & ~control, waiting)
-        self._elaborate_memory(m, do_write, ~body, slot, index, full)
-        self._elaborate_requests(m, header, tail)
+        with m.If(do_take):
+            m.d.sync += coming.eq(Cat(self.eject.payload.last, coming[:-1]))
+        with m.If(do_write):
+            m.d.sync += [index.eq(index + 1), free.eq(ends)]
+        with m.If(coming[-1]):
+            m.d.sync += index.eq(0)
+            with m.If(self.eject.valid):
+                m.d.sync += free.eq(is_control)
+        # What follows is a cycle late: the header stays in that cycle.
+        came, written, extend, last_written = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [
+            came.eq(self.eject.valid & coming[-1]),
+            written.eq(do_write),
+            extend.eq(do_write & body),
+            last_written.eq(do_write & ends & header.last),
+        ]
+        m.d.comb += self.granted.eq(came & equals(header.kind, PacketKind.GRANT))
+        at = self._elaborate_memory(m, written, extend, last_written, ~body, index)
+        self._elaborate_level(m, extend, full)
+        self._elaborate_complete(m, header, last_written, at, waiting)
+        self._elaborate_requests(m, header, came, last_written & body)
         return m
 
-    def _elaborate_header(self, m: Module) -> tuple[Any, Signal]:
-        """Collect the header; return it and whether its flits are coming in."""
-        flits = self._frames.flits
-        header, in_header = Signal(header_layout(self._frames)), Signal()
-        position = Signal(range(flits.packet_length))
-        m.d.comb += in_header.eq(below(position, self._frames.header_flits))
-        with m.If(self.eject.valid & self.eject.ready):
-            m.d.sync += position.eq(Mux(self.eject.payload.last, 0, position + 1))
-            for number in range(self._frames.header_flits):
-                part = header.as_value()[number * flits.flit_width : (number + 1) * flits.flit_width]
-                with m.If(equals(position, number)):
-                    m.d.sync += part.eq(self.eject.payload.data[: len(part)])
-        return header, in_header
+    def _elaborate_header(self, m: Module, header: Any, coming: Signal) -> Value:
+        """Collect the header; return, valid with its last flit, whether there is no data behind it."""
+        width, payload = self._frames.flits.flit_width, self.eject.payload.data
+        for number, comes in enumerate(coming):
+            part = header.as_value()[number * width : (number + 1) * width]
+            with m.If(comes & self.eject.valid):
+                m.d.sync += part.eq(payload[: len(part)])
+        place = header_layout(self._frames)["kind"].offset + 1 - width * (len(coming) - 1)
+        return payload[place] if place >= 0 else header.kind[1]
 
-    def _elaborate_complete(self, m: Module, header: Any, do_write: Value, packet: Value, waiting: Signal) -> Signal:
-        """Queue a frame with the tail of its last packet; return the slot of a frame of one packet."""
-        layout, body = complete_layout(self._frames), header.kind[0]
-        entry, slot = Signal(layout), Signal(range(COMPLETE))
-        written = Signal.like(entry.end)  # data flits of the frame of several packets
-        m.submodules.queue = queue = SyncFIFOBuffered(width=layout.size, depth=COMPLETE)
-        with m.If(packet & body & header.last):
-            m.d.sync += written.eq(0)
-        with m.Elif(do_write & body):
-            m.d.sync += written.eq(written + 1)
-        with m.If(packet & ~body):
-            m.d.sync += slot.eq(slot + 1)
+    def _elaborate_complete(self, m: Module, header: Any, ends: Value, at: Value, waiting: Signal) -> None:
+        """Queue a frame with its last flit."""
+        m.submodules.queue = queue = ShortQueue(complete_layout(self._frames), depth=COMPLETE)
+        body = header.kind[0]
+        connect(m, queue.o, wiring.flipped(self.complete))
         m.d.comb += [
-            entry.single.eq(~body),
-            entry.slot.eq(slot),
-            entry.end.eq(Mux(body, Mux(do_write, written, written - 1), header.end)),
-            entry.keep.eq(header.keep),
-            entry.src.eq(header.src),
-            entry.user.eq(header.user),
-            waiting.eq(~queue.w_rdy),
-            queue.w_en.eq(packet & header.last),
-            queue.w_data.eq(entry),
-            self.complete.payload.eq(queue.r_data),
-            self.complete.valid.eq(queue.r_rdy),
-            queue.r_en.eq(self.complete.ready),
+            queue.push.eq(ends),
+            queue.i.single.eq(~body),
+            queue.i.lone.eq(~body & ~header.end.any()),
+            queue.i.end.eq(Mux(body, at, header.end)),
+            *(getattr(queue.i, name).eq(getattr(header, name)) for name in ("keep", "src", "user")),
+            waiting.eq(queue.held[-1]),
         ]
-        return slot
 
     def _elaborate_memory(
-        self, m: Module, do_write: Value, single: Value, slot: Value, index: Value, full: Signal
-    ) -> None:
+        self, m: Module, written: Value, extend: Value, last: Value, single: Value, index: Value
+    ) -> Signal:
+        """Write a flit in the cycle after it was taken; return its position in the ring."""
         sizes, width = DataMemory(self._frames), self._frames.flits.flit_width
         # Frames are read when they are complete: no word is read in the cycle in which it is written.
         m.submodules.data = flits = memory.Memory(shape=width, depth=sizes.depth, init=[], attrs={"no_rw_check": 1})
         write, read = flits.write_port(), flits.read_port()
-        at, level, extend = Signal(sizes.ring_width), Signal(range((1 << sizes.ring_width) + 1)), Signal()
-        m.d.sync += [at.eq(at + extend), level.eq(level + extend - self.freed)]
+        slot, place, at = Signal(range(COMPLETE)), Signal.like(index), Signal(sizes.ring_width)
+        m.d.sync += [place.eq(index), write.data.eq(self.eject.payload.data)]
+        m.d.sync += [at.eq(at + extend), slot.eq(slot + (last & single))]
         m.d.comb += [
-            extend.eq(do_write & ~single),
-            full.eq(level[-1]),
-            write.addr.eq(sizes.address(single, slot=slot, index=index, at=at)),
-            write.data.eq(self.eject.payload.data),
-            write.en.eq(do_write),
+            write.addr.eq(sizes.address(single, slot=slot, index=place, at=at)),
+            write.en.eq(written),
             read.addr.eq(self.read.address),
             read.en.eq(self.read.enable),
             self.read.data.eq(read.data),
         ]
+        return at
 
-    def _elaborate_requests(self, m: Module, header: Any, tail: Value) -> None:
+    def _elaborate_level(self, m: Module, extend: Value, full: Signal) -> None:
+        """Count what is in the ring, a cycle late: near its end a flit is not taken right behind another one."""
+        ring_width = DataMemory(self._frames).ring_width
+        level, is_near = Signal(range((1 << ring_width) + 1)), Signal(init=ring_width == 1)
+        m.d.sync += level.eq(counted(level, extend, self.freed))
+        if ring_width > 1:
+            m.d.sync += is_near.eq(level[-1] | level[1:-1].all())
+        m.d.comb += full.eq(level[-1] | (is_near & extend))
+
+    def _elaborate_requests(self, m: Module, header: Any, came: Value, is_in: Value) -> None:
         """Queue requests, and grant one when no frame is coming in."""
-        busy = Signal()
-        m.submodules.requests = requests = SyncFIFO(width=len(header.src), depth=self._num_nodes)
+        busy, waits, grants, width = Signal(), Signal(), Signal(), index_width(self._num_nodes)
+        last, first, push = Signal(width + 1), Signal(width + 1), Signal()
         m.d.comb += [
-            requests.w_en.eq(tail & equals(header.kind, PacketKind.REQUEST)),
-            requests.w_data.eq(header.src),
-            self.reply.valid.eq(requests.r_rdy & ~busy),
-            self.reply.payload.eq(requests.r_data),
-            requests.r_en.eq(self.reply.ready & ~busy),
+            push.eq(came & equals(header.kind, PacketKind.REQUEST)),
+            grants.eq(waits & ~busy),  # busy lasts longer than it takes to find the next one
         ]
-        with m.If(self.reply.valid & self.reply.ready):
-            m.d.sync += busy.eq(1)
-        with m.Elif(tail & equals(header.kind, PacketKind.BODY) & header.last):
+        m.d.sync += [last.eq(last + push), waits.eq(first != last)]
+        with m.If(grants):
+            m.d.sync += [busy.eq(1), self.reply.valid.eq(1)]
+        with m.Elif(self.reply.valid & self.reply.ready):
+            m.d.sync += [self.reply.valid.eq(0), first.eq(first + 1)]
+        with m.If(is_in):
             m.d.sync += busy.eq(0)
+        m.submodules.requests = requests = ColumnMemory(depth=self._num_nodes, width=len(header.src))
+        m.d.comb += [
+            requests.write.eq(push),
+            requests.write_address.eq(last[:-1]),
+            requests.i.eq(header.src),
+            requests.address.eq(first[:-1]),
+        ]
+        m.d.sync += self.reply.payload.eq(requests.o)
 
 
 class FrameOutput(wiring.Component):
-    """Give complete frames to the user, one after the other, a transfer a cycle; the first four cycles after it is
-    complete.
+    """Give complete frames to the user, one after the other, a transfer a cycle.
+
+    The first transfer comes five cycles after the frame's last data flit was taken from the fabric.
 
     Parameters
     ----------
@@ -267,29 +283,22 @@ class FrameOutput(wiring.Component):
         m = Module()
         frame, beat = self.complete.payload, self.m_axis.payload
         reading, reading_last, frame_read = Signal(), Signal(), Signal.like(frame)
-        sizes = DataMemory(self._frames)
-        index, at = Signal.like(frame.end), Signal(sizes.ring_width)
         data = Signal.like(beat.data, name="beat_data", reset_less=True)  # so it can be the memory's own register
-        can_read, can_load, do_read, ends, moves = Signal(), Signal(), Signal(), Signal(), Signal()
+        moves, do_read, ends = Signal(), Signal(), Signal()
         m.d.comb += [
-            can_load.eq(~self.m_axis.valid | self.m_axis.ready),
-            can_read.eq(~reading | can_load),
-            do_read.eq(self.complete.valid & can_read),
-            ends.eq(index == frame.end),
-            self.complete.ready.eq(can_read & ends),
-            self.read.enable.eq(do_read),
-            self.read.address.eq(sizes.address(frame.single, slot=frame.slot, index=index, at=at)),
-            moves.eq(do_read & ~frame.single),
+            moves.eq(~self.m_axis.valid | self.m_axis.ready),
+            do_read.eq(self.complete.valid & moves),
+            self.complete.ready.eq(moves & ends),
+            self.read.enable.eq(moves),
             self.received.eq(self.m_axis.valid & self.m_axis.ready & beat.last),
             beat.data.eq(data),
         ]
-        m.d.sync += [at.eq(at + moves), self.freed.eq(moves)]
-        with m.If(do_read):
-            m.d.sync += [index.eq(Mux(ends, 0, index + 1)), reading_last.eq(ends), frame_read.eq(frame)]
-        with m.If(can_read):
-            m.d.sync += reading.eq(self.complete.valid)
-        with m.If(can_load):
+        self._elaborate_place(m, do_read, ends)
+        with m.If(moves):
             m.d.sync += [
+                reading.eq(self.complete.valid),
+                reading_last.eq(ends),
+                frame_read.eq(frame),
                 self.m_axis.valid.eq(reading),
                 data.eq(self.read.data),
                 beat.keep.eq(Mux(reading_last, frame_read.keep, ~0)),
@@ -298,3 +307,26 @@ class FrameOutput(wiring.Component):
                 beat.user.eq(frame_read.user),
             ]
         return m
+
+    def _elaborate_place(self, m: Module, do_read: Value, ends: Signal) -> None:
+        """Address the memory; find whether the flit is the frame's last, a flit ahead unless it is the only one."""
+        frame, sizes = self.complete.payload, DataMemory(self._frames)
+        index, following = Signal(index_width(self._frames.payload_flits)), Signal()
+        slot, at, ahead = Signal(range(COMPLETE)), Signal(sizes.ring_width), Signal(sizes.ring_width, init=1)
+        is_first, is_last = Signal(init=1), Signal()
+        m.d.comb += [
+            ends.eq(is_last | (is_first & frame.lone)),
+            following.eq(
+                Mux(
+                    frame.single, (index + 1)[: len(index)] == frame.end[: len(index)], ahead == frame.end[: len(ahead)]
+                )
+            ),
+            self.read.address.eq(sizes.address(frame.single, slot=slot, index=index, at=at)),
+        ]
+        m.d.sync += self.freed.eq(do_read & ~frame.single)
+        with m.If(do_read):
+            m.d.sync += [is_first.eq(ends), is_last.eq(following & ~ends)]
+        with m.If(do_read & ~frame.single):
+            m.d.sync += [at.eq(ahead), ahead.eq(ahead + 1)]
+        with m.If(do_read & frame.single):
+            m.d.sync += [index.eq(Mux(ends, 0, index + 1)), slot.eq(slot + ends)]

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.flit import FrameFormat, PacketKind
 from hdnhw.rtl.axi.layout import send_layout
-from hdnhw.rtl.bits import below, equals, index_width
+from hdnhw.rtl.axi.queue import ShortQueue
+from hdnhw.rtl.bits import counted, equals, index_width, next_flit
 from hdnhw.rtl.channel import injection_signature
 from hdnhw.rtl.header import header_layout
 from hdnhw.rtl.route_unit import is_node
@@ -17,8 +17,11 @@ from hdnhw.topology.address import AddressLayout
 
 __all__ = ["PacketSender", "SegmentBuffer", "SegmentSignature"]
 
-SLOTS = 4
-"""Packets of data at a source: the least power of two with which a source that never pauses sends without a gap."""
+SEGMENTS = 8
+"""Segments that wait at a source, at most."""
+
+ROW = 16
+"""Words of a distributed RAM."""
 
 
 class SegmentSignature(wiring.Signature):
@@ -33,12 +36,10 @@ class SegmentSignature(wiring.Signature):
     head : Out(stream)
         The oldest segment: ``dst``, ``user``, ``last`` (it ends its frame), ``end`` (position of its last data flit)
         and ``keep`` (tkeep of that flit). It is taken when its packet is composed.
-    index : In
-        Position of a data flit.
     data : Out(flit_width)
-        That flit of the oldest segment that has not been released; combinational. Undefined behind ``end``.
-    release : In(1)
-        High for one cycle when the packet has been sent: its place is free.
+        The oldest data flit that has not been taken; combinational.
+    take : In(1)
+        Take it; the flits of a segment, once its head has been taken.
     """
 
     def __init__(self, frames: FrameFormat) -> None:
@@ -47,17 +48,16 @@ class SegmentSignature(wiring.Signature):
         super().__init__(
             {
                 "head": Out(stream.Signature(layout)),
-                "index": In(index_width(frames.payload_flits)),
                 "data": Out(frames.flits.flit_width),
-                "release": In(1),
+                "take": In(1),
             }
         )
 
 
 class SegmentBuffer(wiring.Component):
-    """Cut frames into segments, one a packet, and keep four of them.
+    """Cut frames into segments, one a packet, and keep two whole ones, four if they are short.
 
-    One transfer a cycle. A segment can be sent in the cycle after its last transfer, never before: the pauses of a
+    One transfer a cycle. A segment comes out three cycles after its last transfer, never before: the pauses of a
     source do not reach the fabric. A frame to an address without node is swallowed; of one that is too long the rest.
 
     Parameters
@@ -68,12 +68,12 @@ class SegmentBuffer(wiring.Component):
     Members
     -------
     s_axis : In(stream of send_layout)
-        Not ready while four segments wait, nor in reset.
+        Not ready while it is full, nor in reset.
     segment : Out(SegmentSignature)
     impossible : Out(1)
-        High for one cycle for each frame that is swallowed.
+        High for one cycle for each frame that is swallowed, in the cycle after its first transfer.
     overlong : Out(1)
-        High for one cycle for each frame that is cut.
+        High for one cycle for each frame that is cut, likewise.
     """
 
     def __init__(self, frames: FrameFormat, layout: AddressLayout) -> None:
@@ -89,73 +89,88 @@ class SegmentBuffer(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        frames, beat = self._frames, self.s_axis.payload
-        running, inside, swallowing, waiting = Signal(), Signal(), Signal(), Signal(range(SLOTS + 1))
-        transfers = Signal(index_width(frames.max_transfers))
-        index, dst, user = Signal.like(self.segment.index), Signal.like(beat.dest), Signal.like(beat.user)
-        do_take, do_write, first, refused = Signal(), Signal(), Signal(), Signal()
-        at_limit, frame_last, complete = Signal(), Signal(), Signal()
-        m.d.comb += [
-            self.s_axis.ready.eq(running & (swallowing | ~equals(waiting, SLOTS))),
-            do_take.eq(self.s_axis.valid & self.s_axis.ready),
-            first.eq(~inside & ~swallowing),
-            refused.eq(first & ~is_node(self._layout, beat.dest)),
-            do_write.eq(do_take & ~swallowing & ~refused),
-            at_limit.eq(equals(transfers, frames.max_transfers - 1)),
-            frame_last.eq(beat.last | at_limit),
-            complete.eq(do_write & (frame_last | equals(index, frames.payload_flits - 1))),
-            self.impossible.eq(do_take & refused),
-            self.overlong.eq(do_write & at_limit & ~beat.last),
-        ]
-        m.d.sync += [running.eq(1), waiting.eq(waiting + complete - self.segment.release)]
-        with m.If(do_take):
-            m.d.sync += [
-                inside.eq(do_write & ~frame_last),
-                swallowing.eq(~beat.last & (swallowing | refused | at_limit)),
-            ]
-        with m.If(do_write):
-            m.d.sync += [transfers.eq(Mux(frame_last, 0, transfers + 1)), index.eq(Mux(complete, 0, index + 1))]
-            with m.If(first):
-                m.d.sync += [dst.eq(beat.dest), user.eq(beat.user)]
-        self._elaborate_memory(m, index, do_write, complete)
-        head = {"dst": Mux(first, beat.dest, dst), "user": Mux(first, beat.user, user), "last": frame_last}
-        self._elaborate_heads(m, {**head, "end": index, "keep": beat.keep}, complete)
+        do_write, is_first, complete = Signal(), Signal(), Signal()
+        head = Signal.like(self.segment.head.payload)
+        overlong = self._elaborate_cutting(m, do_write, is_first, complete, head)
+        refused = self._elaborate_refusal(m, do_write, is_first)
+        m.submodules.heads = heads = ShortQueue(head.shape(), depth=SEGMENTS)
+        connect(m, heads.o, wiring.flipped(self.segment.head))
+        m.d.comb += [heads.push.eq(complete & ~refused), heads.i.eq(head), self.overlong.eq(overlong & ~refused)]
+        is_near = self._elaborate_memory(m, do_write & ~refused)
+        # Of the transfers of the last three cycles, this one included, nothing is known here.
+        m.d.sync += self.s_axis.ready.eq(~is_near & ~heads.held[-4])
         return m
 
-    def _elaborate_memory(self, m: Module, index: Value, do_write: Value, complete: Value) -> None:
-        depth = SLOTS << len(index)
+    def _elaborate_cutting(self, m: Module, do_write: Signal, is_first: Signal, complete: Signal, head: Any) -> Signal:
+        """Find the ends of segments and frames; return whether a frame is cut, which, as all else, is a cycle late."""
+        frames, beat = self._frames, self.s_axis.payload
+        inside, cutting, at_limit = Signal(), Signal(), Signal(init=frames.max_transfers == 1)
+        at_end = Signal(init=frames.payload_flits == 1)
+        transfers, index = Signal(index_width(frames.max_transfers)), Signal.like(head.end)
+        takes, frame_last, ends, overlong = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += [
+            takes.eq(self.s_axis.valid & self.s_axis.ready & ~cutting),
+            frame_last.eq(beat.last | at_limit),
+            ends.eq(takes & (frame_last | at_end)),
+        ]
+        with m.If(self.s_axis.valid & self.s_axis.ready):
+            m.d.sync += [inside.eq(~cutting & ~frame_last), cutting.eq(~beat.last & (cutting | at_limit))]
+        with m.If(takes):
+            m.d.sync += [transfers.eq(Mux(frame_last, 0, transfers + 1)), index.eq(Mux(ends, 0, index + 1))]
+            if frames.max_transfers > 1:
+                m.d.sync += at_limit.eq(~frame_last & equals(transfers, frames.max_transfers - 2))
+            if frames.payload_flits > 1:
+                m.d.sync += at_end.eq(~ends & equals(index, frames.payload_flits - 2))
+            with m.If(~inside):
+                m.d.sync += [head.dst.eq(beat.dest), head.user.eq(beat.user)]
+        m.d.sync += [
+            do_write.eq(takes),
+            is_first.eq(~inside),
+            complete.eq(ends),
+            overlong.eq(takes & at_limit & ~beat.last),
+            *(head[name].eq(value) for name, value in {"last": frame_last, "end": index, "keep": beat.keep}.items()),
+        ]
+        return overlong
+
+    def _elaborate_refusal(self, m: Module, do_write: Value, is_first: Value) -> Value:
+        """Return whether a flit is of a frame to no node, a cycle after it was taken."""
+        if not self._layout.has_holes:
+            return Const(0, 1)
+        is_astray, swallowing, refused = Signal(), Signal(), Signal()
+        m.d.comb += [
+            refused.eq(Mux(is_first, is_astray, swallowing)),
+            self.impossible.eq(do_write & is_first & refused),
+        ]
+        m.d.sync += is_astray.eq(~is_node(self._layout, self.s_axis.payload.dest))
+        with m.If(do_write):
+            m.d.sync += swallowing.eq(refused)
+        return refused
+
+    def _elaborate_memory(self, m: Module, do_write: Value) -> Value:
+        """Keep the data, two segments and more; return whether there is place for one flit more, at most two."""
+        place_width = index_width(max(ROW, 2 * self._frames.payload_flits + 2))
+        depth = 1 << place_width
         m.submodules.flits = flits = memory.Memory(shape=self._frames.flits.flit_width, depth=depth, init=[])
         write, read = flits.write_port(), flits.read_port(domain="comb")
-        write_slot, read_slot = Signal(range(SLOTS)), Signal(range(SLOTS))
-        m.d.sync += [write_slot.eq(write_slot + complete), read_slot.eq(read_slot + self.segment.release)]
-        m.d.comb += [
-            write.addr.eq(Cat(index, write_slot)),
+        level, taken = Signal(place_width + 1), Signal()
+        m.d.sync += [
             write.data.eq(self.s_axis.payload.data),
-            write.en.eq(do_write),
-            read.addr.eq(Cat(self.segment.index, read_slot)),
-            self.segment.data.eq(read.data),
+            write.addr.eq(write.addr + write.en),
+            read.addr.eq(read.addr + self.segment.take),
+            taken.eq(self.segment.take),
+            level.eq(counted(level, write.en, taken)),
         ]
-
-    def _elaborate_heads(self, m: Module, head: dict[str, Value], complete: Value) -> None:
-        """Queue what is to be known of each segment; there are never more than slots."""
-        entry, payload = Signal.like(self.segment.head.payload), self.segment.head.payload
-        m.submodules.heads = heads = SyncFIFO(width=payload.shape().size, depth=SLOTS)
-        m.d.comb += [
-            *(getattr(entry, name).eq(value) for name, value in head.items()),
-            heads.w_data.eq(entry),
-            heads.w_en.eq(complete),
-            payload.eq(heads.r_data),
-            self.segment.head.valid.eq(heads.r_rdy),
-            heads.r_en.eq(self.segment.head.ready),
-        ]
+        m.d.comb += [write.en.eq(do_write), self.segment.data.eq(read.data)]
+        return level[-1] | level[1:-1].all()
 
 
 class PacketSender(wiring.Component):
     """Compose packets and inject them.
 
     A frame of one segment leaves at once. Before a longer one goes a request, and its first packet waits for the grant;
-    there is one request at a time. Grants to others come first whenever a packet is composed. The head flit of a
-    segment is offered three cycles after the segment; while one packet is sent the next is composed: there is no gap.
+    there is one request at a time. Grants to others come first whenever a packet is chosen. The head flit of a
+    segment is offered four cycles after the segment's; while one packet is sent the next is composed, and the one after
+    it chosen: there is no gap.
 
     Parameters
     ----------
@@ -200,65 +215,79 @@ class PacketSender(wiring.Component):
         return m
 
     def _elaborate_composing(self, m: Module, composed: Signal, header: Any) -> None:
-        """Choose the next packet while there is none: a grant, else what the oldest segment needs."""
-        requested, open_ = Signal(), Signal()
+        """Compose what was chosen, once the packet before has been taken over."""
         head, segment = self.segment.head, self.segment.head.payload
-        request, do_segment, do_reply = Signal(), Signal(), Signal()
+        requested, open_, ends = Signal(), Signal(), Signal()  # open only what was requested
+        replies, requests, sends = self._elaborate_choice(m, requested, open_, composed)
         m.d.comb += [
-            self.reply.ready.eq(~composed),
-            do_reply.eq(self.reply.valid & self.reply.ready),
-            do_segment.eq(~composed & ~self.reply.valid & head.valid & (~requested | open_)),
-            request.eq(do_segment & ~requested & ~segment.last),
-            head.ready.eq(do_segment & ~request),
-            self.sent.eq(head.ready & segment.last),
+            self.reply.ready.eq(replies & ~composed),
+            head.ready.eq(sends & ~composed),
+            ends.eq(head.ready & segment.last),
+        ]
+        m.d.sync += [
+            self.sent.eq(ends),
+            requested.eq((requested | (requests & ~composed)) & ~ends),
+            open_.eq((open_ | self.granted) & ~ends),
         ]
         with m.If(~composed):
             m.d.sync += [
-                composed.eq(do_reply | do_segment),
-                header.dst.eq(Mux(do_reply, self.reply.payload, segment.dst)),
+                composed.eq(replies | requests | sends),
+                header.dst.eq(Mux(replies, self.reply.payload, segment.dst)),
                 header.src.eq(self.address),
-                header.kind.eq(Mux(do_reply, int(PacketKind.GRANT), Cat(requested, request))),
+                header.kind.eq(Mux(replies, int(PacketKind.GRANT), Cat(requested, requests))),
                 header.last.eq(segment.last),
                 header.end.eq(segment.end),
                 header.keep.eq(segment.keep),
                 header.user.eq(segment.user),
             ]
-        with m.If(request):
-            m.d.sync += requested.eq(1)
-        with m.If(self.granted):
-            m.d.sync += open_.eq(1)
-        with m.If(self.sent):
-            m.d.sync += [requested.eq(0), open_.eq(0)]
+
+    def _elaborate_choice(self, m: Module, requested: Value, open_: Value, composed: Value) -> tuple[Signal, ...]:
+        """Choose the next packet, a cycle ahead: a grant, else what the oldest segment needs."""
+        replies, requests, sends = Signal(), Signal(), Signal()
+        head, last = self.segment.head, self.segment.head.payload.last
+        with m.If(~(replies | requests | sends)):
+            m.d.sync += [
+                replies.eq(self.reply.valid),
+                requests.eq(~self.reply.valid & head.valid & ~requested & ~last),
+                sends.eq(~self.reply.valid & head.valid & (open_ | (~requested & last))),
+            ]
+        with m.Elif(~composed):
+            m.d.sync += [replies.eq(0), requests.eq(0), sends.eq(0)]
+        return replies, requests, sends
 
     def _elaborate_sending(self, m: Module, composed: Signal, header: Any) -> Value:
         """Send header and data through a register; return whether the composed packet is taken over."""
         frames = self._frames
         width, length, headers = frames.flits.flit_width, frames.flits.packet_length, frames.header_flits
-        active, control, shift = Signal(), Signal(), Signal(frames.header_width)
-        position, index = Signal(range(length)), Signal.like(self.segment.index)
-        advance, tail, load, in_header = Signal(), Signal(), Signal(), Signal()
+        active, shift = Signal(), Signal(frames.header_width)
+        flit, index, end = Signal(index_width(length)), Signal.like(header.end), Signal.like(header.end)
+        is_tail, in_header, has_data = Signal(), Signal(headers, init=1), Signal()
+        advance, tail, load = Signal(), Signal(), Signal()
         room = ~self.inject.valid | self.inject.ready
+        following = next_flit(flit, length)
         m.d.comb += [
-            in_header.eq(below(position, headers)),
             advance.eq(active & room),
-            tail.eq(advance & equals(position, length - 1)),
+            tail.eq(advance & is_tail),
             load.eq(composed & (~active | tail)),
-            self.segment.index.eq(index),
-            self.segment.release.eq(tail & ~control),
+            self.segment.take.eq(advance & ~in_header.any() & has_data),
         ]
         with m.If(room):
             m.d.sync += [
                 self.inject.valid.eq(active),
-                self.inject.payload.eq(Mux(in_header, shift[:width], self.segment.data)),
+                self.inject.payload.eq(Mux(in_header.any(), shift[:width], self.segment.data)),
             ]
         with m.If(advance):
-            m.d.sync += position.eq(Mux(tail, 0, position + 1))
+            m.d.sync += [
+                flit.eq(following),
+                is_tail.eq(equals(next_flit(following, length), 0)),
+                in_header.eq(Cat(is_tail, in_header[:-1])),
+            ]
             if headers > 1:
                 m.d.sync += shift.eq(shift[width:])
-            with m.If(~in_header):
-                m.d.sync += index.eq(Mux(tail, 0, index + 1))
+        with m.If(self.segment.take):
+            m.d.sync += [index.eq(index + 1), has_data.eq(index != end)]
         with m.If(tail):
             m.d.sync += active.eq(0)
         with m.If(load):
-            m.d.sync += [active.eq(1), shift.eq(header), control.eq(header.kind[1])]
+            m.d.sync += [active.eq(1), shift.eq(header), has_data.eq(~header.kind[1]), index.eq(0), end.eq(header.end)]
         return load

@@ -29,24 +29,27 @@ class PendingRequest(wiring.Component):
     Members
     -------
     ask : In(1)
-        The request is chosen.
+        The request is the next packet.
+    offers : In(1)
+        Its head flit is offered for the first time.
     header : In(header_layout)
-        Of the packet that asks; in the cycle after `ask`.
+        Of the packet that asks, while `offers`.
     grants : In(1)
-        A grant of the class has come.
+        A grant of the class comes.
     granter : In(address width)
         From whom.
     send : In(1)
-        The packet is chosen to be sent.
+        The packet is the next one to be sent.
     discard : In(1)
-        The packet is discarded. Not without `overdue`.
+        The packet is discarded. Not without `overdue` in the cycle before.
     asked, granted : Out(1)
     accepts : Out(1)
-        `grants` is the grant that was asked for; in the cycle after `ask` none is.
+        The grant that came a cycle ago is the one that was asked for; none is that came before the cycle behind
+        `offers`.
     overdue : Out(1)
-        There has been no grant in time.
+        There has been no grant in time: the packet may be discarded in the next cycle.
     notice : Out(notice_layout)
-        For the packet that asks, from the second cycle after `ask` on.
+        For the packet that asks.
     """
 
     def __init__(self, packets: RelayFormat) -> None:
@@ -54,6 +57,7 @@ class PendingRequest(wiring.Component):
         super().__init__(
             {
                 "ask": In(1),
+                "offers": In(1),
                 "header": In(header_layout(packets)),
                 "grants": In(1),
                 "granter": In(packets.flits.address_width),
@@ -70,25 +74,29 @@ class PendingRequest(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         timeout = self._packets.endpoints.timeout
-        fresh, dst, waited, late = Signal(), Signal.like(self.granter), Signal(range(timeout)), Signal()
-        waits = self.asked & ~self.granted
+        dst, waited, late = Signal.like(self.granter), Signal(range(timeout)), Signal()
+        offered, waits, matches = Signal(), Signal(), Signal()
         m.d.comb += [
-            self.accepts.eq(self.grants & waits & ~fresh & (self.granter == dst)),
-            self.overdue.eq(waits & late),
+            waits.eq(offered & ~self.granted),
+            self.accepts.eq(matches & waits & ~self.discard),
+            self.overdue.eq(waits & late & ~matches & ~self.discard),
         ]
-        m.d.sync += fresh.eq(self.ask)
-        with m.If(fresh):
+        m.d.sync += matches.eq(self.grants & waits & (self.granter == dst))
+        with m.If(self.offers):
             m.d.sync += [
                 dst.eq(self.header.dst),
                 self.notice.src.eq(self.header.src),
                 self.notice.lost.eq(self.header.stop_1),
+                offered.eq(1),
             ]
         with m.If(self.ask):
-            m.d.sync += [self.asked.eq(1), waited.eq(0), late.eq(0)]
-        with m.Elif(self.send | self.discard):
-            m.d.sync += [self.asked.eq(0), self.granted.eq(0)]
+            m.d.sync += self.asked.eq(1)
+        with m.If(self.send | self.discard):
+            m.d.sync += [self.asked.eq(0), self.granted.eq(0), offered.eq(0)]
         with m.Elif(self.accepts):
             m.d.sync += self.granted.eq(1)
-        with m.If(waits & ~late):
+        with m.If(~offered):
+            m.d.sync += [waited.eq(0), late.eq(0)]
+        with m.Elif(~late):
             m.d.sync += [waited.eq(waited + 1), late.eq(equals(waited, timeout - 2))]
         return m

@@ -1,38 +1,41 @@
 """Queues that share a memory."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal, Value
-from amaranth.lib import memory, wiring
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import equals, index_width, number_of, selected
+from hdnhw.rtl.bits import counted, equals, first_of, index_width, number_of, selected
+from hdnhw.rtl.columns import ColumnMemory
 
 __all__ = ["SharedQueues"]
 
 
 class SharedQueues(wiring.Component):
-    """Queues of which one gets an entry, and one gives one, in a cycle.
+    """Queues in a memory, one of which gets an entry in a cycle; the first entry of each stands in a register.
+
+    While none is being fetched, the first queue whose register is empty begins to fetch: an entry comes out of the
+    memory two cycles later.
 
     Parameters
     ----------
     count : int
     depth : int
-        Entries of a queue, two at least.
+        Entries of a queue in the memory, two at least.
     width : int
         Bits of an entry.
 
     Members
     -------
     push : In(count)
-        Add `i` to this one of the queues, which must not be full; there in the next cycle.
+        Add `i` to this one of the queues, which must not be full.
     i : In(width)
     pop : In(count)
         Take the first entry of this one, which must be valid.
-    o : Out(width)
-        The entry that was taken last, from the next cycle on.
+    firsts : Out(width).array(count)
     valid, full : Out(count)
+        Whether there is a first entry, and whether the memory has no place.
     """
 
     def __init__(self, *, count: int, depth: int, width: int) -> None:
@@ -42,7 +45,7 @@ class SharedQueues(wiring.Component):
                 "push": In(count),
                 "i": In(width),
                 "pop": In(count),
-                "o": Out(width),
+                "firsts": Out(width).array(count),
                 "valid": Out(count),
                 "full": Out(count),
             }
@@ -51,35 +54,41 @@ class SharedQueues(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         place_width = index_width(self._depth)
-        m.submodules.entries = entries = memory.Memory(shape=len(self.i), depth=self._count << place_width, init=[])
-        write, read = entries.write_port(), entries.read_port()
-        ends = [Signal(place_width, name=f"end_{number}") for number in range(self._count)]
-        starts = [Signal(place_width, name=f"start_{number}") for number in range(self._count)]
+        m.submodules.entries = entries = ColumnMemory(depth=self._count << place_width, width=len(self.i))
+        ends, starts, there = [], [], Signal(self._count)
+        wanted, fetched, reads = Signal(self._count), Signal(self._count), Signal(self._count)
         for number in range(self._count):
             level = Signal(range(self._depth + 1), name=f"level_{number}")
-            push, pop = self.push[number], self.pop[number]
-            m.d.sync += [
-                level.eq(level + push - pop),
-                ends[number].eq(ends[number] + push),
-                starts[number].eq(starts[number] + pop),
-            ]
-            m.d.comb += [
-                self.valid[number].eq(level.any()),
-                self.full[number].eq(equals(level, self._depth)),
-            ]
+            ends.append(Signal(place_width, name=f"end_{number}"))
+            starts.append(Signal(place_width, name=f"start_{number}"))
+            push, loads = self.push[number], reads[number]
+            m.d.sync += level.eq(counted(level, push, loads))
+            with m.If(push):
+                m.d.sync += ends[number].eq(ends[number] + 1)
+            m.d.comb += there[number].eq(level.any())
+            near, at = equals(level, self._depth - 1), equals(level, self._depth)
+            m.d.sync += self.full[number].eq(Mux(push, Mux(loads, at, near), at & ~loads))
+            with m.If(loads):
+                m.d.sync += [self.firsts[number].eq(entries.o), self.valid[number].eq(1)]
+                m.d.sync += starts[number].eq(starts[number] + 1)
+            with m.Elif(self.pop[number]):
+                m.d.sync += self.valid[number].eq(0)
         m.d.comb += [
-            write.en.eq(self.push.any()),
-            write.addr.eq(self._address(self.push, ends)),
-            write.data.eq(self.i),
-            read.en.eq(self.pop.any()),
-            read.addr.eq(self._address(self.pop, starts)),
-            self.o.eq(read.data),
+            wanted.eq(first_of(there & ~self.valid)),
+            entries.write.eq(self.push.any()),
+            entries.write_address.eq(self._address(self.push, ends)),
+            entries.i.eq(self.i),
         ]
+        with m.If(reads.any()):
+            m.d.sync += [reads.eq(0), fetched.eq(0)]
+        with m.Elif(fetched.any()):
+            m.d.sync += reads.eq(fetched)
+        with m.Else():
+            m.d.sync += [fetched.eq(wanted), entries.address.eq(self._address(wanted, starts))]
         return m
 
-    def _address(self, chosen: Value, places: Sequence[Signal]) -> Value:
+    def _address(self, chosen: Signal, places: list[Signal]) -> Any:
         """Return the address of a place in the queue that is chosen."""
-        place = selected(chosen, places)
         if self._count == 1:
-            return place
-        return Cat(place, number_of(dict(enumerate(chosen)), index_width(self._count)))
+            return places[0]
+        return Cat(selected(chosen, places), number_of(dict(enumerate(chosen)), index_width(self._count)))

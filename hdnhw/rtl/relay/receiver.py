@@ -19,12 +19,17 @@ __all__ = ["FabricReceiver", "UserReceiver"]
 def _position(m: Module, packets: RelayFormat, takes: Value) -> tuple[Signal, Value, Value]:
     """Count the flits of packets; return the code of the one that comes, and whether it is the head and the tail."""
     length = packets.flits.packet_length
-    position = Signal(index_width(length))
-    with m.If(takes):
-        m.d.sync += position.eq(next_flit(position, length))
-    if length == 1:
-        return position, Const(1), Const(1)
-    return position, equals(position, 0), equals(next_flit(position, length), 0)
+    position, head, tail = Signal(index_width(length)), Signal(init=1), Signal(init=length == 1)
+    following = next_flit(position, length)
+    if length > 1:
+        with m.If(takes):
+            m.d.sync += [position.eq(following), head.eq(tail), tail.eq(equals(next_flit(following, length), 0))]
+    return position, head, tail
+
+
+def _chosen(chosen: Value, words: list[Value]) -> Value:
+    """Return the word whose bit is set, any value if none is."""
+    return words[0] if len(words) == 1 else selected(chosen, words)
 
 
 def _held(m: Module, head: Value, now: Value, *, name: str) -> Signal:
@@ -38,8 +43,8 @@ def _held(m: Module, head: Value, now: Value, *, name: str) -> Signal:
 class FabricReceiver(wiring.Component):
     """Takes every packet that the fabric brings: for the user, into a reserved buffer, or away.
 
-    What becomes of a packet is decided with its head flit, and that is when all happens but writing and `finish`. Flits
-    for the user wait for it, all others are taken at once.
+    Flits for the user wait for it, all others are taken at once. What becomes of a packet is decided in the cycle after
+    its head flit has come, and what is lost is told in the cycle after that one, in which a flit is written as well.
 
     Parameters
     ----------
@@ -57,18 +62,25 @@ class FabricReceiver(wiring.Component):
     places : In(place).array(W)
         Of the next relayed packet, by class.
     write : Out(BufferWriteSignature)
+        Two cycles after a flit was taken.
     fill, finish : Out(W)
-        A head flit, a tail flit, is written into a buffer of this class.
+        A head flit, a tail flit, for a buffer of this class has come; a cycle after it was taken.
+    comes : Out(1)
+        A head flit that is not for the user has come; a cycle after it was taken.
     src : Out(address width)
         Who sent the packet.
     full : In(W)
         Classes whose queue of requests is full.
-    requests, grants : Out(W)
-        A request for the queue of this class, a grant of this class, has come.
+    grants : Out(W)
+        A grant of this class has come; likewise.
+    requests : Out(W)
+        A request for the queue of this class has come; two cycles after it was taken.
+    asker : Out(address width)
+        Who sent the request.
     accepts : In(W)
-        The grant that comes is one that was asked for.
-    lost : Out(1)
-        A notice is due.
+        The grant that came a cycle ago is one that was asked for.
+    loses, lost : Out(1)
+        A notice is due in the next cycle, in this one.
     notice : Out(notice_layout)
     stranded, unreserved, astray : Out(1)
         A packet to be counted.
@@ -85,72 +97,109 @@ class FabricReceiver(wiring.Component):
             "places": In(index_width(endpoints.relay_buffers)).array(endpoints.waypoints),
             "write": Out(BufferWriteSignature(packets)),
             "src": Out(flits.address_width),
+            "asker": Out(flits.address_width),
             "notice": Out(notice_layout(packets)),
         }
         members |= dict.fromkeys(("reserved", "full", "accepts"), In(endpoints.waypoints))
         members |= dict.fromkeys(("fill", "finish", "requests", "grants"), Out(endpoints.waypoints))
-        members |= dict.fromkeys(("lost", "stranded", "unreserved", "astray"), Out(1))
+        members |= dict.fromkeys(("comes", "loses", "lost", "stranded", "unreserved", "astray"), Out(1))
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        eject, do_take = self.eject, Signal()
-        header = Signal(header_layout(self._packets))
-        position, head, tail = _position(m, self._packets, do_take)
-        m.d.comb += header.eq(eject.payload.data[: self._packets.header_width])
-        for_user, stored = self._elaborate_head(m, header, eject.valid & head)
-        for_user = _held(m, head, for_user, name="for_user")
-        stored = _held(m, head, stored, name="stored")
+        packets, eject, do_take, here, data = self._packets, self.eject, Signal(), Signal(), Signal()
+        is_head = Signal(init=1)
+        with m.If(do_take):
+            m.d.sync += is_head.eq(eject.payload.last)
+        for_user = _held(m, is_head, self._elaborate_user(m, here, data), name="for_user")
         m.d.comb += [
             self.deliver.payload.eq(eject.payload),
             self.deliver.valid.eq(eject.valid & for_user),
             eject.ready.eq(~for_user | self.deliver.ready),
             do_take.eq(eject.valid & eject.ready),
-            self.fill.eq(Mux(eject.valid & head, stored, 0)),
-            self.finish.eq(Mux(eject.valid & tail, stored, 0)),
-            self.write.flit.eq(position),
         ]
-        self._elaborate_write(m, header, head, stored)
+        # A cycle later.
+        came, head, tail = Signal(), Signal(), Signal()
+        is_here, is_relayed = Signal(), Signal()
+        word, header = Signal(packets.flits.flit_width), Signal(header_layout(packets))
+        # What the user does not take yet counts neither here nor as often as it is offered: it leads to nothing.
+        m.d.sync += [came.eq(eject.valid), head.eq(eject.valid & is_head), tail.eq(eject.valid & eject.payload.last)]
+        m.d.sync += self.comes.eq(eject.valid & is_head & ~for_user)
+        m.d.sync += [word.eq(eject.payload.data), is_here.eq(here), is_relayed.eq(here & data)]
+        m.d.comb += [header.eq(word[: packets.header_width]), self.src.eq(header.src)]
+        stored = self._elaborate_head(m, header, head, is_here, is_relayed)
+        m.d.comb += [self.fill.eq(Mux(head, stored, 0)), self.finish.eq(Mux(tail, stored, 0))]
+        self._elaborate_write(m, head, header, word, came, stored)
+        self._elaborate_position(m, head, came)
         return m
 
-    def _elaborate_head(self, m: Module, header: Any, comes: Value) -> tuple[Value, Value]:
-        """Decide what becomes of a packet; return whether it is for the user, and the class in which it is stored."""
-        here, data, classes = Signal(), Signal(), range(self._packets.endpoints.waypoints)
-        request, grant = Signal(), Signal()
-        stored, for_user = Signal(len(classes)), Signal()
+    def _elaborate_position(self, m: Module, head: Value, came: Value) -> None:
+        """Number the flits."""
+        following, flit = Signal.like(self.write.flit), Signal.like(self.write.flit)
+        m.d.comb += flit.eq(Mux(head, 0, following))
+        m.d.sync += self.write.flit.eq(flit)
+        with m.If(came):
+            m.d.sync += following.eq(next_flit(flit, self._packets.flits.packet_length))
+
+    def _elaborate_user(self, m: Module, here: Signal, data: Signal) -> Value:
+        """Find from a head flit whether its packet goes no further and is data; return whether it is for the user."""
+        header = Signal(header_layout(self._packets), name="header_now")
         m.d.comb += [
+            header.eq(self.eject.payload.data[: self._packets.header_width]),
             here.eq(header.dst == self.address),
             data.eq(equals(header.kind, RelayKind.DATA)),
-            request.eq(comes & here & equals(header.kind, RelayKind.REQUEST)),
-            grant.eq(comes & here & equals(header.kind, RelayKind.GRANT)),
-            for_user.eq(here & (equals(header.kind, RelayKind.NOTICE) | (data & ~header.left.any()))),
-            stored.eq(Cat(here & data & equals(header.left, c + 1) & self.reserved[c] for c in classes)),
-            self.requests.eq(Cat(request & equals(header.left, c) & ~self.full[c] for c in classes)),
-            self.grants.eq(Cat(grant & equals(header.left, c) for c in classes)),
-            self.src.eq(header.src),
-            self.stranded.eq(comes & ~here & data),
-            self.unreserved.eq(comes & here & data & header.left.any() & ~stored.any()),
-            self.astray.eq((comes & ~here & ~data) | (request & ~self.requests.any()) | (grant & ~self.accepts.any())),
-            self.lost.eq(self.stranded | self.unreserved),
+        ]
+        return here & (equals(header.kind, RelayKind.NOTICE) | (data & ~header.left.any()))
+
+    def _elaborate_head(self, m: Module, header: Any, head: Value, here: Value, relayed: Value) -> Signal:
+        """Decide what becomes of a packet; return the class in which it is stored, with all its flits."""
+        classes = range(self._packets.endpoints.waypoints)
+        data, requests, grants, astray = Signal(), Signal(len(classes)), Signal(), Signal()
+        strands, unreserved = Signal(), Signal()
+        of_class = Cat(equals(header.left, c) for c in classes)
+        stored = _held(
+            m,
+            head,
+            Cat(relayed & equals(header.left, c + 1) & self.reserved[c] for c in classes),
+            name="stored",
+        )
+        request, grant = (equals(header.kind, kind) for kind in (RelayKind.REQUEST, RelayKind.GRANT))
+        m.d.comb += [
+            data.eq(equals(header.kind, RelayKind.DATA)),
+            self.requests.eq(requests & ~self.full),
+            self.asker.eq(self.notice.src),
+            self.grants.eq(Mux(head & here & grant, of_class, 0)),
+            strands.eq(head & ~here & data),
+            unreserved.eq(head & relayed & header.left.any() & ~stored.any()),
+            self.loses.eq(strands | unreserved),
+            self.astray.eq(astray | (grants & ~self.accepts.any()) | (requests & self.full).any()),
+        ]
+        m.d.sync += [
+            self.stranded.eq(strands),
+            self.unreserved.eq(unreserved),
+            self.lost.eq(self.loses),
+            grants.eq(head & here & grant),
+            requests.eq(Mux(head & here & request, of_class, 0)),
+            astray.eq(head & Mux(here, request & ~of_class.any(), ~data)),
             self.notice.src.eq(header.src),
             self.notice.lost.eq(Mux(header.left.any(), header.stop_1, header.dst)),
         ]
-        return for_user, stored
+        return stored
 
-    def _elaborate_write(self, m: Module, header: Any, head: Value, stored: Value) -> None:
+    def _elaborate_write(self, m: Module, head: Value, header: Any, word: Value, came: Value, stored: Value) -> None:
         """Write a flit; of a head flit, to its next stop."""
         packets, onward = self._packets, Signal.like(header)
         classes = range(packets.endpoints.waypoints)
         m.d.comb += [
             onward.eq(header),
-            onward.dst.eq(selected(stored, [getattr(header, f"stop_{c + 1}") for c in classes])),
+            onward.dst.eq(_chosen(stored, [getattr(header, f"stop_{c + 1}") for c in classes])),
             onward.left.eq(number_of(dict(enumerate(stored)), len(header.left))),
-            self.write.enable.eq(self.eject.valid & stored.any()),
-            self.write.slot.eq(selected(stored, [buffer_of(packets, c, Const(1), self.places[c]) for c in classes])),
-            self.write.data.eq(self.eject.payload.data),
         ]
-        with m.If(head):
-            m.d.comb += self.write.data[: packets.header_width].eq(onward)
+        m.d.sync += [
+            self.write.enable.eq(came & stored.any()),
+            self.write.slot.eq(_chosen(stored, [buffer_of(packets, c, Const(1), self.places[c]) for c in classes])),
+            self.write.data.eq(Cat(Mux(head, onward.as_value(), header.as_value()), word[packets.header_width :])),
+        ]
 
 
 class UserReceiver(wiring.Component):
@@ -165,7 +214,8 @@ class UserReceiver(wiring.Component):
     address : In(address width)
         The node's own packed address.
     send : In(injection_signature)
-        A head flit waits for a free buffer, and all flits while `busy`, but those of a packet that is swallowed.
+        Flits go through a register. There a head flit waits for a free buffer, and all flits while `busy`, but those of
+        a packet that is swallowed.
     busy : In(1)
         The memory is written by others.
     room : In(W + 1)
@@ -199,24 +249,40 @@ class UserReceiver(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        packets, send, do_take = self._packets, self.send, Signal()
-        header, classes = Signal(header_layout(packets)), range(packets.endpoints.waypoints + 1)
-        position, head, tail = _position(m, packets, do_take)
-        m.d.comb += header.eq(send.payload[: packets.header_width])
-        stored = _held(m, head, Cat(equals(header.left, c) for c in classes), name="stored")
+        packets, send = self._packets, self.send
+        classes = range(packets.endpoints.waypoints + 1)
+        header = Signal(header_layout(packets))
+        occupied, flit, word, goes_on = (
+            Signal(),
+            Signal(index_width(packets.flits.packet_length)),
+            Signal.like(send.payload),
+            Signal(),
+        )
+        head, tail, own = Signal(), Signal(), Signal(len(classes))
         m.d.comb += [
-            send.ready.eq(~stored.any() | (~self.busy & (~head | (stored & self.room).any()))),
-            do_take.eq(send.valid & send.ready),
-            self.open.eq(Mux(do_take & head, stored, 0)),
-            self.close.eq(Mux(do_take & tail, stored, 0)),
-            self.refused.eq(do_take & tail & ~stored.any()),
-            self.write.enable.eq(do_take & stored.any()),
-            self.write.slot.eq(selected(stored, [buffer_of(packets, c, Const(0), self.places[c]) for c in classes])),
-            self.write.flit.eq(position),
-            self.write.data.eq(send.payload),
+            goes_on.eq(~own.any() | (~self.busy & (~head | (own & self.room).any()))),
+            send.ready.eq(~occupied | goes_on),
         ]
+        position, is_head, is_tail = _position(m, packets, send.valid & send.ready)
         marked = Signal.like(header)
-        m.d.comb += [marked.eq(header), marked.src.eq(self.address), marked.kind.eq(RelayKind.DATA)]
-        with m.If(head):
-            m.d.comb += self.write.data[: packets.header_width].eq(marked)
+        m.d.comb += [
+            header.eq(send.payload[: packets.header_width]),
+            marked.eq(header),
+            marked.src.eq(self.address),
+            marked.kind.eq(RelayKind.DATA),
+        ]
+        with m.If(send.ready):
+            m.d.sync += [occupied.eq(send.valid), flit.eq(position), head.eq(is_head), tail.eq(is_tail)]
+            m.d.sync += word.eq(Cat(Mux(is_head, marked, header), send.payload[packets.header_width :]))
+            m.d.sync += own.eq(Mux(is_head, Cat(equals(header.left, c) for c in classes), own))
+        do_store = occupied & goes_on
+        m.d.comb += [
+            self.open.eq(Mux(do_store & head, own, 0)),
+            self.close.eq(Mux(do_store & tail, own, 0)),
+            self.refused.eq(do_store & tail & ~own.any()),
+            self.write.enable.eq(do_store & own.any()),
+            self.write.slot.eq(selected(own, [buffer_of(packets, c, Const(0), self.places[c]) for c in classes])),
+            self.write.flit.eq(flit),
+            self.write.data.eq(word),
+        ]
         return m

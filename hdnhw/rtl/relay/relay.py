@@ -121,6 +121,7 @@ class Relay(wiring.Component):
                 part.reserve.eq(sender.grant[number]),
                 part.fill.eq(fabric.fill[number]),
                 part.finish.eq(fabric.finish[number]),
+                part.comes.eq(fabric.comes),
                 part.free_relayed.eq(sender.free[len(classes) + number]),
                 fabric.reserved[number].eq(part.reserved),
                 fabric.places[number].eq(part.place_relayed),
@@ -133,51 +134,56 @@ class Relay(wiring.Component):
         m.submodules.requests = queues = SharedQueues(count=waypoints, depth=nodes, width=address)
         m.d.comb += [
             queues.push.eq(fabric.requests),
-            queues.i.eq(fabric.src),
+            queues.i.eq(fabric.asker),
             queues.pop.eq(sender.grant),
             fabric.full.eq(queues.full),
-            sender.granted.eq(queues.o),
+            *(sender.requests[number].eq(first) for number, first in enumerate(queues.firsts)),
             sender.can_grant.eq(queues.valid & Cat(part.room_relayed for part in classes[:-1])),
         ]
 
     def _elaborate_pending(self, m: Module, classes: list[Any], pending: list[Any], fabric: Any, sender: Any) -> Signal:
-        """Ask, and send what is granted; return the classes whose packet is discarded, one at most and no grant's."""
-        discards, before = Signal(len(pending)), fabric.lost
+        """Ask, and send what is granted; return the classes whose packet is discarded, one at most."""
+        discards, before = Signal(len(pending)), fabric.loses
         m.d.comb += sender.can_send[0].eq(classes[0].valid)
         for number, (part, waiting) in enumerate(zip(pending, classes[1:], strict=True)):
             m.d.comb += [
                 sender.can_ask[number].eq(waiting.valid & ~part.asked),
                 sender.can_send[number + 1].eq(part.granted),
                 part.ask.eq(sender.ask[number]),
+                part.offers.eq(sender.offers[number]),
                 part.header.eq(sender.header),
                 part.send.eq(sender.send[number + 1]),
                 part.grants.eq(fabric.grants[number]),
                 part.granter.eq(fabric.src),
                 fabric.accepts[number].eq(part.accepts),
-                discards[number].eq(part.overdue & ~part.accepts & ~before),
                 part.discard.eq(discards[number]),
                 waiting.discard.eq(discards[number]),
             ]
-            before = before | discards[number]
+            m.d.sync += discards[number].eq(part.overdue & ~before)
+            before = before | part.overdue
         return discards
 
     def _elaborate_notices(self, m: Module, discards: Signal, pending: list[Any], fabric: Any, sender: Any) -> Value:
         """Queue notices to the sources of packets that are lost; return whether there is one without a place."""
-        notice, due = Signal(notice_layout(self._packets)), fabric.lost | discards.any()
+        notice, due = Signal(notice_layout(self._packets)), Signal()
         m.submodules.notices = queue = SharedQueues(count=1, depth=MOST_NOTICES, width=notice.shape().size)
         discarded = selected(discards, [part.notice.as_value() for part in pending])
-        m.d.comb += [
+        m.d.sync += [
+            due.eq(fabric.lost | discards.any()),
             notice.eq(Mux(fabric.lost, fabric.notice.as_value(), discarded)),
+        ]
+        m.d.comb += [
             queue.push.eq(due & ~queue.full),
             queue.i.eq(notice),
             queue.pop.eq(sender.tell),
             sender.can_tell.eq(queue.valid),
-            sender.notice.eq(queue.o),
+            sender.notice.eq(queue.firsts[0]),
         ]
         return due & queue.full
 
     def _elaborate_counts(self, m: Module, events: dict[str, Value]) -> None:
         for name, event in events.items():
-            count, most = getattr(self.counts, name), Signal(name=f"{name}_most")
-            with m.If(event & ~most):
+            count, counts, most = getattr(self.counts, name), Signal(name=f"{name}_counts"), Signal(name=f"{name}_most")
+            m.d.sync += counts.eq(event)
+            with m.If(counts & ~most):
                 m.d.sync += [count.eq(count + 1), most.eq(count[1:].all())]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import RelayFormat, RelayKind
@@ -20,8 +20,8 @@ __all__ = ["Sender"]
 class Sender(wiring.Component):
     """Chooses who sends the next packet, the one longest ago first, and sends it without a pause.
 
-    A packet is chosen in every cycle in which none is sent or in which the tail flit of one is taken; its head flit is
-    offered in the next cycle.
+    One packet is chosen and one is next while another is read, in three cycles: a head flit is offered four cycles
+    after its packet was chosen, at the soonest, and a packet of two flits or more right behind the one before.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Sender(wiring.Component):
     address : In(address width)
         The node's own packed address.
     can_grant, can_ask : In(W)
-        Classes of which a grant, a request, can be sent.
+        Classes of which a grant, a request, can be sent. What can be sent stays so until it is.
     can_tell : In(1)
         Whether a notice can be sent.
     can_send : In(W + 1)
@@ -40,16 +40,18 @@ class Sender(wiring.Component):
     firsts : In(slot).array(W + 1)
         Buffers of the first packets.
     grant, ask, tell, send : Out
-        What is chosen in this cycle.
-    granted : In(address width)
-        To whom the grant chosen last goes, from the next cycle on.
+        What is next from this cycle on; it was chosen before.
+    requests : In(address width).array(W)
+        To whom the grant of each class goes.
     notice : In(notice_layout)
-        The notice chosen last, likewise.
+        The notice.
     read : Out(BufferReadSignature)
+    offers : Out(W)
+        The head flit of a request of this class is offered for the first time.
     header : Out(header_layout)
-        In the cycle after `ask`, that of the packet that asks.
+        While `offers`, that of the packet that asks.
     free : Out(2 W + 1)
-        The tail flit of a packet is taken: its buffer is free, in this ring.
+        The tail flit of a packet was taken a cycle ago: its buffer is free, in this ring.
     inject : Out(injection_signature)
     """
 
@@ -68,9 +70,10 @@ class Sender(wiring.Component):
                 "tell": Out(1),
                 "ask": Out(waypoints),
                 "send": Out(waypoints + 1),
-                "granted": In(flits.address_width),
+                "requests": In(flits.address_width).array(waypoints),
                 "notice": In(notice_layout(packets)),
                 "read": Out(BufferReadSignature(packets)),
+                "offers": Out(waypoints),
                 "header": Out(header_layout(packets)),
                 "free": Out(2 * waypoints + 1),
                 "inject": Out(injection_signature(flit_width=flits.flit_width)),
@@ -79,63 +82,100 @@ class Sender(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        packets, length = self._packets, self._packets.flits.packet_length
-        active, kind, about = Signal(), Signal(2), Signal(packets.header_fields["left"])
-        position, following = Signal(index_width(length)), Signal(index_width(length))
-        moves, ends, loads = Signal(), Signal(), Signal()
-        chosen = self._elaborate_choice(m, loads)
-        slot = Signal(buffer_width(packets))
-        ring = slot[packets.endpoints.relay_buffers.bit_length() - 1 :]
-        first = selected(Cat(self.send[0], self.send[1:] | self.ask), self.firsts)
+        length = self._packets.flits.packet_length
+        moves, active, is_last, valid = Signal(), Signal(), Signal(), Signal()
+        layout = data.StructLayout({"slot": buffer_width(self._packets), "kind": 2})
+        following, packet, now = Signal(layout), Signal(layout), Signal(layout)
+        said = self._elaborate_choice(m, following, valid, moves & ~active)
+        flit, onward = Signal(index_width(length)), Signal(index_width(length))
         m.d.comb += [
-            self.inject.valid.eq(active),
-            moves.eq(active & self.inject.ready),
-            ends.eq(moves & equals(next_flit(position, length), 0)),
-            loads.eq(~active | ends),
-            following.eq(Mux(loads, 0, next_flit(position, length))),
-            self.read.enable.eq(loads | moves),
-            self.read.slot.eq(Mux(loads, first, slot)),
-            self.read.flit.eq(following),
-            self.free.eq(Cat(ends & equals(kind, RelayKind.DATA) & equals(ring, n) for n in range(len(self.free)))),
+            moves.eq(~self.inject.valid | self.inject.ready),
+            now.eq(Mux(active, packet, following)),
+            flit.eq(Mux(active, onward, 0)),
+            self.read.enable.eq(moves),
+            self.read.slot.eq(now.slot),
+            self.read.flit.eq(flit),
         ]
-        with m.If(loads | moves):
-            m.d.sync += position.eq(following)
-        with m.If(loads):
+        with m.If(moves):
             m.d.sync += [
-                active.eq(chosen.any()),
-                slot.eq(first),
-                kind.eq(Cat(self.ask.any() | self.tell, self.grant.any() | self.tell)),
-                about.eq(number_of(dict(enumerate(self.ask | self.grant)), len(about))),
+                packet.eq(now),
+                onward.eq(next_flit(flit, length)),
+                is_last.eq(equals(next_flit(next_flit(flit, length), length), 0)),
+                active.eq(Mux(active, ~is_last, valid if length > 1 else 0)),
             ]
-        self._elaborate_flits(m, kind, about, equals(position, 0))
+        tail = Mux(active, is_last, length == 1)
+        self._elaborate_flits(m, moves, active | valid, ~active, tail, now, said)
         return m
 
-    def _elaborate_choice(self, m: Module, loads: Value) -> Value:
-        """Choose; return all that can be chosen, of which each is when it is the first in the order."""
-        chosen = Signal(len(self.can_grant) + 1 + len(self.can_ask) + len(self.can_send))
+    def _elaborate_choice(self, m: Module, following: Any, valid: Signal, takes: Value) -> Any:
+        """Choose, and make what was chosen the next packet when there is none; return what it says itself."""
         requests = Cat(self.can_grant, self.can_tell, self.can_ask, self.can_send)
-        order = service_order(m, chosen, update=chosen.any(), name="chosen_before")
+        chosen, decided, act = Signal(len(requests)), Signal(), Signal()
+        said = Signal(header_layout(self._packets))
+        order = service_order(m, chosen, update=act, name="chosen_before")
         firsts = first_in_order(dict(enumerate(requests)), order)
+        names = ("grant", "tell", "ask", "send")
+        are = {name: Signal.like(getattr(self, name), name=f"chosen_{name}") for name in names}
         m.d.comb += [
-            chosen.eq(Mux(loads, Cat(firsts[number] for number in range(len(chosen))), 0)),
-            Cat(self.grant, self.tell, self.ask, self.send).eq(chosen),
+            act.eq(decided & ~valid),
+            Cat(*are.values()).eq(chosen),
+            Cat(getattr(self, name) for name in names).eq(Mux(act, chosen, 0)),
         ]
-        return chosen
+        with m.If(~decided):
+            m.d.sync += [chosen.eq(Cat(firsts[number] for number in range(len(chosen)))), decided.eq(requests.any())]
+        kind = Cat(are["ask"].any() | are["tell"], are["grant"].any() | are["tell"])
+        with m.If(takes):
+            m.d.sync += valid.eq(0)
+        with m.If(act):
+            m.d.sync += [
+                decided.eq(0),
+                valid.eq(1),
+                following.slot.eq(selected(Cat(are["send"][0], are["send"][1:] | are["ask"]), self.firsts)),
+                following.kind.eq(kind),
+                said.dst.eq(selected(Cat(are["tell"], are["grant"]), [self.notice.src, *self.requests])),
+                said.src.eq(self.address),
+                said.kind.eq(kind),
+                said.left.eq(number_of(dict(enumerate(are["ask"] | are["grant"])), len(said.left))),
+                said.stop_1.eq(Mux(are["tell"], self.notice.lost, 0)),
+            ]
+        return said
 
-    def _elaborate_flits(self, m: Module, kind: Value, about: Value, head: Value) -> None:
-        """Offer flits of the memory, or a head flit with what there is to say and flits of zeros."""
-        control, asks, grants = Signal.like(self.header), Signal(), Signal()
-        m.d.comb += [
-            self.header.eq(self.read.data[: self._packets.header_width]),
-            asks.eq(equals(kind, RelayKind.REQUEST)),
-            grants.eq(equals(kind, RelayKind.GRANT)),
-            control.dst.eq(Mux(asks, self.header.dst, Mux(grants, self.granted, self.notice.src))),
-            control.src.eq(self.address),
-            control.kind.eq(kind),
-            control.left.eq(about),
-            control.stop_1.eq(Mux(asks | grants, 0, self.notice.lost)),
+    def _elaborate_flits(
+        self, m: Module, moves: Value, valid: Value, head: Value, tail: Value, packet: Any, said: Any
+    ) -> None:
+        """Follow a flit through the memory, and offer it, or what there is to say and flits of zeros."""
+        packets, waypoints = self._packets, self._packets.endpoints.waypoints
+        ring = packet.slot[packets.endpoints.relay_buffers.bit_length() - 1 :]
+        is_data, asks = equals(packet.kind, RelayKind.DATA), equals(packet.kind, RelayKind.REQUEST)
+        stages = [
+            {
+                "valid": valid,
+                "data": is_data,
+                "offers": Cat(valid & head & asks & equals(said.left, c) for c in range(waypoints)),
+                "frees": Cat(tail & is_data & equals(ring, n) for n in range(len(self.free))),
+                "control": Mux(head & ~is_data, said, 0),
+            }
         ]
-        with m.If(equals(kind, RelayKind.DATA)):
-            m.d.comb += self.inject.payload.eq(self.read.data)
-        with m.Elif(head):
-            m.d.comb += self.inject.payload[: self._packets.header_width].eq(control)
+        for stage in ("read", "offered"):
+            registers = {name: Signal(len(value), name=f"{stage}_{name}") for name, value in stages[-1].items()}
+            with m.If(moves):
+                m.d.sync += [registers[name].eq(value) for name, value in stages[-1].items()]
+            stages.append(registers)
+        is_new = Signal()
+        m.d.sync += is_new.eq(moves)
+        self._elaborate_offer(m, is_new, **stages[-1])
+
+    def _elaborate_offer(
+        self, m: Module, is_new: Value, *, valid: Any, data: Any, offers: Any, frees: Any, control: Any
+    ) -> None:
+        """Offer a flit of the memory, or what a relay says itself: a request goes where its packet goes."""
+        word, asks = self.read.data, offers.any()
+        address = self._packets.flits.address_width
+        shown = Cat(Mux(data | asks, word[:address], 0), Mux(data, word[address:], 0))
+        m.d.comb += [
+            self.inject.valid.eq(valid),
+            self.inject.payload.eq(shown | control),
+            self.offers.eq(Mux(is_new, offers, 0)),
+            self.header.eq(word[: self._packets.header_width]),
+        ]
+        m.d.sync += self.free.eq(Mux(valid & self.inject.ready, frees, 0))

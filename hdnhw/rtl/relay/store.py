@@ -7,7 +7,7 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import RelayFormat
-from hdnhw.rtl.bits import equals, index_width
+from hdnhw.rtl.bits import counted, equals, index_width, stepped
 
 __all__ = ["BufferReadSignature", "BufferWriteSignature", "PacketClass", "PacketMemory", "buffer_of", "buffer_width"]
 
@@ -51,7 +51,7 @@ class BufferWriteSignature(wiring.Signature):
 
 
 class BufferReadSignature(wiring.Signature):
-    """Reading: `data` comes in the cycle after `enable` and stays until after the next one.
+    """Reading: `data` comes two enabled cycles later, and stays until `enable`.
 
     Members
     -------
@@ -71,7 +71,9 @@ class BufferReadSignature(wiring.Signature):
 
 
 class PacketMemory(wiring.Component):
-    """All buffers of a relay. A flit can be read in the cycle after it was written.
+    """All buffers of a relay, with a register before writing and one behind reading.
+
+    A flit can be read two cycles after it was written.
 
     Parameters
     ----------
@@ -96,14 +98,19 @@ class PacketMemory(wiring.Component):
             shape=flits.flit_width, depth=depth, init=[], attrs={"no_rw_check": 1}
         )
         write, read = store.write_port(), store.read_port()
-        m.d.comb += [
+        word = Signal(flits.flit_width, reset_less=True)  # so it can be the memory's own register
+        m.d.sync += [
             write.en.eq(self.write.enable),
             write.addr.eq(Cat(self.write.flit[:flit_bits], self.write.slot)),
             write.data.eq(self.write.data),
+        ]
+        m.d.comb += [
             read.en.eq(self.read.enable),
             read.addr.eq(Cat(self.read.flit[:flit_bits], self.read.slot)),
-            self.read.data.eq(read.data),
+            self.read.data.eq(word),
         ]
+        with m.If(self.read.enable):
+            m.d.sync += word.eq(read.data)
         return m
 
 
@@ -119,7 +126,7 @@ class PacketClass(wiring.Component):
     Members
     -------
     open, close : In(1)
-        A head flit, a tail flit, of the user's is written.
+        A head flit, a tail flit, of the user's is written; the packet joins the order a cycle later.
     leave : In(1)
         The first packet is chosen to be sent: it leaves the order.
     discard : In(1)
@@ -135,7 +142,9 @@ class PacketClass(wiring.Component):
     reserve : In(1)
         A grant is chosen: a buffer is reserved.
     fill, finish : In(1)
-        A head flit, a tail flit, is written into a reserved buffer.
+        A head flit, a tail flit, for a reserved buffer has come; it joins the order two cycles later.
+    comes : In(1)
+        A head flit of any kind has come: no reservation is given up.
     free_relayed : In(1)
         A buffer of a relayed packet is free.
     reserved : Out(1)
@@ -151,7 +160,7 @@ class PacketClass(wiring.Component):
         inputs, outputs = ["open", "close", "leave", "discard", "free"], ["room", "valid", "first_relayed"]
         places = ["place", "first_place"]
         if relayed:
-            inputs += ["reserve", "fill", "finish", "free_relayed"]
+            inputs += ["reserve", "fill", "finish", "comes", "free_relayed"]
             outputs += ["reserved", "room_relayed"]
             places += ["place_relayed"]
         members = {name: In(1) for name in inputs} | {name: Out(1) for name in outputs}
@@ -160,21 +169,27 @@ class PacketClass(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         buffers = self._endpoints.relay_buffers
-        pops = self.leave | self.discard
-        used, waiting = Signal(range(buffers + 1)), Signal(range(2 * buffers + 1))
-        joins = self.close | self.finish if self._relayed else self.close
-        m.d.sync += [
-            used.eq(used + self.open - (self.free | (self.discard & ~self.first_relayed))),
-            waiting.eq(waiting + joins - pops),
+        pops, closed, finished, joins = Signal(), Signal(), Signal(2), Signal()
+        used, waiting = Signal(buffers), Signal(range(2 * buffers + 1))
+        m.d.comb += [
+            pops.eq(self.leave | self.discard),
+            joins.eq(closed | finished[-1]),
+            self.room.eq(~used[-1]),
         ]
-        m.d.comb += [self.room.eq(~used[-1]), self.valid.eq(waiting.any())]
+        m.d.sync += [
+            closed.eq(self.close),
+            used.eq(stepped(used, self.open, self.free | (self.discard & ~self.first_relayed))),
+            waiting.eq(counted(waiting, joins, pops)),
+            self.valid.eq(joins | (self.valid & (~pops | waiting[1:].any()))),
+        ]
         self._advance(m, self.place, self.close)
         first = Signal.like(self.place)
         self._advance(m, first, pops & ~self.first_relayed)
         if self._relayed:
             first_relayed = Signal.like(first)
             self._advance(m, first_relayed, pops & self.first_relayed)
-            self._elaborate_order(m, joins, pops)
+            m.d.sync += finished.eq(Cat(self.finish, finished[0]))
+            self._elaborate_order(m, joins, pops, finished[-1])
             self._elaborate_reservations(m)
             m.d.comb += self.first_place.eq(Mux(self.first_relayed, first_relayed, first))
         else:
@@ -187,8 +202,8 @@ class PacketClass(wiring.Component):
             with m.If(moves):
                 m.d.sync += place.eq(place + 1)
 
-    def _elaborate_order(self, m: Module, joins: Value, pops: Value) -> None:
-        """Keep of every packet from which ring it is."""
+    def _elaborate_order(self, m: Module, joins: Value, pops: Value, finished: Value) -> None:
+        """Keep of every packet from which ring it is, which is known a cycle before the packet leaves the order."""
         depth = 2 * self._endpoints.relay_buffers
         m.submodules.order = order = memory.Memory(shape=1, depth=depth, init=[])
         write, read = order.write_port(), order.read_port(domain="comb")
@@ -196,33 +211,31 @@ class PacketClass(wiring.Component):
         m.d.sync += [last.eq(last + joins), first.eq(first + pops)]
         m.d.comb += [
             write.addr.eq(last),
-            write.data.eq(self.finish),
+            write.data.eq(finished),
             write.en.eq(joins),
             read.addr.eq(first),
-            self.first_relayed.eq(read.data),
         ]
+        m.d.sync += self.first_relayed.eq(read.data)
 
     def _elaborate_reservations(self, m: Module) -> None:
         """Count the relayed buffers that are used, and those of them that are reserved; give up what is not filled."""
-        buffers = self._endpoints.relay_buffers
-        used, reserved = (
-            Signal(range(buffers + 1), name="used_relayed"),
-            Signal(range(buffers + 1), name="num_reserved"),
-        )
-        lapse = self._endpoints.lapse
-        idle, late, expires = Signal(range(lapse)), Signal(), Signal()
+        buffers, lapse = self._endpoints.relay_buffers, self._endpoints.lapse
+        used, reserved = Signal(buffers, name="used_relayed"), Signal(buffers, name="num_reserved")
+        idle, late, expires, freed, touched, waits = Signal(range(lapse)), *(Signal() for _ in range(5))
         m.d.comb += [
-            self.reserved.eq(reserved.any()),
+            self.reserved.eq(reserved[0]),
             self.room_relayed.eq(~used[-1]),
-            expires.eq(self.reserved & late & ~self.reserve & ~self.fill),
+            freed.eq(self.free_relayed | (self.discard & self.first_relayed)),
+            waits.eq(late & (self.comes | freed)),
+            expires.eq(self.reserved & late & ~touched & ~self.comes & ~freed),
         ]
-        freed = self.free_relayed | (self.discard & self.first_relayed)
         m.d.sync += [
-            used.eq((used + self.reserve - freed)[: len(used)] - expires),
-            reserved.eq(reserved + self.reserve - (self.fill | expires)),
+            touched.eq(self.reserve | self.fill),
+            used.eq(stepped(used, self.reserve, freed | expires)),
+            reserved.eq(stepped(reserved, self.reserve, self.fill | expires)),
         ]
         self._advance(m, self.place_relayed, self.finish)
-        with m.If(self.reserve | self.fill):
+        with m.If(touched):
             m.d.sync += [idle.eq(0), late.eq(0)]
-        with m.Elif(self.reserved):
+        with m.Elif(self.reserved & ~waits):
             m.d.sync += [idle.eq(idle + 1), late.eq(equals(idle, lapse - 2))]

@@ -155,7 +155,7 @@ def test_a_long_frame_comes_in_while_one_goes_out(simulate, send, receive, make_
 
 
 def test_a_complete_frame_goes_out_at_full_rate(simulate, send, make_rig):
-    """From the third cycle after the one that took its tail, a transfer a cycle, and no gap to the next frame."""
+    """From five cycles after its tail was taken on, a transfer a cycle, and no gap to the next frame."""
     rig, rng = make_rig("one header flit"), random.Random(1)
     frames = [rig.frame(rng, src=rig.others[0], transfers=rig.format.payload_flits) for _ in range(COMPLETE)]
     valid, tails = [], []
@@ -179,7 +179,7 @@ def test_a_complete_frame_goes_out_at_full_rate(simulate, send, make_rig):
             tails.extend([cycle] * (i & last))
 
     simulate(rig.dut, network, user)
-    assert [out for out, _ in valid].index(1) == tails[0] + 4
+    assert [out for out, _ in valid].index(1) == tails[0] + 5
     taken = [out for out, ready in valid if ready]
     transfers = sum(len(frame.data) for frame in frames)
     assert taken == [1] * transfers + [0] * (len(taken) - transfers)

@@ -127,7 +127,7 @@ def test_a_frame_that_is_too_long_is_cut(simulate, send, receive, rig):
 
 
 def test_packets_leave_without_a_gap_and_at_once(simulate, send, rig):
-    """A source that never pauses fills the channel; the head flit comes four cycles behind the last transfer."""
+    """A source that never pauses fills the channel; the head flit comes seven cycles behind the last transfer."""
     rng, step = random.Random(1), min(rig.format.payload_flits, rig.format.max_transfers)
     frames = [rig.frame(rng, dst=rig.others[0], transfers=step) for _ in range(6)]
     valid, taken = [], []
@@ -146,7 +146,7 @@ def test_packets_leave_without_a_gap_and_at_once(simulate, send, rig):
 
     simulate(rig.dut, source, watch)
     start = valid.index(1)
-    assert start == taken[step - 1] + 4
+    assert start == taken[step - 1] + 7
     assert valid[start : start + 6 * rig.length] == [1] * 6 * rig.length
     assert sum(valid) == 6 * rig.length
 
@@ -171,7 +171,7 @@ def test_a_source_that_pauses_sends_nothing_yet(simulate, rig):
         ctx.set(rig.dut.s_axis.valid, 1)
         await ctx.tick()
         ctx.set(rig.dut.s_axis.valid, 0)
-        for _ in range(3):
+        for _ in range(6):
             assert not ctx.get(rig.dut.inject.valid)
             await ctx.tick()
         assert ctx.get(rig.dut.inject.valid)
@@ -187,7 +187,7 @@ def test_counts_of_faults_stay_at_their_maximum(simulate, send, make_rig, monkey
         for _ in range(5):
             frame = rig.frame(rng, dst=rig.impossible[0], transfers=1)
             await send(ctx, rig.dut.s_axis, rig.transfers(frame))
-            await ctx.tick()
+            await ctx.tick().repeat(3)
             seen.append(await rig.read(ctx, NodeWord.FRAMES_IMPOSSIBLE))
 
     simulate(rig.dut, bench)
