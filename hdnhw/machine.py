@@ -21,7 +21,7 @@ from hdnhw.spec import (
     SpecError,
 )
 from hdnhw.spec.options import options_of
-from hdnhw.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, SlotTiming, buffers_per_vc
+from hdnhw.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, MATCHED_INJECTION_BUFFERS, SlotTiming, buffers_per_vc
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.network import Network
 
@@ -69,7 +69,7 @@ class Machine:
     @cached_property
     def timing(self) -> SlotTiming:
         """Which cycle does what."""
-        return SlotTiming(self.spec.packet_length, crc=self.spec.crc)
+        return SlotTiming(self.spec.packet_length, crc=self.spec.crc, matches=self.spec.queueing == "voq")
 
     @cached_property
     def flits(self) -> FlitFormat:
@@ -99,17 +99,24 @@ class Machine:
         """Packet buffers of an ejection buffer."""
         return self.timing.ejection_buffers(self.buffers)
 
+    @property
+    def injection_buffers(self) -> int:
+        """Packet buffers of injection: with virtual output queues, more than a few hardly bring more throughput."""
+        timing = self.timing
+        few = max(MATCHED_INJECTION_BUFFERS, timing.full_rate_buffers)
+        return min(self.buffers, few) if timing.matches else self.buffers
+
     def buffers_per_vc(self, num_vcs: int) -> int:
         """Return the packet buffers of each virtual channel of a port that has so many."""
         return buffers_per_vc(self.buffers, num_vcs)
 
-    def buffer_words(self, num_vcs: int) -> int:
-        """Return the words of the memory with the packet buffers of a port that has so many virtual channels.
+    def buffer_words(self, num_vcs: int, buffers: int) -> int:
+        """Return the words of the memory of a port with so many virtual channels, and packet buffers of each.
 
         Flits and packet buffers are numbered by bits of their own.
         """
-        flits, slots = self.spec.packet_length, self.buffers_per_vc(num_vcs)
-        return num_vcs << (max(1, (flits - 1).bit_length()) + (slots - 1).bit_length())
+        flits = self.spec.packet_length
+        return num_vcs << (max(1, (flits - 1).bit_length()) + (buffers - 1).bit_length())
 
     @property
     def vc_rate(self) -> float:
@@ -131,7 +138,7 @@ class Machine:
     @property
     def matching_rounds(self) -> int:
         """Rounds of matching of virtual output queues, 0 where packets leave first in, first out."""
-        return {"fifo": 0, "voq": self.timing.matching_rounds}[self.spec.queueing]
+        return self.timing.matching_rounds if self.timing.matches else 0
 
     @cached_property
     def program(self) -> Program:

@@ -151,6 +151,14 @@ def test_each_queueing_has_an_allocator_and_rounds():
     assert rounds == [0, 2]
 
 
+@pytest.mark.parametrize(("length", "buffers", "few"), [(8, 8, 4), (8, 2, 2), (4, 8, 4), (1, 16, 8), (2, 16, 4)])
+def test_injection_has_fewer_packet_buffers_with_virtual_output_queues(length, buffers, few):
+    for queueing, expected in (("fifo", buffers), ("voq", few)):
+        made = make_machine(spec_of(packet_length=length, buffers=buffers, queueing=queueing))
+        assert made.injection_buffers == expected
+        assert made.timing == SlotTiming(length, matches=queueing == "voq")
+
+
 def other_value(name, option):
     """Return a value of an option that is not its default."""
     values = {"modes": "f", "packet_length": 4, "flit_width": 40, "ram": "distributed"}

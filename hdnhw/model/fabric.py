@@ -140,7 +140,7 @@ class FabricModel:
             mirror=np.array([port.opposite << self.vc_bits | vc for port in network.ports for vc in vcs], np.int32),
             dead=dead.reshape(-1),
             ports=len(network.ports),
-            buffers=machine.buffers,
+            buffers=machine.injection_buffers,
         )
         buffers = [*map(machine.buffers_per_vc, plan.num_vcs), machine.ejection_buffers]
         self.vc_buffers = np.repeat(np.array(buffers, np.int16), len(vcs))
@@ -231,6 +231,7 @@ class Course:
             model.several,
             vc_bits=model.vc_bits,
             rounds=model.machine.matching_rounds,
+            early=model.timing.matches_early,
             held=int(model.vc_buffers.sum()),
             room=room,
         )

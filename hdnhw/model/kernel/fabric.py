@@ -66,7 +66,7 @@ def simulate(route: Route, state: State, arrivals: Arrivals, packets: int, limit
         else:
             lost += inject_cycle(route, state, slot, cycle, phase == phases.update)
             if cycle >= pauses.hold:
-                left = eject_cycle(state, cycle, left, phase == phases.late)
+                left = eject_cycle(state, cycle, left, phases.late <= phase <= phases.update)
             if pauses.gap or pauses.stall:
                 advance_generators(state.generators)
             ended = end + 1
