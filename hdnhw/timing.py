@@ -3,7 +3,7 @@
 All routers share a phase that counts the L cycles of a slot. A packet is a cell of exactly L flits. It leaves a buffer
 in one slot (flit p is read in phase p), stands on the channel one cycle later (two where the slot is long enough for a
 register at the buffer), and has been written one cycle after that. Allocation looks at the queues once a slot, from the
-sample phase on, and its grants take effect when the slot ends.
+sample phase on (matching of long slots once before, too), and its grants take effect when the slot ends.
 """
 
 from dataclasses import dataclass
