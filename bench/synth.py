@@ -44,6 +44,7 @@ ECP5_ROUTERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("torus(4, 4)", {"ram": "distributed"}),
     ("rdn(cube(3), 1)", {"ram": "distributed"}),
     ("torus(4, 4)", {"queueing": "voq"}),
+    ("torus(4, 4)", {"buffers": 8, "queueing": "voq"}),
     ("rdn(cube(3), 1)", {"buffers": 8}),
     ("rdn(cube(3), 1)", {"buffers": 8, "queueing": "voq"}),
 )

@@ -24,7 +24,7 @@ from hdnhw.spec import (
     SpecError,
 )
 from hdnhw.spec.options import options_of
-from hdnhw.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, SlotTiming, buffers_per_vc
+from hdnhw.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, MATCHED_INJECTION_BUFFERS, SlotTiming, buffers_per_vc
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.colouring import two_colours
 from hdnhw.topology.metrics import neighbor_table
@@ -63,10 +63,11 @@ class Machine:
                 f"ram block needs packets of {LONG_SLOT} flits or more, not {self.spec.packet_length}: "
                 "it is read ahead, for which shorter slots have no time"
             )
-        if self.spec.channel_registers and self.spec.packet_length < LONG_SLOT:
+        least = LONG_SLOT + self.timing.matches
+        if self.spec.channel_registers and self.spec.packet_length < least:
             raise SpecError(
-                f"channel registers need packets of {LONG_SLOT} flits or more, not {self.spec.packet_length}: "
-                "shorter slots have no cycle for them"
+                f"channel registers need packets of {least} flits or more with {self.spec.queueing}, not "
+                f"{self.spec.packet_length}: shorter slots have no cycle for them"
             )
         if self.timing.cuts_through:
             self._check_cut_through()
@@ -150,17 +151,24 @@ class Machine:
         """Packet buffers of an ejection buffer."""
         return self.timing.ejection_buffers(self.buffers)
 
+    @property
+    def injection_buffers(self) -> int:
+        """Packet buffers of injection: with virtual output queues, more than a few hardly bring more throughput."""
+        timing = self.timing
+        few = max(MATCHED_INJECTION_BUFFERS, timing.full_rate_buffers)
+        return min(self.buffers, few) if timing.matches else self.buffers
+
     def buffers_per_vc(self, num_vcs: int) -> int:
         """Return the packet buffers of each virtual channel of a port that has so many."""
         return buffers_per_vc(self.buffers, num_vcs)
 
-    def buffer_words(self, num_vcs: int) -> int:
-        """Return the words of the memory with the packet buffers of a port that has so many virtual channels.
+    def buffer_words(self, num_vcs: int, buffers: int) -> int:
+        """Return the words of the memory of a port with so many virtual channels, and packet buffers of each.
 
         Flits and packet buffers are numbered by bits of their own.
         """
-        flits, slots = self.spec.packet_length, self.buffers_per_vc(num_vcs)
-        return num_vcs << (max(1, (flits - 1).bit_length()) + (slots - 1).bit_length())
+        flits = self.spec.packet_length
+        return num_vcs << (max(1, (flits - 1).bit_length()) + (buffers - 1).bit_length())
 
     @property
     def vc_rate(self) -> float:
@@ -182,7 +190,7 @@ class Machine:
     @property
     def matching_rounds(self) -> int:
         """Rounds of matching of virtual output queues, 0 where packets leave first in, first out."""
-        return {"fifo": 0, "voq": self.timing.matching_rounds}[self.spec.queueing]
+        return self.timing.matching_rounds if self.timing.matches else 0
 
     @cached_property
     def program(self) -> Program:

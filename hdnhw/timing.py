@@ -3,13 +3,13 @@
 All routers share a phase that counts the L cycles of a slot. A packet is a cell of exactly L flits. It leaves a buffer
 in one slot (flit p is read in phase p), stands on the channel one cycle later (two where the slot is long enough for a
 register at the buffer), and has been written one cycle after that. Allocation looks at the queues once a slot, from the
-sample phase on, and its grants take effect when the slot ends.
+sample phase on (matching of long slots once before, too), and its grants take effect when the slot ends.
 """
 
 from dataclasses import dataclass
 from operator import index
 
-__all__ = ["BLOCK_RAM_BUFFERS", "LONG_SLOT", "TURN_SLOTS", "SlotTiming", "buffers_per_vc"]
+__all__ = ["BLOCK_RAM_BUFFERS", "LONG_SLOT", "MATCHED_INJECTION_BUFFERS", "TURN_SLOTS", "SlotTiming", "buffers_per_vc"]
 
 LONG_SLOT = 8
 """Flits from which a slot has time for block RAM, and for a register in route computation."""
@@ -19,6 +19,9 @@ FLIT_REGISTER_SLOT = 4
 
 BLOCK_RAM_BUFFERS = 4
 """Packet buffers of a port from which block RAM is worth it, where there is time to read it."""
+
+MATCHED_INJECTION_BUFFERS = 4
+"""Most packet buffers of injection with ``voq`` beside those for the full rate: more hardly bring more throughput."""
 
 TURN_SLOTS = 256
 """Slots, a power of two, in which injection comes first once by each output virtual channel, with ``voq``."""
@@ -61,6 +64,11 @@ class SlotTiming:
             raise ValueError(f"packet length must be at least 1 flit, not {self.packet_length}")
 
     @property
+    def matches(self) -> bool:
+        """Whether packets wait in virtual output queues, which are matched in rounds."""
+        return self.queueing == "voq"
+
+    @property
     def cuts_through(self) -> bool:
         """Whether a packet leaves a router while it still comes."""
         return self.switching == "cut-through"
@@ -73,7 +81,7 @@ class SlotTiming:
     @property
     def registers_flits(self) -> bool:
         """Whether a register stands between the buffer and the crossbar."""
-        return self.packet_length >= (FLIT_REGISTER_SLOT if self.queueing == "fifo" else LONG_SLOT)
+        return self.packet_length >= (LONG_SLOT if self.matches else FLIT_REGISTER_SLOT)
 
     @property
     def reads_block_ram(self) -> bool:
@@ -82,11 +90,13 @@ class SlotTiming:
 
     @property
     def most_lead(self) -> int:
-        """Most phases by which a flit's address in block RAM can be ahead of its turn, first in, first out: 1 or 2.
+        """Most phases by which a flit's address in block RAM can be ahead of its turn, 1 or 2.
 
-        By then it is known which packet is read, a phase after allocation has looked at the credits, and to cut through
-        the flit has been written.
+        By then it is known which packet is read, first in, first out, a phase after allocation has looked at the
+        credits; and to cut through, the flit has been written.
         """
+        if self.matches:
+            return 1
         known = self.packet_length - 2 - self.sample_phase
         return min(2, known, self.offset - self.channel_cycles - 1) if self.cuts_through else min(2, known)
 
@@ -146,8 +156,45 @@ class SlotTiming:
 
     @property
     def update_phase(self) -> int:
-        """Phase at whose end queues and credits take in what has come and gone: the one before the sample phase."""
+        """Phase at whose end queues take in what comes: the one before the sample phase.
+
+        Queues and credits take in then what goes, too, unless matching is early.
+        """
         return max(0, self.sample_phase - 1)
+
+    @property
+    def matches_early(self) -> bool:
+        """Whether a round of matching comes before the update phase: of packets that were there in the slot before.
+
+        Then queues and credits take in what leaves as soon as it is known: queues before its slot begins, credits in
+        the slot's first phase.
+        """
+        return self.matches and self.packet_length >= LONG_SLOT
+
+    @property
+    def credit_phase(self) -> int:
+        """Phase at whose end credits are counted."""
+        return 0 if self.matches_early else self.update_phase
+
+    @property
+    def credit_sample_phase(self) -> int:
+        """Phase in which allocation first looks at the credits that have been counted."""
+        return self.credit_phase + 1 if self.matches_early else self.sample_phase
+
+    @property
+    def grant_phases(self) -> tuple[int, int]:
+        """Phases in which outputs grant, of two rounds of which the first is early; inputs accept a phase later.
+
+        What is requested is known a phase before: in the second round at the end of the update phase, with the packets
+        that come in.
+        """
+        return self.update_phase - 1, self.update_phase + 1
+
+    @property
+    def match_phases(self) -> tuple[int, int]:
+        """Phases in which it is known what inputs have accepted in these rounds."""
+        first, second = self.grant_phases
+        return first + 2, second + 2
 
     @property
     def credit_slots(self) -> int:
@@ -173,11 +220,11 @@ class SlotTiming:
     @property
     def matching_rounds(self) -> int:
         """Rounds of matching in a router of virtual output queues: two where the slot has time for them."""
-        return 2 if len(self.matching_cuts) >= 3 else 1
+        return 2 if self.matches_early or len(self.matching_cuts) >= 3 else 1
 
     @property
     def matching_cuts(self) -> tuple[str, ...]:
-        """Where registers cut the logic of matching, from the sample phase on: where the slot has time for them.
+        """Where registers cut the logic of matching from the sample phase on, if no round is early and there is time.
 
         ``request``: behind the look at the credits; ``grant``: behind what outputs grant in the first round;
         ``accept``: behind what inputs accept of it, and the grants of the second round.
@@ -225,7 +272,8 @@ class SlotTiming:
     @property
     def ejection_slots(self) -> int:
         """Slots from sending a packet to a terminal that takes it at once to the allocation that can use its place."""
-        return 3 + (self.ejection_cycles - 1 + self.registers_credits - self.sample_phase) // self.packet_length
+        known = self.ejection_cycles - 1 + self.registers_credits
+        return 3 + (known - self.credit_sample_phase) // self.packet_length
 
     def zero_load_latency(self, hops: int, injection_phase: int = 0) -> int:
         """Return the cycles from the one in which the head flit is accepted to the one in which the tail is delivered.

@@ -149,8 +149,9 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
     for name, option in options_of(FabricSpec).items():
         if name not in options:
             options[name] = option.drawn[rng.integers(len(option.drawn))]
-    if options["packet_length"] < LONG_SLOT:
+    if options["packet_length"] < LONG_SLOT + (options["queueing"] == "voq"):
         options["channel_registers"] = 0
+    if options["packet_length"] < LONG_SLOT:
         options["ram"] = "auto" if options["ram"] == "block" else options["ram"]
     if options["switching"] == "cut-through":
         options |= _cutting_through(network, options["packet_length"], rng)

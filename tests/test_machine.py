@@ -121,7 +121,14 @@ def test_a_machine_is_made_once():
             "cut-through does not go with --endpoints relay",
         ),
         ({"channel_registers": 2}, "channel registers must be 0 or 1, not 2"),
-        ({"channel_registers": 1, "packet_length": 7}, "channel registers need packets of 8 flits or more, not 7"),
+        (
+            {"channel_registers": 1, "packet_length": 7},
+            "channel registers need packets of 8 flits or more with fifo, not 7",
+        ),
+        (
+            {"channel_registers": 1, "queueing": "voq"},
+            "channel registers need packets of 9 flits or more with voq, not 8",
+        ),
         ({"channel_registers": 1, "switching": "cut-through"}, "cut-through needs --channel-registers 0: half a slot"),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
     ],
@@ -174,6 +181,14 @@ def test_each_queueing_has_an_allocator_and_rounds():
     assert set(ALLOCATORS) == set(QUEUEINGS)
     rounds = [make_machine(spec_of(queueing=queueing, packet_length=8)).matching_rounds for queueing in QUEUEINGS]
     assert rounds == [0, 2]
+
+
+@pytest.mark.parametrize(("length", "buffers", "few"), [(8, 8, 4), (8, 2, 2), (4, 8, 4), (1, 16, 8), (2, 16, 4)])
+def test_injection_has_fewer_packet_buffers_with_virtual_output_queues(length, buffers, few):
+    for queueing, expected in (("fifo", buffers), ("voq", few)):
+        made = make_machine(spec_of(packet_length=length, buffers=buffers, queueing=queueing))
+        assert made.injection_buffers == expected
+        assert made.timing == SlotTiming(length, matches=queueing == "voq")
 
 
 def other_value(name, option):

@@ -128,6 +128,22 @@ def test_what_the_registers_of_allocation_cut_is_done_when_the_slot_ends(length,
     assert cuts <= ({"credit", "choice", "want", "grant"} if chooses else {"grant"})
 
 
+@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
+def test_what_leaves_is_counted_before_the_next_matching_and_matched_before_it_is_read(length):
+    timing, plain = SlotTiming(length, queueing="voq"), SlotTiming(length)
+    assert timing.matches_early == (length >= 8) == (timing.credit_phase != plain.credit_phase)
+    assert not plain.matches_early
+    assert timing.update_phase == plain.update_phase
+    if timing.matches_early:
+        first, second = timing.grant_phases
+        # Requests are made a phase before grants: of the second round, in the phase in which packets come in.
+        assert timing.credit_sample_phase <= first - 1
+        assert second - 1 == timing.update_phase
+        # The address of the first flit goes to block RAM in the last phase; what is matched is looked up before.
+        assert timing.match_phases[0] < timing.match_phases[1] <= length - 2
+        assert first + 1 <= second - 1  # who is taken in the first round makes no request in the second
+
+
 @pytest.mark.parametrize(("length", "registers"), [*((length, 0) for length in (1, 2, 3, 5, 7, 8, 9)), (8, 1), (9, 1)])
 @pytest.mark.parametrize("crc", [False, True])
 def test_zero_load_latency_by_counting_cycles(length, registers, crc):
@@ -151,12 +167,14 @@ def test_zero_load_latency_by_counting_cycles(length, registers, crc):
 
 @pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
 @pytest.mark.parametrize("crc", [False, True])
-def test_a_terminal_that_takes_all_at_once_sustains_one_flit_a_cycle(length, crc):
+@pytest.mark.parametrize("matches", [False, True])
+def test_a_terminal_that_takes_all_at_once_sustains_one_flit_a_cycle(length, crc, matches):
     """Its buffer has a slot for each slot from sending a packet to the allocation that sees the credit."""
-    timing = SlotTiming(length, crc=crc)
+    timing = SlotTiming(length, crc=crc, queueing="voq" if matches else "fifo")
     tail_out = timing.ejection_cycles + length - 1
     known = tail_out + (length >= 8)  # a register in front of the credit counter, in long slots
-    sees = next(slot for slot in range(1, 9) if slot * length + timing.sample_phase > known + length)
+    looks = 1 if matches and length >= 8 else timing.sample_phase
+    sees = next(slot for slot in range(1, 9) if slot * length + looks > known + length)
     assert timing.ejection_slots == sees
     assert timing.ejection_slots <= timing.ejection_buffers(timing.buffers_of(None, 1))
     assert timing.ejection_buffers(1) == 1 + crc

@@ -29,11 +29,14 @@ def block_rams(machine: Machine, kind: BlockRam, *, routers: int | None = None) 
         nodes, inputs = network.num_nodes, {port: network.port_count(port) for port in range(len(network.ports))}
     else:
         nodes, inputs = routers, dict.fromkeys(plan.shapes[0].ports, routers)
-    of_ports = (
-        count * kind.count(machine.buffer_words(plan.num_vcs[network.ports[port].opposite]), machine.word_width)
-        for port, count in inputs.items()
+    memories = [(nodes, 1, machine.injection_buffers)]
+    for port, count in inputs.items():
+        num_vcs = plan.num_vcs[network.ports[port].opposite]
+        memories.append((count, num_vcs, machine.buffers_per_vc(num_vcs)))
+    return sum(
+        count * kind.count(machine.buffer_words(num_vcs, buffers), machine.word_width)
+        for count, num_vcs, buffers in memories
     )
-    return nodes * kind.count(machine.buffer_words(1), machine.word_width) + sum(of_ports)
 
 
 def choose_ram(spec: FabricSpec, kind: BlockRam, *, routers: int | None = None) -> FabricSpec:

@@ -143,7 +143,7 @@ class FabricModel:
             dead=dead.reshape(-1),
             odd=machine.odd if self.timing.cuts_through else np.zeros(0, np.bool_),
             ports=len(network.ports),
-            buffers=machine.buffers,
+            buffers=machine.injection_buffers,
         )
         buffers = [*map(machine.buffers_per_vc, plan.num_vcs), machine.ejection_buffers]
         self.vc_buffers = np.repeat(np.array(buffers, np.int16), len(vcs))
@@ -234,6 +234,7 @@ class Course:
             model.several,
             vc_bits=model.vc_bits,
             rounds=model.machine.matching_rounds,
+            early=model.timing.matches_early,
             held=int(model.vc_buffers.sum()),
             room=room,
         )

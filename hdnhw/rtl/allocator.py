@@ -94,7 +94,7 @@ class Allocator(wiring.Component):
     queues_I : In
         The queues of input I, see :meth:`hdnhw.rtl.buffer.InputBuffer.signature`.
     credit_O : In
-        Credits coming back at output O, a bit a virtual channel, looked at in the update phase; of ejection, in every.
+        Credits coming back at output O, a bit a virtual channel, looked at in the credit phase; of ejection, in every.
     idle_O : Out
         One bit for each input that can reach output O, low while its packet leaves by that output; means nothing while
         `valid_O` is low.
@@ -149,8 +149,7 @@ class Allocator(wiring.Component):
         numbers = range(len(self.outputs))
         held = [self._held(output) for output in numbers]
         following = [self._following(output) for output in numbers]
-        # What is counted as sent in the update phase: one flit a packet leaves no time to hold it before.
-        counted = following if self._timing.packet_length == 1 else held
+        counted = following if self._counts_following else held
         available = [self._elaborate_credits(m, output, counted[output]) for output in numbers]
         self._elaborate_grants(m, available, following, held)
         return m
@@ -164,6 +163,11 @@ class Allocator(wiring.Component):
         granted for this slot.
         """
         raise NotImplementedError
+
+    @property
+    def _counts_following(self) -> bool:
+        """Whether credits are counted when grants are committed: there is no time to hold these before."""
+        return self._timing.credit_phase == self._timing.commit_phase
 
     def _held(self, output: int) -> Grant:
         return Grant(*(getattr(self, f"{name}_{output}", None) for name in ("idle", "valid", "vc")))
@@ -184,7 +188,7 @@ class Allocator(wiring.Component):
     def _elaborate_credits(self, m: Module, output: int, counted: Grant) -> list[Value]:
         """Count the credits of an output; return for each virtual channel whether a packet may be sent."""
         num_vcs, buffers = self.outputs[output]
-        update, give = self.at[self._timing.update_phase], getattr(self, f"credit_{output}")
+        update, give = self.at[self._timing.credit_phase], getattr(self, f"credit_{output}")
         if output == len(self.outputs) - 1 and self._timing.packet_length > 1:
             pending, now = Signal(num_vcs, name="pending"), Signal(num_vcs, name="given")
             m.d.comb += now.eq(pending | give)
@@ -212,7 +216,7 @@ class Allocator(wiring.Component):
         dead, void = self.dead[output], getattr(self, f"void_{output}")
         with m.If(self.at[self._timing.commit_phase]):
             m.d.sync += void.eq(dead)
-        return counted.valid & ~(dead if self._timing.packet_length == 1 else void), dead
+        return counted.valid & ~(dead if self._counts_following else void), dead
 
     def _elaborate_order(self, m: Module, name: str, served: Mapping[int, Value], update: Value) -> Order:
         """Return the order by service of some numbers; what is granted counts when it is committed."""

@@ -56,8 +56,8 @@ class ChannelSignature(wiring.Signature):
         Its check bits, see :mod:`hdnhw.crc`; absent in machines without a crc.
     credit : In(num_vcs)
         One bit a virtual channel: whether a packet buffer has become free downstream. Between routers it is looked at
-        in the update phase (:attr:`hdnhw.timing.SlotTiming.update_phase`) and means nothing in others. Of ejection it
-        is looked at in every cycle; two credits are L cycles apart at least.
+        in one phase (:attr:`hdnhw.timing.SlotTiming.credit_phase`) and means nothing in others. Of ejection it is
+        looked at in every cycle; two credits are L cycles apart at least.
     """
 
     def __init__(self, machine: Machine, *, num_vcs: int, leads_on: bool = True) -> None:

@@ -123,7 +123,9 @@ class InputPort(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         channel, timing = self.channel, self._timing
-        buffer = allocator_of(self.machine).buffer(m, self, self.ways)
+        buffer = allocator_of(self.machine).buffer(
+            m, self, self.ways, buffers=self.machine.buffers_per_vc(len(self.ways))
+        )
         vc, slot, closes = self._elaborate_vc(m, buffer)
         valid = self._elaborate_valid(m)
         buffer.write(
@@ -299,7 +301,7 @@ class InjectionPort(wiring.Component):
         length = self._timing.packet_length
         m.submodules.route = route = RouteUnit(self.machine.plan, registered=self._timing.registers_routes)
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(self.inject.payload[self.machine.flits.destination])]
-        buffer = allocator_of(self.machine).buffer(m, self, [self.ways])
+        buffer = allocator_of(self.machine).buffer(m, self, [self.ways], buffers=self.machine.injection_buffers)
         queue = buffer.queues[0]
         position = Signal(index_width(length))
         head, tail, do_take = Signal(init=1), Signal(init=length == 1), Signal()
@@ -325,13 +327,18 @@ class InjectionPort(wiring.Component):
             if length > 1:
                 m.d.sync += [head.eq(tail), tail.eq(equals(next_flit(next_flit(position, length), length), 0))]
         kept = self._elaborate_route(m, route, head)
+        decision = _decision(kept, self.ways, kept.dead)
+        if self._timing.registers_routes:
+            known = Signal(len(decision), name="decision", reset_less=True)
+            m.d.sync += known.eq(decision)
+            decision = known
         good = kept.possible if self.machine.address.has_holes else Const(1)
         complete = Signal()
         m.d.comb += [
             complete.eq(self.inject.valid & tail & update & good & (~queue.full if length == 1 else 1)),
             queue.push.eq(complete),
             queue.close.eq(complete | queue.full if buffer.chooses_buffers else complete),
-            queue.i.eq(_decision(kept, self.ways, kept.dead)),
+            queue.i.eq(decision),
         ]
         if self._timing.cuts_through:
             self._elaborate_onward(m, buffer, kept.take, head, complete)

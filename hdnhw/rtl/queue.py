@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import equals, index_width, number_of, stepped
+from hdnhw.rtl.bits import any_of, equals, index_width, number_of, stepped
 
 __all__ = ["DecisionQueue", "VirtualOutputQueues"]
 
@@ -143,6 +143,9 @@ class VirtualOutputQueues(wiring.Component):
         Bits of a decision, one-hot: the output virtual channels that packets can take.
     buffers : int
         Packet buffers. The user never pushes into a full queue.
+    apart : bool
+        Whether the user pushes and pops two cycles apart at least, and allows more time from one to the next: a cycle
+        more to what is said of a packet below, and two more to `slot_W` when one comes.
 
     Members
     -------
@@ -159,13 +162,15 @@ class VirtualOutputQueues(wiring.Component):
     pop : In(1)
     pop_slot : In
         Forget the packet in this buffer.
+    opens : In(1)
+        Whether `full` may fall in the next cycle.
     full : Out(1)
     write_slot : Out
         Buffer of the packet that comes in.
     """
 
-    def __init__(self, *, ways: int, buffers: int) -> None:
-        self._ways, self._buffers = ways, buffers
+    def __init__(self, *, ways: int, buffers: int, apart: bool = False) -> None:
+        self._ways, self._buffers, self._apart = ways, buffers, apart
         slot = index_width(buffers)
         super().__init__(
             {
@@ -175,6 +180,7 @@ class VirtualOutputQueues(wiring.Component):
                 "out": Out(ways),
                 "pop": In(1),
                 "pop_slot": In(slot),
+                "opens": In(1, init=1),
                 "full": Out(1),
                 "write_slot": Out(slot),
             }
@@ -184,27 +190,73 @@ class VirtualOutputQueues(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         buffers, valid = range(self._buffers), Signal(self._buffers)
-        ways = [Signal(self._ways, name=f"way_{buffer}", reset_less=True) for buffer in buffers]
         pushes = [self.push & equals(self.write_slot, buffer) for buffer in buffers]
         pops = [self.pop & equals(self.pop_slot, buffer) for buffer in buffers]
         stays = [valid[buffer] & ~pops[buffer] for buffer in buffers]
         m.d.sync += valid.eq(Cat(stays) | Cat(pushes))
-        firsts = self._elaborate_waits(m, ways, pushes, pops, stays)
+        if self._apart:
+            there = self._elaborate_ways_apart(m, pushes, pops)
+            firsts = self._elaborate_waits_apart(m, valid, pushes, pops)
+            self._elaborate_write_slot_ahead(m, valid)
+        else:
+            there = self._elaborate_ways(m, valid, pushes)
+            firsts = self._elaborate_waits(m, there, pushes, pops, stays)
+            self._elaborate_write_slot(m, stays, pushes)
         for way in range(self._ways):
-            here = {buffer: valid[buffer] & firsts[buffer] & ways[buffer][way] for buffer in buffers}
+            here = {buffer: there[buffer][way] & firsts[buffer] for buffer in buffers}
             m.d.comb += getattr(self, f"slot_{way}").eq(number_of(here, len(self.write_slot)))
-        for buffer in buffers:
-            with m.If(pushes[buffer]):
-                m.d.sync += ways[buffer].eq(self.i)
-        m.d.comb += [
-            self.full.eq(valid.all()),
-            self.out.eq(reduce(or_, (Mux(valid[buffer], ways[buffer], 0) for buffer in buffers))),
-        ]
-        free = [~(stays[buffer] | pushes[buffer]) for buffer in buffers]
-        lowest = {buffer: free[buffer] & ~Cat(free[:buffer]).any() if buffer else free[0] for buffer in buffers}
-        with m.If(self.close):
-            m.d.sync += self.write_slot.eq(number_of(lowest, len(self.write_slot)))
+        m.d["sync" if self._apart else "comb"] += self.out.eq(reduce(or_, there))
+        was_full = Signal()
+        m.d.sync += was_full.eq(self.full & ~self.opens)
+        m.d.comb += self.full.eq(valid.all() | was_full)
         return m
+
+    def _elaborate_ways(self, m: Module, valid: Signal, pushes: list[Any]) -> list[Any]:
+        """Keep the way of the packet in each buffer; return it, 0 if there is none."""
+        ways = [Signal(self._ways, name=f"way_{buffer}", reset_less=True) for buffer in range(self._buffers)]
+        for way, push in zip(ways, pushes, strict=True):
+            with m.If(push):
+                m.d.sync += way.eq(self.i)
+        return [Mux(is_there, way, 0) for is_there, way in zip(valid, ways, strict=True)]
+
+    def _elaborate_ways_apart(self, m: Module, pushes: list[Any], pops: list[Any]) -> list[Any]:
+        """Do the same with registers that are 0 if there is none: by their reset, which takes no logic."""
+        ways = [Signal(self._ways, name=f"way_{buffer}") for buffer in range(self._buffers)]
+        for way, push, pop in zip(ways, pushes, pops, strict=True):
+            with m.If(pop):
+                m.d.sync += way.eq(0)
+            with m.Elif(push):
+                m.d.sync += way.eq(self.i)
+        return list(ways)
+
+    def _elaborate_write_slot(self, m: Module, stays: list[Any], pushes: list[Any]) -> None:
+        free = [~(stay | push) for stay, push in zip(stays, pushes, strict=True)]
+        with m.If(self.close):
+            m.d.sync += self.write_slot.eq(_lowest(free, len(self.write_slot)))
+
+    def _elaborate_write_slot_ahead(self, m: Module, valid: Signal) -> None:
+        """Choose the next buffer before it is asked for; if no other one is free, stay: this may be or become free."""
+        free = [~valid[buffer] & ~equals(self.write_slot, buffer) for buffer in range(self._buffers)]
+        following, is_any = Signal.like(self.write_slot, name="following", reset_less=True), Signal(name="is_following")
+        m.d.sync += [following.eq(_lowest(free, len(following))), is_any.eq(any_of(free))]
+        with m.If(self.close & is_any):
+            m.d.sync += self.write_slot.eq(following)
+
+    def _elaborate_waits_apart(self, m: Module, valid: Signal, pushes: list[Any], pops: list[Any]) -> Any:
+        """Do the same as :meth:`_elaborate_waits` a cycle after a packet has come, with its way as a number."""
+        code, pushed = Signal(index_width(self._ways), reset_less=True), Signal(self._buffers)
+        m.d.sync += [code.eq(number_of(dict(enumerate(self.i)), len(code))), pushed.eq(Cat(pushes))]
+        codes = [Signal(len(code), name=f"code_{buffer}", reset_less=True) for buffer in range(self._buffers)]
+        firsts = []
+        for buffer, own in enumerate(codes):
+            with m.If(pushed[buffer]):
+                m.d.sync += own.eq(code)
+            waits = Signal(self._buffers, name=f"waits_{buffer}", reset_less=True)
+            for other in set(range(self._buffers)) - {buffer}:
+                alike = valid[other] & (codes[other] == code)
+                m.d.sync += waits[other].eq(Mux(pushed[buffer], alike, waits[other] & ~pops[other]))
+            firsts.append(~waits.any())
+        return firsts
 
     def _elaborate_waits(self, m: Module, ways: list[Any], pushes: list[Any], pops: list[Any], stays: list[Any]) -> Any:
         """Keep for each buffer those whose packets go first; return whether there are none."""
@@ -216,3 +268,9 @@ class VirtualOutputQueues(wiring.Component):
                 m.d.sync += waits[other].eq(Mux(push, alike[other], waits[other] & ~pops[other]))
             firsts.append(~waits.any())
         return firsts
+
+
+def _lowest(bits: list[Any], width: int) -> Value:
+    """Return the number of the lowest bit that is set, 0 if none is."""
+    lowest = {place: bit & ~Cat(bits[:place]).any() if place else bit for place, bit in enumerate(bits)}
+    return number_of(lowest, width)

@@ -47,7 +47,7 @@ class _Dead:
     ahead : Signal
         Outgoing ones, as packets that arrive now see them.
     outgoing, incoming : Signal
-        The same from one update phase to the next: allocation and both ends of a channel agree on them.
+        The same from one credit phase to the next: allocation and both ends of a channel agree on them.
     """
 
     ahead: Signal
@@ -119,7 +119,7 @@ class Router(wiring.Component):
         m = Module()
         machine, plan = self.machine, self.machine.plan
         at, reads = self._elaborate_phase(m)
-        dead = self._elaborate_dead(m, at[machine.timing.update_phase])
+        dead = self._elaborate_dead(m, at[machine.timing.credit_phase])
         outputs = (*self.shape.ports, len(plan.network.ports))
         inputs, ways = self._elaborate_inputs(m, at, reads, dead)
         num_vcs = [plan.num_vcs[port] for port in self.shape.ports]
@@ -141,13 +141,13 @@ class Router(wiring.Component):
             self._elaborate_lost(m, at[machine.timing.update_phase], allocator)
         return m
 
-    def _elaborate_dead(self, m: Module, update: Value) -> _Dead:
+    def _elaborate_dead(self, m: Module, counts: Value) -> _Dead:
         """Take in what is dead through registers that are not reset."""
         count = len(self.machine.network.ports)
         dead = _Dead(*(Signal(count, name=f"dead_{name}", reset_less=True) for name in ("ahead", "to", "from")))
         if self.machine.spec.dead_pins:
             m.d.sync += dead.ahead.eq(self.dead_o)
-            with m.If(update):
+            with m.If(counts):
                 m.d.sync += [dead.outgoing.eq(dead.ahead), dead.incoming.eq(self.dead_i)]
         return dead
 

@@ -24,7 +24,7 @@ class _Rig:
     slot. What the router sends is passed on at once: its credit comes back when the next router would give it, unless
     `hold` (a function of output and virtual channel) keeps it back. Virtual channels are told a cycle ahead of the
     flits. What means nothing is random: data and virtual channels that are not valid, and credits between routers in
-    all phases but the update phase.
+    all phases but the credit phase.
     """
 
     def __init__(
@@ -142,10 +142,10 @@ class _Rig:
 
     def updates(self):
         """Return whether credits between routers count in this cycle."""
-        return self.cycle % self.length == self.timing.update_phase
+        return self.cycle % self.length == self.timing.credit_phase
 
     def _give_credits(self):
-        """Return credits: of ejection at any time, but a packet's time apart; of the others in the update phase."""
+        """Return credits: of ejection at any time, but a packet's time apart; of the others in the credit phase."""
         given = {}
         for port, channel in self.outputs.items():
             count = self.updates() if port != self.local else self.cycle - self.given_at >= self.length

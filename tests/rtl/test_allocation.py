@@ -11,8 +11,9 @@ from hdnhw.model.kernel.compiled import kept
 from hdnhw.model.kernel.reset import make_routers
 from hdnhw.spec import QUEUEINGS
 
-allocate_node, push_packet, take_packet = (
-    kept(kernel.py_func) for kernel in (allocator.allocate_node, queue.push_packet, queue.take_packet)
+allocate_node, push_packet, note_arrival, take_packet = (
+    kept(kernel.py_func)
+    for kernel in (allocator.allocate_node, queue.push_packet, queue.note_arrival, queue.take_packet)
 )
 
 
@@ -30,6 +31,7 @@ class Replay:
             np.array([several]),
             vc_bits=self.vc_bits,
             rounds=rig.machine.matching_rounds,
+            early=self.timing.matches_early,
             held=10_000,
             room=10_000,
         )
@@ -67,8 +69,10 @@ class Replay:
                 output, output_vc = rig.way(nodes[packet[0] & (1 << address.width) - 1])
                 entry, way = port << self.vc_bits | vc, output << self.vc_bits | output_vc
                 push_packet(self.routers.pool, self.routers.queues, 0, entry, len(self.packets), way)
+                if self.timing.matches_early:
+                    note_arrival(self.routers.queues, 0, entry, self.slots)
                 self.packets.append(packet)
-            while given and given[0][0] < sample:
+            while given and given[0][0] < start + self.timing.credit_sample_phase:
                 _, output, output_vc = given.pop(0)
                 self.routers.credits[output << self.vc_bits | output_vc] += 1
             leaves = start + self.length
@@ -77,7 +81,7 @@ class Replay:
                 if port == self.local:
                     pops.append(leaves + self.timing.update_phase - (self.length == 1))
                 else:
-                    credits.append((leaves + self.timing.update_phase, port, vc))
+                    credits.append((leaves + self.timing.credit_phase, port, vc))
         return sorted(sent), sorted(credits), pops
 
 
@@ -101,7 +105,9 @@ def assert_replayed(rig):
     for cycle, ready in enumerate(rig.ready):
         level += pushed - (cycle - 1 in pops)
         tail = position == rig.length - 1
-        assert ready == (level < rig.machine.buffers and (not tail or cycle % rig.length == rig.timing.update_phase))
+        assert ready == (
+            level < rig.machine.injection_buffers and (not tail or cycle % rig.length == rig.timing.update_phase)
+        )
         pushed = tail and cycle in accepted
         position = (position + (cycle in accepted)) % rig.length
 

@@ -115,3 +115,41 @@ def test_virtual_output_queues_are_a_deque_a_way_and_slots_are_free_when_filled(
     simulate(dut, bench, cycles=5000)
     assert {level for level, _, _ in seen} == set(range(buffers + 1))
     assert {(push, pop) for _, push, pop in seen} >= {(True, False), (False, True), (False, False)}
+
+
+@pytest.mark.parametrize("buffers", [1, 2, 4, 8])
+def test_virtual_output_queues_worked_on_apart_are_a_deque_a_way(simulate, buffers):
+    """Packets come in phase 3 of eight, as one that has come closes its buffer, and leave in phase 7."""
+    dut = VirtualOutputQueues(ways=WAYS, buffers=buffers, apart=True)
+    rng, seen = random.Random(buffers), set()
+
+    async def bench(ctx):
+        queues, held, opened = [deque() for _ in range(WAYS)], set(), 0
+        for cycle in range(8000):
+            phase, filling = cycle % 8, 0.8 if cycle // (64 * buffers) % 2 else 0.3
+            opened = len(held) if phase == 4 else max(opened, len(held))
+            assert ctx.get(dut.full) == (opened == buffers)
+            if phase in (3, 7):  # three cycles after what has gone, and four after what has come
+                assert ctx.get(dut.out) == sum(bool(queue) << way for way, queue in enumerate(queues))
+                for way, queue in enumerate(queues):
+                    assert ctx.get(getattr(dut, f"slot_{way}")) == (queue[0] if queue else 0)
+            push, way = phase == 3 and opened < buffers and rng.random() < filling, rng.randrange(WAYS)
+            leaves = rng.choice([number for number, queue in enumerate(queues) if queue] or [None])
+            pop = phase == 7 and leaves is not None and rng.random() > filling
+            slot, gone = ctx.get(dut.write_slot), queues[leaves][0] if pop else rng.randrange(buffers)
+            assert not push or slot not in held
+            seen.add((len(held), push, pop))
+            word = 1 << way if push else rng.getrandbits(WAYS)
+            signals = ((dut.push, push), (dut.i, word), (dut.pop, pop), (dut.pop_slot, gone), (dut.opens, phase == 3))
+            for signal, value in (*signals, (dut.close, push or opened == buffers)):
+                ctx.set(signal, value)
+            await ctx.tick()
+            if pop:
+                held.discard(queues[leaves].popleft())
+            if push:
+                queues[way].append(slot)
+                held.add(slot)
+
+    simulate(dut, bench, cycles=8010)
+    assert {level for level, push, _ in seen if push} == set(range(buffers))
+    assert {level for level, _, pop in seen if pop} == set(range(1, buffers + 1))

@@ -51,9 +51,9 @@ def test_an_arriving_packet_leaves_as_planned_and_on_time(simulate, make_rig, le
                 await rig.run(ctx, 4 * length + 8)
                 head = rig.arrived[-1][0] + rig.timing.hop_cycles
                 assert rig.packets()[before:] == [(head, *rig.way(dst), packet)]
-                # The credit is due in the update phase of the slot in which the packet leaves the buffer.
+                # The credit is due in the credit phase of the slot in which the packet leaves the buffer.
                 leaves = head - rig.timing.channel_cycles
-                assert rig.credits[credits:] == [(leaves + rig.timing.update_phase, port, vc)]
+                assert rig.credits[credits:] == [(leaves + rig.timing.credit_phase, port, vc)]
 
     simulate(rig.dut, bench, cycles=6000)
     assert {vc for _, _, vc, _ in rig.arrived} == {0, 1}

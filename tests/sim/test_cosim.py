@@ -61,7 +61,9 @@ def assert_passed(run: Run[StreamVerdict], packets: int) -> None:
         pytest.param("hdn(cube(2), [[0]])", {"channel_registers": 1, "crc": True}, marks=pytest.mark.heavy),
         pytest.param("mesh(2, 3)", {"channel_registers": 1, "packet_length": 9, "lanes": 2}, marks=pytest.mark.heavy),
         pytest.param(
-            "hdn(cube(1), [[0]])", {"channel_registers": 1, "queueing": "voq", "buffers": 8}, marks=pytest.mark.heavy
+            "hdn(cube(1), [[0]])",
+            {"channel_registers": 1, "queueing": "voq", "buffers": 8, "packet_length": 9},
+            marks=pytest.mark.heavy,
         ),
         ("hdn(cube(1), [[]])", {"channel_registers": 1}),
         pytest.param("mesh(2, 3)", {"switching": "cut-through", "packet_length": 16}, marks=pytest.mark.heavy),

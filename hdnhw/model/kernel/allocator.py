@@ -26,15 +26,16 @@ def allocate_node(routers: Routers, slot: int, node: int) -> int:
             continue
         work.winner[output] = -1
         routers.credits[at(base + output_vc)] -= 1
-        queues.links[at((base + queue) * QUEUE_WORDS + SENT_LAST)] = slot
         port = queue >> vc_bits
         if several or matched:
             orders.by_vc[at(base + output_vc)] = slot
         if matched:
             orders.by_input[at((base + output_vc) * queues.size + queue)] = slot
             orders.by_output[at((node * ports + port) * ports + (output_vc >> vc_bits))] = slot
-        elif several:
-            orders.by_input[at((base + output_vc) * ports + port)] = slot
+        else:
+            queues.links[at((base + queue) * QUEUE_WORDS + SENT_LAST)] = slot
+            if several:
+                orders.by_input[at((base + output_vc) * ports + port)] = slot
         work.queue[at(granted)] = queue
         work.output_vc[at(granted)] = output_vc
         granted += 1

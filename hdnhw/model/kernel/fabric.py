@@ -68,7 +68,7 @@ def simulate(route: Route, state: State, arrivals: Arrivals, packets: int, limit
             lost += drops
         else:
             lost += inject_cycle(route, state, slot, cycle, phase == phases.update)
-            left = eject_cycle(state, cycle, left, phase == phases.late)
+            left = eject_cycle(state, cycle, left, phases.late <= phase <= phases.update)
             if pauses.gap or pauses.stall:
                 advance_generators(state, cycle)
             ended = end + 1

@@ -3,6 +3,7 @@
 from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.queue import trailing_zeros
 from hdnhw.model.kernel.state import (
+    CAME_LAST,
     FIRST,
     HEAD_OUTPUT_VC,
     LAST,
@@ -23,13 +24,14 @@ __all__ = ["match"]
 def match(routers: Routers, slot: int, node: int) -> int:
     """Match inputs and outputs in rounds: outputs grant, inputs accept; leave the winner of each output.
 
-    Return how many offers are listed.
+    If the first round is early, packets that have just come take part in the second only. Return how many offers are
+    listed.
     """
     orders, work, vc_bits, ports = routers.orders, routers.work, routers.vc_bits, routers.orders.ports
     winner, leader, partner = work.winner, work.leader, work.partner
-    offers = _make_requests(routers, node)
-    for _ in range(routers.rounds):
-        for offer in range(offers):
+    old, offers = _make_requests(routers, slot, node)
+    for number in range(routers.rounds):
+        for offer in range(offers if number else old):
             queue, output_vc = work.queue[at(offer)], work.output_vc[at(offer)]
             output = at(output_vc >> vc_bits)
             if winner[output] >= 0 or partner[at(queue >> vc_bits)] >= 0:
@@ -55,11 +57,14 @@ def match(routers: Routers, slot: int, node: int) -> int:
 
 
 @inlined
-def _make_requests(routers: Routers, node: int) -> int:
-    """List the packets of a router that may be sent, as queue and output virtual channel; return how many there are."""
+def _make_requests(routers: Routers, slot: int, node: int) -> tuple[int, int]:
+    """List the packets of a router that may be sent, as queue and output virtual channel.
+
+    Return how many of them take part in the first round, which come first, and how many there are.
+    """
     queues, credits, work, rows = routers.queues, routers.credits, routers.work, routers.pool.words
     links, present, words = queues.links, queues.present, queues.words
-    base, offered = node * queues.size, 0
+    base, offered, end = node * queues.size, 0, len(work.queue)
     for word in range(words):
         bits = present[at(node * words + word)]
         while bits:
@@ -68,16 +73,25 @@ def _make_requests(routers: Routers, node: int) -> int:
             row = (base + queue) * QUEUE_WORDS
             packet, last = wide(links[at(row + FIRST)]), wide(links[at(row + LAST)])
             output_vc = wide(links[at(row + HEAD_OUTPUT_VC)])
+            came = routers.early and links[at(row + CAME_LAST)] == slot
             while True:
                 if credits[at(base + output_vc)]:
-                    work.queue[at(offered)] = queue
-                    work.output_vc[at(offered)] = output_vc
-                    offered += 1
+                    is_new = came and packet == last
+                    end -= is_new
+                    place = end if is_new else offered
+                    offered += not is_new
+                    work.queue[at(place)] = queue
+                    work.output_vc[at(place)] = output_vc
                 if packet == last:
                     break
                 packet = wide(rows[at(packet * PACKET_WORDS + NEXT)])
                 output_vc = wide(rows[at(packet * PACKET_WORDS + OUTPUT_VC)])
-    return offered
+    old = offered
+    for place in range(end, len(work.queue)):
+        work.queue[at(offered)] = work.queue[at(place)]
+        work.output_vc[at(offered)] = work.output_vc[at(place)]
+        offered += 1
+    return old, offered
 
 
 @inlined

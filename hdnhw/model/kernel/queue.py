@@ -7,6 +7,7 @@ from numba.cpython.unsafe import numbers
 
 from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.state import (
+    CAME_LAST,
     FIRST,
     HEAD_OUTPUT_VC,
     LAST,
@@ -19,7 +20,7 @@ from hdnhw.model.kernel.state import (
     Queues,
 )
 
-__all__ = ["holds_packet", "push_packet", "take_packet", "trailing_zeros"]
+__all__ = ["holds_packet", "note_arrival", "push_packet", "take_packet", "trailing_zeros"]
 
 trailing_zeros: Any = numbers.trailing_zeros  # an intrinsic: called without the context that its type asks for
 
@@ -48,6 +49,12 @@ def push_packet(pool: Pool, queues: Queues, node: int, queue: int, packet: int, 
         links[at(row + FIRST)] = packet
         links[at(row + HEAD_OUTPUT_VC)] = output_vc
     links[at(row + LAST)] = packet
+
+
+@inlined
+def note_arrival(queues: Queues, node: int, queue: int, slot: int) -> None:
+    """Say that the last packet of a queue has come for the allocation at the end of a slot, with matching."""
+    queues.links[at((node * queues.size + queue) * QUEUE_WORDS + CAME_LAST)] = slot
 
 
 @inlined

@@ -35,7 +35,14 @@ __all__ = ["make_routers", "make_state", "with_room"]
 
 
 def make_routers(
-    credits: npt.NDArray[np.int16], several: npt.NDArray[np.bool_], *, vc_bits: int, rounds: int, held: int, room: int
+    credits: npt.NDArray[np.int16],
+    several: npt.NDArray[np.bool_],
+    *,
+    vc_bits: int,
+    rounds: int,
+    early: bool,
+    held: int,
+    room: int,
 ) -> Routers:
     """Return routers that hold no packet.
 
@@ -45,7 +52,7 @@ def make_routers(
         Packet buffers at its end.
     several : ndarray of bool, shape (nodes,)
         Whether an input of the router has two virtual channels or more.
-    vc_bits, rounds : int
+    vc_bits, rounds, early : int or bool
         See :class:`Routers`.
     held, room : int
         Packets that a router can hold, and all can.
@@ -60,6 +67,7 @@ def make_routers(
         several,
         vc_bits,
         rounds,
+        early,
     )
 
 
@@ -123,7 +131,7 @@ def make_state(
 
 
 def _make_phases(timing: SlotTiming) -> Phases:
-    late = timing.update_phase if timing.registers_credits else -1
+    late = timing.credit_phase + (not timing.registers_credits)
     return Phases(
         timing.packet_length, timing.sample_phase, timing.update_phase, late, timing.ejection_cycles, timing.offset
     )

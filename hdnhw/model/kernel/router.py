@@ -6,7 +6,7 @@ from hdnhw.model.kernel.allocator import allocate_node
 from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.counter import count_slot
 from hdnhw.model.kernel.memory import prefetch
-from hdnhw.model.kernel.queue import holds_packet, push_packet, take_packet, trailing_zeros
+from hdnhw.model.kernel.queue import holds_packet, note_arrival, push_packet, take_packet, trailing_zeros
 from hdnhw.model.kernel.state import (
     DESTINATION,
     HOPS,
@@ -51,6 +51,8 @@ def enter(route: Route, state: State, slot: int, node: int, queue: int, packet: 
     if len(dead) and port < ports and dead[at(node * ports + port)]:
         output_vc = ports << vc_bits
     push_packet(pool, queues, node, queue, packet, output_vc)
+    if state.routers.early:
+        note_arrival(queues, node, queue, slot)
     if len(counters.sent):
         place = at(node * queues.size + queue)
         counters.held[place] -= slot

@@ -14,6 +14,7 @@ import numpy.typing as npt
 __all__ = [
     "ANYWHERE",
     "AT_HOME",
+    "CAME_LAST",
     "CREATED",
     "CYCLE",
     "DESTINATION",
@@ -82,6 +83,9 @@ QUEUE_WORDS = 4
 """Words of a queue: its first and last packet; the output virtual channel that the first takes; and the slot in which
 the queue has sent last."""
 
+CAME_LAST = SENT_LAST
+"""With matching, in place of that: the slot for whose end its last packet could first be granted."""
+
 
 class Fabric(NamedTuple):
     """What does not change in a run.
@@ -116,9 +120,9 @@ class Fabric(NamedTuple):
 class Phases(NamedTuple):
     """Cycles a slot, and what is done in which of them, see :class:`hdnhw.timing.SlotTiming`.
 
-    `late` is the phase up to the sample phase in which a terminal takes a tail too late for the next allocation to use
-    its place; -1 if there is none. The kernel counts cycles by slots, at all nodes alike: where those of odd ones begin
-    `offset` cycles before those of the others, their cycles are numbered so many higher, and told without.
+    From `late` on to the update phase, a terminal takes a tail too late for the next allocation to use its place. The
+    kernel counts cycles by slots, at all nodes alike: where those of odd ones begin `offset` cycles before those of the
+    others, their cycles are numbered so many higher, and told without.
     """
 
     length: int
@@ -217,6 +221,8 @@ class Routers(NamedTuple):
     rounds : int
         Rounds of matching: then a queue is a virtual output queue for each output virtual channel. 0 if queues are
         first in, first out.
+    early : bool
+        Whether the first round is of packets that were there in the slot before.
     """
 
     pool: Pool
@@ -227,6 +233,7 @@ class Routers(NamedTuple):
     several: npt.NDArray[np.bool_]
     vc_bits: int
     rounds: int
+    early: bool
 
 
 class Nodes(NamedTuple):
