@@ -188,7 +188,7 @@ def test_injection_has_fewer_packet_buffers_with_virtual_output_queues(length, b
     for queueing, expected in (("fifo", buffers), ("voq", few)):
         made = make_machine(spec_of(packet_length=length, buffers=buffers, queueing=queueing))
         assert made.injection_buffers == expected
-        assert made.timing == SlotTiming(length, matches=queueing == "voq")
+        assert made.timing == SlotTiming(length, queueing=queueing)
 
 
 def other_value(name, option):

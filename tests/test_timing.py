@@ -131,9 +131,9 @@ def test_what_the_registers_of_allocation_cut_is_done_when_the_slot_ends(length,
 @pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
 def test_what_leaves_is_counted_before_the_next_matching_and_matched_before_it_is_read(length):
     timing, plain = SlotTiming(length, queueing="voq"), SlotTiming(length)
-    assert timing.matches_early == (length >= 8) == (timing.credit_phase != plain.credit_phase)
+    assert timing.matches_early == (length >= 8) == (timing.credit_phase != timing.update_phase)
     assert not plain.matches_early
-    assert timing.update_phase == plain.update_phase
+    assert plain.credit_phase == plain.update_phase
     if timing.matches_early:
         first, second = timing.grant_phases
         # Requests are made a phase before grants: of the second round, in the phase in which packets come in.
