@@ -146,9 +146,10 @@ class Router(wiring.Component):
         count = len(self.machine.network.ports)
         dead = _Dead(*(Signal(count, name=f"dead_{name}", reset_less=True) for name in ("ahead", "to", "from")))
         if self.machine.spec.dead_pins:
-            m.d.sync += dead.ahead.eq(self.dead_o)
+            behind = Signal(count, name="dead_behind", reset_less=True)  # as far from its pins as `ahead` is
+            m.d.sync += [dead.ahead.eq(self.dead_o), behind.eq(self.dead_i)]
             with m.If(counts):
-                m.d.sync += [dead.outgoing.eq(dead.ahead), dead.incoming.eq(self.dead_i)]
+                m.d.sync += [dead.outgoing.eq(dead.ahead), dead.incoming.eq(behind)]
         return dead
 
     def _elaborate_lost(self, m: Module, update: Value, allocator: Allocator) -> None:

@@ -16,7 +16,7 @@ from hdnhw.routing.plan import plan
 from hdnhw.routing.waypoints import RouteTable
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.runner import Run
-from hdnhw.sim.stimulus import case_of_traffic, load_case, make_case
+from hdnhw.sim.stimulus import Case, case_of_traffic, load_case, make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
@@ -230,12 +230,20 @@ def test_what_meets_something_dead_comes_out_there(text: str, sizes: dict[str, i
 
 @pytest.mark.parametrize("queueing", [pytest.param("voq", marks=pytest.mark.heavy), "fifo"])
 def test_death_and_return_in_traffic_lose_nothing_uncounted(queueing: str) -> None:
-    """Each packet comes out once, at its destination or beside what is dead, or is counted; then all is well again."""
+    """Each packet comes out once, at its destination or beside what is dead, or is counted; then all is well again.
+
+    Pins change in each phase of a slot.
+    """
     buffers = 2 * SlotTiming(4).full_rate_buffers
     fabric = bench("hdn(cube(2), [[0]])", packet_length=4, buffers=buffers, dead_pins=True, queueing=queueing)
-    model, faults = fabric.model, draw(fabric, 2, 6)
-    case = make_case("random", model, packets=4000)
-    with_faults = dataclasses.replace(case, faults=faults, dead_cycles=(301, 1502), limit=2 * case.limit)
+    faults = draw(fabric, 2, 6)
+    case = make_case("random", fabric.model, packets=4000)
+    for phase in range(4):
+        _check_death(fabric, case, faults, dies=300 + phase, returns=1500 + (phase + 1) % 4)
+
+
+def _check_death(fabric: StreamBench, case: Case, faults: Faults, *, dies: int, returns: int) -> None:
+    with_faults = dataclasses.replace(case, faults=faults, dead_cycles=(dies, returns), limit=2 * case.limit)
     folder, *_ = fabric.simulate("death", lambda folder: fabric.write(with_faults, folder))
     words = [sum(int(flit) << 32 * i for i, flit in enumerate(packet)) for packet in case.flits.tolist()]
     number_of = {word: packet for packet, word in enumerate(words)}
@@ -243,13 +251,13 @@ def test_death_and_return_in_traffic_lose_nothing_uncounted(queueing: str) -> No
     out = [(number_of[int(data, 16)], int(node), int(cycle)) for node, cycle, data in rows]
     lost = int((folder / "dropped").read_text())
     assert len({packet for packet, *_ in out}) == len(out) == 4000 - lost
-    beside = faults.all_channels(neighbor_table(model.plan.network)).any(axis=1)
+    beside = faults.all_channels(neighbor_table(fabric.model.plan.network)).any(axis=1)
     stranded = [(node, cycle) for packet, node, cycle in out if node != case.destination[packet]]
     assert len(stranded) > 100
-    assert all(beside[node] and cycle > 301 for node, cycle in stranded)
+    assert all(beside[node] and cycle > dies for node, cycle in stranded)
     assert 0 < lost < 200
     heads = [line.split() for line in (folder / "heads.log").read_text().splitlines() if line != "reset"]
-    late = {int(packet) for packet, cycle in heads if int(cycle) > 1510}
+    late = {int(packet) for packet, cycle in heads if int(cycle) > returns + 8}
     assert len(late) > 100
     assert {packet for packet, node, _ in out if node == case.destination[packet]} >= late
 
