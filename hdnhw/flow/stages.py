@@ -26,21 +26,28 @@ _STAGES = tuple(
         (r"^(allocator\.queues_\d+|(\w+\.)?queues)__way_\d+", "route computation"),
         (r"^allocator\.at\b", "phase"),
         (r"^allocator\.", "switch allocation"),
-        (r"^\w+\.route\.", "route computation"),
+        (r"^\w+\.(noticed\b|channel__notice\b|queues__tells)|^(near_|far_)?\w+_[io]__notice\b", "notice"),
+        (r"^\w+\.((route|onward)\.|cur\b)|^(near_|far_)?neighbors\b", "route computation"),
         (r"^\w+\.(push|pop)\b", "queue"),
-        (r"^\w+\.decisions_\d+\.(valid|full|level|there|following|push|pop|close|write_slot|read_slot)\b", "queue"),
-        (r"^\w+\.(decisions_\d+\.|out\b)", "route computation"),
-        (r"^\w+\.(flits\b|incoming_\d+|(vc|slot|write_(addr|data|en))\b)", "buffer write"),
+        (
+            r"^\w+\.(decisions|onwards)_\d+\.(valid|full|level|there|following|push|pop|close|write_slot|read_slot)\b",
+            "queue",
+        ),
+        (r"^\w+\.((decisions|onwards)_\d+\.|out\b|onward\b)", "route computation"),
+        (r"^\w+\.(flits\b|incoming(_\d+)?\b|(vc|slot|write_(addr|data|en))\b)", "buffer write"),
         (r"^(\w+\.)?(flit|flit_register_\d|reading_vc|reading_slot)\b", "buffer read"),
         (r"^(injection\.|(near_|far_)?(inject__|dropped\b))", "injection"),
         (r"^(near_|far_)?eject__", "ejection"),
         (r"^\w+\.(checker\.|(errors|drops|most)\b)|^(near_|far_)?\w+_errors\b", "check"),
-        (r"^(near_|far_)?(dead_(ahead|to|from|[io])|voids|waiting|drops|most|lost(_of_\d+)?)\b", "dead channels"),
+        (
+            r"^(near_|far_)?(dead_(ahead|behind|to|from|[io])|voids|waiting|drops|most|lost(_of_\d+)?)\b",
+            "dead channels",
+        ),
         (r"^\w+\.ignore[ds]\b", "dead channels"),
         (r"^(data|gated|valid|vc)_\d+", "switch traversal"),
         (r"^(near_|far_)?(\w+_[io]__(data|valid|vc)|channel_\w+)\b", "channel traversal"),
         (r"^\w+\.channel__", "channel traversal"),
-        (r"^(\w+\.)?(at|reads)\b", "phase"),
+        (r"^(\w+\.)?(at|reads|begun|odd)\b", "phase"),
     )
 )
 
@@ -65,8 +72,8 @@ def stage_of(signal: str) -> str:
 
     The stages are those of the router (route computation, vc allocation, switch allocation, switch traversal, channel
     traversal) and what serves them: injection and ejection, the phase of the slot, the orders of service, credits,
-    the queue of decisions, buffer write and buffer read, the check of flits, what keeps dead channels out, and the
-    wrapper around the unit.
+    the queue of decisions, the notice of what comes, buffer write and buffer read, the check of flits, what keeps dead
+    channels out, and the wrapper around the unit.
 
     Examples
     --------

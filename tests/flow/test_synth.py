@@ -371,7 +371,16 @@ def test_stage_of_names(name, signal, stage):
 @pytest.mark.parametrize("ram", ["distributed", "block"])
 @pytest.mark.parametrize(("dead_pins", "crc"), [(False, False), (True, True)])
 def test_every_register_of_a_router_has_a_stage(dead_pins, crc, ram):
-    spec = FabricSpec(network=parse("rdn(torus(5), 1)"), buffers=8, dead_pins=dead_pins, crc=crc, ram=ram)
+    check_stages(FabricSpec(network=parse("rdn(torus(5), 1)"), buffers=8, dead_pins=dead_pins, crc=crc, ram=ram))
+
+
+@pytest.mark.parametrize("options", [{"switching": "cut-through"}, {"channel_registers": 1}, {"packet_length": 4}])
+def test_every_register_of_other_routers_has_a_stage(options):
+    check_stages(FabricSpec(network=parse("rdn(cube(3), 1)"), buffers=8, **options))
+
+
+def check_stages(spec):
+    """Each register has a name by which its stage is known."""
     machine = make_machine(spec)
     text = module_text(Router(machine, machine.plan.shapes[0]), "r", flatten=True)
     clocked = re.findall(r"always_ff @\(posedge [^)]*\)\s*(?:if [^;]*?else\s*)?(\\?[\w.]+)\s*<=", text)
