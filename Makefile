@@ -4,12 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep clean demo docs docs-machines kernels lint test
+EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
+
+.PHONY: $(EXAMPLES) bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
 
-# Each feature once: in less than 8 minutes on 2 processors.
+# A design on a fabric that stands in examples/, built and run: it moves frames, and checks them.
+$(EXAMPLES): example-%: $(READY)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/$*/run.sh
+
+# Each feature once: about 15 minutes on 2 processors.
 test: $(READY)
 	$(MAKE) --no-print-directory -j 2 lint kernels
 	$(BIN)/python -m pytest
@@ -28,7 +34,7 @@ kernels: $(READY)
 SEED ?= 1
 UNTIL ?=
 COUNT ?=
-check: check-fuzz check-lockstep check-heavy
+check: check-fuzz check-lockstep check-heavy check-verilog
 
 # Random command lines: accepted, or refused in one line with nothing left behind. COUNT=5000 takes about 40 minutes.
 check-fuzz: $(READY) kernels
@@ -38,6 +44,10 @@ check-fuzz: $(READY) kernels
 check-lockstep: $(READY)
 	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --count $(or $(COUNT),20) $(addprefix --until ,$(UNTIL))
 
+# Every kind of emitted text, read by slang, Verilator, Yosys and GHDL, and by Icarus and verible where they are installed.
+check-verilog: $(READY)
+	$(BIN)/python tests/emit/readers.py
+
 # The tests that `make test` leaves out.
 check-heavy: $(READY)
 	$(BIN)/python -m pytest -m heavy --dist worksteal --shuffle $(SEED) $(addprefix --until ,$(UNTIL))
@@ -46,9 +56,14 @@ check-heavy: $(READY)
 check-cosim: $(READY)
 	$(BIN)/python -m pytest -m heavy --dist worksteal tests/sim/test_matrix.py
 
-# 10,000 random frames between random nodes through cocotbext-axi with random pauses.
+# 10,000 random frames between random nodes through cocotbext-axi with random pauses; with unrelated clocks 2,000, and packets;
+# 100,000 AXI4 bursts, and 10,000 with unrelated clocks.
 check-axi: $(READY)
 	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test axi --frames 10000 --tuser-width 8
+	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test axi --frames 2000 --tuser-width 8 --node-clocks
+	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test random --packets 20000 --node-clocks
+	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test axi4 --bursts 100000
+	$(BIN)/hdnhw cosim "rdn(cube(1), 1)" --test axi4 --bursts 10000 --node-clocks
 
 # Three bitstreams; about half an hour.
 bench-boards: $(READY)
@@ -71,6 +86,10 @@ bench-engines: $(READY)
 bench-errors: $(READY)
 	$(BIN)/python -m bench.errors
 
+# Frames through AXI4-Stream endpoints, emitted; about three minutes.
+bench-frames: $(READY)
+	$(BIN)/python -m bench.frames
+
 bench-counting: $(READY)
 	$(BIN)/python bench/counting.py
 
@@ -92,7 +111,7 @@ bench-scale: $(READY)
 bench-simulation: $(READY)
 	$(BIN)/python bench/simulation.py
 
-# Place-and-route with three seeds; about an hour and a half the first time.
+# Place-and-route, with three seeds but for the largest fabrics; hours the first time.
 bench-synth: $(READY)
 	$(BIN)/python bench/synth.py
 
@@ -118,7 +137,7 @@ docs-machines: $(READY)
 # The environment alone.
 .venv: $(READY)
 
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.txt requirements-alone.txt pyproject.toml
 	@for tool in $(PYTHON) g++ perl; do \
 	  command -v $$tool >/dev/null || { echo "hdnhw needs $$tool from the system: please install it" >&2; exit 1; }; done
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -127,6 +146,7 @@ $(READY): requirements.txt pyproject.toml
 	  { echo "hdnhw needs Python's venv module: please install it (Debian: python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-alone.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(READY)
 

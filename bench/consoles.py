@@ -13,17 +13,20 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["Console", "consoles", "pages", "pages_asked", "play", "run", "shown"]
+__all__ = ["SYNTHESISED", "Console", "consoles", "is_unmeasured", "pages", "pages_asked", "play", "run", "shown"]
 
 ROOT = Path(__file__).parents[1]
 SYNTHESISED = ROOT / "build" / "synth"
 UNTIMED = {"seconds", "router_cycles_per_second"}
 """Keys whose values depend on the computer: they stay as they were."""
+
+MEASURES = {"machines", "synth"}
+"""Commands that measure hardware: what docs show of them takes an hour the first time."""
 
 COMPILING = "hdnhw: compiling"
 """How the line begins that only a first run says."""
@@ -86,6 +89,11 @@ def run(arguments: list[str], folder: Path, *, stderr: int) -> subprocess.Comple
         text=True,
         check=False,
     )
+
+
+def is_unmeasured(commands: Iterable[str]) -> bool:
+    """Return whether there are some among `commands` that measure hardware, and none has been measured here."""
+    return not any(SYNTHESISED.glob("model-*.parquet")) and any(shlex.split(one)[1] in MEASURES for one in commands)
 
 
 def play(console: Console, folder: Path) -> Console:

@@ -1,4 +1,4 @@
-"""Size and speed of routers and fabrics on ECP5 and iCE40: ``make bench-synth``."""
+"""Size and speed of routers, endpoints and fabrics on ECP5 and iCE40: ``make bench-synth``."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,7 +10,7 @@ from hdnhw.flow.family import FAMILIES
 from hdnhw.flow.spec import SynthSpec
 from hdnhw.flow.synth import Result, synthesise
 from hdnhw.flow.tools import ToolError
-from hdnhw.spec import CROSSBARS, FabricSpec, parse
+from hdnhw.spec import CROSSBARS, AxiStreamSpec, FabricSpec, RelaySpec, parse
 
 SEEDS = 3
 COLUMNS = [
@@ -51,6 +51,19 @@ ECP5_ROUTERS: tuple[tuple[str, dict[str, Any]], ...] = (
 """Networks and options; ``torus(4, 4)`` needs no dateline and has one class; ``torus(5, 5)`` has two."""
 COMPARED = ("torus(4, 4)", "rdn(cube(3), 1)", "hdn(cube(3), [[2], [0, 1, 2]])", "hdn(torus(2, 3, 5), [[0]])")
 """Networks of which all machines are measured that ``hdnhw machines`` measures unasked."""
+ECP5_ENDPOINTS = (
+    ("hdn(cube(2), [[0]])", AxiStreamSpec()),
+    ("hdn(cube(3), [[2]])", AxiStreamSpec()),
+    ("rdn(cube(3), 1)", AxiStreamSpec()),
+    ("hdn(cube(3), [[2]])", RelaySpec()),
+    ("rdn(cube(3), 1)", RelaySpec()),
+)
+LARGE_FABRICS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("rdn(cube(2), 1)", {}),
+    ("rdn(cube(2), 1)", {"buffers": 2, "channel_registers": 1}),
+    ("hdn(cube(1), [[], [0]])", {"buffers": 2, "channel_registers": 1}),
+)
+"""Of 32 and 64 nodes, with options that suit a full device; one seed each, as they take long."""
 ECP5_FABRIC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32)
 SMALL_ROUTER = FabricSpec(
     network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=4, crossbar="output"
@@ -68,8 +81,14 @@ def specs() -> Iterable[SynthSpec]:
     yield SynthSpec(fabric=SMALL_FABRIC, family="ice40", unit="fabric", seeds=SEEDS)
     for fabric in (replace(SIXTEEN_NODES, modes="O"), SIXTEEN_NODES):
         yield SynthSpec(fabric=fabric, family="ice40", unit="fabric", seeds=SEEDS)
+    for text, endpoints in ECP5_ENDPOINTS:
+        fabric = FabricSpec(network=parse(text), packet_length=8, flit_width=32, endpoints=endpoints)
+        yield SynthSpec(fabric=fabric, family="ecp5", unit="endpoint", seeds=SEEDS)
     for crossbar in CROSSBARS:
         yield SynthSpec(fabric=replace(ECP5_FABRIC, crossbar=crossbar), family="ecp5", unit="fabric", seeds=SEEDS)
+    for text, options in LARGE_FABRICS:
+        fabric = replace(ECP5_FABRIC, network=parse(text), crossbar="output", **options)
+        yield SynthSpec(fabric=fabric, family="ecp5", unit="fabric", seeds=1)
 
 
 def row(spec: SynthSpec) -> str:
@@ -81,7 +100,7 @@ def row(spec: SynthSpec) -> str:
         what = str(error).split(", see ")[0]
         return f"| {spec.family} | {spec.unit} | `{spec.fabric.network}` | | | {sizes} | | | {what} | | | | | |"
     block_rams = result["ram_cells"][FAMILIES[spec.family].block_ram]
-    cells = f"{result['lut4']} | {result['comb_sites']} | {result['ff']} | {block_rams}"
+    cells = f"{result['luts']} | {result['comb_sites']} | {result['ff']} | {block_rams}"
     machine = " | ".join(
         str(result[name]) if name != "packet_length" else f"{result[name]}*{result['flit_width']}"
         for name in ("packet_length", "buffers", "crossbar", "queueing", "ram")

@@ -29,15 +29,15 @@ def one_packet(recorder: Recorder) -> tuple[list[Lane], int]:
     traces = recorder.record([Packet(0, target, HEAD)], cycles=cycles)
     prefixes = ["channel_0_dim0", f"channel_{middle}_dim1"]
     first, second = (_head(traces, prefix) for prefix in prefixes)
-    out = f"eject__{target}__"
+    out = f"eject_{target}_"
     (delivered,) = traces.head_cycles(f"{out}payload", f"{out}valid", f"{out}ready")
     steps = [(HEAD, first), (first, second), (second, delivered), (delivered, delivered + LENGTH)]
     return [
         traces.phases(),
-        *traces.stream("inject__0", "inject"),
+        *traces.stream("inject_0", "inject"),
         *traces.channel(prefixes[0], "first channel"),
         *traces.channel(prefixes[1], "second channel"),
-        *traces.stream(f"eject__{target}", "eject"),
+        *traces.stream(f"eject_{target}", "eject"),
         Spans("cycles", [(start, end, str(end - start)) for start, end in steps]),
     ], cycles
 
@@ -58,7 +58,7 @@ def two_for_one(recorder: Recorder) -> tuple[list[Lane], int]:
     return [
         *lanes,
         *traces.channel("channel_0_dim2", "out"),
-        *traces.stream(f"eject__{target}", "eject"),
+        *traces.stream(f"eject_{target}", "eject"),
     ], cycles
 
 
@@ -69,10 +69,10 @@ def stalled_sink(recorder: Recorder) -> tuple[list[Lane], int]:
     packets = [Packet(0, target, HEAD)] * 12
     traces = recorder.record(packets, cycles=cycles, stall=(6 * LENGTH, 12 * LENGTH))
     return [
-        *traces.stream("inject__0", "inject", positions=False),
+        *traces.stream("inject_0", "inject", positions=False),
         *traces.channel("channel_0_dim0", "channel", positions=False),
         *traces.channel(f"channel_{target}_eject", "to the terminal", positions=False),
-        *traces.stream(f"eject__{target}", "eject", positions=False),
+        *traces.stream(f"eject_{target}", "eject", positions=False),
     ], cycles
 
 

@@ -141,13 +141,13 @@ class Exerciser(wiring.Component):
     def _elaborate_fabric(self, m: Module, terminals: list[Terminal]) -> None:
         pins: dict[str, Any] = {"i_clk": ClockSignal(), "i_rst": ResetSignal(allow_reset_less=True) | self.clear}
         for node, terminal in enumerate(terminals):
-            pins[f"i_inject__{node}__valid"] = terminal.inject.valid
-            pins[f"i_inject__{node}__payload"] = terminal.inject.payload
-            pins[f"o_inject__{node}__ready"] = terminal.inject.ready
-            pins[f"o_eject__{node}__valid"] = terminal.eject.valid
-            pins[f"o_eject__{node}__payload"] = Value.cast(terminal.eject.payload)
-            pins[f"i_eject__{node}__ready"] = terminal.eject.ready
-            pins[f"o_dropped__{node}"] = terminal.drops
+            pins[f"i_inject_{node}_valid"] = terminal.inject.valid
+            pins[f"i_inject_{node}_payload"] = terminal.inject.payload
+            pins[f"o_inject_{node}_ready"] = terminal.inject.ready
+            pins[f"o_eject_{node}_valid"] = terminal.eject.valid
+            pins[f"o_eject_{node}_payload"] = Value.cast(terminal.eject.payload)
+            pins[f"i_eject_{node}_ready"] = terminal.eject.ready
+            pins[f"o_dropped_{node}"] = terminal.drops
         m.submodules.fabric = Instance(self._module, **pins)
 
     def _elaborate_counts(self, m: Module, terminals: list[Terminal]) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from operator import index
 from typing import Any
 
-from hdnhw.spec import AxiStreamSpec, ExchangeSpec, RelaySpec, SpecError
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, ExchangeSpec, RelaySpec, SpecError
 
 __all__ = [
     "MOST_NOTICES",
@@ -21,6 +21,8 @@ __all__ = [
     "FrameFormat",
     "GeneratorFormat",
     "HeaderFormat",
+    "MemoryFormat",
+    "MemoryKind",
     "MessageFormat",
     "PacketKind",
     "RelayFormat",
@@ -118,14 +120,12 @@ class FlitFormat:
 class PacketKind(IntEnum):
     """What a packet between two endpoints is for; bit 1 is set if it carries no data."""
 
-    SINGLE = 0
-    """A whole frame."""
+    FIRST = 0
+    """The first packet of a frame."""
     BODY = 1
-    """A part of a frame whose destination has granted it."""
-    REQUEST = 2
-    """The source has a frame of several packets."""
-    GRANT = 3
-    """The destination has room for the frame it was asked for."""
+    """Another packet of it."""
+    GRANT = 2
+    """The destination has room for the packets it was asked for."""
 
 
 class HeaderFormat:
@@ -216,8 +216,9 @@ class FrameFormat(HeaderFormat):
         """See :class:`HeaderFormat`.
 
         ``dst`` and ``src`` are packed addresses; ``kind`` is a :class:`PacketKind`; ``last`` says that the packet ends
-        its frame, ``end`` is the position of the packet's last data flit, from 0; ``keep`` is that flit's tkeep;
-        ``user`` is the frame's tuser.
+        its frame. Of such a packet ``end`` is the position of the last data flit, from 0, ``keep`` that flit's tkeep,
+        and ``user`` the frame's tuser. Data packets without ``last`` are full; in ``end``, and above it ``keep``, they
+        ask for as many packets to be granted, all ones for those of the longest frame, and 0 for none.
         """
         return {
             "dst": self.flits.address_width,
@@ -233,6 +234,102 @@ class FrameFormat(HeaderFormat):
     def max_transfers(self) -> int:
         """Transfers of the longest frame: those that hold ``max_frame`` bytes."""
         return -(-self.endpoints.max_frame // self.keep_width)
+
+
+class MemoryKind(IntEnum):
+    """What a packet between AXI4 endpoints is for; bit 1 is set if it is an answer, bit 0 if it is of a read."""
+
+    WRITE = 0
+    """Data to be written."""
+    READ = 1
+    """Data are asked for."""
+    WRITTEN = 2
+    """The response to a write."""
+    DATA = 3
+    """Data that were read, with their response."""
+
+
+@dataclass(frozen=True)
+class MemoryFormat(HeaderFormat):
+    """How parts of AXI4 bursts travel: header flits, then data flits, one a beat.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    endpoints : AxiMemorySpec
+
+    Raises
+    ------
+    SpecError
+        If a flit is no width that AXI4 has, the kind is not in the head flit, or a packet has no room for data.
+
+    Examples
+    --------
+    >>> memory = MemoryFormat(FlitFormat(32, 4, 8), AxiMemorySpec())
+    >>> memory.header_width, memory.header_flits, memory.payload_flits
+    (64, 2, 6)
+    """
+
+    flits: FlitFormat
+    endpoints: AxiMemorySpec
+
+    def __post_init__(self) -> None:
+        width = self.flits.flit_width
+        if not 8 <= width <= 1024 or width & (width - 1):
+            raise SpecError(f"flit width must be a power of two from 8 to 1024 bits for AXI4 endpoints, not {width}")
+        if self.flits.address_width + 2 > width:
+            raise SpecError(
+                f"flit width must be at least {self.flits.address_width + 2} bits for the head flits of AXI4 "
+                f"endpoints, not {width}"
+            )
+        self.check_room("AXI4 endpoints")
+
+    @property
+    def bytes(self) -> int:
+        """Bytes a beat."""
+        return self.flits.flit_width // 8
+
+    @property
+    def tags(self) -> int:
+        """Packets of writes, and as many of reads, that a node has under way."""
+        return self.endpoints.outstanding
+
+    @property
+    def address_bits(self) -> int:
+        """Bits of a manager's address."""
+        return self.flits.address_width + self.endpoints.memory_bits
+
+    @cached_property
+    def payload_flits(self) -> int:
+        """Data flits a packet: as many as leave room for a header with their strobes."""
+        for beats in range(self.flits.packet_length - 1, 0, -1):
+            if sum(self._fields(beats).values()) <= (self.flits.packet_length - beats) * self.flits.flit_width:
+                return beats
+        return 0
+
+    @cached_property
+    def header_fields(self) -> dict[str, int]:
+        """See :class:`HeaderFormat`.
+
+        ``dst`` and ``src`` are packed addresses; ``kind`` is a :class:`MemoryKind`; ``tag`` is what the source calls
+        the part, and the answer has it back; ``end`` is the position of the part's last beat, from 0; ``size`` is that
+        of AXI4 in a request and the response in an answer; ``fixed`` says that every beat is for the same address,
+        ``addr``; ``strobes`` are those of the beats of a write, the first one's lowest.
+        """
+        return self._fields(max(1, self.payload_flits))
+
+    def _fields(self, beats: int) -> dict[str, int]:
+        return {
+            "dst": self.flits.address_width,
+            "kind": 2,
+            "src": self.flits.address_width,
+            "tag": max(1, (self.tags - 1).bit_length()),
+            "end": max(1, (beats - 1).bit_length()),
+            "size": max(2, (self.bytes.bit_length() - 1).bit_length()),
+            "fixed": 1,
+            "addr": self.endpoints.memory_bits,
+            "strobes": beats * self.bytes,
+        }
 
 
 @dataclass(frozen=True)
@@ -417,6 +514,30 @@ class RelayFormat(HeaderFormat):
         address, most = self.flits.address_width, self.endpoints.waypoints
         stops = {f"stop_{left}": address for left in range(1, most + 1)}
         return {"dst": address, "src": address, "kind": 2, "left": most.bit_length(), **stops}
+
+    @property
+    def queues(self) -> int:
+        """Queues of each class but 0: no more than there are addresses."""
+        return min(self.endpoints.relay_queues, 1 << self.flits.address_width)
+
+    @property
+    def num_queues(self) -> int:
+        """Queues of all classes: one of class 0, and :attr:`queues` of each other one."""
+        return 1 + self.endpoints.waypoints * self.queues
+
+    @property
+    def relayed_queues(self) -> int:
+        """Queues of all classes in which packets of others wait: the first so many."""
+        return self.queues_of(self.endpoints.waypoints).start
+
+    def queues_of(self, kind: int) -> range:
+        """Return the numbers of the queues of a class."""
+        return range(1 + (kind - 1) * self.queues, 1 + kind * self.queues) if kind else range(1)
+
+    def queue_of(self, kind: int, stop: int) -> int:
+        """Return the number of the queue in which a packet of a class waits, by the address of its next stop."""
+        queues = self.queues_of(kind)
+        return queues[stop % len(queues)]
 
     @property
     def payload_width(self) -> int:

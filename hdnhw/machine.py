@@ -13,9 +13,19 @@ import numpy.typing as npt
 
 from hdnhw.collective.program import Program, make_program
 from hdnhw.crc import check_width
-from hdnhw.flit import FlitFormat, FrameFormat, GeneratorFormat, HeaderFormat, MessageFormat, RelayFormat
+from hdnhw.flit import (
+    FlitFormat,
+    FrameFormat,
+    GeneratorFormat,
+    HeaderFormat,
+    MemoryFormat,
+    MessageFormat,
+    RelayFormat,
+)
+from hdnhw.frames import FramePool
 from hdnhw.routing.plan import RoutingPlan, plan
 from hdnhw.spec import (
+    AxiMemorySpec,
     AxiStreamSpec,
     CollectiveSpec,
     ExchangeSpec,
@@ -32,7 +42,7 @@ from hdnhw.topology.network import Network
 
 __all__ = ["CUT_THROUGH_ENDPOINTS", "Machine", "make_machine"]
 
-CUT_THROUGH_ENDPOINTS = (AxiStreamSpec.kind,)
+CUT_THROUGH_ENDPOINTS = (AxiStreamSpec.kind, AxiMemorySpec.kind)
 """Kinds of endpoints that go with cut-through: others count slots."""
 
 
@@ -69,6 +79,8 @@ class Machine:
                 f"channel registers need packets of {least} flits or more with {self.spec.queueing}, not "
                 f"{self.spec.packet_length}: shorter slots have no cycle for them"
             )
+        if self.spec.gapless_packets and self.spec.packet_length == 1:
+            raise SpecError("gapless packets must have 2 flits or more: one of a single flit has no gap")
         if self.timing.cuts_through:
             self._check_cut_through()
 
@@ -108,6 +120,7 @@ class Machine:
             queueing=spec.queueing,
             switching=spec.switching,
             channel_registers=spec.channel_registers,
+            gapless_packets=spec.gapless_packets,
         )
 
     @cached_property
@@ -204,6 +217,11 @@ class Machine:
         endpoints = self.spec.endpoints
         return None if endpoints is None else _FORMATS[endpoints.kind](self, endpoints)
 
+    @cached_property
+    def frame_pool(self) -> FramePool:
+        """The memories of AXI4-Stream endpoints, of a machine that has some."""
+        return FramePool(self.endpoint_format, self.network.num_nodes)
+
     def options(self, **kinds: bool) -> dict[str, Any]:
         """Return its options by their names, with the values that defaults stand for.
 
@@ -219,6 +237,7 @@ class Machine:
 
 _FORMATS: Mapping[str, Callable[[Machine, Any], HeaderFormat]] = {
     AxiStreamSpec.kind: lambda machine, endpoints: FrameFormat(machine.flits, endpoints),
+    AxiMemorySpec.kind: lambda machine, endpoints: MemoryFormat(machine.flits, endpoints),
     CollectiveSpec.kind: lambda machine, _: MessageFormat(
         machine.flits, len(machine.program.sends), machine.program.reads_target
     ),

@@ -9,7 +9,15 @@ sample phase on (matching of long slots once before, too), and its grants take e
 from dataclasses import dataclass
 from operator import index
 
-__all__ = ["BLOCK_RAM_BUFFERS", "LONG_SLOT", "MATCHED_INJECTION_BUFFERS", "TURN_SLOTS", "SlotTiming", "buffers_per_vc"]
+__all__ = [
+    "BLOCK_RAM_BUFFERS",
+    "CLASS_SLOTS",
+    "LONG_SLOT",
+    "MATCHED_INJECTION_BUFFERS",
+    "TURN_SLOTS",
+    "SlotTiming",
+    "buffers_per_vc",
+]
 
 LONG_SLOT = 8
 """Flits from which a slot has time for block RAM, and for a register in route computation."""
@@ -25,6 +33,9 @@ MATCHED_INJECTION_BUFFERS = 4
 
 TURN_SLOTS = 256
 """Slots, a power of two, in which injection comes first once by each output virtual channel, with ``voq``."""
+
+CLASS_SLOTS = 8
+"""Slots, a power of two, in one of which outputs serve their classes in turn, with ``fifo``; else the later first."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,9 @@ class SlotTiming:
         packet leaves a router half a slot after the one before.
     channel_registers : int
         Registers that a flit passes on a channel behind that of switch traversal.
+    gapless_packets : bool
+        Whether sources send the flits of a packet in consecutive cycles: then its head flit, which is taken in one
+        phase, makes it known to the router; otherwise its tail flit does.
 
     Examples
     --------
@@ -58,6 +72,7 @@ class SlotTiming:
     queueing: str = "fifo"
     switching: str = "store-and-forward"
     channel_registers: int = 0
+    gapless_packets: bool = False
 
     def __post_init__(self) -> None:
         if index(self.packet_length) < 1:
@@ -161,6 +176,14 @@ class SlotTiming:
         Queues and credits take in then what goes, too, unless matching is early.
         """
         return max(0, self.sample_phase - 1)
+
+    @property
+    def injection_phase(self) -> int:
+        """Phase in which injection takes the flit that makes a packet known: its tail, or the head of a gapless one.
+
+        The route of a packet whose tail is there has been computed; that of a head flit is there in the update phase.
+        """
+        return self.update_phase - (self.gapless_packets and self.registers_routes)
 
     @property
     def matches_early(self) -> bool:
@@ -275,20 +298,31 @@ class SlotTiming:
         known = self.ejection_cycles - 1 + self.registers_credits
         return 3 + (known - self.credit_sample_phase) // self.packet_length
 
-    def zero_load_latency(self, hops: int, injection_phase: int = 0) -> int:
-        """Return the cycles from the one in which the head flit is accepted to the one in which the tail is delivered.
+    @property
+    def out_cycles(self) -> int:
+        """Cycles from a sample phase to the delivery of the tail of a packet that is granted ejection then."""
+        return 2 * self.packet_length - self.sample_phase + self.ejection_cycles - 1
+
+    @property
+    def start_phase(self) -> int:
+        """Phase in which a head flit that is offered does not make its packet wait for the time of others."""
+        return self.injection_phase if self.gapless_packets else self.sample_phase
+
+    def zero_load_latency(self, hops: int, offered_phase: int = 0) -> int:
+        """Return the cycles from the one in which the head flit is offered to the one in which the tail is delivered.
 
         Parameters
         ----------
         hops : int
             Channels between source and destination.
-        injection_phase : int
-            Phase of the router's slot in which the head flit is accepted; the packet waits for the next sample phase
-            after its tail was accepted, up to L - 1 cycles.
+        offered_phase : int
+            Phase of the router's slot in which the head flit is offered. There it is accepted, and the packet waits up
+            to L - 1 cycles for the next sample phase after its tail was accepted; of gapless packets the head flit
+            waits as long to be accepted.
         """
-        length = self.packet_length
-        wait = (self.sample_phase - injection_phase) % length
-        return hops * self.hop_cycles + 3 * length + self.ejection_cycles - 1 - self.sample_phase + wait
+        known = self.sample_phase - self.injection_phase if self.gapless_packets else self.packet_length
+        wait = (self.start_phase - offered_phase) % self.packet_length
+        return hops * self.hop_cycles + known + self.out_cycles + wait
 
 
 def buffers_per_vc(buffers: int, num_vcs: int) -> int:

@@ -3,12 +3,13 @@
 import json
 import random
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hdnhw.emit.fabric import EmittedFabric
-from hdnhw.sim.runner import Bench
+from hdnhw.sim.clocks import PERIOD_NS, draw_periods
+from hdnhw.sim.runner import TopLevelBench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import AxiStreamSpec
 from hdnhw.topology.address import AddressLayout
@@ -113,7 +114,7 @@ def check_frames(expected: list[Frame], received: list[Frame], layout: AddressLa
     return lost, corrupted
 
 
-class AxiBench(Bench[dict[str, Any], AxiVerdict]):
+class AxiBench(TopLevelBench[dict[str, Any], AxiVerdict]):
     """An emitted fabric with AXI endpoints under Verilator.
 
     Parameters
@@ -130,19 +131,6 @@ class AxiBench(Bench[dict[str, Any], AxiVerdict]):
         super().__init__(fabric, root=root)
         self.endpoints, self.layout = self.machine.endpoint_format.endpoints, self.machine.address
 
-    def sources(self) -> tuple[str, dict[str, str], list[str]]:
-        """See :meth:`Bench.sources`; cocotb sees all wires of the top level."""
-        return self.fabric.top, self.fabric.verilog, [f'public_flat_rw -module "{self.fabric.top}" -var "*"']
-
-    def write(self, case: dict[str, Any], folder: Path) -> dict[str, Any]:
-        """See :meth:`Bench.write`."""
-        (folder / "case.json").write_text(json.dumps(case))
-        return {}
-
-    def has_ended(self, folder: Path) -> bool:
-        """See :meth:`Bench.has_ended`."""
-        return (folder / "result.json").exists()
-
     def check(self, case: dict[str, Any], folder: Path) -> AxiVerdict:
         """See :meth:`Bench.check`."""
         received = [json.loads(line) for line in (folder / "frames.log").read_text().splitlines()]
@@ -152,8 +140,11 @@ class AxiBench(Bench[dict[str, Any], AxiVerdict]):
         """Return what the bench is told: frames before and after a soft reset, and where the registers are."""
         sizes = {"max_frame": self.endpoints.max_frame, "users": 1 << self.endpoints.tuser_width}
         nodes = self.layout.network.num_nodes
+        clocked = self.fabric.clocks is not None
         case = {
             "seed": seed,
+            "period": PERIOD_NS,
+            "periods": draw_periods(nodes, seed=f"{seed} clocks") if clocked else [],
             "addresses": [self.layout.of_node(node) for node in range(nodes)],
             "registers": self.fabric.manifest["endpoints"]["registers"],
             "frames": make_frames(self.layout, count=frames, seed=f"{seed} frames", **sizes),
@@ -207,7 +198,8 @@ class AxiBench(Bench[dict[str, Any], AxiVerdict]):
             "nodes": nodes,
             "packet_length": spec.packet_length,
             "flit_width": spec.flit_width,
-            **asdict(self.endpoints),
+            "max_frame": self.endpoints.max_frame,
+            "tuser_width": self.endpoints.tuser_width,
             "control": 0,
         }
         due = [

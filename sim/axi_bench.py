@@ -5,15 +5,15 @@ The runner, :mod:`hdnhw.sim.axi`, writes what to send into the working folder, a
 
 import json
 import logging
-import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, RisingEdge
+from cocotb.triggers import ClockCycles, RisingEdge, Timer
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
+
+from hdnhw.sim.clocks_bench import pauses, start_clocks
 
 __all__ = ["frames"]
 
@@ -24,16 +24,6 @@ QUIET = 500
 """Cycles after the last frame in which a stray one would come."""
 
 
-def pauses(seed: str) -> Iterator[bool]:
-    """Yield for each cycle whether to pause: runs of cycles, of a length and a share that differ from seed to seed."""
-    rng = random.Random(seed)
-    share, longest = rng.choice([0.0, 0.1, 0.3, 0.5, 0.8]), rng.choice([1, 3, 20])
-    while True:
-        pause = rng.random() < share
-        for _ in range(rng.randint(1, longest)):
-            yield pause
-
-
 class Bench:
     """The fabric and the clients at its ports."""
 
@@ -41,22 +31,36 @@ class Bench:
         self.dut, self.case, self.log, self.count = dut, case, log, 0
         for name in ("cocotb", "cocotb.axi"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        ends = (dut.aclk, dut.aresetn, False)
         nodes = range(len(case["addresses"]))
-        self.sources = [AxiStreamSource(AxiStreamBus.from_prefix(dut, f"s_axis_{node}"), *ends) for node in nodes]
-        self.sinks = [AxiStreamSink(AxiStreamBus.from_prefix(dut, f"m_axis_{node}"), *ends) for node in nodes]
-        self.registers = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), *ends)
+        suffixes = [f"_{node}" if case["periods"] else "" for node in nodes]
+        ends = [(getattr(dut, f"aclk{end}"), getattr(dut, f"aresetn{end}"), False) for end in suffixes]
+        self.sources = [AxiStreamSource(AxiStreamBus.from_prefix(dut, f"s_axis_{n}"), *ends[n]) for n in nodes]
+        self.sinks = [AxiStreamSink(AxiStreamBus.from_prefix(dut, f"m_axis_{n}"), *ends[n]) for n in nodes]
+        self.registers = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.aclk, dut.aresetn, False)
 
     async def start(self) -> None:
-        """Start the clock, reset, let everybody pause."""
-        self.dut.aresetn.value = 0
-        Clock(self.dut.aclk, PERIOD_NS, "ns").start()
-        await ClockCycles(self.dut.aclk, 4)
-        self.dut.aresetn.value = 1
+        """Start the clocks, reset, let everybody pause."""
+        await (self._start_clocks() if self.case["periods"] else self._start_clock())
         for node, (source, sink) in enumerate(zip(self.sources, self.sinks, strict=True)):
             source.set_pause_generator(pauses(f"{self.case['seed']} source {node}"))
             sink.set_pause_generator(pauses(f"{self.case['seed']} sink {node}"))
             cocotb.start_soon(self.collect(node))
+
+    async def _start_clocks(self) -> None:
+        """Start a clock for each node beside the fabric's."""
+        dut, periods = self.dut, list(enumerate(self.case["periods"]))
+        clocks = [(dut.aclk, self.case["period"]), *((getattr(dut, f"aclk_{n}"), period) for n, period in periods)]
+        resets = [dut.aresetn, *(getattr(dut, f"aresetn_{node}") for node, _ in periods)]
+        await start_clocks(clocks, resets, active=0, seed=f"{self.case['seed']} start")
+
+    async def _start_clock(self) -> None:
+        """Start the only clock."""
+        for level in (1, 0):  # the clients see a reset that begins, before the first edge of the clock
+            self.dut.aresetn.value = level
+            await Timer(PERIOD_NS, "ns")
+        Clock(self.dut.aclk, PERIOD_NS, "ns").start(start_high=False)
+        await ClockCycles(self.dut.aclk, 2)
+        self.dut.aresetn.value = 1
 
     def send(self, frames: list[dict[str, Any]]) -> None:
         """Hand all frames to their sources."""

@@ -15,8 +15,8 @@ PERIOD_NS = 10
 async def operations(dut: Any) -> None:
     """Reset, and wait until all nodes have their results, or the bench's own cycle limit."""
     dut.rst.value = 1
-    Clock(dut.clk, PERIOD_NS, "ns").start()
-    await ClockCycles(dut.clk, 4)
+    Clock(dut.clk, PERIOD_NS, "ns").start(start_high=False)
+    await RisingEdge(dut.clk)
     dut.rst.value = 0
     await RisingEdge(dut.finished)
     await ClockCycles(dut.clk, 2)

@@ -171,13 +171,13 @@ def _connections(nodes: int) -> str:
         ("result", "payload valid ready"),
     )
     lines = [
-        f".{side}__{node}__{name}({side}_{name}[{node}]"
+        f".{side}_{node}_{name}({side}_{name}[{node}]"
         + ("[OPERATION-1:0])" if (side, name) == ("operation", "payload") else ")")
         for node in range(nodes)
         for side, names in sides
         for name in names.split()
     ]
-    lines += [f".{name}__{node}({name}[{node}])" for node in range(nodes) for name in ("done", "dropped")]
+    lines += [f".{name}_{node}({name}[{node}])" for node in range(nodes) for name in ("done", "dropped")]
     return "".join(f",\n    {line}" for line in lines)
 
 
@@ -185,7 +185,7 @@ def collective_harness_text(fabric: EmittedFabric) -> str:
     """Return the bench of an emitted fabric with collective engines."""
     machine, nodes = fabric.machine, fabric.machine.network.num_nodes
     probes = [
-        f"  assign inject_{name}[{node}] = dut.inject_{node}_{name};"
+        f"  assign inject_{name}[{node}] = dut.fabric_inject_{node}_{name};"
         for node in range(nodes)
         for name in ("valid", "ready", "payload")
     ]
@@ -196,7 +196,7 @@ def collective_harness_text(fabric: EmittedFabric) -> str:
         headers=machine.endpoint_format.header_flits,
         width=machine.spec.flit_width,
         address=machine.address.width,
-        operation=fabric.manifest["endpoints"]["ports"]["operation__N__payload"]["width"],
+        operation=fabric.manifest["endpoints"]["ports"]["operation_N_payload"]["width"],
         flits=FLITS,
         most=MOST_OPERATIONS,
         advance=ADVANCE,

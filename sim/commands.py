@@ -8,12 +8,14 @@ from hdnhw.cli import (
     add_command,
     add_endpoint_options,
     add_faults_option,
+    add_initial_option,
     add_load_options,
     add_machine_options,
+    add_node_clocks_option,
 )
 from hdnhw.cli.options import Parser
 from hdnhw.sim.choices import SIMULATORS, TESTS
-from hdnhw.spec import AxiStreamSpec, RelaySpec
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, RelaySpec
 
 __all__ = ["add_cosim", "add_demo"]
 
@@ -40,7 +42,9 @@ def add_cosim(commands: Any) -> None:
         example="hdnhw cosim 'rdn(cube(3), 1)' --test random --packets 100000",
     )
     parser.add_argument(
-        "--test", choices=(*TESTS, "load", "faults", "errors", "axi"), help="one test; the first three if omitted"
+        "--test",
+        choices=(*TESTS, "load", "faults", "errors", "axi", "axi4"),
+        help="one test; the first three if omitted",
     )
     parser.add_argument("--simulator", choices=SIMULATORS, default="verilator")
     parser.add_argument(
@@ -53,11 +57,14 @@ def add_cosim(commands: Any) -> None:
         help="how often a wire of a channel is turned over in a cycle of the errors test (default 0.0001)",
     )
     parser.add_argument("--frames", type=int, default=2000, metavar="N", help="frames of the axi test")
+    parser.add_argument("--bursts", type=int, default=2000, metavar="N", help="bursts of the axi4 test")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of all but the hops and exchange tests")
     _add_load(parser)
     add_faults_option(parser)
+    add_initial_option(parser)
+    add_node_clocks_option(parser)
     add_machine_options(parser)
-    add_endpoint_options(parser, [AxiStreamSpec.kind, RelaySpec.kind])
+    add_endpoint_options(parser, [AxiStreamSpec.kind, AxiMemorySpec.kind, RelaySpec.kind])
 
 
 def _add_load(parser: Parser) -> None:
@@ -65,7 +72,10 @@ def _add_load(parser: Parser) -> None:
     add_load_options(parser)
     parser.add_argument("--rate", type=float, metavar="R", help="flits a node and cycle of the load test (default 0.1)")
     parser.add_argument("--cycles", type=int, metavar="N", help="cycles in which it creates packets (default 10000)")
-    for option, who in (("--source-gap", "a source before a flit"), ("--sink-stall", "a sink in a cycle")):
+    for option, who in (
+        ("--source-gap", "a source before a flit, or before a gapless packet,"),
+        ("--sink-stall", "a sink in a cycle"),
+    ):
         parser.add_argument(option, type=int, metavar="P", help=f"how often {who} pauses in it, of 256 (default 0)")
     parser.set_defaults(warmup=None)
 

@@ -4,32 +4,42 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hdnhw.cli import Result, drawn_faults, fabric_spec, load_spec, say
-from hdnhw.emit.fabric import emit_fabric, write_fabric
+from hdnhw.emit.fabric import EmittedFabric, emit_fabric, write_fabric
 from hdnhw.flow.tools import ToolError
 from hdnhw.sim.axi import AxiBench
+from hdnhw.sim.axi4 import MemoryBench
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.choices import TESTS
+from hdnhw.sim.clocks import ClockBench
 from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
 from hdnhw.sim.relay import RelayBench
 from hdnhw.sim.runner import Bench, Run
 from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import AxiStreamSpec, FabricSpec, RelaySpec, SpecError, parse
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec, RelaySpec, SpecError, parse
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["cosim", "demo"]
+__all__ = ["cosim", "demo", "random_lengths"]
 
 RANDOM_LENGTHS = (1, 4, 8)
-"""Packet lengths of the random test unless one is asked for; of cut-through, the last and twice as much."""
+"""Packet lengths of the random test unless one is asked for; see :func:`random_lengths`."""
 
 PAUSES = ("source_gap", "sink_stall")
 LOAD_OPTIONS = ("pattern", "injection", "lengths", "rate", "cycles", *PAUSES)
 
+ENDPOINTS_OF_TEST = {"axi": AxiStreamSpec.kind, "axi4": AxiMemorySpec.kind}
+"""What a test needs at the terminals."""
+
+CLOCKED_TESTS = ("random", "axi", "axi4")
+"""Tests of fabrics whose nodes have clocks of their own."""
+
 MOST_PAUSES = 192
 """Of 256: with more, a run may take longer than the bench waits."""
+
+BenchType = TypeVar("BenchType", bound=Bench[Any, Any])
 
 DEMO_SPEC = "rdn(cube(2), 1)"
 DEMO_FOLDER = Path("build") / "demo"
@@ -70,6 +80,12 @@ def _row(run: Run[StreamVerdict]) -> Result:
     }
 
 
+def _started(bench: BenchType, options: argparse.Namespace) -> BenchType:
+    """Return the bench, which starts from what the seed gives if there are no initial values."""
+    bench.start = options.seed
+    return bench
+
+
 def _run(bench: StreamBench, case: Case) -> Run[StreamVerdict]:
     nodes, length = bench.machine.network.num_nodes, bench.machine.spec.packet_length
     say(f"{case.test}: {nodes} routers, packets of {length} flits, {bench.build.simulator} ...")
@@ -97,7 +113,7 @@ def _case(bench: StreamBench, test: str, options: argparse.Namespace) -> Case:
 
 def _check_counts(options: argparse.Namespace) -> None:
     """Refuse counts that are out of range and options of the load test for another one."""
-    for name in ("packets", "frames"):
+    for name in ("packets", "frames", "bursts"):
         if getattr(options, name) < 1:
             raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
     if options.faults is not None and options.test != "faults":
@@ -125,16 +141,50 @@ def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Result, told: str) 
     return about | outcome, 0 if run.verdict.passed else 1
 
 
+def _emitted(spec: FabricSpec, options: argparse.Namespace) -> EmittedFabric:
+    return emit_fabric(spec, initial=options.initial, node_clocks=options.node_clocks)
+
+
+def cosim_clocks(options: argparse.Namespace) -> tuple[Result, int]:
+    """Send packets between terminals with clocks of their own and check each of them."""
+    if options.simulator != "verilator":
+        raise SpecError(f"node clocks need verilator, not {options.simulator}")
+    spec = fabric_spec(options)
+    bench = _started(ClockBench(_emitted(spec, options)), options)
+    case = bench.make_case(packets=options.packets, seed=options.seed)
+    nodes = bench.machine.network.num_nodes
+    say(f"random: {nodes} nodes, {nodes + 1} clocks, packets of {spec.packet_length} flits, verilator ...")
+    about = {"spec": str(spec.network), "test": "random", "node_clocks": True}
+    told = "{packets} packets in {cycles} cycles: {lost} lost, {corrupted} corrupted, {out_of_order} out of order"
+    return _run_endpoints(bench, case, about, told)
+
+
 def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
     """Send frames through the AXI endpoints of the emitted Verilog by cocotbext-axi and check each of them."""
     if options.simulator != "verilator":
         raise SpecError(f"the axi test needs verilator, not {options.simulator}")
     spec = fabric_spec(options)
-    bench = AxiBench(emit_fabric(spec))
+    bench = _started(AxiBench(_emitted(spec, options)), options)
     case = bench.make_case(frames=options.frames, seed=options.seed)
     say(f"axi: {bench.layout.network.num_nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
     about = {"spec": str(spec.network), "test": "axi", "max_frame": bench.endpoints.max_frame}
     return _run_endpoints(bench, case, about, "{frames} frames in {cycles} cycles: {lost} lost, {corrupted} corrupted")
+
+
+def cosim_axi4(options: argparse.Namespace) -> tuple[Result, int]:
+    """Send bursts between managers and memories through AXI4 endpoints by cocotbext-axi and check each of them."""
+    if options.simulator != "verilator":
+        raise SpecError(f"the axi4 test needs verilator, not {options.simulator}")
+    spec = fabric_spec(options)
+    bench = _started(MemoryBench(_emitted(spec, options)), options)
+    case = bench.make_case(bursts=options.bursts, seed=options.seed)
+    say(f"axi4: {bench.nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
+    told = (
+        "{bursts} bursts in {cycles} cycles: {unanswered} unanswered, {wrong_data} with wrong data, {wrong_responses} "
+        "with a wrong response, {memory_mismatches} memory mismatches; {refused} refused as they should be"
+    )
+    about = {"spec": str(spec.network), "test": "axi4", "node_clocks": options.node_clocks}
+    return _run_endpoints(bench, case, about, told)
 
 
 def cosim_relay(options: argparse.Namespace) -> tuple[Result, int]:
@@ -142,7 +192,7 @@ def cosim_relay(options: argparse.Namespace) -> tuple[Result, int]:
     if options.simulator != "verilator":
         raise SpecError(f"relays need verilator, not {options.simulator}")
     spec = replace(fabric_spec(options), dead_pins=True)
-    bench = RelayBench(emit_fabric(spec))
+    bench = _started(RelayBench(emit_fabric(spec, initial=options.initial)), options)
     network = bench.machine.network
     faults = drawn_faults(options.faults, network, options.seed)
     case = bench.make_case(faults, packets=options.packets, seed=options.seed)
@@ -177,9 +227,10 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
     about = {"spec": str(parse(options.spec)), "test": "errors", "simulator": options.simulator, "error_rate": rate}
     runs = []
     try:
-        for length in RANDOM_LENGTHS if options.packet_length is None else (options.packet_length,):
+        for length in random_lengths(options) if options.packet_length is None else (options.packet_length,):
             spec = replace(fabric_spec(options), crc=True, packet_length=length)
-            bench = ErrorBench(emit_fabric(spec), simulator=options.simulator)
+            fabric = emit_fabric(spec, initial=options.initial)
+            bench = _started(ErrorBench(fabric, simulator=options.simulator), options)
             case = bench.make_case(packets=options.packets, rate=rate, seed=options.seed)
             nodes = bench.machine.network.num_nodes
             say(f"errors: {nodes} routers, packets of {length} flits, {options.simulator} ...")
@@ -191,20 +242,33 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
     return about | _sum(runs) | {"passed": passed, "runs": [_error_row(run) for run in runs]}, 0 if passed else 1
 
 
+def random_lengths(options: argparse.Namespace) -> tuple[int, ...]:
+    """Return the packet lengths of the random test: those of which the options make a machine."""
+    if options.switching == "cut-through":
+        return RANDOM_LENGTHS[-1], 2 * RANDOM_LENGTHS[-1]
+    return RANDOM_LENGTHS[1:] if options.gapless_packets else RANDOM_LENGTHS
+
+
 def _lengths(test: str, options: argparse.Namespace) -> Sequence[int | None]:
     """Return the packet lengths of a test; None is that of the options."""
     if test not in ("random", "faults") or options.packet_length is not None:
         return (None,)
-    return (8, 16) if options.switching == "cut-through" else RANDOM_LENGTHS
+    return random_lengths(options)
 
 
 def cosim(options: argparse.Namespace) -> tuple[Result, int]:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
     _check_counts(options)
     by_waypoints = options.test == "faults" and options.endpoint_waypoints is not None
-    options.endpoints = AxiStreamSpec.kind if options.test == "axi" else RelaySpec.kind if by_waypoints else None
+    options.endpoints = RelaySpec.kind if by_waypoints else ENDPOINTS_OF_TEST.get(options.test)
+    if options.node_clocks and options.test not in CLOCKED_TESTS:
+        raise SpecError(f"--node-clocks is for the {', '.join(CLOCKED_TESTS)} tests, see --test")
     if options.test == "axi":
         return cosim_axi(options)
+    if options.test == "axi4":
+        return cosim_axi4(options)
+    if options.node_clocks:
+        return cosim_clocks(options)
     if options.test == "errors":
         return cosim_errors(options)
     if by_waypoints:
@@ -218,7 +282,8 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
                 spec = replace(spec, dead_pins=True) if test == "faults" else spec
                 spec = spec if length is None else replace(spec, packet_length=length)
                 if spec not in benches:
-                    benches[spec] = StreamBench(emit_fabric(spec), simulator=options.simulator)
+                    fabric = emit_fabric(spec, initial=options.initial)
+                    benches[spec] = _started(StreamBench(fabric, simulator=options.simulator), options)
                 runs.append(_run(benches[spec], _case(benches[spec], test, options)))
     except ToolError as error:
         return _failed(error, test=options.test or "all")

@@ -153,6 +153,8 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
         options["channel_registers"] = 0
     if options["packet_length"] < LONG_SLOT:
         options["ram"] = "auto" if options["ram"] == "block" else options["ram"]
+    if options["packet_length"] == 1:
+        options["gapless_packets"] = False
     if options["switching"] == "cut-through":
         options |= _cutting_through(network, options["packet_length"], rng)
     return FabricSpec(network=network.spec, **options)

@@ -16,17 +16,19 @@ from hdnhw.sim.check import log_rows
 from hdnhw.sim.runner import Bench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import ExchangeSpec
+from hdnhw.timing import TURN_SLOTS
 from hdnhw.traffic.exchange import exchange_trace
 
-__all__ = ["WAITS", "ExchangeBench", "ExchangeVerdict"]
+__all__ = ["ExchangeBench", "ExchangeVerdict"]
 
-WAITS = (5, 18)
-"""See :class:`ExchangeBench`: two runs."""
+START_CYCLES = 4
+"""Cycles from the end of a wait to the first head flit, where a slot begins then."""
 
 PATIENCE = 10_000
 """Cycles beyond those of the model after which a run is given up."""
 
-_BENCH = """// Bench of {top}: it writes down every head flit that is accepted and every packet that is taken.
+_BENCH = """// Bench of {top}: it writes down every head flit that is accepted, every packet that is taken,
+// and when the first head flit of a run is offered.
 module bench (
   input wire clk /* verilator public_flat_rw */,
   input wire rst /* verilator public_flat_rw */,
@@ -41,6 +43,7 @@ module bench (
   localparam integer WIDTH = {width};
   {top} dut (.*);
   wire [WIDTH-1:0] inject_payload [0:NODES-1];
+  wire inject_offered [0:NODES-1];
   wire inject_taken [0:NODES-1];
   wire [WIDTH:0] eject_payload [0:NODES-1];
   wire eject_taken [0:NODES-1];
@@ -48,10 +51,12 @@ module bench (
   reg [31:0] cycle;
   reg [31:0] position [0:NODES-1];
   reg [LENGTH*WIDTH-1:0] collected [0:NODES-1];
-  integer n, heads, tails;
+  reg began;
+  integer n, heads, tails, offers;
   initial begin
     heads = $fopen("heads.log", "w");
     tails = $fopen("tails.log", "w");
+    offers = $fopen("offers.log", "w");
   end
   always @(posedge clk) begin
     if (rst) begin
@@ -59,7 +64,12 @@ module bench (
       for (n = 0; n < NODES; n = n + 1) position[n] <= 0;
     end else begin
       cycle <= cycle + 1;
+      if (start) began = 0;
       for (n = 0; n < NODES; n = n + 1) begin
+        if (inject_offered[n] && !began) begin
+          $fwrite(offers, "%0d\\n", cycle);
+          began = 1;
+        end
         if (inject_taken[n]) begin
           if (position[n] == 0) $fwrite(heads, "%0d %0d %h\\n", n, cycle, inject_payload[n]);
           position[n] <= position[n] + 1 == LENGTH ? 0 : position[n] + 1;
@@ -75,6 +85,7 @@ module bench (
   always @(posedge done) begin
     $fflush(heads);
     $fflush(tails);
+    $fflush(offers);
   end
 endmodule
 """
@@ -84,10 +95,11 @@ def bench_text(fabric: EmittedFabric) -> str:
     """Return the bench around a fabric with generators, in SystemVerilog."""
     flits, nodes = fabric.machine.flits, fabric.machine.network.num_nodes
     wires = [
-        f"  assign inject_payload[{node}] = dut.inject_{node}_payload;\n"
-        f"  assign inject_taken[{node}] = dut.inject_{node}_valid & dut.inject_{node}_ready;\n"
-        f"  assign eject_payload[{node}] = dut.eject_{node}_payload;\n"
-        f"  assign eject_taken[{node}] = dut.eject_{node}_valid & dut.eject_{node}_ready;"
+        f"  assign inject_payload[{node}] = dut.fabric_inject_{node}_payload;\n"
+        f"  assign inject_offered[{node}] = dut.fabric_inject_{node}_valid;\n"
+        f"  assign inject_taken[{node}] = dut.fabric_inject_{node}_valid & dut.fabric_inject_{node}_ready;\n"
+        f"  assign eject_payload[{node}] = dut.fabric_eject_{node}_payload;\n"
+        f"  assign eject_taken[{node}] = dut.fabric_eject_{node}_valid & dut.fabric_eject_{node}_ready;"
         for node in range(nodes)
     ]
     sizes = {"nodes": nodes, "length": flits.packet_length, "width": flits.flit_width}
@@ -153,6 +165,14 @@ class ExchangeBench(Bench[tuple[int, ...], ExchangeVerdict]):
         at_once = self.machine.endpoint_format.endpoints.at_once
         self._once = exchange_on(self.model, words=self.machine.spec.packet_length, at_once=at_once)
 
+    @property
+    def waits(self) -> tuple[int, int]:
+        """Two runs: one that begins where routers serve in turn as after reset, and one soon after the first.
+
+        So the first takes as many cycles as :func:`hdnhw.model.collective.measure_network_exchange` finds from reset.
+        """
+        return TURN_SLOTS * self.machine.spec.packet_length - START_CYCLES, 18
+
     def measure(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
         """Run the exchange twice; return what the command ``exchange --on rtl`` prints.
 
@@ -164,7 +184,7 @@ class ExchangeBench(Bench[tuple[int, ...], ExchangeVerdict]):
         """
         say(f"exchange: {self.machine.network.num_nodes} generators in the emitted Verilog ...")
         try:
-            verdict = self.run_case(WAITS).verdict
+            verdict = self.run_case(self.waits).verdict
         except ToolError as error:
             return {"delivered": False, "error": str(error)}
         row = asdict(verdict)
@@ -186,12 +206,12 @@ class ExchangeBench(Bench[tuple[int, ...], ExchangeVerdict]):
         return (folder / "result.json").exists()
 
     def check(self, case: tuple[int, ...], folder: Path) -> ExchangeVerdict:
-        """See :meth:`Bench.check`; the model begins its runs in the cycles of the first heads in the logs."""
+        """See :meth:`Bench.check`; the model begins its runs in the cycles in which their first heads are offered."""
         counted: list[dict[str, int]] = json.loads((folder / "result.json").read_text())
         heads, tails = (_read_log(folder / f"{name}.log") for name in ("heads", "tails"))
         nodes, runs = self.machine.network.num_nodes, len(case)
         pairs = nodes * (nodes - 1)
-        begins = [heads[run * pairs][1] if run * pairs < len(heads) else 0 for run in range(runs)]
+        begins = ([int(cycle) for (cycle,) in log_rows(folder / "offers.log")] + [0] * runs)[:runs]
         expected = self._expected(begins)
         address, packets = self.machine.address, self.machine.endpoint_format
         flits_of = {

@@ -21,8 +21,8 @@ async def exchanges(dut: Any) -> None:
     """Reset, then start and wait, once for each of the case's waits."""
     case = json.loads(Path("case.json").read_text())
     dut.rst.value, dut.start.value = 1, 0
-    Clock(dut.clk, PERIOD_NS, "ns").start()
-    await ClockCycles(dut.clk, 4)
+    Clock(dut.clk, PERIOD_NS, "ns").start(start_high=False)
+    await RisingEdge(dut.clk)
     dut.rst.value = 0
     result = []
     for wait in case["waits"]:

@@ -58,7 +58,7 @@ module bench #(
   wire eject_valid [0:NODES-1];
   reg eject_ready [0:NODES-1];
   wire [15:0] dropped [0:NODES-1];
-{dead_wires}{check_wires}{flip_wires}{count_wires}
+{paused_wires}{dead_wires}{check_wires}{flip_wires}{count_wires}
   wire [WIDTH-1:0] channel_data [0:CHANNELS-1];
   wire channel_valid [0:CHANNELS-1];
   wire [7:0] channel_vc [0:CHANNELS-1];
@@ -114,7 +114,7 @@ module bench #(
       count = ejected;
       drops = 0;
       for (n = 0; n < NODES; n = n + 1) begin
-        drops = drops + {{16'b0, dropped[n]}}{lost}{bad};
+        drops = drops + {{16'b0, dropped[n]}}{paused}{lost}{bad};
         if (eject_valid[n] && eject_ready[n]) begin
           if (LENGTH == 1) collected[n] = eject_payload[n][WIDTH-1:0];
           else collected[n] = {{eject_payload[n][WIDTH-1:0], collected[n][LENGTH*WIDTH-1:WIDTH % (LENGTH*WIDTH)]}};
@@ -165,7 +165,7 @@ module bench #(
         end
       end
       inject_valid[n] <= pointer[n] < first[n+1] && earliest[pointer[n]] <= next
-        && (offered || {{24'b0, state[n][7:0]}} >= gap);
+        && (offered{goes_on} || {{24'b0, state[n][7:0]}} >= gap);
       inject_data[n] <= flits[pointer[n] * LENGTH + position[n]];
       eject_ready[n] <= next >= hold && {{24'b0, state[n][15:8]}} >= stall;
     end
@@ -236,20 +236,22 @@ def _connections(machine: Machine) -> str:
     lines: list[str] = []
     for node in range(machine.network.num_nodes):
         lines += [
-            f".inject__{node}__payload(inject_data[{node}])",
-            f".inject__{node}__valid(inject_valid[{node}])",
-            f".inject__{node}__ready(inject_ready[{node}])",
-            f".eject__{node}__payload(eject_payload[{node}])",
-            f".eject__{node}__valid(eject_valid[{node}])",
-            f".eject__{node}__ready(eject_ready[{node}])",
-            f".dropped__{node}(dropped[{node}])",
+            f".inject_{node}_payload(inject_data[{node}])",
+            f".inject_{node}_valid(inject_valid[{node}])",
+            f".inject_{node}_ready(inject_ready[{node}])",
+            f".eject_{node}_payload(eject_payload[{node}])",
+            f".eject_{node}_valid(eject_valid[{node}])",
+            f".eject_{node}_ready(eject_ready[{node}])",
+            f".dropped_{node}(dropped[{node}])",
         ]
+        if machine.spec.gapless_packets:
+            lines.append(f".paused_{node}(paused[{node}])")
         if machine.spec.dead_pins:
-            lines += [f".dead__{node}(dead_now[{node}])", f".lost__{node}(lost[{node}])"]
+            lines += [f".dead_{node}(dead_now[{node}])", f".lost_{node}(lost[{node}])"]
         if machine.spec.crc:
-            lines += [f".errors__{node}(errors[{node}])", f".bad__{node}(bad[{node}])"]
+            lines += [f".errors_{node}(errors[{node}])", f".bad_{node}(bad[{node}])"]
         if machine.spec.endpoints is not None:
-            lines.append(f".counts__{node}(counts[{node}])")
+            lines.append(f".counts_{node}(counts[{node}])")
     return "".join(f",\n    {line}" for line in lines)
 
 
@@ -301,7 +303,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
             f"  assign channel_port[{number}] = {port};",
             f"  assign channel_phase[{number}] = {timing.leaving_phase(odd=bool(machine.odd[node]))};",
         ]
-    can_die, crc = machine.spec.dead_pins, machine.spec.crc
+    can_die, crc, gapless = machine.spec.dead_pins, machine.spec.crc, machine.spec.gapless_packets
     return _BENCH.format(
         top=fabric.top,
         capacity=CAPACITY,
@@ -311,12 +313,15 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
         length=timing.packet_length,
         width=machine.spec.flit_width,
         connections=_connections(machine),
-        count_wires="" if relays is None else _COUNT_WIRES.format(width=relays["ports"]["counts__N"]["width"]),
+        count_wires="" if relays is None else _COUNT_WIRES.format(width=relays["ports"]["counts_N"]["width"]),
         write_counts="" if relays is None else _WRITE_COUNTS,
-        dead_wires=_DEAD_WIRES.format(width=manifest["ports"]["dead__N"]["width"]) if can_die else "",
+        paused_wires="  wire [15:0] paused [0:NODES-1];\n" if gapless else "",
+        paused=" + {16'b0, paused[n]}" if gapless else "",
+        goes_on=" || position[n] != 0" if gapless else "",
+        dead_wires=_DEAD_WIRES.format(width=manifest["ports"]["dead_N"]["width"]) if can_die else "",
         lost=" + {16'b0, lost[n]}" if can_die else "",
         dead_read=_DEAD_READ if can_die else "",
-        check_wires=_CHECK_WIRES.format(width=manifest["ports"]["errors__N"]["width"]) if crc else "",
+        check_wires=_CHECK_WIRES.format(width=manifest["ports"]["errors_N"]["width"]) if crc else "",
         bad=" + {16'b0, bad[n]}" if crc else "",
         write_checks=_WRITE_CHECKS if crc else "",
         flip_wires=_FLIP_WIRES.format(width=machine.word_width) if flips else "",

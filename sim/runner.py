@@ -1,5 +1,6 @@
 """What the benches of emitted fabrics have in common: building the Verilog, running a case, judging what it did."""
 
+import json
 import shutil
 import time
 from abc import ABC, abstractmethod
@@ -16,7 +17,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, control_text
 from hdnhw.spec import EndpointSpec
 
-__all__ = ["Bench", "Run", "Verdict"]
+__all__ = ["Bench", "Run", "TopLevelBench", "Verdict"]
 
 
 class Verdict(Protocol):
@@ -74,6 +75,8 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         The cocotb tests.
     kind : type or None
         The class of endpoints that the fabric must have; None for benches of the terminals below them.
+    start : int
+        Seed of what Verilator finds in the registers and memories of a fabric without initial values.
 
     Raises
     ------
@@ -84,6 +87,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
     name: ClassVar[str]
     module: ClassVar[str]
     kind: ClassVar[type[EndpointSpec] | None] = None
+    start = 1
 
     def __init__(self, fabric: EmittedFabric, *, simulator: str = "verilator", root: Path = BUILD_ROOT) -> None:
         self.fabric, self.machine = fabric, fabric.machine
@@ -93,6 +97,8 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         arguments: tuple[str, ...] = ("-g2012",)
         if simulator == "verilator":
             files, arguments = {"bench.vlt": control_text(self.fabric.blocks, *rules), **files}, BUILD_ARGUMENTS
+            if not fabric.initial:
+                arguments = (*arguments, "--x-initial", "unique")
         self.build = Build(self.name, files, top, simulator=simulator, arguments=arguments, root=root)
 
     @cached_property
@@ -136,6 +142,9 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         build_seconds = self.build.make()
         folder = self.build.clear_run_folder(name)
         options = write(folder)
+        if not self.fabric.initial:
+            random = ["+verilator+rand+reset+2", f"+verilator+seed+{self.start}"]
+            options["plusargs"] = [*options.get("plusargs", []), *random]
         started = time.monotonic()
         self.build.run(self.module, folder, **options)
         if not self.has_ended(folder):
@@ -162,3 +171,24 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         if verdict.passed and not keep:
             shutil.rmtree(folder)
         return Run(name, self.machine, verdict, seconds, build_seconds)
+
+
+class TopLevelBench(Bench[CaseType, VerdictType]):
+    """A fabric whose ports cocotb drives and watches itself: it is told a case in JSON, and writes a result."""
+
+    def sources(self) -> tuple[str, dict[str, str], list[str]]:
+        """See :meth:`Bench.sources`; cocotb sees all wires of the top level."""
+        return self.fabric.top, self.fabric.verilog, [f'public_flat_rw -module "{self.fabric.top}" -var "*"']
+
+    def told(self, case: CaseType) -> Any:
+        """Return what cocotb is told of a case, as JSON can hold it."""
+        return case
+
+    def write(self, case: CaseType, folder: Path) -> dict[str, Any]:
+        """See :meth:`Bench.write`."""
+        (folder / "case.json").write_text(json.dumps(self.told(case)))
+        return {}
+
+    def has_ended(self, folder: Path) -> bool:
+        """See :meth:`Bench.has_ended`."""
+        return (folder / "result.json").exists()

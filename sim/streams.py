@@ -66,10 +66,11 @@ class HarnessBench(Bench[CaseType, VerdictType]):
 
     def options(self, plusargs: dict[str, Any], reset_after: int = 0) -> dict[str, Any]:
         """Return the options of :meth:`hdnhw.sim.simulator.Build.run`."""
+        cycles = 4 if self.machine.spec.dead_pins else 1  # what is dead from the start gets through in the reset
         return {
             "test_filter": r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
             "plusargs": [f"+{name}={value}" for name, value in plusargs.items()],
-            "extra_env": {"HDNHW_RESET_AFTER": str(reset_after)},
+            "extra_env": {"HDNHW_RESET_AFTER": str(reset_after), "HDNHW_RESET_CYCLES": str(cycles)},
         }
 
 

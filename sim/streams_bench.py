@@ -15,8 +15,8 @@ PERIOD_NS = 10
 
 async def _start(dut: Any) -> None:
     dut.rst.value = 1
-    Clock(dut.clk, PERIOD_NS, "ns").start()
-    await ClockCycles(dut.clk, 4)
+    Clock(dut.clk, PERIOD_NS, "ns").start(start_high=False)
+    await ClockCycles(dut.clk, int(os.environ["HDNHW_RESET_CYCLES"]))
     dut.rst.value = 0
 
 

@@ -84,9 +84,9 @@ class Traces:
         return Bus(name, texts, colors)
 
     def stream(self, prefix: str, name: str, *, positions: bool = True) -> list[Lane]:
-        """Return the lanes of the stream ``{prefix}__*``; flits are drawn in the cycles in which they are taken."""
-        valid, ready = f"{prefix}__valid", f"{prefix}__ready"
-        flits = self.flit_lane(f"{name} flit", f"{prefix}__payload", valid, ready, positions=positions)
+        """Return the lanes of the stream ``{prefix}_*``; flits are drawn in the cycles in which they are taken."""
+        valid, ready = f"{prefix}_valid", f"{prefix}_ready"
+        flits = self.flit_lane(f"{name} flit", f"{prefix}_payload", valid, ready, positions=positions)
         return [self.bit(f"{name} valid", valid), self.bit(f"{name} ready", ready), flits]
 
     def channel(self, prefix: str, name: str, *, positions: bool = True) -> list[Lane]:
@@ -163,7 +163,7 @@ class Recorder:
             ],
             "cycles": cycles,
             "stall": stall,
-            "wires": sorted({name for name in names if re.match(r"rst$|inject__|eject__|channel_", name)}),
+            "wires": sorted({name for name in names if re.match(r"rst$|inject_|eject_|channel_", name)}),
         }
         return self._play(json.dumps(scene, indent=1))
 

@@ -18,7 +18,7 @@ class Source:
 
     def __init__(self, dut: Any, node: int, packets: list[dict[str, Any]]) -> None:
         self.valid, self.ready, self.payload = (
-            getattr(dut, f"inject__{node}__{member}") for member in ("valid", "ready", "payload")
+            getattr(dut, f"inject_{node}_{member}") for member in ("valid", "ready", "payload")
         )
         self.flits = [(packet["cycle"], flit) for packet in packets for flit in packet["flits"]]
 
@@ -41,7 +41,7 @@ async def record(dut: Any) -> None:
     scene = json.loads(Path("scene.json").read_text())
     nodes = range(scene["nodes"])
     sources = [Source(dut, node, [packet for packet in scene["packets"] if packet["source"] == node]) for node in nodes]
-    sinks = [getattr(dut, f"eject__{node}__ready") for node in nodes]
+    sinks = [getattr(dut, f"eject_{node}_ready") for node in nodes]
     wires = {name: getattr(dut, name) for name in scene["wires"]}
     traces: dict[str, list[int]] = {name: [] for name in wires}
     dut.rst.value = 1

@@ -36,7 +36,7 @@ MEMORY = 8 << 30
 GRACE = 60
 """Seconds that a line has to end when it is told to."""
 
-SLOW = {"build": 0.1, "demo": 0.1, "machines": 0.1, "papers": 0.02, "synth": 0.1, "warm-up": 0.2}
+SLOW = {"build": 0.1, "demo": 0.1, "machines": 0.1, "papers": 0.02, "prove": 0.1, "synth": 0.1, "warm-up": 0.2}
 """How often commands are drawn that take longer than others, 1 of which are drawn."""
 
 SOUND = (

@@ -80,7 +80,7 @@ def test_flits_of_frames_are_whole_bytes():
 
 
 def test_bit_1_of_a_kind_says_that_there_is_no_data():
-    assert [kind for kind in PacketKind if not kind & 2] == [PacketKind.SINGLE, PacketKind.BODY]
+    assert [kind for kind in PacketKind if not kind & 2] == [PacketKind.FIRST, PacketKind.BODY]
 
 
 @given(st.integers(1, 64), st.integers(0, 20), st.integers(1, 40), st.integers(1, 300), st.booleans())

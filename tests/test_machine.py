@@ -18,6 +18,7 @@ from hdnhw.rtl.queueing import ALLOCATORS
 from hdnhw.spec import (
     ENDPOINTS,
     QUEUEINGS,
+    AxiMemorySpec,
     AxiStreamSpec,
     CollectiveSpec,
     EndpointSpec,
@@ -34,7 +35,13 @@ from hdnhw.topology.metrics import neighbor_table
 ROOT = Path(__file__).parents[1]
 HANDED_WHOLE = ("hdnhw/model", "hdnhw/rtl", "hdnhw/emit", "hdnhw/flow", "sim", "boards")
 """Folders whose functions take a machine, never two of its options."""
-ENDPOINT_SPECS = (AxiStreamSpec(), CollectiveSpec(operations=("exchange",)), RelaySpec(), ExchangeSpec(at_once=True))
+ENDPOINT_SPECS = (
+    AxiStreamSpec(),
+    AxiMemorySpec(),
+    CollectiveSpec(operations=("exchange",)),
+    RelaySpec(),
+    ExchangeSpec(at_once=True),
+)
 
 
 def spec_of(text="rdn(cube(2), 1)", **options):
@@ -65,7 +72,7 @@ def test_options_are_those_of_the_spec_with_their_defaults_filled_in():
     assert list(options) == list(options_of(FabricSpec))
     assert (options["modes"], options["buffers"], options["crc"]) == ("Of", 16, False)
     assert list(made.options(routes=True)) == ["modes", "lanes"]
-    assert made.options(pins=True) == {"dead_pins": False, "crc": False}
+    assert made.options(pins=True) == {"dead_pins": False, "crc": False, "gapless_packets": False}
     assert make_machine(replace(made.spec, **options)).options() == options
 
 
@@ -130,6 +137,7 @@ def test_a_machine_is_made_once():
             "channel registers need packets of 9 flits or more with voq, not 8",
         ),
         ({"channel_registers": 1, "switching": "cut-through"}, "cut-through needs --channel-registers 0: half a slot"),
+        ({"gapless_packets": True, "packet_length": 1}, "gapless packets must have 2 flits or more: one of a single"),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
     ],
 )
@@ -153,12 +161,12 @@ def test_each_kind_of_endpoints_stands_in_every_table(endpoints):
     assert type(endpoints) is ENDPOINTS[endpoints.kind]
     assert made.endpoint_format.header_positions["dst"] == {"offset": 0, "width": made.address.width}
     emitted = EMITTED[endpoints.kind](made, "top", {})
-    unit, around = emitted.unit(), emitted.around()
+    unit, around = emitted.unit(), emitted.around(emitted.modules)
     for module in (unit, around):
         Fragment.get(module, None)
     assert emitted.machine is unit.machine is around.machine is made
     (bench,) = entry_points(group="hdnhw.benches", name=endpoints.kind)
-    assert bench.load().name in ("axi", "collective", "exchange", "relay")
+    assert bench.load().name in ("axi", "axi4", "collective", "exchange", "relay")
 
 
 def test_no_kind_of_endpoints_is_missing_here():

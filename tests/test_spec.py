@@ -320,11 +320,16 @@ REFUSED_CALLS = [
     (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),
     (lambda: AxiStreamSpec(tuser_width=0), "tuser width must be 1 to 1024 bits, not 0"),
     (lambda: AxiStreamSpec(tuser_width=1025), "tuser width must be 1 to 1024 bits, not 1025"),
+    (lambda: AxiStreamSpec(tuser="middle"), "tuser must be first or last, not 'middle'"),
+    (lambda: AxiStreamSpec(prompt_packets=1), "prompt packets must be 2 to 256 packets, not 1"),
     (lambda: RelaySpec(waypoints=0), "waypoints must be 1 to 8, not 0"),
     (lambda: RelaySpec(waypoints=9), "waypoints must be 1 to 8, not 9"),
     (lambda: RelaySpec(relay_buffers=0), "relay buffers must be a power of two from 1 to 64, not 0"),
     (lambda: RelaySpec(relay_buffers=6), "relay buffers must be a power of two from 1 to 64, not 6"),
     (lambda: RelaySpec(relay_buffers=128), "relay buffers must be a power of two from 1 to 64, not 128"),
+    (lambda: RelaySpec(relay_queues=0), "relay queues must be a power of two from 1 to 8, not 0"),
+    (lambda: RelaySpec(relay_queues=3), "relay queues must be a power of two from 1 to 8, not 3"),
+    (lambda: RelaySpec(relay_queues=16), "relay queues must be a power of two from 1 to 8, not 16"),
     (lambda: RelaySpec(timeout=128), "timeout must be a power of two from 256 to 16777216 cycles, not 128"),
     (lambda: RelaySpec(timeout=1000), "timeout must be a power of two from 256 to 16777216 cycles, not 1000"),
     (lambda: RelaySpec(timeout=1 << 25), "timeout must be a power of two from 256 to 16777216 cycles, not 33554432"),
@@ -341,6 +346,14 @@ REFUSED_CALLS = [
             "a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again",
         )
         for endpoints in (AxiStreamSpec(), CollectiveSpec(), RelaySpec())
+    ),
+    (
+        lambda: fabric(gapless_packets=True, endpoints=AxiStreamSpec()),
+        "gapless packets are for sources that hold a whole packet before they send it, which these endpoints do not",
+    ),
+    (
+        lambda: fabric(gapless_packets=True, endpoints=RelaySpec()),
+        "gapless packets do not go with relays: what relays do is timed by the flits that are accepted",
     ),
 ]
 
@@ -407,7 +420,8 @@ def test_fabric_limits():
         ({"modes": ["f"]}, "modes must be a string or None, not ['f']"),
         (
             {"endpoints": "axi-stream"},
-            "endpoints must be AxiStreamSpec, CollectiveSpec, RelaySpec, ExchangeSpec or None, not 'axi-stream'",
+            "endpoints must be AxiStreamSpec, AxiMemorySpec, CollectiveSpec, RelaySpec, ExchangeSpec or None, "
+            "not 'axi-stream'",
         ),
     ],
 )
@@ -435,7 +449,7 @@ def test_endpoint_sizes_are_plain_integers():
     relays = RelaySpec(waypoints=np.int64(2), relay_buffers=np.uint8(8), timeout=np.int32(512))
     assert fabric(endpoints=relays, dead_pins=True).endpoints == RelaySpec(waypoints=2, relay_buffers=8, timeout=512)
     assert {type(relays.waypoints), type(relays.relay_buffers), type(relays.timeout)} == {int}
-    for name in ("waypoints", "relay_buffers", "timeout"):
+    for name in ("waypoints", "relay_buffers", "relay_queues", "timeout"):
         with pytest.raises(TypeError, match=f"^{name.replace('_', ' ')} must be an integer, not '8'$"):
             RelaySpec(**{name: "8"})
 

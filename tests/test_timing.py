@@ -165,6 +165,42 @@ def test_zero_load_latency_by_counting_cycles(length, registers, crc):
             assert timing.zero_load_latency(hops, phase) == head_out + length - 1 - phase
 
 
+GAPLESS = [
+    *({"packet_length": length} for length in (2, 3, 4, 5, 7, 8, 9, 16)),
+    *({"packet_length": length, "queueing": "voq"} for length in (2, 4, 7, 8, 9)),
+    *({"packet_length": length, "switching": "cut-through"} for length in (8, 10, 16)),
+    {"packet_length": 8, "channel_registers": 1},
+    {"packet_length": 8, "crc": True},
+]
+
+
+@pytest.mark.parametrize("options", GAPLESS)
+def test_zero_load_latency_of_gapless_packets_by_counting_cycles(options):
+    """Count: the head is taken in its phase, its route is there in the update phase, it is read in the next slot."""
+    paced, timing = SlotTiming(**options), SlotTiming(**options, gapless_packets=True)
+    length = timing.packet_length
+    for phase in range(length):
+        for hops in range(4):
+            head = phase
+            while head % length != timing.injection_phase:
+                head += 1
+            pushed = head + timing.registers_routes
+            assert pushed % length == timing.update_phase
+            read = (pushed // length + 1) * length + hops * timing.hop_cycles
+            tail_out = read + timing.ejection_cycles + length - 1
+            assert timing.zero_load_latency(hops, phase) == tail_out - phase
+    means = [np.mean([each.zero_load_latency(4, phase) for phase in range(length)]) for each in (paced, timing)]
+    assert means[0] - means[1] == length - 1 - timing.registers_routes
+
+
+@pytest.mark.parametrize("options", GAPLESS)
+def test_each_flit_of_a_gapless_packet_is_written_before_it_is_read(options):
+    """A flit is written as many cycles after the head as it is read after it; at most two registers are in between."""
+    timing = SlotTiming(**options, gapless_packets=True)
+    lead = timing.most_lead if timing.reads_block_ram else 0
+    assert timing.injection_phase + 1 < timing.packet_length - lead
+
+
 @pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
 @pytest.mark.parametrize("crc", [False, True])
 @pytest.mark.parametrize("matches", [False, True])

@@ -46,23 +46,6 @@ module sensor #(
     end
 endmodule
 
-// The ports of node N of the fabric, joined to bit slices of the wires below.
-`define NODE(N) \
-    .s_axis_``N``_tdata(send_tdata[32*N +: 32]), \
-    .s_axis_``N``_tkeep(4'b1111), \
-    .s_axis_``N``_tlast(send_tlast[N]), \
-    .s_axis_``N``_tdest(send_tdest[4*N +: 4]), \
-    .s_axis_``N``_tuser(send_tuser[4*N +: 4]), \
-    .s_axis_``N``_tvalid(send_tvalid[N]), \
-    .s_axis_``N``_tready(send_tready[N]), \
-    .m_axis_``N``_tdata(receive_tdata[32*N +: 32]), \
-    .m_axis_``N``_tkeep(receive_tkeep[4*N +: 4]), \
-    .m_axis_``N``_tlast(receive_tlast[N]), \
-    .m_axis_``N``_tid(receive_tid[4*N +: 4]), \
-    .m_axis_``N``_tuser(receive_tuser[4*N +: 4]), \
-    .m_axis_``N``_tvalid(receive_tvalid[N]), \
-    .m_axis_``N``_tready(receive_tready[N])
-
 module top (
     input  wire        aclk,
     input  wire        aresetn,
@@ -97,73 +80,67 @@ module top (
     output wire        s_axil_rvalid,
     input  wire        s_axil_rready
 );
-    localparam integer NODES = 16;
+    `include "fabric_axi.svh"
+    localparam integer NODES = FABRIC_AXI_NODES;
 
-    wire [32*NODES-1:0] send_tdata, receive_tdata;
-    wire [4*NODES-1:0] send_tdest, send_tuser, receive_tkeep, receive_tid, receive_tuser;
-    wire [NODES-1:0] send_tlast, send_tvalid, send_tready, receive_tlast, receive_tvalid, receive_tready;
+    logic [NODES-1:0][31:0] send_tdata, receive_tdata;
+    logic [NODES-1:0][3:0] send_tdest, send_tuser, receive_tkeep, receive_tid, receive_tuser;
+    logic [NODES-1:0] send_tlast, send_tvalid, send_tready, receive_tlast, receive_tvalid, receive_tready;
 
     // Node 0 sends nothing; the sensors would take any frame at once, and throw it away.
-    assign send_tdata[31:0] = 32'd0;
-    assign send_tdest[3:0] = 4'd0;
-    assign send_tuser[3:0] = 4'd0;
+    assign send_tdata[0] = 32'd0;
+    assign send_tdest[0] = 4'd0;
+    assign send_tuser[0] = 4'd0;
     assign send_tlast[0] = 1'b0;
     assign send_tvalid[0] = 1'b0;
 
-    assign m_axis_tdata = receive_tdata[31:0];
-    assign m_axis_tkeep = receive_tkeep[3:0];
+    assign m_axis_tdata = receive_tdata[0];
+    assign m_axis_tkeep = receive_tkeep[0];
     assign m_axis_tlast = receive_tlast[0];
-    assign m_axis_tid = receive_tid[3:0];
-    assign m_axis_tuser = receive_tuser[3:0];
+    assign m_axis_tid = receive_tid[0];
+    assign m_axis_tuser = receive_tuser[0];
     assign m_axis_tvalid = receive_tvalid[0];
     assign receive_tready = {{(NODES - 1) {1'b1}}, m_axis_tready};
 
     wire unused = &{
         1'b0, send_tready[0], receive_tdata, receive_tkeep, receive_tlast, receive_tid, receive_tuser, receive_tvalid};
 
-    // The packed address of a node is listed in manifest.json; in this network it is the node's number.
     genvar node;
     generate
         for (node = 1; node < NODES; node = node + 1) begin : sensors
             sensor #(
                 .NUMBER(node[3:0]),
-                .DESTINATION(4'd0)
+                .DESTINATION(FABRIC_AXI_ADDRESS_OF_NODE[3:0])
             ) source (
                 .aclk(aclk),
                 .aresetn(aresetn),
-                .m_axis_tdata(send_tdata[32*node+:32]),
+                .m_axis_tdata(send_tdata[node]),
                 .m_axis_tlast(send_tlast[node]),
-                .m_axis_tdest(send_tdest[4*node+:4]),
-                .m_axis_tuser(send_tuser[4*node+:4]),
+                .m_axis_tdest(send_tdest[node]),
+                .m_axis_tuser(send_tuser[node]),
                 .m_axis_tvalid(send_tvalid[node]),
                 .m_axis_tready(send_tready[node])
             );
         end
     endgenerate
 
-    fabric_axi fabric (
+    fabric_axi_wrap fabric (
         .aclk(aclk),
         .aresetn(aresetn),
-        `NODE(0), `NODE(1), `NODE(2), `NODE(3), `NODE(4), `NODE(5), `NODE(6), `NODE(7),
-        `NODE(8), `NODE(9), `NODE(10), `NODE(11), `NODE(12), `NODE(13), `NODE(14), `NODE(15),
-        .s_axil_awaddr(s_axil_awaddr),
-        .s_axil_awprot(s_axil_awprot),
-        .s_axil_awvalid(s_axil_awvalid),
-        .s_axil_awready(s_axil_awready),
-        .s_axil_wdata(s_axil_wdata),
-        .s_axil_wstrb(s_axil_wstrb),
-        .s_axil_wvalid(s_axil_wvalid),
-        .s_axil_wready(s_axil_wready),
-        .s_axil_bresp(s_axil_bresp),
-        .s_axil_bvalid(s_axil_bvalid),
-        .s_axil_bready(s_axil_bready),
-        .s_axil_araddr(s_axil_araddr),
-        .s_axil_arprot(s_axil_arprot),
-        .s_axil_arvalid(s_axil_arvalid),
-        .s_axil_arready(s_axil_arready),
-        .s_axil_rdata(s_axil_rdata),
-        .s_axil_rresp(s_axil_rresp),
-        .s_axil_rvalid(s_axil_rvalid),
-        .s_axil_rready(s_axil_rready)
+        .s_axis_tdata(send_tdata),
+        .s_axis_tkeep({NODES{4'b1111}}),
+        .s_axis_tlast(send_tlast),
+        .s_axis_tdest(send_tdest),
+        .s_axis_tuser(send_tuser),
+        .s_axis_tvalid(send_tvalid),
+        .s_axis_tready(send_tready),
+        .m_axis_tdata(receive_tdata),
+        .m_axis_tkeep(receive_tkeep),
+        .m_axis_tlast(receive_tlast),
+        .m_axis_tid(receive_tid),
+        .m_axis_tuser(receive_tuser),
+        .m_axis_tvalid(receive_tvalid),
+        .m_axis_tready(receive_tready),
+        .*
     );
 endmodule

@@ -31,8 +31,10 @@ from hdnhw.cli.options import (
     add_command,
     add_endpoint_options,
     add_faults_option,
+    add_initial_option,
     add_load_options,
     add_machine_options,
+    add_node_clocks_option,
     drawn_faults,
     fabric_spec,
     load_spec,
@@ -40,6 +42,7 @@ from hdnhw.cli.options import (
 )
 from hdnhw.cli.papers import add_papers_command
 from hdnhw.cli.progress import Clock
+from hdnhw.cli.prove import add_prove_command
 from hdnhw.cli.simulation import add_simulation_commands
 from hdnhw.cli.warmup import add_warmup_command
 from hdnhw.kernels import compilation
@@ -52,8 +55,10 @@ __all__ = [
     "add_command",
     "add_endpoint_options",
     "add_faults_option",
+    "add_initial_option",
     "add_load_options",
     "add_machine_options",
+    "add_node_clocks_option",
     "command_parser",
     "drawn_faults",
     "fabric_spec",
@@ -69,6 +74,7 @@ EXTRAS = {
     "cocotbext": "sim",
     "distributed": "sweep",
     "jinja2": "sweep",
+    "litex": "litex",
     "matplotlib": "sweep",
     "pyarrow": "sweep",
     "pyosys": "flow",
@@ -104,6 +110,7 @@ def command_parser() -> Parser:
         add_emulation_command,
         add_simulation_commands,
         add_hardware_commands,
+        add_prove_command,
         add_papers_command,
         add_faults_commands,
         add_warmup_command,

@@ -11,7 +11,9 @@ from hdnhw.cli.options import (
     Result,
     add_command,
     add_endpoint_options,
+    add_initial_option,
     add_machine_options,
+    add_node_clocks_option,
     fabric_spec,
     say,
 )
@@ -31,7 +33,13 @@ def emit(options: argparse.Namespace) -> tuple[Result, int]:
     directory = Path(options.output)
     check_folder("output", directory)
     check_place(directory, top=options.name)
-    fabric = emit_fabric(fabric_spec(options), top=options.name)
+    fabric = emit_fabric(
+        fabric_spec(options),
+        top=options.name,
+        initial=options.initial,
+        wrapper=options.wrapper,
+        node_clocks=options.node_clocks,
+    )
     written = write_fabric(fabric, directory)
     manifest = fabric.manifest
     return {
@@ -78,6 +86,14 @@ def _add_emit(commands: Any) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="directory for the files")
     parser.add_argument("--name", default="fabric", help="name of the top-level module (default fabric)")
     parser.add_argument("--endpoints", choices=list(ENDPOINTS), help="what to put at the terminals")
+    parser.add_argument(
+        "--wrapper",
+        action="store_true",
+        help="with wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes, and "
+        "files of constants",
+    )
+    add_initial_option(parser)
+    add_node_clocks_option(parser)
     add_machine_options(parser)
     add_endpoint_options(parser)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hdnhw.cli.options import DONE, FAILED, Parser, Result, add_command, add_machine_options, machine_words
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import workers
-from hdnhw.flow.family import FAMILIES
+from hdnhw.flow.family import FAMILIES, PLACED_FAMILIES
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError, parse
 from hdnhw.spec.options import options_of
 
@@ -158,7 +158,7 @@ def add_machines_command(commands: Any) -> None:
     )
     parser.add_argument("--packet-bits", type=int, default=256, metavar="N", help="bits of a packet (default 256)")
     parser.add_argument("--hops", type=int, default=4, metavar="H", help="channels of the latency (default 4)")
-    parser.add_argument("--family", choices=list(FAMILIES), default="ecp5", help="default ecp5")
+    parser.add_argument("--family", choices=list(PLACED_FAMILIES), default="ecp5", help="default ecp5")
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of place-and-route (default 3)")
     parser.add_argument("--plot", metavar="FILE", help="draw Gbit/s a node against ns: .svg, .png or .pdf")
     add_machine_options(parser, defaults=dict.fromkeys(options_of(FabricSpec), ""))

@@ -24,8 +24,10 @@ __all__ = [
     "add_command",
     "add_endpoint_options",
     "add_faults_option",
+    "add_initial_option",
     "add_load_options",
     "add_machine_options",
+    "add_node_clocks_option",
     "drawn_faults",
     "fabric_spec",
     "load_spec",
@@ -201,6 +203,25 @@ def _pattern_forms() -> str:
     from hdnhw.traffic.patterns import PATTERNS
 
     return ", ".join(form_of(name, maker) for name, maker in PATTERNS.items())
+
+
+def add_initial_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that leaves initial values out of the Verilog."""
+    parser.add_argument(
+        "--no-initial",
+        dest="initial",
+        action="store_false",
+        help="no initial values of registers and memories, for ASICs: they have none before the first reset",
+    )
+
+
+def add_node_clocks_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that gives each terminal a clock of its own."""
+    parser.add_argument(
+        "--node-clocks",
+        action="store_true",
+        help="each node's terminal has a clock and a reset of its own, behind asynchronous queues",
+    )
 
 
 def add_faults_option(parser: argparse.ArgumentParser) -> None:

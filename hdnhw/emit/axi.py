@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from amaranth.hdl import Shape
+from amaranth.lib.wiring import In
+
 from hdnhw.emit.endpoint import EmittedEndpoints
 from hdnhw.flit import FrameFormat, PacketKind
 from hdnhw.rtl.axi.endpoint import Endpoint, NodeWord
-from hdnhw.rtl.axi.fabric import AxiFabric
+from hdnhw.rtl.axi.fabric import AxiComponent, AxiFabric
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.registers import (
     ADDRESS_WIDTH,
@@ -15,7 +18,10 @@ from hdnhw.rtl.axi.registers import (
     VERSION,
     GlobalWord,
     RegisterBlock,
+    axi_lite_members,
 )
+from hdnhw.rtl.part import Part
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 
 __all__ = ["EmittedAxi"]
 
@@ -24,6 +30,7 @@ class EmittedAxi(EmittedEndpoints):
     """AXI4-Stream endpoints as text; they share the registers."""
 
     suffix, unit_suffix, shared_suffix = "_axi", "_endpoint", "_registers"
+    clock, reset, has_streams = "aclk", "aresetn", True
 
     def unit(self) -> Endpoint:
         """Return the endpoint of a node."""
@@ -43,9 +50,13 @@ class EmittedAxi(EmittedEndpoints):
         }
         return RegisterBlock(constants, num_nodes=num_nodes)
 
-    def around(self) -> AxiFabric:
+    def around(self, modules: EndpointModules | EndpointParts) -> AxiFabric:
         """Return the fabric with its endpoints."""
-        return AxiFabric(self.machine, self.modules)
+        return AxiFabric(self.machine, modules)
+
+    def component(self, fabric: Part) -> AxiComponent:
+        """See :meth:`EmittedEndpoints.component`: its terminals are streams."""
+        return AxiComponent(self.machine, self.parts(fabric))
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""
@@ -55,6 +66,9 @@ class EmittedAxi(EmittedEndpoints):
             "registers_module": self.modules.shared,
             "max_frame": frames.endpoints.max_frame,
             "tuser_width": frames.endpoints.tuser_width,
+            "tuser": frames.endpoints.tuser,
+            "prompt_packets": self.machine.frame_pool.prompt,
+            "slots": self.machine.frame_pool.slots,
             "ports": _ports(frames),
             "packet": {
                 **self.packet(),
@@ -67,7 +81,11 @@ class EmittedAxi(EmittedEndpoints):
 def _ports(frames: FrameFormat) -> dict[str, Any]:
     ports: dict[str, Any] = {
         "aclk": {"direction": "input", "width": 1},
-        "aresetn": {"direction": "input", "width": 1, "meaning": "synchronous, active low"},
+        "aresetn": {
+            "direction": "input",
+            "width": 1,
+            "meaning": "synchronous, active low; hold for two cycles or more",
+        },
     }
     for side, transfer, inside, outside in (
         ("s_axis", send_layout(frames), "input", "output"),
@@ -79,7 +97,10 @@ def _ports(frames: FrameFormat) -> dict[str, Any]:
         ports[f"{side}_N_tready"] = {"direction": outside, "width": 1}
     ports["s_axis_N_tdest"]["meaning"] = "packed address of the destination, see address.of_node; first transfer counts"
     ports["m_axis_N_tid"]["meaning"] = "packed address of the source"
-    return ports
+    return ports | {
+        name: {"direction": "input" if member.flow == In else "output", "width": Shape.cast(member.shape).width}
+        for name, member in axi_lite_members("s_axil_").items()
+    }
 
 
 def _registers() -> dict[str, Any]:

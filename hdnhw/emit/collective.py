@@ -10,6 +10,7 @@ from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.engine import CollectiveEngine
 from hdnhw.rtl.collective.fabric import CollectiveFabric
 from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 
 __all__ = ["EmittedEngines"]
 
@@ -21,15 +22,18 @@ class EmittedEngines(EmittedEndpoints):
 
     @cached_property
     def _engine(self) -> CollectiveEngine:
-        return CollectiveEngine(self.machine)
+        """An engine to read sizes from."""
+        engine = self.unit()
+        engine._MustUse__silence = True  # no warning that it was forgotten
+        return engine
 
     def unit(self) -> CollectiveEngine:
         """Return the engine of a node."""
-        return self._engine
+        return CollectiveEngine(self.machine)
 
-    def around(self) -> CollectiveFabric:
+    def around(self, modules: EndpointModules | EndpointParts) -> CollectiveFabric:
         """Return the fabric with its engines."""
-        return CollectiveFabric(self.machine, self.modules)
+        return CollectiveFabric(self.machine, modules)
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""
@@ -58,13 +62,13 @@ def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:
         ("message", "input", "output", {"width": width, "meaning": "data flits of the node's own messages"}),
         ("result", "output", "input", {"width": width + address + 1, "fields": fields}),
     ):
-        ports[f"{name}__N__valid"] = {"direction": one, "width": 1}
-        ports[f"{name}__N__ready"] = {"direction": other, "width": 1}
-        ports[f"{name}__N__payload"] = {"direction": one, **payload}
-    ports["done__N"] = {
+        ports[f"{name}_N_valid"] = {"direction": one, "width": 1}
+        ports[f"{name}_N_ready"] = {"direction": other, "width": 1}
+        ports[f"{name}_N_payload"] = {"direction": one, **payload}
+    ports["done_N"] = {
         "direction": "output",
         "width": 1,
         "meaning": "high from the end of the operation until its results have been taken",
     }
-    ports["dropped__N"] = {"direction": "output", "width": DROPPED_WIDTH, "meaning": "see the fabric's; stays 0"}
+    ports["dropped_N"] = {"direction": "output", "width": DROPPED_WIDTH, "meaning": "see the fabric's; stays 0"}
     return ports

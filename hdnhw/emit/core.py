@@ -1,7 +1,9 @@
 """The FuseSoC core file (CAPI2) beside an emitted fabric."""
 
 import json
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from typing import Any
 
 __all__ = ["core_name", "core_text"]
 
@@ -14,10 +16,10 @@ filesets:
     files:
 {files}
     file_type: systemVerilogSource
-
+{wrappers}
 targets:
   default:
-    filesets: [rtl]
+    filesets: [rtl{with_wrappers}]
     toplevel: {top}
 
   lint:
@@ -39,13 +41,28 @@ targets:
       output_format: json
 """
 
+_WRAPPERS = """
+  wrapper:
+    files:
+      - {constants}: {{file_type: systemVerilogSource, is_include_file: true}}
+      - {packed}: {{file_type: systemVerilogSource}}
+      - {flat}: {{file_type: verilogSource}}
+
+  vhdl:
+    files:
+{vhdl}
+    file_type: vhdlSource
+"""
+
 
 def core_name(top: str) -> str:
     """Return the name under which other cores depend on fabric `top`; its version is that of hdnhw."""
     return f"hdnhw:fabric:{top}:{version('hdnhw')}"
 
 
-def core_text(sources: list[str], *, fabric: str, top: str, description: str) -> str:
+def core_text(
+    sources: list[str], *, fabric: str, top: str, description: str, wrappers: Mapping[str, Any] | None = None
+) -> str:
     """Return the text of a FuseSoC core file.
 
     Parameters
@@ -58,10 +75,28 @@ def core_text(sources: list[str], *, fabric: str, top: str, description: str) ->
         Module that the targets ``lint`` and ``synth`` are about.
     description : str
         One line.
+    wrappers : mapping, optional
+        The manifest's entry ``wrappers``: a core that depends on this one has those in Verilog, and by the flag
+        ``vhdl`` those in VHDL.
     """
     return _CORE.format(
         name=core_name(fabric),
         description=json.dumps(description),
-        files="\n".join(f"      - {source}" for source in sources),
+        files=_listed(sources),
+        wrappers="" if wrappers is None else _wrapper_filesets(wrappers),
+        with_wrappers="" if wrappers is None else ', wrapper, "vhdl ? (vhdl)"',
         top=top,
+    )
+
+
+def _listed(files: Sequence[str]) -> str:
+    return "\n".join(f"      - {file}" for file in files)
+
+
+def _wrapper_filesets(wrappers: Mapping[str, Any]) -> str:
+    return _WRAPPERS.format(
+        constants=wrappers["constants"],
+        packed=wrappers["packed"]["file"],
+        flat=wrappers["flat"]["file"],
+        vhdl=_listed(wrappers["vhdl"]["files"]),
     )

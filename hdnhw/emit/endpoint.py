@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from hdnhw.emit.verilog import module_text
 from hdnhw.machine import Machine
-from hdnhw.rtl.terminal import EndpointModules
+from hdnhw.rtl.part import Part
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 
 __all__ = ["EmittedEndpoints"]
 
@@ -23,6 +24,8 @@ class EmittedEndpoints(ABC):
         Name of the bare fabric's module.
     ports : dict
         Its ports, as the manifest has them.
+    initial : bool
+        Whether registers and memories have initial values.
 
     Attributes
     ----------
@@ -30,14 +33,21 @@ class EmittedEndpoints(ABC):
         Appended to the fabric's name for the top level.
     unit_suffix, shared_suffix : str
         Appended to that for the modules below; `shared_suffix` is empty if terminals share nothing.
+    clock, reset : str
+        Names of the top level's clock and reset; a reset whose name ends in ``n`` is active low.
+    has_streams : bool
+        Whether its users meet it at streams alone, so that each may have a clock of its own.
     """
 
     suffix: ClassVar[str]
     unit_suffix: ClassVar[str]
     shared_suffix: ClassVar[str] = ""
+    clock, reset = "clk", "rst"
+    has_streams: ClassVar[bool] = False
 
-    def __init__(self, machine: Machine, fabric: str, ports: dict[str, Any]) -> None:
+    def __init__(self, machine: Machine, fabric: str, ports: dict[str, Any], *, initial: bool = True) -> None:
         self.machine, self.fabric_ports, self.top = machine, ports, fabric + self.suffix
+        self._initial = initial
         shared = self.top + self.shared_suffix if self.shared_suffix else ""
         self.modules = EndpointModules(fabric, self.top + self.unit_suffix, shared)
 
@@ -53,15 +63,23 @@ class EmittedEndpoints(ABC):
 
     @abstractmethod
     def unit(self) -> Any:
-        """Return the component that stands at each terminal."""
+        """Return a new component as it stands at each terminal."""
 
     def shared(self) -> Any:
         """Return the component that all terminals share."""
         raise NotImplementedError
 
     @abstractmethod
-    def around(self) -> Any:
+    def around(self, modules: EndpointModules | EndpointParts) -> Any:
         """Return the component that joins the fabric and its endpoints."""
+
+    def component(self, fabric: Part) -> Any:
+        """Return that component with the logic of all, around a fabric with its own."""
+        return self.around(self.parts(fabric))
+
+    def parts(self, fabric: Part) -> EndpointParts:
+        """Return what it is joined from."""
+        return EndpointParts(fabric, self.unit, self.shared if self.shared_suffix else "")
 
     @abstractmethod
     def entry(self) -> dict[str, Any]:
@@ -79,10 +97,10 @@ class EmittedEndpoints(ABC):
     @cached_property
     def text(self) -> str:
         """The modules in Verilog, the top level last."""
-        texts = [module_text(self.unit(), self.modules.unit, flatten=True)]
+        texts = [module_text(self.unit(), self.modules.unit, flatten=True, initial=self._initial)]
         if self.modules.shared:
-            texts.append(module_text(self.shared(), self.modules.shared, flatten=True))
-        return "\n".join([*texts, module_text(self.around(), self.top, flatten=False)])
+            texts.append(module_text(self.shared(), self.modules.shared, flatten=True, initial=self._initial))
+        return "\n".join([*texts, module_text(self.around(self.modules), self.top, flatten=False)])
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -91,7 +109,6 @@ class EmittedEndpoints(ABC):
         assert endpoints is not None
         return {
             "type": endpoints.kind,
-            "top": self.top,
             "file": self.file,
             "digest": "sha256:" + hashlib.sha256(self.text.encode()).hexdigest(),
             **self.entry(),

@@ -9,6 +9,7 @@ from hdnhw.machine import Machine
 from hdnhw.rtl.exchange.control import AT_ONCE, TOTAL_WIDTH, ExchangeControl
 from hdnhw.rtl.exchange.fabric import ExchangeFabric
 from hdnhw.rtl.exchange.generator import ExchangeGenerator
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.spec import SpecError
 from hdnhw.traffic.exchange import broadcast_slots, check_size
 
@@ -47,9 +48,9 @@ class EmittedGenerators(EmittedEndpoints):
         sizes = {"offset_width": machine.address.width, "packet_length": machine.spec.packet_length}
         return ExchangeControl(self.slots, num_nodes=machine.network.num_nodes, **sizes)
 
-    def around(self) -> ExchangeFabric:
+    def around(self, modules: EndpointModules | EndpointParts) -> ExchangeFabric:
         """Return the fabric with its generators."""
-        return ExchangeFabric(self.machine, self.modules)
+        return ExchangeFabric(self.machine, modules)
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""

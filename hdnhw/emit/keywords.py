@@ -1,6 +1,6 @@
-"""The words that SystemVerilog keeps for itself."""
+"""The words that SystemVerilog and VHDL keep for themselves."""
 
-__all__ = ["KEYWORDS"]
+__all__ = ["KEYWORDS", "VHDL_KEYWORDS"]
 
 _TEXT = """
 accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins
@@ -22,5 +22,18 @@ trior trireg type typedef union unique unique0 unsigned until until_with untyped
 wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor
 """
 
+_VHDL = """
+abs access after alias all and architecture array assert assume assume_guarantee attribute begin block body buffer bus
+case component configuration constant context cover default disconnect downto else elsif end entity exit fairness file
+for force function generate generic group guarded if impure in inertial inout is label library linkage literal loop map
+mod nand new next nor not null of on open or others out package parameter port postponed procedure process property
+protected pure range record register reject release rem report restrict restrict_guarantee return rol ror select
+sequence severity shared signal sla sll sra srl strong subtype then to transport type unaffected units until use
+variable vmode vprop vunit wait when while with xnor xor
+"""
+
 KEYWORDS = frozenset(_TEXT.split())
-"""IEEE 1800-2017, table B.1."""
+"""IEEE 1800-2017, table B.1; case counts."""
+
+VHDL_KEYWORDS = frozenset(_VHDL.split())
+"""IEEE 1076-2008, 15.10; in any case."""

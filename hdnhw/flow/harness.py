@@ -14,6 +14,7 @@ __all__ = [
     "ports_of",
     "serial_wrapper",
     "unit_text",
+    "with_one_clock",
 ]
 
 UNIT, WRAPPER = "synth_unit", "synth_wrapper"
@@ -97,6 +98,19 @@ def unit_text(module: str, ports: Sequence[Port], constants: Mapping[str, int]) 
     return text, left
 
 
+def with_one_clock(text: str, module: str, name: str) -> str:
+    """Return module `name`: an instance of `module` in which all clocks are one, and all resets."""
+    pins, left = [], []
+    for port in ports_of(text, module):
+        shared = next((one for one in (CLOCK, RESET) if port.name.endswith(f"_{one}")), None)
+        pins.append(f".{port.name}({shared or port.name})")
+        left += [] if shared else [port]
+    ports = [Port(CLOCK, 1, True), Port(RESET, 1, True), *left]
+    head = "".join(f"  {_declared(port)};\n" for port in ports)
+    names = ", ".join(port.name for port in ports)
+    return f"module {name}({names});\n{head}  {module} of({', '.join(pins)});\nendmodule\n"
+
+
 def _wrapper(ports: str, lines: Sequence[str], pins: Sequence[str]) -> str:
     body = "\n".join(f"  {line}" for line in lines)
     unit = f"  {UNIT} dut(.{CLOCK}({CLOCK}), {', '.join(pins)});"
@@ -120,15 +134,15 @@ def parallel_wrapper(ports: Sequence[Port]) -> str:
     return _wrapper(", ".join(outside), lines, pins)
 
 
-def serial_wrapper(ports: Sequence[Port], *, global_buffer: str = "") -> str:
+def serial_wrapper(ports: Sequence[Port], *, global_buffer: str = "", apart: int = 0) -> str:
     """Feed all inputs but the clock from a shift register; register all outputs and join them by XOR, four a step.
 
     Three pins, whatever the unit has; every step ends in a register. The reset comes over the instance of a buffer with
-    ``{i}`` and ``{o}``, `global_buffer`, if that is not empty.
+    ``{i}`` and ``{o}``, `global_buffer`, if that is not empty. Where ports stand far from each other, `apart`
+    registers more are between two of them, in the shift register and behind all steps but the first.
     """
     used = [port for port in ports if port.name != CLOCK]
-    fed = sum(port.width for port in used if port.is_input)
-    seen = [f"near_{port.name}" for port in used if not port.is_input]
+    seen = [port for port in used if not port.is_input]
     pins, lines, offset = [], [], 0
     for port in used:
         if port.is_input:
@@ -137,20 +151,26 @@ def serial_wrapper(ports: Sequence[Port], *, global_buffer: str = "") -> str:
                 lines += [f"wire global_{RESET};", f"{global_buffer.format(i=bits, o=f'global_{RESET}')};"]
                 bits = f"global_{RESET}"
             pins.append(f".{port.name}({bits})")
-            offset += port.width
+            offset += port.width + apart
         else:
             pins.append(f".{port.name}(near_{port.name})")
             lines.append(f"wire [{port.width - 1}:0] near_{port.name};")
-    lines += [f"reg [{fed - 1}:0] feed;", f"always @(posedge {CLOCK}) feed <= {{feed, serial_i}};"]
-    width = sum(port.width for port in used if not port.is_input)
-    lines += [f"reg [{width - 1}:0] step_0;", f"always @(posedge {CLOCK}) step_0 <= {{{', '.join(seen)}}};"]
-    step = 0
-    while width > 1:
-        groups = [f"^step_{step}[{min(at + _FAN_IN, width) - 1}:{at}]" for at in range(0, width, _FAN_IN)]
-        step, width = step + 1, len(groups)
-        lines += [
-            f"reg [{width - 1}:0] step_{step};",
-            f"always @(posedge {CLOCK}) step_{step} <= {{{', '.join(groups)}}};",
-        ]
-    lines.append(f"assign serial_o = step_{step};")
+    lines += [f"reg [{offset - 1}:0] feed;", f"always @(posedge {CLOCK}) feed <= {{feed, serial_i}};"]
+    joins, last = _joined([f"near_{port.name}" for port in seen], sum(port.width for port in seen), apart)
+    lines += [*joins, f"assign serial_o = {last};"]
     return _wrapper("input serial_i, output serial_o", lines, pins)
+
+
+def _joined(wires: Sequence[str], width: int, apart: int) -> tuple[list[str], str]:
+    """Return the lines that join wires to one bit, a register a step, and the name of that bit."""
+    lines: list[str] = []
+    step, value = 0, f"{{{', '.join(wires)}}}"
+    while True:
+        for _ in range(1 + apart * (step > 0)):
+            name = f"step_{step}"
+            lines += [f"reg [{width - 1}:0] {name};", f"always @(posedge {CLOCK}) {name} <= {value};"]
+            step, value = step + 1, name
+        if width == 1:
+            return lines, name
+        groups = [f"^{name}[{min(at + _FAN_IN, width) - 1}:{at}]" for at in range(0, width, _FAN_IN)]
+        width, value = len(groups), f"{{{', '.join(groups)}}}"

@@ -122,7 +122,7 @@ def usual_machines() -> list[dict[str, Any]]:
     """Return the options of the machines that are measured unless others are asked for; the first is the default.
 
     More and fewer packet buffers; every other value of each option that is a choice, so that a new one is there by
-    itself; and packets in fewer, wider flits.
+    itself; packets in fewer, wider flits; and those of the least latency from sources that send packets gapless.
     """
     choices = [
         {name: value}
@@ -131,7 +131,9 @@ def usual_machines() -> list[dict[str, Any]]:
         for value in option.choices[1:]
     ]
     deep = {"buffers": 8}
-    return [{}, {"buffers": 2}, deep, *choices, deep | {"queueing": "voq"}, *({"packet_length": n} for n in (4, 2))]
+    fast = [options | {"gapless_packets": True} for options in ({"switching": "cut-through"}, {"packet_length": 4})]
+    wide = [{"packet_length": length} for length in (4, 2)]
+    return [{}, {"buffers": 2}, deep, *choices, deep | {"queueing": "voq"}, *wide, *fast]
 
 
 def options_given(spec: FabricSpec) -> dict[str, Any]:

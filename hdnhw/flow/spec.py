@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from math import isfinite
 
-from hdnhw.flow.family import FAMILIES
+from hdnhw.flow.family import FAMILIES, PLACED_FAMILIES
 from hdnhw.spec import FabricSpec, SpecError
 
 __all__ = ["ADDRESS_PINS", "UNITS", "SynthSpec"]
 
-UNITS = ("router", "endpoint", "fabric")
+UNITS = ("router", "endpoint", "crossing", "fabric")
 """What can be measured."""
 
 ADDRESS_PINS = "pins"
@@ -23,11 +23,11 @@ class SynthSpec:
     ----------
     fabric : FabricSpec
     family : str
-        ``ecp5`` or ``ice40``.
+        One of :data:`hdnhw.flow.family.FAMILIES`.
     unit : str
-        ``router``, ``endpoint`` or ``fabric``.
+        ``router``, ``endpoint``, ``crossing`` or ``fabric``.
     seeds : int
-        Runs of place-and-route, with seeds from 1.
+        Runs of place-and-route, with seeds from 1; no matter where nothing is placed.
     address : str or None
         Of a router or endpoint: the node whose address it gets, or ``pins``; None for a node in the middle.
     frequency : float or None
@@ -52,9 +52,12 @@ class SynthSpec:
                 raise SpecError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
         if not 1 <= self.seeds <= MAX_SEEDS:
             raise SpecError(f"seeds must be 1 to {MAX_SEEDS}, not {self.seeds}")
-        if self.address is not None and self.unit == "fabric":
-            raise SpecError("address belongs to a router or an endpoint: a fabric has all of them")
-        if (self.fabric.endpoints is not None) != (self.unit == "endpoint"):
+        if self.address is not None and self.unit in ("crossing", "fabric"):
+            has = "a fabric has all of them" if self.unit == "fabric" else "a crossing has none"
+            raise SpecError(f"address belongs to a router or an endpoint: {has}")
+        if (self.fabric.endpoints is not None) != (self.unit == "endpoint") and self.unit != "crossing":
             raise SpecError("unit endpoint and the kind of endpoints, --endpoints, need each other")
+        if self.frequency is not None and FAMILIES[self.family].placement is None:
+            raise SpecError(f"frequency needs place-and-route: family must be {' or '.join(PLACED_FAMILIES)}")
         if self.frequency is not None and not (isfinite(self.frequency) and self.frequency > 0):
             raise SpecError(f"frequency must be above 0 MHz, not {self.frequency}")

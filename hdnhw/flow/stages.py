@@ -7,7 +7,7 @@ from hdnhw.flow.harness import INSTANCE
 __all__ = ["signal_of", "stage_of"]
 
 _CELL = re.compile(
-    r"_(LUT4|PFUMX|L6MUX21|CCU2C|TRELLIS_[A-Z0-9]+|DP16KD|SB_[A-Z0-9_]+|DFFLC|LC|BLUT|ALUT)(?=_|$|\[|\.)"
+    r"_(PFUMX|L6MUX21|CCU2C|TRELLIS_[A-Z0-9]+|DP16KD|SB_[A-Z0-9_]+|DFFLC|LC|BLUT|ALUT|DFF[A-Z]*|LUT[1-6]|MUX2_LUT\d|FD1P3[A-Z]*|WIDEFN9|CCU2|PDPSC16K|SDPX9B|DP8KC)(?=_|$|\[|\.)"
 )
 """Yosys names a cell after a signal at one of its pins: what comes behind is the cell."""
 
@@ -25,19 +25,19 @@ _STAGES = tuple(
         (r"^(allocator\.queues_\d+|(\w+\.)?queues)__(pop|read_vc)\b", "switch allocation"),
         (r"^(allocator\.queues_\d+|(\w+\.)?queues)__way_\d+", "route computation"),
         (r"^allocator\.at\b", "phase"),
-        (r"^allocator\.", "switch allocation"),
+        (r"^allocator\.|^idle_\d+", "switch allocation"),
         (r"^\w+\.(noticed\b|channel__notice\b|queues__tells)|^(near_|far_)?\w+_[io]__notice\b", "notice"),
-        (r"^\w+\.((route|onward)\.|cur\b)|^(near_|far_)?neighbors\b", "route computation"),
-        (r"^\w+\.(push|pop)\b", "queue"),
+        (r"^\w+\.((route|onward)(_\d+)?\.|cur\b)|^(near_|far_)?neighbors\b", "route computation"),
+        (r"^\w+\.((decisions|onwards)_\d+_)?(push|pop|close|(read|write)_slot)\b", "queue"),
         (
             r"^\w+\.(decisions|onwards)_\d+\.(valid|full|level|there|following|push|pop|close|write_slot|read_slot)\b",
             "queue",
         ),
         (r"^\w+\.((decisions|onwards)_\d+\.|out\b|onward\b)", "route computation"),
-        (r"^\w+\.(flits\b|incoming(_\d+)?\b|(vc|slot|write_(addr|data|en))\b)", "buffer write"),
-        (r"^(\w+\.)?(flit|flit_register_\d|reading_vc|reading_slot)\b", "buffer read"),
-        (r"^(injection\.|(near_|far_)?(inject__|dropped\b))", "injection"),
-        (r"^(near_|far_)?eject__", "ejection"),
+        (r"^\w+\.(flits(_write_\w+)?\b|incoming(_\d+)?\b|(vc|slot|write_(addr|data|en))\b)", "buffer write"),
+        (r"^(\w+\.)?(flit|flit_register_\d|flits_read_\w+|reading_vc|reading_slot)\b", "buffer read"),
+        (r"^(injection\.|(near_|far_)?(inject__|inject_\d|(dropped|paused)(_\d+)?\b))", "injection"),
+        (r"^(near_|far_)?(eject__|eject_\d)", "ejection"),
         (r"^\w+\.(checker\.|(errors|drops|most)\b)|^(near_|far_)?\w+_errors\b", "check"),
         (
             r"^(near_|far_)?(dead_(ahead|behind|to|from|[io])|voids|waiting|drops|most|lost(_of_\d+)?)\b",
@@ -47,7 +47,7 @@ _STAGES = tuple(
         (r"^(data|gated|valid|vc)_\d+", "switch traversal"),
         (r"^(near_|far_)?(\w+_[io]__(data|valid|vc)|channel_\w+)\b", "channel traversal"),
         (r"^\w+\.channel__", "channel traversal"),
-        (r"^(\w+\.)?(at|reads|begun|odd)\b", "phase"),
+        (r"^(\w+[._])?(at|reads|begun|odd)\b", "phase"),
     )
 )
 
@@ -62,7 +62,7 @@ def signal_of(name: str) -> str:
     >>> signal_of("dut.of.router_5.dim0.flit_SB_LUT4_I0_O_LC")
     'router_5.dim0.flit'
     """
-    plain = name.replace("\\", "").replace("$flatten", "").removeprefix(INSTANCE).removeprefix("dut.")
+    plain = name.replace("\\", "").removeprefix(INSTANCE).removeprefix("dut.")
     found = _CELL.search(plain)
     return re.sub(r"(\[\d+\])+$", "", plain[: found.start()] if found else plain)
 

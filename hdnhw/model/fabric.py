@@ -233,6 +233,7 @@ class Course:
             model.vc_buffers,
             model.several,
             vc_bits=model.vc_bits,
+            lane_bits=(model.plan.lanes - 1).bit_length(),
             rounds=model.machine.matching_rounds,
             early=model.timing.matches_early,
             held=int(model.vc_buffers.sum()),

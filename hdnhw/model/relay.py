@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.flit import MOST_NOTICES, RELAY_COUNTS, RelayKind
+from hdnhw.flit import MOST_NOTICES, RELAY_COUNTS, RelayFormat, RelayKind
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.kernel.state import AT_HOME, NODE, NOWHERE, TAG, Arrivals
 from hdnhw.spec import RelaySpec
@@ -143,10 +143,10 @@ class _Queues:
 
 @dataclass(frozen=True, eq=False)
 class _Sent:
-    """A packet on its way to the fabric: the class and kind of the buffer that it leaves, class -1 if none."""
+    """A packet on its way to the fabric: the queue and kind of the buffer that it leaves, queue -1 if none."""
 
     packet: ModelPacket
-    kind: int = -1
+    queue: int = -1
     own: bool = False
 
 
@@ -194,7 +194,7 @@ class _Came:
 
     lost: ModelPacket | None = None
     count: int = -1
-    request: tuple[int, int] | None = None
+    request: tuple[int, int, int] | None = None
     grant: int = -1
     is_answer: bool = False
     is_stored: bool = False
@@ -204,27 +204,28 @@ class _Came:
 class _Relay:
     """The state of one relay; what :meth:`step` reads is as it stood when the cycle began."""
 
-    def __init__(self, address: int, spec: RelaySpec, queue: int, length: int) -> None:
-        self._address, self._spec, most = address, spec, spec.waypoints
-        self._own_used, self._used, self._reserved = [0] * (most + 1), [0] * most, [0] * most
-        self._order: list[deque[tuple[ModelPacket, bool]]] = [deque() for _ in range(most + 1)]
-        self._requests, self._notices = _Queues(most, queue), _Queues(1, MOST_NOTICES)
-        self._asked, self._granted = [False] * most, [False] * most
-        self._asks = [-1] * most  # whom the request of a class asks, once its head is offered
-        self._asked_at, self._quiet_since = [0] * most, [0] * most
+    def __init__(self, address: int, packets: RelayFormat, nodes: int) -> None:
+        self._address, self._packets, self._spec = address, packets, packets.endpoints
+        most, count = self._spec.waypoints, packets.num_queues
+        self._own_used, self._used, self._reserved = [0] * count, [0] * count, [0] * count
+        self._order: list[deque[tuple[ModelPacket, bool]]] = [deque() for _ in range(count)]
+        self._requests, self._notices = _Queues(most, nodes), _Queues(1, MOST_NOTICES)
+        self._asked, self._granted = [False] * count, [False] * count
+        self._asks = [-1] * count  # whom the request of a queue asks, once its head is offered
+        self._asked_at, self._quiet_since = [0] * count, [0] * count
         self._turns = [
             *(("grant", c) for c in range(most)),
             ("notice", 0),
-            *(("request", c) for c in range(most)),
-            *(("data", c) for c in range(most + 1)),
+            *(("data", n) for n in range(count)),
         ]
         self._turn: tuple[str, int] | None = None
-        self._sender = _Sender(length)
+        self._sender = _Sender(packets.flits.packet_length)
         self._taken: Flit | None = None
         self._came = _Came()
         self._storing: tuple[ModelPacket, int] | None = None
         self._joins: tuple[int, ModelPacket, bool] | None = None
         self._from_user: Flit | None = None
+        self._has_room = False  # for the packet of that flit, in the cycle before and after what was taken in it
         self._left: _Sent | None = None
         self._discards = -1
         self._told: tuple[int, int] | None = None
@@ -266,47 +267,51 @@ class _Relay:
         came, freed, discards, told = self._came, self._left, self._discards, self._told
         self._came = self._judge(cycle)
         goes_on = self._goes_on(came.is_stored)
+        ready = self._from_user is None or goes_on
+        has_room = self._finds_room(offered if ready else self._from_user, goes_on)
         answered = came.grant if came.is_answer and self._waits(came.grant, cycle) and came.grant != discards else -1
         overdue = -1 if self._came.lost is not None else self._overdue(cycle, came, discards)
         lapsed = self._lapsed(cycle, freed, discards)
         packet, self._left = self._sender.advance(accepted)
         self._tell(came.lost, discards, told)
         self._settle(came, answered)
-        if freed is not None and freed.kind >= 0:
-            self._leave(freed.kind, freed.own)
+        if freed is not None and freed.queue >= 0:
+            self._leave(freed.queue, freed.own)
         if discards >= 0:
             self._expire(discards)
-        for kind in lapsed:
-            self._reserved[kind] -= 1
-            self._used[kind] -= 1
-            self._quiet_since[kind] = cycle
+        for queue in lapsed:
+            self._reserved[queue] -= 1
+            self._used[queue] -= 1
+            self._quiet_since[queue] = cycle
         if goes_on and self._from_user is not None:
             self._fill(self._from_user)
-        ready = self._from_user is None or goes_on
         if ready:
             self._from_user = offered
+        self._has_room = has_room
         self._turn = chosen
         if turn is not None:
             self._turn, self._sender.next = None, self._send(cycle, turn)
         if packet is not None and packet.kind == RelayKind.REQUEST:
-            self._asks[packet.left], self._asked_at[packet.left] = packet.dst, cycle + 1
+            queue = self._packets.queue_of(packet.left + 1, packet.dst)
+            self._asks[queue], self._asked_at[queue] = packet.dst, cycle + 1
         self._taken, self._discards = taken, overdue
         self._requests.advance()
         self._notices.advance()
         return packet, ready and offered is not None
 
-    def _may(self, what: str, kind: int) -> bool:
+    def _may(self, what: str, number: int) -> bool:
         if what == "grant":
-            return self._requests.first[kind] is not None and self._used[kind] < self._spec.relay_buffers
+            entry = self._requests.first[number]
+            if entry is None:
+                return False
+            return self._used[self._packets.queue_of(number, entry[1])] < self._spec.relay_buffers
         if what == "notice":
             return self._notices.first[0] is not None
-        if what == "request":
-            return bool(self._order[kind + 1]) and not self._asked[kind]
-        return bool(self._order[kind]) and (kind == 0 or self._granted[kind - 1])
+        return bool(self._order[number]) and (number == 0 or not self._asked[number] or self._granted[number])
 
-    def _waits(self, kind: int, cycle: int) -> bool:
+    def _waits(self, queue: int, cycle: int) -> bool:
         """Whether a request was offered before this cycle and has no answer."""
-        return self._asks[kind] >= 0 and cycle > self._asked_at[kind] and not self._granted[kind]
+        return self._asks[queue] >= 0 and cycle > self._asked_at[queue] and not self._granted[queue]
 
     def _judge(self, cycle: int) -> _Came:
         """Say what becomes of the flit that was taken in the cycle before."""
@@ -330,17 +335,19 @@ class _Relay:
         if self._is_for_user(packet):
             return _Came()
         if packet.kind == RelayKind.DATA:
-            if kind > most or not self._reserved[kind - 1]:
+            queue = self._packets.queue_of(kind - 1, packet.stops[kind - 1]) if kind <= most else -1
+            if kind > most or not self._reserved[queue]:
                 return _Came(packet, UNRESERVED)
-            self._reserved[kind - 1] -= 1
-            self._quiet_since[kind - 1] = cycle + 1
-            self._storing = replace(packet, dst=packet.stops[kind - 1], left=kind - 1), kind - 1
+            self._reserved[queue] -= 1
+            self._quiet_since[queue] = cycle + 1
+            self._storing = replace(packet, dst=packet.stops[kind - 1], left=kind - 1), queue
             return _Came()
         if kind >= most:
             return _Came(count=ASTRAY)
         if packet.kind == RelayKind.GRANT:
-            return _Came(grant=kind, is_answer=self._waits(kind, cycle) and self._asks[kind] == packet.src)
-        return _Came(request=(kind, packet.src))
+            queue = self._packets.queue_of(kind + 1, packet.src)
+            return _Came(grant=queue, is_answer=self._waits(queue, cycle) and self._asks[queue] == packet.src)
+        return _Came(request=(kind, packet.src, packet.stops[0]))
 
     def _goes_on(self, stores: bool) -> bool:
         """Whether the user's flit in the register goes on into its buffer."""
@@ -349,33 +356,44 @@ class _Relay:
         packet, is_head, _ = self._from_user
         if packet.left > self._spec.waypoints:
             return True
-        return not stores and (not is_head or self._own_used[packet.left] < self._spec.relay_buffers)
+        return not stores and (not is_head or self._has_room)
+
+    def _finds_room(self, flit: Flit | None, goes_on: bool) -> bool:
+        """Whether a head flit can go on in the next cycle: into a free buffer that the flit before does not take."""
+        if flit is None or not flit[1] or flit[0].left > self._spec.waypoints:
+            return False
+        queue = self._packets.queue_of(flit[0].left, flit[0].dst)
+        if goes_on and self._from_user is not None:
+            before, is_head, _ = self._from_user
+            if is_head and before.left == flit[0].left and self._packets.queue_of(before.left, before.dst) == queue:
+                return False
+        return self._own_used[queue] < self._spec.relay_buffers
 
     def _overdue(self, cycle: int, came: _Came, discards: int) -> int:
-        """Return the lowest class whose request is not answered in time, to be discarded in the next cycle; or -1."""
-        for kind in range(self._spec.waypoints):
-            answered = kind == discards or (came.is_answer and came.grant == kind)
-            if self._waits(kind, cycle) and not answered and cycle >= self._asked_at[kind] + self._spec.timeout:
-                return kind
+        """Return the lowest queue whose request is not answered in time, to be discarded in the next cycle; or -1."""
+        for queue in range(1, self._packets.num_queues):
+            answered = queue == discards or (came.is_answer and came.grant == queue)
+            if self._waits(queue, cycle) and not answered and cycle >= self._asked_at[queue] + self._spec.timeout:
+                return queue
         return -1
 
     def _lapsed(self, cycle: int, freed: _Sent | None, discards: int) -> list[int]:
-        """Return the classes of which a reserved buffer is not used in time."""
+        """Return the queues of which a reserved buffer is not used in time."""
         if self._taken is not None and self._taken[1] and not self._is_for_user(self._taken[0]):
             return []
         busy = set()
         if freed is not None and not freed.own:
-            busy.add(freed.kind)
-        if discards >= 0 and not self._order[discards + 1][0][1]:
-            busy.add(discards + 1)
+            busy.add(freed.queue)
+        if discards >= 0 and not self._order[discards][0][1]:
+            busy.add(discards)
         return [
-            kind
-            for kind, reserved in enumerate(self._reserved)
-            if reserved and kind not in busy and cycle >= self._quiet_since[kind] + self._spec.lapse
+            queue
+            for queue, reserved in enumerate(self._reserved)
+            if reserved and queue not in busy and cycle >= self._quiet_since[queue] + self._spec.lapse
         ]
 
-    def _leave(self, kind: int, own: bool) -> None:
-        (self._own_used if own else self._used)[kind] -= 1
+    def _leave(self, queue: int, own: bool) -> None:
+        (self._own_used if own else self._used)[queue] -= 1
 
     def _tell(self, lost: ModelPacket | None, discards: int, told: tuple[int, int] | None) -> None:
         """Queue the notice of the cycle before; remember that of this one."""
@@ -385,7 +403,7 @@ class _Relay:
             else:
                 self._notices.push(0, told)
         if discards >= 0:
-            lost = self._order[discards + 1][0][0]
+            lost = self._order[discards][0][0]
         self._told = None if lost is None else (lost.src, lost.target)
 
     def _settle(self, came: _Came, answered: int) -> None:
@@ -393,18 +411,18 @@ class _Relay:
         if came.count >= 0:
             self.counts[came.count] += 1
         if came.request is not None:
-            kind, source = came.request
+            kind, source, number = came.request
             if self._requests.is_full(kind):
                 self.counts[ASTRAY] += 1
             else:
-                self._requests.push(kind, (source, 0))
+                self._requests.push(kind, (source, number))
         if answered >= 0:
             self._granted[answered] = True
         elif came.grant >= 0:
             self.counts[ASTRAY] += 1
         if self._joins is not None:
-            kind, packet, own = self._joins
-            self._order[kind].append((packet, own))
+            queue, packet, own = self._joins
+            self._order[queue].append((packet, own))
         self._joins = None if came.joins is None else (came.joins[1], came.joins[0], False)
 
     def _fill(self, flit: Flit) -> None:
@@ -413,38 +431,51 @@ class _Relay:
         if packet.left > self._spec.waypoints:
             self.counts[REFUSED] += is_tail
             return
-        self._own_used[packet.left] += is_head
+        queue = self._packets.queue_of(packet.left, packet.dst)
+        self._own_used[queue] += is_head
         if is_tail:
-            self._joins = packet.left, packet, True
+            self._joins = queue, packet, True
 
-    def _expire(self, kind: int) -> None:
-        _, own = self._order[kind + 1].popleft()
-        self._leave(kind + 1, own)
-        self._asked[kind], self._granted[kind], self._asks[kind] = False, False, -1
+    def _expire(self, queue: int) -> None:
+        _, own = self._order[queue].popleft()
+        self._leave(queue, own)
+        self._asked[queue], self._granted[queue], self._asks[queue] = False, False, -1
         self.counts[EXPIRED] += 1
 
     def _send(self, cycle: int, turn: tuple[str, int]) -> _Sent:
         """Make the packet that was chosen."""
         self._turns.remove(turn)
         self._turns.append(turn)
-        what, kind = turn
+        what, number = turn
         if what == "grant":
-            self._used[kind] += 1
-            self._reserved[kind] += 1
-            self._quiet_since[kind] = cycle + 1
-            self._requests.pop(kind)
-            return _Sent(ModelPacket(_entry(self._requests, kind)[0], self._address, RelayKind.GRANT, kind))
+            return _Sent(self._grant(cycle, number))
         if what == "notice":
             source, lost = _entry(self._notices, 0)
             self._notices.pop(0)
             return _Sent(ModelPacket(source, self._address, RelayKind.NOTICE, 0, (lost,)))
-        if what == "request":
-            self._asked[kind] = True
-            return _Sent(ModelPacket(self._order[kind + 1][0][0].dst, self._address, RelayKind.REQUEST, kind))
-        packet, own = self._order[kind].popleft()
-        if kind:
-            self._asked[kind - 1], self._granted[kind - 1], self._asks[kind - 1] = False, False, -1
-        return _Sent(packet, kind, own)
+        packet, own = self._order[number][0]
+        if packet.left and not self._asked[number]:
+            self._asked[number] = True
+            return _Sent(self._request(packet))
+        self._order[number].popleft()
+        self._asked[number], self._granted[number], self._asks[number] = False, False, -1
+        return _Sent(packet, number, own)
+
+    def _grant(self, cycle: int, kind: int) -> ModelPacket:
+        """Reserve a buffer of a class for the first who waits for one."""
+        asker, number = _entry(self._requests, kind)
+        queue = self._packets.queue_of(kind, number)
+        self._used[queue] += 1
+        self._reserved[queue] += 1
+        self._quiet_since[queue] = cycle + 1
+        self._requests.pop(kind)
+        return ModelPacket(asker, self._address, RelayKind.GRANT, kind)
+
+    def _request(self, packet: ModelPacket) -> ModelPacket:
+        """Ask the next stop of a packet for a buffer, in the queue in which the packet is to wait there."""
+        kind = packet.left - 1
+        number = self._packets.queue_of(kind, packet.stops[kind]) - self._packets.queues_of(kind).start
+        return ModelPacket(packet.dst, self._address, RelayKind.REQUEST, kind, (number,))
 
 
 def _entry(queues: _Queues, number: int) -> tuple[int, int]:
@@ -511,13 +542,13 @@ class RelayCourse:
             raise ValueError(f"endpoints of the machine must be relays, not {spec}")
         if pauses.sink_hold:
             raise ValueError(f"sink_hold must be 0 with relays, not {pauses.sink_hold}")
-        nodes = len(model.fabric.address)
+        nodes, packets = len(model.fabric.address), model.machine.endpoint_format
         self._model, self._sends, self._pauses, self.cycle = model, sends, pauses, 0
         self._length = model.timing.packet_length
         # With a hold of one cycle, in which nothing comes out yet, sinks are looked at in every cycle.
         sinks = Terminals(sink_stall=pauses.sink_stall, sink_hold=1, seed=pauses.seed)
         self._course = Course(model, sinks, room=max(1024, 4 * nodes))
-        self._relays = [_Relay(int(address), spec, nodes, self._length) for address in model.fabric.address]
+        self._relays = [_Relay(int(address), packets, nodes) for address in model.fabric.address]
         self._busy = np.zeros(nodes, np.bool_)
         self._state, self._held = terminal_seeds(nodes, pauses.seed), np.zeros(nodes, np.bool_)
         self._pointer, self._position = sends.first[:-1].copy(), np.zeros(nodes, np.int64)

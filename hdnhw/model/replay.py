@@ -154,7 +154,7 @@ class _Run:
     """A fabric and the messages of a trace; packets are numbered message after message, and tagged so."""
 
     def __init__(self, model: FabricModel, trace: Trace, limit: int) -> None:
-        length, phase = model.timing.packet_length, model.timing.sample_phase
+        length = model.timing.packet_length
         self._model, self._trace, self._limit, self.cycle = model, trace, limit, 0
         self._packets = packets_of(trace.flits, length)
         self._first = np.append(0, np.cumsum(self._packets))
@@ -169,8 +169,7 @@ class _Run:
         self._destination = model.fabric.address[trace.destination].astype(np.int32)
         self._created, self._head, self._tail, self._hops = np.full((4, len(trace)), -1)
         # A packet that is allocated when a window begins leaves so many cycles later, and frees others in the next one.
-        notice = model.timing.zero_load_latency(0, phase) - length
-        self._slots = (notice + 1) // length if len(trace.dependent) else WINDOW_SLOTS
+        self._slots = (model.timing.out_cycles + 1) // length if len(trace.dependent) else WINDOW_SLOTS
 
     @property
     def goes_on(self) -> bool:

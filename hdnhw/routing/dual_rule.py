@@ -11,7 +11,7 @@ from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.routing.step import Step, product_step
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["default_modes", "dual_step"]
+__all__ = ["default_modes", "dual_step", "is_taken_last"]
 
 
 def default_modes(network: DualNetwork) -> str:
@@ -22,6 +22,15 @@ def default_modes(network: DualNetwork) -> str:
             letters[index] = "f"
             break
     return "".join(reversed(letters))
+
+
+def is_taken_last(network: DualNetwork, level: int, port: int) -> bool:
+    """Return whether packets take a port only after their last crossing of a level in mode f, so need no class for it.
+
+    They move in a super-node then. A level below, of whose super-nodes the port's factor is none, uses it before.
+    """
+    factor = network.ports[port].factor
+    return all(factor in layout.super_node_factors for layout in network.levels[:level])
 
 
 class _Builder:
@@ -61,8 +70,11 @@ class _Builder:
         take = {port: taken & ~first for port, taken in inner.take.items()}
         take[self.cross_port[level]] = first | (~same & inner.matched)
         # After the last crossing the class bits are equal, and differ before it; a crossing is the last if they differ.
-        bits = {port: [same, *lower] for port, lower in inner.class_bits.items()}
-        bits[self.cross_port[level]] = [~same]
+        bits = {
+            port: lower if is_taken_last(self.network, level, port) else [same, *lower]
+            for port, lower in inner.class_bits.items()
+        }
+        bits[self.cross_port[level]] = [~same] if layout.cluster else []  # one cluster a class has no other crossing
         return Step(final & inner.matched, take, bits)
 
     def ordered_hop(self, level: int, target: Mapping[int, Term], care: Sequence[Term]) -> Step:
@@ -95,7 +107,7 @@ class _Builder:
         take = {port: taken & ~cross & ~matched for port, taken in inner_step.take.items()}
         take[self.cross_port[level]] = cross
         bits = dict(inner_step.class_bits)
-        # From class 1 the crossing is the final one if class 0 is finished; one cluster a class has no other.
+        # From class 1 the crossing is the final one if class 0 is finished.
         bits[self.cross_port[level]] = [in_1 & ok_0] if layout.cluster else []
         return Step(matched, take, bits)
 

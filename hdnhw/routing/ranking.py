@@ -14,6 +14,7 @@ from typing import Any
 import z3
 
 from hdnhw.routing.circuit import Circuit, Term
+from hdnhw.routing.dual_rule import is_taken_last
 from hdnhw.routing.hop import HopRule
 from hdnhw.routing.step import DATELINE_RING
 from hdnhw.topology.dualnet import DualNetwork, DualPort, dual_network
@@ -24,16 +25,18 @@ WORD = 40
 """Bits of the solver's integers: enough for any digit and any rank."""
 
 
-def channel_rank(circuit: Circuit, network: DualNetwork, modes: str, port: DualPort) -> Term:
-    """Return the rank of the class ``vc`` of `port` at the node ``cur``.
+def channel_rank(circuit: Circuit, network: DualNetwork, modes: str, number: int) -> Term:
+    """Return the rank of the class ``vc`` of port `number` at the node ``cur``.
 
     The circuit's inputs are the digits ``cur0``, ... and the class's bits ``vc0``, ..., least significant first.
     """
     mode_of = dict(zip(range(len(modes), 0, -1), modes, strict=True))
+    port = network.ports[number]
     f_above = [level for level in range(len(modes), port.level, -1) if mode_of[level] == "f"]
-    own = _own_bits(network, mode_of, port)
-    bits = [circuit.input(f"vc{weight}", 2) for weight in reversed(range(len(f_above) + own))]
-    phase = dict(zip(f_above, bits, strict=False))
+    told = [level for level in f_above if not is_taken_last(network, level, number)]
+    own = _own_bits(network, port)
+    bits = [circuit.input(f"vc{weight}", 2) for weight in reversed(range(len(told) + own))]
+    phase = dict.fromkeys(f_above, circuit.constant(1)) | dict(zip(told, bits, strict=False))
     rank = circuit.constant(0)
     for level in range(len(modes), 0, -1):
         step = circuit.constant(0)
@@ -51,10 +54,10 @@ def channel_rank(circuit: Circuit, network: DualNetwork, modes: str, port: DualP
     return _append(circuit, rank, position, span * len(network.factors))
 
 
-def _own_bits(network: DualNetwork, mode_of: dict[int, str], port: DualPort) -> int:
+def _own_bits(network: DualNetwork, port: DualPort) -> int:
     """Return how many class bits the port has of its own: a crossing's phase or the half of a ring."""
     if port.level:
-        return 1 if mode_of[port.level] == "f" or network.levels[port.level - 1].cluster else 0
+        return 1 if network.levels[port.level - 1].cluster else 0
     factor = network.factors[port.factor]
     return 1 if factor.kind == "cycle" and factor.size >= DATELINE_RING else 0
 
@@ -127,9 +130,10 @@ def _decide(rule: HopRule, network: DualNetwork, cur: Sequence[Any], dst: Sequen
     classes = vc[(rule.lanes - 1).bit_length() :]  # a route keeps to one lane
     known = digits | {f"vc{weight}": bit for weight, bit in enumerate(classes)}
     rank: Any = z3.BitVecVal(0, WORD)
-    for taken, port in zip(take, network.ports, strict=True):
+    for number, taken in enumerate(take):
         circuit = Circuit()
-        rank = z3.If(taken, _number(_run(circuit, [channel_rank(circuit, network, rule.modes, port)], known)[0]), rank)
+        own = channel_rank(circuit, network, rule.modes, number)
+        rank = z3.If(taken, _number(_run(circuit, [own], known)[0]), rank)
     return values[0], take, rank
 
 

@@ -165,6 +165,11 @@ class Allocator(wiring.Component):
         raise NotImplementedError
 
     @property
+    def _serve_phase(self) -> int:
+        """Phase in which orders of service count what has been granted: that of the commit."""
+        return self._timing.commit_phase
+
+    @property
     def _counts_following(self) -> bool:
         """Whether credits are counted when grants are committed: there is no time to hold these before."""
         return self._timing.credit_phase == self._timing.commit_phase
@@ -219,10 +224,18 @@ class Allocator(wiring.Component):
         return counted.valid & ~(dead if self._counts_following else void), dead
 
     def _elaborate_order(self, m: Module, name: str, served: Mapping[int, Value], update: Value) -> Order:
-        """Return the order by service of some numbers; what is granted counts when it is committed."""
-        numbers, commit = list(served), self.at[self._timing.commit_phase]
-        order = service_order(m, Cat(served.values()), update=commit & update, name=name)
+        """Return the order by service of some numbers; `served` tells in the serve phase who was granted."""
+        numbers = list(served)
+        order = service_order(m, Cat(served.values()), update=self.at[self._serve_phase] & update, name=name)
         return {(numbers[i], numbers[j]): before for (i, j), before in order.items()}
+
+    def _elaborate_slots(self, m: Module, slots: int, name: str) -> Signal:
+        """Count slots, modulo a power of two; the number stands from one commit to the next."""
+        # Where what is granted is committed in the first phase, that of the first slot is the first to count.
+        slot = Signal(range(slots), name=name, init=slots - 1 if self._timing.registers_flits else 0)
+        with m.If(self.at[self._timing.commit_phase]):
+            m.d.sync += slot.eq(slot + 1)
+        return slot
 
     def _elaborate_commit(self, m: Module, held: Grant, following: Grant) -> None:
         """Hold through a slot what was granted before it; long slots, which commit in the first phase, reset less."""

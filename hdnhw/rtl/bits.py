@@ -7,9 +7,11 @@ from operator import or_, xor
 from amaranth.hdl import Cat, Const, Mux, Value
 
 __all__ = [
+    "UNINITIALISED",
     "add",
     "any_of",
     "below",
+    "chosen_from",
     "counted",
     "equal",
     "equals",
@@ -19,10 +21,18 @@ __all__ = [
     "less",
     "next_flit",
     "number_of",
+    "padded",
     "selected",
     "stepped",
     "subtract_modulo",
 ]
+
+UNINITIALISED = "hdnhw.uninitialised"
+"""Attribute of a register that has no initial value in emitted text, and is not read before its first clock edge.
+
+A tool then needs no flip-flop where its input is constant, as it is behind an address that is known; with an initial
+value of 0, a constant 1 remains a flip-flop, and one of these for the whole of a fabric, with a load in every router.
+"""
 
 
 def index_width(count: int) -> int:
@@ -38,6 +48,11 @@ def equals(value: Value, constant: int) -> Value:
 def number_of(chosen: Mapping[int, Value], width: int) -> Value:
     """Return the number of the bit that is set, 0 if none is."""
     return Cat(any_of(each for number, each in chosen.items() if number >> bit & 1) for bit in range(width))
+
+
+def padded(value: Value, width: int) -> Value:
+    """Return `value`, of `width` bits at most, with zeros above it."""
+    return value if len(value) == width else Cat(value, Const(0, width - len(value)))
 
 
 def selected(chosen: Iterable[Value], words: Iterable[Value]) -> Value:
@@ -64,6 +79,14 @@ def counted(level: Value, up: Value, down: Value) -> Value:
 def filled(values: Sequence[Value]) -> list[Value]:
     """Return `values`, the last one repeated up to a power of two: an array of them has a case for every index."""
     return [*values, *[values[-1]] * ((1 << (len(values) - 1).bit_length()) - len(values))]
+
+
+def chosen_from(values: Sequence[Value], index: Value) -> Value:
+    """Return the value at an index, one multiplexer a bit of it; the last value beyond the end."""
+    left = list(values)
+    for bit in index:
+        left = [Mux(bit, left[min(place + 1, len(left) - 1)], left[place]) for place in range(0, len(left), 2)]
+    return left[0]
 
 
 def first_of(bits: Value) -> Value:

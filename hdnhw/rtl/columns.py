@@ -64,7 +64,9 @@ class ColumnMemory(wiring.Component):
         if columns > 1:
             column = self.write_address[low:]
             m.d.comb += write.en.eq(Cat(self.write & equals(column, number) for number in range(columns)))
-            m.d.comb += self.o.eq(Array(row[number] for number in range(columns))[self.address[low:]])
+            chosen = Signal(len(column))
+            m.d.sync += chosen.eq(self.address[low:])
+            m.d.comb += self.o.eq(Array(row[number] for number in range(columns))[chosen])
         else:
             m.d.comb += [write.en.eq(self.write), self.o.eq(row[0])]
         return m

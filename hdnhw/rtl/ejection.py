@@ -12,7 +12,7 @@ from hdnhw.rtl.channel import ChannelSignature, ejection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck
 from hdnhw.rtl.counter import count_events
 
-__all__ = ["CheckedEjectionBuffer", "EjectionBuffer"]
+__all__ = ["CheckedEjectionBuffer", "EjectionBuffer", "ejection_buffer"]
 
 
 class EjectionBuffer(wiring.Component):
@@ -52,10 +52,9 @@ class EjectionBuffer(wiring.Component):
         taken, is_tail = _elaborate_taking(m, self.machine, do_take)
         is_head = equals(written[: index_width(length)], 0)
         packets = Signal(self.machine.ejection_buffers)
-        m.d.sync += [
-            packets.eq(stepped(packets, self.channel.valid & is_head, do_take & is_tail)),
-            valid.eq(self.channel.valid | (valid & ~(self.eject.ready & is_tail & ~packets[1:2].any()))),
-        ]
+        m.d.sync += valid.eq(self.channel.valid | (valid & ~(self.eject.ready & is_tail & ~packets[1:2].any())))
+        # In long slots the credit, and so the count, is a cycle late: before the next tail can be taken.
+        m.d.sync += packets.eq(stepped(packets, self.channel.valid & is_head, self.channel.credit))
         _elaborate_credit(m, self.machine, self.channel.credit, do_take & is_tail)
         m.d.comb += [
             write.addr.eq(written),
@@ -146,6 +145,11 @@ class CheckedEjectionBuffer(wiring.Component):
             with m.If(check.done & here[0][number]):
                 m.d.sync += mark.eq(check.bad)
         return (marks & Cat(here[1])).any()
+
+
+def ejection_buffer(machine: Machine) -> EjectionBuffer | CheckedEjectionBuffer:
+    """Return the ejection buffer of a machine."""
+    return (CheckedEjectionBuffer if machine.spec.crc else EjectionBuffer)(machine)
 
 
 def _elaborate_taking(m: Module, machine: Machine, do_take: Value) -> tuple[Value, Value]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,10 +12,11 @@ from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature, notice_layout
 from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.part import Part, place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.router import node_pins
 
-__all__ = ["Fabric", "FabricModules"]
+__all__ = ["Fabric", "FabricModules", "FabricParts"]
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,23 @@ class FabricModules:
     ejection: str
 
 
+@dataclass(frozen=True)
+class FabricParts:
+    """What a fabric is joined from, with its logic; members as of :class:`FabricModules`."""
+
+    routers: tuple[Part, ...]
+    ejection: Part
+
+
 class Fabric(wiring.Component):
-    """All routers of a network. It instantiates the modules by name; :mod:`hdnhw.emit` emits those beside it.
+    """All routers of a network, joined.
 
     Parameters
     ----------
     machine : Machine
-    modules : FabricModules
+    modules : FabricModules or FabricParts
+        With names alone it instantiates modules, which :mod:`hdnhw.emit` emits: an elaboration elsewhere has black
+        boxes in their place. :func:`hdnhw.emit.component.fabric_component` makes one with its logic.
 
     Members
     -------
@@ -51,6 +62,8 @@ class Fabric(wiring.Component):
     eject : Out(ejection_signature).array(nodes)
     dropped : Out(16).array(nodes)
         Packets with an impossible destination dropped at each node since reset.
+    paused : Out(16).array(nodes)
+        Packets of each node since reset with a gap inside; absent unless they are promised to be gapless.
     dead : In(ports + 1).array(nodes)
         Which channels that leave each node are dead, by the port of the network, and last whether the router is, with
         all channels from it and to it; absent in machines without dead pins.
@@ -63,7 +76,7 @@ class Fabric(wiring.Component):
         Packets with a wrong flit that were dropped at each node since reset in place of coming out; absent likewise.
     """
 
-    def __init__(self, machine: Machine, modules: FabricModules) -> None:
+    def __init__(self, machine: Machine, modules: FabricModules | FabricParts) -> None:
         self.machine, self.modules = machine, modules
         spec, flit_width, ports = machine.spec, machine.spec.flit_width, len(machine.network.ports)
         nodes = machine.network.num_nodes
@@ -72,6 +85,8 @@ class Fabric(wiring.Component):
             "eject": Out(ejection_signature(flit_width=flit_width)).array(nodes),
             "dropped": Out(DROPPED_WIDTH).array(nodes),
         }
+        if spec.gapless_packets:
+            members["paused"] = Out(DROPPED_WIDTH).array(nodes)
         if spec.dead_pins:
             members["dead"] = In(ports + 1).array(nodes)
             members["lost"] = Out(DROPPED_WIDTH).array(nodes)
@@ -128,7 +143,6 @@ class Fabric(wiring.Component):
         network, shape = self.machine.network, self.machine.plan.shape_of(node)
         neighbors = network.neighbors(node)
         local = self._wires(f"channel_{node}_eject", 1, leads_on=False)
-        clocked: dict[str, Any] = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
         pins: dict[str, Any] = {
             "i_inject__payload": self.inject[node].payload,
             "i_inject__valid": self.inject[node].valid,
@@ -145,17 +159,18 @@ class Fabric(wiring.Component):
                 pins[f"{'o' if member == 'credit' else 'i'}_{name}_i__{member}"] = wire
             if self.machine.spec.crc:
                 pins[f"o_{name}_errors"] = self._errors_of(node, port)
+        if self.machine.spec.gapless_packets:
+            pins["o_paused"] = self.paused[node]
         if self.machine.spec.dead_pins:
             pins |= self._dead_pins_of(node)
         pins |= {f"i_{name}": Const(value, width) for name, (value, width) in node_pins(self.machine, node).items()}
         module = self.modules.routers[self.machine.plan.shapes.index(shape)]
-        m.submodules[f"router_{node}"] = Instance(module, **clocked, **pins)
-        m.submodules[f"ejection_{node}"] = Instance(
-            self.modules.ejection,
-            **clocked,
+        place(m, f"router_{node}", module, pins)
+        of_buffer: dict[str, Any] = {
             **{f"{'o' if member == 'credit' else 'i'}_channel__{member}": wire for member, wire in local.items()},
             **({"o_bad": self.bad[node]} if self.machine.spec.crc else {}),
-            o_eject__payload=self.eject[node].payload.as_value(),
-            o_eject__valid=self.eject[node].valid,
-            i_eject__ready=self.eject[node].ready,
-        )
+            "o_eject__payload": self.eject[node].payload.as_value(),
+            "o_eject__valid": self.eject[node].valid,
+            "i_eject__ready": self.eject[node].ready,
+        }
+        place(m, f"ejection_{node}", self.modules.ejection, of_buffer)

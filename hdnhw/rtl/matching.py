@@ -216,10 +216,7 @@ class MatchingAllocator(Allocator):
 
     def _elaborate_turns(self, m: Module) -> Value:
         """Count slots; return, valid when a slot is committed, whether injection has its turns anew behind it."""
-        # Where what is granted is committed in the first phase, that of the first slot is the first to count.
-        slot = Signal(range(TURN_SLOTS), name="turn_slot", init=TURN_SLOTS - 1 if self._timing.registers_flits else 0)
-        with m.If(self.at[self._timing.commit_phase]):
-            m.d.sync += slot.eq(slot + 1)
+        slot = self._elaborate_slots(m, TURN_SLOTS, "turn_slot")
         if self._timing.packet_length == 1:
             return slot.all()
         is_last = Signal(name="is_last_turn_slot")

@@ -23,6 +23,9 @@ __all__ = ["DROPPED_WIDTH", "InjectionPort", "InputPort"]
 DROPPED_WIDTH = 16
 """Bits of the saturating counter of dropped packets."""
 
+DEPTH_OF_PUSH = 8
+"""Roughly, the depth of the logic from a route to the queue of decisions, as a route unit counts depth."""
+
 
 class _Route(NamedTuple):
     """What route computation says of a packet, see :class:`RouteUnit`, and which channels were dead by then."""
@@ -254,7 +257,9 @@ class InputPort(wiring.Component):
 class InjectionPort(wiring.Component):
     """The buffer between a terminal's stream and the router: a packet may come in at any pace and in any phase.
 
-    A packet whose destination names no node is taken and dropped, and counted.
+    Gapless packets are an exception: a head flit is taken in one phase, and with it the L - 1 payloads that follow,
+    whether they are valid or not; so a source that pauses hurts its own packet and no other. A packet whose destination
+    names no node is taken and dropped, and counted.
 
     Parameters
     ----------
@@ -264,7 +269,8 @@ class InjectionPort(wiring.Component):
     Members
     -------
     inject : In(injection_signature)
-        `ready` falls before a packet while all packet buffers are taken, and before a tail flit until the update phase.
+        `ready` falls before a packet while all packet buffers are taken, and before a tail flit until the update phase;
+        of gapless packets before a head flit until the injection phase, and within none.
     address : In
     at : In(L)
     reads : In
@@ -276,6 +282,9 @@ class InjectionPort(wiring.Component):
         As of :class:`InputPort`; the check bits are made when a flit comes.
     dropped : Out(16)
         Packets dropped since reset; stays at its largest value.
+    paused : Out(16)
+        Packets since reset of which a flit was not valid when it was due; stays at its largest value. Absent unless
+        packets are gapless.
     neighbors, onward
         As of :class:`InputPort`.
     """
@@ -292,40 +301,93 @@ class InjectionPort(wiring.Component):
             "flit": Out(machine.word_width),
             "dropped": Out(DROPPED_WIDTH),
         }
+        if machine.spec.gapless_packets:
+            members["paused"] = Out(DROPPED_WIDTH)
         if machine.spec.dead_pins:
             members["dead"] = In(len(machine.network.ports))
         super().__init__(members | _members_of_onward(machine))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        length = self._timing.packet_length
-        m.submodules.route = route = RouteUnit(self.machine.plan, registered=self._timing.registers_routes)
+        m.submodules.route = route = RouteUnit(
+            self.machine.plan,
+            registered=self._timing.registers_routes,
+            behind=DEPTH_OF_PUSH * self.machine.spec.gapless_packets,
+        )
         m.d.comb += [route.cur.eq(self.address), route.dst.eq(self.inject.payload[self.machine.flits.destination])]
         buffer = allocator_of(self.machine).buffer(m, self, [self.ways], buffers=self.machine.injection_buffers)
-        queue = buffer.queues[0]
-        position = Signal(index_width(length))
-        head, tail, do_take = Signal(init=1), Signal(init=length == 1), Signal()
-        update = self.at[self._timing.update_phase]
-        m.d.comb += [
-            self.inject.ready.eq(~queue.full & (~tail | update)),
-            do_take.eq(self.inject.valid & self.inject.ready),
-        ]
-        # Without a transfer, what is on the stream is written too, into a packet buffer that is free, and overwritten
-        # later.
+        if self.machine.spec.gapless_packets:
+            self._elaborate_gapless(m, buffer, route)
+        else:
+            self._elaborate_paced(m, buffer, route)
+        return m
+
+    def _elaborate_write(self, m: Module, buffer: InputBuffer, position: Value, enable: Value) -> None:
+        """Write what is on the stream, with its check bits if it has some."""
         payload = self.inject.payload
-        word = Cat(payload, check_bits(payload)) if self.machine.spec.crc else payload
         buffer.write(
             vc=Const(0),
             slot=buffer.write_slot(Const(0)),
             flit=position,
-            data=word,
-            enable=~queue.full,
+            data=Cat(payload, check_bits(payload)) if self.machine.spec.crc else payload,
+            enable=enable,
             late=self.machine.spec.crc or self.machine.is_block_ram,
         )
+
+    def _elaborate_gapless(self, m: Module, buffer: InputBuffer, route: RouteUnit) -> None:
+        """Take packets head first, in one phase: which flit comes is a matter of the phase alone."""
+        timing, queue, has_holes = self._timing, buffer.queues[0], self.machine.address.has_holes
+        length, is_registered = timing.packet_length, timing.registers_routes
+        first, last = self.at[timing.injection_phase], self.at[timing.injection_phase - 1]
+        position, coming, broken = Signal(index_width(length)), Signal(), Signal()
+        begins, routed, stays = Signal(), Signal(), Signal()
+        m.d.comb += [
+            self.inject.ready.eq(Mux(first, ~queue.full, coming)),
+            begins.eq(first & self.inject.valid & ~queue.full),
+            queue.push.eq(routed & route.possible if has_holes else routed),
+            queue.i.eq(_decision(route, self.ways, self.dead if self.machine.spec.dead_pins else None)),
+        ]
+        m.d["sync" if is_registered else "comb"] += routed.eq(begins)
+        m.d.sync += [
+            position.eq(Mux(last, 0, next_flit(position, length))),
+            broken.eq(~first & (broken | (coming & ~self.inject.valid))),
+        ]
+        with m.If(first):
+            m.d.sync += coming.eq(begins)
+        with m.If(self.at[timing.update_phase]):
+            m.d.sync += stays.eq(queue.push)
+        self._elaborate_write(m, buffer, position, self.inject.ready)
+        m.d.comb += queue.close.eq(last if buffer.chooses_buffers else last & stays)
+        count_events(m, self.paused, last & coming & (broken | ~self.inject.valid))
+        if has_holes:
+            count_events(m, self.dropped, routed & ~route.possible)
+        if timing.cuts_through:
+            kept, pushed = Signal.like(route.take, name="kept_take", reset_less=True), Signal(2)
+            with m.If(self.at[timing.update_phase]):
+                m.d.sync += kept.eq(route.take)
+            m.d.sync += pushed.eq(Cat(queue.push, pushed[0]))
+            self._elaborate_onward(m, buffer, kept, first, pushed[1])
+
+    def _elaborate_paced(self, m: Module, buffer: InputBuffer, route: RouteUnit) -> None:
+        """Take packets flit by flit, as they come: the tail flit makes one complete."""
+        length, queue = self._timing.packet_length, buffer.queues[0]
+        position = Signal(index_width(length))
+        head, tail, do_take, waits = Signal(init=1), Signal(init=length == 1), Signal(), Signal()
+        update = self.at[self._timing.update_phase]
+        m.d.comb += [
+            self.inject.ready.eq(~queue.full & ~waits),
+            do_take.eq(self.inject.valid & self.inject.ready),
+        ]
+        # Without a transfer, what is on the stream is written too, into a packet buffer that is free, and overwritten
+        # later.
+        self._elaborate_write(m, buffer, position, ~queue.full)
+        is_before_tail = equals(next_flit(next_flit(position, length), length), 0)
+        if length > 1:  # a tail waits for the update phase
+            m.d.sync += waits.eq(Mux(do_take, is_before_tail, tail) & ~self.at[self._timing.update_phase - 1])
         with m.If(do_take):
             m.d.sync += position.eq(next_flit(position, length))
             if length > 1:
-                m.d.sync += [head.eq(tail), tail.eq(equals(next_flit(next_flit(position, length), length), 0))]
+                m.d.sync += [head.eq(tail), tail.eq(is_before_tail)]
         kept = self._elaborate_route(m, route, head)
         decision = _decision(kept, self.ways, kept.dead)
         if self._timing.registers_routes:
@@ -344,7 +406,6 @@ class InjectionPort(wiring.Component):
             self._elaborate_onward(m, buffer, kept.take, head, complete)
         if self.machine.address.has_holes:
             count_events(m, self.dropped, do_take & tail & ~good)
-        return m
 
     def _elaborate_onward(self, m: Module, buffer: InputBuffer, take: Value, head: Value, push: Value) -> None:
         """Compute what the next router does with the packet, while it comes in and the route is kept."""

@@ -211,6 +211,9 @@ class VirtualOutputQueues(wiring.Component):
         m.d.comb += self.full.eq(valid.all() | was_full)
         return m
 
+    def _others(self, buffer: int) -> list[int]:
+        return [other for other in range(self._buffers) if other != buffer]
+
     def _elaborate_ways(self, m: Module, valid: Signal, pushes: list[Any]) -> list[Any]:
         """Keep the way of the packet in each buffer; return it, 0 if there is none."""
         ways = [Signal(self._ways, name=f"way_{buffer}", reset_less=True) for buffer in range(self._buffers)]
@@ -251,10 +254,10 @@ class VirtualOutputQueues(wiring.Component):
         for buffer, own in enumerate(codes):
             with m.If(pushed[buffer]):
                 m.d.sync += own.eq(code)
-            waits = Signal(self._buffers, name=f"waits_{buffer}", reset_less=True)
-            for other in set(range(self._buffers)) - {buffer}:
+            waits = Signal(self._buffers - 1, name=f"waits_{buffer}", reset_less=True)
+            for wait, other in zip(waits, self._others(buffer), strict=True):
                 alike = valid[other] & (codes[other] == code)
-                m.d.sync += waits[other].eq(Mux(pushed[buffer], alike, waits[other] & ~pops[other]))
+                m.d.sync += wait.eq(Mux(pushed[buffer], alike, wait & ~pops[other]))
             firsts.append(~waits.any())
         return firsts
 
@@ -263,9 +266,9 @@ class VirtualOutputQueues(wiring.Component):
         alike = [stay & (way & self.i).any() for stay, way in zip(stays, ways, strict=True)]
         firsts = []
         for buffer, push in enumerate(pushes):
-            waits = Signal(self._buffers, name=f"waits_{buffer}", reset_less=True)
-            for other in set(range(self._buffers)) - {buffer}:
-                m.d.sync += waits[other].eq(Mux(push, alike[other], waits[other] & ~pops[other]))
+            waits = Signal(self._buffers - 1, name=f"waits_{buffer}", reset_less=True)
+            for wait, other in zip(waits, self._others(buffer), strict=True):
+                m.d.sync += wait.eq(Mux(push, alike[other], wait & ~pops[other]))
             firsts.append(~waits.any())
         return firsts
 

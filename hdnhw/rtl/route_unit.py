@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.routing.plan import RoutingPlan
-from hdnhw.rtl.bits import below
+from hdnhw.rtl.bits import UNINITIALISED, below
 from hdnhw.rtl.circuit import OPERATIONS
 from hdnhw.topology.address import AddressLayout
 
@@ -28,8 +28,11 @@ class RouteUnit(wiring.Component):
     ----------
     plan : RoutingPlan
     registered : bool
-        Whether a register cuts the logic in the middle: the outputs are those of the destination a cycle before.
-        Otherwise it is combinational.
+        Whether a register cuts the logic: the outputs are those of the destination a cycle before. Otherwise it is
+        combinational.
+    behind : int
+        Depth of the logic behind the outputs, in the cycle in which they are there: the register is in the middle of
+        both.
 
     Members
     -------
@@ -45,8 +48,8 @@ class RouteUnit(wiring.Component):
         Whether `dst` names a node.
     """
 
-    def __init__(self, plan: RoutingPlan, *, registered: bool = False) -> None:
-        self._plan, self._registered = plan, registered
+    def __init__(self, plan: RoutingPlan, *, registered: bool = False, behind: int = 0) -> None:
+        self._plan, self._registered, self._depth_behind = plan, registered, behind
         width = plan.address.width
         super().__init__(
             {
@@ -69,7 +72,7 @@ class RouteUnit(wiring.Component):
 
         outputs = [*rule.take, rule.arrived, *rule.vc]
         deepest = max(rule.circuit.run(outputs, lambda _: 0, _DEPTHS, lambda _: 0))
-        middle = deepest // 2 if self._registered else deepest
+        middle = min(deepest, (deepest + self._depth_behind) // 2) if self._registered else deepest
         operations = {name: _gate(m, name, middle) for name in OPERATIONS}
         wires = rule.circuit.run(outputs, digit, operations, lambda value: _Wire(Const(value), 0, False))
         values = [wire.behind(m) if self._registered and wire.depth <= middle else wire.value for wire in wires]
@@ -110,7 +113,7 @@ class _Wire:
         if not self.moves:
             return self.value
         if self._behind is None:
-            self._behind = Signal(self.value.shape(), name="middle", reset_less=True)
+            self._behind = Signal(self.value.shape(), name="middle", reset_less=True, attrs={UNINITIALISED: 1})
             m.d.sync += self._behind.eq(self.value)
         return self._behind
 

@@ -82,6 +82,8 @@ class Router(wiring.Component):
         Like a network channel with one virtual channel: its buffer stands outside, see ``EjectionBuffer``.
     dropped : Out(16)
         Packets with an impossible destination dropped at injection.
+    paused : Out(16)
+        Packets of the terminal with a gap inside; absent unless they are promised to be gapless.
     dead_o : In(ports of the network)
         Which outgoing channels are dead, if any can be: a packet whose next channel is dead when its head flit comes is
         ejected here; one that was there before is dropped.
@@ -106,6 +108,8 @@ class Router(wiring.Component):
         }
         if machine.timing.cuts_through:
             members |= {"odd": In(1), "neighbors": In(plan.address.width * len(ports))}
+        if spec.gapless_packets:
+            members["paused"] = Out(DROPPED_WIDTH)
         if spec.dead_pins:
             members |= {"dead_o": In(len(ports)), "dead_i": In(len(ports)), "lost": Out(DROPPED_WIDTH)}
         for port in shape.ports:
@@ -218,6 +222,8 @@ class Router(wiring.Component):
             if port == local:
                 connect(m, flipped(self.inject), unit.inject)
                 m.d.comb += self.dropped.eq(unit.dropped)
+                if machine.spec.gapless_packets:
+                    m.d.comb += self.paused.eq(unit.paused)
             else:
                 connect(m, flipped(getattr(self, f"{ports[port].name}_i")), unit.channel)
                 if machine.spec.dead_pins:

@@ -8,8 +8,9 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 from hdnhw.rtl.allocator import Allocator, Grant, Way
 from hdnhw.rtl.arbiter import Order, first_in_order, service_order
-from hdnhw.rtl.bits import any_of, number_of
+from hdnhw.rtl.bits import any_of, equals, number_of
 from hdnhw.rtl.buffer import FifoBuffer
+from hdnhw.timing import CLASS_SLOTS
 
 __all__ = ["SeparableAllocator"]
 
@@ -40,9 +41,11 @@ class SeparableAllocator(Allocator):
 
     Among its virtual channels whose packet has a credit, an input offers the one that has sent longest ago. Among the
     inputs that offer a packet for the same virtual channel, the one comes first from which it was sent to longest ago;
-    among these, an output takes the one whose virtual channel it has sent to longest ago. So a packet that waits moves
-    up whenever another is served, and one without a credit delays only what stands behind it in its queue. Where no
-    input has two virtual channels, one order for the whole router does: the input that has sent longest ago is first.
+    among these, an output takes the one whose buffer class is the latest, as its packet blocks none of an earlier one.
+    Of one class, and in one of :data:`hdnhw.timing.CLASS_SLOTS` slots of all, it takes the one whose virtual channel it
+    has sent to longest ago. So a packet that waits moves up whenever another is served, and one without a credit delays
+    only what stands behind it in its queue. Where no input has two virtual channels, one order for the whole router
+    does: the input that has sent longest ago is first.
     """
 
     buffer = FifoBuffer
@@ -56,6 +59,11 @@ class SeparableAllocator(Allocator):
         return self._timing.allocation_cuts(chooses=self._chooses)
 
     @property
+    def _serve_phase(self) -> int:
+        """The phase after the commit, so that orders look at what is held: it is there before they are used again."""
+        return (self._timing.commit_phase + 1) % self._timing.packet_length
+
+    @property
     def _is_reset_behind_want(self) -> bool:
         """Whether a register that is reset follows what inputs want: the first commit after reset grants nothing."""
         return "grant" in self._cuts
@@ -65,13 +73,17 @@ class SeparableAllocator(Allocator):
     ) -> None:
         numbers = range(len(self.inputs))
         offers = [self._elaborate_input(m, number, available) for number in numbers]
-        sends = [self._sends(number, following) for number in numbers]
-        order = None if self._chooses else self._elaborate_order(m, "order", dict(enumerate(sends)), Const(1))
+        served = following if self._serve_phase == self._timing.commit_phase else held
+        order = None
+        if not self._chooses:
+            sends = {number: self._sends(number, served) for number in numbers}
+            order = self._elaborate_order(m, "order", sends, Const(1))
+        in_turn = self._elaborate_in_turn(m)
         for output, grant in enumerate(following):
-            self._elaborate_output(m, output, offers, available[output], order, grant)
+            self._elaborate_output(m, output, offers, available[output], order, in_turn, grant, served[output])
             self._elaborate_commit(m, held[output], grant)
         for number, offer in enumerate(offers):
-            self._elaborate_pops(m, number, offer.choice, sends[number], self._sends(number, held))
+            self._elaborate_pops(m, number, offer.choice, self._sends(number, following), self._sends(number, held))
 
     def _stage(self, m: Module, cut: str, name: str, value: Value, **options: Any) -> Signal:
         """Return the value behind a register if the slot has time for one at that cut, else as a wire."""
@@ -117,11 +129,14 @@ class SeparableAllocator(Allocator):
         offers: Sequence[_Offer],
         available: list[Value],
         order: Order | None,
+        in_turn: Value,
         following: Grant,
+        served: Grant,
     ) -> None:
         """Switch allocation: choose one of the inputs that want an output, in `order` or in orders of its own.
 
-        What is behind the register is reset, as long slots commit in the first phase too.
+        What is behind the register is reset, as long slots commit in the first phase too. By `served`, orders learn who
+        sends.
         """
         wanted = sorted({way for offer in offers for way in offer.want if way[0] == output})
         requests = {
@@ -129,13 +144,11 @@ class SeparableAllocator(Allocator):
             for _, vc in wanted
         }
         if len(requests) > 1:
-            self._elaborate_choice(m, output, requests, following)
+            self._elaborate_choice(m, output, requests, in_turn, following, served)
             return
         ((vc, request),) = requests.items()
         if order is None:
-            order = self._elaborate_order(
-                m, f"order_{output}", dict(zip(request, ~following.idle, strict=True)), Const(1)
-            )
+            order = self._elaborate_order(m, f"order_{output}", dict(zip(request, ~served.idle, strict=True)), Const(1))
         lost = ~Cat(first_in_order(request, order).values())
         if not self._chooses:
             lost = Mux(available[0], lost, -1)[: len(request)]
@@ -145,20 +158,28 @@ class SeparableAllocator(Allocator):
             m.d.comb += following.vc.eq(vc)
 
     def _elaborate_choice(
-        self, m: Module, output: int, requests: Mapping[int, Mapping[int, Value]], following: Grant
+        self,
+        m: Module,
+        output: int,
+        requests: Mapping[int, Mapping[int, Value]],
+        in_turn: Value,
+        following: Grant,
+        served: Grant,
     ) -> None:
         """Choose the first of the inputs for each virtual channel, and one of the virtual channels."""
         assert following.vc is not None
+        assert served.vc is not None
         numbers = {vc: f"{output}_{vc}" for vc in requests}
         firsts = {vc: Signal(len(requests[vc]), name=f"first_{name}") for vc, name in numbers.items()}
         chosen = {vc: Signal(name=f"chosen_{name}") for vc, name in numbers.items()}
         domain = m.d["sync" if "grant" in self._cuts else "comb"]
+        sent = dict(zip(self.inputs_of(output), ~served.idle, strict=True))
         for vc, name in numbers.items():
-            order = self._elaborate_order(
-                m, f"order_{name}", dict(zip(requests[vc], firsts[vc], strict=True)), chosen[vc]
-            )
+            own = {number: sent[number] for number in requests[vc]}
+            order = self._elaborate_order(m, f"order_{name}", own, equals(served.vc, vc))
             domain += firsts[vc].eq(Cat(first_in_order(requests[vc], order).values()))
-        order = self._elaborate_order(m, f"vc_order_{output}", chosen, Const(1))
+        used = {vc: served.valid & equals(served.vc, vc) for vc in requests}
+        order = self._elaborate_vc_order(m, output, used, in_turn)
         asked = {vc: Cat(request.values()).any() for vc, request in requests.items()}
         domain += [chosen[vc].eq(first) for vc, first in first_in_order(asked, order).items()]
         wins = [
@@ -174,6 +195,26 @@ class SeparableAllocator(Allocator):
             following.valid.eq(any_of(chosen.values())),
             following.vc.eq(number_of(chosen, len(following.vc))),
         ]
+
+    def _elaborate_in_turn(self, m: Module) -> Value:
+        """Return whether outputs serve their classes in turn in the slot that is allocated, if any has several."""
+        if all(num_vcs <= self.machine.plan.lanes for num_vcs, _ in self.outputs):
+            return Const(1)
+        slot, in_turn = self._elaborate_slots(m, CLASS_SLOTS, "class_slot"), Signal()
+        with m.If(self.at[self._timing.commit_phase]):
+            m.d.sync += in_turn.eq(slot == CLASS_SLOTS - 2)
+        return in_turn
+
+    def _elaborate_vc_order(self, m: Module, output: int, served: Mapping[int, Value], in_turn: Value) -> Order:
+        """Return the order of an output's virtual channels: of two classes the later first, else by service."""
+        lanes = self.machine.plan.lanes
+        order = dict(self._elaborate_order(m, f"vc_order_{output}", served, Const(1)))
+        for one, other in order:
+            if one // lanes > other // lanes:
+                before = Signal(name=f"before_{output}_{one}_{other}", init=1)
+                m.d["sync" if "grant" in self._cuts else "comb"] += before.eq(order[one, other] | ~in_turn)
+                order[one, other], order[other, one] = before, ~before
+        return order
 
     def _elaborate_pops(self, m: Module, number: int, choice: Value, following: Value, held: Value) -> None:
         """Tell an input which of its packets leaves, from what is granted or, if there is time, a phase later."""

@@ -1,11 +1,13 @@
-"""What stands at the terminals of a fabric: the names of its modules, and the wires to the fabric."""
+"""What stands at the terminals of a fabric: modules or components, and the wires to the fabric."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Signal
 
-__all__ = ["EndpointModules", "terminal_pins"]
+from hdnhw.rtl.part import Part
+
+__all__ = ["EndpointModules", "EndpointParts", "terminal_pins"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,15 @@ class EndpointModules:
     shared: str = ""
 
 
+@dataclass(frozen=True)
+class EndpointParts:
+    """What a fabric with endpoints is joined from, with its logic; members as of :class:`EndpointModules`."""
+
+    fabric: Part
+    unit: Part
+    shared: Part = ""
+
+
 def terminal_pins(node: int, flit_width: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Make the wires of both streams at a node.
 
@@ -43,7 +54,7 @@ def terminal_pins(node: int, flit_width: int) -> tuple[dict[str, Any], dict[str,
             ("ready", 1, far, near),
             ("payload", payload, near, far),
         ):
-            wire = Signal(bits, name=f"{side}_{node}_{name}")
+            wire = Signal(bits, name=f"fabric_{side}_{node}_{name}")
             endpoint[f"{one}_{side}__{name}"] = wire
-            fabric[f"{other}_{side}__{node}__{name}"] = wire
+            fabric[f"{other}_{side}_{node}_{name}"] = wire
     return endpoint, fabric

@@ -10,6 +10,7 @@ __all__ = [
     "ENDPOINTS",
     "EXCHANGE_ORDERS",
     "OPERATIONS",
+    "AxiMemorySpec",
     "AxiStreamSpec",
     "CollectiveSpec",
     "EndpointSpec",
@@ -23,7 +24,13 @@ OPERATIONS = ("broadcast", "scatter", "allgather", "exchange")
 EXCHANGE_ORDERS = ("paper", "cluster-first")
 """Schedules of a total exchange: the papers' and the one of fewest words, see :mod:`hdnhw.collective.exchange`."""
 
+TUSERS = ("first", "last")
+"""The transfer of a frame that says its user data."""
+
 NO_CRC = "a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again"
+NO_GAPLESS = (
+    "gapless packets are for sources that hold a whole packet before they send it, which these endpoints do not"
+)
 NO_DEAD_PINS = "dead pins are for fabrics of bare streams or relays: these endpoints need all that they send to arrive"
 
 
@@ -66,10 +73,15 @@ class AxiStreamSpec(EndpointSpec):
         Bytes of the longest frame, a power of two; longer ones are cut.
     tuser_width : int
         Bits of user data that travel with a frame.
+    tuser : str
+        The transfer of a frame whose user data counts, one of :data:`TUSERS`.
+    prompt_packets : int or None
+        Packets of the longest frame that is sent without a grant; None for as many as there is memory for.
     """
 
     kind: ClassVar[str] = "axi-stream"
     title: ClassVar[str] = "AXI4-Stream endpoints"
+    refuses: ClassVar[Mapping[str, str]] = {**EndpointSpec.refuses, "gapless_packets": NO_GAPLESS}
 
     max_frame: int = option(
         1024,
@@ -84,6 +96,53 @@ class AxiStreamSpec(EndpointSpec):
     )
     tuser_width: int = option(
         1, Size(help="bits of user data a frame", metavar="BITS", least=1, most=1024, unit="bits")
+    )
+    tuser: str = option(TUSERS[0], Choice(help="transfer of a frame in which its user data is read", choices=TUSERS))
+    prompt_packets: int | None = option(
+        None,
+        Size(
+            help="packets of the longest frame that is sent without a grant (default: what memory allows)",
+            metavar="S",
+            least=2,
+            most=256,
+            unit="packets",
+            may_be_none=True,
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxiMemorySpec(EndpointSpec):
+    """AXI4 endpoints: the terminals of a fabric between managers and memories.
+
+    Attributes
+    ----------
+    memory_bits : int
+        Address bits of a node's memory; those above name the node.
+    id_width : int
+        Bits of the IDs of managers.
+    outstanding : int
+        Packets of writes, and as many of reads, that a node has under way; a power of two.
+    """
+
+    kind: ClassVar[str] = "axi4"
+    title: ClassVar[str] = "AXI4 endpoints"
+
+    memory_bits: int = option(
+        22, Size(help="address bits of a node's memory", metavar="BITS", least=12, most=48, unit="bits")
+    )
+    id_width: int = option(
+        4, Size(help="bits of the IDs of AXI4 managers", metavar="BITS", least=1, most=16, unit="bits")
+    )
+    outstanding: int = option(
+        4,
+        Size(
+            help="packets of writes, and as many of reads, that a node has under way",
+            metavar="K",
+            least=1,
+            most=16,
+            power_of_two=True,
+        ),
     )
 
 
@@ -124,23 +183,39 @@ class RelaySpec(EndpointSpec):
     waypoints : int
         Most that a packet names, 1 to 8.
     relay_buffers : int
-        Packets of a class that a relay holds of its own user, and as many of others; a power of two.
+        Packets of a queue that a relay holds of its own user, and as many of others; a power of two.
+    relay_queues : int
+        Queues of a class, each with a request of its own; a power of two.
     timeout : int
         Cycles after which a request is given up; a power of two.
     """
 
     kind: ClassVar[str] = "relay"
     title: ClassVar[str] = "relays"
-    refuses: ClassVar[Mapping[str, str]] = {"crc": NO_CRC}
+    refuses: ClassVar[Mapping[str, str]] = {
+        "crc": NO_CRC,
+        "gapless_packets": "gapless packets do not go with relays: what relays do is timed by the flits that are "
+        "accepted",
+    }
 
     waypoints: int = option(1, Size(help="most waypoints that a packet names to relays", metavar="W", least=1, most=8))
     relay_buffers: int = option(
-        4,
+        8,
         Size(
-            help="packets of a class that relays hold, their own and as many of others",
+            help="packets of a queue that relays hold, their own and as many of others",
             metavar="S",
             least=1,
             most=64,
+            power_of_two=True,
+        ),
+    )
+    relay_queues: int = option(
+        2,
+        Size(
+            help="queues in which packets of a class wait at relays, each of which asks for itself",
+            metavar="K",
+            least=1,
+            most=8,
             power_of_two=True,
         ),
     )
@@ -180,6 +255,6 @@ class ExchangeSpec(EndpointSpec):
 
 
 ENDPOINTS: Mapping[str, type[EndpointSpec]] = {
-    spec.kind: spec for spec in (AxiStreamSpec, CollectiveSpec, RelaySpec, ExchangeSpec)
+    spec.kind: spec for spec in (AxiStreamSpec, AxiMemorySpec, CollectiveSpec, RelaySpec, ExchangeSpec)
 }
 """The kinds of endpoints by their names."""

@@ -58,6 +58,9 @@ class FabricSpec:
         Whether routers and channels can be marked dead, by pins.
     crc : bool
         Whether flits have check bits: errors are counted at every channel, and no packet that has one comes out.
+    gapless_packets : bool
+        Whether sources promise to send the flits of a packet in consecutive cycles: then routers allocate it when its
+        head flit comes, and not when its tail does. Packets that break the promise are counted.
     endpoints : EndpointSpec or None
         What stands at the terminals; None for bare streams of flits.
 
@@ -154,6 +157,15 @@ class FabricSpec:
         False,
         Flag(
             help="with check bits: errors are counted at every channel, and no packet that has one comes out",
+            timed=True,
+            pins=True,
+        ),
+    )
+    gapless_packets: bool = option(
+        False,
+        Flag(
+            help="sources send the flits of a packet in consecutive cycles, and routers send it on when its head flit "
+            "comes; packets that pause inside are counted",
             timed=True,
             pins=True,
         ),

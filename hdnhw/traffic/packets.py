@@ -50,7 +50,8 @@ class Terminals:
     Attributes
     ----------
     source_gap : int
-        Of 256 random values, how many make a source pause before a flit.
+        Of 256 random values, how many make a source pause before a flit; before a head flit alone, if packets are
+        gapless.
     sink_stall : int
         Of 256, how many make a sink not ready for a cycle; 256 for ever.
     sink_hold : int

@@ -1,13 +1,8 @@
 """The consoles of README and docs show what the commands print."""
 
-import shlex
-
 import pytest
 
-from bench.consoles import SYNTHESISED, Console, consoles, pages, play, shown
-
-MEASURED = any(SYNTHESISED.glob("model-*.parquet"))
-"""Whether machines have been measured here, so that most of what is shown of them is known."""
+from bench.consoles import SYNTHESISED, Console, consoles, is_unmeasured, pages, play, shown
 
 CONSOLES = [console for page in pages() for console in consoles(page)]
 
@@ -17,8 +12,8 @@ CONSOLES = [console for page in pages() for console in consoles(page)]
 def test_a_console_is_what_its_commands_print(console, tmp_path):
     if not all(trace.exists() for trace in console.traces):
         pytest.skip("TRACES names no folder with the traces of Netrace")
-    if any(shlex.split(command)[1] == "machines" for command, _ in console.steps) and not MEASURED:
-        pytest.skip("what make docs-machines measures takes half an hour the first time")
+    if is_unmeasured(command for command, _ in console.steps):
+        pytest.skip("what make docs measures takes an hour the first time")
     assert play(console, tmp_path).lines == console.lines
 
 

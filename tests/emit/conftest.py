@@ -1,15 +1,16 @@
 """Fabrics that several tests look at, each emitted once."""
 
-import os
-import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from hdnhw.emit.fabric import emit_fabric
-from hdnhw.sim.simulator import verilator_home
 from hdnhw.spec import FabricSpec, parse
+
+sys.path.insert(0, str(Path(__file__).parent))  # for what tests of this folder share
+import readers
 
 FABRICS = {
     "two classes": FabricSpec(network=parse("rdn(cube(1), 1)"), packet_length=4),
@@ -47,20 +48,7 @@ def fabric(machine):
     return _emitted(machine)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def complaints():
-    """Return a function that returns what Verilator's lint and Yosys say of some sources and a top level."""
-
-    def read(sources, top):
-        home, folder = verilator_home(), sources[0].parent
-        lint = [str(home / "bin" / "verilator_bin"), "--lint-only", "--top-module", top, *map(str, sources)]
-        files = " ".join(path.name for path in sources)
-        script = f"read_verilog -sv {files}; hierarchy -check -top {top}; proc; check -assert"
-        environment, said = os.environ | {"VERILATOR_ROOT": str(home)}, []
-        for command in (lint, [sys.executable, "-m", "hdnhw.flow.yosys", "-q", "-p", script]):
-            done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, cwd=folder)
-            said += [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("- ")]
-            said += [f"status {done.returncode}"] if done.returncode else []
-        return said
-
-    return read
+    """Return a function that returns what the tools that are here say of some sources and a top level."""
+    return readers.said_of

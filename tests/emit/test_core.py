@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from hdnhw.emit.fabric import emit_fabric, write_fabric
-from hdnhw.sim.simulator import verilator_home
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
 
 SPECS = {
@@ -38,7 +37,7 @@ targets:
     flow_options: {tool: verilator}
 """
 CHIP = """module chip (input clk, input rst, output [15:0] dropped);
-  noc network (.clk(clk), .rst(rst), .dropped__0(dropped)
+  noc network (.clk(clk), .rst(rst), .dropped_0(dropped)
     {pins}
   );
 endmodule
@@ -59,16 +58,11 @@ def library(name, tmp_path):
 
 
 def fusesoc(library, *arguments):
-    """Run FuseSoC on a folder of cores, with no configuration of the user's; return what it said."""
-    home = verilator_home()
-    environment = os.environ | {
-        "HOME": str(library.parent),
-        "XDG_CACHE_HOME": str(library.parent),
-        "XDG_CONFIG_HOME": str(library.parent),
-        "VERILATOR_ROOT": str(home),
-        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}",
-    }
-    command = [str(Path(sys.executable).with_name("fusesoc")), "--cores-root", str(library), *arguments]
+    """Run FuseSoC on a folder of cores as docs say, with no configuration of the user's; return what it said."""
+    homes = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+    environment = os.environ | dict.fromkeys(homes, str(library.parent))
+    tools = str(Path(sys.executable).with_name("hdnhw-tools"))
+    command = [tools, "fusesoc", "--cores-root", str(library), *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, env=environment, cwd=library.parent, check=False, timeout=120
     )
@@ -124,11 +118,11 @@ def test_a_design_can_depend_on_it(tmp_path):
     write_fabric(fabric, library)
     nodes = range(fabric.manifest["routers"])
     widths = {name: port["width"] for name, port in fabric.manifest["ports"].items() if port["direction"] == "input"}
-    inputs = [(port.replace("__N", f"__{node}"), width) for port, width in widths.items() for node in nodes]
-    pins = [f", .{port}({width}'d0)" for port, width in inputs if "__" in port]
+    inputs = [(port.replace("_N", f"_{node}"), width) for port, width in widths.items() for node in nodes]
+    pins = [f", .{port}({width}'d0)" for port, width in inputs if "_" in port]
     outputs = [name for name, port in fabric.manifest["ports"].items() if port["direction"] == "output"]
-    ports = [port.replace("__N", f"__{node}") for port in outputs for node in nodes]
-    pins += [f", .{port}()" for port in ports if port != "dropped__0"]
+    ports = [port.replace("_N", f"_{node}") for port in outputs for node in nodes]
+    pins += [f", .{port}()" for port in ports if port != "dropped_0"]
     (library / "chip.sv").write_text(CHIP.format(pins="\n    ".join(pins)))
     (library / "chip.core").write_text(USER)
     said = fusesoc(library, "run", "--target=lint", f"--work-root={tmp_path / 'lint'}", "user:design:chip")
@@ -141,3 +135,21 @@ def test_a_line_of_text_is_quoted(emitted):
     core = yaml.safe_load(emitted("two levels").files["fabric.core"].removeprefix("CAPI=2:\n"))
     assert core["description"] == "Network on chip hdn(cube(1), [[0], [0]]): 16 routers"
     assert core["name"] == emitted("two levels").manifest["core"]
+
+
+def test_wrappers_come_with_the_core(tmp_path):
+    library, flags = tmp_path / "library", {False: [], True: ["--flag", "vhdl"]}
+    write_fabric(emit_fabric(SPECS["noc"], top="noc", wrapper=True), library)
+    for vhdl, flag in flags.items():
+        tree = tmp_path / f"tree-{vhdl}"
+        fusesoc(library, "run", "--setup", "--tool=verilator", *flag, f"--work-root={tree}", "hdnhw:fabric:noc")
+        (description,) = tree.glob("*.eda.yml")
+        files = yaml.safe_load(description.read_text())["files"]
+        assert [(Path(file["name"]).name, file["file_type"]) for file in files] == [
+            ("noc.sv", "systemVerilogSource"),
+            ("noc.svh", "systemVerilogSource"),
+            ("noc_wrap.sv", "systemVerilogSource"),
+            ("noc_flat.v", "verilogSource"),
+            *[("noc_pkg.vhd", "vhdlSource"), ("noc_vhdl.vhd", "vhdlSource")] * vhdl,
+        ]
+        assert files[1]["is_include_file"]

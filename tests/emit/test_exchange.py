@@ -23,7 +23,7 @@ def sources(request, tmp_path):
     return [path for path in write_fabric(emit_fabric(spec), tmp_path) if path.suffix == ".sv"]
 
 
-def test_verilator_and_yosys_have_nothing_to_say(sources, complaints):
+def test_tools_have_nothing_to_say(sources, complaints):
     assert complaints(sources, "fabric_exchange") == []
 
 

@@ -36,7 +36,7 @@ def test_manifest_names_the_machine(machine, fabric):
         share = manifest["buffers"] // manifest["num_vcs_of_port"][name]
         assert slots == max(1, share) if share & (share - 1) == 0 else slots <= share < 2 * slots
     modules = re.findall(r"^module ([^\s(]+)", fabric.files["fabric.sv"], re.MULTILINE)
-    assert modules == [*manifest["router_modules"], manifest["ejection_module"], manifest["top"]]
+    assert modules == [*manifest["router_modules"], manifest["ejection_module"], manifest["fabric"]]
 
 
 def test_digest_is_that_of_the_file(fabric, tmp_path):
@@ -67,7 +67,7 @@ def test_manifest_names_every_port_of_the_top_level(fabric):
 
 
 def test_bit_fields_of_ejection(machine, fabric):
-    port, width = fabric.manifest["ports"]["eject__N__payload"], machine.flit_width
+    port, width = fabric.manifest["ports"]["eject_N_payload"], machine.flit_width
     assert port["fields"] == {"data": {"offset": 0, "width": width}, "last": {"offset": width, "width": 1}}
     assert sum(field["width"] for field in port["fields"].values()) == port["width"]
 
@@ -133,6 +133,18 @@ def test_latency_formula_where_packets_cut_through():
     assert "odd" not in emit_fabric(FabricSpec(network=parse("cube(2)"))).manifest["latency"]
 
 
+def test_gapless_packets_are_in_the_manifest():
+    manifest = emit_fabric(FabricSpec(network=parse("cube(2)"), gapless_packets=True)).manifest
+    assert manifest["gapless_packets"] is True
+    assert manifest["latency"]["zero_load"] == "8*hops + 16 + ((2 - phase) mod 8)"
+    assert manifest["latency"]["phase"] == "cycles since reset, modulo 8, in which the head flit is offered"
+    assert "in consecutive cycles" in manifest["ports"]["inject_N_payload"]["meaning"]
+    assert manifest["ports"]["paused_N"]["width"] == 16
+    plain = emit_fabric(FabricSpec(network=parse("cube(2)"))).manifest
+    assert "paused_N" not in plain["ports"]
+    assert "consecutive" not in plain["ports"]["inject_N_payload"]["meaning"]
+
+
 def test_name_and_sizes_reach_the_text():
     spec = FabricSpec(network=parse("complete(2)"), packet_length=2, flit_width=17, buffers=4)
     named = emit_fabric(spec, top="noc_1")
@@ -144,13 +156,24 @@ def test_name_and_sizes_reach_the_text():
     assert re.search(r"\bfabric", text) is None
     assert manifest["core"].startswith("hdnhw:fabric:noc_1:")
     body = text.split("\nmodule noc_1(")[1]
-    assert "  input [16:0] inject__0__payload;" in body
-    assert "  output [17:0] eject__0__payload;" in body
+    assert "  input [16:0] inject_0_payload;" in body
+    assert "  output [17:0] eject_0_payload;" in body
 
 
-@pytest.mark.parametrize("top", ["", "1st", "a b", "a-b", "a.b", "fabric\n", "café", "$x"])
+@pytest.mark.parametrize("top", ["", "1st", "a b", "a-b", "a.b", "fabric\n", "café", "$x", "_a", "a_", "a__b", "_"])
 def test_a_bad_module_name_is_refused(top):
-    with pytest.raises(SpecError, match="module name must be letters, digits and _ with no digit first, not"):
+    with pytest.raises(
+        SpecError, match="module name must be letters, digits and single _ between them, a letter first, not"
+    ):
+        emit_fabric(FabricSpec(network=parse("complete(2)")), top=top)
+
+
+@pytest.mark.parametrize(
+    ("top", "language"),
+    [("module", "SystemVerilog"), ("always", "SystemVerilog"), ("entity", "VHDL"), ("Signal", "VHDL")],
+)
+def test_a_keyword_is_refused(top, language):
+    with pytest.raises(SpecError, match=f"^module name must not be a keyword of {language} such as '{top}'$"):
         emit_fabric(FabricSpec(network=parse("complete(2)")), top=top)
 
 
@@ -200,7 +223,7 @@ def test_a_fabric_of_another_name_keeps_its_folder(emitted, tmp_path):
     assert check_place(tmp_path, top="fabric") == {"fabric.sv", "fabric.core"}
 
 
-@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"top": "fabric", "files": 3}'])
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"fabric": "fabric", "files": 3}'])
 def test_a_manifest_of_something_else_is_replaced(emitted, tmp_path, manifest):
     (tmp_path / "manifest.json").write_text(manifest)
     fabric = emitted("two nodes")
@@ -210,7 +233,7 @@ def test_a_manifest_of_something_else_is_replaced(emitted, tmp_path, manifest):
 
 def test_a_manifest_cannot_reach_other_files(tmp_path):
     names = ["fabric_axi.sv", "../fabric.sv", "notes", "other.sv", "manifest.json"]
-    (tmp_path / "manifest.json").write_text(json.dumps({"top": "fabric", "files": names}))
+    (tmp_path / "manifest.json").write_text(json.dumps({"fabric": "fabric", "files": names}))
     assert check_place(tmp_path, top="fabric") == {"fabric_axi.sv"}
 
 

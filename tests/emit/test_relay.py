@@ -11,7 +11,11 @@ from hdnhw.spec import FabricSpec, RelaySpec, SpecError, parse
 
 FABRICS = {
     "one flit, one slot": ("torus(5)", {"packet_length": 1}, {"relay_buffers": 1, "timeout": 512}),
-    "dead pins": ("complete(3)", {"packet_length": 3, "flit_width": 40, "dead_pins": True}, {"waypoints": 3}),
+    "dead pins": (
+        "complete(3)",
+        {"packet_length": 3, "flit_width": 40, "dead_pins": True},
+        {"waypoints": 3, "relay_queues": 2},
+    ),
 }
 
 
@@ -31,7 +35,7 @@ def fabric(request):
     return emitted(request.param)
 
 
-def test_verilator_and_yosys_have_nothing_to_say(fabric, complaints, tmp_path):
+def test_tools_have_nothing_to_say(fabric, complaints, tmp_path):
     sources = [path for path in write_fabric(fabric, tmp_path) if path.suffix == ".sv"]
     assert [path.name for path in sources] == ["fabric.sv", "fabric_relay.sv"]
     assert complaints(sources, "fabric_relay") == []
@@ -45,13 +49,13 @@ def test_the_top_level_has_the_ports_of_the_manifest(fabric):
     due = {}
     for node in range(fabric.manifest["routers"]):
         for name, port in endpoints["ports"].items():
-            due[re.sub("__N", f"__{node}", name)] = (port["direction"], port["width"])
+            due[re.sub("_N", f"_{node}", name)] = (port["direction"], port["width"])
     assert {name: (direction, int(top or 0) + 1) for direction, top, name in found} == due
-    assert set(endpoints["ports"]) - set(fabric.manifest["ports"]) == {"counts__N"}
-    assert ("dead__N" in endpoints["ports"]) == fabric.manifest["dead_pins"]
+    assert set(endpoints["ports"]) - set(fabric.manifest["ports"]) == {"counts_N"}
+    assert ("dead_N" in endpoints["ports"]) == fabric.manifest["dead_pins"]
     names = ["stranded", "expired", "unreserved", "refused", "untold", "astray"]
     fields = {name: {"offset": 16 * place, "width": 16} for place, name in enumerate(names)}
-    assert endpoints["ports"]["counts__N"]["fields"] == fields
+    assert endpoints["ports"]["counts_N"]["fields"] == fields
 
 
 @pytest.mark.parametrize("name", FABRICS)
@@ -59,13 +63,14 @@ def test_manifest_names_the_packet(name):
     spec, fabric = spec_of(name), emitted(name)
     endpoints = fabric.manifest["endpoints"]
     packets = RelayFormat(FlitFormat(spec.flit_width, fabric.machine.address.width, spec.packet_length), spec.endpoints)
-    assert (endpoints["type"], endpoints["top"]) == ("relay", "fabric_relay")
+    assert (endpoints["type"], fabric.manifest["top"]) == ("relay", "fabric_relay")
     assert endpoints["packet"]["header"] == packets.header_positions
     assert endpoints["packet"]["payload"] == {"head_offset": packets.header_width, "width": packets.payload_width}
     assert endpoints["packet"]["kinds"] == {"data": 0, "request": 1, "grant": 2, "notice": 3}
-    assert {name: endpoints[name] for name in ("waypoints", "relay_buffers", "timeout", "notices")} == {
+    assert {name: endpoints[name] for name in ("waypoints", "relay_buffers", "relay_queues", "timeout", "notices")} == {
         "waypoints": spec.endpoints.waypoints,
         "relay_buffers": spec.endpoints.relay_buffers,
+        "relay_queues": spec.endpoints.relay_queues,
         "timeout": spec.endpoints.timeout,
         "notices": 16,
     }

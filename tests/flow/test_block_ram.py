@@ -51,6 +51,11 @@ def test_devices():
         "LFE5U-25F": 56,
         "LFE5U-85F": 208,
         "iCE40HX8K": 32,
+        "LCMXO3LF-6900C": 26,
+        "LIFCL-40": 84,
+        "GW2A-18C": 46,
+        "XC7A100T": 270,
+        "5CSEBA6": 557,
     }
     assert {family.device for family in FAMILIES.values()} <= set(DEVICES)
 

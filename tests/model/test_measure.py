@@ -235,7 +235,7 @@ def test_what_grows_where_values_are_missing():
     assert not grows(np.full(20, np.nan))
 
 
-@pytest.mark.parametrize(("text", "carried"), [("torus(4, 4)", 0.7), ("cube(5)", 0.69), ("hdn(cube(2), [[0]])", 0.38)])
+@pytest.mark.parametrize(("text", "carried"), [("torus(4, 4)", 0.7), ("cube(5)", 0.69), ("hdn(cube(2), [[0]])", 0.405)])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_latencies_that_grow_with_the_run_are_not_steady(text, carried, seed):
     """A tenth more than the network carries is offered, or a fifth less."""

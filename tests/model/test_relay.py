@@ -1,6 +1,7 @@
 """Relays on the model: what is delivered against the search for waypoints, and what is not against the counters."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -93,14 +94,53 @@ def test_what_can_be_delivered_is_and_sources_hear_of_the_rest(text, length, way
 
 
 @pytest.mark.light("torus(5)")
-@pytest.mark.parametrize(("text", "relay_buffers"), [("hdn(cube(2), [[0]])", 1), ("torus(5)", 2)])
-def test_waypoints_for_everybody_never_lock_up(text, relay_buffers):
+@pytest.mark.parametrize(
+    ("text", "relay_buffers", "relay_queues"),
+    [("hdn(cube(2), [[0]])", 1, 1), ("hdn(cube(2), [[0]])", 1, 4), ("torus(5)", 2, 2)],
+)
+def test_waypoints_for_everybody_never_lock_up(text, relay_buffers, relay_queues):
     """Every packet by up to two nodes drawn at random, one slot a class, sinks that stall."""
     nodes, rng = plan_of(text).network.num_nodes, np.random.default_rng(3)
     lists = [[tuple(rng.integers(nodes, size=rng.integers(1, 4)).tolist()) for _ in range(60)] for _ in range(nodes)]
-    result = run(text, lists, relay_buffers=relay_buffers, waypoints=2, pauses=Terminals(sink_stall=128))
+    sizes = {"relay_buffers": relay_buffers, "relay_queues": relay_queues, "waypoints": 2}
+    result = run(text, lists, **sizes, pauses=Terminals(sink_stall=128))
     assert sorted(delivered(result)) == list(range(60 * nodes))
     assert not result.counts.any()
+
+
+@pytest.mark.parametrize("waypoints", [1, 2])
+def test_packets_of_the_same_stops_stay_in_order(waypoints):
+    """Queues overtake each other, but all packets with the same stops wait in the same ones."""
+    rng = np.random.default_rng(5)
+    ways = [tuple(rng.integers(16, size=rng.integers(2, 2 + waypoints)).tolist()) for _ in range(12)]
+    lists = [[ways[number] for number in rng.integers(12, size=80)] for _ in range(16)]
+    stops = [packet for own in lists for packet in own]
+    sizes = {"relay_buffers": 2, "relay_queues": 4, "waypoints": waypoints}
+    result = run("hdn(cube(2), [[0]])", lists, **sizes, pauses=Terminals(sink_stall=64))
+    numbers = delivered(result)
+    assert sorted(numbers) == list(range(len(stops)))
+    last: dict[tuple[int, ...], int] = {}
+    for number in numbers:
+        flow = (number // 80, *stops[number])
+        assert last.get(flow, -1) < number
+        last[flow] = number
+    assert any(one > other and one // 80 == other // 80 for one, other in pairwise(numbers))
+
+
+def test_a_queue_that_waits_holds_up_no_other():
+    """Packets by a waypoint that never answers stand in one queue; those by another one pass."""
+    table = neighbor_table(plan_of("torus(4)").network)
+    channels = np.zeros(table.shape, bool)
+    channels[1, table[1].tolist().index(0)] = True
+    faults = Faults(np.zeros(4, bool), channels)
+    cycle = {}
+    for queues in (1, 4):
+        result = run(
+            "torus(4)", [[(1, 2), (3, 2)], [], [], []], faults=faults, waypoints=1, relay_queues=queues, timeout=2048
+        )
+        assert (delivered(result), total(result, "expired")) == ([1], 1)
+        cycle[queues] = int(result.cycle[[packet.number for packet in result.packets].index(1)])
+    assert cycle[4] < 200 < 2048 < cycle[1]
 
 
 def test_wrong_lists_cost_packets_and_nothing_else():

@@ -10,7 +10,7 @@ import pytest
 from hdnhw.model.kernel import allocator, queue
 from hdnhw.model.kernel.compiled import kept
 from hdnhw.model.kernel.reset import make_routers
-from hdnhw.timing import TURN_SLOTS
+from hdnhw.timing import CLASS_SLOTS, TURN_SLOTS
 
 PORTS = 4
 allocate_node, push_packet, note_arrival, take_packet = (
@@ -22,14 +22,22 @@ allocate_node, push_packet, note_arrival, take_packet = (
 class Router:
     """Node 1 of two, with inputs and outputs of `num_vcs` classes, and packets numbered as they are pushed.
 
-    With `rounds` its queues are virtual output queues; the first round may be an `early` one.
+    With `rounds` its queues are virtual output queues; the first round may be an `early` one. With `lanes` a class has
+    two virtual channels.
     """
 
-    def __init__(self, num_vcs, credits=100, *, ports=PORTS, rounds=0, early=False):
+    def __init__(self, num_vcs, credits=100, *, ports=PORTS, lanes=1, rounds=0, early=False):
         self.vc_bits, self.pushed, self.slots = (num_vcs - 1).bit_length(), 0, 0
         free, several = np.full(ports << self.vc_bits, credits, np.int16), np.full(2, num_vcs > 1)
         self.routers = make_routers(
-            free, several, vc_bits=self.vc_bits, rounds=rounds, early=early, held=100_000, room=100_000
+            free,
+            several,
+            vc_bits=self.vc_bits,
+            lane_bits=(lanes - 1).bit_length(),
+            rounds=rounds,
+            early=early,
+            held=200_000,
+            room=200_000,
         )
         self.all_credits = self.routers.credits.reshape(2, ports, -1)
         self.credits, self.level = self.all_credits[1], np.zeros((ports, num_vcs), int)
@@ -95,12 +103,30 @@ def test_each_class_of_each_output_has_an_order_of_its_own_where_inputs_have_cla
     assert router.slot() == {2: (3, 1, 5)}
 
 
-def test_an_output_takes_the_class_that_it_sent_to_longest_ago():
-    router = Router(2)
+def test_an_output_takes_the_lane_that_it_sent_to_longest_ago():
+    router = Router(2, lanes=2)
     for _ in range(2):
         for port, vc in ((0, 0), (1, 0), (2, 1)):
             router.push(port, vc, 3, vc)
     assert [router.slot()[3][:2] for _ in range(6)] == [(0, 0), (2, 1), (1, 0), (2, 1), (0, 0), (1, 0)]
+
+
+def test_an_output_takes_the_later_class_but_each_in_its_turn_in_one_of_so_many_slots():
+    router, slots = Router(3), 4 * CLASS_SLOTS
+    for _ in range(slots):
+        for port, vc in ((0, 0), (1, 1), (2, 2)):
+            router.push(port, vc, 3, vc)
+    others = [2] * (CLASS_SLOTS - 1)
+    assert [router.slot()[3][0] for _ in range(slots)] == [*others, 0, *others, 1, *others, 0, *others, 1]
+
+
+def test_a_later_class_without_credit_leaves_the_output_to_another():
+    router = Router(2)
+    router.credits[3, 1] = 0
+    router.push(0, 0, 3)
+    router.push(1, 1, 3, 1)
+    assert router.slot() == {3: (0, 0, 0)}
+    assert router.slot() == {}
 
 
 def test_with_one_class_the_order_is_that_of_the_router():
@@ -153,15 +179,16 @@ def test_inputs_share_an_output_equally_however_many_are_idle(ports, num_vcs):
 @pytest.mark.parametrize("every", range(1, 8))
 @pytest.mark.parametrize("seed", range(6))
 def test_no_packet_waits_longer_than_a_round_of_credits_beside_an_output_that_gives_none(every, seed):
-    """Each output but one gets credits every n-th slot: so many slots, or one a class, for each queue at most."""
+    """Each output but one gets credits every n-th slot: so many slots for each queue at most, or a turn a class."""
     rng = random.Random(f"{every} {seed}")
     ports, num_vcs = rng.choice((3, 5, 6)), rng.choice((1, 2, 4))
     router = Router(num_vcs, ports=ports, credits=1)
     stuck, *outputs = rng.sample(range(ports), 3)
     router.credits[stuck] = 0
     busy = rng.sample([*product(range(ports), range(num_vcs))], max(3, ports * num_vcs * 2 // 3))
-    since, served, longest = dict.fromkeys(busy, 0), Counter(), ports * num_vcs * max(every, num_vcs)
-    for slot in range(40 * longest):
+    turns = CLASS_SLOTS * num_vcs if num_vcs > 1 else 1
+    since, served, longest = dict.fromkeys(busy, 0), Counter(), ports * num_vcs * max(every, turns)
+    for slot in range(20 * longest):
         for number, (port, vc) in enumerate(busy):
             while router.level[port, vc] < 2:
                 router.push(port, vc, rng.choice(outputs) if number else stuck, rng.randrange(num_vcs))

@@ -145,15 +145,17 @@ class PseudoCode:
         if found is None:
             return None
         m = found[1] if found[0] == "cross" else 0
-        bits = [ph[j] for j in range(len(self.super_nodes), m, -1) if self.mode[j] == "f"]
+        levels = [j for j in range(len(self.super_nodes), m, -1) if self.mode[j] == "f"]
         if m == 0:
+            # What is in the super-nodes of all levels up to j moves after the last crossing of j alone: no bit.
+            levels = [j for j in levels if not all(found[0] in inside for inside in self.super_nodes[:j])]
             port, half = self.base_hop(*found)
-            bits += half
+            bits = [ph[j] for j in levels] + half
         else:
             port = f"cross{m}"
-            # Where a class is one cluster, the rule leaves out the bit of a level in mode O: class 1 is left only once.
+            # Where a class is one cluster, it is left only once.
             one_cluster = m == 1 and self.super_nodes[0] == self.everything
-            bits += [] if one_cluster and self.mode[1] == "O" else [ph[m]]
+            bits = [ph[j] for j in levels] + ([] if one_cluster else [ph[m]])
         return port, int("".join(map(str, bits)) or "0", 2)
 
 

@@ -111,7 +111,7 @@ def ranked_hop(rule, node, dst):
     cur = rule.network.decode(node)
     port, vc = rule.next_hop(cur, rule.network.decode(dst))
     circuit = Circuit()
-    rank = channel_rank(circuit, rule.network, rule.modes, rule.network.ports[port])
+    rank = channel_rank(circuit, rule.network, rule.modes, port)
     inputs = {f"cur{i}": digit for i, digit in enumerate(cur)} | {f"vc{i}": vc >> i & 1 for i in range(len(rule.vc))}
     return circuit.run([rank], inputs.__getitem__)[0]
 
@@ -172,12 +172,12 @@ def ranks(rule, every_hop):
         "submod": lambda a, b, n: (a - b) % n,
         "mux": lambda condition, one, zero: np.where(condition, one, zero),
     }
-    for index, description in enumerate(network.ports):
+    for index in range(len(network.ports)):
         cur, dst = np.nonzero(port == index)
         inputs = {f"cur{i}": digit[cur] for i, digit in enumerate(digits)}
         inputs |= {f"vc{weight}": vc[cur, dst] >> weight & 1 for weight in range(len(rule.vc))}
         circuit = Circuit()
-        rank = channel_rank(circuit, network, rule.modes, description)
+        rank = channel_rank(circuit, network, rule.modes, index)
         told = {gate.value for gate in circuit.gates if gate.op == "input"}
         assert told <= set(inputs)
         result[cur, dst] = circuit.run([rank], inputs.__getitem__, operations)[0]

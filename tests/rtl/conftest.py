@@ -21,16 +21,16 @@ class _Rig:
     """A router and what stands around it, driven and recorded cycle by cycle.
 
     A neighbour sends like a router: it looks at its credits in the sample phase, and the packet leaves in the next
-    slot. What the router sends is passed on at once: its credit comes back when the next router would give it, unless
+    slot. Where packets are gapless, the terminal sends the flits behind a head in consecutive cycles, but `slips` (a
+    function) makes it miss one: then it is not valid, and what is there in its place belongs to the packet. What the
+    router sends is passed on at once: its credit comes back when the next router would give it, unless
     `hold` (a function of output and virtual channel) keeps it back. Virtual channels are told a cycle ahead of the
     flits. What means nothing is random: data and virtual channels that are not valid, and credits between routers in
     all phases but the credit phase.
     """
 
-    def __init__(
-        self, *, length, buffers=None, text="rdn(cube(2), 1)", modes=None, node=22, terminal=False, queueing="fifo"
-    ):
-        sizes = {"packet_length": length, "flit_width": FLIT_WIDTH, "buffers": buffers, "queueing": queueing}
+    def __init__(self, *, length, buffers=None, text="rdn(cube(2), 1)", modes=None, node=22, terminal=False, **options):
+        sizes = {"packet_length": length, "flit_width": FLIT_WIDTH, "buffers": buffers, **options}
         self.machine = machine = make_machine(FabricSpec(network=parse(text), modes=modes, **sizes))
         self.plan, self.node, self.length, self.timing = machine.plan, node, length, machine.timing
         self.network = machine.network
@@ -49,19 +49,19 @@ class _Rig:
             self.eject = ejection.eject
         else:
             self.outputs[self.local] = self.router.eject
-        self.pause, self.hold = lambda: False, lambda *_: False
+        self.pause, self.hold, self.slips = lambda: False, lambda *_: False, lambda: False
         self._wire()
         self.restart()
 
     def restart(self):
         """Begin at cycle 0, as after reset."""
         self.serial, self.noise = count(), random.Random(1)
-        self.cycle, self.dropped = 0, 0
+        self.cycle, self.dropped, self.paused = 0, 0, 0
         self.waiting = {(port, vc): deque() for port, c in self.inputs.items() for vc in range(c.signature.num_vcs)}
         self.room = {(port, vc): self.slots[port] for port, vc in self.waiting}
         self.bus, self.bus_vc = {port: {} for port in self.inputs}, {port: {} for port in self.inputs}
         self.vc_before = dict.fromkeys(self.outputs, 0)
-        self.to_inject, self.offering = deque(), False
+        self.to_inject, self.offering, self.due = deque(), False, False
         self.owed = {(port, vc): deque() for port, c in self.outputs.items() for vc in range(c.signature.num_vcs)}
         self.given_at = -self.length
         self.arrived, self.accepted, self.ready, self.departed = [], [], [], []
@@ -95,6 +95,8 @@ class _Rig:
         """Join what is driven, and what is watched: a simulation settles once for each assignment."""
         inject = self.router.inject
         driven, watched = [self.router.address, inject.valid, inject.payload], [inject.ready, self.router.dropped]
+        self._gapless = self.machine.spec.gapless_packets
+        watched += [self.router.paused] if self._gapless else []
         for channel in self.inputs.values():
             driven += [channel.valid, channel.data, *([channel.vc] if channel.signature.num_vcs > 1 else [])]
             watched.append(channel.credit)
@@ -109,6 +111,8 @@ class _Rig:
         levels = [self.plan.address.of_node(self.node), *self._inject(), *self._arrive(), *self._give_credits()]
         ctx.set(self._driven, sum(level << at for level, at in zip(levels, self._offsets, strict=True)))
         _, _, ready, self.dropped, *values = await ctx.tick().sample(*self._watched)
+        if self._gapless:
+            self.paused, *values = values
         self._record(ready, iter(values))
         self.cycle += 1
 
@@ -118,7 +122,11 @@ class _Rig:
             await self.step(ctx)
 
     def _inject(self):
-        self.offering = bool(self.to_inject) and (self.offering or not self.pause())
+        self.due = self._gapless and len(self.injected) % self.length > 0
+        if self.due and self.slips():
+            self.offering, self.to_inject[0] = False, self.noise.getrandbits(FLIT_WIDTH)
+            return False, self.to_inject[0]
+        self.offering = bool(self.to_inject) and (self.offering or self.due or not self.pause())
         return self.offering, self.to_inject[0] if self.offering else self.noise.getrandbits(FLIT_WIDTH)
 
     def _arrive(self):
@@ -162,7 +170,8 @@ class _Rig:
 
     def _record(self, ready, values):
         self.ready.append(ready)
-        if self.offering and ready:
+        assert ready or not self.due
+        if (self.offering or self.due) and ready:
             self.injected.append(self.to_inject.popleft())
             self.accepted.append(self.cycle)
             self.offering = False

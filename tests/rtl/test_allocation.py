@@ -10,6 +10,7 @@ from hdnhw.model.kernel import allocator, queue
 from hdnhw.model.kernel.compiled import kept
 from hdnhw.model.kernel.reset import make_routers
 from hdnhw.spec import QUEUEINGS
+from hdnhw.timing import CLASS_SLOTS
 
 allocate_node, push_packet, note_arrival, take_packet = (
     kept(kernel.py_func)
@@ -30,6 +31,7 @@ class Replay:
             np.repeat(np.array(slots, np.int16), 1 << self.vc_bits),
             np.array([several]),
             vc_bits=self.vc_bits,
+            lane_bits=(rig.plan.lanes - 1).bit_length(),
             rounds=rig.machine.matching_rounds,
             early=self.timing.matches_early,
             held=10_000,
@@ -176,7 +178,7 @@ def waits(rig, replay):
 @pytest.mark.parametrize("length", [2, 8, *(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 3, 5, 7))])
 @pytest.mark.parametrize("every", [2, 3, 7, *(pytest.param(every, marks=pytest.mark.heavy) for every in (4, 5, 6))])
 def test_nothing_starves_where_credits_come_every_nth_slot(simulate, make_rig, length, every):
-    """Every queue wants one of two outputs, each with a credit every n-th slot: so many a queue is the longest wait."""
+    """Every queue wants one of two outputs, each with a credit every n-th slot: so many a queue, or a turn a class."""
     rig, rng = make_rig(length=length, **FABRICS["rdn"]), random.Random(length)
     flows = defaultdict(lambda: defaultdict(list))
     for port, vc, dst in rig.arrivals():
@@ -191,14 +193,14 @@ def test_nothing_starves_where_credits_come_every_nth_slot(simulate, make_rig, l
     for turn in range(40):
         rig.to_inject.extend(rig.packet(rig.node if turn % 2 else rng.choice(to_network), rng))
     rig.hold = lambda *_: rig.cycle // length % every > 0
-    queues = (len(rig.inputs) + 1) * rig.plan.max_vcs
+    most = (len(rig.inputs) + 1) * rig.plan.max_vcs * max(every, CLASS_SLOTS * rig.plan.max_vcs)
 
     async def bench(ctx):
-        await rig.run(ctx, 4 * queues * every * length)
+        await rig.run(ctx, 2 * most * length)
         await rig.run(ctx, -(rig.cycle - rig.timing.channel_cycles) % length)
 
     simulate(rig.dut, bench, cycles=8000)
     longest = waits(rig, Replay(rig))
     assert len(longest) >= 5
-    assert max(longest.values()) <= queues * max(every, rig.plan.max_vcs), longest
+    assert max(longest.values()) <= most, longest
     assert_replayed(rig)

@@ -20,9 +20,16 @@ LENGTHS = [1, 4, *(pytest.param(length, marks=pytest.mark.heavy) for length in (
 each_length = pytest.mark.parametrize("length", LENGTHS)
 
 
-@each_length
-def test_an_injected_packet_leaves_as_planned_and_on_time(simulate, make_rig, length):
-    rig, rng = make_rig(length=length), random.Random(length)
+@pytest.mark.parametrize(
+    ("length", "gapless"),
+    [(1, False), (4, False), (8, True)]
+    + [
+        pytest.param(length, gapless, marks=pytest.mark.heavy)
+        for length, gapless in ((2, False), (5, False), (8, False), (2, True), (3, True), (4, True), (9, True))
+    ],
+)
+def test_an_injected_packet_leaves_as_planned_and_on_time(simulate, make_rig, length, gapless):
+    rig, rng = make_rig(length=length, gapless_packets=gapless), random.Random(length)
 
     async def bench(ctx):
         for node, dst in product((5, 22), range(rig.network.num_nodes)):
@@ -233,6 +240,27 @@ def test_impossible_destinations_are_dropped_and_counted(simulate, make_rig, len
     assert [packet for _, _, _, packet in rig.packets()] == possible
 
 
+@pytest.mark.parametrize("length", [4, pytest.param(8, marks=pytest.mark.heavy)])
+def test_gapless_packets_to_no_node_are_dropped_and_counted(simulate, make_rig, length):
+    rig, rng = make_rig(length=length, text="rdn(torus(3), 1)", node=13, gapless_packets=True), random.Random(length)
+    addresses = list(range(1 << rig.plan.address.width))
+    rng.shuffle(addresses)
+    packets = [rig.packet(None, rng, address=address) for address in addresses]
+    rig.to_inject.extend(flit for packet in packets for flit in packet)
+    possible = {rig.plan.address.of_node(node) for node in range(rig.network.num_nodes)}
+    good = [packet for packet, address in zip(packets, addresses, strict=True) if address in possible]
+
+    async def bench(ctx):
+        while rig.to_inject:
+            await rig.step(ctx)
+        await rig.run(ctx, 8 * length)
+
+    simulate(rig.dut, bench)
+    assert rig.dropped == len(packets) - len(good) > 0
+    assert rig.paused == 0
+    assert [packet for _, _, _, packet in rig.packets()] == good
+
+
 def test_the_count_of_dropped_packets_stays_at_its_maximum(simulate, make_rig, monkeypatch):
     monkeypatch.setattr(hdnhw.rtl.ports, "DROPPED_WIDTH", 3)
     rig, rng, seen = make_rig(length=2, text="torus(5)", node=0), random.Random(1), []
@@ -264,9 +292,51 @@ def load(rig, rng, rounds):
 def test_random_traffic_on_all_ports(simulate, make_rig, length, buffers, holding):
     rig, rng = make_rig(length=length, buffers=buffers), random.Random(f"{length} {buffers} {holding}")
     total = load(rig, rng, 40)
-    sent = {("inject", 0): list(zip(*[iter(rig.to_inject)] * length, strict=True))}
-    sent |= {queue: list(packets) for queue, packets in rig.waiting.items()}
     rig.pause, rig.hold = lambda: rng.random() < 0.2, lambda *_: rng.random() < holding
+    assert_all_come(simulate, rig, total)
+
+
+GAPLESS = [
+    (4, {}),
+    (8, {}),
+    *(
+        pytest.param(length, options, marks=pytest.mark.heavy)
+        for length, options in (
+            (2, {"buffers": 1}),
+            (3, {}),
+            (5, {"queueing": "voq"}),
+            (8, {"queueing": "voq"}),
+            (8, {"ram": "distributed", "buffers": 1}),
+            (9, {"channel_registers": 1}),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("length", "options"), GAPLESS)
+@pytest.mark.parametrize("slipping", [0, 0.05, 1])
+def test_a_gapless_packet_with_a_gap_is_counted_and_hurts_no_other(simulate, make_rig, length, options, slipping):
+    """What is there when a flit is due is taken; head flits alone wait, and no port stops for any of it."""
+    rig, rng = make_rig(length=length, gapless_packets=True, **options), random.Random(f"{length} {slipping}")
+    total, missed = load(rig, rng, 40), []
+
+    def slips():
+        slip = rng.random() < slipping
+        missed.extend([len(rig.injected) // length] * slip)
+        return slip
+
+    rig.slips, rig.pause, rig.hold = slips, lambda: rng.random() < 0.2, lambda *_: rng.random() < 0.5
+    assert_all_come(simulate, rig, total)
+    assert rig.paused == len(set(missed)) == {0: 0, 1: 40}.get(slipping, rig.paused)
+    assert (slipping > 0) == (rig.paused > 0)
+    heads = rig.accepted[::length]
+    assert {cycle % length for cycle in heads} == {rig.timing.injection_phase}
+    assert rig.accepted == [head + place for head in heads for place in range(length)]
+
+
+def assert_all_come(simulate, rig, total):
+    """Play until all that is queued has come out: each packet as planned, and in the order of its queue."""
+    length, sent = rig.length, {queue: list(packets) for queue, packets in rig.waiting.items()}
 
     async def bench(ctx):
         while len(rig.departed) < total * length:
@@ -274,25 +344,37 @@ def test_random_traffic_on_all_ports(simulate, make_rig, length, buffers, holdin
         await rig.run(ctx, 2 * rig.timing.hop_cycles)
 
     simulate(rig.dut, bench, cycles=6000)
+    sent["inject", 0] = list(zip(*[iter(rig.injected)] * length, strict=True))
     came = [(port, vc, packet) for _, port, vc, packet in rig.packets()]
     mask = (1 << rig.plan.address.width) - 1
     node_of = {rig.plan.address.of_node(node): node for node in range(rig.network.num_nodes)}
     assert len(came) == len(set(came)) == total
     for packets in sent.values():
         ways = [(*rig.way(node_of[packet[0] & mask]), packet) for packet in packets]
-        assert [item for item in came if item in set(ways)] == ways  # each as planned, in the order of its queue
+        found = [item for item in came if item in set(ways)]
+        assert sorted(found) == sorted(ways)  # each as planned
+        if rig.machine.spec.queueing == "fifo":
+            assert found == ways  # in the order of its queue
     assert Counter((port, vc) for _, port, vc in rig.credits) == {
         queue: len(packets) for queue, packets in sent.items() if packets and queue[0] != "inject"
     }
 
 
-@each_length
-def test_reset_in_the_middle_of_packets_leaves_nothing_behind(simulate, make_rig, length):
-    rig, domain, traces = make_rig(length=length), ClockDomain("sync"), []
+@pytest.mark.parametrize(
+    ("length", "gapless"),
+    [(1, False), (4, False), (8, True)]
+    + [
+        pytest.param(length, gapless, marks=pytest.mark.heavy)
+        for length, gapless in ((2, False), (5, False), (8, False), (4, True), (9, True))
+    ],
+)
+def test_reset_in_the_middle_of_packets_leaves_nothing_behind(simulate, make_rig, length, gapless):
+    rig, domain, traces = make_rig(length=length, gapless_packets=gapless), ClockDomain("sync"), []
 
     async def trace(ctx):
         load(rig, random.Random(1), 6)
         await rig.run(ctx, 30 * length + 20)
+        assert rig.paused == 0
         traces.append((rig.packets(), list(rig.accepted), list(rig.ready), list(rig.credits)))
 
     async def bench(ctx):

@@ -38,6 +38,15 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
             assert verdict.messages == due[verdict.operation]
 
 
+@pytest.mark.heavy
+def test_engines_send_gapless_packets() -> None:
+    """Each message brings what it must, so that no flit was missing when it was due."""
+    gapless = bench("hdn(torus(3), [[0]])", root=1, packet_length=4, flit_width=16, gapless_packets=True)
+    for pauses in ({}, {"stall": 235, "pause": 60, "seed": 2}):
+        for verdict in gapless.run_case(CollectiveCase([*OPERATIONS, "exchange"], **pauses)).verdict.operations:
+            assert verdict.passed, (pauses, verdict)
+
+
 def test_each_fault_is_seen(small: CollectiveBench) -> None:
     case = CollectiveCase(["exchange"])
     assert small.run_case(case, keep=True).verdict.passed

@@ -2,19 +2,22 @@
 
 import dataclasses
 import shutil
+from argparse import Namespace
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hdnhw.emit.fabric import emit_fabric, emit_machine
-from hdnhw.machine import Machine
+from hdnhw.machine import Machine, make_machine
 from hdnhw.model.collective import measure_network_exchange
 from hdnhw.model.measure import LoadSpec
 from hdnhw.routing.plan import plan
 from hdnhw.routing.waypoints import RouteTable
 from hdnhw.sim.check import StreamVerdict
+from hdnhw.sim.cosim import random_lengths
 from hdnhw.sim.runner import Run
 from hdnhw.sim.stimulus import Case, case_of_traffic, load_case, make_case
 from hdnhw.sim.streams import StreamBench
@@ -58,6 +61,21 @@ def assert_passed(run: Run[StreamVerdict], packets: int) -> None:
         ),
         ("hdn(cube(1), [[0]])", {"switching": "cut-through"}),
         pytest.param("torus(4, 4)", {"switching": "cut-through", "buffers": 1}, marks=pytest.mark.heavy),
+        ("hdn(cube(1), [[0]])", {"gapless_packets": True, "packet_length": 4}),
+        pytest.param(
+            "hdn(cube(1), [[0]])", {"gapless_packets": True, "switching": "cut-through"}, marks=pytest.mark.heavy
+        ),
+        pytest.param(
+            "rdn(cube(2), 1)", {"gapless_packets": True, "ram": "distributed", "lanes": 2}, marks=pytest.mark.heavy
+        ),
+        pytest.param(
+            "rdn(torus(3), 1)",
+            {"gapless_packets": True, "queueing": "voq", "packet_length": 9, "crossbar": "output"},
+            marks=pytest.mark.heavy,
+        ),
+        pytest.param(
+            "torus(5, 4)", {"gapless_packets": True, "packet_length": 2, "crc": True}, marks=pytest.mark.heavy
+        ),
         pytest.param("hdn(cube(2), [[0]])", {"channel_registers": 1, "crc": True}, marks=pytest.mark.heavy),
         pytest.param("mesh(2, 3)", {"channel_registers": 1, "packet_length": 9, "lanes": 2}, marks=pytest.mark.heavy),
         pytest.param(
@@ -117,6 +135,22 @@ def test_random_and_exchange_for_each_packet_length(fabric: Callable[[], StreamB
 
 
 @pytest.mark.parametrize(
+    ("options", "lengths"),
+    [
+        ({}, (1, 4, 8)),
+        ({"gapless_packets": True}, (4, 8)),
+        ({"switching": "cut-through"}, (8, 16)),
+        ({"switching": "cut-through", "gapless_packets": True}, (8, 16)),
+    ],
+)
+def test_packets_of_the_random_test_have_lengths_that_can_be(options: dict[str, Any], lengths: tuple[int, ...]) -> None:
+    chosen = random_lengths(Namespace(**{"switching": "store-and-forward", "gapless_packets": False, **options}))
+    assert chosen == lengths
+    for length in chosen:
+        make_machine(FabricSpec(network=parse("cube(2)"), packet_length=length, **options))
+
+
+@pytest.mark.parametrize(
     "packet_length",
     [pytest.param(length, marks=pytest.mark.heavy) for length in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16)],
 )
@@ -143,13 +177,20 @@ def test_loads(load: LoadSpec, pauses: Terminals) -> None:
 
 
 def test_all_fast_modes_need_and_use_more_classes() -> None:
-    fabric = bench("hdn(cube(1), [[0], [0]])", modes="ff", lanes=2, packet_length=3, flit_width=17)
+    fabric = bench("hdn(cube(1), [[], [0]])", modes="ff", lanes=2, packet_length=3, flit_width=17)
     assert fabric.machine.plan.max_vcs == 8
-    assert_passed(fabric.run("hops"), 16 * 15)
+    assert_passed(fabric.run("hops"), 64 * 63)
     assert_passed(fabric.run("random", packets=4000), 4000)
 
 
-@pytest.mark.parametrize("fabric", [shared, partial(bench, "hdn(cube(1), [[0]])", switching="cut-through")])
+@pytest.mark.parametrize(
+    "fabric",
+    [
+        shared,
+        partial(bench, "hdn(cube(1), [[0]])", switching="cut-through"),
+        partial(bench, "hdn(cube(1), [[0]])", packet_length=4, gapless_packets=True),
+    ],
+)
 def test_reset_in_traffic_leaves_nothing_behind(fabric: Callable[[], StreamBench]) -> None:
     fabric = fabric()
     assert_passed(fabric.run("random", packets=2000, reset_after=503), 2000)

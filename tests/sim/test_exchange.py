@@ -11,7 +11,7 @@ import pytest
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat, GeneratorFormat
 from hdnhw.model.collective import measure_network_exchange
-from hdnhw.sim.exchange import WAITS, ExchangeBench, ExchangeVerdict
+from hdnhw.sim.exchange import ExchangeBench, ExchangeVerdict
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import ExchangeSpec, FabricSpec, parse
 from hdnhw.topology.network import build
@@ -20,7 +20,8 @@ from hdnhw.topology.network import build
 def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int, int]:
     """Run an exchange twice; return the cycles of the first, and those of the model from reset."""
     spec = FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes)
-    verdict = ExchangeBench(emit_fabric(spec)).run_case(WAITS).verdict
+    bench = ExchangeBench(emit_fabric(spec))
+    verdict = bench.run_case(bench.waits).verdict
     assert verdict.passed, verdict
     nodes = build(spec.network).num_nodes
     assert verdict.packets == 2 * nodes * (nodes - 1)
@@ -37,6 +38,8 @@ def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int
         ("mesh(2, 3)", True, {"packet_length": 1, "flit_width": 9}),
         ("dualcube(3)", True, {"packet_length": 2}),
         ("rdn(cube(3), 1)", True, {"buffers": 4}),
+        ("hdn(cube(2), [[0]])", True, {"packet_length": 4, "gapless_packets": True}),
+        ("hdn(cube(2), [[0]])", False, {"gapless_packets": True}),
     ],
 )
 def test_cycles_are_those_of_the_model(text: str, at_once: bool, sizes: dict[str, int | str]) -> None:
@@ -56,7 +59,7 @@ def small() -> ExchangeBench:
     """Return a bench that has run and keeps its files."""
     spec = FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4, endpoints=ExchangeSpec())
     bench = ExchangeBench(emit_fabric(spec), root=BUILD_ROOT / f"a-path-of-many-{'letters-' * 20}")
-    assert bench.run_case(WAITS, keep=True).verdict.passed
+    assert bench.run_case(bench.waits, keep=True).verdict.passed
     return bench
 
 
@@ -64,7 +67,7 @@ def verdict_of(bench: ExchangeBench, folder: Path, change: Callable[[Any], Any],
     """Return the verdict of the kept run with one of its files changed."""
     shutil.copytree(bench.build.run_folder(bench.name), folder, dirs_exist_ok=True)
     (folder / name).write_text(change((folder / name).read_text()))
-    return bench.check(WAITS, folder)
+    return bench.check(bench.waits, folder)
 
 
 def test_a_small_exchange(small: ExchangeBench, tmp_path: Path) -> None:

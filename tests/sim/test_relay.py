@@ -13,10 +13,16 @@ from hdnhw.topology.metrics import neighbor_table
 
 
 def bench(
-    text: str, *, waypoints: int = 1, relay_buffers: int = 4, timeout: int = 1 << 16, **sizes: int | str
+    text: str,
+    *,
+    waypoints: int = 1,
+    relay_buffers: int = 4,
+    relay_queues: int = 4,
+    timeout: int = 1 << 16,
+    **sizes: int | str,
 ) -> RelayBench:
     """Return the bench of a fabric with relays; builds are kept between test runs."""
-    relays = RelaySpec(waypoints=waypoints, relay_buffers=relay_buffers, timeout=timeout)
+    relays = RelaySpec(waypoints=waypoints, relay_buffers=relay_buffers, relay_queues=relay_queues, timeout=timeout)
     spec = FabricSpec(network=parse(text), endpoints=relays, dead_pins=True, **sizes)
     return RelayBench(emit_fabric(spec))
 
@@ -26,6 +32,8 @@ def bench(
     [
         ("hdn(cube(1), [[]])", {"packet_length": 3, "waypoints": 2, "relay_buffers": 2}, (0, 3)),
         pytest.param("hdn(cube(2), [[0]])", {"waypoints": 2}, (2, 4), marks=pytest.mark.heavy),
+        pytest.param("hdn(cube(2), [[0]])", {"waypoints": 2, "relay_queues": 2}, (2, 4), marks=pytest.mark.heavy),
+        pytest.param("hdn(cube(2), [[0]])", {"relay_queues": 1}, (2, 4), marks=pytest.mark.heavy),
         pytest.param(
             "torus(3, 4)", {"packet_length": 1, "flit_width": 48, "relay_buffers": 1}, (2, 4), marks=pytest.mark.heavy
         ),

@@ -25,8 +25,8 @@ def recorder() -> Recorder:
 def test_latency_is_the_formula(recorder: Recorder, cycle: int) -> None:
     traces = recorder.record([Packet(0, 1, cycle)], cycles=40)
     assert traces.cycles == 40
-    taken = traces.head_cycles("inject__0__payload", "inject__0__valid", "inject__0__ready")
-    (delivered,) = traces.head_cycles("eject__1__payload", "eject__1__valid", "eject__1__ready")
+    taken = traces.head_cycles("inject_0_payload", "inject_0_valid", "inject_0_ready")
+    (delivered,) = traces.head_cycles("eject_1_payload", "eject_1_valid", "eject_1_ready")
     assert taken == [cycle]
     assert delivered + LENGTH - 1 - cycle == TIMING.zero_load_latency(1, cycle % LENGTH)
 
@@ -34,7 +34,7 @@ def test_latency_is_the_formula(recorder: Recorder, cycle: int) -> None:
 def test_lanes_name_the_flits(recorder: Recorder) -> None:
     traces = recorder.record([Packet(0, 1, 4), Packet(1, 0, 6)], cycles=40)
     sent = ["A0", "A1", "A2", "A3"]
-    valid, ready, flits = traces.stream("inject__0", "in")
+    valid, ready, flits = traces.stream("inject_0", "in")
     assert [text for text in flits.values if text] == sent
     taken = [cycle for cycle in range(40) if valid.values[cycle] and ready.values[cycle]]
     assert taken[0] == 4
@@ -51,10 +51,10 @@ def test_lanes_name_the_flits(recorder: Recorder) -> None:
 def test_a_stalled_sink_takes_nothing(recorder: Recorder) -> None:
     stall = (20, 44)
     traces = recorder.record([Packet(0, 1, 0)] * 10, cycles=120, stall=stall)
-    flits = traces.stream("eject__1", "out")[2].values
+    flits = traces.stream("eject_1", "out")[2].values
     assert set(flits[slice(*stall)]) == {""}
     assert [text for text in flits if text] == [f"{name}{flit}" for name in "ABCDEFGHIJ" for flit in range(LENGTH)]
-    assert not all(traces.wires["inject__0__ready"])
+    assert not all(traces.wires["inject_0_ready"])
 
 
 def test_marks_need_room() -> None:

@@ -18,7 +18,7 @@ def allocate_node(routers: Routers, slot: int, node: int) -> int:
     queues, orders, work, vc_bits = routers.queues, routers.orders, routers.work, routers.vc_bits
     base, ports, granted = node * queues.size, orders.ports, 0
     several, matched = routers.several[at(node)], routers.rounds > 0
-    offers = match(routers, slot, node) if matched else make_offers(routers, node)
+    offers = match(routers, slot, node) if matched else make_offers(routers, slot, node)
     for offer in range(offers):
         queue, output_vc = work.queue[at(offer)], work.output_vc[at(offer)]
         output = at(output_vc >> vc_bits)

@@ -9,6 +9,7 @@ from hdnhw.model.kernel.terminal import (
     eject_cycle,
     eject_slot,
     inject_cycle,
+    inject_gapless,
     inject_slot,
     offer,
     store_leaving,
@@ -62,12 +63,20 @@ def simulate(route: Route, state: State, arrivals: Arrivals, packets: int, limit
             offer(state, arrivals, arrived)
             arrived += 1
         if plain:
-            drops = inject_slot(route, state, slot, end - phases.length + 1, end < limit)
+            if not phases.gapless:
+                drops = inject_slot(route, state, slot, end - phases.length + 1, end < limit)
+            else:
+                heads = end - (phases.update - phases.injection)
+                drops = inject_gapless(route, state, slot, heads, True) if heads < limit else 0
             if drops:
                 ended = max(ended, end + 1)
             lost += drops
         else:
-            lost += inject_cycle(route, state, slot, cycle, phase == phases.update)
+            taken = phase == phases.injection
+            if not phases.gapless:
+                lost += inject_cycle(route, state, slot, cycle, taken)
+            elif taken or pauses.gap:
+                lost += inject_gapless(route, state, slot, cycle, taken)
             left = eject_cycle(state, cycle, left, phases.late <= phase <= phases.update)
             if pauses.gap or pauses.stall:
                 advance_generators(state, cycle)

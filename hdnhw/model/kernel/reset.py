@@ -39,6 +39,7 @@ def make_routers(
     several: npt.NDArray[np.bool_],
     *,
     vc_bits: int,
+    lane_bits: int,
     rounds: int,
     early: bool,
     held: int,
@@ -52,7 +53,7 @@ def make_routers(
         Packet buffers at its end.
     several : ndarray of bool, shape (nodes,)
         Whether an input of the router has two virtual channels or more.
-    vc_bits, rounds, early : int or bool
+    vc_bits, lane_bits, rounds, early : int or bool
         See :class:`Routers`.
     held, room : int
         Packets that a router can hold, and all can.
@@ -66,6 +67,7 @@ def make_routers(
         _make_work(ports, held),
         several,
         vc_bits,
+        lane_bits,
         rounds,
         early,
     )
@@ -133,7 +135,14 @@ def make_state(
 def _make_phases(timing: SlotTiming) -> Phases:
     late = timing.credit_phase + (not timing.registers_credits)
     return Phases(
-        timing.packet_length, timing.sample_phase, timing.update_phase, late, timing.ejection_cycles, timing.offset
+        timing.packet_length,
+        timing.sample_phase,
+        timing.update_phase,
+        late,
+        timing.ejection_cycles,
+        timing.offset,
+        timing.injection_phase,
+        timing.gapless_packets,
     )
 
 

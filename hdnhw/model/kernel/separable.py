@@ -6,12 +6,13 @@ import numpy.typing as npt
 from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.queue import trailing_zeros
 from hdnhw.model.kernel.state import HEAD_OUTPUT_VC, QUEUE_WORDS, SENT_LAST, Routers, Words
+from hdnhw.timing import CLASS_SLOTS
 
 __all__ = ["make_offers"]
 
 
 @inlined
-def make_offers(routers: Routers, node: int) -> int:
+def make_offers(routers: Routers, slot: int, node: int) -> int:
     """List what the inputs of a router offer and which offer leads at each output; return how many there are."""
     queues, credits, vc_bits, several = routers.queues, routers.credits, routers.vc_bits, routers.several[at(node)]
     links, present, words = queues.links, queues.present, queues.words
@@ -39,7 +40,7 @@ def make_offers(routers: Routers, node: int) -> int:
             output = at(output_vc >> vc_bits)
             best = winner[output]
             if best < 0 or _precedes(
-                routers, several, base, queue, output_vc, offered_queue[at(best)], offered_vc[at(best)]
+                routers, several, slot, base, queue, output_vc, offered_queue[at(best)], offered_vc[at(best)]
             ):
                 winner[output] = offered
             offered += 1
@@ -62,13 +63,15 @@ def _offer_of_input(links: Words, credits: npt.NDArray[np.int16], base: int, bit
 
 @inlined
 def _precedes(
-    routers: Routers, several: bool, base: int, queue: int, output_vc: int, rival: int, their_vc: int
+    routers: Routers, several: bool, slot: int, base: int, queue: int, output_vc: int, rival: int, their_vc: int
 ) -> bool:
     """Tell whether one offer comes before a rival at the output that both want."""
     links, orders, vc_bits = routers.queues.links, routers.orders, routers.vc_bits
     if not several:
         mine, theirs = (base + queue) * QUEUE_WORDS, (base + rival) * QUEUE_WORDS
         return bool(links[at(mine + SENT_LAST)] < links[at(theirs + SENT_LAST)])
+    if output_vc >> routers.lane_bits != their_vc >> routers.lane_bits and (slot + 1) % CLASS_SLOTS:
+        return bool(output_vc > their_vc)
     if output_vc != their_vc:
         return bool(orders.by_vc[at(base + output_vc)] < orders.by_vc[at(base + their_vc)])
     row = (base + output_vc) * orders.ports

@@ -120,7 +120,8 @@ class Fabric(NamedTuple):
 class Phases(NamedTuple):
     """Cycles a slot, and what is done in which of them, see :class:`hdnhw.timing.SlotTiming`.
 
-    From `late` on to the update phase, a terminal takes a tail too late for the next allocation to use its place. The
+    From `late` on to the update phase, a terminal takes a tail too late for the next allocation to use its place.
+    Injection takes tails in the `injection` phase alone, or the heads of `gapless` packets. The
     kernel counts cycles by slots, at all nodes alike: where those of odd ones begin `offset` cycles before those of the
     others, their cycles are numbered so many higher, and told without.
     """
@@ -131,6 +132,8 @@ class Phases(NamedTuple):
     late: int
     ejection_cycles: int
     offset: int
+    injection: int
+    gapless: bool
 
 
 class Pauses(NamedTuple):
@@ -217,7 +220,8 @@ class Routers(NamedTuple):
         Packet buffers at its end that may be sent to.
     several : ndarray of bool, axis (node)
         Whether an input has two virtual channels or more.
-    vc_bits : int
+    vc_bits, lane_bits : int
+        Bits of the number of a virtual channel, and of the number of its lane, which are the lowest of them.
     rounds : int
         Rounds of matching: then a queue is a virtual output queue for each output virtual channel. 0 if queues are
         first in, first out.
@@ -232,6 +236,7 @@ class Routers(NamedTuple):
     work: Work
     several: npt.NDArray[np.bool_]
     vc_bits: int
+    lane_bits: int
     rounds: int
     early: bool
 
@@ -297,7 +302,8 @@ class Sources(NamedTuple):
     backlog : Queues
         A queue a node of packets to send.
     position : ndarray of int32
-        Flits accepted of the first of them.
+        Flits accepted of the first of them. Of gapless packets, which the router has as soon as it has their head, with
+        pauses: 1 up to the next injection phase while one comes in.
     occupied : ndarray of int32
         Packet buffers of injection in use.
     busy : Nodes

@@ -26,7 +26,16 @@ from hdnhw.model.kernel.state import (
     State,
 )
 
-__all__ = ["advance_generators", "eject_cycle", "eject_slot", "inject_cycle", "inject_slot", "offer", "store_leaving"]
+__all__ = [
+    "advance_generators",
+    "eject_cycle",
+    "eject_slot",
+    "inject_cycle",
+    "inject_gapless",
+    "inject_slot",
+    "offer",
+    "store_leaving",
+]
 
 
 @inlined
@@ -74,9 +83,9 @@ def offer(state: State, arrivals: Arrivals, number: int) -> None:
 
 @inlined
 def _accept(route: Route, state: State, slot: int, node: int) -> int:
-    """Take the tail of a source's packet: it enters the injection queue, or is dropped; return 1 if it is dropped.
+    """Take the tail of a source's packet, or the head of a gapless one; return 1 if it is dropped, for no node.
 
-    One that is dropped keeps its row of the pool, as a record.
+    It enters the injection queue. One that is dropped keeps its row of the pool, as a record.
     """
     pool, sources = state.routers.pool, state.sources
     count_injected(state, node)
@@ -123,6 +132,45 @@ def inject_slot(route: Route, state: State, slot: int, begin: int, tails: bool) 
         if waiting[at(node)]:
             busy.node[at(kept)] = node
             kept += 1
+    busy.length[0] = kept
+    return drops
+
+
+@inlined
+def inject_gapless(route: Route, state: State, slot: int, cycle: int, taken: bool) -> int:
+    """Sources offer the heads of gapless packets, which are accepted only if `taken`; return how many were dropped.
+
+    Sources that never pause need not be asked in other cycles.
+    """
+    sources, pool, buffers, gap = state.sources, state.routers.pool.words, state.fabric.buffers, state.pauses.gap
+    links, waiting, busy, position = sources.backlog.links, sources.backlog.present, sources.busy, sources.position
+    drops, kept, total = 0, 0, busy.length[0]
+    if gap and taken:
+        position[:] = 0
+    for place in range(total):
+        if place + AHEAD < total:
+            node = wide(busy.node[at(place + AHEAD)])
+            prefetch(links, node * QUEUE_WORDS)
+            prefetch(sources.occupied, node)
+        node = wide(busy.node[at(place)])
+        busy.node[at(kept)] = node
+        kept += 1
+        row, ahead = wide(links[at(node * QUEUE_WORDS + FIRST)]) * PACKET_WORDS, _ahead(state, node)
+        if position[at(node)] or max(wide(pool[at(row + CREATED)]) + ahead, 0) > cycle:
+            continue
+        if gap and not sources.offering[at(node)] and (state.generators[at(node)] & np.uint32(255)) < gap:
+            continue
+        sources.offering[at(node)] = 1
+        if not taken:
+            continue
+        if sources.occupied[at(node)] == buffers:
+            count_waiting(state, node)
+            continue
+        pool[at(row + HEAD_CYCLE)] = cycle - ahead
+        drops += _accept(route, state, slot, node)
+        sources.offering[at(node)], position[at(node)] = 0, gap > 0
+        if not waiting[at(node)]:
+            kept -= 1
     busy.length[0] = kept
     return drops
 

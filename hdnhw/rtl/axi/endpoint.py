@@ -9,7 +9,9 @@ from amaranth.lib.wiring import In, Out, connect
 from hdnhw.machine import Machine
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.reassembler import FrameOutput, PacketReceiver
-from hdnhw.rtl.axi.segmenter import PacketSender, SegmentBuffer
+from hdnhw.rtl.axi.segmenter import FrameBuffer
+from hdnhw.rtl.axi.sender import PacketSender
+from hdnhw.rtl.bits import chosen_from
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.ports import DROPPED_WIDTH
 
@@ -46,7 +48,7 @@ class Endpoint(wiring.Component):
     address : In(address width)
         The node's packed address; constant.
     s_axis : In(stream of send_layout)
-        Frames to other nodes, see :class:`hdnhw.rtl.axi.segmenter.SegmentBuffer`.
+        Frames to other nodes, see :class:`hdnhw.rtl.axi.segmenter.FrameBuffer`.
     m_axis : Out(stream of receive_layout)
         Frames from other nodes, each whole and contiguous; those of one source in the order in which it sent them.
     inject : Out(injection_signature)
@@ -77,37 +79,29 @@ class Endpoint(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        frames, address = self.machine.endpoint_format, self.machine.address
-        m.submodules.buffer = buffer = SegmentBuffer(frames, address)
-        m.submodules.sender = sender = PacketSender(frames)
-        m.submodules.receiver = receiver = PacketReceiver(frames, num_nodes=address.network.num_nodes)
-        m.submodules.output = output = FrameOutput(frames)
+        pool = self.machine.frame_pool
+        m.submodules.buffer = buffer = FrameBuffer(pool, self.machine.address)
+        m.submodules.sender = sender = PacketSender(pool)
+        m.submodules.receiver = receiver = PacketReceiver(pool)
+        m.submodules.output = output = FrameOutput(pool)
         connect(m, wiring.flipped(self.s_axis), buffer.s_axis)
-        connect(m, buffer.segment, sender.segment)
+        connect(m, buffer.oldest, sender.oldest)
         connect(m, sender.inject, wiring.flipped(self.inject))
         connect(m, wiring.flipped(self.eject), receiver.eject)
         connect(m, receiver.reply, sender.reply)
         connect(m, receiver.complete, output.complete)
         connect(m, output.read, receiver.read)
         connect(m, output.m_axis, wiring.flipped(self.m_axis))
-        m.d.comb += [
-            sender.address.eq(self.address),
-            sender.granted.eq(receiver.granted),
-            receiver.freed.eq(output.freed),
-        ]
-        words = {
+        m.d.comb += [sender.address.eq(self.address), sender.granted.eq(receiver.granted)]
+        words: dict[int, Value] = {
             NodeWord.FRAMES_SENT: self._count(m, "sent", sender.sent),
             NodeWord.FRAMES_RECEIVED: self._count(m, "received", output.received),
             NodeWord.PACKETS_DROPPED: self.dropped,
             NodeWord.FRAMES_IMPOSSIBLE: self._count_events(m, "impossible", buffer.impossible),
             NodeWord.FRAMES_OVERLONG: self._count_events(m, "overlong", buffer.overlong),
+            NodeWord.ADDRESS: self.address,
         }
-        with m.Switch(self.select):
-            for name, value in words.items():
-                with m.Case(name):
-                    m.d.sync += self.word.eq(value)
-            with m.Default():
-                m.d.sync += self.word.eq(self.address)
+        m.d.sync += self.word.eq(chosen_from([words[number] for number in sorted(words)], self.select))
         return m
 
     def _count(self, m: Module, name: str, event: Value) -> Signal:

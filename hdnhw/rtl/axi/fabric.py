@@ -2,28 +2,29 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Instance, Module, Shape, Signal
-from amaranth.lib import wiring
+from amaranth.hdl import Cat, Const, Module, Shape, Signal, Value
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.axi.endpoint import WORD_WIDTH, NodeWord
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.registers import axi_lite_members
+from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.rtl.terminal import EndpointModules, terminal_pins
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
 
-__all__ = ["AxiFabric"]
+__all__ = ["AxiComponent", "AxiFabric"]
 
 
 class AxiFabric(wiring.Component):
-    """A fabric whose terminals are AXI4-Stream. It instantiates modules by name; :mod:`hdnhw.emit` emits those.
+    """A fabric whose terminals are AXI4-Stream, under the names of AXI; see :class:`hdnhw.rtl.fabric.Fabric`.
 
     Parameters
     ----------
     machine : Machine
         With AXI4-Stream endpoints.
-    modules : EndpointModules
+    modules : EndpointModules or EndpointParts
         They share the registers.
 
     Members
@@ -38,11 +39,15 @@ class AxiFabric(wiring.Component):
         See :class:`hdnhw.rtl.axi.registers.RegisterBlock`.
     """
 
-    def __init__(self, machine: Machine, modules: EndpointModules) -> None:
+    def __init__(self, machine: Machine, modules: EndpointModules | EndpointParts) -> None:
         self.machine, self.modules = machine, modules
-        frames = machine.endpoint_format
+        super().__init__({**self._members(), **axi_lite_members("s_axil_")})
+
+    def _members(self) -> dict[str, Any]:
+        """Return all members but those of the registers."""
+        frames = self.machine.endpoint_format
         members: dict[str, Any] = {"aclk": In(1), "aresetn": In(1)}
-        for node in range(machine.network.num_nodes):
+        for node in range(self.machine.network.num_nodes):
             for side, transfer, inside, outside in (
                 ("s_axis", send_layout(frames), In, Out),
                 ("m_axis", receive_layout(frames), Out, In),
@@ -51,48 +56,44 @@ class AxiFabric(wiring.Component):
                     members[f"{side}_{node}_t{name}"] = inside(field.width)
                 members[f"{side}_{node}_tvalid"] = inside(1)
                 members[f"{side}_{node}_tready"] = outside(1)
-        super().__init__({**members, **axi_lite_members("s_axil_")})
+        return members
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
+        self._elaborate_all(m, self.aclk, ~self.aresetn)
+        return m
+
+    def _elaborate_all(self, m: Module, clock: Value | None, own_reset: Value | None) -> None:
+        """Join fabric, endpoints and registers; `own_reset` is that of the registers, which reset the rest."""
         nodes = range(self.machine.network.num_nodes)
         reset, select = Signal(), Signal(Shape.cast(NodeWord).width)
         words = [Signal(WORD_WIDTH, name=f"word_{node}") for node in nodes]
         fabric: dict[str, Any] = {}
         for node in nodes:
-            fabric |= self._elaborate_node(m, node, reset, select, words[node])
-        m.submodules.fabric = Instance(self.modules.fabric, i_clk=self.aclk, i_rst=reset, **fabric)
-        registers = {
+            fabric |= self._elaborate_node(m, node, clock, reset, select, words[node])
+        place(m, "fabric", self.modules.fabric, fabric, clock=clock, reset=reset)
+        registers: dict[str, Any] = {
             f"{'i' if member.flow == In else 'o'}_{name}": getattr(self, name)
             for name, member in axi_lite_members("s_axil_").items()
         }
-        m.submodules.registers = Instance(
-            self.modules.shared,
-            i_clk=self.aclk,
-            i_rst=~self.aresetn,
-            o_reset=reset,
-            o_select=select,
-            **{f"i_words__{node}": word for node, word in enumerate(words)},
-            **registers,
-        )
-        return m
+        pins = {"o_reset": reset, "o_select": select, **{f"i_words__{node}": word for node, word in enumerate(words)}}
+        place(m, "registers", self.modules.shared, pins | registers, clock=clock, reset=own_reset)
 
-    def _elaborate_node(self, m: Module, node: int, reset: Signal, select: Signal, word: Signal) -> dict[str, Any]:
+    def _elaborate_node(
+        self, m: Module, node: int, clock: Value | None, reset: Signal, select: Signal, word: Signal
+    ) -> dict[str, Any]:
         """Add the endpoint of a node; return the pins of the fabric at that node."""
         of_endpoint, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
         dropped = Signal(DROPPED_WIDTH, name=f"dropped_{node}")
-        m.submodules[f"endpoint_{node}"] = Instance(
-            self.modules.unit,
-            i_clk=self.aclk,
-            i_rst=reset,
-            i_address=Const(self.machine.address.of_node(node), self.machine.address.width),
-            i_dropped=dropped,
-            i_select=select,
-            o_word=word,
-            **of_endpoint,
-            **self._stream_pins(node),
-        )
-        return of_fabric | {f"o_dropped__{node}": dropped}
+        pins: dict[str, Any] = {
+            "i_address": Const(self.machine.address.of_node(node), self.machine.address.width),
+            "i_dropped": dropped,
+            "i_select": select,
+            "o_word": word,
+        }
+        pins |= of_endpoint | self._stream_pins(node)
+        place(m, f"endpoint_{node}", self.modules.unit, pins, clock=clock, reset=reset)
+        return of_fabric | {f"o_dropped_{node}": dropped}
 
     def _stream_pins(self, node: int) -> dict[str, Any]:
         """Join the AXI ports of a node, signal by signal, to the payloads of its endpoint."""
@@ -105,4 +106,47 @@ class AxiFabric(wiring.Component):
             pins[f"{inside}_{side}__payload"] = Cat(signals)
             pins[f"{inside}_{side}__valid"] = getattr(self, f"{side}_{node}_tvalid")
             pins[f"{outside}_{side}__ready"] = getattr(self, f"{side}_{node}_tready")
+        return pins
+
+
+class AxiComponent(AxiFabric):
+    """A fabric with its logic whose terminals are AXI4-Stream, for designs in Amaranth: streams in the domain ``sync``.
+
+    Parameters
+    ----------
+    machine : Machine
+        With AXI4-Stream endpoints.
+    modules : EndpointParts
+
+    Members
+    -------
+    s_axis : In(stream of send_layout).array(nodes)
+        Frames that each node sends.
+    m_axis : Out(stream of receive_layout).array(nodes)
+        Frames that each node receives.
+    s_axil_* : In
+        See :class:`hdnhw.rtl.axi.registers.RegisterBlock`.
+    """
+
+    def _members(self) -> dict[str, Any]:
+        frames, nodes = self.machine.endpoint_format, self.machine.network.num_nodes
+        return {
+            "s_axis": In(stream.Signature(send_layout(frames))).array(nodes),
+            "m_axis": Out(stream.Signature(receive_layout(frames))).array(nodes),
+        }
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        self._elaborate_all(m, None, None)
+        return m
+
+    def _stream_pins(self, node: int) -> dict[str, Any]:
+        pins: dict[str, Any] = {}
+        for side, one, inside, outside in (
+            ("s_axis", self.s_axis[node], "i", "o"),
+            ("m_axis", self.m_axis[node], "o", "i"),
+        ):
+            pins[f"{inside}_{side}__payload"] = one.payload.as_value()
+            pins[f"{inside}_{side}__valid"] = one.valid
+            pins[f"{outside}_{side}__ready"] = one.ready
         return pins

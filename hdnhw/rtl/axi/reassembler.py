@@ -2,92 +2,80 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.flit import FrameFormat, PacketKind
+from hdnhw.flit import PacketKind
+from hdnhw.frames import FramePool
+from hdnhw.rtl.axi.granter import Granter
 from hdnhw.rtl.axi.layout import receive_layout
 from hdnhw.rtl.axi.queue import ShortQueue
-from hdnhw.rtl.bits import counted, equals, index_width
+from hdnhw.rtl.axi.slots import FreeSlots
+from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.channel import ejection_signature
-from hdnhw.rtl.columns import ColumnMemory
 from hdnhw.rtl.header import header_layout
+from hdnhw.rtl.table import Table
 
 __all__ = ["FrameOutput", "PacketReceiver"]
 
-COMPLETE = 4
-"""Complete frames that wait at a destination, of one packet or of several."""
+SHORT = 2
+"""Flits of packets whose header comes in the cycle in which the one before is written into the table of frames."""
+
+COMPLETE = 16
+"""Complete frames that wait at a destination, at most."""
 
 
-def complete_layout(frames: FrameFormat) -> data.StructLayout:
-    """Return what is queued of a complete frame: source, user, `end` (place of its last transfer) and its tkeep.
+LINKED = 2
+"""Cycles in which the link of a slot is read."""
 
-    `single` says that the frame came in one packet: its data is in a slot of the data memory, slots being used in their
-    order, and `end` is its position there; it is `lone` if it has one transfer. Else its data is in the ring.
+
+def complete_layout(pool: FramePool) -> data.StructLayout:
+    """Return what is queued of a complete frame.
+
+    ``slot`` is that of its first packet, ``others`` the count of those before the last, ``alone`` says that there are
+    none. ``end`` is the position of the last data flit in the last packet, ``short`` says that it is the first there,
+    ``keep`` is its tkeep. ``lone`` says that the frame has one transfer.
     """
-    fields = frames.header_fields
-    return data.StructLayout(
-        {
-            "single": 1,
-            "lone": 1,
-            "end": index_width(max(frames.max_transfers, frames.payload_flits)),
-            "keep": fields["keep"],
-            "src": fields["src"],
-            "user": fields["user"],
-        }
-    )
+    fields = pool.frames.header_fields
+    packets = {"slot": index_width(pool.slots), "others": pool.count_width, "alone": 1, "short": 1, "lone": 1}
+    return data.StructLayout({**packets, **{name: fields[name] for name in ("end", "keep", "src", "user")}})
 
 
-class DataMemory:
-    """Addresses in the data memory of an endpoint: below, the ring of frames; above, a slot for each single packet.
+def partial_layout(pool: FramePool) -> data.StructLayout:
+    """Return what is kept of a frame that comes in: its first slot and its last one, its packets.
 
-    Parameters
-    ----------
-    frames : FrameFormat
-
-    Attributes
-    ----------
-    ring_width : int
-        Bits of a position in the ring.
-    address_width : int
-        Bits of an address.
-    depth : int
-        Flits in all.
+    ``long`` says that it needs a grant, ``longest`` that it has asked by itself.
     """
-
-    def __init__(self, frames: FrameFormat) -> None:
-        self.ring_width = index_width(frames.max_transfers)
-        self._index_width = index_width(frames.payload_flits)
-        slots_width = index_width(COMPLETE) + self._index_width
-        self._region_width = max(self.ring_width, slots_width)
-        self.address_width = self._region_width + 1
-        self.depth = (1 << self._region_width) + (1 << slots_width)
-
-    def address(self, single: Value, *, slot: Value, index: Value, at: Value) -> Value:
-        """Return the address of flit `index` of a single packet in `slot`, or of position `at` of the ring."""
-        slots = Cat(index[: self._index_width], slot)
-        pad = Const(0, self._region_width)
-        return Cat(Mux(single, Cat(slots, pad)[: self._region_width], Cat(at, pad)[: self._region_width]), single)
+    slot = index_width(pool.slots)
+    return data.StructLayout({"first": slot, "tail": slot, "packets": pool.count_width, "long": 1, "longest": 1})
 
 
-class ReadSignature(wiring.Signature):
-    """The data memory of an endpoint, seen from the one who reads.
+class PoolSignature(wiring.Signature):
+    """The pool of an endpoint, seen from the one who reads.
 
     Members
     -------
     enable : Out(1)
         Read: data comes in the next cycle and stays until the next read.
-    address : Out
-    data : In(flit_width)
+    slot, index : Out
+        Packet and data flit.
+    following : In
+        Slot of the packet behind that which was in `slot` two cycles before.
+    freed : Out(1)
+        Nothing more is read of the packet in the slot of the cycle before.
     """
 
-    def __init__(self, frames: FrameFormat) -> None:
+    def __init__(self, pool: FramePool) -> None:
+        slot = index_width(pool.slots)
         super().__init__(
             {
                 "enable": Out(1),
-                "address": Out(DataMemory(frames).address_width),
-                "data": In(frames.flits.flit_width),
+                "slot": Out(slot),
+                "index": Out(index_width(pool.frames.payload_flits)),
+                "data": In(pool.frames.flits.flit_width),
+                "following": In(slot),
+                "freed": Out(1),
             }
         )
 
@@ -95,40 +83,37 @@ class ReadSignature(wiring.Signature):
 class PacketReceiver(wiring.Component):
     """Take packets from the fabric: keep data, queue requests, pass grants on.
 
-    One flit a cycle. A frame of one packet goes to a slot of the data memory. Longer frames go to its ring: one source
-    at a time is granted, the next as soon as its last packet is in, so one frame comes in while those before it go out.
-    Requests and grants count with their header and never wait for the user; data waits while the ring is full or
-    `COMPLETE` frames wait, thus for the user alone, as every frame that is in the way is complete.
+    One flit a cycle. Each packet goes to a slot of its own in the pool; the slots of a frame are linked. Headers, with
+    what they ask for, and grants never wait for the user; data waits while the pool is full or `COMPLETE` frames wait,
+    thus for the user alone, as a full pool holds a complete frame (docs/decisions/0026).
 
     Parameters
     ----------
-    frames : FrameFormat
-    num_nodes : int
-        Sources; each has one request at a time.
+    pool : FramePool
 
     Members
     -------
     eject : In(ejection_signature)
-    read : In(ReadSignature)
-    freed : In(1)
-        High for one cycle after a flit of the ring has been read.
+    read : In(PoolSignature)
     complete : Out(stream of complete_layout)
         Frames in the order in which their last data flits came; each is taken with the last read of its data.
     reply : Out(stream of packed addresses)
         The source to be granted next.
     granted : Out(1)
-        High for one cycle when the node's own request has been granted.
+        High for one cycle when a request of the node itself has been granted.
     """
 
-    def __init__(self, frames: FrameFormat, *, num_nodes: int) -> None:
-        self._frames, self._num_nodes = frames, num_nodes
+    def __init__(self, pool: FramePool) -> None:
+        self._pool, self._frames = pool, pool.frames
+        # Of long packets, what is known of the frame passes a register before a second data flit counts.
+        self._is_long = pool.frames.payload_flits > 2
+        self._domain = "sync" if self._is_long else "comb"
         super().__init__(
             {
-                "eject": In(ejection_signature(flit_width=frames.flits.flit_width)),
-                "read": In(ReadSignature(frames)),
-                "freed": In(1),
-                "complete": Out(stream.Signature(complete_layout(frames))),
-                "reply": Out(stream.Signature(frames.flits.address_width)),
+                "eject": In(ejection_signature(flit_width=pool.frames.flits.flit_width)),
+                "read": In(PoolSignature(pool)),
+                "complete": Out(stream.Signature(complete_layout(pool))),
+                "reply": Out(stream.Signature(pool.frames.flits.address_width)),
                 "granted": Out(1),
             }
         )
@@ -136,115 +121,159 @@ class PacketReceiver(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         header, coming = Signal(header_layout(self._frames)), Signal(self._frames.header_flits, init=1)
-        free, is_control = Signal(init=1), self._elaborate_header(m, header, coming)
-        body, full, waiting = header.kind[0], Signal(), Signal()
-        do_take, do_write, ends = Signal(), Signal(), Signal()
+        arriving = self._elaborate_header(m, header, coming)
+        free, waiting, do_write, ends = Signal(init=1), Signal(), Signal(), Signal()
         index = Signal(index_width(self._frames.payload_flits))
+        m.submodules.slots = slots = FreeSlots(slots=self._pool.slots)
         m.d.comb += [
-            self.eject.ready.eq(free | (~waiting & ~(body & full))),
-            do_take.eq(self.eject.valid & self.eject.ready),
-            do_write.eq(self.eject.valid & ~free & ~waiting & ~(body & full)),
-            ends.eq(index == header.end[: len(index)]),
+            self.eject.ready.eq(free | (slots.valid & ~waiting)),
+            do_write.eq(self.eject.valid & ~free & slots.valid & ~waiting),
         ]
-        with m.If(do_take):
+        ahead, most = (index + 1)[: len(index)], self._frames.payload_flits - 1
+        with m.If(self.eject.valid & self.eject.ready):
             m.d.sync += coming.eq(Cat(self.eject.payload.last, coming[:-1]))
         with m.If(do_write):
-            m.d.sync += [index.eq(index + 1), free.eq(ends)]
+            m.d.sync += [
+                free.eq(ends),
+                index.eq(ahead),
+                ends.eq(equals(ahead, most) | (header.last & (ahead == header.end[: len(index)]))),
+            ]
         with m.If(coming[-1]):
-            m.d.sync += index.eq(0)
+            m.d.sync += [index.eq(0), ends.eq((arriving.last & ~arriving.end.any()) if most else 1)]
             with m.If(self.eject.valid):
-                m.d.sync += free.eq(is_control)
+                m.d.sync += free.eq(arriving.kind[1])
         # What follows is a cycle late: the header stays in that cycle.
-        came, written, extend, last_written = Signal(), Signal(), Signal(), Signal()
+        came, opens, closes = Signal(), Signal(), Signal()
         m.d.sync += [
             came.eq(self.eject.valid & coming[-1]),
-            written.eq(do_write),
-            extend.eq(do_write & body),
-            last_written.eq(do_write & ends & header.last),
+            opens.eq(do_write & equals(index, self._is_long)),
+            closes.eq(do_write & ends),
         ]
-        m.d.comb += self.granted.eq(came & equals(header.kind, PacketKind.GRANT))
-        at = self._elaborate_memory(m, written, extend, last_written, ~body, index)
-        self._elaborate_level(m, extend, full)
-        self._elaborate_complete(m, header, last_written, at, waiting)
-        self._elaborate_requests(m, header, came, last_written & body)
+        m.d.comb += [self.granted.eq(came & equals(header.kind, PacketKind.GRANT)), slots.take.eq(closes)]
+        self._elaborate_memory(m, do_write, index, slots)
+        m.submodules.partials = partials = Table(
+            depth=1 << self._frames.flits.address_width,
+            width=partial_layout(self._pool).size,
+            distributed=self._frames.flits.packet_length == SHORT,
+        )
+        m.d.comb += [partials.read.eq(coming[-1]), partials.address.eq(arriving.src)]
+        before, partial = self._elaborate_partial(m, header, opens, slots.slot, partials)
+        self._elaborate_links(m, closes & header.kind[0], before.tail, slots.slot)
+        self._elaborate_complete(m, header, closes, before, slots.slot, waiting)
+        self._elaborate_grants(m, header, came, closes, before.longest, partial)
         return m
 
-    def _elaborate_header(self, m: Module, header: Any, coming: Signal) -> Value:
-        """Collect the header; return, valid with its last flit, whether there is no data behind it."""
-        width, payload = self._frames.flits.flit_width, self.eject.payload.data
+    def _elaborate_header(self, m: Module, header: Any, coming: Signal) -> Any:
+        """Collect the header; return it as it is when its last flit is there, a cycle earlier."""
+        width, payload, layout = self._frames.flits.flit_width, self.eject.payload.data, header_layout(self._frames)
         for number, comes in enumerate(coming):
             part = header.as_value()[number * width : (number + 1) * width]
             with m.If(comes & self.eject.valid):
                 m.d.sync += part.eq(payload[: len(part)])
-        place = header_layout(self._frames)["kind"].offset + 1 - width * (len(coming) - 1)
-        return payload[place] if place >= 0 else header.kind[1]
+        done = width * (len(coming) - 1)
+        return data.View(layout, Cat(header.as_value()[:done], payload[: layout.size - done]))
 
-    def _elaborate_complete(self, m: Module, header: Any, ends: Value, at: Value, waiting: Signal) -> None:
+    def _elaborate_memory(self, m: Module, do_write: Value, index: Value, slots: FreeSlots) -> None:
+        """Write a flit in the cycle after it was taken."""
+        width, row = self._frames.flits.flit_width, len(index)
+        # Frames are read when they are complete: no word is read in the cycle in which it is written.
+        m.submodules.data = flits = memory.Memory(
+            shape=width, depth=self._pool.slots << row, init=[], attrs={"no_rw_check": 1}
+        )
+        write, read = flits.write_port(), flits.read_port()
+        place, written, freed = Signal.like(index), Signal(), Signal.like(slots.given)
+        m.d.sync += [
+            place.eq(index),
+            written.eq(do_write),
+            write.data.eq(self.eject.payload.data),
+            freed.eq(self.read.slot),
+        ]
+        m.d.comb += [
+            write.addr.eq(Cat(place, slots.slot)),
+            write.en.eq(written),
+            read.addr.eq(Cat(self.read.index, self.read.slot)),
+            read.en.eq(self.read.enable),
+            self.read.data.eq(read.data),
+            slots.give.eq(self.read.freed),
+            slots.given.eq(freed),
+        ]
+
+    def _elaborate_partial(self, m: Module, header: Any, opens: Value, slot: Value, partials: Table) -> tuple[Any, Any]:
+        """Keep the frames that come in, one a source; return that before this packet, and with it.
+
+        The one before is there two cycles after the header, the other one a cycle later. That is written with the first
+        or second data flit, so that the next header finds it.
+        """
+        pool = self._pool
+        layout = partial_layout(pool)
+        before, partial = data.View(layout, partials.o), Signal(layout)
+        is_first = ~header.kind[0]
+        m.d.comb += [
+            partials.write_address.eq(header.src),
+            partials.write.eq(opens),
+            partials.i.eq(partial),
+        ]
+        m.d[self._domain] += [
+            partial.first.eq(Mux(is_first, slot, before.first)),
+            partial.tail.eq(slot),
+            partial.packets.eq(Mux(is_first, pool.count(1), before.packets + 1)),
+            partial.long.eq(~is_first & (before.long | equals(before.packets, pool.count(pool.prompt)))),
+            partial.longest.eq(self._asked(header).all() | (~is_first & before.longest)),
+        ]
+        return before, partial
+
+    def _elaborate_links(self, m: Module, write: Value, tail: Value, slot: Value) -> None:
+        """Link the slots of a frame."""
+        m.submodules.links = links = Table(depth=self._pool.slots, width=len(slot))
+        m.d.comb += [
+            links.write.eq(write),
+            links.write_address.eq(tail),
+            links.i.eq(slot),
+            links.read.eq(1),
+            links.address.eq(self.read.slot),
+            self.read.following.eq(links.o),
+        ]
+
+    def _asked(self, header: Any) -> Value:
+        """Return what a data packet asks for that is not the last of its frame."""
+        return Cat(header.end, header.keep)
+
+    def _elaborate_complete(
+        self, m: Module, header: Any, closes: Value, before: Any, slot: Value, waiting: Signal
+    ) -> None:
         """Queue a frame with its last flit."""
-        m.submodules.queue = queue = ShortQueue(complete_layout(self._frames), depth=COMPLETE)
-        body = header.kind[0]
+        m.submodules.queue = queue = ShortQueue(complete_layout(self._pool), depth=COMPLETE)
         connect(m, queue.o, wiring.flipped(self.complete))
         m.d.comb += [
-            queue.push.eq(ends),
-            queue.i.single.eq(~body),
-            queue.i.lone.eq(~body & ~header.end.any()),
-            queue.i.end.eq(Mux(body, at, header.end)),
-            *(getattr(queue.i, name).eq(getattr(header, name)) for name in ("keep", "src", "user")),
+            queue.push.eq(closes & header.last),
+            queue.i.slot.eq(Mux(header.kind[0], before.first, slot)),
+            queue.i.others.eq(before.packets),
+            queue.i.alone.eq(~header.kind[0]),
+            queue.i.short.eq(~header.end.any()),
+            queue.i.lone.eq(~header.kind[0] & ~header.end.any()),
+            *(getattr(queue.i, name).eq(getattr(header, name)) for name in ("end", "keep", "src", "user")),
             waiting.eq(queue.held[-1]),
         ]
 
-    def _elaborate_memory(
-        self, m: Module, written: Value, extend: Value, last: Value, single: Value, index: Value
-    ) -> Signal:
-        """Write a flit in the cycle after it was taken; return its position in the ring."""
-        sizes, width = DataMemory(self._frames), self._frames.flits.flit_width
-        # Frames are read when they are complete: no word is read in the cycle in which it is written.
-        m.submodules.data = flits = memory.Memory(shape=width, depth=sizes.depth, init=[], attrs={"no_rw_check": 1})
-        write, read = flits.write_port(), flits.read_port()
-        slot, place, at = Signal(range(COMPLETE)), Signal.like(index), Signal(sizes.ring_width)
-        m.d.sync += [place.eq(index), write.data.eq(self.eject.payload.data)]
-        m.d.sync += [at.eq(at + extend), slot.eq(slot + (last & single))]
-        m.d.comb += [
-            write.addr.eq(sizes.address(single, slot=slot, index=place, at=at)),
-            write.en.eq(written),
-            read.addr.eq(self.read.address),
-            read.en.eq(self.read.enable),
-            self.read.data.eq(read.data),
+    def _elaborate_grants(
+        self, m: Module, header: Any, came: Value, closes: Value, longest: Value, partial: Any
+    ) -> None:
+        """Queue what is asked for, and give back to the reserve what a frame was granted, some cycles later."""
+        pool = self._pool
+        if not pool.grants:
+            return
+        m.submodules.granter = granter = Granter(pool)
+        connect(m, granter.reply, wiring.flipped(self.reply))
+        is_over = Signal()
+        m.d[self._domain] += is_over.eq(closes & header.last)
+        m.d.sync += [
+            granter.push.eq(came & ~header.kind[1] & ~header.last & self._asked(header).any()),
+            granter.src.eq(header.src),
+            granter.packets.eq(self._asked(header)),
+            granter.longest.eq(self._asked(header).all()),
+            granter.ends.eq(is_over & partial.long),
+            granter.returns.eq(Mux(longest, pool.longest_need, partial.packets)),
         ]
-        return at
-
-    def _elaborate_level(self, m: Module, extend: Value, full: Signal) -> None:
-        """Count what is in the ring, a cycle late: near its end a flit is not taken right behind another one."""
-        ring_width = DataMemory(self._frames).ring_width
-        level, is_near = Signal(range((1 << ring_width) + 1)), Signal(init=ring_width == 1)
-        m.d.sync += level.eq(counted(level, extend, self.freed))
-        if ring_width > 1:
-            m.d.sync += is_near.eq(level[-1] | level[1:-1].all())
-        m.d.comb += full.eq(level[-1] | (is_near & extend))
-
-    def _elaborate_requests(self, m: Module, header: Any, came: Value, is_in: Value) -> None:
-        """Queue requests, and grant one when no frame is coming in."""
-        busy, waits, grants, width = Signal(), Signal(), Signal(), index_width(self._num_nodes)
-        last, first, push = Signal(width + 1), Signal(width + 1), Signal()
-        m.d.comb += [
-            push.eq(came & equals(header.kind, PacketKind.REQUEST)),
-            grants.eq(waits & ~busy),  # busy lasts longer than it takes to find the next one
-        ]
-        m.d.sync += [last.eq(last + push), waits.eq(first != last)]
-        with m.If(grants):
-            m.d.sync += [busy.eq(1), self.reply.valid.eq(1)]
-        with m.Elif(self.reply.valid & self.reply.ready):
-            m.d.sync += [self.reply.valid.eq(0), first.eq(first + 1)]
-        with m.If(is_in):
-            m.d.sync += busy.eq(0)
-        m.submodules.requests = requests = ColumnMemory(depth=self._num_nodes, width=len(header.src))
-        m.d.comb += [
-            requests.write.eq(push),
-            requests.write_address.eq(last[:-1]),
-            requests.i.eq(header.src),
-            requests.address.eq(first[:-1]),
-        ]
-        m.d.sync += self.reply.payload.eq(requests.o)
 
 
 class FrameOutput(wiring.Component):
@@ -254,27 +283,24 @@ class FrameOutput(wiring.Component):
 
     Parameters
     ----------
-    frames : FrameFormat
+    pool : FramePool
 
     Members
     -------
     complete : In(stream of complete_layout)
-    read : Out(ReadSignature)
-    freed : Out(1)
-        High for one cycle for each read of the ring.
+    read : Out(PoolSignature)
     m_axis : Out(stream of receive_layout)
     received : Out(1)
         High for one cycle for each frame that the user has taken whole.
     """
 
-    def __init__(self, frames: FrameFormat) -> None:
-        self._frames = frames
+    def __init__(self, pool: FramePool) -> None:
+        self._pool, self._frames = pool, pool.frames
         super().__init__(
             {
-                "complete": In(stream.Signature(complete_layout(frames))),
-                "read": Out(ReadSignature(frames)),
-                "freed": Out(1),
-                "m_axis": Out(stream.Signature(receive_layout(frames))),
+                "complete": In(stream.Signature(complete_layout(pool))),
+                "read": Out(PoolSignature(pool)),
+                "m_axis": Out(stream.Signature(receive_layout(pool.frames))),
                 "received": Out(1),
             }
         )
@@ -287,16 +313,15 @@ class FrameOutput(wiring.Component):
         moves, do_read, ends = Signal(), Signal(), Signal()
         m.d.comb += [
             moves.eq(~self.m_axis.valid | self.m_axis.ready),
-            do_read.eq(self.complete.valid & moves),
             self.complete.ready.eq(moves & ends),
             self.read.enable.eq(moves),
             self.received.eq(self.m_axis.valid & self.m_axis.ready & beat.last),
             beat.data.eq(data),
         ]
-        self._elaborate_place(m, do_read, ends)
+        self._elaborate_place(m, moves, do_read, ends)
         with m.If(moves):
             m.d.sync += [
-                reading.eq(self.complete.valid),
+                reading.eq(do_read),
                 reading_last.eq(ends),
                 frame_read.eq(frame),
                 self.m_axis.valid.eq(reading),
@@ -308,25 +333,42 @@ class FrameOutput(wiring.Component):
             ]
         return m
 
-    def _elaborate_place(self, m: Module, do_read: Value, ends: Signal) -> None:
-        """Address the memory; find whether the flit is the frame's last, a flit ahead unless it is the only one."""
-        frame, sizes = self.complete.payload, DataMemory(self._frames)
-        index, following = Signal(index_width(self._frames.payload_flits)), Signal()
-        slot, at, ahead = Signal(range(COMPLETE)), Signal(sizes.ring_width), Signal(sizes.ring_width, init=1)
-        is_first, is_last = Signal(init=1), Signal()
+    def _elaborate_place(self, m: Module, moves: Value, do_read: Signal, ends: Signal) -> None:
+        """Say what is read, and whether it ends its packet or its frame: known a flit ahead but for the first one."""
+        frame, read, step = self.complete.payload, self.read, self._frames.payload_flits
+        index, following = Signal.like(read.index), Signal.like(read.slot)
+        in_first, in_last, stays = Signal(init=1), Signal(), Signal(LINKED)
+        will_leave, will_end, leaves, is_last, may_read = Signal(), Signal(), Signal(), Signal(), Signal()
+        is_left = Signal()
+        # Of the packet that is read; it is not the last if they are used, and there is a cycle for them.
+        others, left, fewer, nearly = *(Signal.like(frame.others) for _ in range(3)), Signal()
         m.d.comb += [
-            ends.eq(is_last | (is_first & frame.lone)),
-            following.eq(
-                Mux(
-                    frame.single, (index + 1)[: len(index)] == frame.end[: len(index)], ahead == frame.end[: len(ahead)]
-                )
-            ),
-            self.read.address.eq(sizes.address(frame.single, slot=slot, index=index, at=at)),
+            left.eq(Mux(in_first, frame.others, others)),
+            is_last.eq(Mux(in_first, frame.alone, in_last)),
+            # A short packet waits until its link has been read.
+            may_read.eq(self.complete.valid & (stays[-1] | is_last | ~leaves if step <= LINKED else 1)),
+            do_read.eq(moves & may_read),
+            is_left.eq(moves & (may_read & leaves)),
+            ends.eq(frame.lone | will_end),
+            leaves.eq(1 if step == 1 else frame.lone | will_leave),
+            read.slot.eq(Mux(in_first, frame.slot, following)),
+            read.index.eq(index),
         ]
-        m.d.sync += self.freed.eq(do_read & ~frame.single)
+        m.d.sync += [
+            stays.eq(Mux(self.complete.valid & ~is_left, Cat(1, stays[:-1]), 0)),
+            read.freed.eq(is_left),
+            fewer.eq(left - 1),
+            nearly.eq(equals(left, self._pool.count(1))),
+        ]
+        ahead, goes_short = (index + 1)[: len(index)], nearly & frame.short & ~is_last
+        at_end = ahead == frame.end[: len(ahead)]
         with m.If(do_read):
-            m.d.sync += [is_first.eq(ends), is_last.eq(following & ~ends)]
-        with m.If(do_read & ~frame.single):
-            m.d.sync += [at.eq(ahead), ahead.eq(ahead + 1)]
-        with m.If(do_read & frame.single):
-            m.d.sync += [index.eq(Mux(ends, 0, index + 1)), slot.eq(slot + ends)]
+            m.d.sync += [
+                index.eq(Mux(leaves, 0, ahead)),
+                will_end.eq(Mux(leaves, goes_short, is_last & at_end)),
+                will_leave.eq(Mux(leaves, goes_short, Mux(is_last, at_end, equals(ahead, step - 1)))),
+            ]
+        with m.If(is_left):
+            m.d.sync += [in_first.eq(is_last), in_last.eq(nearly), following.eq(read.following)]
+        with m.If(read.freed):
+            m.d.sync += others.eq(fewer)

@@ -1,87 +1,111 @@
-"""From frames to packets: the sending half of an endpoint."""
+"""What a user sends, as frames in memory: the first part of the sending half of an endpoint."""
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, memory, stream, wiring
+from amaranth.hdl import Const, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.flit import FrameFormat, PacketKind
+from hdnhw.frames import FramePool
 from hdnhw.rtl.axi.layout import send_layout
-from hdnhw.rtl.axi.queue import ShortQueue
-from hdnhw.rtl.bits import counted, equals, index_width, next_flit
-from hdnhw.rtl.channel import injection_signature
-from hdnhw.rtl.header import header_layout
+from hdnhw.rtl.axi.queue import FlitQueue, ShortQueue
+from hdnhw.rtl.bits import counted, equals, index_width
 from hdnhw.rtl.route_unit import is_node
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["PacketSender", "SegmentBuffer", "SegmentSignature"]
+__all__ = ["FrameBuffer", "FrameSignature", "whole_layout"]
 
-SEGMENTS = 8
-"""Segments that wait at a source, at most."""
+FRAMES = 16
+"""Whole frames that wait at a source, at most; a power of two."""
 
-ROW = 16
-"""Words of a distributed RAM."""
+LATE = 4
+"""Transfers and frames that come after it has been decided to stop the user, at most."""
 
 
-class SegmentSignature(wiring.Signature):
-    """The data of one packet in a buffer, seen from the buffer.
+def whole_layout(pool: FramePool) -> data.StructLayout:
+    """Return what a source knows of a whole frame.
+
+    ``long`` says that it needs a grant; ``packets`` is the count of its packets, ``end`` the position
+    of the last data flit in the last one, ``keep`` that flit's tkeep.
+    """
+    fields = pool.frames.header_fields
+    packets = {"packets": pool.count_width, "long": 1}
+    return data.StructLayout(
+        {"dst": fields["dst"], **packets, **{name: fields[name] for name in ("end", "keep", "user")}}
+    )
+
+
+class FrameSignature(wiring.Signature):
+    """The oldest frame in a buffer, seen from the buffer; and those behind it that are whole.
 
     Parameters
     ----------
-    frames : FrameFormat
+    pool : FramePool
 
     Members
     -------
-    head : Out(stream)
-        The oldest segment: ``dst``, ``user``, ``last`` (it ends its frame), ``end`` (position of its last data flit)
-        and ``keep`` (tkeep of that flit). It is taken when its packet is composed.
-    data : Out(flit_width)
-        The oldest data flit that has not been taken; combinational.
-    take : In(1)
-        Take it; the flits of a segment, once its head has been taken.
+    some, more : Out(1)
+        Whether the data of a packet, of two packets, is there.
+    whole : Out(1)
+        Whether all of the frame is there.
+    frame : Out(whole_layout)
+        Of a frame that is not whole `dst` alone, valid with `some`.
+    take_packet : In(1)
+        Forget the data of a packet, which is taken as `word`; not in consecutive cycles.
+    take_frame : In(1)
+        It is the last one of the frame.
+    ahead : Out(stream of whole_layout)
+        The frames that are whole, one after the other.
+    word : Out(flit_width)
+        The oldest data flit that has not been taken, if there is one.
+    take_word : In(1)
     """
 
-    def __init__(self, frames: FrameFormat) -> None:
-        fields = frames.header_fields
-        layout = data.StructLayout({name: fields[name] for name in ("dst", "last", "end", "keep", "user")})
+    def __init__(self, pool: FramePool) -> None:
+        layout = whole_layout(pool)
         super().__init__(
             {
-                "head": Out(stream.Signature(layout)),
-                "data": Out(frames.flits.flit_width),
-                "take": In(1),
+                "some": Out(1),
+                "more": Out(1),
+                "whole": Out(1),
+                "frame": Out(layout),
+                "take_packet": In(1),
+                "take_frame": In(1),
+                "ahead": Out(stream.Signature(layout)),
+                "word": Out(pool.frames.flits.flit_width),
+                "take_word": In(1),
             }
         )
 
 
-class SegmentBuffer(wiring.Component):
-    """Cut frames into segments, one a packet, and keep two whole ones, four if they are short.
+class FrameBuffer(wiring.Component):
+    """Cut frames into the data of packets, and keep what comes until it is taken.
 
-    One transfer a cycle. A segment comes out three cycles after its last transfer, never before: the pauses of a
-    source do not reach the fabric. A frame to an address without node is swallowed; of one that is too long the rest.
+    One transfer a cycle. The data of a packet counts three cycles after its last transfer, never before: the pauses of
+    a source do not reach the fabric. A frame to an address without node is swallowed; of one that is too long the rest.
 
     Parameters
     ----------
-    frames : FrameFormat
+    pool : FramePool
     layout : AddressLayout
 
     Members
     -------
     s_axis : In(stream of send_layout)
         Not ready while it is full, nor in reset.
-    segment : Out(SegmentSignature)
+    oldest : Out(FrameSignature)
     impossible : Out(1)
         High for one cycle for each frame that is swallowed, in the cycle after its first transfer.
     overlong : Out(1)
         High for one cycle for each frame that is cut, likewise.
     """
 
-    def __init__(self, frames: FrameFormat, layout: AddressLayout) -> None:
-        self._frames, self._layout = frames, layout
+    def __init__(self, pool: FramePool, layout: AddressLayout) -> None:
+        self._pool, self._frames, self._layout = pool, pool.frames, layout
         super().__init__(
             {
-                "s_axis": In(stream.Signature(send_layout(frames))),
-                "segment": Out(SegmentSignature(frames)),
+                "s_axis": In(stream.Signature(send_layout(pool.frames))),
+                "oldest": Out(FrameSignature(pool)),
                 "impossible": Out(1),
                 "overlong": Out(1),
             }
@@ -89,48 +113,67 @@ class SegmentBuffer(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        do_write, is_first, complete = Signal(), Signal(), Signal()
-        head = Signal.like(self.segment.head.payload)
-        overlong = self._elaborate_cutting(m, do_write, is_first, complete, head)
+        do_write, is_first, complete, last = Signal(), Signal(), Signal(), Signal()
+        frame = Signal(whole_layout(self._pool))
+        overlong = self._elaborate_cutting(m, do_write, is_first, complete, last, frame)
         refused = self._elaborate_refusal(m, do_write, is_first)
-        m.submodules.heads = heads = ShortQueue(head.shape(), depth=SEGMENTS)
-        connect(m, heads.o, wiring.flipped(self.segment.head))
-        m.d.comb += [heads.push.eq(complete & ~refused), heads.i.eq(head), self.overlong.eq(overlong & ~refused)]
+        self._elaborate_packets(m, complete & ~refused)
+        many = self._elaborate_frames(m, complete & last & ~refused, frame)
         is_near = self._elaborate_memory(m, do_write & ~refused)
+        m.d.comb += self.overlong.eq(overlong & ~refused)
         # Of the transfers of the last three cycles, this one included, nothing is known here.
-        m.d.sync += self.s_axis.ready.eq(~is_near & ~heads.held[-4])
+        m.d.sync += self.s_axis.ready.eq(~is_near & ~many)
         return m
 
-    def _elaborate_cutting(self, m: Module, do_write: Signal, is_first: Signal, complete: Signal, head: Any) -> Signal:
-        """Find the ends of segments and frames; return whether a frame is cut, which, as all else, is a cycle late."""
+    def _elaborate_cutting(
+        self, m: Module, do_write: Signal, is_first: Signal, complete: Signal, last: Signal, frame: Any
+    ) -> Signal:
+        """Find the ends of packets and frames; return whether a frame is cut, which, as all else, is a cycle late."""
         frames, beat = self._frames, self.s_axis.payload
         inside, cutting, at_limit = Signal(), Signal(), Signal(init=frames.max_transfers == 1)
         at_end = Signal(init=frames.payload_flits == 1)
-        transfers, index = Signal(index_width(frames.max_transfers)), Signal.like(head.end)
-        takes, frame_last, ends, overlong = Signal(), Signal(), Signal(), Signal()
+        transfers, index = Signal(index_width(frames.max_transfers)), Signal.like(frame.end)
+        takes, frame_last, fills, overlong = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
             takes.eq(self.s_axis.valid & self.s_axis.ready & ~cutting),
             frame_last.eq(beat.last | at_limit),
-            ends.eq(takes & (frame_last | at_end)),
+            fills.eq(frame_last | at_end),
         ]
         with m.If(self.s_axis.valid & self.s_axis.ready):
             m.d.sync += [inside.eq(~cutting & ~frame_last), cutting.eq(~beat.last & (cutting | at_limit))]
         with m.If(takes):
-            m.d.sync += [transfers.eq(Mux(frame_last, 0, transfers + 1)), index.eq(Mux(ends, 0, index + 1))]
+            m.d.sync += [transfers.eq(Mux(frame_last, 0, transfers + 1)), index.eq(Mux(fills, 0, index + 1))]
             if frames.max_transfers > 1:
                 m.d.sync += at_limit.eq(~frame_last & equals(transfers, frames.max_transfers - 2))
             if frames.payload_flits > 1:
-                m.d.sync += at_end.eq(~ends & equals(index, frames.payload_flits - 2))
-            with m.If(~inside):
-                m.d.sync += [head.dst.eq(beat.dest), head.user.eq(beat.user)]
+                m.d.sync += at_end.eq(~fills & equals(index, frames.payload_flits - 2))
+        with m.If(~inside):
+            m.d.sync += frame.dst.eq(beat.dest)
+        with m.If(~inside if frames.endpoints.tuser == "first" else takes):
+            m.d.sync += frame.user.eq(beat.user)
         m.d.sync += [
             do_write.eq(takes),
             is_first.eq(~inside),
-            complete.eq(ends),
+            complete.eq(takes & fills),
+            last.eq(frame_last),
             overlong.eq(takes & at_limit & ~beat.last),
-            *(head[name].eq(value) for name, value in {"last": frame_last, "end": index, "keep": beat.keep}.items()),
+            frame.end.eq(index),
+            frame.keep.eq(beat.keep),
         ]
+        self._elaborate_number(m, complete, last, frame)
         return overlong
+
+    def _elaborate_number(self, m: Module, complete: Value, last: Value, frame: Any) -> None:
+        """Count the packets of the frame that comes in, the one that is there included."""
+        pool = self._pool
+        count = Signal.like(frame.packets, name="count", init=pool.count(1))
+        is_long = Signal()
+        with m.If(complete):
+            m.d.sync += [
+                count.eq(Mux(last, pool.count(1), count + 1)),
+                is_long.eq(~last & (is_long | equals(count, pool.count(pool.prompt)))),
+            ]
+        m.d.comb += [frame.packets.eq(count), frame.long.eq(is_long)]
 
     def _elaborate_refusal(self, m: Module, do_write: Value, is_first: Value) -> Value:
         """Return whether a flit is of a frame to no node, a cycle after it was taken."""
@@ -146,148 +189,46 @@ class SegmentBuffer(wiring.Component):
             m.d.sync += swallowing.eq(refused)
         return refused
 
+    def _elaborate_packets(self, m: Module, complete: Value) -> None:
+        """Count the packets whose data is there, a cycle late, as frames come out of their queue."""
+        packets, came, taken, three = Signal(self._pool.source_flits.bit_length()), Signal(), Signal(), Signal()
+        some, more, stays = self.oldest.some, self.oldest.more, ~self.oldest.take_packet
+        m.d.comb += three.eq(packets[2:].any() | (packets[:2].all() & ~taken))
+        m.d.sync += [
+            came.eq(complete),
+            taken.eq(~stays),
+            packets.eq(counted(packets, came, taken)),
+            some.eq(came | more | (some & stays)),
+            more.eq(three | (more & (came | stays)) | (some & came & stays)),
+        ]
+
+    def _elaborate_frames(self, m: Module, push: Value, frame: Any) -> Value:
+        """Queue whole frames, for sending and for asking ahead; return whether there are many."""
+        oldest = self.oldest
+        m.submodules.frames = queue = ShortQueue(frame.shape(), depth=FRAMES)
+        dst = Signal.like(frame.dst, name="coming_dst")
+        m.d.sync += dst.eq(frame.dst)
+        m.d.comb += [
+            queue.push.eq(push),
+            queue.i.eq(frame),
+            queue.o.ready.eq(oldest.take_frame),
+            oldest.whole.eq(queue.o.valid),
+            oldest.frame.eq(queue.o.payload),
+            oldest.frame.dst.eq(Mux(queue.o.valid, queue.o.payload.dst, dst)),
+        ]
+        if self._pool.grants:
+            m.submodules.ahead = queue_ahead = ShortQueue(frame.shape(), depth=FRAMES)
+            m.d.comb += [queue_ahead.push.eq(push), queue_ahead.i.eq(frame)]
+            connect(m, queue_ahead.o, wiring.flipped(self.oldest.ahead))
+        return queue.held[-LATE]
+
     def _elaborate_memory(self, m: Module, do_write: Value) -> Value:
-        """Keep the data, two segments and more; return whether there is place for one flit more, at most two."""
-        place_width = index_width(max(ROW, 2 * self._frames.payload_flits + 2))
-        depth = 1 << place_width
-        m.submodules.flits = flits = memory.Memory(shape=self._frames.flits.flit_width, depth=depth, init=[])
-        write, read = flits.write_port(), flits.read_port(domain="comb")
-        level, taken = Signal(place_width + 1), Signal()
-        m.d.sync += [
-            write.data.eq(self.s_axis.payload.data),
-            write.addr.eq(write.addr + write.en),
-            read.addr.eq(read.addr + self.segment.take),
-            taken.eq(self.segment.take),
-            level.eq(counted(level, write.en, taken)),
-        ]
-        m.d.comb += [write.en.eq(do_write), self.segment.data.eq(read.data)]
-        return level[-1] | level[1:-1].all()
-
-
-class PacketSender(wiring.Component):
-    """Compose packets and inject them.
-
-    A frame of one segment leaves at once. Before a longer one goes a request, and its first packet waits for the grant;
-    there is one request at a time. Grants to others come first whenever a packet is chosen. The head flit of a
-    segment is offered four cycles after the segment's; while one packet is sent the next is composed, and the one after
-    it chosen: there is no gap.
-
-    Parameters
-    ----------
-    frames : FrameFormat
-
-    Members
-    -------
-    address : In(address width)
-        The node's own packed address.
-    segment : In(SegmentSignature)
-    reply : In(stream of packed addresses)
-        Who is to be granted.
-    granted : In(1)
-        High for one cycle when the grant has come.
-    inject : Out(injection_signature)
-        Once its head flit is offered, a packet goes on without a pause.
-    sent : Out(1)
-        High for one cycle for each frame whose last packet has been composed.
-    """
-
-    def __init__(self, frames: FrameFormat) -> None:
-        self._frames = frames
-        address = frames.flits.address_width
-        super().__init__(
-            {
-                "address": In(address),
-                "segment": In(SegmentSignature(frames)),
-                "reply": In(stream.Signature(address)),
-                "granted": In(1),
-                "inject": Out(injection_signature(flit_width=frames.flits.flit_width)),
-                "sent": Out(1),
-            }
-        )
-
-    def elaborate(self, platform: Any) -> Module:
-        m = Module()
-        composed, header = Signal(), Signal(header_layout(self._frames))
-        load = self._elaborate_sending(m, composed, header)
-        self._elaborate_composing(m, composed, header)
-        with m.If(load):
-            m.d.sync += composed.eq(0)
-        return m
-
-    def _elaborate_composing(self, m: Module, composed: Signal, header: Any) -> None:
-        """Compose what was chosen, once the packet before has been taken over."""
-        head, segment = self.segment.head, self.segment.head.payload
-        requested, open_, ends = Signal(), Signal(), Signal()  # open only what was requested
-        replies, requests, sends = self._elaborate_choice(m, requested, open_, composed)
+        """Keep the data; return whether there is place for one flit more, at most two."""
+        m.submodules.flits = flits = FlitQueue(self._frames.flits.flit_width, depth=self._pool.source_flits)
+        m.d.sync += flits.i.eq(self.s_axis.payload.data)
         m.d.comb += [
-            self.reply.ready.eq(replies & ~composed),
-            head.ready.eq(sends & ~composed),
-            ends.eq(head.ready & segment.last),
+            flits.push.eq(do_write),
+            self.oldest.word.eq(flits.o),
+            flits.take.eq(self.oldest.take_word),
         ]
-        m.d.sync += [
-            self.sent.eq(ends),
-            requested.eq((requested | (requests & ~composed)) & ~ends),
-            open_.eq((open_ | self.granted) & ~ends),
-        ]
-        with m.If(~composed):
-            m.d.sync += [
-                composed.eq(replies | requests | sends),
-                header.dst.eq(Mux(replies, self.reply.payload, segment.dst)),
-                header.src.eq(self.address),
-                header.kind.eq(Mux(replies, int(PacketKind.GRANT), Cat(requested, requests))),
-                header.last.eq(segment.last),
-                header.end.eq(segment.end),
-                header.keep.eq(segment.keep),
-                header.user.eq(segment.user),
-            ]
-
-    def _elaborate_choice(self, m: Module, requested: Value, open_: Value, composed: Value) -> tuple[Signal, ...]:
-        """Choose the next packet, a cycle ahead: a grant, else what the oldest segment needs."""
-        replies, requests, sends = Signal(), Signal(), Signal()
-        head, last = self.segment.head, self.segment.head.payload.last
-        with m.If(~(replies | requests | sends)):
-            m.d.sync += [
-                replies.eq(self.reply.valid),
-                requests.eq(~self.reply.valid & head.valid & ~requested & ~last),
-                sends.eq(~self.reply.valid & head.valid & (open_ | (~requested & last))),
-            ]
-        with m.Elif(~composed):
-            m.d.sync += [replies.eq(0), requests.eq(0), sends.eq(0)]
-        return replies, requests, sends
-
-    def _elaborate_sending(self, m: Module, composed: Signal, header: Any) -> Value:
-        """Send header and data through a register; return whether the composed packet is taken over."""
-        frames = self._frames
-        width, length, headers = frames.flits.flit_width, frames.flits.packet_length, frames.header_flits
-        active, shift = Signal(), Signal(frames.header_width)
-        flit, index, end = Signal(index_width(length)), Signal.like(header.end), Signal.like(header.end)
-        is_tail, in_header, has_data = Signal(), Signal(headers, init=1), Signal()
-        advance, tail, load = Signal(), Signal(), Signal()
-        room = ~self.inject.valid | self.inject.ready
-        following = next_flit(flit, length)
-        m.d.comb += [
-            advance.eq(active & room),
-            tail.eq(advance & is_tail),
-            load.eq(composed & (~active | tail)),
-            self.segment.take.eq(advance & ~in_header.any() & has_data),
-        ]
-        with m.If(room):
-            m.d.sync += [
-                self.inject.valid.eq(active),
-                self.inject.payload.eq(Mux(in_header.any(), shift[:width], self.segment.data)),
-            ]
-        with m.If(advance):
-            m.d.sync += [
-                flit.eq(following),
-                is_tail.eq(equals(next_flit(following, length), 0)),
-                in_header.eq(Cat(is_tail, in_header[:-1])),
-            ]
-            if headers > 1:
-                m.d.sync += shift.eq(shift[width:])
-        with m.If(self.segment.take):
-            m.d.sync += [index.eq(index + 1), has_data.eq(index != end)]
-        with m.If(tail):
-            m.d.sync += active.eq(0)
-        with m.If(load):
-            m.d.sync += [active.eq(1), shift.eq(header), has_data.eq(~header.kind[1]), index.eq(0), end.eq(header.end)]
-        return load
+        return flits.level[-1] | flits.level[1:-1].all()

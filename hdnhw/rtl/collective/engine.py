@@ -34,7 +34,7 @@ def startup_cycles(timing: SlotTiming) -> int:
     >>> [startup_cycles(SlotTiming(length)) for length in (2, 4, 8, 16)]
     [14, 20, 32, 64]
     """
-    slots = -(-(timing.zero_load_latency(1, timing.sample_phase) + REACTION) // timing.packet_length)
+    slots = -(-(timing.zero_load_latency(1, timing.start_phase) + REACTION) // timing.packet_length)
     return (slots - 1) * timing.packet_length
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import ClockSignal, Const, Instance, Module, ResetSignal
+from amaranth.hdl import Const, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,20 +10,21 @@ from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.sender import result_layout
 from hdnhw.rtl.collective.sequencer import used_ports
+from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.rtl.terminal import EndpointModules, terminal_pins
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
 
 __all__ = ["CollectiveFabric"]
 
 
 class CollectiveFabric(wiring.Component):
-    """A fabric whose terminals are engines. It instantiates modules by name; :mod:`hdnhw.emit` emits those.
+    """A fabric whose terminals are engines; see :class:`hdnhw.rtl.fabric.Fabric`.
 
     Parameters
     ----------
     machine : Machine
         With collective engines.
-    modules : EndpointModules
+    modules : EndpointModules or EndpointParts
 
     Members
     -------
@@ -36,7 +37,7 @@ class CollectiveFabric(wiring.Component):
         See :class:`hdnhw.rtl.fabric.Fabric`; engines send to neighbors alone, so that it stays 0.
     """
 
-    def __init__(self, machine: Machine, modules: EndpointModules) -> None:
+    def __init__(self, machine: Machine, modules: EndpointModules | EndpointParts) -> None:
         self.machine, self.modules = machine, modules
         nodes, program, messages = machine.network.num_nodes, machine.program, machine.endpoint_format
         super().__init__(
@@ -54,7 +55,7 @@ class CollectiveFabric(wiring.Component):
         pins: dict[str, Any] = {}
         for node in range(self.machine.network.num_nodes):
             pins |= self._elaborate_node(m, node)
-        m.submodules.fabric = Instance(self.modules.fabric, i_clk=ClockSignal(), i_rst=ResetSignal(), **pins)
+        place(m, "fabric", self.modules.fabric, pins)
         return m
 
     def _elaborate_node(self, m: Module, node: int) -> dict[str, Any]:
@@ -76,12 +77,7 @@ class CollectiveFabric(wiring.Component):
             payload = outer.payload if inner != "o" else outer.payload.as_value()
             pins |= {f"{one}_{inner}__payload": payload, f"{one}_{inner}__valid": outer.valid}
             pins[f"{other}_{inner}__ready"] = outer.ready
-        m.submodules[f"engine_{node}"] = Instance(
-            self.modules.unit,
-            i_clk=ClockSignal(),
-            i_rst=ResetSignal(),
-            o_done=self.done[node],
-            **of_endpoint,
-            **pins,
-        )
-        return of_fabric | {f"o_dropped__{node}": self.dropped[node]}
+        place(m, f"engine_{node}", self.modules.unit, {"o_done": self.done[node]} | of_endpoint | pins)
+        if self.machine.spec.gapless_packets:
+            of_fabric[f"o_paused_{node}"] = Signal(DROPPED_WIDTH, name=f"paused_{node}")
+        return of_fabric | {f"o_dropped_{node}": self.dropped[node]}

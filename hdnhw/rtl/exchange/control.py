@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from operator import add, and_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import memory, wiring
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import equals, index_width
@@ -23,7 +23,8 @@ TOTAL_WIDTH = 32
 class Timetable(wiring.Component):
     """Say in each slot which offset starts, once for all nodes.
 
-    A memory with one word a slot, read slot after slot. What is there is for head flits that stand on the injection
+    A table with one word a slot, read slot after slot: logic, not a memory, which would be known by its initial values
+    alone. What is there is for head flits that stand on the injection
     streams one cycle later, in phase 0.
 
     Parameters
@@ -50,23 +51,23 @@ class Timetable(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        m.submodules.words = words = memory.Memory(shape=self._width, depth=len(self._slots), init=self._slots)
-        word = words.read_port()
-        phase = Signal(index_width(self._length))
+        word, phase = Signal(self._width, reset_less=True), Signal(index_width(self._length))
         m.d.sync += phase.eq(Mux(equals(phase, self._length - 1), 0, phase + 1))
         active, step, stepped, began = Signal(), Signal(), Signal(), Signal()
         slot = Signal(index_width(len(self._slots)))
         is_last = equals(slot, len(self._slots) - 1)
-        m.d.comb += [step.eq(active & equals(phase, (self._length - 3) % self._length)), word.addr.eq(slot)]
+        words = [*self._slots, *[0] * ((1 << len(slot)) - len(self._slots))]
+        m.d.comb += step.eq(active & equals(phase, (self._length - 3) % self._length))
         with m.If(step):
             m.d.sync += slot.eq(Mux(is_last, 0, slot + 1))
         m.d.sync += [
+            word.eq(Array(Const(offset, self._width) for offset in words)[slot]),
             active.eq(self.start | (active & ~(step & is_last))),
             stepped.eq(step),
             began.eq(step & equals(slot, 0)),
-            self.valid.eq(stepped & word.data.any()),
+            self.valid.eq(stepped & word.any()),
             self.first.eq(began),
-            self.offset.eq(word.data),
+            self.offset.eq(word),
         ]
         return m
 

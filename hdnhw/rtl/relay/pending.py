@@ -1,4 +1,4 @@
-"""What a relay knows of the request that it has sent for the first packet of a class."""
+"""What a relay knows of the request that it has sent for the first packet of a queue."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from hdnhw.flit import RelayFormat
 from hdnhw.rtl.bits import equals
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["PendingRequest", "notice_layout"]
+__all__ = ["PendingRequest", "notice_layout", "request_layout"]
 
 
 def notice_layout(packets: RelayFormat) -> data.StructLayout:
@@ -19,8 +19,16 @@ def notice_layout(packets: RelayFormat) -> data.StructLayout:
     return data.StructLayout({"src": address, "lost": address})
 
 
+def request_layout(packets: RelayFormat) -> data.StructLayout:
+    """Return what is kept of a request: who asks, and the queue of the class, where there are several."""
+    fields = {"src": packets.flits.address_width}
+    if packets.endpoints.waypoints > 1 and packets.queues > 1:
+        fields["queue"] = (packets.queues - 1).bit_length()
+    return data.StructLayout(fields)
+
+
 class PendingRequest(wiring.Component):
-    """Remembers whom a packet of class c + 1 has asked for a buffer of class c, and for how long.
+    """Remembers whom the first packet of a queue has asked for a buffer of the class below, and for how long.
 
     Parameters
     ----------
@@ -35,14 +43,16 @@ class PendingRequest(wiring.Component):
     header : In(header_layout)
         Of the packet that asks, while `offers`.
     grants : In(1)
-        A grant of the class comes.
+        A grant for the queue comes.
     granter : In(address width)
         From whom.
     send : In(1)
         The packet is the next one to be sent.
     discard : In(1)
         The packet is discarded. Not without `overdue` in the cycle before.
-    asked, granted : Out(1)
+    ready : Out(1)
+        The packet may ask, or, if it is granted, go.
+    granted : Out(1)
     accepts : Out(1)
         The grant that came a cycle ago is the one that was asked for; none is that came before the cycle behind
         `offers`.
@@ -63,7 +73,7 @@ class PendingRequest(wiring.Component):
                 "granter": In(packets.flits.address_width),
                 "send": In(1),
                 "discard": In(1),
-                "asked": Out(1),
+                "ready": Out(1, init=1),
                 "granted": Out(1),
                 "accepts": Out(1),
                 "overdue": Out(1),
@@ -89,10 +99,10 @@ class PendingRequest(wiring.Component):
                 self.notice.lost.eq(self.header.stop_1),
                 offered.eq(1),
             ]
-        with m.If(self.ask):
-            m.d.sync += self.asked.eq(1)
+        # A match that is not accepted, as one was before or the packet is discarded, finds it ready anyway.
+        m.d.sync += self.ready.eq(self.ready & ~self.ask | matches | self.discard)
         with m.If(self.send | self.discard):
-            m.d.sync += [self.asked.eq(0), self.granted.eq(0), offered.eq(0)]
+            m.d.sync += [self.granted.eq(0), offered.eq(0)]
         with m.Elif(self.accepts):
             m.d.sync += self.granted.eq(1)
         with m.If(~offered):

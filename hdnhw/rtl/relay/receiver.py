@@ -1,5 +1,6 @@
 """What comes into a relay: from the fabric, and from the node's own user."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -7,11 +8,11 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import RelayFormat, RelayKind
-from hdnhw.rtl.bits import equals, index_width, next_flit, number_of, selected
+from hdnhw.rtl.bits import any_of, below, equals, index_width, next_flit, number_of, selected
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.header import header_layout
-from hdnhw.rtl.relay.pending import notice_layout
-from hdnhw.rtl.relay.store import BufferWriteSignature, buffer_of
+from hdnhw.rtl.relay.pending import notice_layout, request_layout
+from hdnhw.rtl.relay.store import BufferWriteSignature, buffer_of, queues_at
 
 __all__ = ["FabricReceiver", "UserReceiver"]
 
@@ -27,7 +28,7 @@ def _position(m: Module, packets: RelayFormat, takes: Value) -> tuple[Signal, Va
     return position, head, tail
 
 
-def _chosen(chosen: Value, words: list[Value]) -> Value:
+def _chosen(chosen: Sequence[Value] | Value, words: list[Value]) -> Value:
     """Return the word whose bit is set, any value if none is."""
     return words[0] if len(words) == 1 else selected(chosen, words)
 
@@ -57,27 +58,27 @@ class FabricReceiver(wiring.Component):
     eject : In(ejection_signature)
     deliver : Out(ejection_signature)
         Packets for the user.
-    reserved : In(W)
-        Classes of which a buffer is reserved.
-    places : In(place).array(W)
-        Of the next relayed packet, by class.
+    reserved : In(R)
+        Queues of which a buffer is reserved, of those in which packets of others wait.
+    places : In(place).array(R)
+        Of the next relayed packet, by queue.
     write : Out(BufferWriteSignature)
         Two cycles after a flit was taken.
-    fill, finish : Out(W)
-        A head flit, a tail flit, for a buffer of this class has come; a cycle after it was taken.
+    fill, finish : Out(R)
+        A head flit, a tail flit, for a buffer of this queue has come; a cycle after it was taken.
     comes : Out(1)
         A head flit that is not for the user has come; a cycle after it was taken.
     src : Out(address width)
         Who sent the packet.
     full : In(W)
         Classes whose queue of requests is full.
-    grants : Out(W)
-        A grant of this class has come; likewise.
+    grants : Out(queues - 1)
+        A grant for this one of the queues above class 0 has come; likewise.
     requests : Out(W)
         A request for the queue of this class has come; two cycles after it was taken.
-    asker : Out(address width)
-        Who sent the request.
-    accepts : In(W)
+    asker : Out(request_layout)
+        Who sent the request, and for which queue.
+    accepts : In(queues - 1)
         The grant that came a cycle ago is one that was asked for.
     loses, lost : Out(1)
         A notice is due in the next cycle, in this one.
@@ -94,14 +95,16 @@ class FabricReceiver(wiring.Component):
             "address": In(flits.address_width),
             "eject": In(stream),
             "deliver": Out(stream),
-            "places": In(index_width(endpoints.relay_buffers)).array(endpoints.waypoints),
+            "places": In(index_width(endpoints.relay_buffers)).array(packets.relayed_queues),
             "write": Out(BufferWriteSignature(packets)),
             "src": Out(flits.address_width),
-            "asker": Out(flits.address_width),
+            "asker": Out(request_layout(packets)),
             "notice": Out(notice_layout(packets)),
         }
-        members |= dict.fromkeys(("reserved", "full", "accepts"), In(endpoints.waypoints))
-        members |= dict.fromkeys(("fill", "finish", "requests", "grants"), Out(endpoints.waypoints))
+        members |= {"reserved": In(packets.relayed_queues), "full": In(endpoints.waypoints)}
+        members |= dict.fromkeys(("fill", "finish"), Out(packets.relayed_queues))
+        members |= {"requests": Out(endpoints.waypoints)}
+        members |= {"accepts": In(packets.num_queues - 1), "grants": Out(packets.num_queues - 1)}
         members |= dict.fromkeys(("comes", "loses", "lost", "stranded", "unreserved", "astray"), Out(1))
         super().__init__(members)
 
@@ -152,23 +155,24 @@ class FabricReceiver(wiring.Component):
         return here & (equals(header.kind, RelayKind.NOTICE) | (data & ~header.left.any()))
 
     def _elaborate_head(self, m: Module, header: Any, head: Value, here: Value, relayed: Value) -> Signal:
-        """Decide what becomes of a packet; return the class in which it is stored, with all its flits."""
-        classes = range(self._packets.endpoints.waypoints)
+        """Decide what becomes of a packet; return the queue in which it is stored, with all its flits."""
+        packets, classes = self._packets, range(self._packets.endpoints.waypoints)
         data, requests, grants, astray = Signal(), Signal(len(classes)), Signal(), Signal()
         strands, unreserved = Signal(), Signal()
         of_class = Cat(equals(header.left, c) for c in classes)
-        stored = _held(
-            m,
-            head,
-            Cat(relayed & equals(header.left, c + 1) & self.reserved[c] for c in classes),
-            name="stored",
-        )
+        of_queue = [
+            equals(header.left, c + 1) & there
+            for c in classes
+            for there in queues_at(packets, c, getattr(header, f"stop_{c + 1}"))
+        ]
+        stored = _held(m, head, Mux(relayed, Cat(of_queue) & self.reserved, 0), name="stored")
+        answered = Cat(of_class[c] & there for c in classes for there in queues_at(packets, c + 1, header.src))
         request, grant = (equals(header.kind, kind) for kind in (RelayKind.REQUEST, RelayKind.GRANT))
         m.d.comb += [
             data.eq(equals(header.kind, RelayKind.DATA)),
             self.requests.eq(requests & ~self.full),
-            self.asker.eq(self.notice.src),
-            self.grants.eq(Mux(head & here & grant, of_class, 0)),
+            self.asker.eq(Cat(self.notice.src, self.notice.lost)),  # of a request that is its stop_1
+            self.grants.eq(Mux(head & here & grant, answered, 0)),
             strands.eq(head & ~here & data),
             unreserved.eq(head & relayed & header.left.any() & ~stored.any()),
             self.loses.eq(strands | unreserved),
@@ -190,20 +194,23 @@ class FabricReceiver(wiring.Component):
         """Write a flit; of a head flit, to its next stop."""
         packets, onward = self._packets, Signal.like(header)
         classes = range(packets.endpoints.waypoints)
+        of_class = [any_of(stored[number] for number in packets.queues_of(c)) for c in classes]
         m.d.comb += [
             onward.eq(header),
-            onward.dst.eq(_chosen(stored, [getattr(header, f"stop_{c + 1}") for c in classes])),
-            onward.left.eq(number_of(dict(enumerate(stored)), len(header.left))),
+            onward.dst.eq(_chosen(of_class, [getattr(header, f"stop_{c + 1}") for c in classes])),
+            onward.left.eq(number_of(dict(enumerate(of_class)), len(header.left))),
         ]
         m.d.sync += [
             self.write.enable.eq(came & stored.any()),
-            self.write.slot.eq(_chosen(stored, [buffer_of(packets, c, Const(1), self.places[c]) for c in classes])),
+            self.write.slot.eq(
+                _chosen(stored, [buffer_of(packets, n, Const(1), place) for n, place in enumerate(self.places)])
+            ),
             self.write.data.eq(Cat(Mux(head, onward.as_value(), header.as_value()), word[packets.header_width :])),
         ]
 
 
 class UserReceiver(wiring.Component):
-    """Takes packets of the node's own user, each into a buffer of its class; a packet with too many stops is swallowed.
+    """Takes packets of the node's own user, each into a buffer of its queue; a packet with too many stops is swallowed.
 
     Parameters
     ----------
@@ -218,31 +225,31 @@ class UserReceiver(wiring.Component):
         a packet that is swallowed.
     busy : In(1)
         The memory is written by others.
-    room : In(W + 1)
-        Classes of which an own buffer is free.
-    places : In(place).array(W + 1)
-        Of the next own packet, by class.
+    room : In(queues)
+        Queues of which an own buffer is free.
+    places : In(place).array(queues)
+        Of the next own packet, by queue.
     write : Out(BufferWriteSignature)
         With the own address as ``src`` in the head flit.
-    open, close : Out(W + 1)
-        A head flit, a tail flit, is written into a buffer of this class.
+    open, close : Out(queues)
+        A head flit, a tail flit, is written into a buffer of this queue.
     refused : Out(1)
         The tail flit of a packet is swallowed.
     """
 
     def __init__(self, packets: RelayFormat) -> None:
         self._packets = packets
-        flits, classes = packets.flits, packets.endpoints.waypoints + 1
+        flits, queues = packets.flits, packets.num_queues
         super().__init__(
             {
                 "address": In(flits.address_width),
                 "send": In(injection_signature(flit_width=flits.flit_width)),
                 "busy": In(1),
-                "room": In(classes),
-                "places": In(index_width(packets.endpoints.relay_buffers)).array(classes),
+                "room": In(queues),
+                "places": In(index_width(packets.endpoints.relay_buffers)).array(queues),
                 "write": Out(BufferWriteSignature(packets)),
-                "open": Out(classes),
-                "close": Out(classes),
+                "open": Out(queues),
+                "close": Out(queues),
                 "refused": Out(1),
             }
         )
@@ -250,39 +257,51 @@ class UserReceiver(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         packets, send = self._packets, self.send
-        classes = range(packets.endpoints.waypoints + 1)
-        header = Signal(header_layout(packets))
-        occupied, flit, word, goes_on = (
-            Signal(),
-            Signal(index_width(packets.flits.packet_length)),
-            Signal.like(send.payload),
-            Signal(),
-        )
-        head, tail, own = Signal(), Signal(), Signal(len(classes))
+        header, marked = Signal(header_layout(packets)), Signal(header_layout(packets))
+        occupied, head, tail, has_room, goes_on = (Signal() for _ in range(5))
+        flit, word = Signal(index_width(packets.flits.packet_length)), Signal.like(send.payload)
+        own, excess = Signal(packets.num_queues), self._excess(header)
+        is_excess = Signal() if excess is not None else Const(0)
         m.d.comb += [
-            goes_on.eq(~own.any() | (~self.busy & (~head | (own & self.room).any()))),
+            goes_on.eq(is_excess | (~self.busy & (~head | has_room))),
             send.ready.eq(~occupied | goes_on),
         ]
         position, is_head, is_tail = _position(m, packets, send.valid & send.ready)
-        marked = Signal.like(header)
         m.d.comb += [
             header.eq(send.payload[: packets.header_width]),
             marked.eq(header),
             marked.src.eq(self.address),
             marked.kind.eq(RelayKind.DATA),
         ]
+        room = self.room & ~self.open
+        queues = Cat(self._queues(header))
+        m.d.sync += has_room.eq(Mux(send.ready, (queues & room).any(), (own & room).any()))
         with m.If(send.ready):
             m.d.sync += [occupied.eq(send.valid), flit.eq(position), head.eq(is_head), tail.eq(is_tail)]
             m.d.sync += word.eq(Cat(Mux(is_head, marked, header), send.payload[packets.header_width :]))
-            m.d.sync += own.eq(Mux(is_head, Cat(equals(header.left, c) for c in classes), own))
-        do_store = occupied & goes_on
+            m.d.sync += own.eq(Mux(is_head, queues, own))
+            if excess is not None:
+                m.d.sync += is_excess.eq(Mux(is_head, excess, is_excess))
+        do_store = occupied & ~is_excess & ~self.busy & (~head | has_room)
         m.d.comb += [
             self.open.eq(Mux(do_store & head, own, 0)),
             self.close.eq(Mux(do_store & tail, own, 0)),
-            self.refused.eq(do_store & tail & ~own.any()),
-            self.write.enable.eq(do_store & own.any()),
-            self.write.slot.eq(selected(own, [buffer_of(packets, c, Const(0), self.places[c]) for c in classes])),
+            self.refused.eq(occupied & tail & is_excess),
+            self.write.enable.eq(do_store),
+            self.write.slot.eq(
+                selected(own, [buffer_of(packets, n, Const(0), place) for n, place in enumerate(self.places)])
+            ),
             self.write.flit.eq(flit),
             self.write.data.eq(word),
         ]
         return m
+
+    def _excess(self, header: Any) -> Value | None:
+        """Return whether a packet has too many stops; None if its header has no place for them."""
+        classes = self._packets.endpoints.waypoints + 1
+        return ~below(header.left, classes) if classes < 1 << len(header.left) else None
+
+    def _queues(self, header: Any) -> list[Value]:
+        """Return for each queue whether a packet waits in it, by its head flit."""
+        classes = range(self._packets.endpoints.waypoints + 1)
+        return [equals(header.left, c) & there for c in classes for there in queues_at(self._packets, c, header.dst)]

@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.flit import MOST_NOTICES, RELAY_COUNTS
 from hdnhw.machine import Machine
-from hdnhw.rtl.bits import selected
+from hdnhw.rtl.bits import any_of, selected
 from hdnhw.rtl.channel import ejection_signature, injection_signature
-from hdnhw.rtl.relay.pending import PendingRequest, notice_layout
+from hdnhw.rtl.relay.pending import PendingRequest, notice_layout, request_layout
 from hdnhw.rtl.relay.queues import SharedQueues
 from hdnhw.rtl.relay.receiver import FabricReceiver, UserReceiver
 from hdnhw.rtl.relay.sender import Sender
-from hdnhw.rtl.relay.store import PacketClass, PacketMemory, buffer_of
+from hdnhw.rtl.relay.store import PacketMemory, PacketQueue, buffer_of, queues_at
 
 __all__ = ["COUNT_WIDTH", "Relay", "counts_layout"]
 
@@ -69,7 +69,7 @@ class Relay(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        packets, waypoints = self._packets, self._packets.endpoints.waypoints
+        packets = self._packets
         m.submodules.fabric = fabric = FabricReceiver(packets)
         m.submodules.user = user = UserReceiver(packets)
         m.submodules.sender = sender = Sender(packets)
@@ -78,16 +78,16 @@ class Relay(wiring.Component):
         connect(m, fabric.deliver, flipped(self.deliver))
         connect(m, sender.inject, flipped(self.inject))
         m.d.comb += [part.address.eq(self.address) for part in (fabric, user, sender)]
-        classes = [PacketClass(packets, relayed=number < waypoints) for number in range(waypoints + 1)]
-        pending = [PendingRequest(packets) for _ in range(waypoints)]
-        for number, part in enumerate(classes):
-            m.submodules[f"class_{number}"] = part
-        for number, part in enumerate(pending):
+        queues = [PacketQueue(packets, relayed=number < packets.relayed_queues) for number in range(packets.num_queues)]
+        pending = [PendingRequest(packets) for _ in queues[1:]]
+        for number, part in enumerate(queues):
+            m.submodules[f"queue_{number}"] = part
+        for number, part in enumerate(pending, 1):
             m.submodules[f"pending_{number}"] = part
         self._elaborate_memory(m, fabric, user, sender)
-        self._elaborate_classes(m, classes, fabric, user, sender)
-        self._elaborate_grants(m, classes, fabric, sender)
-        discards = self._elaborate_pending(m, classes, pending, fabric, sender)
+        self._elaborate_queues(m, queues, fabric, user, sender)
+        self._elaborate_grants(m, queues, fabric, sender)
+        discards = self._elaborate_pending(m, queues, pending, fabric, sender)
         untold = self._elaborate_notices(m, discards, pending, fabric, sender)
         events = {name: getattr(fabric, name) for name in ("stranded", "unreserved", "astray")}
         self._elaborate_counts(m, events | {"expired": discards.any(), "refused": user.refused, "untold": untold})
@@ -104,9 +104,9 @@ class Relay(wiring.Component):
             )
         connect(m, sender.read, store.read)
 
-    def _elaborate_classes(self, m: Module, classes: list[Any], fabric: Any, user: Any, sender: Any) -> None:
+    def _elaborate_queues(self, m: Module, queues: list[Any], fabric: Any, user: Any, sender: Any) -> None:
         """Join the buffers with who fills them and who sends from them."""
-        for number, part in enumerate(classes):
+        for number, part in enumerate(queues):
             m.d.comb += [
                 part.open.eq(user.open[number]),
                 part.close.eq(user.close[number]),
@@ -116,39 +116,43 @@ class Relay(wiring.Component):
                 user.places[number].eq(part.place),
                 sender.firsts[number].eq(buffer_of(self._packets, number, part.first_relayed, part.first_place)),
             ]
-        for number, part in enumerate(classes[:-1]):
+        for number, part in enumerate(queues[: self._packets.relayed_queues]):
             m.d.comb += [
-                part.reserve.eq(sender.grant[number]),
                 part.fill.eq(fabric.fill[number]),
                 part.finish.eq(fabric.finish[number]),
                 part.comes.eq(fabric.comes),
-                part.free_relayed.eq(sender.free[len(classes) + number]),
+                part.free_relayed.eq(sender.free[len(queues) + number]),
                 fabric.reserved[number].eq(part.reserved),
                 fabric.places[number].eq(part.place_relayed),
             ]
 
-    def _elaborate_grants(self, m: Module, classes: list[Any], fabric: Any, sender: Any) -> None:
-        """Queue the requests of others; each is granted while there is room."""
-        address, waypoints = self._packets.flits.address_width, self._packets.endpoints.waypoints
-        nodes = self.machine.network.num_nodes
-        m.submodules.requests = queues = SharedQueues(count=waypoints, depth=nodes, width=address)
+    def _elaborate_grants(self, m: Module, queues: list[Any], fabric: Any, sender: Any) -> None:
+        """Queue the requests of others, a queue for each class; each is granted while there is room."""
+        packets, layout = self._packets, request_layout(self._packets)
+        waypoints, nodes = packets.endpoints.waypoints, self.machine.network.num_nodes
+        m.submodules.requests = requests = SharedQueues(count=waypoints, depth=nodes, width=layout.size)
         m.d.comb += [
-            queues.push.eq(fabric.requests),
-            queues.i.eq(fabric.asker),
-            queues.pop.eq(sender.grant),
-            fabric.full.eq(queues.full),
-            *(sender.requests[number].eq(first) for number, first in enumerate(queues.firsts)),
-            sender.can_grant.eq(queues.valid & Cat(part.room_relayed for part in classes[:-1])),
+            requests.push.eq(fabric.requests),
+            requests.i.eq(fabric.asker),
+            requests.pop.eq(sender.grant),
+            fabric.full.eq(requests.full),
         ]
+        for kind in range(waypoints):
+            first, parts = Signal(layout, name=f"first_{kind}"), [queues[n] for n in packets.queues_of(kind)]
+            m.d.comb += [first.eq(requests.firsts[kind]), sender.requests[kind].eq(first.src)]
+            asked = queues_at(packets, kind, first.queue) if len(parts) > 1 else [Const(1)]
+            room = any_of(each & part.room_relayed for each, part in zip(asked, parts, strict=True))
+            m.d.comb += sender.can_grant[kind].eq(requests.valid[kind] & room)
+            m.d.comb += [part.reserve.eq(sender.grant[kind] & each) for each, part in zip(asked, parts, strict=True)]
 
-    def _elaborate_pending(self, m: Module, classes: list[Any], pending: list[Any], fabric: Any, sender: Any) -> Signal:
-        """Ask, and send what is granted; return the classes whose packet is discarded, one at most."""
+    def _elaborate_pending(self, m: Module, queues: list[Any], pending: list[Any], fabric: Any, sender: Any) -> Signal:
+        """Ask, and send what is granted; return the queues whose packet is discarded, one at most."""
         discards, before = Signal(len(pending)), fabric.loses
-        m.d.comb += sender.can_send[0].eq(classes[0].valid)
-        for number, (part, waiting) in enumerate(zip(pending, classes[1:], strict=True)):
+        m.d.comb += sender.can_go[0].eq(queues[0].valid)
+        for number, (part, waiting) in enumerate(zip(pending, queues[1:], strict=True)):
             m.d.comb += [
-                sender.can_ask[number].eq(waiting.valid & ~part.asked),
-                sender.can_send[number + 1].eq(part.granted),
+                sender.can_go[number + 1].eq(waiting.valid & part.ready),
+                sender.must_ask[number].eq(~part.granted),
                 part.ask.eq(sender.ask[number]),
                 part.offers.eq(sender.offers[number]),
                 part.header.eq(sender.header),

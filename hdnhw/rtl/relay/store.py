@@ -1,4 +1,4 @@
-"""The memory of a relay: packet buffers, and for each class of packets which of them are used and in which order."""
+"""The memory of a relay: packet buffers, and for each queue of packets which of them are used and in which order."""
 
 from typing import Any
 
@@ -9,25 +9,41 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.flit import RelayFormat
 from hdnhw.rtl.bits import counted, equals, index_width, stepped
 
-__all__ = ["BufferReadSignature", "BufferWriteSignature", "PacketClass", "PacketMemory", "buffer_of", "buffer_width"]
+__all__ = [
+    "BufferReadSignature",
+    "BufferWriteSignature",
+    "PacketMemory",
+    "PacketQueue",
+    "buffer_of",
+    "buffer_width",
+    "num_rings",
+    "queues_at",
+]
+
+
+def num_rings(packets: RelayFormat) -> int:
+    """Return the number of rings of buffers: of own packets of each queue, then of relayed ones."""
+    return packets.num_queues + packets.relayed_queues
 
 
 def buffer_width(packets: RelayFormat) -> int:
     """Return the bits of a buffer number."""
-    endpoints = packets.endpoints
-    return index_width(2 * endpoints.waypoints + 1) + endpoints.relay_buffers.bit_length() - 1
+    return index_width(num_rings(packets)) + packets.endpoints.relay_buffers.bit_length() - 1
 
 
-def buffer_of(packets: RelayFormat, number: int, relayed: Value, place: Value) -> Value:
-    """Return the buffer number of a place in a ring of class `number`.
-
-    Above the place is the number of the ring: own packets of classes 0 to W, then relayed ones of classes 0 to W - 1.
-    """
-    waypoints, place_bits = packets.endpoints.waypoints, packets.endpoints.relay_buffers.bit_length() - 1
-    width = index_width(2 * waypoints + 1)
-    own = Const(number, width)
-    ring = own if number == waypoints else Mux(relayed, Const(number + waypoints + 1, width), own)
+def buffer_of(packets: RelayFormat, queue: int, relayed: Value, place: Value) -> Value:
+    """Return the buffer number of a place in a ring of a queue: above the place is the number of the ring."""
+    place_bits, width = packets.endpoints.relay_buffers.bit_length() - 1, index_width(num_rings(packets))
+    own = Const(queue, width)
+    ring = own if queue >= packets.relayed_queues else Mux(relayed, Const(packets.num_queues + queue, width), own)
     return Cat(place[:place_bits], ring)
+
+
+def queues_at(packets: RelayFormat, kind: int, stop: Value) -> list[Value]:
+    """Return for each queue of a class whether packets wait in it that go to a stop next, see :meth:`queue_of`."""
+    bits = (packets.queues - 1).bit_length()
+    count = len(packets.queues_of(kind))
+    return [equals(stop[:bits], number) for number in range(count)] if count > 1 else [Const(1)]
 
 
 class BufferWriteSignature(wiring.Signature):
@@ -91,9 +107,9 @@ class PacketMemory(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        flits, endpoints = self._packets.flits, self._packets.endpoints
+        flits = self._packets.flits
         flit_bits = (flits.packet_length - 1).bit_length()
-        depth = (2 * endpoints.waypoints + 1) * endpoints.relay_buffers << flit_bits
+        depth = num_rings(self._packets) * self._packets.endpoints.relay_buffers << flit_bits
         m.submodules.flits = store = memory.Memory(
             shape=flits.flit_width, depth=depth, init=[], attrs={"no_rw_check": 1}
         )
@@ -114,14 +130,14 @@ class PacketMemory(wiring.Component):
         return m
 
 
-class PacketClass(wiring.Component):
-    """The buffers of one class: two rings, of own packets and of relayed ones, and the order in which packets leave.
+class PacketQueue(wiring.Component):
+    """The buffers of one queue: two rings, of own packets and of relayed ones, and the order in which packets leave.
 
     Parameters
     ----------
     packets : RelayFormat
     relayed : bool
-        Whether packets of the class can come from others; if not, the members below from `reserve` on are absent.
+        Whether packets of the queue can come from others; if not, the members below from `reserve` on are absent.
 
     Members
     -------
@@ -169,7 +185,7 @@ class PacketClass(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         buffers = self._endpoints.relay_buffers
-        pops, closed, finished, joins = Signal(), Signal(), Signal(2), Signal()
+        pops, popped, closed, finished, joins = Signal(), Signal(), Signal(), Signal(2), Signal()
         used, waiting = Signal(buffers), Signal(range(2 * buffers + 1))
         m.d.comb += [
             pops.eq(self.leave | self.discard),
@@ -178,8 +194,9 @@ class PacketClass(wiring.Component):
         ]
         m.d.sync += [
             closed.eq(self.close),
+            popped.eq(pops),
             used.eq(stepped(used, self.open, self.free | (self.discard & ~self.first_relayed))),
-            waiting.eq(counted(waiting, joins, pops)),
+            waiting.eq(counted(waiting, joins, popped)),  # packets leave in every other cycle at most
             self.valid.eq(joins | (self.valid & (~pops | waiting[1:].any()))),
         ]
         self._advance(m, self.place, self.close)
@@ -221,17 +238,18 @@ class PacketClass(wiring.Component):
         """Count the relayed buffers that are used, and those of them that are reserved; give up what is not filled."""
         buffers, lapse = self._endpoints.relay_buffers, self._endpoints.lapse
         used, reserved = Signal(buffers, name="used_relayed"), Signal(buffers, name="num_reserved")
-        idle, late, expires, freed, touched, waits = Signal(range(lapse)), *(Signal() for _ in range(5))
+        idle, late, lapses, expires, freed, touched, waits = Signal(range(lapse)), *(Signal() for _ in range(6))
         m.d.comb += [
             self.reserved.eq(reserved[0]),
             self.room_relayed.eq(~used[-1]),
             freed.eq(self.free_relayed | (self.discard & self.first_relayed)),
             waits.eq(late & (self.comes | freed)),
-            expires.eq(self.reserved & late & ~touched & ~self.comes & ~freed),
+            lapses.eq(late & ~touched & ~self.comes),  # a buffer is reserved: `late` goes with the last one
+            expires.eq(lapses & ~freed),
         ]
         m.d.sync += [
             touched.eq(self.reserve | self.fill),
-            used.eq(stepped(used, self.reserve, freed | expires)),
+            used.eq(stepped(used, self.reserve, freed | lapses)),  # one of both goes down
             reserved.eq(stepped(reserved, self.reserve, self.fill | expires)),
         ]
         self._advance(m, self.place_relayed, self.finish)

@@ -1,7 +1,7 @@
 """Frames and packets as plain Python, and an endpoint with the rest of the network played by the bench."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -12,8 +12,9 @@ from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
 
 SIZES = {
     "one header flit": ("torus(5)", 32, 8, AxiStreamSpec(max_frame=128, tuser_width=3)),
-    "three header flits": ("hdn(cube(2), [[0]])", 8, 7, AxiStreamSpec(max_frame=32, tuser_width=2)),
-    "one data flit": ("complete(3)", 64, 2, AxiStreamSpec(max_frame=64)),
+    "three header flits": ("hdn(cube(2), [[0]])", 8, 7, AxiStreamSpec(max_frame=32, tuser_width=2, tuser="last")),
+    "tables in block RAM": ("cube(6)", 32, 8, AxiStreamSpec(max_frame=128)),
+    "one data flit": ("complete(3)", 64, 2, AxiStreamSpec(max_frame=64, prompt_packets=2)),
     "three bytes a flit": ("torus(3, 3)", 24, 5, AxiStreamSpec(max_frame=64)),
     "frames of one packet": ("complete(2)", 16, 12, AxiStreamSpec(max_frame=16)),
 }
@@ -32,7 +33,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet: the fields of its header, and the data flits that count."""
+    """A packet: the fields of its header, and the data flits that count; one that is not the last `asks`."""
 
     kind: int
     dst: int
@@ -41,6 +42,7 @@ class Packet:
     data: tuple[int, ...] = ()
     keep: int = 0
     user: int = 0
+    asks: int = 0
 
 
 class Rig:
@@ -51,6 +53,7 @@ class Rig:
         spec = FabricSpec(network=parse(text), flit_width=width, packet_length=length, endpoints=endpoints)
         self.machine = make_machine(spec)
         self.layout, self.format = self.machine.address, self.machine.endpoint_format
+        self.pool = self.machine.frame_pool
         self.width, self.length = width, length
         self.address = self.layout.of_node(node)
         self.dut = Endpoint(self.machine)
@@ -71,25 +74,26 @@ class Rig:
             last = position == len(frame.data) - 1
             dest, user = frame.dst, frame.user
             if position:
-                dest, user = noise.randrange(1 << self.layout.width), noise.randrange(2)
+                dest = noise.randrange(1 << self.layout.width)
+            if not (last if self.format.endpoints.tuser == "last" else position == 0):
+                user = noise.randrange(2)
             yield {"data": word, "keep": frame.keep if last else full, "last": last, "dest": dest, "user": user}
 
     def packets(self, frame):
-        """Return the data packets of a frame."""
+        """Return the data packets of a frame, which ask for nothing."""
         step = self.format.payload_flits
         parts = [frame.data[start : start + step] for start in range(0, len(frame.data), step)]
-        kind = PacketKind.SINGLE if len(parts) == 1 else PacketKind.BODY
-        full = (1 << self.width // 8) - 1
-        return [
-            Packet(kind, frame.dst, frame.src, last, part, frame.keep if last else full, frame.user)
-            for part, last in ((part, number == len(parts) - 1) for number, part in enumerate(parts))
-        ]
+        kinds = [PacketKind.FIRST] + [PacketKind.BODY] * (len(parts) - 1)
+        *most, last = [Packet(kind, frame.dst, frame.src, 0, part) for kind, part in zip(kinds, parts, strict=True)]
+        return [*most, replace(last, last=1, keep=frame.keep, user=frame.user)]
 
     def flits(self, packet, rng):
         """Return the flits of a packet as the ejection stream gives them, padded with noise."""
         fields = self.format.header_fields
         values = {name: getattr(packet, name) for name in fields if name != "end"}
         values["end"] = max(0, len(packet.data) - 1)
+        if not packet.last:
+            values |= {"end": packet.asks & (1 << fields["end"]) - 1, "keep": packet.asks >> fields["end"]}
         header = offset = 0
         for name, width in fields.items():
             assert values[name] >> width == 0
@@ -106,10 +110,13 @@ class Rig:
         for name, width in self.format.header_fields.items():
             values[name], offset = header >> offset & ((1 << width) - 1), offset + width
         kind, end = values.pop("kind"), values.pop("end")
-        if kind in (PacketKind.REQUEST, PacketKind.GRANT):
-            return Packet(kind, values["dst"], values["src"])
         start = self.format.header_flits
-        return Packet(kind, data=tuple(words[start : start + end + 1]), **values)
+        if kind == PacketKind.GRANT:
+            return Packet(kind, values["dst"], values["src"])
+        if values["last"]:
+            return Packet(kind, data=tuple(words[start : start + end + 1]), **values)
+        asks = values["keep"] << self.format.header_fields["end"] | end
+        return Packet(kind, values["dst"], values["src"], data=tuple(words[start:]), asks=asks)
 
     def received(self, beats):
         """Return the frames of a list of transfers out of the endpoint, each a (source, user, data, keep)."""

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -11,47 +12,81 @@ from hdnhw.rtl.axi.reassembler import COMPLETE
 
 
 class Sources:
-    """The other endpoints of the network: each sends its frames in order, and long ones when they are granted."""
+    """The other endpoints of the network: each sends its frames in order, and what needs a grant when that has come."""
 
-    def __init__(self, rig, packet_type, rng, frames):
-        self.rig, self.packet_type, self.rng = rig, packet_type, rng
-        self.waiting = {src: [f for f in frames if f.src == src] for src in {f.src for f in frames}}
+    def __init__(self, rig, rng, frames):
+        self.rig, self.rng = rig, rng
+        self.waiting = {src: [rig.packets(f) for f in frames if f.src == src] for src in {f.src for f in frames}}
         self.ready = {src: [] for src in self.waiting}  # packets that may be sent
-        self.requested, self.granted = set(), []
+        self.held = {src: [] for src in self.waiting}  # packets that need a grant
+        self.asked = {src: [] for src in self.waiting}  # what the frames need that have asked together
+        self.covered = dict.fromkeys(self.waiting, 0)  # frames that have asked and not begun
+        self.granted = dict.fromkeys(self.waiting, 0)  # frames that may go on
+        self.out = {src: [] for src in self.waiting}  # what they were granted, until they are sent
+        self.goes_on = dict.fromkeys(self.waiting, False)
+        self.grants = 0
         self.advance()
 
     def advance(self):
-        """Make packets of the next frame of every source that has none."""
+        """Make packets of the next frame of every source that has none, and go on with those that are granted."""
+        prompt = self.rig.pool.prompt
         for src, packets in self.ready.items():
-            if packets or src in self.requested or not self.waiting[src]:
+            if self.held[src] and self.granted[src]:
+                self.granted[src] -= 1
+                packets += self.held[src]
+                self.held[src], self.goes_on[src] = [], True
+            if packets or self.held[src] or not self.waiting[src]:
                 continue
-            parts = self.rig.packets(self.waiting[src][0])
-            if len(parts) == 1:
-                packets += parts
-                self.waiting[src].pop(0)
-            else:
-                packets.append(self.packet_type(PacketKind.REQUEST, self.rig.address, src))
-                self.requested.add(src)
+            parts = self.waiting[src].pop(0)
+            if len(parts) > prompt:
+                if self.covered[src]:
+                    self.covered[src] -= 1
+                else:
+                    place = self.rng.randrange(prompt - 1)
+                    parts[place] = replace(parts[place], asks=self.ask(src, parts))
+                parts, self.held[src] = parts[: prompt - 1], parts[prompt - 1 :]
+            packets += parts
+
+    def ask(self, src, parts):
+        """Return what a frame asks for: as much as the longest one, or what it needs, with those behind it."""
+        pool = self.rig.pool
+        if self.rng.random() < 0.3:
+            self.asked[src] = [pool.longest_need]
+            return (1 << pool.request_width) - 1
+        needs = [len(parts) - pool.prompt + 1]
+        for packets in self.waiting[src]:
+            need = len(packets) - pool.prompt + 1
+            if need > 1 and sum(needs) + need > pool.most_asked:
+                break
+            needs += [need] * (need > 1)
+        self.asked[src], self.covered[src] = needs, len(needs) - 1
+        return sum(needs)
 
     def grant(self, src):
-        """Take a grant."""
-        assert src in self.requested
-        assert not any(p.kind == PacketKind.BODY for packets in self.ready.values() for p in packets), "one at a time"
-        self.requested.remove(src)
-        self.granted.append(src)
-        self.ready[src] += self.rig.packets(self.waiting[src].pop(0))
+        """Take a grant; no more is granted than the reserve."""
+        assert self.asked[src]
+        self.grants += 1
+        self.granted[src] += len(self.asked[src])
+        self.out[src] += self.asked[src]
+        self.asked[src] = []
+        assert sum(map(sum, self.out.values())) <= self.rig.pool.reserve
+        self.advance()
 
     def take(self):
         """Return the next packet of a random source, None if all wait."""
         able = sorted(src for src, packets in self.ready.items() if packets)
         if not able:
             return None
-        packet = self.ready[self.rng.choice(able)].pop(0)
+        src = self.rng.choice(able)
+        packet = self.ready[src].pop(0)
+        if packet.last and self.goes_on[src]:
+            self.goes_on[src] = False
+            self.out[src].pop(0)
         self.advance()
         return packet
 
     def done(self):
-        return not any(self.waiting.values()) and not any(self.ready.values())
+        return not any(any(left.values()) for left in (self.waiting, self.ready, self.held))
 
 
 def benches(rig, sources, send, receive, frames, *, gap, stall, got):
@@ -68,7 +103,10 @@ def benches(rig, sources, send, receive, frames, *, gap, stall, got):
             await send(ctx, rig.dut.eject, flits, lambda: sources.rng.random() < gap)
 
     async def grants(ctx):
-        for _ in range(sum(len(rig.packets(frame)) > 1 for frame in frames)):
+        while not sources.done():
+            if not any(sources.asked.values()):
+                await ctx.tick()
+                continue
             packet = rig.packet(await receive(ctx, rig.dut.inject, rig.length, lambda: sources.rng.random() < stall))
             assert (packet.kind, packet.src) == (PacketKind.GRANT, rig.address)
             sources.grant(packet.dst)
@@ -86,14 +124,15 @@ def benches(rig, sources, send, receive, frames, *, gap, stall, got):
 
 @pytest.mark.parametrize(("gap", "stall"), [(0, 0), (0.3, 0), (0, 0.7), (0.2, 0.2)])
 @pytest.mark.light("one header flit-0.2-0.2", "three bytes a flit", "frames of one packet")
-def test_frames_of_many_sources_come_out_whole(simulate, send, receive, rig, packet_type, gap, stall):
+def test_frames_of_many_sources_come_out_whole(simulate, send, receive, rig, gap, stall):
     rng, most, step = random.Random(f"{gap} {stall}"), rig.format.max_transfers, rig.format.payload_flits
     sizes = sorted({n for n in (1, step - 1, step, step + 1, 2 * step, most - 1, most) if 1 <= n <= most})
     frames = [
         rig.frame(rng, src=src, transfers=rng.choice(sizes)) for src in [*rig.others[:4], rig.address] for _ in range(6)
     ]
-    sources, got = Sources(rig, packet_type, rng, frames), []
+    sources, got = Sources(rig, rng, frames), []
     simulate(rig.dut, *benches(rig, sources, send, receive, frames, gap=gap, stall=stall, got=got), cycles=20000)
+    assert (sources.grants > 0) == rig.pool.grants
     came = rig.received(got)
     assert Counter(came) == Counter(frames)
     for src in {frame.src for frame in frames}:
@@ -101,12 +140,12 @@ def test_frames_of_many_sources_come_out_whole(simulate, send, receive, rig, pac
 
 
 def test_requests_and_grants_never_wait_for_the_user(simulate, send, receive, make_rig, packet_type):
-    """The user takes nothing: frames pile up, but all requests are taken, and a grant gets through."""
-    rig, rng = make_rig("three header flits"), random.Random(1)
-    most = rig.format.max_transfers
-    first = rig.frame(rng, src=rig.others[0], transfers=most)
-    own = rig.frame(rng, dst=rig.others[1], transfers=rig.format.payload_flits + 1)
-    sent = []
+    """The user takes nothing: what frames ask for is granted up to the reserve, then as they are complete."""
+    rig, rng, sent = make_rig("three header flits"), random.Random(1), []
+    pool = rig.pool
+    frames = [rig.frame(rng, src=src, transfers=rig.format.max_transfers) for src in rig.others]
+    at_once = pool.reserve // pool.longest_need
+    own = rig.frame(rng, dst=rig.others[1], transfers=rig.format.payload_flits * pool.prompt + 1)
 
     async def network(ctx):
         async def eject(packet):
@@ -116,32 +155,37 @@ def test_requests_and_grants_never_wait_for_the_user(simulate, send, receive, ma
             sent.append(rig.packet(await receive(ctx, rig.dut.inject, rig.length)))
 
         ctx.set(rig.dut.address, rig.address)
-        for src in rig.others:
-            await eject(packet_type(PacketKind.REQUEST, rig.address, src))
-        await inject()
-        for packet in rig.packets(first):
+        for frame in frames:
+            first, *others = rig.packets(frame)[: pool.prompt - 1]
+            await eject(replace(first, asks=pool.longest_need))
+            for packet in others:
+                await eject(packet)
+        for _ in range(at_once):
+            await inject()
+        for packet in rig.packets(frames[0])[pool.prompt - 1 :]:
             await eject(packet)
         await inject()  # the frame is complete, not taken: the next is granted all the same
         await send(ctx, rig.dut.s_axis, rig.transfers(own))
-        await inject()
+        for _ in range(pool.prompt - 1):
+            await inject()
         await eject(packet_type(PacketKind.GRANT, rig.address, rig.others[1]))
         for _ in range(2):
             await inject()
 
-    simulate(rig.dut, network, cycles=4000)
-    assert [(packet.kind, packet.dst) for packet in sent[:3]] == [
-        (PacketKind.GRANT, rig.others[0]),
-        (PacketKind.GRANT, rig.others[1]),
-        (PacketKind.REQUEST, rig.others[1]),
+    simulate(rig.dut, network, cycles=8000)
+    granted, packets = sent[: at_once + 1], sent[at_once + 1 :]
+    assert [(packet.kind, packet.dst) for packet in granted] == [
+        (PacketKind.GRANT, frame.src) for frame in frames[: at_once + 1]
     ]
-    assert sent[3:] == rig.packets(own)
+    assert [packet.asks for packet in packets if packet.asks] in ([2], [(1 << pool.request_width) - 1])
+    assert [replace(packet, asks=0) for packet in packets] == rig.packets(own)
 
 
-def test_a_long_frame_comes_in_while_one_goes_out(simulate, send, receive, make_rig, packet_type):
+def test_a_long_frame_comes_in_while_one_goes_out(simulate, send, receive, make_rig):
     """Two frames as long as the memory, from two sources: the second fills the places that the first has left."""
     rig, rng = make_rig("one header flit"), random.Random(1)
     frames = [rig.frame(rng, src=src, transfers=rig.format.max_transfers) for src in rig.others[:2]]
-    sources, got, cycles = Sources(rig, packet_type, rng, frames), [], []
+    sources, got, cycles = Sources(rig, rng, frames), [], []
 
     async def clock(ctx):
         while len(got) < 2 * rig.format.max_transfers:
@@ -188,7 +232,7 @@ def test_a_complete_frame_goes_out_at_full_rate(simulate, send, make_rig):
 def test_no_more_than_what_fits_is_taken(simulate, send, receive, make_rig):
     """With a user that takes nothing, frames of one packet stop the stream, and none is lost."""
     rig, rng, sent, got = make_rig("one data flit"), random.Random(1), [], []
-    frames = [rig.frame(rng, src=rig.others[0], transfers=1) for _ in range(COMPLETE + 4)]
+    frames = [rig.frame(rng, src=rig.others[0], transfers=1) for _ in range(COMPLETE + 8)]
 
     async def network(ctx):
         for frame in frames:

@@ -120,10 +120,14 @@ class Node:
 class Rig:
     """Nodes 0, 1, ... with relays; `carry` gets every packet that one of them injects."""
 
-    def __init__(self, *, nodes=1, length=3, waypoints=1, relay_buffers=2, timeout=None, num_nodes=16, width=None):
+    def __init__(
+        self, *, nodes=1, length=3, waypoints=1, relay_buffers=2, relay_queues=1, timeout=None, num_nodes=16, width=None
+    ):
         self.length, self.num_nodes, self.width = length, num_nodes, width or 6 + ADDRESS_WIDTH * (waypoints + 2) + 3
         timeout = timeout or 1 << (512 * length - 1).bit_length()
-        endpoints = RelaySpec(waypoints=waypoints, relay_buffers=relay_buffers, timeout=timeout)
+        endpoints = RelaySpec(
+            waypoints=waypoints, relay_buffers=relay_buffers, relay_queues=relay_queues, timeout=timeout
+        )
         network = cube(ADDRESS_WIDTH) if num_nodes == 1 << ADDRESS_WIDTH else mesh(num_nodes)
         spec = FabricSpec(network=network, packet_length=length, flit_width=self.width, endpoints=endpoints)
         self.machine = make_machine(spec)
@@ -160,6 +164,11 @@ class Rig:
         stops = (*stops, *[0] * (self.waypoints - len(stops)))
         return RelayPacket(dst=dst, src=src, kind=kind, left=left, stops=stops, payload=payload)
 
+    def request(self, dst, src=0, left=0, stop=0):
+        """Return the fields of a request for a buffer of class `left`, of a packet that goes to `stop` from there."""
+        queue = stop % self.packets.queues if left else 0
+        return self.packet(dst, src, RelayKind.REQUEST, left, stops=(queue,))
+
     def data(self, rng, dst, src=0, left=0, stops=None):
         """Return the fields of a packet of data with random payload, and random stops that are not given."""
         stops = [rng.randrange(1 << ADDRESS_WIDTH) for _ in range(self.waypoints)] if stops is None else stops
@@ -191,15 +200,15 @@ class Rig:
 
 @pytest.fixture
 def make_rig():
-    """Return ``make_rig(nodes=..., length=..., waypoints=..., relay_buffers=..., timeout=..., num_nodes=...)``."""
+    """Return :class:`Rig`, which takes what it is made of by name."""
     return Rig
 
 
-@pytest.fixture(params=[(3, 1), (1, 2), (3, 2)], ids=lambda sizes: f"L{sizes[0]}-W{sizes[1]}")
+@pytest.fixture(params=[(3, 1, 1), (1, 2, 4), (3, 2, 2)], ids=lambda sizes: "L{}-W{}-K{}".format(*sizes))
 def rig(request):
     """Return one relay of each size, with random pauses on all sides."""
-    length, waypoints = request.param
-    rig, rng = Rig(length=length, waypoints=waypoints), random.Random(str(request.param))
+    length, waypoints, queues = request.param
+    rig, rng = Rig(length=length, waypoints=waypoints, relay_queues=queues), random.Random(str(request.param))
     for side in (rig.nodes[0].send, rig.nodes[0].eject, rig.nodes[0].inject, rig.nodes[0].deliver):
         side.pause = lambda: rng.random() < 0.4
     return rig

@@ -77,13 +77,16 @@ def play(simulate, rig, rng, count, faults):
     return sent
 
 
-@pytest.mark.parametrize(("length", "waypoints", "relay_buffers"), [(3, 2, 1), (1, 1, 2)])
-def test_every_packet_arrives_once(simulate, make_rig, length, waypoints, relay_buffers):
+@pytest.mark.parametrize(
+    ("length", "waypoints", "relay_buffers", "relay_queues"), [(3, 2, 1, 4), (3, 2, 1, 1), (1, 1, 2, 4)]
+)
+def test_every_packet_arrives_once(simulate, make_rig, length, waypoints, relay_buffers, relay_queues):
     rig = make_rig(
         nodes=NODES,
         length=length,
         waypoints=waypoints,
         relay_buffers=relay_buffers,
+        relay_queues=relay_queues,
         num_nodes=NODES,
         timeout=1 << 16,
         width=32,
@@ -124,16 +127,19 @@ def account_for(simulate, rig, seed, count):
 
 @pytest.mark.heavy
 def test_every_packet_arrives_or_is_accounted_for(simulate, make_rig):
-    rig = make_rig(nodes=NODES, length=3, waypoints=2, relay_buffers=2, num_nodes=NODES)
+    rig = make_rig(nodes=NODES, length=3, waypoints=2, relay_buffers=2, relay_queues=2, num_nodes=NODES)
     counts = account_for(simulate, rig, 2, 10)
     assert min(counts[name] for name in ("stranded", "expired", "unreserved", "astray")) > 0
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("length", "waypoints", "relay_buffers"), [(1, 1, 1), (2, 3, 1), (4, 2, 4)])
-def test_many_packets_arrive_or_are_accounted_for(simulate, make_rig, seed, length, waypoints, relay_buffers):
-    rig = make_rig(
-        nodes=NODES, length=length, waypoints=waypoints, relay_buffers=relay_buffers, num_nodes=NODES, width=40
-    )
+@pytest.mark.parametrize(
+    ("length", "waypoints", "relay_buffers", "relay_queues"), [(1, 1, 1, 2), (2, 3, 1, 1), (4, 2, 4, 4)]
+)
+def test_many_packets_arrive_or_are_accounted_for(
+    simulate, make_rig, seed, length, waypoints, relay_buffers, relay_queues
+):
+    sizes = {"relay_buffers": relay_buffers, "relay_queues": relay_queues}
+    rig = make_rig(nodes=NODES, length=length, waypoints=waypoints, **sizes, num_nodes=NODES, width=40)
     account_for(simulate, rig, seed, 60)

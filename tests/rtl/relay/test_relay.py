@@ -55,12 +55,12 @@ def test_a_packet_is_relayed_as_asked(simulate, rig):
 
     async def bench(ctx):
         for number, packet in enumerate(packets):
-            node.bring(rig.packet(0, src=5, kind=REQUEST, left=number))
+            node.bring(rig.request(0, src=5, left=number, stop=packet.stops[number]))
             due.append(rig.packet(5, kind=GRANT, left=number))
             await rig.until(ctx, lambda: len(node.sent) == len(due))
             node.bring(packet)
             if number:
-                due.append(rig.packet(packet.stops[number], kind=REQUEST, left=number - 1))
+                due.append(rig.request(packet.stops[number], left=number - 1, stop=packet.stops[number - 1]))
                 await rig.until(ctx, lambda: len(node.sent) == len(due))
                 node.bring(rig.packet(0, src=packet.stops[number], kind=GRANT, left=number - 1))
             due.append(replace(packet, dst=packet.stops[number], left=number))
@@ -75,7 +75,7 @@ def test_a_packet_is_relayed_as_asked(simulate, rig):
 
 def test_an_own_packet_asks_first(simulate, rig):
     node, rng = rig.nodes[0], random.Random(3)
-    packets = [rig.data(rng, dst=7 + number, left=rig.waypoints) for number in range(2)]
+    packets = [rig.data(rng, dst=7 + 8 * number, left=rig.waypoints) for number in range(2)]  # in the same queue
     for packet in packets:
         node.send.flits.extend(rig.flits(packet))
 
@@ -83,16 +83,64 @@ def test_an_own_packet_asks_first(simulate, rig):
         for number in range(2):
             await rig.run(ctx, GAP)
             assert len(node.sent) == 2 * number + 1
-            node.bring(rig.packet(0, src=8 - number, kind=GRANT, left=rig.waypoints - 1))  # from somebody else
+            node.bring(rig.packet(0, src=15 - 8 * number, kind=GRANT, left=rig.waypoints - 1))  # from somebody else
             await rig.run(ctx, 30)
             assert len(node.sent) == 2 * number + 1
-            node.bring(rig.packet(0, src=7 + number, kind=GRANT, left=rig.waypoints - 1))
+            node.bring(rig.packet(0, src=7 + 8 * number, kind=GRANT, left=rig.waypoints - 1))
             await rig.until(ctx, lambda number=number: len(node.sent) == 2 * number + 2)
 
     simulate(rig.dut, bench)
-    requests = [rig.packet(7 + number, kind=REQUEST, left=rig.waypoints - 1) for number in range(2)]
+    requests = [rig.request(p.dst, left=rig.waypoints - 1, stop=p.stops[rig.waypoints - 1]) for p in packets]
     assert node.sent == [requests[0], packets[0], requests[1], packets[1]]
     assert nothing_counted(node, astray=2)
+
+
+def test_queues_ask_and_are_sent_on_their_own(simulate, make_rig):
+    """Four packets in three queues: the one that is granted last is not in the way of the others."""
+    rig = make_rig(waypoints=2, relay_queues=4, length=2)
+    node, rng = rig.nodes[0], random.Random(19)
+    packets = [rig.data(rng, dst=dst, left=2) for dst in (5, 9, 6, 11)]
+    for packet in packets:
+        node.send.flits.extend(rig.flits(packet))
+
+    async def bench(ctx):
+        await rig.run(ctx, GAP)
+        for dst in (11, 6, 5, 9):
+            node.bring(rig.packet(0, src=dst, kind=GRANT, left=1))
+            await rig.run(ctx, GAP)
+
+    simulate(rig.dut, bench)
+    asked = [rig.request(p.dst, left=1, stop=p.stops[1]) for p in packets]
+    five, nine, six, eleven = packets
+    assert node.sent == [asked[0], asked[2], asked[3], eleven, six, five, asked[1], nine]
+    assert nothing_counted(node)
+
+
+def test_buffers_are_granted_in_the_queue_that_is_asked_for(simulate, make_rig):
+    rig = make_rig(waypoints=2, relay_queues=2, relay_buffers=1, length=1)
+    node, rng = rig.nodes[0], random.Random(20)
+    packets = [rig.data(rng, dst=0, src=src, left=2, stops=[1, stop]) for src, stop in ((3, 6), (4, 7), (5, 9))]
+
+    async def bench(ctx):
+        for packet in packets:
+            node.bring(rig.request(0, src=packet.src, left=1, stop=packet.stops[1]))
+        await rig.run(ctx, 30)
+        assert [packet.dst for packet in node.sent] == [3, 4]  # 5 waits for the queue of 4
+        node.bring(replace(packets[1], stops=(1, 8)))  # of the queue in which a buffer is reserved for 3
+        node.bring(packets[0])
+        await rig.run(ctx, 30)
+        assert nothing_counted(node, unreserved=1)
+        node.bring(packets[1])
+        await rig.run(ctx, 30)
+        for src in (8, 7):
+            node.bring(rig.packet(0, src=src, kind=GRANT))
+            await rig.run(ctx, 30)
+
+    simulate(rig.dut, bench)
+    data = [packet for packet in node.sent if packet.kind == RelayKind.DATA]
+    lost = replace(packets[1], dst=8, stops=(1, 8), left=1)
+    assert data == [lost, replace(packets[1], dst=7, left=1)]
+    assert [packet.dst for packet in node.sent if packet.kind == GRANT] == [3, 4, 5]
 
 
 def test_grants_while_buffers_are_free(simulate, rig):

@@ -1,0 +1,1 @@
+"""What a design in another language or style puts around a fabric, made from the manifest alone."""

@@ -1,0 +1,98 @@
+"""ABC, which pyosys brings as a program: it proves that outputs of a circuit stay 0 whatever comes in."""
+
+import importlib.util
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from hdnhw.flow.tools import ToolError
+
+__all__ = ["Verdict", "abc_path", "find_output", "prove_outputs"]
+
+_REDUCE = "scleanup; scorr; dc2"
+"""Merge what is the same in every state that can be reached."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What ABC has found.
+
+    Attributes
+    ----------
+    proved : bool
+        That every output is 0 in every cycle.
+    output, cycle : int or None
+        An output that can be 1, and the cycle in which it is, from 0; None if none was found.
+    run : tuple of str
+        For each cycle up to that one, the inputs that lead there, a digit each.
+    """
+
+    proved: bool
+    output: int | None = None
+    cycle: int | None = None
+    run: tuple[str, ...] = ()
+
+
+def abc_path() -> Path:
+    """Return the path of ABC.
+
+    Raises
+    ------
+    ToolError
+        If it is not where pyosys has it.
+    """
+    found = importlib.util.find_spec("pyosys")
+    folders = [] if found is None else list(found.submodule_search_locations or ())
+    paths = [Path(folder) / "yosys-abc" for folder in folders]
+    path = next((path for path in paths if path.exists()), None)
+    if path is None:
+        raise ToolError("abc is not installed: pyosys has no yosys-abc beside it: pip install 'hdnhw[flow]'")
+    return path
+
+
+def prove_outputs(circuit: Path, *, seconds: float) -> Verdict | None:
+    """Prove by property-directed reachability that all outputs of a circuit in AIGER are 0 in every cycle.
+
+    Returns
+    -------
+    Verdict or None
+        None if there is no answer within so many seconds.
+
+    Raises
+    ------
+    ToolError
+        If ABC fails.
+    """
+    return _run(f"read_aiger {circuit.name}; {_REDUCE}; pdr; print_status", circuit.parent, seconds)
+
+
+def find_output(circuit: Path, *, cycles: int, seconds: float) -> Verdict | None:
+    """Look for inputs by which an output is 1 within some cycles: as :func:`prove_outputs`, but nothing is proved."""
+    return _run(f"read_aiger {circuit.name}; {_REDUCE}; bmc3 -F {cycles}; print_status", circuit.parent, seconds)
+
+
+def _run(script: str, folder: Path, seconds: float) -> Verdict | None:
+    witness = folder / "run.aiw"
+    witness.unlink(missing_ok=True)
+    try:
+        done = subprocess.run(
+            [str(abc_path()), "-c", f"{script}; write_cex -a {witness.name}"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    said = done.stdout + done.stderr
+    asserted = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", said)
+    if asserted is not None:
+        # First comes the state in which it begins, last a remark.
+        _, *run = (line for line in witness.read_text().splitlines() if line and not line.startswith("#"))
+        return Verdict(False, int(asserted[1]), int(asserted[2]), tuple(run))
+    status = re.search(r"^Status = (-?\d)", said, re.MULTILINE)
+    if status is None:
+        raise ToolError(f"abc has failed: {said.strip().splitlines()[-1] if said.strip() else 'no output'}")
+    return Verdict(True) if status[1] == "1" else None

@@ -1,0 +1,64 @@
+"""Results that are kept in a folder named by the digest of all that they depend on."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hdnhw.flow.tools import ToolError
+
+__all__ = ["kept_result"]
+
+Result = dict[str, Any]
+
+_NAME = "result.json"
+
+
+def kept_result(
+    folder: Path, make: Callable[[Path], Result], *, keeps: Callable[[Result], bool] = lambda _: True
+) -> tuple[Result, bool]:
+    """Return a result, and whether it was there already.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is, or will be: made beside its place and moved there when all is there.
+    make : callable
+        Makes it, with what else is kept, in a folder.
+    keeps : callable
+        Whether a result is worth keeping; without it the folder is not there afterwards.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails; ``FOLDER.failed`` keeps its files.
+    """
+    if (folder / _NAME).exists():
+        return json.loads((folder / _NAME).read_text()), True
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{folder.name[:16]}.", dir=folder.parent))
+    work.chmod(0o755)
+    failed = folder.with_name(f"{folder.name}.failed")
+    try:
+        result = make(work)
+        if keeps(result):
+            (work / _NAME).write_text(json.dumps(result, indent=1) + "\n")
+            _move(work, folder)
+    except ToolError as error:
+        shutil.rmtree(failed, ignore_errors=True)
+        work.rename(failed)
+        raise type(error)(str(error).replace(str(work), str(failed))) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    shutil.rmtree(failed, ignore_errors=True)
+    return result, False
+
+
+def _move(work: Path, folder: Path) -> None:
+    try:
+        work.rename(folder)
+    except OSError:  # somebody else was as far first, with the same result
+        if not (folder / _NAME).exists():
+            raise

@@ -1,0 +1,1 @@
+"""A generator for FuseSoC: cores that ask for a fabric by its spec."""

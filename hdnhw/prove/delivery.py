@@ -1,0 +1,105 @@
+"""Delivery: routers pass each packet on exactly once, by its way and unchanged, and keep the channel protocol.
+
+Route units are taken out: a packet takes whatever way the rig chooses, of those that the proof of the rule has for
+packets of its port and virtual channel. What is claimed of outputs is what rigs do at inputs, so it holds in a fabric.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.machine import Machine
+from hdnhw.prove.bits import alike_bits
+from hdnhw.prove.finding import Finding
+from hdnhw.prove.inputs import InjectionRig, InputRig
+from hdnhw.prove.netlist import ForeignInputError, Netlist
+from hdnhw.prove.rig import Rig, RigError
+from hdnhw.prove.routes import WIRES
+from hdnhw.prove.search import PROOF_ROOT, Settled, settle
+from hdnhw.prove.switch import SwitchRig
+
+__all__ = ["prove_delivery", "unmodelled"]
+
+Say = Callable[[str], None]
+
+
+def unmodelled(machine: Machine) -> str:
+    """Return the options of a machine of which rigs know nothing, as on the command line; empty if there are none."""
+    spec = machine.spec
+    options = {
+        "--switching cut-through": machine.timing.cuts_through,
+        "--queueing voq": machine.timing.matches,
+        "--gapless-packets": spec.gapless_packets,
+        "--crc": spec.crc,
+        "--dead-pins": spec.dead_pins,
+        # Otherwise a packet is not counted before the next one is sent.
+        f"--packet-length {spec.packet_length}": machine.timing.credit_phase < machine.timing.channel_cycles,
+    }
+    return " ".join(option for option, is_there in options.items() if is_there)
+
+
+def prove_delivery(
+    fabric: EmittedFabric, *, seconds: float, root: Path = PROOF_ROOT, say: Say = lambda _: None
+) -> Iterator[Finding]:
+    """Prove the parts of each router: the queues of each input, and the switch.
+
+    Parameters
+    ----------
+    fabric : EmittedFabric
+    seconds : float
+        After so many, a search is given up; there are two for each part.
+    root : Path
+        A folder in which answers are kept.
+    say : callable
+        Is told what goes on.
+    """
+    strange = unmodelled(fabric.machine)
+    for shape, module in enumerate(fabric.modules.routers):
+        if strange:
+            yield Settled("undecided", f"the rig does not know {strange}").finding("delivery", module, "router")
+            continue
+        try:
+            groups = _alike(fabric, module)
+        except ForeignInputError as error:
+            yield Settled("undecided", str(error)).finding("delivery", module, "router")
+            continue
+        for bits in groups:
+            for part, make in _parts(fabric, shape, bits[0]):
+                name = part if len(groups) == 1 else f"{part}, bit {bits[0]}"
+                say(f"{module}: {name}, at most {seconds:g} seconds ...")
+                yield _answer(make, seconds, root).finding("delivery", module, name, cases=len(bits))
+
+
+def _answer(make: Callable[[], Rig], seconds: float, root: Path) -> Settled:
+    try:
+        rig = make()
+    except RigError as error:
+        return Settled("undecided", str(error))
+    return settle(rig, seconds=seconds, root=root)
+
+
+def _parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[tuple[str, Callable[[], Rig]]]:
+    """Return the rigs of a router's parts, for one bit of the data."""
+    plan = fabric.machine.plan
+    ports, own = plan.network.ports, plan.shapes[shape]
+    for port in own.ports:
+        for vc in range(plan.num_vcs[ports[port].opposite]):
+            if own.ways(port, vc):
+                part = f"queue of {ports[port].name}, virtual channel {vc}"
+                yield part, partial(InputRig, fabric, shape, bit, port, vc)
+    yield "queue of injection", partial(InjectionRig, fabric, shape, bit)
+    yield "switch", partial(SwitchRig, fabric, shape, bit)
+
+
+def _alike(fabric: EmittedFabric, module: str) -> list[list[int]]:
+    """Return the bits of data that a router passes on alike, in groups."""
+    netlist = Netlist(fabric.files["fabric.sv"], module, WIRES)
+    pins = {name: nets for name, nets in netlist.names.items() if "." not in name}
+    routes = [nets for name, nets in netlist.names.items() if name.endswith((".take", ".vc", ".possible"))]
+    return alike_bits(
+        netlist,
+        inputs={name: nets for name, nets in pins.items() if name.endswith(("_i__data", "inject__payload"))},
+        outputs=[nets for name, nets in pins.items() if name.endswith(("_o__data", "eject__data"))],
+        cut=[net for nets in routes for net in nets],
+    )

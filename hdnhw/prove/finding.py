@@ -1,0 +1,47 @@
+"""What a proof has found."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["ANSWERS", "SECONDS", "Finding"]
+
+SECONDS = 600.0
+"""After which a search is given up unless told otherwise."""
+
+ANSWERS = ("proved", "refuted", "undecided")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A property of a part of the emitted text, and whether it holds.
+
+    Attributes
+    ----------
+    property : str
+        ``route``, ``arrival``, ``wiring`` and so on: docs/proofs.md says what each of them is.
+    module, part : str
+        Where: a module, and what within it.
+    answer : str
+        One of :data:`ANSWERS`.
+    method : str
+        How it was found.
+    cases : int or None
+        Of an enumeration, how many.
+    why : str
+        Of a refutation, what is wrong; if there is no answer, why.
+    trace : str
+        Of a refutation, a file that shows it, a waveform in VCD; empty if there is none.
+    """
+
+    property: str
+    module: str
+    part: str
+    answer: str
+    method: str
+    cases: int | None = None
+    why: str = ""
+    trace: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a row of a result."""
+        return {key: value for key, value in asdict(self).items() if key != "trace" or value}

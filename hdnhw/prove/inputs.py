@@ -1,0 +1,362 @@
+"""The queues of a router's inputs: each packet comes out when its turn is there, on its way, flit for flit unchanged.
+
+The rig marks one packet, any one of a queue, and watches one bit of one of its flits, any one, of any value. It counts
+the packets before the marked one. When these have left and one more leaves, that is the marked one: from when it is the
+first on, its own way is offered, and the watched bit is in its place in the slot in which it leaves.
+
+The memories of flits and of decisions forget all words but the one that the rig watches. Hints say how the marked
+packet, pointers and memories hang together; they are claims like others, but one that does not hold is only dropped.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.prove.parts import RouterPart
+from hdnhw.prove.rig import RigError
+
+__all__ = ["InjectionRig", "InputRig"]
+
+
+class InputRig(RouterPart):
+    """A rig around the queue of one virtual channel of a network port.
+
+    Parameters
+    ----------
+    fabric : EmittedFabric
+    shape, bit : int
+        See :class:`RouterPart`.
+    port, vc : int
+    """
+
+    def __init__(self, fabric: EmittedFabric, shape: int, bit: int, port: int, vc: int) -> None:
+        super().__init__(fabric, shape, bit)
+        self._port, self._vc, self._own = port, vc, self._name(port)
+        self._widths = [len(self._ways(port, each)) for each in range(self._num_vcs(port))]
+        self._slots = self._machine.injection_buffers
+        if port != self._local:
+            self._slots = self._machine.buffers_per_vc(len(self._widths))
+        self._slot_bits = (self._slots - 1).bit_length()
+        for each, width in enumerate(self._widths):
+            self._look(f"way_{each}", f"{self._own}.queues__way_{each}", width)
+        self._constant("value")
+        self._one_of("spot", self._constant("spots", self._length), self._length, default=True)
+        self._enter()
+        is_late = self._machine.is_block_ram or (port == self._local and self._machine.spec.crc)
+        self._written = self._delayed("written", "watched", int(is_late), reset="0")
+        self._forget(f"{self._own}.flits", self._written, "word")
+        self._leave()
+        self._follow()
+        self._hint_all()
+
+    def _enter(self) -> None:
+        """Let a neighbour send what it has credits for; the virtual channel comes a cycle before the rest."""
+        num_vcs, stages = len(self._widths), self._channel()
+        for each in range(num_vcs):
+            self._wire(f"comes_{each}", f"on && on_vc == {each}")
+            leaves = f"(counted && leaves[{each}])"
+            self._register(
+                f"held_{each}", f"held_{each} + (counted && comes_{each}) - {leaves}", width=self._slots.bit_length()
+            )
+        self._register("coming", "!tail && (marks || coming)")
+        own, mark = f"comes_{self._vc}", self._free("f_marks")
+        self._wire("marks", f"{mark} && head && {own} && !coming && !inside && !leaving")
+        self._wire("enters", "counted && (marks || coming)")
+        self._wire("watched", "(marks || coming) && |(spot & at)")
+        credit = self._output_pin(f"{self._own}_i__credit", "credit", num_vcs)
+        self.claims.append(("a credit is given for another packet than leaves", f"!counted || {credit} == leaves"))
+        self._first_phase = self._timing.head_phase
+        self._route("head && on", "on_vc")
+        self._pins += [f".{self._own}_i__valid(on)", f".{self._own}_i__data({self._data()})"]
+        if num_vcs > 1:
+            self._wire("vc", f"{stages[-2]} ? {stages[-2]}_vc : {self._free('f_junk', 4)}", width=4)
+            self._pins.append(f".{self._own}_i__vc(vc[{(num_vcs - 1).bit_length() - 1}:0])")
+
+    def _channel(self) -> list[str]:
+        """Make the registers of the channel, of which the last is what comes out."""
+        offers, vc = self._free("f_offers"), self._free("f_vc", 4)
+        used = [each for each in range(len(self._widths)) if self._shape.ways(self._port, each)]
+        can = " || ".join(f"{vc} == {each} && held_{each} < {self._slots}" for each in used)
+        stages = ["ahead", *(f"wire_{stage}" for stage in range(self._timing.channel_registers)), "on"]
+        commit = self._at(self._timing.commit_phase)
+        self._register("ahead", f"{commit} ? {offers} && !fresh && ({can}) : ahead")
+        self._register("ahead_vc", f"{commit} ? {vc} : ahead_vc", width=4, reset="")
+        for before, after in pairwise(stages):
+            self._register(after, before)
+            self._register(f"{after}_vc", f"{before}_vc", width=4, reset="")
+        return stages
+
+    def _data(self) -> str:
+        """Return a flit that comes in: the watched bit of the marked packet has its value, all else is junk."""
+        width, bit = self._machine.spec.flit_width, self._bit
+        data = self._free("f_data", width)
+        self._wire("data_bit", f"watched ? value : {data}[{bit}]")
+        above = [f"{data}[{width - 1}:{bit + 1}]"] if bit < width - 1 else []
+        below = [f"{data}[{bit - 1}:0]"] if bit else []
+        return f"{{{', '.join([*above, 'data_bit', *below])}}}"
+
+    def _route(self, begins: str, vc: str) -> None:
+        """Put the rig in place of the route unit: whose head flit comes takes one of the ways that it may take.
+
+        In other cycles the unit may say anything.
+        """
+        ports, bits = self._local + 1, max(1, (max(self._plan.num_vcs) - 1).bit_length())
+        pick = self._free("f_way", max(self._widths))
+        take, onward = self._free("f_take", ports), self._free("f_onward", bits)
+        later = self._timing.registers_routes
+        routed, routed_vc = begins, vc
+        if later:
+            routed = self._register("routed", begins)
+            routed_vc = self._register("routed_vc", vc, width=4, reset="")
+        for each, width in enumerate(self._widths):
+            picked = self._one_of(f"now_{each}", pick, width, default=True)
+            if later:
+                picked = self._register(f"picked_{each}", picked, width=width, reset="")
+            ways, here = self._ways(self._port, each), f"{routed} && {routed_vc} == {each}"
+            takes = " | ".join(
+                f"({ports}'d{1 << out} & {{{ports}{{{picked}[{k}]}}}})" for k, (out, _) in enumerate(ways)
+            )
+            vcs = " | ".join(f"({bits}'d{to} & {{{bits}{{{picked}[{k}]}}}})" for k, (_, to) in enumerate(ways))
+            take, onward = f"({here} ? {takes} : {take})", f"({here} ? {vcs} : {onward})"
+        self._wire("take", take, width=ports)
+        self._wire("onward", onward, width=bits)
+        self._register("own_way", f"marks ? now_{self._vc} : own_way", width=self._widths[self._vc], reset="")
+        self._cut(f"{self._own}.route.take", "take")
+        if max(self._plan.num_vcs) > 1:
+            self._cut(f"{self._own}.route.vc", "onward")
+
+    def _leave(self) -> None:
+        """Let the switch take packets that are there and have been read."""
+        num_vcs = len(self._widths)
+        wants, junk = self._free("f_wants"), self._free("f_leaves", num_vcs)
+        can = [f"{wants} && way_{each} != 0" for each in range(num_vcs)]
+        now = self._at(self._read_phase)
+        self._register("is_read", f"{now} || is_read")
+        if num_vcs > 1:
+            bits = (num_vcs - 1).bit_length()
+            reads = self._free("f_reads", bits)
+            self._register("read", f"{now} ? {reads} : read", width=bits)
+            can = [f"{each} && is_read && read == {number}" for number, each in enumerate(can)]
+            self._cut(f"{self._own}.queues__read_vc", reads)
+        self._wire("leaves_now", f"{{{', '.join(f'({each})' for each in reversed(can))}}}", width=num_vcs)
+        told = "counted ? leaves_now"
+        if self._timing.registers_routes:
+            self._register("left", "leaves_now", width=num_vcs, reset="")
+            told = f"{self._at(self._timing.update_phase - 1)} ? leaves_now : counted ? left"
+        self._wire("leaves", f"{told} : {junk}", width=num_vcs)
+        self._cut(f"{self._own}.queues__pop", "leaves")
+
+    def _follow(self) -> None:
+        """Follow the marked packet, and claim what holds for it and of what the switch looks at."""
+        own, way = self._vc, f"way_{self._vc}"
+        gone = f"(counted && leaves[{own}])"
+        self._wire("goes", f"{gone} && inside && before == 0")
+        self._register("inside", "enters || (inside && !goes)")
+        self._register("before", f"enters ? held_{own} - {gone} : before - {gone}", width=self._slots.bit_length())
+        self._register("leaving", "counted ? goes : leaving")
+        self._register("is_updated", self._at(self._timing.update_phase), reset="1")
+        self._register("is_reset", "0", reset="1")
+        self._register("way_before", way, width=self._widths[own], reset="")
+        first = self._timing.credit_phase + 1
+        self._look("flit", f"{self._own}.flit", self._machine.word_width)
+        self._late = self._delayed("late", f"flit[{self._bit}]", first - self._flit_phase)
+        due = " || ".join(f"{self._watches(flit)} && {self._at(first + flit)}" for flit in range(self._length))
+        self.claims += [
+            ("a credit is given for a packet that is not there", f"!{gone} || held_{own} != 0"),
+            ("the way that is offered changes before the update", f"is_updated || {way} == way_before"),
+            ("a way is offered after reset", f"!is_reset || {way} == 0"),
+            ("a packet is offered another way than its own", f"!inside || before != 0 || {way} == own_way"),
+            ("a packet leaves its buffer changed", f"!leaving || !({due}) || {self._late} == value"),
+        ]
+        self._happens("leaving")
+        self._happens(f"enters && held_{own} == {min(1, self._slots - 1)}")
+
+    def _watches(self, flit: int) -> str:
+        """Return the condition that this flit of the marked packet is watched."""
+        return f"spot[{(flit + self._first_phase) % self._length}]"
+
+    def _hint_all(self) -> None:
+        """Give hints about what the text has; what it has not is left out."""
+        hints: list[Callable[[], None]] = [self._hint_pointers, self._hint_decisions, self._hint_ahead]
+        hints += [self._hint_codes, self._hint_writing, self._hint_reading]
+        if self._slots == 1:
+            return
+        for hint in hints:
+            with suppress(RigError):
+                hint()
+
+    def _hint_pointers(self) -> None:
+        """A queue's pointers are as far apart as it holds packets, but the one that still comes."""
+        queue, bits = f"{self._own}.decisions_{self._vc}", self._slot_bits
+        self._look("read_slot", f"{queue}.read_slot", bits)
+        self._look("write_slot", f"{queue}.write_slot", bits)
+        self._wire("own_slot", "read_slot + before", width=bits)
+        self._hint(f"write_slot == {bits}'(read_slot + held_{self._vc} - {self._unclosed()})")
+        self._hint(f"!inside || before < held_{self._vc}")
+
+    def _unclosed(self) -> str:
+        """Return the condition that the last packet has been counted, but not been written whole."""
+        closes = self._at(self._timing.tail_phase - (len(self._widths) > 1 and self._timing.registers_flits))
+        return self._register("unclosed", f"counted && comes_{self._vc} ? 1'd1 : {closes} ? 1'd0 : unclosed")
+
+    def _hint_ahead(self) -> None:
+        """A queue of four or more knows how many packets it has, and keeps the decision of the second."""
+        queue, bits = f"{self._own}.decisions_{self._vc}", self._slot_bits
+        self._look("second", f"{queue}.second", self._widths[self._vc])
+        self._register("is_settled", "!is_updated", reset="0")
+        self._hint("is_updated || !is_settled || !inside || before != 1 || second == own_way")
+        self._look("there", f"{queue}.there", self._slots)
+        self._hint(f"there == (1 << held_{self._vc}) - 1")
+        self._look("following", f"{queue}.following", bits)
+        self._hint(f"is_updated || following == {bits}'(read_slot + 1)")
+
+    def _hint_decisions(self) -> None:
+        """The memory of decisions has that of the marked packet in its place."""
+        self._forget(f"{self._own}.decisions_{self._vc}.memory", "enters", "decision")
+        self._look("decision_addr", "rig_decision_addr", self._slot_bits)
+        self._look("decision_word", "rig_decision_word", self._widths[self._vc])
+        self._hint("!inside || decision_addr == own_slot")
+        self._hint("!inside || decision_word == own_way")
+
+    def _hint_codes(self) -> None:
+        """The codes of flits go with the phases; what comes over a channel is counted from the second slot on."""
+        codes, length = flit_codes(self._length), self._length
+        bits = max(1, (length - 1).bit_length())
+        own = " | ".join(f"({bits}'d{codes[flit]} & {{{bits}{{{self._watches(flit)}}}}})" for flit in range(length))
+        self._wire("own_code", own, width=bits)
+        if self._port == self._local:
+            self._look("taking", f"{self._own}.position", bits)
+            due = " | ".join(f"({bits}'d{codes[flit]} & {{{bits}{{position[{flit}]}}}})" for flit in range(length))
+            self._hint(f"taking == ({due})")
+        self._look("reads", f"{self._own}.reads", bits)
+        self._register("is_second", f"at[{length - 1}] || is_second")
+        self._hint(f"reads == ({self._code_in_phase(codes, self._lead)})")
+        for stage in range(self._timing.channel_cycles + self._lead):
+            if self._port != self._local:
+                self._look(f"incoming_{stage}", f"{self._own}.incoming_{stage}", bits)
+                due = self._code_in_phase(codes, self._lead - stage - 1)
+                self._hint(f"!is_second || incoming_{stage} == ({due})")
+
+    def _code_in_phase(self, codes: list[int], ahead: int) -> str:
+        length, bits = self._length, max(1, (self._length - 1).bit_length())
+        return " | ".join(
+            f"({bits}'d{codes[(phase + ahead) % length]} & {{{bits}{{at[{phase}]}}}})" for phase in range(length)
+        )
+
+    def _hint_writing(self) -> None:
+        """The word that is remembered is the watched one, in the marked packet's buffer."""
+        bits = self._slot_bits + max(1, (self._length - 1).bit_length())
+        above = ""
+        if len(self._widths) > 1:
+            vc_bits = (len(self._widths) - 1).bit_length()
+            bits, above = bits + vc_bits, f"{vc_bits}'d{self._vc}, "
+        self._look("word_addr", "rig_word_addr", bits)
+        self._look("word_word", "rig_word_word", self._machine.word_width)
+        self._register("is_written", f"{self._written} || (is_written && (coming || inside || leaving))")
+        self._hint(f"!is_written || !inside || word_addr == {{{above}own_slot, own_code}}")
+        # A buffer that a packet leaves may get the next packet's flits behind those that have been read.
+        stays = "coming || inside" if self._port == self._local else "coming || inside || leaving"
+        self._hint(f"!is_written || !({stays}) || word_word[{self._bit}] == value")
+        self._hint(f"!(inside || leaving) || coming || is_written || {self._written}")
+        if self._written != "watched":
+            self._look("write_addr", f"{self._own}.write_addr", bits)
+            self._look("write_data", f"{self._own}.write_data", self._machine.word_width)
+            self._hint(f"!{self._written} || write_addr == {{{above}(inside ? own_slot : write_slot), own_code}}")
+            self._hint(f"!{self._written} || write_data[{self._bit}] == value")
+
+    def _hint_reading(self) -> None:
+        """What is read is the first packet's; behind the memory the watched bit goes from register to register."""
+        length, first = self._length, self._read_phase + 1
+        early = (self._timing.credit_phase - first) % length
+        waiting = " || ".join(self._at(first + step) for step in range(early + 1))
+        self._look("reading_slot", f"{self._own}.reading_slot", self._slot_bits)
+        is_own = "is_read"
+        if len(self._widths) > 1:
+            self._look("reading_vc", f"{self._own}.reading_vc", (len(self._widths) - 1).bit_length())
+            self._hint("!is_read || reading_vc == read")
+            self._hint(f"!leaving || {waiting} || reading_vc == {self._vc}")
+            is_own = f"is_read && read == {self._vc}"
+        code_bits = max(1, (length - 1).bit_length())
+        slot = f"word_addr[{code_bits + self._slot_bits - 1}:{code_bits}]"
+        self._hint(f"!({is_own}) || !({waiting}) || reading_slot == read_slot")
+        self._hint(f"!leaving || {waiting} || reading_slot == {slot}")
+        self._wire("waits", f"inside && before == 0 && {is_own}")
+        stages = [f"late_{stage}" for stage in range(self._timing.credit_phase + 1 - self._flit_phase)]
+        if self._lead:
+            self._look("read_data", f"{self._own}.flits_read_data", self._machine.word_width)
+            inner = [f"{self._own}.flit_register_{stage}" for stage in range(self._lead - 1)]
+            names = [self._look(f"stage_{n}", net, self._machine.word_width) for n, net in enumerate(inner)]
+            stages = [f"{name}[{self._bit}]" for name in ["read_data", *names, "flit"]] + stages
+        else:
+            stages = [f"flit[{self._bit}]", *stages]
+        for stage, bit in enumerate(stages, 1):
+            there = " || ".join(
+                f"{self._watches(flit)} && {self._at(first + stage + flit)} && "
+                f"{'waits' if stage + flit <= early else 'leaving'}"
+                for flit in range(length)
+            )
+            self._hint(f"!({there}) || {bit} == value")
+
+
+class InjectionRig(InputRig):
+    """A rig around the queue of injection: flits come from the terminal whenever they like."""
+
+    def __init__(self, fabric: EmittedFabric, shape: int, bit: int) -> None:
+        super().__init__(fabric, shape, bit, len(fabric.machine.network.ports), 0)
+
+    def _enter(self) -> None:
+        """Let a terminal send; what is impossible is dropped, and not the marked packet."""
+        last, mark, offers = self._length - 1, self._free("f_marks"), self._free("f_offers")
+        possible = self._free("f_possible") if self._machine.address.has_holes else "1'd1"
+        self._first_phase = 0
+        self._output_pin("inject__ready", "ready")
+        self._wire("taken", f"{offers} && ready")
+        self._wire("ends", f"taken && position[{last}]")
+        self._register(
+            "position", f"taken ? {{position[{last - 1}:0], position[{last}]}} : position", width=last + 1, reset="1"
+        )
+        self._register("coming", "!ends && (marks || coming)")
+        self._wire("begins", "taken && position[0]")
+        self._wire("marks", f"{mark} && begins && !coming && !inside && !leaving")
+        self._wire("is_good", f"marks || {possible}")
+        self._wire("enters", "ends && coming")
+        self._wire("watched", "taken && (marks || coming) && |(spot & position)")
+        self._register("good", "begins ? is_good : good", reset="")
+        self._register("held_0", "held_0 + (ends && good) - (counted && leaves[0])", width=self._slots.bit_length())
+        self._route("begins", "0")
+        if self._machine.address.has_holes:
+            good = self._register("was_good", "is_good", reset="") if self._timing.registers_routes else "is_good"
+            when = "routed" if self._timing.registers_routes else "begins"
+            self._wire("possible", f"{when} ? {good} : {possible}")
+            self._cut("injection.route.possible", "possible")
+        self._pins += [f".inject__valid({offers})", f".inject__payload({self._data()})"]
+
+    def _unclosed(self) -> str:
+        return "1'd0"
+
+    def _hint_decisions(self) -> None:
+        """Beside the memory, what the router keeps of a packet while it comes."""
+        kept = self._delayed("was_coming", "coming", 2 + self._timing.registers_routes, reset="0")
+        self._look("kept", f"{self._own}.decisions_0.i", self._widths[0])
+        self._hint(f"!coming || !{kept} || kept == own_way")
+        super()._hint_decisions()
+
+
+def flit_codes(length: int) -> list[int]:
+    """Return the codes of a packet's flits, as :func:`hdnhw.rtl.bits.next_flit` numbers them.
+
+    Examples
+    --------
+    >>> flit_codes(8), flit_codes(5)
+    ([0, 1, 2, 5, 3, 7, 6, 4], [0, 1, 2, 3, 4])
+    """
+    width = max(1, (length - 1).bit_length())
+    if length != 1 << width or width > 4 or length <= 2:
+        return list(range(length))
+    codes, top = [0], 1 << width - 1
+    while len(codes) < length:
+        code = codes[-1]
+        low = bool(code & top) ^ bool(code & top >> 1) ^ (code & (top - 1) == 0)
+        codes.append((code << 1 & (1 << width) - 1) | low)
+    return codes

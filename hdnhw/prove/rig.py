@@ -1,0 +1,247 @@
+"""What rigs have in common: a module of emitted Verilog, what stands around it, and what must hold in every cycle.
+
+A rig is text, too: registers and claims around an instance of the module. Nets inside the module can be cut: the rig
+then drives what reads them. It can look at others. Inputs of the module that a rig does not drive are junk.
+"""
+
+import re
+from pathlib import Path
+
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.prove.netlist import read_text, text_of
+
+__all__ = ["Rig", "RigError"]
+
+_TOP = "rig"
+
+_READ = f"""read_verilog -formal -sv rig.sv
+hierarchy -top {_TOP}
+proc
+flatten
+cd {_TOP}
+{{joins}}cd
+opt_clean
+opt -fast
+memory_collect
+memory_map -formal
+opt -fast
+async2sync
+"""
+
+_MAKE_GATES = """chformal -lower
+dffunmap
+setundef -undriven -anyseq
+opt -fast
+techmap
+opt -fast
+simplemap
+dffunmap
+simplemap
+aigmap
+clean
+write_aiger -I -zinit -no-startoffset -map rig.map rig.aig
+"""
+
+
+class RigError(Exception):
+    """A text that a rig does not fit."""
+
+
+class Rig:
+    """The text of a rig around a module.
+
+    Parameters
+    ----------
+    fabric : EmittedFabric
+    module : str
+        Its name.
+
+    Attributes
+    ----------
+    claims : list of (str, str)
+        What must hold in every cycle: what it means if it does not, and the condition.
+    slot : int
+        Cycles of a slot.
+    hints : list of str
+        Conditions that may help to prove the claims; one that does not hold says nothing.
+    """
+
+    def __init__(self, fabric: EmittedFabric, module: str) -> None:
+        self._fabric, self._machine, self.module = fabric, fabric.machine, module
+        self._plan, self._timing = fabric.machine.plan, fabric.machine.timing
+        self._length = self.slot = self._timing.packet_length
+        self._text = text_of(fabric.files["fabric.sv"], module)
+        self._inputs: list[tuple[str, int]] = [("f_reset", 1)]
+        self._declared: list[str] = []
+        self._lines: list[str] = []
+        self._pins: list[str] = [".clk(clk)", ".rst(rst)"]
+        self._cuts: list[tuple[str, str]] = []
+        self._looks: list[tuple[str, str]] = []
+        self.claims: list[tuple[str, str]] = []
+        self.hints: list[str] = []
+        self._seen: list[str] = []
+        self._clock()
+
+    def text(self, *, moves: bool = False) -> str:
+        """Return the rig and the module in it; its outputs are 1 where a claim or, behind them, a hint does not hold.
+
+        Parameters
+        ----------
+        moves : bool
+            Instead, its output is 1 once all has happened that the rig is meant to let happen.
+        """
+        holds = [*(claim for _, claim in self.claims), *self.hints]
+        wrong = ["!rst && " + " && ".join(self._seen)] if moves else [f"!rst && !({claim})" for claim in holds]
+        pins, junk = [*self._pins], [*self._inputs]
+        for width, name in re.findall(r"^  input (?:\[(\d+):0\] )?(\w+);", self._text, re.MULTILINE):
+            if not any(pin.startswith(f".{name}(") for pin in pins):
+                pins.append(f".{name}(f_{name})")
+                junk.append((f"f_{name}", int(width or 0) + 1))
+        inputs = ", ".join(f"input [{width - 1}:0] {name}" for name, width in junk)
+        head = f"module {_TOP}(input clk, {inputs}, output [{len(wrong) - 1}:0] wrong);"
+        joined = [f"assign wrong[{place}] = {claim};" for place, claim in enumerate(wrong)]
+        dut = f"{self.module} dut ({', '.join(pins)});"
+        body = "\n".join(f"  {line}" for line in (*self._declared, *self._lines, dut, *joined))
+        return f"{self._text}\n{head}\n{body}\nendmodule\n"
+
+    def circuit(self, folder: Path, *, moves: bool = False) -> Path:
+        """Make a circuit of the rig in a folder, in AIGER.
+
+        Raises
+        ------
+        ToolError
+            If Yosys fails.
+        """
+        (folder / "rig.sv").write_text(self.text(moves=moves))
+        read_text(self.script() + _MAKE_GATES, cwd=folder)
+        return folder / "rig.aig"
+
+    def script(self) -> str:
+        """Return the passes of Yosys that make registers and words of logic of ``rig.sv``."""
+        cuts = "".join(f"cutpoint w:{net}\n" for net, _ in self._cuts)
+        joins = "".join(f"connect -nounset -set {net} {becomes}\n" for net, becomes in (*self._cuts, *self._looks))
+        # A cut leaves a value that may be anything; without it, the net is there for the rig to drive.
+        return _READ.format(joins=f"{cuts}delete t:$anyseq\n{joins}" if cuts else joins)
+
+    def _clock(self) -> None:
+        self._declared.append("reg first = 1;")
+        self._lines.append("always @(posedge clk) first <= 0;")
+        self._wire("rst", "first | f_reset")
+        last = self._length - 1
+        self._register("at", f"{{at[{last - 1}:0], at[{last}]}}" if last else "1", width=self._length, reset="1")
+        self._wire("counted", self._at(self._timing.credit_phase))
+        self._wire("head", self._at(self._timing.head_phase))
+        self._wire("tail", self._at(self._timing.tail_phase))
+        self._register("fresh", "fresh && !head", reset="1")
+
+    def _at(self, phase: int) -> str:
+        """Return the condition that it is a phase, modulo the length of a slot."""
+        return f"at[{phase % self._length}]"
+
+    def _free(self, name: str, width: int = 1) -> str:
+        """Make an input of the rig, which may be anything in every cycle."""
+        self._inputs.append((name, width))
+        return name
+
+    def _wire(self, name: str, value: str, *, width: int = 1) -> str:
+        self._declared.append(f"wire [{width - 1}:0] {name};")
+        self._lines.append(f"assign {name} = {value};")
+        return name
+
+    def _register(self, name: str, following: str, *, width: int = 1, reset: str = "0") -> str:
+        """Make a register; without a value for the reset it is not reset."""
+        self._declared.append(f"reg [{width - 1}:0] {name} = {reset or 0};")
+        becomes = f"rst ? {reset} : {following}" if reset else following
+        self._lines.append(f"always @(posedge clk) {name} <= {becomes};")
+        return name
+
+    def _delayed(self, name: str, value: str, cycles: int, *, reset: str = "") -> str:
+        """Return what a bit was some cycles ago."""
+        for cycle in range(cycles):
+            value = self._register(f"{name}_{cycle}", value, reset=reset)
+        return value
+
+    def _constant(self, name: str, width: int = 1) -> str:
+        """Make a value that may be anything and never changes from the first reset on."""
+        return self._register(name, f"first ? {self._free(f'f_{name}', width)} : {name}", width=width, reset="")
+
+    def _one_of(self, name: str, bits: str, width: int, *, default: bool) -> str:
+        """Make a one-hot value of the lowest of some bits that is set; if none is, of the first one, or none."""
+        own = f"{bits}[{width - 1}:0]" if width > 1 else f"{bits}[0]"
+        lowest = f"{own} & (~{own} + 1'd1)"
+        return self._wire(name, f"{own} == 0 ? {width}'d1 : ({lowest})" if default else lowest, width=width)
+
+    def _kept(self, slots: int, credit: str) -> str:
+        """Count the packets that an ejection buffer has, and the cycles until it may give the next credit."""
+        given, last = self._wire("ejection_credit", credit), self._length - 1
+        self._register("kept", f"kept + (tail && ejects) - {given}", width=slots.bit_length())
+        self._register("apart", f"{given} ? {last} : apart == 0 ? 0 : apart - 1", width=self._length.bit_length())
+        return given
+
+    def _output_pin(self, pin: str, name: str, width: int = 1) -> str:
+        """Make a wire that an output of the module drives."""
+        self._declared.append(f"wire [{width - 1}:0] {name};")
+        self._pins.append(f".{pin}({name})")
+        return name
+
+    def _hint(self, condition: str) -> None:
+        self.hints.append(condition)
+
+    def _happens(self, condition: str) -> None:
+        """Say what the rig must be able to let happen, all within one run."""
+        name = f"ever_{len(self._seen)}"
+        self._seen.append(self._register(name, f"{name} || ({condition})", reset="0"))
+
+    def _cut(self, net: str, becomes: str) -> None:
+        """Let a value of the rig stand in place of a net of the module."""
+        self._cuts.append((self._inside(net), f"\\{becomes}"))
+
+    def _look(self, name: str, net: str, width: int) -> str:
+        """Return a wire of the rig that has the value of a net of the module."""
+        inside = self._inside(net)
+        self._declared.append(f"wire [{width - 1}:0] {name};")
+        self._looks.append((f"\\{name}", inside))
+        return name
+
+    def _inside(self, net: str) -> str:
+        if not re.search(
+            rf"^ *(output )?(wire|reg) (\[\d+:\d+\] )?\\?{re.escape(net)} ?[ ;]", self._text, re.MULTILINE
+        ):
+            raise RigError(f"{self.module} has no {net}")
+        return f"\\dut.{net}"
+
+    def _forget(self, memory: str, keeps: str, name: str) -> None:
+        """Let a memory forget all words but one: what it says of others is junk.
+
+        So there is more that it may do than before: what holds then holds of the memory as it is.
+
+        Parameters
+        ----------
+        memory : str
+            Its name in the module, which writes and reads it in one place each.
+        keeps : str
+            Condition of the rig: the word that is written in this cycle, if one is, is the one to remember.
+        name : str
+            Of what is remembered: registers ``rig_NAME_addr`` and ``rig_NAME_word`` in the module.
+        """
+        net, own = re.escape(memory), f"rig_{name}"
+        shape = re.search(rf"^ *reg (\[\d+:0\] )?\\{net} +\[(\d+):0\];$", self._text, re.MULTILINE)
+        if shape is None:
+            raise RigError(f"{self.module} has no memory {memory}")
+        word, bits = shape[1] or "", int(shape[2]).bit_length()
+        self._replace(
+            rf"if \((.*)\)\n *\\{net} +\[(.*)\] <= (.*);$",
+            rf"if ((\1) && ({own}_keeps || {own}_addr == (\2))) begin {own}_addr <= \2; {own}_word <= \3; end",
+        )
+        self._replace(rf"(assign .* =|<=) \\{net} +\[(.*)\];$", rf"\1 {own}_addr == (\2) ? {own}_word : {own}_junk;")
+        self._replace(
+            rf"^module {self.module}\(([^;]*;)",
+            rf"module {self.module}({own}_keeps, {own}_junk, \1\n  input {own}_keeps;\n  input {word}{own}_junk;\n"
+            rf"  reg [{bits - 1}:0] {own}_addr = 0;\n  reg {word}{own}_word = 0;",
+        )
+        self._pins.append(f".{own}_keeps({keeps})")
+
+    def _replace(self, pattern: str, becomes: str) -> None:
+        self._text, count = re.subn(pattern, becomes, self._text, flags=re.MULTILINE)
+        if count != 1:
+            raise RigError(f"{pattern} was found {count} times in {self.module}")

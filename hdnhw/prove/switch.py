@@ -1,0 +1,143 @@
+"""The switch of a router: allocation, the crossbar and what leaves by the outputs.
+
+Queues offer whatever they like, one way or none each. In every slot each packet that a queue is told to send stands on
+the output and virtual channel of its way, and nothing else does; nothing is sent without a credit, and a packet begins
+at its phase, is not interrupted and keeps its virtual channel.
+"""
+
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.prove.parts import RouterPart
+
+__all__ = ["SwitchRig"]
+
+
+class SwitchRig(RouterPart):
+    """A rig around all of a router but its queues: see :class:`RouterPart`."""
+
+    def __init__(self, fabric: EmittedFabric, shape: int, bit: int) -> None:
+        super().__init__(fabric, shape, bit)
+        self._leave: dict[tuple[int, int], list[str]] = {}
+        self._joined: dict[tuple[int, int], list[str]] = {}
+        inputs = (*self._shape.ports, self._local)
+        for port in inputs:
+            self._input(port)
+        for port in self._shape.ports:
+            self._output(port)
+        self._ejection()
+        for way, packets in self._leave.items():
+            self._send(way, packets)
+        self._cross(inputs)
+
+    def _input(self, port: int) -> None:
+        """Let the queues of an input offer ways, and claim that it is told rightly what to send."""
+        name, num_vcs = self._name(port), self._num_vcs(port)
+        told = self._look(f"leaves_{name}", f"{name}.queues__pop", num_vcs)
+        if num_vcs > 1:
+            bits, now = (num_vcs - 1).bit_length(), self._at(self._read_phase)
+            reads = self._look(f"reads_{name}", f"{name}.queues__read_vc", bits)
+            self._register(f"read_{name}", f"{now} ? {reads} : read_{name}", width=bits)
+            self._register(f"is_read_{name}", f"{now} || is_read_{name}")
+        self._cut(f"{name}.flit", self._free(f"f_flit_{name}", self._machine.word_width))
+        for vc in range(num_vcs):
+            leaves, way = f"{told}[{vc}]", self._offer(name, vc, len(self._ways(port, vc)))
+            self.claims.append(
+                (f"{name} is told to send a packet that is not there", f"!{self._told} || !{leaves} || {way} != 0")
+            )
+            if num_vcs > 1:
+                right = f"is_read_{name} && read_{name} == {vc}"
+                self.claims.append(
+                    (f"{name} is told to send what it has not read", f"!{self._told} || !{leaves} || ({right})")
+                )
+            if self._timing.registers_routes:
+                before = self._register(f"left_{name}_{vc}", leaves, reset="")
+                self.claims.append((f"{name} is told too late what to send", f"!counted || {leaves} == {before}"))
+            for place, (out, to) in enumerate(self._ways(port, vc)):
+                packet = f"({leaves} && {way}[{place}])"
+                self._leave.setdefault((out, to), []).append(packet)
+                self._joined.setdefault((port, out), []).append(packet)
+
+    def _offer(self, name: str, vc: int, width: int) -> str:
+        """Let a queue offer one way or none, another one after each update phase."""
+        free, way = self._free(f"f_way_{name}_{vc}", width), f"way_{name}_{vc}"
+        offered = self._one_of(f"next_{way}", free, width, default=False)
+        update = self._at(self._timing.update_phase)
+        self._register(way, f"{update} ? {offered} : {way}", width=width)
+        self._cut(f"{name}.queues__way_{vc}", way)
+        return way
+
+    def _send(self, way: tuple[int, int], packets: list[str]) -> None:
+        """Claim that what leaves by a way is one packet, that is told to."""
+        port, vc = way
+        is_ejection = port == self._local
+        name = "ejection" if is_ejection else f"{self._name(port)}, virtual channel {vc}"
+        sends = "ejects" if is_ejection else f"(out_{self._name(port)} && of_{self._name(port)} == {vc})"
+        self.claims.append(
+            (f"{name} sends another packet than it should", f"!counted || {sends} == ({' || '.join(packets)})")
+        )
+        for place, one in enumerate(packets[:-1], 1):
+            others = " || ".join(packets[place:])
+            self.claims.append((f"{name} is given to two packets", f"!counted || !({one} && ({others}))"))
+
+    def _cross(self, inputs: tuple[int, ...]) -> None:
+        """Claim that what an output sends is what its packet's input reads; seen late, when that is known."""
+        first, traversal = self._timing.credit_phase + 1, 1 + self._timing.channel_registers
+        cycles = first - self._timing.head_phase
+        late = {
+            port: self._delayed(
+                f"late_i_{self._name(port)}", f"f_flit_{self._name(port)}[{self._bit}]", cycles + traversal
+            )
+            for port in inputs
+        }
+        for out in inputs:
+            sent = self._delayed(f"late_o_{self._name(out)}", f"data_{self._name(out)}[{self._bit}]", cycles)
+            for port in inputs:
+                packets = self._joined.get((port, out))
+                if packets:
+                    name = f"joins_{self._name(port)}_{self._name(out)}"
+                    joins = self._register(name, f"counted ? {' || '.join(packets)} : {name}")
+                    said = (
+                        f"{'ejection' if out == self._local else self._name(out)} changes what {self._name(port)} sends"
+                    )
+                    self.claims.append((said, f"!{joins} || {sent} == {late[port]}"))
+
+    def _output(self, port: int) -> None:
+        """A neighbour that receives: it gives credits for packets that it has, and junk where they are not counted."""
+        name, num_vcs = self._name(port), self._plan.num_vcs[port]
+        slots, gives = self._machine.buffers_per_vc(num_vcs), self._free(f"f_gives_{name}", num_vcs)
+        width = max(1, (num_vcs - 1).bit_length())
+        out = self._output_pin(f"{name}_o__valid", f"out_{name}")
+        self._output_pin(f"{name}_o__data", f"data_{name}", self._machine.spec.flit_width)
+        soon = self._output_pin(f"{name}_o__vc", f"soon_{name}", width) if num_vcs > 1 else "1'd0"
+        of = self._register(f"of_{name}", soon, width=width, reset="")
+        self._register(f"was_{name}", out)
+        self._register(f"of_was_{name}", of, width=width, reset="")
+        credits: list[str] = []
+        for each in range(num_vcs):
+            has, comes = f"has_{name}_{each}", f"counted && {out} && {of} == {each}"
+            give = self._wire(f"give_{name}_{each}", f"{gives}[{each}] && (!counted || {has} != 0)")
+            credits.insert(0, give)
+            self._register(has, f"{has} + ({comes}) - (counted && {give})", width=slots.bit_length())
+            self.claims.append((f"{name} sends a packet without a credit", f"!({comes}) || {has} < {slots}"))
+        self._frame(name, out, f"was_{name}")
+        change = f"head || !{out} || {of} == of_was_{name}"
+        self.claims.append((f"{name} changes the virtual channel within a packet", change))
+        self._pins.append(f".{name}_o__credit({{{', '.join(credits)}}})")
+
+    def _frame(self, name: str, out: str, was: str) -> None:
+        """Claim that packets stand in their slots, from the second one after a reset on."""
+        self.claims += [
+            (f"{name} begins or ends a packet within a slot", f"head || {out} == {was}"),
+            (f"{name} sends a packet in the first slot after a reset", f"!fresh || !{out}"),
+        ]
+        self._happens(out)
+
+    def _ejection(self) -> None:
+        """An ejection buffer: it gives credits for packets that it has, as far apart as a packet is long."""
+        slots = self._machine.ejection_buffers
+        self._output_pin("eject__valid", "ejects")
+        self._output_pin("eject__data", "data_injection", self._machine.spec.flit_width)
+        self._register("ejected", "ejects")
+        credit = self._kept(slots, f"{self._free('f_gives')} && kept != 0 && apart == 0")
+        self.claims.append(("ejection sends a packet without a credit", f"!(head && ejects) || kept < {slots}"))
+        self._frame("ejection", "ejects", "ejected")
+        self._pins.append(f".eject__credit({credit})")

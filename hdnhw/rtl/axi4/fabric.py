@@ -1,0 +1,96 @@
+"""The fabric with AXI4 endpoints: one endpoint a node, under the port names of AXI4."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.machine import Machine
+from hdnhw.rtl.axi4.endpoint import port_members
+from hdnhw.rtl.part import place
+from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
+
+__all__ = ["MemoryComponent", "MemoryFabric"]
+
+
+class MemoryFabric(wiring.Component):
+    """A fabric between managers and memories.
+
+    Parameters
+    ----------
+    machine : Machine
+        With AXI4 endpoints.
+    modules : EndpointModules or EndpointParts
+
+    Members
+    -------
+    aclk, aresetn : In(1)
+        Clock, and reset: synchronous, active low.
+    s_axi_N_*
+        The port to which the manager of node N is joined.
+    m_axi_N_*
+        The port that the memory of node N is joined to.
+    dropped_N, paused_N : Out(16)
+        Packets to no node, and with a gap, that the router has counted: 0, as endpoints send none; the latter only
+        where packets are promised to be gapless.
+    """
+
+    def __init__(self, machine: Machine, modules: EndpointModules | EndpointParts) -> None:
+        self.machine, self.modules = machine, modules
+        self._counters = ["dropped", "paused"] if machine.spec.gapless_packets else ["dropped"]
+        super().__init__(self._members())
+
+    def _members(self) -> dict[str, Any]:
+        """Return all members."""
+        members: dict[str, Any] = {"aclk": In(1), "aresetn": In(1)}
+        for node in range(self.machine.network.num_nodes):
+            for (port, name), (leads_in, layout) in port_members(self.machine.endpoint_format).items():
+                forth, back = (In, Out) if leads_in else (Out, In)
+                for field, shape in layout:
+                    members[f"{port}_{node}_{name}{field}"] = forth(shape.width)
+                members[f"{port}_{node}_{name}valid"] = forth(1)
+                members[f"{port}_{node}_{name}ready"] = back(1)
+            members |= {f"{name}_{node}": Out(DROPPED_WIDTH) for name in self._counters}
+        return members
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        self._elaborate_all(m, self.aclk, ~self.aresetn)
+        return m
+
+    def _elaborate_all(self, m: Module, clock: Value | None, reset: Value | None) -> None:
+        """Join fabric and endpoints."""
+        fabric: dict[str, Any] = {}
+        for node in range(self.machine.network.num_nodes):
+            of_endpoint, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
+            pins = {"i_address": Const(self.machine.address.of_node(node), self.machine.address.width)}
+            pins |= {**of_endpoint, **self._channel_pins(node)}
+            place(m, f"endpoint_{node}", self.modules.unit, pins, clock=clock, reset=reset)
+            fabric |= of_fabric
+            fabric |= {f"o_{name}_{node}": getattr(self, f"{name}_{node}") for name in self._counters}
+        place(m, "fabric", self.modules.fabric, fabric, clock=clock, reset=reset)
+
+    def _channel_pins(self, node: int) -> dict[str, Any]:
+        """Join the ports of a node, signal by signal, to the payloads of its endpoint."""
+        pins: dict[str, Any] = {}
+        for (port, name), (leads_in, layout) in port_members(self.machine.endpoint_format).items():
+            forth, back = ("i", "o") if leads_in else ("o", "i")
+            stem = f"{port}_{node}_{name}"
+            pins[f"{forth}_{port}_{name}__payload"] = Cat(getattr(self, f"{stem}{field}") for field, _ in layout)
+            pins[f"{forth}_{port}_{name}__valid"] = getattr(self, f"{stem}valid")
+            pins[f"{back}_{port}_{name}__ready"] = getattr(self, f"{stem}ready")
+        return pins
+
+
+class MemoryComponent(MemoryFabric):
+    """The same with its logic, in the domain ``sync``: without `aclk` and `aresetn`."""
+
+    def _members(self) -> dict[str, Any]:
+        return {name: member for name, member in super()._members().items() if name not in {"aclk", "aresetn"}}
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        self._elaborate_all(m, None, None)
+        return m

@@ -1,0 +1,160 @@
+"""A fabric each of whose terminals has its own clock and reset."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth.hdl import Cat, Instance, Module, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["ClockedFabric", "NodeStream", "streams_of"]
+
+_VALID = re.compile(r"(?P<name>\w+?)_(?P<node>\d+)_(?P<channel>[a-z]*)valid")
+"""Name of a port that says that a stream of a node has something to give."""
+
+
+@dataclass(frozen=True)
+class NodeStream:
+    """A stream of every node, as the ports of a fabric are named.
+
+    Attributes
+    ----------
+    name, channel : str
+        Its ports at node N are ``NAME_N_`` with the channel behind it, and ``valid``, ``ready`` or a field.
+    leads_in : bool
+        Whether it leads to the fabric.
+    fields : tuple of (str, int)
+        What else it consists of, and bits.
+    """
+
+    name: str
+    channel: str
+    leads_in: bool
+    fields: tuple[tuple[str, int], ...]
+
+    @property
+    def width(self) -> int:
+        """Bits of a transfer."""
+        return sum(width for _, width in self.fields)
+
+    @property
+    def label(self) -> str:
+        """What the crossing calls it."""
+        return self.name if self.channel in ("", "t") else f"{self.name}_{self.channel}"
+
+    def port(self, node: int, part: str) -> str:
+        """Return the name of a port of it."""
+        return f"{self.name}_{node}_{self.channel}{part}"
+
+
+Ports = dict[str, tuple[bool, int]]
+"""Names of ports -> whether it is an input, and bits."""
+
+
+def ports_of(component: Any) -> Ports:
+    """Return the ports of a top level as they are emitted."""
+    return {
+        "_".join(map(str, path)): (member.flow is In, len(Value.cast(value)))
+        for path, member, value in component.signature.flatten(component)
+    }
+
+
+def streams_of(ports: Ports) -> list[NodeStream]:
+    """Return the streams of every node, read from the ports of node 0."""
+    found = []
+    for name, (is_input, _) in ports.items():
+        match = _VALID.fullmatch(name)
+        if match and match["node"] == "0":
+            stem = name.removesuffix("valid")
+            parts = [(other.removeprefix(stem), bits) for other, (_, bits) in ports.items() if other.startswith(stem)]
+            fields = tuple((part, bits) for part, bits in parts if part not in ("valid", "ready"))
+            found.append(NodeStream(match["name"], match["channel"], is_input, fields))
+    return found
+
+
+class ClockedFabric(wiring.Component):
+    """A fabric, with endpoints or without, and a crossing between each terminal and its user.
+
+    It instantiates both modules by name; :mod:`hdnhw.emit` emits them.
+
+    Parameters
+    ----------
+    inside : Component
+        The fabric's top level.
+    fabric, crossing : str
+        Names of its module and of the crossing's.
+    clock, reset : str
+        Names of its clock and its reset; a reset whose name ends in ``n`` is active low.
+    nodes : int
+
+    Members
+    -------
+    CLOCK, RESET : In(1)
+        The fabric's.
+    CLOCK_N, RESET_N : In(1)
+        Those of node N, of the same polarity; synchronous to the node's clock.
+    all ports of `inside`
+        Its streams of node N belong to the node's clock, all else to the fabric's.
+    """
+
+    def __init__(self, inside: Any, *, fabric: str, crossing: str, clock: str, reset: str, nodes: int) -> None:
+        self._fabric, self._crossing, self._clock, self._reset, self._nodes = fabric, crossing, clock, reset, nodes
+        self.ports = {name: port for name, port in ports_of(inside).items() if name not in (clock, reset)}
+        self.streams = streams_of(self.ports)
+        clocks = [clock, reset, *(f"{name}_{node}" for node in range(nodes) for name in (clock, reset))]
+        members: dict[str, Any] = {name: In(1) for name in clocks}
+        super().__init__(
+            members | {name: (In if is_input else Out)(bits) for name, (is_input, bits) in self.ports.items()}
+        )
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        pins: dict[str, Any] = {
+            f"{'i' if is_input else 'o'}_{name}": getattr(self, name) for name, (is_input, _) in self.ports.items()
+        }
+        for node in range(self._nodes):
+            pins |= self._elaborate_node(m, node)
+        clocked = {f"i_{self._clock}": getattr(self, self._clock), f"i_{self._reset}": getattr(self, self._reset)}
+        m.submodules.fabric = Instance(self._fabric, **clocked, **pins)
+        return m
+
+    def _reset_of(self, name: str) -> Value:
+        """Return a reset, active high."""
+        return ~getattr(self, name) if self._reset.endswith("n") else getattr(self, name)
+
+    def _elaborate_node(self, m: Module, node: int) -> dict[str, Any]:
+        """Add the crossing of a node; return the pins of the fabric that it takes over."""
+        of_crossing: dict[str, Any] = {
+            "i_fabric_clk": getattr(self, self._clock),
+            "i_fabric_rst": self._reset_of(self._reset),
+            "i_node_clk": getattr(self, f"{self._clock}_{node}"),
+            "i_node_rst": self._reset_of(f"{self._reset}_{node}"),
+        }
+        of_fabric: dict[str, Any] = {}
+        for each in self.streams:
+            writer, reader = ("node", "fabric") if each.leads_in else ("fabric", "node")
+            for end, side in (("i", writer), ("o", reader)):
+                parts = self._wires(each, node, inside=side == "fabric")
+                valid, ready = parts.pop("valid"), parts.pop("ready")
+                into, out = ("i", "o") if end == "i" else ("o", "i")
+                of_crossing |= {
+                    f"{into}_{each.label}_{end}__payload": Cat(parts.values()),
+                    f"{into}_{each.label}_{end}__valid": valid,
+                    f"{out}_{each.label}_{end}__ready": ready,
+                }
+                if side == "fabric":
+                    fields = {f"{out}_{each.port(node, part)}": wire for part, wire in parts.items()}
+                    of_fabric |= fields | {
+                        f"{out}_{each.port(node, 'valid')}": valid,
+                        f"{into}_{each.port(node, 'ready')}": ready,
+                    }
+        m.submodules[f"crossing_{node}"] = Instance(self._crossing, **of_crossing)
+        return of_fabric
+
+    def _wires(self, each: NodeStream, node: int, *, inside: bool) -> dict[str, Any]:
+        """Return the signals of one end of a stream: ports of this component, or wires to the fabric."""
+        widths = dict(each.fields) | {"valid": 1, "ready": 1}
+        if not inside:
+            return {part: getattr(self, each.port(node, part)) for part in widths}
+        return {part: Signal(width, name=f"fabric_{each.port(node, part)}") for part, width in widths.items()}

@@ -1,0 +1,213 @@
+"""Proofs of delivery: emitted routers pass every packet on once and unchanged, and those with a changed gate do not."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from hdnhw.cli import main
+from hdnhw.emit.fabric import emit_fabric
+from hdnhw.prove import search
+from hdnhw.prove.delivery import prove_delivery, unmodelled
+from hdnhw.prove.inputs import flit_codes
+from hdnhw.spec import FabricSpec, parse
+
+SECONDS = 100.0
+SMALL = "hdn(cube(1), [[]])"
+
+
+def emitted(network=SMALL, **options):
+    return emit_fabric(FabricSpec(network=parse(network), **options))
+
+
+def changed(fabric, pattern, becomes):
+    """Return a fabric in whose text the first place that is like `pattern` has changed."""
+    text, count = re.subn(pattern, becomes, fabric.files["fabric.sv"], count=1)
+    assert count == 1
+    return replace(fabric, files={**fabric.files, "fabric.sv": text})
+
+
+def refuted(fabric, root):
+    """Return the part and the reason of the first refutation."""
+    findings = prove_delivery(fabric, seconds=SECONDS, root=root)
+    return next(((one.part, one.why) for one in findings if one.answer == "refuted"), None)
+
+
+@pytest.mark.parametrize(
+    ("network", "options"),
+    [
+        (SMALL, {"packet_length": 4}),
+        (SMALL, {}),
+        (SMALL, {"channel_registers": 1, "buffers": 2}),
+        ("torus(4, 4)", {"packet_length": 4, "buffers": 2, "crossbar": "output"}),
+        ("mesh(2, 2)", {"packet_length": 16}),
+        ("rdn(torus(3), 1)", {}),
+        ("torus(5)", {"lanes": 2, "ram": "distributed"}),
+        ("hdn(cube(2), [[0]])", {"packet_length": 5, "flit_width": 16}),
+    ],
+)
+@pytest.mark.light("hdn(cube(1), [[]])-options0")
+def test_what_is_emitted_is_proved(network, options, tmp_path):
+    assert {
+        (one.answer, one.why) for one in prove_delivery(emitted(network, **options), seconds=SECONDS, root=tmp_path)
+    } == {("proved", "")}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "part", "said"),
+    [
+        (  # two bits change places on the way from one input to one output
+            r"(dim0_o__data.next  = )(mux_\d+) \|",
+            r"\1{ \2[31:5], \2[3], \2[4], \2[2:0] } |",
+            "switch, bit 3",
+            "dim0 changes what ",
+        ),
+        (  # a queue forgets packets that have not left
+            r"(assign \\dim0.decisions_1.pop  = [^;]*);",
+            r"\1 | \\dim0.at [5];",
+            "queue of dim0, virtual channel 1",
+            "",
+        ),
+        (  # flits are not written
+            r"if \(\\cross1.write_en \)",
+            "if (1'h0)",
+            "queue of cross1, virtual channel 0, bit 0",
+            "a packet leaves its buffer changed",
+        ),
+        (  # flits are written into another packet's buffer
+            r"(assign \\injection.net_\d+  =) (\\injection.write_slot );",
+            r"\1 \2 ^ \\injection.position [1];",
+            "queue of injection",
+            "a packet leaves its buffer changed",
+        ),
+        (  # the crossbar joins the wrong input
+            r"(\\allocator.idle_0.next  = \\allocator.next_idle_0 );",
+            r"\\allocator.idle_0.next  = ~\\allocator.next_idle_0 ;",
+            "switch",
+            "",
+        ),
+        (  # an output says that it sends what another one does
+            r"(\\dim0_o__valid.next  = allocator_valid_)0;",
+            r"\g<1>1;",
+            "switch",
+            "",
+        ),
+        (  # the other virtual channel is read
+            r"(assign \\dim0.queues__read_vc  =) (queues__read_vc);",
+            r"\1 ~ \2;",
+            None,
+            "",
+        ),
+        (  # a credit for nothing
+            r"(assign dim0_i__credit =) (\\\S+) ;",
+            r"\1 ~\2 ;",
+            "switch",
+            "dim0 is told to send",
+        ),
+        (  # nobody looks at the credits
+            r"(assign \\allocator\S+  = \\allocator.queues_0__way_0) +& \\allocator\S*available ",
+            r"\1 ",
+            "switch",
+            "without a credit",
+        ),
+    ],
+)
+def test_a_change_is_refuted(pattern, becomes, part, said, tmp_path):
+    found = refuted(changed(emitted(), pattern, becomes), tmp_path)
+    assert found is not None
+    assert part in (None, found[0])
+    assert re.search(rf"{said}.*, in cycle \d+", found[1])
+    (trace,) = tmp_path.glob("*/trace.vcd")
+    assert "$enddefinitions" in trace.read_text()
+
+
+def test_a_trace_shows_the_claim_that_does_not_hold(tmp_path):
+    """The waveform is that of the text and its rig, simulated anew, up to the cycle that is named."""
+    fabric = changed(emitted(), r"if \(\\cross1.write_en \)", "if (1'h0)")
+    found = refuted(fabric, tmp_path)
+    assert found is not None
+    cycle = int(found[1].rsplit(" ", 1)[1])
+    (trace,) = tmp_path.glob("*/trace.vcd")
+    text = trace.read_text()
+    wrong = re.search(r"\$var wire \d+ (\S+) wrong ", text)[1]
+    assert {name for name in ("at", "leaving", "due") if re.search(rf" {name} ", text)} >= {"at", "leaving"}
+    last = [line for line in text.splitlines() if line.endswith(f" {wrong}")][-1]
+    assert "1" in last.split()[0][1:]
+    assert f"#{10 * cycle}" in text
+
+
+def test_a_router_that_never_sends_is_not_proved(tmp_path):
+    """Nothing that is claimed is wrong with a queue that takes nothing in; but no packet is seen."""
+    fabric = changed(emitted(), r"(\\allocator.valid_0.next  )= \\allocator.next_valid_0 ;", r"\1= 1'h0;")
+    answers = {one.part: one.answer for one in prove_delivery(fabric, seconds=SECONDS, root=tmp_path)}
+    assert answers["switch"] != "proved"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"queueing": "voq", "crc": True, "packet_length": 4}, "--queueing voq --crc"),
+        ({"switching": "cut-through", "packet_length": 8}, "--switching cut-through"),
+        ({"packet_length": 2}, "--packet-length 2"),
+        ({"gapless_packets": True}, "--gapless-packets"),
+        ({"dead_pins": True}, "--dead-pins"),
+        ({}, ""),
+    ],
+)
+def test_options_that_rigs_do_not_know(options, said, tmp_path):
+    fabric = emitted(**options)
+    assert unmodelled(fabric.machine) == said
+    if said:
+        (finding,) = prove_delivery(fabric, seconds=SECONDS, root=tmp_path)
+        assert (finding.answer, finding.why) == ("undecided", f"the rig does not know {said}")
+
+
+def test_a_text_that_rigs_do_not_fit(tmp_path):
+    """A memory is written in two places."""
+    write = r"(    if \(\\dim0.write_en \)\n.*;\n)"
+    findings = list(prove_delivery(changed(emitted(), write, r"\1\1"), seconds=SECONDS, root=tmp_path))
+    undecided = [one for one in findings if one.answer == "undecided"]
+    assert [one.part for one in undecided] == [f"queue of dim0, virtual channel {vc}" for vc in range(2)]
+    assert all("times in fabric_router" in one.why for one in undecided)
+
+
+def test_a_search_is_given_up(monkeypatch, tmp_path):
+    monkeypatch.setattr(search, "prove_outputs", lambda *_, **__: None)
+    found = {(one.answer, one.why) for one in prove_delivery(emitted(packet_length=4), seconds=SECONDS, root=tmp_path)}
+    assert found == {("undecided", "no answer within 100 seconds")}
+
+
+def test_a_tool_that_fails_ends_in_a_line(monkeypatch, capsys):
+    monkeypatch.setattr("hdnhw.flow.abc.importlib.util.find_spec", lambda _: None)
+    assert main(["prove", SMALL, "--packet-length", "4"]) == 1
+    out, err = capsys.readouterr()
+    assert err.splitlines()[-1].startswith("hdnhw: abc is not installed: pyosys has no yosys-abc beside it")
+    assert "abc is not installed" in out
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_bad_seconds(seconds, capsys):
+    assert main(["prove", "cube(2)", f"--seconds={seconds}"]) == 2
+    assert capsys.readouterr().err == f"hdnhw: seconds must be above 0, not {seconds}\n"
+
+
+@pytest.mark.parametrize("length", [3, 4, 8, 12, 16, 32])
+def test_codes_of_flits(length):
+    from amaranth.hdl import Module, Signal
+    from amaranth.sim import Simulator
+
+    from hdnhw.rtl.bits import index_width, next_flit
+
+    m, code = Module(), Signal(index_width(length))
+    m.d.sync += code.eq(next_flit(code, length))
+    simulator, found = Simulator(m), []
+    simulator.add_clock(1e-6)
+
+    async def watch(context):
+        for _ in range(length):
+            found.append(context.get(code))
+            await context.tick()
+
+    simulator.add_testbench(watch)
+    simulator.run()
+    assert found == flit_codes(length)
