@@ -816,10 +816,10 @@ def test_routing_in_fast_modes_reproduces_the_reference(run, instance):
         assert result[ours] == pytest.approx(expected[theirs], abs=6e-7)  # the reference has six decimals
     assert result["pairs"] == instance["n"] * (instance["n"] - 1)
     assert (result["modes"], result["exhaustive"], result["cdg_acyclic"]) == ("f" * levels, True, True)
-    # Two phases a level and two halves of a ring, but in ports that see one of them alone: tests/routing/test_hop.py counts.
+    # Two phases a level and two halves of a ring, but in ports that see one alone: tests/routing/test_hop.py counts.
     datelines = any(factor.kind == "cycle" and factor.size >= 5 for factor in network.factors)
     assert 2 ** (levels + datelines) % result["num_vcs"] == 0
-    assert result["num_vcs"] == max(plan(network, "f" * levels).num_vcs)
+    assert result["num_vcs"] == max(plan(network.spec, "f" * levels).num_vcs)
 
 
 def test_the_reference_is_whole():
