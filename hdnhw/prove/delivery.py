@@ -11,6 +11,7 @@ from pathlib import Path
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
 from hdnhw.prove.bits import alike_bits
+from hdnhw.prove.ejection import EjectionRig
 from hdnhw.prove.finding import Finding
 from hdnhw.prove.inputs import InjectionRig, InputRig
 from hdnhw.prove.netlist import ForeignInputError, Netlist
@@ -22,6 +23,13 @@ from hdnhw.prove.switch import SwitchRig
 __all__ = ["prove_delivery", "unmodelled"]
 
 Say = Callable[[str], None]
+
+Part = tuple[str, Callable[[], Rig]]
+"""What a part is called, and what makes its rig."""
+
+INCOMING = ("_i__data", "inject__payload", "channel__data")
+OUTGOING = ("_o__data", "eject__data", "eject__payload")
+"""How the pins end over which flits come into a module and leave it."""
 
 
 def unmodelled(machine: Machine) -> str:
@@ -42,7 +50,7 @@ def unmodelled(machine: Machine) -> str:
 def prove_delivery(
     fabric: EmittedFabric, *, seconds: float, root: Path = PROOF_ROOT, say: Say = lambda _: None
 ) -> Iterator[Finding]:
-    """Prove the parts of each router: the queues of each input, and the switch.
+    """Prove the parts of each router, which are the queues of each input and the switch, and the ejection buffer.
 
     Parameters
     ----------
@@ -55,17 +63,17 @@ def prove_delivery(
         Is told what goes on.
     """
     strange = unmodelled(fabric.machine)
-    for shape, module in enumerate(fabric.modules.routers):
+    for module, parts in _modules(fabric):
         if strange:
-            yield Settled("undecided", f"the rig does not know {strange}").finding("delivery", module, "router")
+            yield Settled("undecided", f"the rig does not know {strange}").finding("delivery", module, "all")
             continue
         try:
             groups = _alike(fabric, module)
         except ForeignInputError as error:
-            yield Settled("undecided", str(error)).finding("delivery", module, "router")
+            yield Settled("undecided", str(error)).finding("delivery", module, "all")
             continue
         for bits in groups:
-            for part, make in _parts(fabric, shape, bits[0]):
+            for part, make in parts(bits[0]):
                 name = part if len(groups) == 1 else f"{part}, bit {bits[0]}"
                 say(f"{module}: {name}, at most {seconds:g} seconds ...")
                 yield _answer(make, seconds, root).finding("delivery", module, name, cases=len(bits))
@@ -79,8 +87,14 @@ def _answer(make: Callable[[], Rig], seconds: float, root: Path) -> Settled:
     return settle(rig, seconds=seconds, root=root)
 
 
-def _parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[tuple[str, Callable[[], Rig]]]:
-    """Return the rigs of a router's parts, for one bit of the data."""
+def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Iterator[Part]]]]:
+    """Return the modules that flits go through, each with its rigs for one bit of the data."""
+    for shape, module in enumerate(fabric.modules.routers):
+        yield module, partial(_router_parts, fabric, shape)
+    yield fabric.modules.ejection, lambda bit: iter([("ejection buffer", partial(EjectionRig, fabric, bit))])
+
+
+def _router_parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[Part]:
     plan = fabric.machine.plan
     ports, own = plan.network.ports, plan.shapes[shape]
     for port in own.ports:
@@ -93,13 +107,14 @@ def _parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[tuple[str, C
 
 
 def _alike(fabric: EmittedFabric, module: str) -> list[list[int]]:
-    """Return the bits of data that a router passes on alike, in groups."""
+    """Return the bits of data that a module passes on alike, in groups."""
+    width = fabric.machine.spec.flit_width
     netlist = Netlist(fabric.files["fabric.sv"], module, WIRES)
     pins = {name: nets for name, nets in netlist.names.items() if "." not in name}
     routes = [nets for name, nets in netlist.names.items() if name.endswith((".take", ".vc", ".possible"))]
     return alike_bits(
         netlist,
-        inputs={name: nets for name, nets in pins.items() if name.endswith(("_i__data", "inject__payload"))},
-        outputs=[nets for name, nets in pins.items() if name.endswith(("_o__data", "eject__data"))],
+        inputs={name: nets for name, nets in pins.items() if name.endswith(INCOMING)},
+        outputs=[nets[:width] for name, nets in pins.items() if name.endswith(OUTGOING)],
         cut=[net for nets in routes for net in nets],
     )

@@ -8,7 +8,6 @@ from typing import Any
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.flow.tools import tool_versions
 from hdnhw.prove.certificate import check_manifest, write_certificate
-from hdnhw.prove.channels import prove_channel
 from hdnhw.prove.delivery import prove_delivery
 from hdnhw.prove.finding import SECONDS, Finding
 from hdnhw.prove.netlist import Netlist
@@ -63,7 +62,6 @@ def prove_fabric(
     if output is not None:
         check_manifest(fabric, output)
     findings = [*prove_routing(fabric, say=say), *prove_delivery(fabric, seconds=seconds, say=say)]
-    findings.append(prove_channel(fabric, seconds=seconds))
     result = {
         "spec": str(spec.network),
         "nodes": nodes,

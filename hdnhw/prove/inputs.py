@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
-from hdnhw.prove.rig import RigError
+from hdnhw.prove.rig import RigError, flit_codes
 
 __all__ = ["InjectionRig", "InputRig"]
 
@@ -68,7 +68,7 @@ class InputRig(RouterPart):
         self.claims.append(("a credit is given for another packet than leaves", f"!counted || {credit} == leaves"))
         self._first_phase = self._timing.head_phase
         self._route("head && on", "on_vc")
-        self._pins += [f".{self._own}_i__valid(on)", f".{self._own}_i__data({self._data()})"]
+        self._pins += [f".{self._own}_i__valid(on)", f".{self._own}_i__data({self._data(self._bit, 'watched')})"]
         if num_vcs > 1:
             self._wire("vc", f"{stages[-2]} ? {stages[-2]}_vc : {self._free('f_junk', 4)}", width=4)
             self._pins.append(f".{self._own}_i__vc(vc[{(num_vcs - 1).bit_length() - 1}:0])")
@@ -86,15 +86,6 @@ class InputRig(RouterPart):
             self._register(after, before)
             self._register(f"{after}_vc", f"{before}_vc", width=4, reset="")
         return stages
-
-    def _data(self) -> str:
-        """Return a flit that comes in: the watched bit of the marked packet has its value, all else is junk."""
-        width, bit = self._machine.spec.flit_width, self._bit
-        data = self._free("f_data", width)
-        self._wire("data_bit", f"watched ? value : {data}[{bit}]")
-        above = [f"{data}[{width - 1}:{bit + 1}]"] if bit < width - 1 else []
-        below = [f"{data}[{bit - 1}:0]"] if bit else []
-        return f"{{{', '.join([*above, 'data_bit', *below])}}}"
 
     def _route(self, begins: str, vc: str) -> None:
         """Put the rig in place of the route unit: whose head flit comes takes one of the ways that it may take.
@@ -238,12 +229,6 @@ class InputRig(RouterPart):
                 due = self._code_in_phase(codes, self._lead - stage - 1)
                 self._hint(f"!is_second || incoming_{stage} == ({due})")
 
-    def _code_in_phase(self, codes: list[int], ahead: int) -> str:
-        length, bits = self._length, max(1, (self._length - 1).bit_length())
-        return " | ".join(
-            f"({bits}'d{codes[(phase + ahead) % length]} & {{{bits}{{at[{phase}]}}}})" for phase in range(length)
-        )
-
     def _hint_writing(self) -> None:
         """The word that is remembered is the watched one, in the marked packet's buffer."""
         bits = self._slot_bits + max(1, (self._length - 1).bit_length())
@@ -330,7 +315,7 @@ class InjectionRig(InputRig):
             when = "routed" if self._timing.registers_routes else "begins"
             self._wire("possible", f"{when} ? {good} : {possible}")
             self._cut("injection.route.possible", "possible")
-        self._pins += [f".inject__valid({offers})", f".inject__payload({self._data()})"]
+        self._pins += [f".inject__valid({offers})", f".inject__payload({self._data(self._bit, 'watched')})"]
 
     def _unclosed(self) -> str:
         return "1'd0"
@@ -341,22 +326,3 @@ class InjectionRig(InputRig):
         self._look("kept", f"{self._own}.decisions_0.i", self._widths[0])
         self._hint(f"!coming || !{kept} || kept == own_way")
         super()._hint_decisions()
-
-
-def flit_codes(length: int) -> list[int]:
-    """Return the codes of a packet's flits, as :func:`hdnhw.rtl.bits.next_flit` numbers them.
-
-    Examples
-    --------
-    >>> flit_codes(8), flit_codes(5)
-    ([0, 1, 2, 5, 3, 7, 6, 4], [0, 1, 2, 3, 4])
-    """
-    width = max(1, (length - 1).bit_length())
-    if length != 1 << width or width > 4 or length <= 2:
-        return list(range(length))
-    codes, top = [0], 1 << width - 1
-    while len(codes) < length:
-        code = codes[-1]
-        low = bool(code & top) ^ bool(code & top >> 1) ^ (code & (top - 1) == 0)
-        codes.append((code << 1 & (1 << width) - 1) | low)
-    return codes

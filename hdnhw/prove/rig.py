@@ -5,12 +5,13 @@ then drives what reads them. It can look at others. Inputs of the module that a 
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.netlist import read_text, text_of
 
-__all__ = ["Rig", "RigError"]
+__all__ = ["Rig", "RigError", "flit_codes"]
 
 _TOP = "rig"
 
@@ -129,6 +130,7 @@ class Rig:
         self._wire("rst", "first | f_reset")
         last = self._length - 1
         self._register("at", f"{{at[{last - 1}:0], at[{last}]}}" if last else "1", width=self._length, reset="1")
+        self._hint("at != 0 && (at & (at - 1'd1)) == 0")
         self._wire("counted", self._at(self._timing.credit_phase))
         self._wire("head", self._at(self._timing.head_phase))
         self._wire("tail", self._at(self._timing.tail_phase))
@@ -165,11 +167,28 @@ class Rig:
         """Make a value that may be anything and never changes from the first reset on."""
         return self._register(name, f"first ? {self._free(f'f_{name}', width)} : {name}", width=width, reset="")
 
+    def _code_in_phase(self, codes: Sequence[int], ahead: int) -> str:
+        """Return which of the codes of a packet's flits is that of the flit that is `ahead` of the phase's number."""
+        return self._selected([codes[(phase + ahead) % self._length] for phase in range(self._length)], "at")
+
+    def _selected(self, values: Sequence[int], one_hot: str) -> str:
+        """Return that of some values, numbers of a packet's flits or codes, which a one-hot register says."""
+        bits = max(1, (self._length - 1).bit_length())
+        return " | ".join(f"({bits}'d{value} & {{{bits}{{{one_hot}[{n}]}}}})" for n, value in enumerate(values))
+
     def _one_of(self, name: str, bits: str, width: int, *, default: bool) -> str:
         """Make a one-hot value of the lowest of some bits that is set; if none is, of the first one, or none."""
         own = f"{bits}[{width - 1}:0]" if width > 1 else f"{bits}[0]"
         lowest = f"{own} & (~{own} + 1'd1)"
         return self._wire(name, f"{own} == 0 ? {width}'d1 : ({lowest})" if default else lowest, width=width)
+
+    def _data(self, bit: int, watched: str) -> str:
+        """Return a flit that comes in: one bit is ``value`` while it is `watched`, all else is junk."""
+        width, data = self._machine.spec.flit_width, self._free("f_data", self._machine.spec.flit_width)
+        self._wire("data_bit", f"{watched} ? value : {data}[{bit}]")
+        above = [f"{data}[{width - 1}:{bit + 1}]"] if bit < width - 1 else []
+        below = [f"{data}[{bit - 1}:0]"] if bit else []
+        return f"{{{', '.join([*above, 'data_bit', *below])}}}"
 
     def _kept(self, slots: int, credit: str) -> str:
         """Count the packets that an ejection buffer has, and the cycles until it may give the next credit."""
@@ -225,15 +244,15 @@ class Rig:
             Of what is remembered: registers ``rig_NAME_addr`` and ``rig_NAME_word`` in the module.
         """
         net, own = re.escape(memory), f"rig_{name}"
-        shape = re.search(rf"^ *reg (\[\d+:0\] )?\\{net} +\[(\d+):0\];$", self._text, re.MULTILINE)
+        shape = re.search(rf"^ *reg (\[\d+:0\] )?\\?{net} *\[(\d+):0\];$", self._text, re.MULTILINE)
         if shape is None:
             raise RigError(f"{self.module} has no memory {memory}")
         word, bits = shape[1] or "", int(shape[2]).bit_length()
         self._replace(
-            rf"if \((.*)\)\n *\\{net} +\[(.*)\] <= (.*);$",
+            rf"if \((.*)\)\n *\\?{net} *\[(.*)\] <= (.*);$",
             rf"if ((\1) && ({own}_keeps || {own}_addr == (\2))) begin {own}_addr <= \2; {own}_word <= \3; end",
         )
-        self._replace(rf"(assign .* =|<=) \\{net} +\[(.*)\];$", rf"\1 {own}_addr == (\2) ? {own}_word : {own}_junk;")
+        self._replace(rf"(assign .* =|<=) \\?{net} *\[(.*)\];$", rf"\1 {own}_addr == (\2) ? {own}_word : {own}_junk;")
         self._replace(
             rf"^module {self.module}\(([^;]*;)",
             rf"module {self.module}({own}_keeps, {own}_junk, \1\n  input {own}_keeps;\n  input {word}{own}_junk;\n"
@@ -245,3 +264,22 @@ class Rig:
         self._text, count = re.subn(pattern, becomes, self._text, flags=re.MULTILINE)
         if count != 1:
             raise RigError(f"{pattern} was found {count} times in {self.module}")
+
+
+def flit_codes(length: int) -> list[int]:
+    """Return the codes of a packet's flits, as :func:`hdnhw.rtl.bits.next_flit` numbers them.
+
+    Examples
+    --------
+    >>> flit_codes(8), flit_codes(5)
+    ([0, 1, 2, 5, 3, 7, 6, 4], [0, 1, 2, 3, 4])
+    """
+    width = max(1, (length - 1).bit_length())
+    if length != 1 << width or width > 4 or length <= 2:
+        return list(range(length))
+    codes, top = [0], 1 << width - 1
+    while len(codes) < length:
+        code = codes[-1]
+        low = bool(code & top) ^ bool(code & top >> 1) ^ (code & (top - 1) == 0)
+        codes.append((code << 1 & (1 << width) - 1) | low)
+    return codes

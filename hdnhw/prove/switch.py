@@ -2,13 +2,22 @@
 
 Queues offer whatever they like, one way or none each. In every slot each packet that a queue is told to send stands on
 the output and virtual channel of its way, and nothing else does; nothing is sent without a credit, and a packet begins
-at its phase, is not interrupted and keeps its virtual channel.
+at its phase, is not interrupted and keeps its virtual channel. In a slot before which a packet is offered for whose way
+there is a free buffer, by the rig's count, a packet leaves: no credit is lost, and no order goes round in a circle.
 """
+
+import re
+from contextlib import suppress
+from itertools import combinations
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
+from hdnhw.prove.rig import RigError
 
 __all__ = ["SwitchRig"]
+
+MOST_UNARY = 4
+"""Packet buffers up to which a router counts those that are free by as many ones."""
 
 
 class SwitchRig(RouterPart):
@@ -18,6 +27,8 @@ class SwitchRig(RouterPart):
         super().__init__(fabric, shape, bit)
         self._leave: dict[tuple[int, int], list[str]] = {}
         self._joined: dict[tuple[int, int], list[str]] = {}
+        self._offered: dict[tuple[int, int], list[str]] = {}
+        self._free_ahead: dict[tuple[int, int], str] = {}
         inputs = (*self._shape.ports, self._local)
         for port in inputs:
             self._input(port)
@@ -27,6 +38,8 @@ class SwitchRig(RouterPart):
         for way, packets in self._leave.items():
             self._send(way, packets)
         self._cross(inputs)
+        self._progress()
+        self._hint_orders()
 
     def _input(self, port: int) -> None:
         """Let the queues of an input offer ways, and claim that it is told rightly what to send."""
@@ -55,6 +68,7 @@ class SwitchRig(RouterPart):
                 packet = f"({leaves} && {way}[{place}])"
                 self._leave.setdefault((out, to), []).append(packet)
                 self._joined.setdefault((port, out), []).append(packet)
+                self._offered.setdefault((out, to), []).append(f"{way}[{place}]")
 
     def _offer(self, name: str, vc: int, width: int) -> str:
         """Let a queue offer one way or none, another one after each update phase."""
@@ -77,6 +91,37 @@ class SwitchRig(RouterPart):
         for place, one in enumerate(packets[:-1], 1):
             others = " || ".join(packets[place:])
             self.claims.append((f"{name} is given to two packets", f"!counted || !({one} && ({others}))"))
+
+    def _progress(self) -> None:
+        """Claim that a packet leaves if, at the sample phase before, one was offered to whose way there is a buffer."""
+        can = " || ".join(
+            f"({self._free_ahead[way]} && ({' || '.join(offers)}))" for way, offers in self._offered.items()
+        )
+        self._register("could", f"{self._at(self._timing.sample_phase)} ? {can} : could")
+        leaves = " || ".join(packet for packets in self._leave.values() for packet in packets)
+        self.claims.append(("no packet leaves although one could", f"!counted || !could || {leaves}"))
+
+    def _hint_orders(self) -> None:
+        """Who was served before whom goes round in no circle of three, so in none."""
+        orders: dict[str, dict[tuple[int, int], str]] = {}
+        for name, one, other in re.findall(r"^  reg \\(allocator\.\w*order\w*)_(\d+)_(\d+) ", self._text, re.MULTILINE):
+            net = f"{name}_{one}_{other}"
+            orders.setdefault(name, {})[int(one), int(other)] = self._look(f"is_{net.replace('.', '_')}", net, 1)
+        for order in orders.values():
+            for i, j, k in combinations(range(max(later for _, later in order) + 1), 3):
+                ij, jk, ik = order[i, j], order[j, k], order[i, k]
+                self._hint(f"!({ij} && {jk} && !{ik}) && !(!{ij} && !{jk} && {ik})")
+
+    def _hint_credits(self, out: int, vc: int, slots: int, held: str) -> None:
+        """The router has counted the free buffers ahead as the rig has."""
+        counter = f"allocator.credits_{out}_{vc}.free"
+        with suppress(RigError):
+            if slots > MOST_UNARY:
+                self._look(f"free_{out}_{vc}", counter, slots.bit_length())
+                self._hint(f"free_{out}_{vc} == {slots} - {held}")
+            else:
+                self._look(f"free_{out}_{vc}", counter, slots)
+                self._hint(f"free_{out}_{vc} == {{{slots}{{1'd1}}}} >> {held}")
 
     def _cross(self, inputs: tuple[int, ...]) -> None:
         """Claim that what an output sends is what its packet's input reads; seen late, when that is known."""
@@ -118,6 +163,8 @@ class SwitchRig(RouterPart):
             credits.insert(0, give)
             self._register(has, f"{has} + ({comes}) - (counted && {give})", width=slots.bit_length())
             self.claims.append((f"{name} sends a packet without a credit", f"!({comes}) || {has} < {slots}"))
+            self._free_ahead[port, each] = f"{has} < {slots}"
+            self._hint_credits(self._shape.ports.index(port), each, slots, has)
         self._frame(name, out, f"was_{name}")
         change = f"head || !{out} || {of} == of_was_{name}"
         self.claims.append((f"{name} changes the virtual channel within a packet", change))
@@ -139,5 +186,13 @@ class SwitchRig(RouterPart):
         self._register("ejected", "ejects")
         credit = self._kept(slots, f"{self._free('f_gives')} && kept != 0 && apart == 0")
         self.claims.append(("ejection sends a packet without a credit", f"!(head && ejects) || kept < {slots}"))
+        self._register("uncounted", f"!counted && (uncounted || {credit})")
+        gone = f"(counted && (uncounted || {credit}))"
+        self._register("ahead", f"ahead + (counted && ejects) - {gone}", width=slots.bit_length())
+        self._free_ahead[self._local, 0] = f"ahead < {slots}"
+        self._hint_credits(len(self._shape.ports), 0, slots, "ahead")
+        with suppress(RigError):
+            self._look("pending", "allocator.pending", 1)
+            self._hint("pending == uncounted")
         self._frame("ejection", "ejects", "ejected")
         self._pins.append(f".eject__credit({credit})")
