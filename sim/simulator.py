@@ -61,6 +61,9 @@ def control_text(modules: Sequence[str], *lines: str) -> str:
     return "\n".join(["`verilator_config", *rules, *(f'hier_block -module "{name}"' for name in modules), ""])
 
 
+LOG = "build.log"
+"""Of a build, in its folder."""
+
 NOT_PLAIN = " \t\n\"'#$%&()*:;<>?[\\]`{|}~"
 """Characters of a path that make or a shell would not take as they are."""
 
@@ -135,25 +138,30 @@ class Build:
             return time.monotonic() - started
 
     def _make(self) -> None:
-        log = self.folder / "build.log"
+        log = self.folder / LOG
         _find_simulator(self.simulator, objects=self.folder.parent / "objects")
         with _plain(self.folder) as folder:
             sources = folder / "sources"
             sources.mkdir(parents=True)
             for name, text in {**self._files, **self._linked}.items():
                 (sources / name).write_text(text)
+            arguments = [*self._arguments, *(str(sources / name) for name in self._linked)]
             try:
-                get_runner(self.simulator).build(
-                    sources=[sources / name for name in self._files],
-                    hdl_toplevel=self._top,
-                    build_args=[*self._arguments, *(str(sources / name) for name in self._linked)],
-                    build_dir=folder,
-                    timescale=("1ns", "1ns"),
-                    log_file=folder / log.name,
-                    always=True,
-                )
+                self._compile([sources / name for name in self._files], arguments, folder)
             except (SystemExit, RuntimeError) as error:
                 raise ToolError(f"{self.simulator} could not build the bench, see {log}") from error
+
+    def _compile(self, sources: Sequence[Path], arguments: Sequence[str], folder: Path) -> None:
+        """Build in a folder that make takes; raise SystemExit or RuntimeError if the simulator refuses."""
+        get_runner(self.simulator).build(
+            sources=sources,
+            hdl_toplevel=self._top,
+            build_args=arguments,
+            build_dir=folder,
+            timescale=("1ns", "1ns"),
+            log_file=folder / LOG,
+            always=True,
+        )
 
     def run_folder(self, name: str = "run") -> Path:
         """Return the folder in which this process keeps the files of a run."""

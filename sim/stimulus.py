@@ -40,6 +40,8 @@ HOTSPOT_SHARE = 0.05
 SINK_STALL, SOURCE_GAP = 64, 32
 """Pauses of the random test, of 256 (see :class:`Terminals`)."""
 
+HELD_SLOTS = 32
+"""Slots for which no sink is ready in the held test: by then all is stuck. After that, sinks stall twice as often."""
 
 ALWAYS = (0, (1 << 31) - 1)
 """All cycles of a run, from the first one and up to the last."""
@@ -127,7 +129,8 @@ def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1,
         ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
         pausing, some destinations impossible where the address has holes. ``exchange``: a total exchange by its
         timetable, see :func:`hdnhw.model.replay.exchange_on`. ``faults``: as ``random``, on a model with faults.
-        ``errors``: as ``random``, the packets numbered in their head flits.
+        ``held``: as ``random``, but sources do not pause, sinks stall more, and none is ready at first. ``errors``: as
+        ``random``, the packets numbered in their head flits.
     model : FabricModel
     packets : int
         Packets of the random test, rounded up to a multiple of the nodes.
@@ -150,8 +153,9 @@ def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1,
     destination = np.concatenate(own)
     first = np.cumsum([0, *(len(part) for part in own)], dtype=np.int64)
     traffic = Traffic(first, destination, np.zeros(len(destination), np.int64))
+    held = Terminals(sink_stall=2 * SINK_STALL, sink_hold=HELD_SLOTS * model.timing.packet_length, seed=seed)
     paused = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed)
-    pauses = Terminals() if test == "hops" else paused
+    pauses = {"hops": Terminals(), "held": held}.get(test, paused)
     case = replace(case_of_traffic(test, model, traffic, pauses), reset_after=reset_after)
     if test == "hops":
         sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(first))

@@ -92,7 +92,7 @@ class StreamBench(HarnessBench[Case, StreamVerdict]):
         Parameters
         ----------
         test : str
-            ``hops``, ``random``, ``exchange`` or ``faults``.
+            ``hops``, ``random``, ``exchange``, ``faults`` or ``held``.
         packets, seed : int
             See :func:`hdnhw.sim.stimulus.make_case`.
         faults : Faults, optional

@@ -196,6 +196,15 @@ def test_reset_in_traffic_leaves_nothing_behind(fabric: Callable[[], StreamBench
     assert_passed(fabric.run("random", packets=2000, reset_after=503), 2000)
 
 
+def test_reset_in_each_phase_when_all_is_stuck_leaves_nothing_behind() -> None:
+    """Queues are full when it comes, and again soon after it, so that what was left behind in any would be seen."""
+    fabric = shared()
+    length = fabric.machine.spec.packet_length
+    for phase in range(length):
+        run = fabric.run("held", packets=192, seed=2 + phase, reset_after=24 * length + phase)
+        assert_passed(run, 192)
+
+
 def test_sinks_that_stall_stop_the_fabric_and_lose_nothing() -> None:
     """No sink is ready for 5000 cycles, by when all is stuck; then every packet arrives, as the model says."""
     fabric = shared()

@@ -1,0 +1,204 @@
+"""All single mutants of emitted Verilog against the project's own benches: ``make check-mutants``.
+
+A mutant that computes the same as the original in every state is equivalent. Each other one runs through the cases of
+its design until one sees a difference. Those that none does stand in survivors.toml with a reason; one that does not
+stand there fails, and so does one that stands there and does not survive.
+"""
+
+import random
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+from hdnhw.cli.options import Parser
+from hdnhw.emit.fabric import EmittedFabric, emit_fabric
+from hdnhw.sim.simulator import BUILD_ROOT
+from hdnhw.sim.stimulus import Case, make_case
+from hdnhw.spec import FabricSpec, parse
+from tests.mutants.equivalence import equivalent_mutants
+from tests.mutants.program import MutantBench
+from tests.mutants.schemata import Mutant, all_mutants
+
+__all__ = ["DESIGNS", "Outcome", "cases_of", "check_design", "compare", "main", "mutants_of", "read_survivors"]
+
+SURVIVORS = Path(__file__).with_name("survivors.toml")
+
+WORKERS = 2
+
+DESIGNS = {"default": FabricSpec(network=parse("hdn(cube(1), [[]])"))}
+"""By name; the router has two ports beside the terminal's, with up to two classes, as dual-nets have."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the mutants of a design.
+
+    Attributes
+    ----------
+    mutants : tuple of Mutant
+        Those that were looked at.
+    equivalent : frozenset of int
+        Numbers of those that compute the same as the original.
+    killed : dict of int to str
+        The case that sees a difference, by number.
+    """
+
+    mutants: tuple[Mutant, ...]
+    equivalent: frozenset[int]
+    killed: dict[int, str]
+
+    @property
+    def survivors(self) -> list[str]:
+        """The keys of the others."""
+        gone = self.equivalent | self.killed.keys()
+        return [one.key for one in self.mutants if one.number not in gone]
+
+
+def mutants_of(fabric: EmittedFabric) -> tuple[Mutant, ...]:
+    """Return the mutants of the routers and the ejection buffer of a fabric."""
+    return all_mutants(_text(fabric), [*fabric.modules.routers, fabric.modules.ejection])
+
+
+def _text(fabric: EmittedFabric) -> str:
+    return fabric.files[f"{fabric.modules.top}.sv"]
+
+
+def cases_of(bench: MutantBench) -> dict[str, Case]:
+    """Return the cases by name, in the order in which they run: the first are the shortest, and kill the most."""
+    model = bench.model
+    nodes, length = model.plan.network.num_nodes, model.timing.packet_length
+    cases = {
+        "hops": make_case("hops", model),
+        "random": make_case("random", model, packets=400),
+    }
+    for phase in range(length):
+        for test, packets, slot in (("random", 20, 16), ("random", 20, 24), ("held", 12, 24)):
+            times = {"seed": 2 + phase, "reset_after": slot * length + phase}
+            cases[f"{test}, reset in slot {slot}, phase {phase}"] = make_case(
+                test, model, packets=packets * nodes, **times
+            )
+    cases["held"] = make_case("held", model, packets=150 * nodes, seed=10)
+    cases["exchange"] = make_case("exchange", model)
+    return cases
+
+
+def check_design(fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path = BUILD_ROOT) -> Outcome:
+    """Run mutants of a fabric through the cases of its bench, each until one sees a difference.
+
+    Parameters
+    ----------
+    fabric : EmittedFabric
+    mutants : sequence of Mutant
+        Among :func:`mutants_of`.
+    root : Path
+        Folder for builds.
+
+    Raises
+    ------
+    RuntimeError
+        If a case sees a difference in the original.
+    """
+    equivalent = equivalent_mutants(_text(fabric), mutants)
+    bench = MutantBench(fabric, mutants, root=root)
+    bench.make()
+    cases = cases_of(bench)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(WORKERS) as workers:
+        places: SimpleQueue[Path] = SimpleQueue()
+        for place in range(WORKERS):
+            places.put(Path(folder) / str(place))
+
+        def killer(number: int) -> str | None:
+            place = places.get()
+            try:
+                differ = (name for name, case in cases.items() if bench.differs(number, case, place / name))
+                return next(differ, None)
+            finally:
+                places.put(place)
+
+        if killer(0) is not None:
+            raise RuntimeError(f"original must pass all cases, not differ in {killer(0)!r}")
+        numbers = [one.number for one in mutants if one.number not in equivalent]
+        killers = dict(zip(numbers, workers.map(killer, numbers), strict=True))
+    killed = {number: name for number, name in killers.items() if name is not None}
+    return Outcome(tuple(mutants), frozenset(equivalent), killed)
+
+
+def read_survivors(path: Path = SURVIVORS) -> dict[str, dict[str, str]]:
+    """Return the reasons of the survivors that are known, by design and key."""
+    listed = tomllib.loads(path.read_text())
+    return {
+        design: {key: entry["reason"] for entry in entries for key in entry["mutants"]}
+        for design, entries in listed.items()
+    }
+
+
+def compare(outcome: Outcome, known: Collection[str], keys: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the survivors that are not known, and the known ones that do not survive or are no mutants.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    known : collection of str
+        Keys of known survivors.
+    keys : iterable of str
+        Of all mutants of the design; known ones that were not looked at are taken for survivors.
+    """
+    survivors, looked_at, there = set(outcome.survivors), {one.key for one in outcome.mutants}, set(keys)
+    new = [key for key in outcome.survivors if key not in known]
+    return new, [key for key in known if key not in there or (key in looked_at and key not in survivors)]
+
+
+def _report(outcome: Outcome, known: Mapping[str, str], new: list[str], stale: list[str], minutes: float) -> None:
+    """Print what became of the mutants of a design."""
+    by_case = Counter(outcome.killed.values())
+    reasons = Counter(known[key] for key in outcome.survivors if key in known)
+    print(f"  mutants     {len(outcome.mutants):5}")
+    print(f"  equivalent  {len(outcome.equivalent):5}")
+    print(f"  killed      {len(outcome.killed):5}")
+    for case, count in by_case.most_common():
+        print(f"    {count:5}  {case}")
+    print(f"  survivors   {len(outcome.survivors):5}")
+    for reason, count in reasons.most_common():
+        print(f"    {count:5}  {reason}")
+    for words, keys in (("survives, and is not listed", new), ("is listed, and does not survive", stale)):
+        print(*(f"  {words}: {key}" for key in keys), sep="\n", end="\n" * bool(keys))
+    print(f"  minutes     {minutes:7.1f}", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check all designs, or those that are named; return 1 if a survivor is not listed, or a listed one none."""
+    parser = Parser(prog="tests/mutants/check.py", description=__doc__)
+    parser.add_argument("designs", nargs="*", metavar="DESIGN", help=f"among {', '.join(DESIGNS)} (default: all)")
+    parser.add_argument("--seed", type=int, default=1, help="draws the mutants if --count is given (default 1)")
+    parser.add_argument("--count", type=int, help="mutants of each design (default: all)")
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.designs if name not in DESIGNS]:
+        parser.error(f"design must be among {', '.join(DESIGNS)}, not {unknown[0]!r}")
+    if options.seed < 0 or (options.count is not None and options.count < 1):
+        parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
+    listed, faults = read_survivors(), 0
+    for name in options.designs or DESIGNS:
+        started = time.monotonic()
+        fabric, known = emit_fabric(DESIGNS[name]), listed.get(name, {})
+        print(f"{name}: {DESIGNS[name].network}", flush=True)
+        mutants = mutants_of(fabric)
+        chosen = mutants
+        if options.count is not None and options.count < len(mutants):
+            chosen = random.Random(options.seed).sample(mutants, options.count)
+        outcome = check_design(fabric, chosen)
+        new, stale = compare(outcome, known, [one.key for one in mutants])
+        _report(outcome, known, new, stale, (time.monotonic() - started) / 60)
+        faults += len(new) + len(stale)
+    print(f"passed {'false' if faults else 'true'}")
+    return int(faults > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

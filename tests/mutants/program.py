@@ -1,0 +1,132 @@
+"""The bench of bare streams around a fabric with all its mutants: a program, run once for each mutant and case."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.sim.check import check_ejections, count_hop_mismatches
+from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, LOG, Build, control_text
+from hdnhw.sim.stimulus import Case, write_case
+from hdnhw.sim.streams import StreamBench
+from tests.mutants.schemata import NUMBER, Mutant, with_mutants
+
+__all__ = ["MutantBench"]
+
+DRIVER = """// What hdnhw.sim.streams_bench does, without Python; for cases of up to CAPACITY packets.
+module driver;
+  reg clk = 0, rst = 1;
+  wire finished;
+  wire [31:0] cycle, ejected, dropped_total;
+  integer file, reset_after;
+
+  bench #(.CAPACITY(8192)) bench(
+    .clk(clk), .rst(rst), .finished(finished), .cycle(cycle), .ejected(ejected), .dropped_total(dropped_total)
+  );
+
+  always #5 clk = !clk;
+
+  initial begin
+    if (!$value$plusargs("reset_after=%d", reset_after)) $finish;
+    @(negedge clk);
+    rst = 0;
+    if (reset_after > 0) begin
+      repeat (reset_after) @(negedge clk);
+      rst = 1;
+      @(negedge clk);
+      rst = 0;
+    end
+    wait (finished);
+    repeat (2) @(negedge clk);
+    file = $fopen("dropped", "w");
+    $fwrite(file, "%0d", dropped_total);
+    $fclose(file);
+    $finish;
+  end
+endmodule
+"""
+
+MARGIN = 16
+"""Cycles after the last packet in which one more would be seen; whoever is late differs anyway."""
+
+SECONDS = 60
+"""After which a run that does not end is given up."""
+
+
+class _Program(Build):
+    """A build by Verilator that is a program, without cocotb."""
+
+    def _compile(self, sources: Sequence[Path], arguments: Sequence[str], folder: Path) -> None:
+        command = ["verilator", "--binary", *arguments, "--timescale", "1ns/1ns", "--top-module", self._top]
+        command += ["-Mdir", str(folder), "-o", self._top, *map(str, sources)]
+        with (folder / LOG).open("w") as log:
+            done = subprocess.run(command, stdout=log, stderr=log, check=False)
+        if done.returncode:
+            raise RuntimeError(f"verilator has ended with status {done.returncode}")
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self._top
+
+
+class MutantBench:
+    """A fabric with mutants in the bench of :mod:`hdnhw.sim.harness`.
+
+    Parameters
+    ----------
+    fabric : EmittedFabric
+    mutants : sequence of Mutant
+    root : Path
+        Folder for builds.
+
+    Attributes
+    ----------
+    machine : Machine
+    model : FabricModel
+    """
+
+    def __init__(self, fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path = BUILD_ROOT) -> None:
+        streams = StreamBench(fabric, root=root)
+        _, files, _ = streams.sources()
+        name = f"{fabric.modules.top}.sv"
+        files = {**files, name: with_mutants(files[name], mutants), "driver.sv": DRIVER}
+        files = {"bench.vlt": control_text(fabric.blocks), **files}
+        self._program = _Program("mutants", files, "driver", arguments=(*BUILD_ARGUMENTS, "-Wno-lint"), root=root)
+        self.machine, self.model = fabric.machine, streams.model
+
+    def make(self) -> float:
+        """Build unless that was done before; return the seconds it took."""
+        return self._program.make()
+
+    def differs(self, number: int, case: Case, folder: Path) -> bool:
+        """Run a mutant, 0 for none, and tell whether the bench sees that something is wrong.
+
+        Parameters
+        ----------
+        number : int
+        case : Case
+        folder : Path
+            Of that case alone, in which one run at a time can be; what it reads is written when it is not there.
+        """
+        if not folder.exists():
+            plusargs = write_case(case, folder, self.machine) | {
+                "limit": case.expected.cycles + MARGIN,
+                "reset_after": case.reset_after,
+            }
+            (folder / "plusargs.json").write_text(json.dumps(plusargs))
+        dropped = folder / "dropped"
+        dropped.unlink(missing_ok=True)
+        plusargs = json.loads((folder / "plusargs.json").read_text())
+        options = [f"+{name}={value}" for name, value in {**plusargs, NUMBER: number}.items()]
+        try:
+            done = subprocess.run(
+                [self._program.path, *options], cwd=folder, capture_output=True, timeout=SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return True
+        if done.returncode or not dropped.exists():
+            return True
+        if not check_ejections(folder, self.machine.flits, int(dropped.read_text())).passed:
+            return True
+        return case.test == "hops" and count_hop_mismatches(folder, self.machine) > 0
