@@ -43,12 +43,16 @@ def add_cosim(commands: Any) -> None:
     )
     parser.add_argument(
         "--test",
-        choices=(*TESTS, "load", "faults", "errors", "axi", "axi4"),
+        choices=(*TESTS, "load", "faults", "errors", "rig", "axi", "axi4"),
         help="one test; the first three if omitted",
     )
     parser.add_argument("--simulator", choices=SIMULATORS, default="verilator")
     parser.add_argument(
-        "--packets", type=int, default=10_000, metavar="N", help="packets of the random, faults and errors tests"
+        "--packets",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="packets of the random, faults and errors tests, and of each router of the rig test",
     )
     parser.add_argument(
         "--error-rate",

@@ -473,9 +473,17 @@ WRONG = {
     ),
     "no packets": ("cosim 'complete(2)' --packets 0", "packets must be at least 1, not 0"),
     "unknown simulator": ("cosim 'complete(2)' --simulator spice", choice("--simulator", "spice", "verilator icarus")),
+    "a rig in another simulator": (
+        "cosim 'complete(2)' --test rig --simulator icarus",
+        "the rig test needs verilator, not icarus",
+    ),
+    "a rig with clocks": (
+        "cosim 'complete(2)' --test rig --node-clocks",
+        "--node-clocks is for the random, axi, axi4 tests, see --test",
+    ),
     "unknown test": (
         "cosim 'complete(2)' --test luck",
-        choice("--test", "luck", "hops random exchange load faults errors axi axi4"),
+        choice("--test", "luck", "hops random exchange load faults errors rig axi axi4"),
     ),
     "rate in a test without a load": (
         "cosim 'complete(2)' --test random --rate 0.2",
