@@ -60,6 +60,11 @@ def add_cosim(commands: Any) -> None:
         metavar="R",
         help="how often a wire of a channel is turned over in a cycle of the errors test (default 0.0001)",
     )
+    parser.add_argument(
+        "--resets",
+        metavar="N,N",
+        help="cycles after each of which the fabric is reset and the random test begins again",
+    )
     parser.add_argument("--frames", type=int, default=2000, metavar="N", help="frames of the axi test")
     parser.add_argument("--bursts", type=int, default=2000, metavar="N", help="bursts of the axi4 test")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of all but the hops and exchange tests")

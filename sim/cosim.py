@@ -108,9 +108,17 @@ def _case(bench: StreamBench, test: str, options: argparse.Namespace) -> Case:
     if test == "faults":
         model = model.with_faults(drawn_faults(options.faults, bench.machine.network, options.seed))
     if test != "load":
-        return make_case(test, model, packets=options.packets, seed=options.seed)
+        return make_case(test, model, packets=options.packets, seed=options.seed, resets=_resets(options))
     terminals = Terminals(source_gap=options.source_gap or 0, sink_stall=options.sink_stall or 0, seed=options.seed)
     return load_case(model, load_spec(options), terminals)
+
+
+def _resets(options: argparse.Namespace) -> list[int]:
+    """Return the cycles of ``--resets``."""
+    words = [] if options.resets is None else options.resets.split(",")
+    if not all(word.isascii() and word.isdigit() and int(word) > 0 for word in words):
+        raise SpecError(f"resets must be numbers of cycles above 0 with commas between them, not {options.resets!r}")
+    return list(map(int, words))
 
 
 def _check_counts(options: argparse.Namespace) -> None:
@@ -122,6 +130,9 @@ def _check_counts(options: argparse.Namespace) -> None:
         raise SpecError("--faults is for the faults test, see --test")
     if options.error_rate is not None and options.test != "errors":
         raise SpecError("--error-rate is for the errors test, see --test")
+    if options.resets is not None and (options.test != "random" or options.node_clocks):
+        raise SpecError("--resets is for the random test with one clock, see --test")
+    _ = _resets(options)
     if options.error_rate is not None:
         check_error_rate(options.error_rate)
     for name in LOAD_OPTIONS:

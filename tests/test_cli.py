@@ -473,6 +473,14 @@ WRONG = {
     ),
     "no packets": ("cosim 'complete(2)' --packets 0", "packets must be at least 1, not 0"),
     "unknown simulator": ("cosim 'complete(2)' --simulator spice", choice("--simulator", "spice", "verilator icarus")),
+    "resets in another test": (
+        "cosim 'complete(2)' --test hops --resets 9",
+        "--resets is for the random test with one clock, see --test",
+    ),
+    "no numbers of resets": (
+        "cosim 'complete(2)' --test random --resets 12,0",
+        "resets must be numbers of cycles above 0 with commas between them, not '12,0'",
+    ),
     "a rig in another simulator": (
         "cosim 'complete(2)' --test rig --simulator icarus",
         "the rig test needs verilator, not icarus",
