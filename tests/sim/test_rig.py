@@ -1,5 +1,6 @@
 """Emitted routers among neighbours that keep the channel protocol: all is well, and what is broken is seen."""
 
+import json
 import re
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -184,3 +185,19 @@ def test_a_counter_that_is_broken_is_seen(with_holes: BrokenBench, number: int) 
     verdict = with_holes.run_broken(number)
     assert verdict.passed == (number == 0), verdict
     assert (verdict.counter_mismatches > 0) == (number > 0)
+
+
+@heavy
+def test_the_command_says_what_it_found(run: Any) -> None:
+    status, out, err = run("cosim 'complete(2)' --test rig --packet-length 1 --flit-width 2 --packets 300 --json")
+    result = json.loads(out)
+    assert status == 0
+    assert set(result) == {"spec", "test", "simulator", *COUNTS, "passed", "runs"}
+    assert (result["test"], result["passed"], [row["module"] for row in result["runs"]]) == (
+        "rig",
+        True,
+        ["fabric_router"],
+    )
+    assert result["packets"] >= 300
+    assert err.splitlines()[0] == "rig: fabric_router, packets of 1 flits, verilator ..."
+    assert err.splitlines()[1].endswith(" 0 credit faults - passed")
