@@ -67,15 +67,6 @@ def test_routers_pass_every_packet_on_once(network: str, options: dict[str, Any]
             assert (verdict.dropped > 0) == fabric.machine.address.has_holes
 
 
-@heavy
-def test_registers_without_initial_values_are_reset() -> None:
-    fabric = emit_fabric(FabricSpec(network=parse(SMALL), dead_pins=True), initial=False)
-    bench = RigBench(fabric)
-    for bench.start in (1, 2, 3):
-        verdict = bench.run_case(RigCase(1000, seed=bench.start)).verdict
-        assert verdict.passed, verdict
-
-
 BREAKS = [
     # Of the text of the small router in default options: what is looked for, what becomes of it in the run with
     # `broken`, and the count that must say so.
