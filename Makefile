@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -43,6 +43,11 @@ check-fuzz: $(READY) kernels
 # Fabrics drawn at random, each under six kinds of traffic, seven with dead pins: the Verilog equal to the model; about an hour.
 check-lockstep: $(READY)
 	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --count $(or $(COUNT),20) $(addprefix --until ,$(UNTIL))
+
+# The same without an end, for HOURS, up to the first mismatch, whose command is printed; SEED=$$(date +%s) for other fabrics each time.
+HOURS ?= 1
+check-soak: $(READY)
+	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS)
 
 # All single mutants of an emitted router and ejection buffer against the benches; those that survive must be listed, with
 # a reason. COUNT draws some of them by SEED; all take about a quarter of an hour.

@@ -1,5 +1,6 @@
 """Compare what the emitted Verilog did with what the model, the plan and breadth-first search say."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,14 @@ from hdnhw.machine import Machine
 from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
-__all__ = ["StreamVerdict", "check_ejections", "count_head_mismatches", "count_hop_mismatches", "log_rows"]
+__all__ = [
+    "StreamVerdict",
+    "check_ejections",
+    "count_early_mismatches",
+    "count_head_mismatches",
+    "count_hop_mismatches",
+    "log_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -63,11 +71,46 @@ class StreamVerdict:
         return self.lost + self.misrouted + mismatches
 
 
+def _pieces(path: Path) -> list[list[list[str]]]:
+    """Return the fields of each line, by what stands between the resets."""
+    pieces: list[list[list[str]]] = [[]]
+    for line in path.read_text().splitlines():
+        if line == "reset":
+            pieces.append([])
+        else:
+            pieces[-1].append(line.split())
+    return pieces
+
+
+def count_early_mismatches(folder: Path, flits: FlitFormat, resets: Sequence[int]) -> int:
+    """Compare what went on before each reset in traffic with the beginning of the case beside the logs.
+
+    Parameters
+    ----------
+    folder : Path
+    flits : FlitFormat
+    resets : sequence of int
+        Cycles before each.
+    """
+    if not resets:
+        return 0
+    with np.load(folder / "case.npz") as case:
+        words = [flits.word(packet) for packet in case["flits"].tolist()]
+        out = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
+        heads = sorted((cycle, packet) for packet, cycle in enumerate(case["head_cycle"].tolist()) if cycle >= 0)
+    wrong, last = 0, -1 - len(resets)
+    ejected, accepted = (_pieces(folder / name)[last:-1] for name in ("ejections.log", "heads.log"))
+    for cycles, came, taken in zip(resets, ejected, accepted, strict=True):
+        due = [(node, cycle, words[packet]) for node, cycle, packet in out if cycle < cycles]
+        wrong += [(int(node), int(cycle), int(data, 16)) for node, cycle, data in came] != due
+        begun = sorted((int(cycle), int(packet)) for packet, cycle in taken)
+        wrong += begun != [head for head in heads if head[0] < cycles]
+    return wrong
+
+
 def log_rows(path: Path) -> list[list[str]]:
     """Return the fields of each line after the last reset."""
-    lines = path.read_text().splitlines()
-    start = max((number for number, line in enumerate(lines) if line == "reset"), default=-1)
-    return [line.split() for line in lines[start + 1 :]]
+    return _pieces(path)[-1]
 
 
 def count_head_mismatches(folder: Path, expected: npt.NDArray[np.int64], cycles: int) -> int:

@@ -43,18 +43,27 @@ def add_cosim(commands: Any) -> None:
     )
     parser.add_argument(
         "--test",
-        choices=(*TESTS, "load", "faults", "errors", "axi", "axi4"),
+        choices=(*TESTS, "load", "faults", "errors", "rig", "axi", "axi4"),
         help="one test; the first three if omitted",
     )
     parser.add_argument("--simulator", choices=SIMULATORS, default="verilator")
     parser.add_argument(
-        "--packets", type=int, default=10_000, metavar="N", help="packets of the random, faults and errors tests"
+        "--packets",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="packets of the random, faults and errors tests, and of each router of the rig test",
     )
     parser.add_argument(
         "--error-rate",
         type=float,
         metavar="R",
         help="how often a wire of a channel is turned over in a cycle of the errors test (default 0.0001)",
+    )
+    parser.add_argument(
+        "--resets",
+        metavar="N,N",
+        help="cycles after each of which the fabric is reset and the random test begins again",
     )
     parser.add_argument("--frames", type=int, default=2000, metavar="N", help="frames of the axi test")
     parser.add_argument("--bursts", type=int, default=2000, metavar="N", help="bursts of the axi4 test")

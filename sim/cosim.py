@@ -16,6 +16,8 @@ from hdnhw.sim.choices import TESTS
 from hdnhw.sim.clocks import ClockBench
 from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
 from hdnhw.sim.relay import RelayBench
+from hdnhw.sim.rig import RigBench, RigCase
+from hdnhw.sim.rig_check import COUNTS, RigVerdict
 from hdnhw.sim.runner import Bench, Run
 from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
@@ -106,9 +108,17 @@ def _case(bench: StreamBench, test: str, options: argparse.Namespace) -> Case:
     if test == "faults":
         model = model.with_faults(drawn_faults(options.faults, bench.machine.network, options.seed))
     if test != "load":
-        return make_case(test, model, packets=options.packets, seed=options.seed)
+        return make_case(test, model, packets=options.packets, seed=options.seed, resets=_resets(options))
     terminals = Terminals(source_gap=options.source_gap or 0, sink_stall=options.sink_stall or 0, seed=options.seed)
     return load_case(model, load_spec(options), terminals)
+
+
+def _resets(options: argparse.Namespace) -> list[int]:
+    """Return the cycles of ``--resets``."""
+    words = [] if options.resets is None else options.resets.split(",")
+    if not all(word.isascii() and word.isdigit() and int(word) > 0 for word in words):
+        raise SpecError(f"resets must be numbers of cycles above 0 with commas between them, not {options.resets!r}")
+    return list(map(int, words))
 
 
 def _check_counts(options: argparse.Namespace) -> None:
@@ -120,6 +130,9 @@ def _check_counts(options: argparse.Namespace) -> None:
         raise SpecError("--faults is for the faults test, see --test")
     if options.error_rate is not None and options.test != "errors":
         raise SpecError("--error-rate is for the errors test, see --test")
+    if options.resets is not None and (options.test != "random" or options.node_clocks):
+        raise SpecError("--resets is for the random test with one clock, see --test")
+    _ = _resets(options)
     if options.error_rate is not None:
         check_error_rate(options.error_rate)
     for name in LOAD_OPTIONS:
@@ -242,6 +255,42 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
     return about | _sum(runs) | {"passed": passed, "runs": [_error_row(run) for run in runs]}, 0 if passed else 1
 
 
+def cosim_rig(options: argparse.Namespace) -> tuple[Result, int]:
+    """Put each router of the emitted Verilog among neighbours that are not routers, and check what leaves it."""
+    if options.simulator != "verilator":
+        raise SpecError(f"the rig test needs verilator, not {options.simulator}")
+    if not options.initial:
+        raise SpecError("the rig test needs initial values: leave out --no-initial")
+    about = {"spec": str(parse(options.spec)), "test": "rig", "simulator": options.simulator}
+    case, rows = RigCase(options.packets, options.seed), []
+    try:
+        for length in _lengths("rig", options):
+            spec = fabric_spec(options)
+            fabric = _emitted(spec if length is None else replace(spec, packet_length=length), options)
+            for number, router in enumerate(fabric.modules.routers):
+                bench = _started(RigBench(fabric, number), options)
+                say(f"rig: {router}, packets of {fabric.machine.spec.packet_length} flits, {options.simulator} ...")
+                rows.append(_rig_row(bench.run_case(case), router))
+    except ToolError as error:
+        return _failed(error, **about)
+    passed = all(row["passed"] for row in rows)
+    total = {name: sum(row[name] for row in rows) for name in COUNTS}
+    return about | total | {"passed": passed, "runs": rows}, 0 if passed else 1
+
+
+def _rig_row(run: Run[RigVerdict], router: str) -> Result:
+    verdict = run.verdict
+    say(
+        f"  {verdict.packets} packets and {verdict.resets} resets in {verdict.cycles} cycles: {verdict.lost} lost, "
+        f"{verdict.strays} strays, {verdict.misrouted} misrouted, {verdict.stuck} stuck, "
+        f"{verdict.frame_faults} frame faults, {verdict.credit_faults} credit faults"
+        f"{_mark(verdict.passed)}"
+    )
+    if not verdict.passed:
+        say(f"  {verdict.first}")
+    return {"module": router, "packet_length": run.machine.spec.packet_length, **_outcome(run)}
+
+
 def random_lengths(options: argparse.Namespace) -> tuple[int, ...]:
     """Return the packet lengths of the random test: those of which the options make a machine."""
     if options.switching == "cut-through":
@@ -251,7 +300,7 @@ def random_lengths(options: argparse.Namespace) -> tuple[int, ...]:
 
 def _lengths(test: str, options: argparse.Namespace) -> Sequence[int | None]:
     """Return the packet lengths of a test; None is that of the options."""
-    if test not in ("random", "faults") or options.packet_length is not None:
+    if test not in ("random", "faults", "rig") or options.packet_length is not None:
         return (None,)
     return random_lengths(options)
 
@@ -271,6 +320,8 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
         return cosim_clocks(options)
     if options.test == "errors":
         return cosim_errors(options)
+    if options.test == "rig":
+        return cosim_rig(options)
     if by_waypoints:
         return cosim_relay(options)
     benches: dict[FabricSpec, StreamBench] = {}

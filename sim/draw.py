@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,9 @@ RATES = ((0.01, 0.03), (0.03, 0.15), (0.15, 0.5), (0.5, 1.0))
 
 PACKETS = 2000
 """Packets of a case, about."""
+
+MOST_RESETS = 8
+"""Of a case."""
 
 PAUSES = (0, 32, 64, 128)
 """Of 256: how often terminals pause, where they do."""
@@ -183,6 +186,8 @@ class DrawnCase:
         Of a load, with the same seed.
     terminals : Terminals
         Of a load, with the same seed.
+    resets : tuple of int
+        Cycles after each of which the fabric is reset and begins again, of the random test.
     """
 
     test: str
@@ -190,10 +195,11 @@ class DrawnCase:
     faults: str | None = None
     load: LoadSpec | None = None
     terminals: Terminals = field(default_factory=Terminals)
+    resets: tuple[int, ...] = ()
 
 
 def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
-    """Draw what to send through a fabric: the random test, the exchange, and a load of each of :data:`RATES`.
+    """Draw what to send through a fabric: the random test, reset now and then, the exchange, loads of :data:`RATES`.
 
     One with dead pins is sent the faults test as well.
     """
@@ -215,7 +221,9 @@ def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
     if fabric.dead_pins:
         dead = f"{rng.integers(network.num_nodes // 4 + 1)},{rng.integers(network.num_nodes // 2 + 1)}"
         cases.append(DrawnCase(test="faults", seed=int(rng.integers(1, 1 << 16)), faults=dead))
-    return cases
+    sooner = -(-PACKETS // network.num_nodes) * fabric.packet_length  # than all packets can have been injected
+    resets = tuple(rng.integers(1, sooner, rng.integers(1, MOST_RESETS + 1)).tolist())
+    return [replace(cases[0], resets=resets), *cases[1:]]
 
 
 def _pattern(network: Network, *, of_levels: bool, rng: Generator) -> str:
@@ -251,6 +259,7 @@ def command(fabric: FabricSpec, case: DrawnCase) -> str:
         "seed": case.seed,
         "packets": PACKETS if case.test in ("random", "faults") else None,
         "faults": case.faults,
+        "resets": ",".join(map(str, case.resets)) or None,
     }
     if case.load is not None:
         names = ("pattern", "injection", "lengths", "rate", "cycles")

@@ -1,8 +1,9 @@
-"""The check that the model is the Verilog, on fabrics drawn at random: ``make check-lockstep``."""
+"""The check that the model is the Verilog, on fabrics drawn at random: ``make check-lockstep``, ``make check-soak``."""
 
 import sys
 import time
 from collections.abc import Sequence
+from itertools import count
 from math import inf
 
 import numpy as np
@@ -35,7 +36,7 @@ def make_drawn_case(bench: StreamBench, drawn: DrawnCase) -> Case:
     if drawn.faults is not None:
         model = model.with_faults(drawn_faults(drawn.faults, bench.machine.network, drawn.seed))
     if drawn.load is None:
-        return make_case(drawn.test, model, packets=PACKETS, seed=drawn.seed)
+        return make_case(drawn.test, model, packets=PACKETS, seed=drawn.seed, resets=drawn.resets)
     return load_case(model, drawn.load, drawn.terminals)
 
 
@@ -71,14 +72,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
     parser.add_argument("--count", type=int, default=20, help="fabrics (default 20)")
     parser.add_argument("--until", type=float, default=inf, help="begin no fabric after then, but one (date +%%s)")
+    parser.add_argument("--hours", type=float, help="go on for so long in place of --count, up to the first mismatch")
     options = parser.parse_args(arguments)
     if options.seed < 0 or options.count < 1:
         parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
-    print(f"{options.count} fabrics drawn with seed {options.seed}; the Verilog under Verilator against the model")
+    if options.hours is not None and not 0 < options.hours < inf:
+        parser.error(f"hours must be above 0, not {options.hours}")
+    numbers, until, many = iter(range(options.count)), options.until, str(options.count)
+    if options.hours is not None:
+        numbers, until, many = count(), min(until, time.time() + 3600 * options.hours), f"{options.hours:g} hours of"
+    print(f"{many} fabrics drawn with seed {options.seed}; the Verilog under Verilator against the model")
     print(COLUMNS.format(*HEADINGS), flush=True)
-    totals, checked = np.zeros(4, np.int64), 0
-    for number in range(options.count):
-        if number and time.time() > options.until:
+    totals, checked, flits = np.zeros(4, np.int64), 0, 0
+    for number in numbers:
+        if number and time.time() > until:
             print("time is up")
             break
         rng = np.random.default_rng([options.seed, number])
@@ -90,8 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         machine = ("-" if value is None else str(value) for value in values)
         row = (number, str(fabric.network), *machine, routers, *total)
         print(COLUMNS.format(*row, round(time.monotonic() - started)), flush=True)
+        flits += int(total[1]) * fabric.packet_length
+        if options.hours is not None:
+            print(f"    {flits} flits so far", flush=True)
+            if totals[3]:
+                break
     cases, packets, cycles, faults = totals
-    print(f"{checked} fabrics, {cases} cases, {packets} packets, {cycles} cycles, {faults} mismatches")
+    print(f"{checked} fabrics, {cases} cases, {packets} packets, {flits} flits, {cycles} cycles, {faults} mismatches")
     print(f"passed {'false' if faults else 'true'}")
     return int(faults != 0)
 

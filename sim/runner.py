@@ -96,10 +96,15 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         top, files, rules = self.sources()
         arguments: tuple[str, ...] = ("-g2012",)
         if simulator == "verilator":
-            files, arguments = {"bench.vlt": control_text(self.fabric.blocks, *rules), **files}, BUILD_ARGUMENTS
+            files, arguments = {"bench.vlt": control_text(self.blocks, *rules), **files}, BUILD_ARGUMENTS
             if not fabric.initial:
                 arguments = (*arguments, "--x-initial", "unique")
         self.build = Build(self.name, files, top, simulator=simulator, arguments=arguments, root=root)
+
+    @property
+    def blocks(self) -> list[str]:
+        """Names of the modules that Verilator compiles once, whatever there are of them."""
+        return self.fabric.blocks
 
     @cached_property
     def model(self) -> FabricModel:

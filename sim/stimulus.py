@@ -1,7 +1,7 @@
 """Cases: the traffic of one test, its packets flit by flit, and what the model says must come out."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,8 +70,8 @@ class Case:
         Cycles after which the bench gives up: the model's plus a margin.
     dead_cycles : (int, int)
         From which cycle on, and up to which, the faults are there; all the time for the model.
-    reset_after : int
-        If not 0, the fabric is reset after so many cycles and the case run from the start.
+    resets : tuple of int
+        Cycles after each of which the fabric is reset for one, and the case runs from the start.
     """
 
     test: str
@@ -84,7 +84,7 @@ class Case:
     expected: Ejections
     limit: int
     dead_cycles: tuple[int, int] = ALWAYS
-    reset_after: int = 0
+    resets: tuple[int, ...] = ()
 
 
 def _destinations(test: str, model: FabricModel, packets: int, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
@@ -120,7 +120,7 @@ def _node_of_address(plan: RoutingPlan, address: npt.NDArray[np.int64]) -> npt.N
     return np.where(plan.address.is_node(address), plan.network.encode(plan.address.unpack(address)), -1)
 
 
-def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1, reset_after: int = 0) -> Case:
+def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1, resets: Sequence[int] = ()) -> Case:
     """Make the traffic of `test` and run the model on it.
 
     Parameters
@@ -134,7 +134,9 @@ def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1,
     model : FabricModel
     packets : int
         Packets of the random test, rounded up to a multiple of the nodes.
-    seed, reset_after : int
+    seed : int
+    resets : sequence of int
+        See :class:`Case`.
 
     Raises
     ------
@@ -156,7 +158,7 @@ def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1,
     held = Terminals(sink_stall=2 * SINK_STALL, sink_hold=HELD_SLOTS * model.timing.packet_length, seed=seed)
     paused = Terminals(sink_stall=SINK_STALL, source_gap=SOURCE_GAP, seed=seed)
     pauses = {"hops": Terminals(), "held": held}.get(test, paused)
-    case = replace(case_of_traffic(test, model, traffic, pauses), reset_after=reset_after)
+    case = replace(case_of_traffic(test, model, traffic, pauses), resets=tuple(resets))
     if test == "hops":
         sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(first))
         case.flits[:, 0] = flits.head(destination, np.asarray(model.plan.address.of_node(sources)))

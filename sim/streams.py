@@ -1,10 +1,12 @@
 """Packets at the bare streams of an emitted fabric, against the model."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hdnhw.emit.fabric import EmittedFabric
-from hdnhw.sim.check import StreamVerdict, check_ejections, count_hop_mismatches
+from hdnhw.sim.check import StreamVerdict, check_ejections, count_early_mismatches, count_hop_mismatches
 from hdnhw.sim.harness import Channels, harness_text, splice_flips
 from hdnhw.sim.runner import Bench, Run, Verdict
 from hdnhw.sim.simulator import BUILD_ROOT
@@ -64,13 +66,12 @@ class HarnessBench(Bench[CaseType, VerdictType]):
         """Return how many packets the fabric says it has dropped."""
         return int((folder / "dropped").read_text())
 
-    def options(self, plusargs: dict[str, Any], reset_after: int = 0) -> dict[str, Any]:
+    def options(self, plusargs: dict[str, Any], resets: Sequence[int] = ()) -> dict[str, Any]:
         """Return the options of :meth:`hdnhw.sim.simulator.Build.run`."""
         cycles = 4 if self.machine.spec.dead_pins else 1  # what is dead from the start gets through in the reset
         return {
-            "test_filter": r"\.reset_in_traffic$" if reset_after else r"\.traffic$",
             "plusargs": [f"+{name}={value}" for name, value in plusargs.items()],
-            "extra_env": {"HDNHW_RESET_AFTER": str(reset_after), "HDNHW_RESET_CYCLES": str(cycles)},
+            "extra_env": {"HDNHW_RESETS": " ".join(map(str, resets)), "HDNHW_RESET_CYCLES": str(cycles)},
         }
 
 
@@ -84,7 +85,7 @@ class StreamBench(HarnessBench[Case, StreamVerdict]):
         packets: int = 0,
         seed: int = 1,
         faults: Faults | None = None,
-        reset_after: int = 0,
+        resets: Sequence[int] = (),
         keep: bool = False,
     ) -> Run[StreamVerdict]:
         """Run one case and compare it with the model.
@@ -97,19 +98,21 @@ class StreamBench(HarnessBench[Case, StreamVerdict]):
             See :func:`hdnhw.sim.stimulus.make_case`.
         faults : Faults, optional
             What is dead; the fabric must have the pins.
-        reset_after : int
-            If not 0, reset the fabric after so many cycles and run the case from the start.
+        resets : sequence of int
+            Cycles after each of which the fabric is reset for one, and the case runs from the start.
         keep : bool
             See :meth:`Bench.run_case`.
         """
         model = self.model if faults is None else self.model.with_faults(faults)
-        return self.run_case(make_case(test, model, packets=packets, seed=seed, reset_after=reset_after), keep=keep)
+        return self.run_case(make_case(test, model, packets=packets, seed=seed, resets=resets), keep=keep)
 
     def write(self, case: Case, folder: Path) -> dict[str, Any]:
         """See :meth:`Bench.write`."""
-        return self.options(write_case(case, folder, self.machine), case.reset_after)
+        return self.options(write_case(case, folder, self.machine), case.resets)
 
     def check(self, case: Case, folder: Path) -> StreamVerdict:
         """See :meth:`Bench.check`."""
         hop_mismatches = count_hop_mismatches(folder, self.machine) if case.test == "hops" else 0
-        return check_ejections(folder, self.machine.flits, self.dropped(folder), hop_mismatches)
+        verdict = check_ejections(folder, self.machine.flits, self.dropped(folder), hop_mismatches)
+        wrong = count_early_mismatches(folder, self.machine.flits, case.resets)
+        return replace(verdict, cycle_mismatches=verdict.cycle_mismatches + wrong)

@@ -473,9 +473,29 @@ WRONG = {
     ),
     "no packets": ("cosim 'complete(2)' --packets 0", "packets must be at least 1, not 0"),
     "unknown simulator": ("cosim 'complete(2)' --simulator spice", choice("--simulator", "spice", "verilator icarus")),
+    "resets in another test": (
+        "cosim 'complete(2)' --test hops --resets 9",
+        "--resets is for the random test with one clock, see --test",
+    ),
+    "no numbers of resets": (
+        "cosim 'complete(2)' --test random --resets 12,0",
+        "resets must be numbers of cycles above 0 with commas between them, not '12,0'",
+    ),
+    "a rig without initial values": (
+        "cosim 'complete(2)' --test rig --no-initial",
+        "the rig test needs initial values: leave out --no-initial",
+    ),
+    "a rig in another simulator": (
+        "cosim 'complete(2)' --test rig --simulator icarus",
+        "the rig test needs verilator, not icarus",
+    ),
+    "a rig with clocks": (
+        "cosim 'complete(2)' --test rig --node-clocks",
+        "--node-clocks is for the random, axi, axi4 tests, see --test",
+    ),
     "unknown test": (
         "cosim 'complete(2)' --test luck",
-        choice("--test", "luck", "hops random exchange load faults errors axi axi4"),
+        choice("--test", "luck", "hops random exchange load faults errors rig axi axi4"),
     ),
     "rate in a test without a load": (
         "cosim 'complete(2)' --test random --rate 0.2",

@@ -80,7 +80,7 @@ def cases_of(bench: MutantBench) -> dict[str, Case]:
     }
     for phase in range(length):
         for test, packets, slot in (("random", 20, 16), ("random", 20, 24), ("held", 12, 24)):
-            times = {"seed": 2 + phase, "reset_after": slot * length + phase}
+            times = {"seed": 2 + phase, "resets": [slot * length + phase]}
             cases[f"{test}, reset in slot {slot}, phase {phase}"] = make_case(
                 test, model, packets=packets * nodes, **times
             )

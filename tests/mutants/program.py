@@ -112,7 +112,7 @@ class MutantBench:
         if not folder.exists():
             plusargs = write_case(case, folder, self.machine) | {
                 "limit": case.expected.cycles + MARGIN,
-                "reset_after": case.reset_after,
+                "reset_after": case.resets[0] if case.resets else 0,
             }
             (folder / "plusargs.json").write_text(json.dumps(plusargs))
         dropped = folder / "dropped"

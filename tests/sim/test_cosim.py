@@ -1,6 +1,7 @@
 """The emitted Verilog under cocotb against the model: every packet in node, cycle, order and payload."""
 
 import dataclasses
+import re
 import shutil
 from argparse import Namespace
 from collections.abc import Callable
@@ -192,8 +193,25 @@ def test_all_fast_modes_need_and_use_more_classes() -> None:
     ],
 )
 def test_reset_in_traffic_leaves_nothing_behind(fabric: Callable[[], StreamBench]) -> None:
+    """Resets come in every phase of a slot, early and in full traffic; after each all is as after the first."""
     fabric = fabric()
-    assert_passed(fabric.run("random", packets=2000, reset_after=503), 2000)
+    length = fabric.machine.timing.packet_length
+    for seed in (1, 2):
+        resets = [cycles * length + phase for cycles in (1, 3, 12, 40) for phase in range(length)]
+        assert_passed(fabric.run("random", packets=2000, seed=seed, resets=resets), 2000)
+
+
+@pytest.mark.heavy
+def test_a_register_that_is_not_reset_is_seen() -> None:
+    """Without a reset all is well; with one in the wrong cycle, a packet from before it comes in."""
+    fabric = emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])")))
+    pattern = r"(if \()\S*rst (\) begin\s*\S*cross1\.decisions_1_push\.next )"
+    text, count = re.subn(pattern, r"\g<1>1'b0\2", fabric.files["fabric.sv"], count=1)
+    assert count == 1
+    broken = StreamBench(dataclasses.replace(fabric, files={**fabric.files, "fabric.sv": text}))
+    assert_passed(broken.run("random", packets=2000), 2000)
+    resets = [cycles * 8 + phase for cycles in (12, 40) for phase in range(8)]
+    assert not broken.run("random", packets=2000, resets=resets).verdict.passed
 
 
 def test_reset_in_each_phase_when_all_is_stuck_leaves_nothing_behind() -> None:
@@ -201,7 +219,7 @@ def test_reset_in_each_phase_when_all_is_stuck_leaves_nothing_behind() -> None:
     fabric = shared()
     length = fabric.machine.spec.packet_length
     for phase in range(length):
-        run = fabric.run("held", packets=192, seed=2 + phase, reset_after=24 * length + phase)
+        run = fabric.run("held", packets=192, seed=2 + phase, resets=[24 * length + phase])
         assert_passed(run, 192)
 
 

@@ -96,6 +96,8 @@ def test_the_command_of_a_case_means_the_same(number):
         options = commands.parse_args(shlex.split(command(fabric, case))[1:])
         assert fabric_spec(options) == fabric
         assert (options.test, options.seed, options.faults) == (case.test, case.seed, case.faults)
+        assert options.resets == (",".join(map(str, case.resets)) or None)
+        assert bool(case.resets) == (case.test == "random")
         if case.load is not None:
             assert load_spec(options) == case.load
             pauses = (options.source_gap, options.sink_stall, options.seed)
@@ -110,19 +112,23 @@ def check(monkeypatch, capsys):
     """
 
     def check(late, arguments=("--count", "1")):
-        def run(_build: Build, _module: str, folder: Path, **_options: object) -> None:
+        def run(_build: Build, _module: str, folder: Path, extra_env: dict[str, str], **_options: object) -> None:
             with np.load(folder / "case.npz") as case:
                 words = [
                     sum(flit << 20 * place for place, flit in enumerate(packet)) for packet in case["flits"].tolist()
                 ]
-                cycles = case["cycle"]
+                cycles, begun = case["cycle"], case["head_cycle"].tolist()
                 cycles[0] += late
-                came_out = zip(case["node"].tolist(), cycles.tolist(), case["packet"].tolist(), strict=True)
-                log = "".join(f"{node} {cycle} {words[packet]:x}\n" for node, cycle, packet in came_out)
-                (folder / "ejections.log").write_text(log)
-                heads = "".join(f"{packet} {cycle}\n" for packet, cycle in enumerate(case["head_cycle"].tolist()))
-                (folder / "heads.log").write_text(heads)
-                (folder / "dropped").write_text(str(case["dropped"].sum()))
+                came_out = list(zip(case["node"].tolist(), cycles.tolist(), case["packet"].tolist(), strict=True))
+                dropped = str(case["dropped"].sum())
+            ejections = heads = ""
+            for until in [*map(int, extra_env["HDNHW_RESETS"].split()), cycles.max() + 1]:
+                ejections += "reset\n"
+                ejections += "".join(f"{node} {at} {words[packet]:x}\n" for node, at, packet in came_out if at < until)
+                heads += "reset\n" + "".join(f"{packet} {at}\n" for packet, at in enumerate(begun) if at < until)
+            (folder / "ejections.log").write_text(ejections)
+            (folder / "heads.log").write_text(heads)
+            (folder / "dropped").write_text(dropped)
 
         monkeypatch.setattr(lockstep, "draw_fabric", lambda *_: SMALL)
         monkeypatch.setattr(Build, "make", lambda _: 0.0)
@@ -146,13 +152,25 @@ def test_one_packet_a_cycle_late_fails_and_the_command_that_repeats_it_is_shown(
     status, lines = check(1)
     assert status == 1
     assert sum("hdnhw cosim 'complete(2)'" in line for line in lines) == 6
-    assert lines[-2].endswith(" cycles, 6 mismatches")
+    assert int(lines[-2].split()[-2]) >= 6  # one a case, and others before resets
     assert lines[-1] == "passed false"
 
 
 def test_no_fabric_but_the_first_begins_when_time_is_up(check):
     status, lines = check(0, ["--count", "3", "--until", "0"])
     assert (status, lines[-3]) == (0, "time is up")
+    assert lines[-2].startswith("1 fabrics, 6 cases, ")
+
+
+def test_a_soak_goes_on_and_ends_at_the_first_mismatch(check):
+    status, lines = check(0, ["--hours", "0.0001"])
+    assert status == 0
+    assert lines[0].startswith("0.0001 hours of fabrics drawn with seed 1; ")
+    fabrics = int(lines[-2].split()[0])
+    assert sum(line.endswith(" flits so far") for line in lines) == fabrics > 0
+    status, lines = check(1, ["--hours", "1"])
+    assert status == 1
+    assert any("hdnhw cosim 'complete(2)'" in line and "--resets" in line for line in lines)
     assert lines[-2].startswith("1 fabrics, 6 cases, ")
 
 
@@ -163,7 +181,7 @@ def test_a_case_in_which_nothing_comes_out_is_no_proof():
     assert lockstep.count_faults(Nothing()) == 1
 
 
-@pytest.mark.parametrize("arguments", [["--count", "0"], ["--seed", "-1"], ["--seed", "x"]])
+@pytest.mark.parametrize("arguments", [["--count", "0"], ["--seed", "-1"], ["--seed", "x"], ["--hours", "0"]])
 def test_bad_options_are_refused_in_one_line(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         lockstep.main(arguments)
