@@ -206,6 +206,7 @@ def _unused(sizes: Sizes, pins: dict[str, str]) -> str:
     wires = [wire for wire in ("paused", "lost") if wire not in pins]
     for number in range(len(sizes.ports)):
         wires += [] if sizes.machine.spec.crc else [f"errors[{number}]"]
+        wires.append(f"out_vc[{number}][7:{_bits(sizes.out_vcs[number]) if sizes.out_vcs[number] > 1 else 0}]")
         used = sizes.told + _bits(sizes.out_vcs[number]) if sizes.machine.timing.cuts_through else 0
         wires += [f"out_notice[{number}][{most - 1}:{used}]"] if used < most else []
     return "".join(f"  assign {wire} = 0;\n" for wire in wires)

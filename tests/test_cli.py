@@ -481,10 +481,6 @@ WRONG = {
         "cosim 'complete(2)' --test random --resets 12,0",
         "resets must be numbers of cycles above 0 with commas between them, not '12,0'",
     ),
-    "a rig without initial values": (
-        "cosim 'complete(2)' --test rig --no-initial",
-        "the rig test needs initial values: leave out --no-initial",
-    ),
     "a rig in another simulator": (
         "cosim 'complete(2)' --test rig --simulator icarus",
         "the rig test needs verilator, not icarus",

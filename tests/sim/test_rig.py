@@ -192,3 +192,13 @@ def test_the_command_says_what_it_found(run: Any) -> None:
     assert result["packets"] >= 300
     assert err.splitlines()[0] == "rig: fabric_router, packets of 1 flits, verilator ..."
     assert err.splitlines()[1].endswith(" 0 credit faults - passed")
+
+
+@heavy
+@pytest.mark.parametrize("dead_pins", [False, True])
+def test_registers_without_initial_values_are_reset(dead_pins: bool) -> None:
+    fabric = emit_fabric(FabricSpec(network=parse(SMALL), dead_pins=dead_pins), initial=False)
+    bench = RigBench(fabric)
+    for bench.start in (1, 2, 3):
+        verdict = bench.run_case(RigCase(1000, seed=bench.start)).verdict
+        assert verdict.passed, verdict
