@@ -10,7 +10,7 @@ from typing import Any
 
 import cocotb
 from cocotb.queue import Queue
-from cocotb.triggers import ClockCycles, RisingEdge, Timer
+from cocotb.triggers import RisingEdge, Timer
 from cocotbext.axi import AxiBus, AxiMaster, AxiRam
 from cocotbext.axi.axi_channels import (
     AxiARBus,
@@ -28,12 +28,9 @@ from cocotbext.axi.axi_channels import (
     AxiWTransaction,
 )
 
-from hdnhw.sim.clocks_bench import runs, start_clocks
+from hdnhw.sim.clocks_bench import runs, start_clocks, wait_for
 
 __all__ = ["bursts"]
-
-PATIENCE = 20_000
-"""Cycles without an answer after which the rest is taken to get none."""
 
 ID_OF_THREAD = 1
 """The plain manager's thread T has the ID T modulo this and one: two threads share an ID."""
@@ -154,13 +151,7 @@ class Bench:
     async def finish(self) -> int:
         """Wait until all bursts are answered, or none is for long; return the cycles."""
         expected = sum(len(bursts) for threads in self.case["threads"] for bursts in threads)
-        cycles, quiet, before = 0, 0, self.count
-        while self.count < expected and quiet < PATIENCE:
-            await ClockCycles(self.dut.aclk, 100)
-            cycles += 100
-            quiet = quiet + 100 if self.count == before else 0
-            before = self.count
-        return cycles
+        return await wait_for(expected, lambda: self.count, self.dut.aclk)
 
 
 @cocotb.test()

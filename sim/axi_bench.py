@@ -13,15 +13,11 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge, Timer
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
-from hdnhw.sim.clocks_bench import pauses, start_clocks
+from hdnhw.sim.clocks_bench import QUIET, pauses, start_clocks, wait_for
 
 __all__ = ["frames"]
 
 PERIOD_NS = 10
-PATIENCE = 20_000
-"""Cycles without a frame after which the rest is taken to be lost."""
-QUIET = 500
-"""Cycles after the last frame in which a stray one would come."""
 
 
 class Bench:
@@ -79,12 +75,7 @@ class Bench:
 
     async def finish(self, expected: int) -> int:
         """Wait until so many frames have come in all, or none for long; return the cycles."""
-        cycles, quiet, before = 0, 0, self.count
-        while self.count < expected and quiet < PATIENCE:
-            await ClockCycles(self.dut.aclk, 100)
-            cycles += 100
-            quiet = quiet + 100 if self.count == before else 0
-            before = self.count
+        cycles = await wait_for(expected, lambda: self.count, self.dut.aclk)
         await ClockCycles(self.dut.aclk, QUIET)
         return cycles
 

@@ -1,4 +1,4 @@
-"""The cocotb test of a fabric with a clock for each node; also how the benches of such fabrics start their clocks.
+"""The cocotb test of a fabric with a clock for each node; also what it shares with benches of endpoints.
 
 The runner, :mod:`hdnhw.sim.clocks`, writes what to send into the working folder, and checks what this bench writes.
 """
@@ -6,7 +6,7 @@ The runner, :mod:`hdnhw.sim.clocks`, writes what to send into the working folder
 import json
 import logging
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, Timer
 from cocotbext.axi.stream import define_stream
 
-__all__ = ["packets", "pauses", "runs", "start_clocks"]
+__all__ = ["QUIET", "packets", "pauses", "runs", "start_clocks", "wait_for"]
 
 RESET_CYCLES = 16
 """Of the slowest clock."""
 PATIENCE = 20_000
-"""Cycles without a packet after which the rest is taken to be lost."""
+"""Cycles in which nothing comes after which the rest is taken to be lost."""
 QUIET = 500
 """Cycles after the last packet in which a stray one would come."""
 
@@ -41,6 +41,17 @@ def pauses(seed: str) -> Iterator[bool]:
     """Yield for each cycle whether to pause."""
     for pause, cycles in runs(seed):
         yield from [pause] * cycles
+
+
+async def wait_for(expected: int, count: Callable[[], int], clock: Any) -> int:
+    """Wait until so many have come, as `count` says, or none for long; return the cycles, in steps of 100."""
+    cycles, quiet, before = 0, 0, count()
+    while count() < expected and quiet < PATIENCE:
+        await ClockCycles(clock, 100)
+        cycles += 100
+        quiet = quiet + 100 if count() == before else 0
+        before = count()
+    return cycles
 
 
 async def start_clocks(clocks: list[tuple[Any, int]], resets: list[Any], *, active: int, seed: str) -> None:
@@ -105,12 +116,7 @@ class Bench:
 
     async def finish(self, expected: int) -> int:
         """Wait until so many packets have come in all, or none for long; return the cycles."""
-        cycles, quiet, before = 0, 0, self.count
-        while self.count < expected and quiet < PATIENCE:
-            await ClockCycles(self.dut.clk, 100)
-            cycles += 100
-            quiet = quiet + 100 if self.count == before else 0
-            before = self.count
+        cycles = await wait_for(expected, lambda: self.count, self.dut.clk)
         await ClockCycles(self.dut.clk, QUIET)
         return cycles
 
