@@ -143,6 +143,12 @@ def _check_counts(options: argparse.Namespace) -> None:
             raise SpecError(f"{option} must be 0 to {MOST_PAUSES}, not {value}")
 
 
+def _check_simulator(options: argparse.Namespace, who: str) -> None:
+    """Refuse another simulator than Verilator; `who` says of what test, with its verb."""
+    if options.simulator != "verilator":
+        raise SpecError(f"{who} verilator, not {options.simulator}")
+
+
 def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Result, told: str) -> tuple[Result, int]:
     """Run the one case of a bench of endpoints; `told` is what is said of the verdict, with its fields in braces."""
     try:
@@ -160,8 +166,7 @@ def _emitted(spec: FabricSpec, options: argparse.Namespace) -> EmittedFabric:
 
 def cosim_clocks(options: argparse.Namespace) -> tuple[Result, int]:
     """Send packets between terminals with clocks of their own and check each of them."""
-    if options.simulator != "verilator":
-        raise SpecError(f"node clocks need verilator, not {options.simulator}")
+    _check_simulator(options, "node clocks need")
     spec = fabric_spec(options)
     bench = _started(ClockBench(_emitted(spec, options)), options)
     case = bench.make_case(packets=options.packets, seed=options.seed)
@@ -174,8 +179,7 @@ def cosim_clocks(options: argparse.Namespace) -> tuple[Result, int]:
 
 def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
     """Send frames through the AXI endpoints of the emitted Verilog by cocotbext-axi and check each of them."""
-    if options.simulator != "verilator":
-        raise SpecError(f"the axi test needs verilator, not {options.simulator}")
+    _check_simulator(options, "the axi test needs")
     spec = fabric_spec(options)
     bench = _started(AxiBench(_emitted(spec, options)), options)
     case = bench.make_case(frames=options.frames, seed=options.seed)
@@ -186,8 +190,7 @@ def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
 
 def cosim_axi4(options: argparse.Namespace) -> tuple[Result, int]:
     """Send bursts between managers and memories through AXI4 endpoints by cocotbext-axi and check each of them."""
-    if options.simulator != "verilator":
-        raise SpecError(f"the axi4 test needs verilator, not {options.simulator}")
+    _check_simulator(options, "the axi4 test needs")
     spec = fabric_spec(options)
     bench = _started(MemoryBench(_emitted(spec, options)), options)
     case = bench.make_case(bursts=options.bursts, seed=options.seed)
@@ -202,10 +205,9 @@ def cosim_axi4(options: argparse.Namespace) -> tuple[Result, int]:
 
 def cosim_relay(options: argparse.Namespace) -> tuple[Result, int]:
     """Send packets by waypoints around what is dead, through the relays of the emitted Verilog."""
-    if options.simulator != "verilator":
-        raise SpecError(f"relays need verilator, not {options.simulator}")
+    _check_simulator(options, "relays need")
     spec = replace(fabric_spec(options), dead_pins=True)
-    bench = _started(RelayBench(emit_fabric(spec, initial=options.initial)), options)
+    bench = _started(RelayBench(_emitted(spec, options)), options)
     network = bench.machine.network
     faults = drawn_faults(options.faults, network, options.seed)
     case = bench.make_case(faults, packets=options.packets, seed=options.seed)
@@ -242,7 +244,7 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
     try:
         for length in random_lengths(options) if options.packet_length is None else (options.packet_length,):
             spec = replace(fabric_spec(options), crc=True, packet_length=length)
-            fabric = emit_fabric(spec, initial=options.initial)
+            fabric = _emitted(spec, options)
             bench = _started(ErrorBench(fabric, simulator=options.simulator), options)
             case = bench.make_case(packets=options.packets, rate=rate, seed=options.seed)
             nodes = bench.machine.network.num_nodes
@@ -257,8 +259,7 @@ def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
 
 def cosim_rig(options: argparse.Namespace) -> tuple[Result, int]:
     """Put each router of the emitted Verilog among neighbours that are not routers, and check what leaves it."""
-    if options.simulator != "verilator":
-        raise SpecError(f"the rig test needs verilator, not {options.simulator}")
+    _check_simulator(options, "the rig test needs")
     about = {"spec": str(parse(options.spec)), "test": "rig", "simulator": options.simulator}
     case, rows = RigCase(options.packets, options.seed), []
     try:
@@ -331,7 +332,7 @@ def cosim(options: argparse.Namespace) -> tuple[Result, int]:
                 spec = replace(spec, dead_pins=True) if test == "faults" else spec
                 spec = spec if length is None else replace(spec, packet_length=length)
                 if spec not in benches:
-                    fabric = emit_fabric(spec, initial=options.initial)
+                    fabric = _emitted(spec, options)
                     benches[spec] = _started(StreamBench(fabric, simulator=options.simulator), options)
                 runs.append(_run(benches[spec], _case(benches[spec], test, options)))
     except ToolError as error:
