@@ -9,12 +9,12 @@ After some traffic the neighbours keep all credits until nothing moves, and then
 empty; or a reset comes in its midst.
 """
 
-import re
-
 from hdnhw.crc import check_sets
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.flow.harness import ports_of
 from hdnhw.machine import Machine
 from hdnhw.prove.netlist import text_of
+from hdnhw.rtl.bits import index_width
 from hdnhw.sim.rig_body import BODY
 
 __all__ = ["CLAIMS", "DESTINATIONS", "Sizes", "rig_text"]
@@ -96,8 +96,8 @@ class Sizes:
             "VISITS": visits,
             "DESTINATIONS": DESTINATIONS,
             "TOLD": self.told,
-            "NOTICE": self.told + _bits(self.vcs),
-            "NOISE": 32 * -(-max(machine.word_width, self.told + _bits(self.vcs)) // 32),
+            "NOTICE": self.told + index_width(self.vcs),
+            "NOISE": 32 * -(-max(machine.word_width, self.told + index_width(self.vcs)) // 32),
             "STAGES": stages,
             "DELAY": timing.hop_cycles - timing.channel_cycles - 1,
             "CUTS": timing.cuts_through,
@@ -122,10 +122,6 @@ class Sizes:
         }
 
 
-def _bits(count: int) -> int:
-    return max(1, (count - 1).bit_length())
-
-
 def rig_text(fabric: EmittedFabric, number: int, visits: int) -> str:
     """Return the text of a router and the bench around it.
 
@@ -140,7 +136,7 @@ def rig_text(fabric: EmittedFabric, number: int, visits: int) -> str:
     machine, module = fabric.machine, fabric.modules.routers[number]
     router, sizes = text_of(fabric.files[f"{fabric.modules.top}.sv"], module), Sizes(fabric.machine, number)
     pins = _pins(sizes)
-    there = set(re.findall(r"^  (?:input|output) (?:\[\d+:0\] )?(\w+);", router, re.MULTILINE))
+    there = {port.name for port in ports_of(router, module)}
     if there != set(pins):
         raise ValueError(f"{module} must have the pins of its shape, not {sorted(there ^ set(pins))} more or less")
     constants = "".join(
@@ -194,20 +190,20 @@ def _channel(sizes: Sizes, name: str, vcs: int, wire: str) -> dict[str, str]:
     if machine.spec.crc:
         pins["check"] = f"{wire.format('word')}[{machine.word_width - 1}:{width}]"
     if vcs > 1:
-        pins["vc"] = f"{wire.format('vc')}[{_bits(vcs) - 1}:0]"
+        pins["vc"] = f"{wire.format('vc')}[{index_width(vcs) - 1}:0]"
     if machine.timing.cuts_through:
-        pins["notice"] = f"{wire.format('notice')}[{sizes.told + _bits(vcs) - 1}:0]"
+        pins["notice"] = f"{wire.format('notice')}[{sizes.told + index_width(vcs) - 1}:0]"
     return {f"{name}{member}": connected for member, connected in pins.items()}
 
 
 def _unused(sizes: Sizes, pins: dict[str, str]) -> str:
     """Return assignments of 0 to the bits of wires that no pin drives."""
-    most = sizes.told + _bits(sizes.vcs)
+    most = sizes.told + index_width(sizes.vcs)
     wires = [wire for wire in ("paused", "lost") if wire not in pins]
     for number in range(len(sizes.ports)):
         wires += [] if sizes.machine.spec.crc else [f"errors[{number}]"]
-        wires.append(f"out_vc[{number}][7:{_bits(sizes.out_vcs[number]) if sizes.out_vcs[number] > 1 else 0}]")
-        used = sizes.told + _bits(sizes.out_vcs[number]) if sizes.machine.timing.cuts_through else 0
+        wires.append(f"out_vc[{number}][7:{index_width(sizes.out_vcs[number]) if sizes.out_vcs[number] > 1 else 0}]")
+        used = sizes.told + index_width(sizes.out_vcs[number]) if sizes.machine.timing.cuts_through else 0
         wires += [f"out_notice[{number}][{most - 1}:{used}]"] if used < most else []
     return "".join(f"  assign {wire} = 0;\n" for wire in wires)
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
 from hdnhw.prove.rig import RigError, flit_codes
+from hdnhw.rtl.bits import index_width
 
 __all__ = ["InjectionRig", "InputRig"]
 
@@ -92,7 +93,7 @@ class InputRig(RouterPart):
 
         In other cycles the unit may say anything.
         """
-        ports, bits = self._local + 1, max(1, (max(self._plan.num_vcs) - 1).bit_length())
+        ports, bits = self._local + 1, index_width(max(self._plan.num_vcs))
         pick = self._free("f_way", max(self._widths))
         take, onward = self._free("f_take", ports), self._free("f_onward", bits)
         later = self._timing.registers_routes
@@ -213,7 +214,7 @@ class InputRig(RouterPart):
     def _hint_codes(self) -> None:
         """The codes of flits go with the phases; what comes over a channel is counted from the second slot on."""
         codes, length = flit_codes(self._length), self._length
-        bits = max(1, (length - 1).bit_length())
+        bits = index_width(length)
         own = " | ".join(f"({bits}'d{codes[flit]} & {{{bits}{{{self._watches(flit)}}}}})" for flit in range(length))
         self._wire("own_code", own, width=bits)
         if self._port == self._local:
@@ -231,7 +232,7 @@ class InputRig(RouterPart):
 
     def _hint_writing(self) -> None:
         """The word that is remembered is the watched one, in the marked packet's buffer."""
-        bits = self._slot_bits + max(1, (self._length - 1).bit_length())
+        bits = self._slot_bits + index_width(self._length)
         above = ""
         if len(self._widths) > 1:
             vc_bits = (len(self._widths) - 1).bit_length()
@@ -262,7 +263,7 @@ class InputRig(RouterPart):
             self._hint("!is_read || reading_vc == read")
             self._hint(f"!leaving || {waiting} || reading_vc == {self._vc}")
             is_own = f"is_read && read == {self._vc}"
-        code_bits = max(1, (length - 1).bit_length())
+        code_bits = index_width(length)
         slot = f"word_addr[{code_bits + self._slot_bits - 1}:{code_bits}]"
         self._hint(f"!({is_own}) || !({waiting}) || reading_slot == read_slot")
         self._hint(f"!leaving || {waiting} || reading_slot == {slot}")

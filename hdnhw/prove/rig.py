@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.flow.harness import ports_of
 from hdnhw.prove.netlist import read_text, text_of
+from hdnhw.rtl.bits import index_width
 
 __all__ = ["Rig", "RigError", "flit_codes"]
 
@@ -94,10 +96,10 @@ class Rig:
         holds = [*(claim for _, claim in self.claims), *self.hints]
         wrong = ["!rst && " + " && ".join(self._seen)] if moves else [f"!rst && !({claim})" for claim in holds]
         pins, junk = [*self._pins], [*self._inputs]
-        for width, name in re.findall(r"^  input (?:\[(\d+):0\] )?(\w+);", self._text, re.MULTILINE):
-            if not any(pin.startswith(f".{name}(") for pin in pins):
-                pins.append(f".{name}(f_{name})")
-                junk.append((f"f_{name}", int(width or 0) + 1))
+        for port in ports_of(self._text, self.module):
+            if port.is_input and not any(pin.startswith(f".{port.name}(") for pin in pins):
+                pins.append(f".{port.name}(f_{port.name})")
+                junk.append((f"f_{port.name}", port.width))
         inputs = ", ".join(f"input [{width - 1}:0] {name}" for name, width in junk)
         head = f"module {_TOP}(input clk, {inputs}, output [{len(wrong) - 1}:0] wrong);"
         joined = [f"assign wrong[{place}] = {claim};" for place, claim in enumerate(wrong)]
@@ -173,7 +175,7 @@ class Rig:
 
     def _selected(self, values: Sequence[int], one_hot: str) -> str:
         """Return that of some values, numbers of a packet's flits or codes, which a one-hot register says."""
-        bits = max(1, (self._length - 1).bit_length())
+        bits = index_width(self._length)
         return " | ".join(f"({bits}'d{value} & {{{bits}{{{one_hot}[{n}]}}}})" for n, value in enumerate(values))
 
     def _one_of(self, name: str, bits: str, width: int, *, default: bool) -> str:
@@ -274,7 +276,7 @@ def flit_codes(length: int) -> list[int]:
     >>> flit_codes(8), flit_codes(5)
     ([0, 1, 2, 5, 3, 7, 6, 4], [0, 1, 2, 3, 4])
     """
-    width = max(1, (length - 1).bit_length())
+    width = index_width(length)
     if length != 1 << width or width > 4 or length <= 2:
         return list(range(length))
     codes, top = [0], 1 << width - 1

@@ -13,11 +13,10 @@ from itertools import combinations
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
 from hdnhw.prove.rig import RigError
+from hdnhw.rtl.allocator import MOST_UNARY
+from hdnhw.rtl.bits import index_width
 
 __all__ = ["SwitchRig"]
-
-MOST_UNARY = 4
-"""Packet buffers up to which a router counts those that are free by as many ones."""
 
 
 class SwitchRig(RouterPart):
@@ -149,7 +148,7 @@ class SwitchRig(RouterPart):
         """A neighbour that receives: it gives credits for packets that it has, and junk where they are not counted."""
         name, num_vcs = self._name(port), self._plan.num_vcs[port]
         slots, gives = self._machine.buffers_per_vc(num_vcs), self._free(f"f_gives_{name}", num_vcs)
-        width = max(1, (num_vcs - 1).bit_length())
+        width = index_width(num_vcs)
         out = self._output_pin(f"{name}_o__valid", f"out_{name}")
         self._output_pin(f"{name}_o__data", f"data_{name}", self._machine.spec.flit_width)
         soon = self._output_pin(f"{name}_o__vc", f"soon_{name}", width) if num_vcs > 1 else "1'd0"

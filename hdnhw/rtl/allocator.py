@@ -13,7 +13,10 @@ from hdnhw.rtl.arbiter import Order, service_order
 from hdnhw.rtl.bits import any_of, equals, stepped
 from hdnhw.rtl.buffer import InputBuffer
 
-__all__ = ["Allocator", "CreditCounter", "Grant", "Way"]
+__all__ = ["MOST_UNARY", "Allocator", "CreditCounter", "Grant", "Way"]
+
+MOST_UNARY = 4
+"""Packet buffers of a virtual channel up to which those that are free are counted by as many ones."""
 
 
 class CreditCounter(wiring.Component):
@@ -40,7 +43,7 @@ class CreditCounter(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        if self._buffers > 4:
+        if self._buffers > MOST_UNARY:
             free = Signal(range(self._buffers + 1), init=self._buffers)
             with m.If(self.update):
                 m.d.sync += free.eq(free + self.give - self.spend)
