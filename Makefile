@@ -15,7 +15,7 @@ demo: $(READY)
 $(EXAMPLES): example-%: $(READY)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/$*/run.sh
 
-# Each feature once: about 15 minutes on 2 processors.
+# Each feature once: about 20 minutes on 2 processors.
 test: $(READY)
 	$(MAKE) --no-print-directory -j 2 lint kernels
 	$(BIN)/python -m pytest
