@@ -44,10 +44,11 @@ check-fuzz: $(READY) kernels
 check-lockstep: $(READY)
 	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --count $(or $(COUNT),20) $(addprefix --until ,$(UNTIL))
 
-# The same without an end, for HOURS, up to the first mismatch, whose command is printed; SEED=$$(date +%s) for other fabrics each time.
+# The same without an end, for HOURS, up to the first mismatch, whose command is printed: many packets through each fabric,
+# some minutes each; SEED=$$(date +%s) for other fabrics each time.
 HOURS ?= 1
 check-soak: $(READY)
-	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS)
+	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS) --packets 60000 --rounds 10
 
 # All single mutants of an emitted router and ejection buffer against the benches; those that survive must be listed, with
 # a reason. COUNT draws some of them by SEED; all take about a quarter of an hour.

@@ -45,7 +45,7 @@ RATES = ((0.01, 0.03), (0.03, 0.15), (0.15, 0.5), (0.5, 1.0))
 """Least and most flits a node and cycle of each load of a fabric: from nearly idle to above saturation."""
 
 PACKETS = 2000
-"""Packets of a case, about."""
+"""Packets of a case, about, unless more are asked for."""
 
 MOST_RESETS = 8
 """Of a case."""
@@ -188,6 +188,8 @@ class DrawnCase:
         Of a load, with the same seed.
     resets : tuple of int
         Cycles after each of which the fabric is reset and begins again, of the random test.
+    packets : int
+        Of the random and faults tests.
     """
 
     test: str
@@ -196,15 +198,16 @@ class DrawnCase:
     load: LoadSpec | None = None
     terminals: Terminals = field(default_factory=Terminals)
     resets: tuple[int, ...] = ()
+    packets: int = PACKETS
 
 
-def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
+def draw_cases(fabric: FabricSpec, rng: Generator, packets: int = PACKETS) -> list[DrawnCase]:
     """Draw what to send through a fabric: the random test, reset now and then, the exchange, loads of :data:`RATES`.
 
-    One with dead pins is sent the faults test as well.
+    One with dead pins is sent the faults test as well. All but the exchange are of about as many packets.
     """
     network, seeds = build(fabric.network), rng.integers(1, 1 << 16, 1 + len(RATES)).tolist()
-    cases = [DrawnCase(test="random", seed=seeds[0]), DrawnCase(test="exchange", seed=1)]
+    cases = [DrawnCase(test="random", seed=seeds[0], packets=packets), DrawnCase(test="exchange", seed=1)]
     for number, (seed, (least, most)) in enumerate(zip(seeds[1:], RATES, strict=True)):
         rate = round(least * (most / least) ** rng.random(), 4)
         load = LoadSpec(
@@ -212,7 +215,7 @@ def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
             injection=_injection(rate, rng),
             lengths=f"mix(1, 0.7, {2 * fabric.packet_length + 1}, 0.3)" if rng.random() < 0.25 else None,
             rate=rate,
-            cycles=int(PACKETS * fabric.packet_length / (rate * network.num_nodes)) + 100,
+            cycles=int(packets * fabric.packet_length / (rate * network.num_nodes)) + 100,
             seed=seed,
         )
         gap, stall = rng.choice(PAUSES, 2).tolist() if rng.random() < 0.5 else (0, 0)
@@ -220,8 +223,8 @@ def draw_cases(fabric: FabricSpec, rng: Generator) -> list[DrawnCase]:
         cases.append(DrawnCase(test="load", seed=seed, load=load, terminals=terminals))
     if fabric.dead_pins:
         dead = f"{rng.integers(network.num_nodes // 4 + 1)},{rng.integers(network.num_nodes // 2 + 1)}"
-        cases.append(DrawnCase(test="faults", seed=int(rng.integers(1, 1 << 16)), faults=dead))
-    sooner = -(-PACKETS // network.num_nodes) * fabric.packet_length  # than all packets can have been injected
+        cases.append(DrawnCase(test="faults", seed=int(rng.integers(1, 1 << 16)), faults=dead, packets=packets))
+    sooner = -(-packets // network.num_nodes) * fabric.packet_length  # than all packets can have been injected
     resets = tuple(rng.integers(1, sooner, rng.integers(1, MOST_RESETS + 1)).tolist())
     return [replace(cases[0], resets=resets), *cases[1:]]
 
@@ -257,7 +260,7 @@ def command(fabric: FabricSpec, case: DrawnCase) -> str:
     options |= {
         "test": case.test,
         "seed": case.seed,
-        "packets": PACKETS if case.test in ("random", "faults") else None,
+        "packets": case.packets if case.test in ("random", "faults") else None,
         "faults": case.faults,
         "resets": ",".join(map(str, case.resets)) or None,
     }

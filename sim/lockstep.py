@@ -13,12 +13,19 @@ from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flow.tools import ToolError
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.draw import PACKETS, DrawnCase, command, draw_cases, draw_fabric
+from hdnhw.sim.harness import CAPACITY
 from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import Choice, options_of
 
 __all__ = ["count_faults", "main"]
+
+MOST_PACKETS = CAPACITY // 4
+"""Of a case: loads are drawn at random, and the bench must hold what is drawn."""
+
+MOST_FLAT = 64
+"""Routers of a fabric that are compiled each for itself for long runs; of more it would take many minutes."""
 
 OPTIONS = {
     name: max(len(name), 10 if isinstance(option, Choice) else 5) for name, option in options_of(FabricSpec).items()
@@ -36,7 +43,7 @@ def make_drawn_case(bench: StreamBench, drawn: DrawnCase) -> Case:
     if drawn.faults is not None:
         model = model.with_faults(drawn_faults(drawn.faults, bench.machine.network, drawn.seed))
     if drawn.load is None:
-        return make_case(drawn.test, model, packets=PACKETS, seed=drawn.seed, resets=drawn.resets)
+        return make_case(drawn.test, model, packets=drawn.packets, seed=drawn.seed, resets=drawn.resets)
     return load_case(model, drawn.load, drawn.terminals)
 
 
@@ -45,12 +52,14 @@ def count_faults(verdict: StreamVerdict) -> int:
     return verdict.faults + (verdict.packets == 0)
 
 
-def check_fabric(fabric: FabricSpec, cases: Sequence[DrawnCase]) -> tuple[int, np.ndarray]:
+def check_fabric(fabric: FabricSpec, cases: Sequence[DrawnCase], *, long: bool = False) -> tuple[int, np.ndarray]:
     """Run cases on one build; return the routers, and the sum of cases, packets, cycles and mismatches.
 
-    Of a case in which something differs, the command that repeats it is printed.
+    Of a case in which something differs, the command that repeats it is printed. A build for long
+    runs takes longer, and its cycles less.
     """
-    bench = StreamBench(emit_fabric(fabric))
+    emitted = emit_fabric(fabric)
+    bench = StreamBench(emitted, flat=long and emitted.machine.network.num_nodes <= MOST_FLAT)
     total = np.zeros(4, np.int64)
     for drawn in cases:
         try:
@@ -73,9 +82,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=20, help="fabrics (default 20)")
     parser.add_argument("--until", type=float, default=inf, help="begin no fabric after then, but one (date +%%s)")
     parser.add_argument("--hours", type=float, help="go on for so long in place of --count, up to the first mismatch")
+    parser.add_argument("--rounds", type=int, default=1, help="how often cases are drawn for a fabric (default 1)")
+    parser.add_argument("--packets", type=int, default=PACKETS, help=f"of a case, about (default {PACKETS})")
     options = parser.parse_args(arguments)
-    if options.seed < 0 or options.count < 1:
-        parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
+    if options.seed < 0 or options.count < 1 or options.rounds < 1:
+        given = f"{options.seed}, {options.count} and {options.rounds}"
+        parser.error(f"seed must be at least 0, count and rounds at least 1, not {given}")
+    if not 1 <= options.packets <= MOST_PACKETS:
+        parser.error(f"packets must be from 1 to {MOST_PACKETS}, not {options.packets}")
     if options.hours is not None and not 0 < options.hours < inf:
         parser.error(f"hours must be above 0, not {options.hours}")
     numbers, until, many = iter(range(options.count)), options.until, str(options.count)
@@ -91,7 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rng = np.random.default_rng([options.seed, number])
         fabric = draw_fabric(number, rng)
         started = time.monotonic()
-        routers, total = check_fabric(fabric, draw_cases(fabric, rng))
+        cases = [case for _ in range(options.rounds) for case in draw_cases(fabric, rng, options.packets)]
+        routers, total = check_fabric(fabric, cases, long=options.hours is not None)
         totals, checked = totals + total, number + 1
         values = (getattr(fabric, name) for name in OPTIONS)
         machine = ("-" if value is None else str(value) for value in values)
@@ -102,8 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"    {flits} flits so far", flush=True)
             if totals[3]:
                 break
-    cases, packets, cycles, faults = totals
-    print(f"{checked} fabrics, {cases} cases, {packets} packets, {flits} flits, {cycles} cycles, {faults} mismatches")
+    ran, packets, cycles, faults = totals
+    print(f"{checked} fabrics, {ran} cases, {packets} packets, {flits} flits, {cycles} cycles, {faults} mismatches")
     print(f"passed {'false' if faults else 'true'}")
     return int(faults != 0)
 

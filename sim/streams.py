@@ -28,6 +28,8 @@ class HarnessBench(Bench[CaseType, VerdictType]):
         See :class:`Bench`.
     flips : bool
         Whether errors can be injected, see :mod:`hdnhw.sim.errors`: wires between routers pass an XOR, not emitted.
+    flat : bool
+        Whether Verilator compiles each router for itself: twice the work to build 32 of them, half of it in a cycle.
 
     Attributes
     ----------
@@ -39,10 +41,21 @@ class HarnessBench(Bench[CaseType, VerdictType]):
     channels: Channels
 
     def __init__(
-        self, fabric: EmittedFabric, *, flips: bool = False, simulator: str = "verilator", root: Path = BUILD_ROOT
+        self,
+        fabric: EmittedFabric,
+        *,
+        flips: bool = False,
+        flat: bool = False,
+        simulator: str = "verilator",
+        root: Path = BUILD_ROOT,
     ) -> None:
-        self._flips = flips
+        self._flips, self._flat = flips, flat
         super().__init__(fabric, simulator=simulator, root=root)
+
+    @property
+    def blocks(self) -> list[str]:
+        """See :attr:`Bench.blocks`."""
+        return [] if self._flat else super().blocks
 
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
         """See :meth:`Bench.sources`."""

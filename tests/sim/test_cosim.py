@@ -40,6 +40,17 @@ def shared() -> StreamBench:
     return bench("hdn(cube(2), [[0]])", packet_length=4, buffers=buffers, dead_pins=True)
 
 
+@pytest.mark.light("True")
+@pytest.mark.parametrize("flat", [False, True])
+def test_routers_are_compiled_once_or_each_for_itself(flat):
+    fabric = emit_fabric(FabricSpec(network=parse("complete(2)"), packet_length=2))
+    made = StreamBench(fabric, flat=flat)
+    run = made.run("random", packets=500)
+    assert run.verdict.passed
+    assert run.verdict.packets == 500
+    assert ("hier_block" in (made.build.folder / "sources" / "bench.vlt").read_text()) != flat
+
+
 def assert_passed(run: Run[StreamVerdict], packets: int) -> None:
     assert run.verdict.packets >= packets
     assert run.verdict.passed, run.verdict

@@ -156,6 +156,30 @@ def test_one_packet_a_cycle_late_fails_and_the_command_that_repeats_it_is_shown(
     assert lines[-1] == "passed false"
 
 
+def test_rounds_draw_more_cases_of_more_packets_for_a_fabric(check):
+    few, many = (
+        check(0, ["--count", "1", *more])[1][2].split() for more in ([], ["--rounds", "2", "--packets", "5000"])
+    )
+    assert (int(few[-5]), int(many[-5])) == (6, 12)
+    assert int(many[-4]) > 4 * int(few[-4])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--rounds", "0"], "seed must be at least 0, count and rounds at least 1, not 1, 20 and 0"),
+        (["--packets", "0"], "packets must be from 1 to 65536, not 0"),
+        (["--packets", "65537"], "packets must be from 1 to 65536, not 65537"),
+        (["--hours", "0"], "hours must be above 0, not 0.0"),
+    ],
+)
+def test_arguments_that_are_refused(arguments, said, capsys):
+    with pytest.raises(SystemExit) as error:
+        lockstep.main(arguments)
+    assert error.value.code == 2
+    assert said in capsys.readouterr().err
+
+
 def test_no_fabric_but_the_first_begins_when_time_is_up(check):
     status, lines = check(0, ["--count", "3", "--until", "0"])
     assert (status, lines[-3]) == (0, "time is up")
