@@ -16,6 +16,7 @@ from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
 from hdnhw.prove.rig import RigError, flit_codes
 from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.ports import DROPPED_WIDTH
 
 __all__ = ["InjectionRig", "InputRig"]
 
@@ -309,6 +310,9 @@ class InjectionRig(InputRig):
         self._wire("enters", "ends && coming")
         self._wire("watched", "taken && (marks || coming) && |(spot & position)")
         self._register("good", "begins ? is_good : good", reset="")
+        room = f"held_0 == {self._slots} || (position[{last}] && !{self._at(self._timing.injection_phase)})"
+        self.claims.append(("injection takes nothing although it has room", f"{room} || ready"))
+        self._count_dropped()
         self._register("held_0", "held_0 + (ends && good) - (counted && leaves[0])", width=self._slots.bit_length())
         self._route("begins", "0")
         if self._machine.address.has_holes:
@@ -317,6 +321,18 @@ class InjectionRig(InputRig):
             self._wire("possible", f"{when} ? {good} : {possible}")
             self._cut("injection.route.possible", "possible")
         self._pins += [f".inject__valid({offers})", f".inject__payload({self._data(self._bit, 'watched')})"]
+
+    def _count_dropped(self) -> None:
+        """Claim that each packet to nowhere is counted, two cycles after its tail, and nothing else."""
+        most = (1 << DROPPED_WIDTH) - 1
+        self._output_pin("dropped", "dropped", DROPPED_WIDTH)
+        fell = self._register("fell", "ends && !good")
+        self._register("fallen", f"{fell} && fallen != {most} ? fallen + 1 : fallen", width=DROPPED_WIDTH)
+        self.claims.append(("dropped packets are counted wrongly", "dropped == fallen"))
+        with suppress(RigError):
+            self._look("is_most", "injection.most", 1)
+            self._hint("is_most == &fallen")
+            self._happens(fell)
 
     def _unclosed(self) -> str:
         return "1'd0"

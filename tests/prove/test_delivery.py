@@ -9,6 +9,7 @@ from hdnhw.cli import main
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.prove import search
 from hdnhw.prove.delivery import prove_delivery, unmodelled
+from hdnhw.prove.inputs import InjectionRig
 from hdnhw.prove.rig import flit_codes
 from hdnhw.prove.switch import SwitchRig
 from hdnhw.spec import FabricSpec, parse
@@ -81,6 +82,12 @@ def test_what_is_emitted_is_proved(network, options, tmp_path):
             "queue of injection",
             "a packet leaves its buffer changed",
         ),
+        (  # injection takes nothing in one phase of the slot
+            r"(assign \\injection.inject__ready  = )",
+            r"\1~\\injection.at [3] & ",
+            "queue of injection",
+            "injection takes nothing although it has room",
+        ),
         (  # the crossbar joins the wrong input
             r"(\\allocator.idle_0.next  = \\allocator.next_idle_0 );",
             r"\\allocator.idle_0.next  = ~\\allocator.next_idle_0 ;",
@@ -150,6 +157,20 @@ def test_a_change_is_refuted(pattern, becomes, part, said, tmp_path):
     assert re.search(rf"{said}.*, in cycle \d+", found[1])
     (trace,) = tmp_path.glob("*/trace.vcd")
     assert "$enddefinitions" in trace.read_text()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes"),
+    [
+        (r"(assign \\injection.sum_\d+  = \\injection.dropped  \+) 1'h1", r"\1 2'h2"),
+        (r"(\\injection.dropped.next  = \\injection.)sum_\d+ \[15:0\]", r"\1dropped "),
+    ],
+)
+def test_packets_to_nowhere_that_are_counted_wrongly_are_refuted(pattern, becomes, tmp_path):
+    broken = changed(emitted("rdn(torus(3), 1)", packet_length=4), pattern, becomes)
+    found = search.settle(InjectionRig(broken, 0, 0), seconds=SECONDS, root=tmp_path)
+    assert found.answer == "refuted"
+    assert found.why.startswith("dropped packets are counted wrongly")
 
 
 def test_an_order_that_goes_round_in_a_circle_is_refuted(tmp_path):
