@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -54,6 +54,11 @@ check-soak: $(READY)
 # a reason. COUNT draws some of them by SEED; all take about a quarter of an hour.
 check-mutants: $(READY)
 	$(BIN)/python -m tests.mutants.check --seed $(SEED) $(addprefix --count ,$(COUNT))
+
+# Random mutants of routers against the proofs, and those that are proved against the benches: no packet may be lost, misled or
+# changed then. COUNT of each router, drawn by SEED; about half an hour.
+check-mutants-proved: $(READY)
+	$(BIN)/python -m tests.mutants.proofs --seed $(SEED) --count $(or $(COUNT),30)
 
 # Every kind of emitted text, read by slang, Verilator, Yosys and GHDL, and by Icarus and verible where they are installed.
 check-verilog: $(READY)

@@ -26,7 +26,18 @@ from tests.mutants.equivalence import equivalent_mutants
 from tests.mutants.program import MutantBench
 from tests.mutants.schemata import Mutant, all_mutants
 
-__all__ = ["DESIGNS", "Outcome", "cases_of", "check_design", "compare", "main", "mutants_of", "read_survivors"]
+__all__ = [
+    "DESIGNS",
+    "WORKERS",
+    "Outcome",
+    "cases_of",
+    "check_design",
+    "compare",
+    "main",
+    "mutants_of",
+    "read_survivors",
+    "text_of_all",
+]
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 
@@ -63,10 +74,11 @@ class Outcome:
 
 def mutants_of(fabric: EmittedFabric) -> tuple[Mutant, ...]:
     """Return the mutants of the routers and the ejection buffer of a fabric."""
-    return all_mutants(_text(fabric), [*fabric.modules.routers, fabric.modules.ejection])
+    return all_mutants(text_of_all(fabric), [*fabric.modules.routers, fabric.modules.ejection])
 
 
-def _text(fabric: EmittedFabric) -> str:
+def text_of_all(fabric: EmittedFabric) -> str:
+    """Return the file that has the modules of a fabric."""
     return fabric.files[f"{fabric.modules.top}.sv"]
 
 
@@ -105,7 +117,7 @@ def check_design(fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path
     RuntimeError
         If a case sees a difference in the original.
     """
-    equivalent = equivalent_mutants(_text(fabric), mutants)
+    equivalent = equivalent_mutants(text_of_all(fabric), mutants)
     bench = MutantBench(fabric, mutants, root=root)
     bench.make()
     cases = cases_of(bench)
@@ -117,7 +129,7 @@ def check_design(fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path
         def killer(number: int) -> str | None:
             place = places.get()
             try:
-                differ = (name for name, case in cases.items() if bench.differs(number, case, place / name))
+                differ = (name for name, case in cases.items() if bench.sees(number, case, place / name))
                 return next(differ, None)
             finally:
                 places.put(place)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Sequence
+from enum import IntEnum
 from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric
@@ -12,7 +13,7 @@ from hdnhw.sim.stimulus import Case, write_case
 from hdnhw.sim.streams import StreamBench
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 
-__all__ = ["MutantBench"]
+__all__ = ["MutantBench", "Seen"]
 
 DRIVER = """// What hdnhw.sim.streams_bench does, without Python; for cases of up to CAPACITY packets.
 module driver;
@@ -54,6 +55,19 @@ SECONDS = 60
 """After which a run that does not end is given up."""
 
 
+class Seen(IntEnum):
+    """What a bench sees of a mutant."""
+
+    NOTHING = 0
+    """All is as in the original."""
+
+    TIME = 1
+    """Packets come and go in other cycles, but all come out where they should, unchanged and by their way."""
+
+    PACKETS = 2
+    """One does not, or the run does not end."""
+
+
 class _Program(Build):
     """A build by Verilator that is a program, without cocotb."""
 
@@ -77,6 +91,8 @@ class MutantBench:
     ----------
     fabric : EmittedFabric
     mutants : sequence of Mutant
+    patience : int
+        How many times as long as the original a mutant may take for the packets of a case before they count as lost.
     root : Path
         Folder for builds.
 
@@ -86,21 +102,23 @@ class MutantBench:
     model : FabricModel
     """
 
-    def __init__(self, fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path = BUILD_ROOT) -> None:
+    def __init__(
+        self, fabric: EmittedFabric, mutants: Sequence[Mutant], *, patience: int = 1, root: Path = BUILD_ROOT
+    ) -> None:
         streams = StreamBench(fabric, root=root)
         _, files, _ = streams.sources()
         name = f"{fabric.modules.top}.sv"
         files = {**files, name: with_mutants(files[name], mutants), "driver.sv": DRIVER}
         files = {"bench.vlt": control_text(fabric.blocks), **files}
         self._program = _Program("mutants", files, "driver", arguments=(*BUILD_ARGUMENTS, "-Wno-lint"), root=root)
-        self.machine, self.model = fabric.machine, streams.model
+        self.machine, self.model, self._patience = fabric.machine, streams.model, patience
 
     def make(self) -> float:
         """Build unless that was done before; return the seconds it took."""
         return self._program.make()
 
-    def differs(self, number: int, case: Case, folder: Path) -> bool:
-        """Run a mutant, 0 for none, and tell whether the bench sees that something is wrong.
+    def sees(self, number: int, case: Case, folder: Path) -> Seen:
+        """Run a mutant, 0 for none, and tell what the bench sees of it.
 
         Parameters
         ----------
@@ -111,7 +129,7 @@ class MutantBench:
         """
         if not folder.exists():
             plusargs = write_case(case, folder, self.machine) | {
-                "limit": case.expected.cycles + MARGIN,
+                "limit": self._patience * case.expected.cycles + MARGIN,
                 "reset_after": case.resets[0] if case.resets else 0,
             }
             (folder / "plusargs.json").write_text(json.dumps(plusargs))
@@ -124,9 +142,12 @@ class MutantBench:
                 [self._program.path, *options], cwd=folder, capture_output=True, timeout=SECONDS, check=False
             )
         except subprocess.TimeoutExpired:
-            return True
+            return Seen.PACKETS
         if done.returncode or not dropped.exists():
-            return True
-        if not check_ejections(folder, self.machine.flits, int(dropped.read_text())).passed:
-            return True
-        return case.test == "hops" and count_hop_mismatches(folder, self.machine) > 0
+            return Seen.PACKETS
+        verdict = check_ejections(folder, self.machine.flits, int(dropped.read_text()))
+        if verdict.lost or verdict.misrouted or verdict.payload_mismatches:
+            return Seen.PACKETS
+        if case.test == "hops" and count_hop_mismatches(folder, self.machine):
+            return Seen.PACKETS
+        return Seen.NOTHING if verdict.passed else Seen.TIME

@@ -1,0 +1,163 @@
+"""Mutants of emitted routers against `hdnhw prove`, and what it leaves against benches: ``make check-mutants-proved``.
+
+A mutant that is proved may differ from the original in what no proof claims: when packets leave, and who goes first. So
+benches may see packets in other cycles; a packet that they see lost, misled or changed says that a proof is wrong.
+"""
+
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from hdnhw.cli.options import Parser
+from hdnhw.emit.fabric import EmittedFabric, emit_fabric
+from hdnhw.prove.delivery import prove_delivery
+from hdnhw.prove.fabric import prove_routing
+from hdnhw.prove.finding import SECONDS
+from hdnhw.sim.simulator import BUILD_ROOT
+from hdnhw.spec import FabricSpec, parse
+from tests.mutants.check import WORKERS, cases_of, mutants_of, text_of_all
+from tests.mutants.equivalence import equivalent_mutants
+from tests.mutants.program import MutantBench, Seen
+from tests.mutants.schemata import Mutant
+
+__all__ = ["NETWORKS", "Judged", "judge_mutants", "main", "mutated", "prove_mutant", "wrong_proofs"]
+
+NETWORKS = ("hdn(cube(1), [[]])", "torus(4, 4)")
+"""Of one router each, which a proof takes less than a minute for."""
+
+PATIENCE = 8
+"""How many times as long as the original a mutant may take for the packets of a case."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said of a mutant.
+
+    Attributes
+    ----------
+    mutant : Mutant
+    answer : str
+        ``equivalent``, or that of the proofs: ``refuted`` if one is, else ``undecided`` if one is, else ``proved``.
+    why : str
+        Of the first that is refuted, or else undecided.
+    seen : Seen, optional
+        What the benches see of one that is not refuted.
+    """
+
+    mutant: Mutant
+    answer: str
+    why: str = ""
+    seen: Seen | None = None
+
+
+def mutated(fabric: EmittedFabric, mutant: Mutant) -> EmittedFabric:
+    """Return a fabric with a mutant in its text."""
+    name = f"{fabric.modules.top}.sv"
+    lines = fabric.files[name].split("\n")
+    lines[mutant.line] = f"{mutant.before}{mutant.mutated}{mutant.behind}"
+    return replace(fabric, files={**fabric.files, name: "\n".join(lines)})
+
+
+def prove_mutant(fabric: EmittedFabric, mutant: Mutant, *, seconds: float = SECONDS) -> Judged:
+    """Prove a mutant part by part until one is refuted."""
+    broken, judged = mutated(fabric, mutant), Judged(mutant, "proved")
+    with tempfile.TemporaryDirectory() as folder:
+        for one in chain(prove_routing(broken), prove_delivery(broken, seconds=seconds, root=Path(folder))):
+            found = Judged(mutant, one.answer, f"{one.property} of {one.part}: {one.why}")
+            if one.answer == "refuted":
+                return found
+            if one.answer != "proved":
+                judged = found
+    return judged
+
+
+def judge_mutants(
+    fabric: EmittedFabric, mutants: Sequence[Mutant], *, seconds: float = SECONDS, root: Path = BUILD_ROOT
+) -> Iterator[Judged]:
+    """Judge mutants of a fabric: yield the equivalent ones, the refuted ones, and those that benches have looked at.
+
+    Parameters
+    ----------
+    fabric : EmittedFabric
+    mutants : sequence of Mutant
+        Among :func:`tests.mutants.check.mutants_of`.
+    seconds : float
+        After so many, a search is given up.
+    root : Path
+        Folder for builds.
+    """
+    equivalent = equivalent_mutants(text_of_all(fabric), mutants)
+    yield from (Judged(one, "equivalent") for one in mutants if one.number in equivalent)
+    others = [one for one in mutants if one.number not in equivalent]
+    left: list[Judged] = []
+    with ThreadPoolExecutor(WORKERS) as workers:
+        for judged in workers.map(lambda one: prove_mutant(fabric, one, seconds=seconds), others):
+            if judged.answer == "refuted":
+                yield judged
+            else:
+                left.append(judged)
+    if not left:
+        return
+    bench = MutantBench(fabric, [one.mutant for one in left], patience=PATIENCE, root=root)
+    bench.make()
+    cases = cases_of(bench)
+    with tempfile.TemporaryDirectory() as folder:
+        for judged in left:
+            number = judged.mutant.number
+            yield replace(
+                judged, seen=max(bench.sees(number, case, Path(folder) / name) for name, case in cases.items())
+            )
+
+
+def wrong_proofs(judged: Sequence[Judged]) -> list[Judged]:
+    """Return those that are proved although a bench sees a packet lost, misled or changed."""
+    return [one for one in judged if one.answer == "proved" and one.seen is Seen.PACKETS]
+
+
+def _report(judged: Sequence[Judged], minutes: float) -> None:
+    answers = Counter(one.answer for one in judged)
+    print(f"  mutants     {len(judged):5}")
+    for answer in ("equivalent", "refuted", "undecided", "proved"):
+        print(f"  {answer:11} {answers[answer]:5}")
+    for one in judged:
+        if one.seen is not None:
+            print(
+                f"    {one.answer}, benches see {one.seen.name.lower()}: {one.mutant.key}{one.why and f' ({one.why})'}"
+            )
+    print(f"  minutes     {minutes:7.1f}", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check some mutants of each network's router; return 1 if one is proved whose packets do not arrive."""
+    parser = Parser(prog="tests/mutants/proofs.py", description=__doc__)
+    parser.add_argument("networks", nargs="*", metavar="SPEC", help=f"networks (default: {', '.join(NETWORKS)})")
+    parser.add_argument("--seed", type=int, default=1, help="draws the mutants (default 1)")
+    parser.add_argument("--count", type=int, default=30, help="mutants of each router (default 30)")
+    options = parser.parse_args(arguments)
+    if options.seed < 0 or options.count < 1:
+        parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
+    wrong: list[Judged] = []
+    for network in options.networks or NETWORKS:
+        started = time.monotonic()
+        fabric = emit_fabric(FabricSpec(network=parse(network)))
+        print(network, flush=True)
+        judged: list[Judged] = []
+        for router in fabric.modules.routers:
+            mutants = [one for one in mutants_of(fabric) if one.module == router]
+            chosen = random.Random(options.seed).sample(mutants, min(options.count, len(mutants)))
+            judged += judge_mutants(fabric, chosen)
+        _report(judged, (time.monotonic() - started) / 60)
+        wrong += wrong_proofs(judged)
+    print(f"passed {'false' if wrong else 'true'}")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
