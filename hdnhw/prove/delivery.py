@@ -13,7 +13,7 @@ from hdnhw.machine import Machine
 from hdnhw.prove.bits import alike_bits
 from hdnhw.prove.ejection import EjectionRig
 from hdnhw.prove.finding import Finding
-from hdnhw.prove.inputs import InjectionRig, InputRig
+from hdnhw.prove.inputs import GaplessRig, InjectionRig, InputRig
 from hdnhw.prove.netlist import ForeignInputError, Netlist
 from hdnhw.prove.rig import Rig, RigError
 from hdnhw.prove.routes import WIRES
@@ -38,7 +38,6 @@ def unmodelled(machine: Machine) -> str:
     options = {
         "--switching cut-through": machine.timing.cuts_through,
         "--queueing voq": machine.timing.matches,
-        "--gapless-packets": spec.gapless_packets,
         "--crc": spec.crc,
         "--dead-pins": spec.dead_pins,
         # Otherwise a packet is not counted before the next one is sent.
@@ -102,7 +101,8 @@ def _router_parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[Part]
             if own.ways(port, vc):
                 part = f"queue of {ports[port].name}, virtual channel {vc}"
                 yield part, partial(InputRig, fabric, shape, bit, port, vc)
-    yield "queue of injection", partial(InjectionRig, fabric, shape, bit)
+    injection = GaplessRig if fabric.machine.spec.gapless_packets else InjectionRig
+    yield "queue of injection", partial(injection, fabric, shape, bit)
     yield "switch", partial(SwitchRig, fabric, shape, bit)
 
 

@@ -18,7 +18,7 @@ from hdnhw.prove.rig import RigError, flit_codes
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.ports import DROPPED_WIDTH
 
-__all__ = ["InjectionRig", "InputRig"]
+__all__ = ["GaplessRig", "InjectionRig", "InputRig"]
 
 
 class InputRig(RouterPart):
@@ -220,8 +220,7 @@ class InputRig(RouterPart):
         self._wire("own_code", own, width=bits)
         if self._port == self._local:
             self._look("taking", f"{self._own}.position", bits)
-            due = " | ".join(f"({bits}'d{codes[flit]} & {{{bits}{{position[{flit}]}}}})" for flit in range(length))
-            self._hint(f"taking == ({due})")
+            self._hint_taking(codes)
         self._look("reads", f"{self._own}.reads", bits)
         self._register("is_second", f"at[{length - 1}] || is_second")
         self._hint(f"reads == ({self._code_in_phase(codes, self._lead)})")
@@ -230,6 +229,9 @@ class InputRig(RouterPart):
                 self._look(f"incoming_{stage}", f"{self._own}.incoming_{stage}", bits)
                 due = self._code_in_phase(codes, self._lead - stage - 1)
                 self._hint(f"!is_second || incoming_{stage} == ({due})")
+
+    def _hint_taking(self, codes: list[int]) -> None:
+        """The code of the flit that injection takes is that of its place in the packet."""
 
     def _hint_writing(self) -> None:
         """The word that is remembered is the watched one, in the marked packet's buffer."""
@@ -286,56 +288,74 @@ class InputRig(RouterPart):
             self._hint(f"!({there}) || {bit} == value")
 
 
-class InjectionRig(InputRig):
-    """A rig around the queue of injection: flits come from the terminal whenever they like."""
+class _LocalRig(InputRig):
+    """A rig around the queue of injection."""
 
     def __init__(self, fabric: EmittedFabric, shape: int, bit: int) -> None:
         super().__init__(fabric, shape, bit, len(fabric.machine.network.ports), 0)
 
-    def _enter(self) -> None:
-        """Let a terminal send; what is impossible is dropped, and not the marked packet."""
-        last, mark, offers = self._length - 1, self._free("f_marks"), self._free("f_offers")
+    def _begin(self, begins: str) -> None:
+        """Let a packet begin, and mark it or not; what is impossible is dropped, and not the marked packet."""
+        mark = self._free("f_marks")
         possible = self._free("f_possible") if self._machine.address.has_holes else "1'd1"
-        self._first_phase = 0
         self._output_pin("inject__ready", "ready")
-        self._wire("taken", f"{offers} && ready")
-        self._wire("ends", f"taken && position[{last}]")
-        self._register(
-            "position", f"taken ? {{position[{last - 1}:0], position[{last}]}} : position", width=last + 1, reset="1"
-        )
-        self._register("coming", "!ends && (marks || coming)")
-        self._wire("begins", "taken && position[0]")
+        self._wire("taken", f"{self._free('f_offers')} && ready")
+        self._wire("begins", begins)
         self._wire("marks", f"{mark} && begins && !coming && !inside && !leaving")
         self._wire("is_good", f"marks || {possible}")
-        self._wire("enters", "ends && coming")
-        self._wire("watched", "taken && (marks || coming) && |(spot & position)")
         self._register("good", "begins ? is_good : good", reset="")
-        room = f"held_0 == {self._slots} || (position[{last}] && !{self._at(self._timing.injection_phase)})"
-        self.claims.append(("injection takes nothing although it has room", f"{room} || ready"))
-        self._count_dropped()
-        self._register("held_0", "held_0 + (ends && good) - (counted && leaves[0])", width=self._slots.bit_length())
         self._route("begins", "0")
         if self._machine.address.has_holes:
             good = self._register("was_good", "is_good", reset="") if self._timing.registers_routes else "is_good"
             when = "routed" if self._timing.registers_routes else "begins"
             self._wire("possible", f"{when} ? {good} : {possible}")
             self._cut("injection.route.possible", "possible")
-        self._pins += [f".inject__valid({offers})", f".inject__payload({self._data(self._bit, 'watched')})"]
 
-    def _count_dropped(self) -> None:
-        """Claim that each packet to nowhere is counted, two cycles after its tail, and nothing else."""
+    def _hold(self, ends: str, good: str) -> None:
+        """Count the packets that come into the queue when one `ends`, and those that are not `good` and dropped."""
+        self._wire("joins", f"{ends} && {good}")
+        self._register("held_0", "held_0 + joins - (counted && leaves[0])", width=self._slots.bit_length())
+        self._count("dropped", f"{ends} && !{good}")
+        if self._machine.address.has_holes:
+            self._happens("dropped_now")
+        self._pins += [".inject__valid(f_offers)", f".inject__payload({self._data(self._bit, 'watched')})"]
+
+    def _count(self, counter: str, event: str) -> None:
+        """Claim that events are counted, two cycles later, up to the largest value."""
         most = (1 << DROPPED_WIDTH) - 1
-        self._output_pin("dropped", "dropped", DROPPED_WIDTH)
-        fell = self._register("fell", "ends && !good")
-        self._register("fallen", f"{fell} && fallen != {most} ? fallen + 1 : fallen", width=DROPPED_WIDTH)
-        self.claims.append(("dropped packets are counted wrongly", "dropped == fallen"))
-        with suppress(RigError):
-            self._look("is_most", "injection.most", 1)
-            self._hint("is_most == &fallen")
-            self._happens(fell)
+        own, now = f"count_of_{counter}", self._register(f"{counter}_now", event)
+        self._output_pin(counter, counter, DROPPED_WIDTH)
+        self._register(own, f"{now} && {own} != {most} ? {own} + 1 : {own}", width=DROPPED_WIDTH)
+        self.claims.append((f"{counter} packets are counted wrongly", f"{counter} == {own}"))
+
+
+class InjectionRig(_LocalRig):
+    """A rig around the queue of injection: flits come from the terminal whenever they like."""
+
+    def _enter(self) -> None:
+        """Let a terminal send."""
+        last = self._length - 1
+        self._first_phase = 0
+        self._begin("taken && position[0]")
+        self._wire("ends", f"taken && position[{last}]")
+        self._register(
+            "position", f"taken ? {{position[{last - 1}:0], position[{last}]}} : position", width=last + 1, reset="1"
+        )
+        self._register("coming", "!ends && (marks || coming)")
+        self._wire("enters", "ends && coming")
+        self._wire("watched", "taken && (marks || coming) && |(spot & position)")
+        room = f"held_0 == {self._slots} || (position[{last}] && !{self._at(self._timing.injection_phase)})"
+        self.claims += [
+            ("injection takes nothing although it has room", f"{room} || ready"),
+            ("injection takes a flit although it has no room", f"!taken || held_0 != {self._slots}"),
+        ]
+        self._hold("ends", "good")
 
     def _unclosed(self) -> str:
         return "1'd0"
+
+    def _hint_taking(self, codes: list[int]) -> None:
+        self._hint(f"taking == ({self._selected(codes, 'position')})")
 
     def _hint_decisions(self) -> None:
         """Beside the memory, what the router keeps of a packet while it comes."""
@@ -343,3 +363,37 @@ class InjectionRig(InputRig):
         self._look("kept", f"{self._own}.decisions_0.i", self._widths[0])
         self._hint(f"!coming || !{kept} || kept == own_way")
         super()._hint_decisions()
+
+
+class GaplessRig(_LocalRig):
+    """A rig around the queue of injection of gapless packets: one begins in its phase, and takes a slot.
+
+    Each flit is what stands on the stream in its cycle, whether it is valid or not.
+    """
+
+    def _enter(self) -> None:
+        """Let a terminal send."""
+        phase = self._timing.injection_phase
+        first, last, self._first_phase = self._at(phase), self._at(phase - 1), phase
+        self._begin(f"taken && {first}")
+        self._register("takes", f"{first} ? begins : takes")
+        self._register("coming", f"!{last} && (marks || coming)")
+        self._wire("enters", "counted && (marks || coming)")
+        self._wire("watched", "(marks || coming) && |(spot & at)")
+        self.claims += [
+            ("injection takes nothing although it has room", f"!{first} || held_0 == {self._slots} || ready"),
+            ("injection takes a flit although it has no room", f"!{first} || held_0 != {self._slots} || !ready"),
+            ("injection stops within a packet, or takes what is none", f"{first} || ready == takes"),
+        ]
+        self._register("has_gap", f"!{first} && (has_gap || (takes && !taken))")
+        self._count("paused", f"{last} && takes && (has_gap || !taken)")
+        self._hold(*(("routed", "good") if self._timing.registers_routes else ("begins", "is_good")))
+
+    def _unclosed(self) -> str:
+        closes = self._at(self._timing.injection_phase - 1)
+        return self._register("unclosed", f"joins ? 1'd1 : {closes} ? 1'd0 : unclosed")
+
+    def _hint_taking(self, codes: list[int]) -> None:
+        phase = self._timing.injection_phase
+        self._register("is_set", f"{self._at(phase - 1)} || is_set")
+        self._hint(f"!is_set || taking == ({self._code_in_phase(codes, -phase)})")

@@ -9,7 +9,7 @@ from hdnhw.cli import main
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.prove import search
 from hdnhw.prove.delivery import prove_delivery, unmodelled
-from hdnhw.prove.inputs import InjectionRig
+from hdnhw.prove.inputs import GaplessRig, InjectionRig
 from hdnhw.prove.rig import flit_codes
 from hdnhw.prove.switch import SwitchRig
 from hdnhw.spec import FabricSpec, parse
@@ -46,6 +46,8 @@ def refuted(fabric, root):
         ("rdn(torus(3), 1)", {}),
         ("torus(5)", {"lanes": 2, "ram": "distributed"}),
         ("hdn(cube(2), [[0]])", {"packet_length": 5, "flit_width": 16}),
+        (SMALL, {"gapless_packets": True}),
+        ("rdn(torus(3), 1)", {"gapless_packets": True, "packet_length": 4}),
     ],
 )
 @pytest.mark.light("hdn(cube(1), [[]])-options0")
@@ -173,6 +175,21 @@ def test_packets_to_nowhere_that_are_counted_wrongly_are_refuted(pattern, become
     assert found.why.startswith("dropped packets are counted wrongly")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "said"),
+    [
+        (r"(\\injection.inject__ready  = [^:]*:) \\injection.signal ", r"\1 1'h0", "injection stops within a packet"),
+        (r"(\\injection.sum_\d+  = \\injection.paused  \+) 1'h1", r"\1 2'h2", "paused packets are counted wrongly"),
+        (r"if \(\\injection.signature__en \)", "if (1'h0)", "a packet leaves its buffer changed"),
+    ],
+)
+def test_gapless_packets_that_go_wrong_are_refuted(pattern, becomes, said, tmp_path):
+    broken = changed(emitted(gapless_packets=True), pattern, becomes)
+    found = search.settle(GaplessRig(broken, 0, 0), seconds=SECONDS, root=tmp_path)
+    assert found.answer == "refuted"
+    assert found.why.startswith(said)
+
+
 def test_an_order_that_goes_round_in_a_circle_is_refuted(tmp_path):
     """Inputs 0, 1 and 2 of a router wait for each other once the first stays behind the last."""
     fabric = emitted("torus(4, 4)", packet_length=4)
@@ -211,7 +228,6 @@ def test_a_router_that_never_sends_is_not_proved(tmp_path):
         ({"queueing": "voq", "crc": True, "packet_length": 4}, "--queueing voq --crc"),
         ({"switching": "cut-through", "packet_length": 8}, "--switching cut-through"),
         ({"packet_length": 2}, "--packet-length 2"),
-        ({"gapless_packets": True}, "--gapless-packets"),
         ({"dead_pins": True}, "--dead-pins"),
         ({}, ""),
     ],
