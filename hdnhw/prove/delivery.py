@@ -40,8 +40,8 @@ def unmodelled(machine: Machine) -> str:
         "--queueing voq": machine.timing.matches,
         "--crc": spec.crc,
         "--dead-pins": spec.dead_pins,
-        # Otherwise a packet is not counted before the next one is sent.
-        f"--packet-length {spec.packet_length}": machine.timing.credit_phase < machine.timing.channel_cycles,
+        # All phases are one then, and a packet leaves its queue before it is read.
+        "--packet-length 1": spec.packet_length == 1,
     }
     return " ".join(option for option, is_there in options.items() if is_there)
 

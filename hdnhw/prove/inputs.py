@@ -55,16 +55,17 @@ class InputRig(RouterPart):
     def _enter(self) -> None:
         """Let a neighbour send what it has credits for; the virtual channel comes a cycle before the rest."""
         num_vcs, stages = len(self._widths), self._channel()
+        self._wire("pushed", self._at(self._push_phase))
         for each in range(num_vcs):
             self._wire(f"comes_{each}", f"on && on_vc == {each}")
             leaves = f"(counted && leaves[{each}])"
             self._register(
-                f"held_{each}", f"held_{each} + (counted && comes_{each}) - {leaves}", width=self._slots.bit_length()
+                f"held_{each}", f"held_{each} + (pushed && comes_{each}) - {leaves}", width=self._slots.bit_length()
             )
         self._register("coming", "!tail && (marks || coming)")
         own, mark = f"comes_{self._vc}", self._free("f_marks")
         self._wire("marks", f"{mark} && head && {own} && !coming && !inside && !leaving")
-        self._wire("enters", "counted && (marks || coming)")
+        self._wire("enters", "pushed && (marks || coming)")
         self._wire("watched", "(marks || coming) && |(spot & at)")
         credit = self._output_pin(f"{self._own}_i__credit", "credit", num_vcs)
         self.claims.append(("a credit is given for another packet than leaves", f"!counted || {credit} == leaves"))
@@ -79,10 +80,15 @@ class InputRig(RouterPart):
         """Make the registers of the channel, of which the last is what comes out."""
         offers, vc = self._free("f_offers"), self._free("f_vc", 4)
         used = [each for each in range(len(self._widths)) if self._shape.ways(self._port, each)]
-        can = " || ".join(f"{vc} == {each} && held_{each} < {self._slots}" for each in used)
         stages = ["ahead", *(f"wire_{stage}" for stage in range(self._timing.channel_registers)), "on"]
         commit = self._at(self._timing.commit_phase)
-        self._register("ahead", f"{commit} ? {offers} && !fresh && ({can}) : ahead")
+        for each in used:
+            self._wire(f"sends_{each}", f"{offers} && !fresh && {vc} == {each} && sent_{each} < {self._slots}")
+            gone = f"(counted && leaves[{each}])"
+            self._register(
+                f"sent_{each}", f"sent_{each} + ({commit} && sends_{each}) - {gone}", width=self._slots.bit_length()
+            )
+        self._register("ahead", f"{commit} ? {' || '.join(f'sends_{each}' for each in used)} : ahead")
         self._register("ahead_vc", f"{commit} ? {vc} : ahead_vc", width=4, reset="")
         for before, after in pairwise(stages):
             self._register(after, before)
@@ -149,15 +155,17 @@ class InputRig(RouterPart):
         self._register("before", f"enters ? held_{own} - {gone} : before - {gone}", width=self._slots.bit_length())
         self._register("leaving", "counted ? goes : leaving")
         self._register("is_updated", self._at(self._timing.update_phase), reset="1")
+        self._register("is_pushed", self._at(self._push_phase), reset="1")
         self._register("is_reset", "0", reset="1")
         self._register("way_before", way, width=self._widths[own], reset="")
         first = self._timing.credit_phase + 1
         self._look("flit", f"{self._own}.flit", self._machine.word_width)
         self._late = self._delayed("late", f"flit[{self._bit}]", first - self._flit_phase)
         due = " || ".join(f"{self._watches(flit)} && {self._at(first + flit)}" for flit in range(self._length))
+        comes = "(is_pushed && way_before == 0)"
         self.claims += [
             ("a credit is given for a packet that is not there", f"!{gone} || held_{own} != 0"),
-            ("the way that is offered changes before the update", f"is_updated || {way} == way_before"),
+            ("the way that is offered changes before the update", f"is_updated || {way} == way_before || {comes}"),
             ("a way is offered after reset", f"!is_reset || {way} == 0"),
             ("a packet is offered another way than its own", f"!inside || before != 0 || {way} == own_way"),
             ("a packet leaves its buffer changed", f"!leaving || !({due}) || {self._late} == value"),
@@ -191,7 +199,7 @@ class InputRig(RouterPart):
     def _unclosed(self) -> str:
         """Return the condition that the last packet has been counted, but not been written whole."""
         closes = self._at(self._timing.tail_phase - (len(self._widths) > 1 and self._timing.registers_flits))
-        return self._register("unclosed", f"counted && comes_{self._vc} ? 1'd1 : {closes} ? 1'd0 : unclosed")
+        return self._register("unclosed", f"pushed && comes_{self._vc} ? 1'd1 : {closes} ? 1'd0 : unclosed")
 
     def _hint_ahead(self) -> None:
         """A queue of four or more knows how many packets it has, and keeps the decision of the second."""
@@ -205,8 +213,18 @@ class InputRig(RouterPart):
         self._hint(f"is_updated || following == {bits}'(read_slot + 1)")
 
     def _hint_decisions(self) -> None:
-        """The memory of decisions has that of the marked packet in its place."""
-        self._forget(f"{self._own}.decisions_{self._vc}.memory", "enters", "decision")
+        """The memory of decisions has that of the marked packet in its place.
+
+        In short slots what it says is offered in the same cycle: there it remembers all words, as the way of another
+        packet must stand still, too.
+        """
+        memory = f"{self._own}.decisions_{self._vc}.memory"
+        if not self._timing.registers_flits:
+            self._peek(memory, "own_slot", "decision")
+            self._look("decision_word", "rig_decision_word", self._widths[self._vc])
+            self._hint("!inside || decision_word == own_way")
+            return
+        self._forget(memory, "enters", "decision")
         self._look("decision_addr", "rig_decision_addr", self._slot_bits)
         self._look("decision_word", "rig_decision_word", self._widths[self._vc])
         self._hint("!inside || decision_addr == own_slot")

@@ -5,7 +5,7 @@ then drives what reads them. It can look at others. Inputs of the module that a 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric
@@ -245,11 +245,8 @@ class Rig:
         name : str
             Of what is remembered: registers ``rig_NAME_addr`` and ``rig_NAME_word`` in the module.
         """
-        net, own = re.escape(memory), f"rig_{name}"
-        shape = re.search(rf"^ *reg (\[\d+:0\] )?\\?{net} *\[(\d+):0\];$", self._text, re.MULTILINE)
-        if shape is None:
-            raise RigError(f"{self.module} has no memory {memory}")
-        word, bits = shape[1] or "", int(shape[2]).bit_length()
+        own, net = f"rig_{name}", re.escape(memory)
+        word, bits = self._memory(memory)
         self._replace(
             rf"if \((.*)\)\n *\\?{net} *\[(.*)\] <= (.*);$",
             rf"if ((\1) && ({own}_keeps || {own}_addr == (\2))) begin {own}_addr <= \2; {own}_word <= \3; end",
@@ -262,7 +259,29 @@ class Rig:
         )
         self._pins.append(f".{own}_keeps({keeps})")
 
-    def _replace(self, pattern: str, becomes: str) -> None:
+    def _peek(self, memory: str, address: str, name: str) -> None:
+        """Let the rig read a word of a memory in the same cycle: the wire ``rig_NAME_word`` in the module."""
+        own, net = f"rig_{name}", re.escape(memory)
+        word, bits = self._memory(memory)
+        self._replace(
+            rf"^module {self.module}\(([^;]*;)",
+            rf"module {self.module}({own}_addr, \1\n  input [{bits - 1}:0] {own}_addr;\n  wire {word}{own}_word;",
+        )
+        self._replace(
+            rf"^( *reg (?:\[\d+:0\] )?\\?{net} *\[\d+:0\];)$",
+            lambda found: f"{found[1]}\n  assign {own}_word = \\{memory} [{own}_addr];",
+        )
+        self._pins.append(f".{own}_addr({address})")
+
+    def _memory(self, memory: str) -> tuple[str, int]:
+        """Return the range of a memory's words, empty if they are bits, and the bits of its addresses."""
+        net = re.escape(memory)
+        shape = re.search(rf"^ *reg (\[\d+:0\] )?\\?{net} *\[(\d+):0\];$", self._text, re.MULTILINE)
+        if shape is None:
+            raise RigError(f"{self.module} has no memory {memory}")
+        return shape[1] or "", int(shape[2]).bit_length()
+
+    def _replace(self, pattern: str, becomes: str | Callable[[re.Match[str]], str]) -> None:
         self._text, count = re.subn(pattern, becomes, self._text, flags=re.MULTILINE)
         if count != 1:
             raise RigError(f"{pattern} was found {count} times in {self.module}")

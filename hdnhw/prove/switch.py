@@ -24,7 +24,10 @@ class SwitchRig(RouterPart):
 
     def __init__(self, fabric: EmittedFabric, shape: int, bit: int) -> None:
         super().__init__(fabric, shape, bit)
+        # In a slot of fewer cycles than the channel's, what stands on outputs when credits are counted left before.
+        self._is_late = self._timing.credit_phase < self._timing.channel_cycles
         self._leave: dict[tuple[int, int], list[str]] = {}
+        self._stand: dict[tuple[int, int], list[str]] = {}
         self._joined: dict[tuple[int, int], list[str]] = {}
         self._offered: dict[tuple[int, int], list[str]] = {}
         self._free_ahead: dict[tuple[int, int], str] = {}
@@ -34,7 +37,7 @@ class SwitchRig(RouterPart):
         for port in self._shape.ports:
             self._output(port)
         self._ejection()
-        for way, packets in self._leave.items():
+        for way, packets in self._stand.items():
             self._send(way, packets)
         self._cross(inputs)
         self._progress()
@@ -66,6 +69,10 @@ class SwitchRig(RouterPart):
             for place, (out, to) in enumerate(self._ways(port, vc)):
                 packet = f"({leaves} && {way}[{place}])"
                 self._leave.setdefault((out, to), []).append(packet)
+                if self._is_late:
+                    own = f"stands_{name}_{vc}_{place}"
+                    packet = self._register(own, f"counted ? {packet} : {own}")
+                self._stand.setdefault((out, to), []).append(packet)
                 self._joined.setdefault((port, out), []).append(packet)
                 self._offered.setdefault((out, to), []).append(f"{way}[{place}]")
 
@@ -73,8 +80,8 @@ class SwitchRig(RouterPart):
         """Let a queue offer one way or none, another one after each update phase."""
         free, way = self._free(f"f_way_{name}_{vc}", width), f"way_{name}_{vc}"
         offered = self._one_of(f"next_{way}", free, width, default=False)
-        update = self._at(self._timing.update_phase)
-        self._register(way, f"{update} ? {offered} : {way}", width=width)
+        update, push = self._at(self._timing.update_phase), self._at(self._push_phase)
+        self._register(way, f"{update} || ({push} && {way} == 0) ? {offered} : {way}", width=width)
         self._cut(f"{name}.queues__way_{vc}", way)
         return way
 
@@ -111,6 +118,16 @@ class SwitchRig(RouterPart):
                 ij, jk, ik = order[i, j], order[j, k], order[i, k]
                 self._hint(f"!({ij} && {jk} && !{ik}) && !(!{ij} && !{jk} && {ik})")
 
+    def _owed(self, way: tuple[int, int], name: str, comes: str, gone: str, slots: int) -> str:
+        """Count the packets that have left by a way, and of which no credit has been counted; there must be room."""
+        if self._is_late:
+            packets = self._leave.get(way, [])
+            comes = f"counted && ({' || '.join(packets)})" if packets else "1'd0"
+        room = self._free_ahead[way] = f"{name} < {slots}"
+        said = "ejection" if way[0] == self._local else self._name(way[0])
+        self.claims.append((f"{said} sends a packet without a credit", f"!({comes}) || {room}"))
+        return self._register(name, f"{name} + ({comes}) - ({gone})", width=slots.bit_length())
+
     def _hint_credits(self, out: int, vc: int, slots: int, held: str) -> None:
         """The router has counted the free buffers ahead as the rig has."""
         counter = f"allocator.credits_{out}_{vc}.free"
@@ -125,7 +142,7 @@ class SwitchRig(RouterPart):
     def _cross(self, inputs: tuple[int, ...]) -> None:
         """Claim that what an output sends is what its packet's input reads; seen late, when that is known."""
         first, traversal = self._timing.credit_phase + 1, 1 + self._timing.channel_registers
-        cycles = first - self._timing.head_phase
+        cycles = first - self._timing.head_phase + self._is_late * self._length
         late = {
             port: self._delayed(
                 f"late_i_{self._name(port)}", f"f_flit_{self._name(port)}[{self._bit}]", cycles + traversal
@@ -161,9 +178,8 @@ class SwitchRig(RouterPart):
             give = self._wire(f"give_{name}_{each}", f"{gives}[{each}] && (!counted || {has} != 0)")
             credits.insert(0, give)
             self._register(has, f"{has} + ({comes}) - (counted && {give})", width=slots.bit_length())
-            self.claims.append((f"{name} sends a packet without a credit", f"!({comes}) || {has} < {slots}"))
-            self._free_ahead[port, each] = f"{has} < {slots}"
-            self._hint_credits(self._shape.ports.index(port), each, slots, has)
+            owed = self._owed((port, each), f"owed_{name}_{each}", comes, f"counted && {give}", slots)
+            self._hint_credits(self._shape.ports.index(port), each, slots, owed)
         self._frame(name, out, f"was_{name}")
         change = f"head || !{out} || {of} == of_was_{name}"
         self.claims.append((f"{name} changes the virtual channel within a packet", change))
@@ -184,12 +200,11 @@ class SwitchRig(RouterPart):
         self._output_pin("eject__data", "data_injection", self._machine.spec.flit_width)
         self._register("ejected", "ejects")
         credit = self._kept(slots, f"{self._free('f_gives')} && kept != 0 && apart == 0")
-        self.claims.append(("ejection sends a packet without a credit", f"!(head && ejects) || kept < {slots}"))
+        self.claims.append(("ejection sends a packet that has no room", f"!(head && ejects) || kept < {slots}"))
         self._register("uncounted", f"!counted && (uncounted || {credit})")
         gone = f"(counted && (uncounted || {credit}))"
-        self._register("ahead", f"ahead + (counted && ejects) - {gone}", width=slots.bit_length())
-        self._free_ahead[self._local, 0] = f"ahead < {slots}"
-        self._hint_credits(len(self._shape.ports), 0, slots, "ahead")
+        owed = self._owed((self._local, 0), "owed", "counted && ejects", gone, slots)
+        self._hint_credits(len(self._shape.ports), 0, slots, owed)
         with suppress(RigError):
             self._look("pending", "allocator.pending", 1)
             self._hint("pending == uncounted")
