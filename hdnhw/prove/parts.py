@@ -1,9 +1,9 @@
 """A router in two kinds of parts, each in a rig of its own: the queues of an input, and the switch between them.
 
 What a part is told by the others is made by the rig, and is anything that they may say; what it may assume of them is
-claimed of them in their rigs. A queue offers a way, one-hot, that changes at the end of the update phase only, from none
-to one also when a packet has become known, and is none after reset; the switch tells an input to read one of its queues,
-and that a packet leaves it, in phases of their own, and only of a queue that has been read and has a packet.
+claimed of them in their rigs. A queue offers a way, one-hot, that changes at the end of the update phase only, from
+none to one also when a packet has become known, and is none after reset; the switch tells an input to read one of its
+queues, and that a packet leaves it, in phases of their own, and only of a queue that has been read and has a packet.
 """
 
 from hdnhw.emit.fabric import EmittedFabric
