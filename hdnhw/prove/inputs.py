@@ -62,19 +62,26 @@ class InputRig(RouterPart):
             self._register(
                 f"held_{each}", f"held_{each} + (pushed && comes_{each}) - {leaves}", width=self._slots.bit_length()
             )
-        self._register("coming", "!tail && (marks || coming)")
-        own, mark = f"comes_{self._vc}", self._free("f_marks")
-        self._wire("marks", f"{mark} && head && {own} && !coming && !inside && !leaving")
-        self._wire("enters", "pushed && (marks || coming)")
-        self._wire("watched", "(marks || coming) && |(spot & at)")
+        self._mark(f"head && comes_{self._vc}")
+        self._take_a_slot(self._timing.head_phase)
         credit = self._output_pin(f"{self._own}_i__credit", "credit", num_vcs)
         self.claims.append(("a credit is given for another packet than leaves", f"!counted || {credit} == leaves"))
-        self._first_phase = self._timing.head_phase
         self._route("head && on", "on_vc")
         self._pins += [f".{self._own}_i__valid(on)", f".{self._own}_i__data({self._data(self._bit, 'watched')})"]
         if num_vcs > 1:
             self._wire("vc", f"{stages[-2]} ? {stages[-2]}_vc : {self._free('f_junk', 4)}", width=4)
             self._pins.append(f".{self._own}_i__vc(vc[{(num_vcs - 1).bit_length() - 1}:0])")
+
+    def _mark(self, begins: str) -> None:
+        """Mark a packet that begins, or not; one at a time."""
+        self._wire("marks", f"{self._free('f_marks')} && {begins} && !coming && !inside && !leaving")
+
+    def _take_a_slot(self, first: int) -> None:
+        """Let the flits of the marked packet come in a row, from a phase on; it is in the queue when it is pushed."""
+        self._first_phase = first
+        self._register("coming", f"!{self._at(first - 1)} && (marks || coming)")
+        self._wire("enters", "pushed && (marks || coming)")
+        self._wire("watched", "(marks || coming) && |(spot & at)")
 
     def _channel(self) -> list[str]:
         """Make the registers of the channel, of which the last is what comes out."""
@@ -82,13 +89,9 @@ class InputRig(RouterPart):
         used = [each for each in range(len(self._widths)) if self._shape.ways(self._port, each)]
         stages = ["ahead", *(f"wire_{stage}" for stage in range(self._timing.channel_registers)), "on"]
         commit = self._at(self._timing.commit_phase)
-        for each in used:
-            self._wire(f"sends_{each}", f"{offers} && !fresh && {vc} == {each} && sent_{each} < {self._slots}")
-            gone = f"(counted && leaves[{each}])"
-            self._register(
-                f"sent_{each}", f"sent_{each} + ({commit} && sends_{each}) - {gone}", width=self._slots.bit_length()
-            )
-        self._register("ahead", f"{commit} ? {' || '.join(f'sends_{each}' for each in used)} : ahead")
+        room = {each: f"held_{each} + (pushed && comes_{each}) < {self._slots}" for each in used}
+        can = " || ".join(f"{vc} == {each} && {room[each]}" for each in used)
+        self._register("ahead", f"{commit} ? {offers} && !fresh && ({can}) : ahead")
         self._register("ahead_vc", f"{commit} ? {vc} : ahead_vc", width=4, reset="")
         for before, after in pairwise(stages):
             self._register(after, before)
@@ -236,20 +239,17 @@ class InputRig(RouterPart):
         bits = index_width(length)
         own = " | ".join(f"({bits}'d{codes[flit]} & {{{bits}{{{self._watches(flit)}}}}})" for flit in range(length))
         self._wire("own_code", own, width=bits)
-        if self._port == self._local:
-            self._look("taking", f"{self._own}.position", bits)
-            self._hint_taking(codes)
         self._look("reads", f"{self._own}.reads", bits)
         self._register("is_second", f"at[{length - 1}] || is_second")
         self._hint(f"reads == ({self._code_in_phase(codes, self._lead)})")
-        for stage in range(self._timing.channel_cycles + self._lead):
-            if self._port != self._local:
-                self._look(f"incoming_{stage}", f"{self._own}.incoming_{stage}", bits)
-                due = self._code_in_phase(codes, self._lead - stage - 1)
-                self._hint(f"!is_second || incoming_{stage} == ({due})")
+        self._hint_coming(codes, bits)
 
-    def _hint_taking(self, codes: list[int]) -> None:
-        """The code of the flit that injection takes is that of its place in the packet."""
+    def _hint_coming(self, codes: list[int], bits: int) -> None:
+        """What the input says of the flit that comes."""
+        for stage in range(self._timing.channel_cycles + self._lead):
+            self._look(f"incoming_{stage}", f"{self._own}.incoming_{stage}", bits)
+            due = self._code_in_phase(codes, self._lead - stage - 1)
+            self._hint(f"!is_second || incoming_{stage} == ({due})")
 
     def _hint_writing(self) -> None:
         """The word that is remembered is the watched one, in the marked packet's buffer."""
@@ -312,21 +312,24 @@ class _LocalRig(InputRig):
     def __init__(self, fabric: EmittedFabric, shape: int, bit: int) -> None:
         super().__init__(fabric, shape, bit, len(fabric.machine.network.ports), 0)
 
+    @property
+    def _routed(self) -> tuple[str, str]:
+        """When the route of a packet is there, and whether it is possible."""
+        return ("routed", "good") if self._timing.registers_routes else ("begins", "is_good")
+
     def _begin(self, begins: str) -> None:
         """Let a packet begin, and mark it or not; what is impossible is dropped, and not the marked packet."""
-        mark = self._free("f_marks")
         possible = self._free("f_possible") if self._machine.address.has_holes else "1'd1"
         self._output_pin("inject__ready", "ready")
         self._wire("taken", f"{self._free('f_offers')} && ready")
         self._wire("begins", begins)
-        self._wire("marks", f"{mark} && begins && !coming && !inside && !leaving")
+        self._mark("begins")
         self._wire("is_good", f"marks || {possible}")
         self._register("good", "begins ? is_good : good", reset="")
         self._route("begins", "0")
         if self._machine.address.has_holes:
-            good = self._register("was_good", "is_good", reset="") if self._timing.registers_routes else "is_good"
-            when = "routed" if self._timing.registers_routes else "begins"
-            self._wire("possible", f"{when} ? {good} : {possible}")
+            routed, good = self._routed
+            self._wire("possible", f"{routed} ? {good} : {possible}")
             self._cut("injection.route.possible", "possible")
 
     def _hold(self, ends: str, good: str) -> None:
@@ -372,7 +375,8 @@ class InjectionRig(_LocalRig):
     def _unclosed(self) -> str:
         return "1'd0"
 
-    def _hint_taking(self, codes: list[int]) -> None:
+    def _hint_coming(self, codes: list[int], bits: int) -> None:
+        self._look("taking", f"{self._own}.position", bits)
         self._hint(f"taking == ({self._selected(codes, 'position')})")
 
     def _hint_decisions(self) -> None:
@@ -392,12 +396,11 @@ class GaplessRig(_LocalRig):
     def _enter(self) -> None:
         """Let a terminal send."""
         phase = self._timing.injection_phase
-        first, last, self._first_phase = self._at(phase), self._at(phase - 1), phase
+        first, last = self._at(phase), self._at(phase - 1)
         self._begin(f"taken && {first}")
         self._register("takes", f"{first} ? begins : takes")
-        self._register("coming", f"!{last} && (marks || coming)")
-        self._wire("enters", "counted && (marks || coming)")
-        self._wire("watched", "(marks || coming) && |(spot & at)")
+        self._wire("pushed", self._at(self._timing.update_phase))
+        self._take_a_slot(phase)
         self.claims += [
             ("injection takes nothing although it has room", f"!{first} || held_0 == {self._slots} || ready"),
             ("injection takes a flit although it has no room", f"!{first} || held_0 != {self._slots} || !ready"),
@@ -405,13 +408,14 @@ class GaplessRig(_LocalRig):
         ]
         self._register("has_gap", f"!{first} && (has_gap || (takes && !taken))")
         self._count("paused", f"{last} && takes && (has_gap || !taken)")
-        self._hold(*(("routed", "good") if self._timing.registers_routes else ("begins", "is_good")))
+        self._hold(*self._routed)
 
     def _unclosed(self) -> str:
         closes = self._at(self._timing.injection_phase - 1)
         return self._register("unclosed", f"joins ? 1'd1 : {closes} ? 1'd0 : unclosed")
 
-    def _hint_taking(self, codes: list[int]) -> None:
+    def _hint_coming(self, codes: list[int], bits: int) -> None:
         phase = self._timing.injection_phase
+        self._look("taking", f"{self._own}.position", bits)
         self._register("is_set", f"{self._at(phase - 1)} || is_set")
         self._hint(f"!is_set || taking == ({self._code_in_phase(codes, -phase)})")

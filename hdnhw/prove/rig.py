@@ -5,7 +5,7 @@ then drives what reads them. It can look at others. Inputs of the module that a 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric
@@ -252,24 +252,18 @@ class Rig:
             rf"if ((\1) && ({own}_keeps || {own}_addr == (\2))) begin {own}_addr <= \2; {own}_word <= \3; end",
         )
         self._replace(rf"(assign .* =|<=) \\?{net} *\[(.*)\];$", rf"\1 {own}_addr == (\2) ? {own}_word : {own}_junk;")
-        self._replace(
-            rf"^module {self.module}\(([^;]*;)",
-            rf"module {self.module}({own}_keeps, {own}_junk, \1\n  input {own}_keeps;\n  input {word}{own}_junk;\n"
-            rf"  reg [{bits - 1}:0] {own}_addr = 0;\n  reg {word}{own}_word = 0;",
-        )
+        registers = f"  reg [{bits - 1}:0] {own}_addr = 0;\n  reg {word}{own}_word = 0;"
+        self._extend({f"{own}_keeps": "", f"{own}_junk": word}, registers)
         self._pins.append(f".{own}_keeps({keeps})")
 
     def _peek(self, memory: str, address: str, name: str) -> None:
         """Let the rig read a word of a memory in the same cycle: the wire ``rig_NAME_word`` in the module."""
         own, net = f"rig_{name}", re.escape(memory)
         word, bits = self._memory(memory)
-        self._replace(
-            rf"^module {self.module}\(([^;]*;)",
-            rf"module {self.module}({own}_addr, \1\n  input [{bits - 1}:0] {own}_addr;\n  wire {word}{own}_word;",
-        )
+        self._extend({f"{own}_addr": f"[{bits - 1}:0] "}, f"  wire {word}{own}_word;")
         self._replace(
             rf"^( *reg (?:\[\d+:0\] )?\\?{net} *\[\d+:0\];)$",
-            lambda found: f"{found[1]}\n  assign {own}_word = \\{memory} [{own}_addr];",
+            rf"\1\n  assign {own}_word = \\{memory} [{own}_addr];",
         )
         self._pins.append(f".{own}_addr({address})")
 
@@ -281,7 +275,13 @@ class Rig:
             raise RigError(f"{self.module} has no memory {memory}")
         return shape[1] or "", int(shape[2]).bit_length()
 
-    def _replace(self, pattern: str, becomes: str | Callable[[re.Match[str]], str]) -> None:
+    def _extend(self, inputs: Mapping[str, str], declared: str) -> None:
+        """Give the module inputs, by name with their ranges, and lines behind them."""
+        lines = "".join(f"\n  input {bits}{name};" for name, bits in inputs.items())
+        head = f"module {self.module}"
+        self._replace(rf"^{head}\(([^;]*;)", rf"{head}({', '.join(inputs)}, \1{lines}\n{declared}")
+
+    def _replace(self, pattern: str, becomes: str) -> None:
         self._text, count = re.subn(pattern, becomes, self._text, flags=re.MULTILINE)
         if count != 1:
             raise RigError(f"{pattern} was found {count} times in {self.module}")

@@ -118,15 +118,19 @@ class SwitchRig(RouterPart):
                 ij, jk, ik = order[i, j], order[j, k], order[i, k]
                 self._hint(f"!({ij} && {jk} && !{ik}) && !(!{ij} && !{jk} && {ik})")
 
-    def _owed(self, way: tuple[int, int], name: str, comes: str, gone: str, slots: int) -> str:
-        """Count the packets that have left by a way, and of which no credit has been counted; there must be room."""
-        if self._is_late:
-            packets = self._leave.get(way, [])
-            comes = f"counted && ({' || '.join(packets)})" if packets else "1'd0"
-        room = self._free_ahead[way] = f"{name} < {slots}"
+    def _owed(self, way: tuple[int, int], has: str, comes: str, slots: int) -> str:
+        """Return how many packets have left by a way whose credits have not been counted; there must be room.
+
+        The receiver `has` those that it has counted when they come.
+        """
+        owed = has
+        if self._is_late and way in self._leave:
+            owed = f"({has} + ({' || '.join(self._stand[way])}))"
+            comes = f"counted && ({' || '.join(self._leave[way])})"
+        room = self._free_ahead[way] = f"{owed} < {slots}"
         said = "ejection" if way[0] == self._local else self._name(way[0])
         self.claims.append((f"{said} sends a packet without a credit", f"!({comes}) || {room}"))
-        return self._register(name, f"{name} + ({comes}) - ({gone})", width=slots.bit_length())
+        return owed
 
     def _hint_credits(self, out: int, vc: int, slots: int, held: str) -> None:
         """The router has counted the free buffers ahead as the rig has."""
@@ -178,7 +182,7 @@ class SwitchRig(RouterPart):
             give = self._wire(f"give_{name}_{each}", f"{gives}[{each}] && (!counted || {has} != 0)")
             credits.insert(0, give)
             self._register(has, f"{has} + ({comes}) - (counted && {give})", width=slots.bit_length())
-            owed = self._owed((port, each), f"owed_{name}_{each}", comes, f"counted && {give}", slots)
+            owed = self._owed((port, each), has, comes, slots)
             self._hint_credits(self._shape.ports.index(port), each, slots, owed)
         self._frame(name, out, f"was_{name}")
         change = f"head || !{out} || {of} == of_was_{name}"
@@ -203,7 +207,8 @@ class SwitchRig(RouterPart):
         self.claims.append(("ejection sends a packet that has no room", f"!(head && ejects) || kept < {slots}"))
         self._register("uncounted", f"!counted && (uncounted || {credit})")
         gone = f"(counted && (uncounted || {credit}))"
-        owed = self._owed((self._local, 0), "owed", "counted && ejects", gone, slots)
+        self._register("ahead", f"ahead + (counted && ejects) - {gone}", width=slots.bit_length())
+        owed = self._owed((self._local, 0), "ahead", "counted && ejects", slots)
         self._hint_credits(len(self._shape.ports), 0, slots, owed)
         with suppress(RigError):
             self._look("pending", "allocator.pending", 1)

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,8 +34,10 @@ __all__ = [
     "cases_of",
     "check_design",
     "compare",
+    "draw",
     "main",
     "mutants_of",
+    "parse_drawn",
     "read_survivors",
     "text_of_all",
 ]
@@ -184,27 +187,38 @@ def _report(outcome: Outcome, known: Mapping[str, str], new: list[str], stale: l
     print(f"  minutes     {minutes:7.1f}", flush=True)
 
 
+def parse_drawn(parser: Parser, arguments: Sequence[str] | None, *, count: int | None = None) -> Namespace:
+    """Parse a command line that says, too, how many mutants are drawn and by which seed; `count` is the default."""
+    parser.add_argument("--seed", type=int, default=1, help="draws the mutants (default 1)")
+    default = "all" if count is None else count
+    parser.add_argument("--count", type=int, default=count, help=f"mutants of each design (default: {default})")
+    options = parser.parse_args(arguments)
+    if options.seed < 0 or (options.count is not None and options.count < 1):
+        parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
+    return options
+
+
+def draw(mutants: Sequence[Mutant], options: Namespace) -> Sequence[Mutant]:
+    """Return as many mutants as :func:`parse_drawn` has read; all if there are no more."""
+    if options.count is None or options.count >= len(mutants):
+        return mutants
+    return random.Random(options.seed).sample(mutants, options.count)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check all designs, or those that are named; return 1 if a survivor is not listed, or a listed one none."""
     parser = Parser(prog="tests/mutants/check.py", description=__doc__)
     parser.add_argument("designs", nargs="*", metavar="DESIGN", help=f"among {', '.join(DESIGNS)} (default: all)")
-    parser.add_argument("--seed", type=int, default=1, help="draws the mutants if --count is given (default 1)")
-    parser.add_argument("--count", type=int, help="mutants of each design (default: all)")
-    options = parser.parse_args(arguments)
+    options = parse_drawn(parser, arguments)
     if unknown := [name for name in options.designs if name not in DESIGNS]:
         parser.error(f"design must be among {', '.join(DESIGNS)}, not {unknown[0]!r}")
-    if options.seed < 0 or (options.count is not None and options.count < 1):
-        parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
     listed, faults = read_survivors(), 0
     for name in options.designs or DESIGNS:
         started = time.monotonic()
         fabric, known = emit_fabric(DESIGNS[name]), listed.get(name, {})
         print(f"{name}: {DESIGNS[name].network}", flush=True)
         mutants = mutants_of(fabric)
-        chosen = mutants
-        if options.count is not None and options.count < len(mutants):
-            chosen = random.Random(options.seed).sample(mutants, options.count)
-        outcome = check_design(fabric, chosen)
+        outcome = check_design(fabric, draw(mutants, options))
         new, stale = compare(outcome, known, [one.key for one in mutants])
         _report(outcome, known, new, stale, (time.monotonic() - started) / 60)
         faults += len(new) + len(stale)

@@ -4,7 +4,6 @@ A mutant that is proved may differ from the original in what no proof claims: wh
 benches may see packets in other cycles; a packet that they see lost, misled or changed says that a proof is wrong.
 """
 
-import random
 import sys
 import tempfile
 import time
@@ -22,7 +21,7 @@ from hdnhw.prove.fabric import prove_routing
 from hdnhw.prove.finding import SECONDS
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import FabricSpec, parse
-from tests.mutants.check import WORKERS, cases_of, mutants_of, text_of_all
+from tests.mutants.check import WORKERS, cases_of, draw, mutants_of, parse_drawn, text_of_all
 from tests.mutants.equivalence import equivalent_mutants
 from tests.mutants.program import MutantBench, Seen
 from tests.mutants.schemata import Mutant
@@ -138,11 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check some mutants of each network's router; return 1 if one is proved whose packets do not arrive."""
     parser = Parser(prog="tests/mutants/proofs.py", description=__doc__)
     parser.add_argument("networks", nargs="*", metavar="SPEC", help=f"networks (default: {', '.join(NETWORKS)})")
-    parser.add_argument("--seed", type=int, default=1, help="draws the mutants (default 1)")
-    parser.add_argument("--count", type=int, default=30, help="mutants of each router (default 30)")
-    options = parser.parse_args(arguments)
-    if options.seed < 0 or options.count < 1:
-        parser.error(f"seed must be at least 0 and count at least 1, not {options.seed} and {options.count}")
+    options = parse_drawn(parser, arguments, count=30)
     wrong: list[Judged] = []
     for network in options.networks or NETWORKS:
         started = time.monotonic()
@@ -151,8 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         judged: list[Judged] = []
         for router in fabric.modules.routers:
             mutants = [one for one in mutants_of(fabric) if one.module == router]
-            chosen = random.Random(options.seed).sample(mutants, min(options.count, len(mutants)))
-            judged += judge_mutants(fabric, chosen)
+            judged += judge_mutants(fabric, draw(mutants, options))
         _report(judged, (time.monotonic() - started) / 60)
         wrong += wrong_proofs(judged)
     print(f"passed {'false' if wrong else 'true'}")
