@@ -56,7 +56,7 @@ check-mutants: $(READY)
 	$(BIN)/python -m tests.mutants.check --seed $(SEED) $(addprefix --count ,$(COUNT))
 
 # Random mutants of routers against the proofs, and those that are proved against the benches: no packet may be lost, misled or
-# changed then. COUNT of each router, drawn by SEED; about half an hour.
+# changed then. COUNT of each router, drawn by SEED; about ten minutes.
 check-mutants-proved: $(READY)
 	$(BIN)/python -m tests.mutants.proofs --seed $(SEED) --count $(or $(COUNT),30)
 
