@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from hdnhw.signals import deferred
 from hdnhw.spec import SpecError
 
 __all__ = ["check_distinct", "check_file", "check_folder", "check_output", "locked", "replacing", "write_together"]
@@ -48,10 +49,16 @@ def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give another path to write to; what is there at the end takes the place of `path`, unless there was an error."""
-    with _named(path), TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        new = Path(folder) / path.name
-        yield new
-        os.replace(new, path)
+    with _named(path):
+        with deferred():
+            folder = TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            new = Path(folder.name) / path.name
+            yield new
+            os.replace(new, path)
+        finally:
+            with deferred():
+                folder.cleanup()
 
 
 @contextmanager
@@ -83,7 +90,7 @@ def write_together(folder: Path, files: Mapping[str, str], *, without: Collectio
         The files written.
     """
     made = [one for one in (folder, *folder.parents) if not one.exists()]
-    with _named(folder):
+    with _named(folder), deferred():
         folder.mkdir(parents=True, exist_ok=True)
         try:
             _replace_all(folder, files, set(without) - set(files))

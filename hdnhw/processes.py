@@ -1,15 +1,15 @@
 """Processes that work in parallel: none outlives the one that started them."""
 
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from queue import SimpleQueue
-from threading import Thread, current_thread, main_thread
+from threading import Thread
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, TypeVar
+
+from hdnhw.signals import deferred
 
 __all__ = ["Ended", "Processes"]
 
@@ -43,7 +43,7 @@ class Processes(ProcessPoolExecutor):
 
     def submit(self, function: Callable[Given, Result], /, *given: Given.args, **named: Given.kwargs) -> Future[Result]:
         """See :meth:`concurrent.futures.Executor.submit`; it starts processes."""
-        with _deferred():
+        with deferred():
             return super().submit(function, *given, **named)
 
     def __exit__(
@@ -68,33 +68,12 @@ class Ended(Generic[Result]):
 
     def add(self, future: Future[Result]) -> None:
         """Let :meth:`wait` return a future too."""
-        with _deferred():
+        with deferred():
             future.add_done_callback(self._queue.put)
 
     def wait(self) -> list[Future[Result]]:
         """Wait until a future has ended; return all that have and were not returned before."""
         return [self._queue.get(), *(self._queue.get_nowait() for _ in range(self._queue.qsize()))]
-
-
-@contextmanager
-def _deferred() -> Iterator[None]:
-    """Let SIGINT and SIGTERM wait, and SIGINT for ever in processes that start now: they inherit what is blocked."""
-    came: list[int] = []
-    is_told = current_thread() is main_thread()
-    handlers = {
-        number: signal.signal(number, lambda which, _: came.append(which))
-        for number in (signal.SIGINT, signal.SIGTERM)
-        if is_told
-    }
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for which in came:
-            signal.raise_signal(which)
 
 
 def _follow() -> None:

@@ -48,6 +48,7 @@ from hdnhw.cli.warmup import add_warmup_command
 from hdnhw.kernels import compilation
 from hdnhw.model.hang import HangError
 from hdnhw.routing.errors import RuleError
+from hdnhw.signals import told_first
 from hdnhw.spec import SpecError
 
 __all__ = [
@@ -214,7 +215,7 @@ def _run(arguments: Sequence[str]) -> int:
             options = command_parser().parse_args(arguments, argparse.Namespace(command=_command(arguments)))
         finally:
             sys.stdout.flush()  # help or version, after which the program ends
-        with Clock():
+        with Clock(), told_first():
             result, status = options.run(options)
         _print(result, options.json)
         sys.stdout.flush()
