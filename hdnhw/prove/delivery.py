@@ -14,6 +14,7 @@ from hdnhw.prove.bits import alike_bits
 from hdnhw.prove.ejection import EjectionRig
 from hdnhw.prove.finding import Finding
 from hdnhw.prove.inputs import GaplessRig, InjectionRig, InputRig
+from hdnhw.prove.matched import MatchedGaplessRig, MatchedInjectionRig, MatchedInputRig, MatchedSwitchRig
 from hdnhw.prove.netlist import ForeignInputError, Netlist
 from hdnhw.prove.rig import Rig, RigError
 from hdnhw.prove.routes import WIRES
@@ -37,11 +38,13 @@ def unmodelled(machine: Machine) -> str:
     spec = machine.spec
     options = {
         "--switching cut-through": machine.timing.cuts_through,
-        "--queueing voq": machine.timing.matches,
         "--crc": spec.crc,
         "--dead-pins": spec.dead_pins,
         # All phases are one then, and a packet leaves its queue before it is read.
         "--packet-length 1": spec.packet_length == 1,
+        # Short slots match behind the update phase alone.
+        "--queueing voq with packets of fewer than 8 flits": machine.timing.matches
+        and not machine.timing.matches_early,
     }
     return " ".join(option for option, is_there in options.items() if is_there)
 
@@ -95,15 +98,16 @@ def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Itera
 
 def _router_parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[Part]:
     plan = fabric.machine.plan
-    ports, own = plan.network.ports, plan.shapes[shape]
+    ports, own, machine = plan.network.ports, plan.shapes[shape], fabric.machine
+    is_matched = machine.timing.matches
     for port in own.ports:
         for vc in range(plan.num_vcs[ports[port].opposite]):
             if own.ways(port, vc):
                 part = f"queue of {ports[port].name}, virtual channel {vc}"
-                yield part, partial(InputRig, fabric, shape, bit, port, vc)
-    injection = GaplessRig if fabric.machine.spec.gapless_packets else InjectionRig
-    yield "queue of injection", partial(injection, fabric, shape, bit)
-    yield "switch", partial(SwitchRig, fabric, shape, bit)
+                yield part, partial(MatchedInputRig if is_matched else InputRig, fabric, shape, bit, port, vc)
+    injections = (MatchedGaplessRig, MatchedInjectionRig) if is_matched else (GaplessRig, InjectionRig)
+    yield "queue of injection", partial(injections[not machine.spec.gapless_packets], fabric, shape, bit)
+    yield "switch", partial(MatchedSwitchRig if is_matched else SwitchRig, fabric, shape, bit)
 
 
 def _alike(fabric: EmittedFabric, module: str) -> list[list[int]]:

@@ -40,8 +40,6 @@ class InputRig(RouterPart):
         if port != self._local:
             self._slots = self._machine.buffers_per_vc(len(self._widths))
         self._slot_bits = (self._slots - 1).bit_length()
-        for each, width in enumerate(self._widths):
-            self._look(f"way_{each}", f"{self._own}.queues__way_{each}", width)
         self._constant("value")
         self._one_of("spot", self._constant("spots", self._length), self._length, default=True)
         self._enter()
@@ -50,6 +48,7 @@ class InputRig(RouterPart):
         self._forget(f"{self._own}.flits", self._written, "word")
         self._leave()
         self._follow()
+        self._offer()
         self._hint_all()
 
     def _enter(self) -> None:
@@ -123,14 +122,20 @@ class InputRig(RouterPart):
             take, onward = f"({here} ? {takes} : {take})", f"({here} ? {vcs} : {onward})"
         self._wire("take", take, width=ports)
         self._wire("onward", onward, width=bits)
-        self._register("own_way", f"marks ? now_{self._vc} : own_way", width=self._widths[self._vc], reset="")
+        self._know_way(begins, vc)
         self._cut(f"{self._own}.route.take", "take")
         if max(self._plan.num_vcs) > 1:
             self._cut(f"{self._own}.route.vc", "onward")
 
+    def _know_way(self, _begins: str, _vc: str) -> None:
+        """Know the marked packet's way."""
+        self._register("own_way", f"marks ? now_{self._vc} : own_way", width=self._widths[self._vc], reset="")
+
     def _leave(self) -> None:
         """Let the switch take packets that are there and have been read."""
         num_vcs = len(self._widths)
+        for each, width in enumerate(self._widths):
+            self._look(f"way_{each}", f"{self._own}.queues__way_{each}", width)
         wants, junk = self._free("f_wants"), self._free("f_leaves", num_vcs)
         can = [f"{wants} && way_{each} != 0" for each in range(num_vcs)]
         now = self._at(self._read_phase)
@@ -150,31 +155,45 @@ class InputRig(RouterPart):
         self._cut(f"{self._own}.queues__pop", "leaves")
 
     def _follow(self) -> None:
-        """Follow the marked packet, and claim what holds for it and of what the switch looks at."""
-        own, way = self._vc, f"way_{self._vc}"
-        gone = f"(counted && leaves[{own}])"
+        """Follow the marked packet, and claim what holds for it."""
+        gone, alike = self._gone(), self._alike
         self._wire("goes", f"{gone} && inside && before == 0")
         self._register("inside", "enters || (inside && !goes)")
-        self._register("before", f"enters ? held_{own} - {gone} : before - {gone}", width=self._slots.bit_length())
+        self._register("before", f"enters ? {alike} - {gone} : before - {gone}", width=self._slots.bit_length())
         self._register("leaving", "counted ? goes : leaving")
-        self._register("is_updated", self._at(self._timing.update_phase), reset="1")
-        self._register("is_pushed", self._at(self._push_phase), reset="1")
-        self._register("is_reset", "0", reset="1")
-        self._register("way_before", way, width=self._widths[own], reset="")
         first = self._timing.credit_phase + 1
         self._look("flit", f"{self._own}.flit", self._machine.word_width)
         self._late = self._delayed("late", f"flit[{self._bit}]", first - self._flit_phase)
         due = " || ".join(f"{self._watches(flit)} && {self._at(first + flit)}" for flit in range(self._length))
-        comes = "(is_pushed && way_before == 0)"
         self.claims += [
-            ("a credit is given for a packet that is not there", f"!{gone} || held_{own} != 0"),
-            ("the way that is offered changes before the update", f"is_updated || {way} == way_before || {comes}"),
-            ("a way is offered after reset", f"!is_reset || {way} == 0"),
-            ("a packet is offered another way than its own", f"!inside || before != 0 || {way} == own_way"),
+            ("a credit is given for a packet that is not there", f"!{gone} || {alike} != 0"),
             ("a packet leaves its buffer changed", f"!leaving || !({due}) || {self._late} == value"),
         ]
         self._happens("leaving")
-        self._happens(f"enters && held_{own} == {min(1, self._slots - 1)}")
+        self._happens(f"enters && {alike} == {min(1, self._slots - 1)}")
+
+    def _gone(self) -> str:
+        """Return the condition that a packet leaves which the marked one may have to wait for, or that one."""
+        return f"(counted && leaves[{self._vc}])"
+
+    @property
+    def _alike(self) -> str:
+        """How many such packets there are."""
+        return f"held_{self._vc}"
+
+    def _offer(self) -> None:
+        """Claim what the switch looks at."""
+        own, way = self._vc, f"way_{self._vc}"
+        self._register("is_updated", self._at(self._timing.update_phase), reset="1")
+        self._register("is_pushed", self._at(self._push_phase), reset="1")
+        self._register("is_reset", "0", reset="1")
+        self._register("way_before", way, width=self._widths[own], reset="")
+        comes = "(is_pushed && way_before == 0)"
+        self.claims += [
+            ("the way that is offered changes before the update", f"is_updated || {way} == way_before || {comes}"),
+            ("a way is offered after reset", f"!is_reset || {way} == 0"),
+            ("a packet is offered another way than its own", f"!inside || before != 0 || {way} == own_way"),
+        ]
 
     def _watches(self, flit: int) -> str:
         """Return the condition that this flit of the marked packet is watched."""
@@ -182,13 +201,15 @@ class InputRig(RouterPart):
 
     def _hint_all(self) -> None:
         """Give hints about what the text has; what it has not is left out."""
-        hints: list[Callable[[], None]] = [self._hint_pointers, self._hint_decisions, self._hint_ahead]
-        hints += [self._hint_codes, self._hint_writing, self._hint_reading]
         if self._slots == 1:
             return
-        for hint in hints:
+        for hint in (*self._queue_hints(), self._hint_codes, self._hint_writing, self._hint_reading):
             with suppress(RigError):
                 hint()
+
+    def _queue_hints(self) -> list[Callable[[], None]]:
+        """Return what gives hints about the queue of decisions."""
+        return [self._hint_pointers, self._hint_decisions, self._hint_ahead]
 
     def _hint_pointers(self) -> None:
         """A queue's pointers are as far apart as it holds packets, but the one that still comes."""
@@ -262,15 +283,30 @@ class InputRig(RouterPart):
         self._look("word_word", "rig_word_word", self._machine.word_width)
         self._register("is_written", f"{self._written} || (is_written && (coming || inside || leaving))")
         self._hint(f"!is_written || !inside || word_addr == {{{above}own_slot, own_code}}")
-        # A buffer that a packet leaves may get the next packet's flits behind those that have been read.
-        stays = "coming || inside" if self._port == self._local else "coming || inside || leaving"
-        self._hint(f"!is_written || !({stays}) || word_word[{self._bit}] == value")
+        self._hint(f"!is_written || !({self._stays()}) || word_word[{self._bit}] == value")
         self._hint(f"!(inside || leaving) || coming || is_written || {self._written}")
         if self._written != "watched":
             self._look("write_addr", f"{self._own}.write_addr", bits)
             self._look("write_data", f"{self._own}.write_data", self._machine.word_width)
-            self._hint(f"!{self._written} || write_addr == {{{above}(inside ? own_slot : write_slot), own_code}}")
+            self._hint(
+                f"!{self._written} || write_addr == {{{above}({self._is_placed} ? own_slot : write_slot), own_code}}"
+            )
             self._hint(f"!{self._written} || write_data[{self._bit}] == value")
+
+    _is_placed = "inside"
+    """Whether the packet buffer of the marked packet is known, or is that of the packet that comes."""
+
+    def _stays(self) -> str:
+        """Return the condition that the watched word has not been overwritten.
+
+        A buffer that a packet leaves may get the next packet's flits behind those that have been read.
+        """
+        return "coming || inside" if self._port == self._local else "coming || inside || leaving"
+
+    def _left_slot(self) -> str:
+        """Return the packet buffer that the marked packet is leaving."""
+        bits = index_width(self._length)
+        return f"word_addr[{bits + self._slot_bits - 1}:{bits}]"
 
     def _hint_reading(self) -> None:
         """What is read is the first packet's; behind the memory the watched bit goes from register to register."""
@@ -278,17 +314,11 @@ class InputRig(RouterPart):
         early = (self._timing.credit_phase - first) % length
         waiting = " || ".join(self._at(first + step) for step in range(early + 1))
         self._look("reading_slot", f"{self._own}.reading_slot", self._slot_bits)
-        is_own = "is_read"
         if len(self._widths) > 1:
             self._look("reading_vc", f"{self._own}.reading_vc", (len(self._widths) - 1).bit_length())
-            self._hint("!is_read || reading_vc == read")
             self._hint(f"!leaving || {waiting} || reading_vc == {self._vc}")
-            is_own = f"is_read && read == {self._vc}"
-        code_bits = index_width(length)
-        slot = f"word_addr[{code_bits + self._slot_bits - 1}:{code_bits}]"
-        self._hint(f"!({is_own}) || !({waiting}) || reading_slot == read_slot")
-        self._hint(f"!leaving || {waiting} || reading_slot == {slot}")
-        self._wire("waits", f"inside && before == 0 && {is_own}")
+        self._hint(f"!leaving || {waiting} || reading_slot == {self._left_slot()}")
+        self._hint_read(waiting)
         stages = [f"late_{stage}" for stage in range(self._timing.credit_phase + 1 - self._flit_phase)]
         if self._lead:
             self._look("read_data", f"{self._own}.flits_read_data", self._machine.word_width)
@@ -304,6 +334,15 @@ class InputRig(RouterPart):
                 for flit in range(length)
             )
             self._hint(f"!({there}) || {bit} == value")
+
+    def _hint_read(self, waiting: str) -> None:
+        """From when it is read to when it leaves the marked packet `waits`, in phases of `waiting`."""
+        is_own = "is_read"
+        if len(self._widths) > 1:
+            self._hint("!is_read || reading_vc == read")
+            is_own = f"is_read && read == {self._vc}"
+        self._hint(f"!({is_own}) || !({waiting}) || reading_slot == read_slot")
+        self._wire("waits", f"inside && before == 0 && {is_own}")
 
 
 class _LocalRig(InputRig):
@@ -331,6 +370,10 @@ class _LocalRig(InputRig):
             routed, good = self._routed
             self._wire("possible", f"{routed} ? {good} : {possible}")
             self._cut("injection.route.possible", "possible")
+
+    def _full(self) -> str:
+        """Return the condition that the queue may say that it is full."""
+        return f"held_0 == {self._slots}"
 
     def _hold(self, ends: str, good: str) -> None:
         """Count the packets that come into the queue when one `ends`, and those that are not `good` and dropped."""
@@ -365,7 +408,7 @@ class InjectionRig(_LocalRig):
         self._register("coming", "!ends && (marks || coming)")
         self._wire("enters", "ends && coming")
         self._wire("watched", "taken && (marks || coming) && |(spot & position)")
-        room = f"held_0 == {self._slots} || (position[{last}] && !{self._at(self._timing.injection_phase)})"
+        room = f"{self._full()} || (position[{last}] && !{self._at(self._timing.injection_phase)})"
         self.claims += [
             ("injection takes nothing although it has room", f"{room} || ready"),
             ("injection takes a flit although it has no room", f"!taken || held_0 != {self._slots}"),
@@ -379,12 +422,14 @@ class InjectionRig(_LocalRig):
         self._look("taking", f"{self._own}.position", bits)
         self._hint(f"taking == ({self._selected(codes, 'position')})")
 
-    def _hint_decisions(self) -> None:
-        """Beside the memory, what the router keeps of a packet while it comes."""
+    def _queue_hints(self) -> list[Callable[[], None]]:
+        return [*super()._queue_hints(), self._hint_kept]
+
+    def _hint_kept(self) -> None:
+        """The router keeps the way of a packet while it comes."""
         kept = self._delayed("was_coming", "coming", 2 + self._timing.registers_routes, reset="0")
         self._look("kept", f"{self._own}.decisions_0.i", self._widths[0])
         self._hint(f"!coming || !{kept} || kept == own_way")
-        super()._hint_decisions()
 
 
 class GaplessRig(_LocalRig):
@@ -402,7 +447,7 @@ class GaplessRig(_LocalRig):
         self._wire("pushed", self._at(self._timing.update_phase))
         self._take_a_slot(phase)
         self.claims += [
-            ("injection takes nothing although it has room", f"!{first} || held_0 == {self._slots} || ready"),
+            ("injection takes nothing although it has room", f"!{first} || {self._full()} || ready"),
             ("injection takes a flit although it has no room", f"!{first} || held_0 != {self._slots} || !ready"),
             ("injection stops within a packet, or takes what is none", f"{first} || ready == takes"),
         ]

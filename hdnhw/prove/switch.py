@@ -33,6 +33,8 @@ class SwitchRig(RouterPart):
         self._free_ahead: dict[tuple[int, int], str] = {}
         inputs = (*self._shape.ports, self._local)
         for port in inputs:
+            name = self._name(port)
+            self._cut(f"{name}.flit", self._free(f"f_flit_{name}", self._machine.word_width))
             self._input(port)
         for port in self._shape.ports:
             self._output(port)
@@ -52,7 +54,6 @@ class SwitchRig(RouterPart):
             reads = self._look(f"reads_{name}", f"{name}.queues__read_vc", bits)
             self._register(f"read_{name}", f"{now} ? {reads} : read_{name}", width=bits)
             self._register(f"is_read_{name}", f"{now} || is_read_{name}")
-        self._cut(f"{name}.flit", self._free(f"f_flit_{name}", self._machine.word_width))
         for vc in range(num_vcs):
             leaves, way = f"{told}[{vc}]", self._offer(name, vc, len(self._ways(port, vc)))
             self.claims.append(
@@ -66,15 +67,19 @@ class SwitchRig(RouterPart):
             if self._timing.registers_routes:
                 before = self._register(f"left_{name}_{vc}", leaves, reset="")
                 self.claims.append((f"{name} is told too late what to send", f"!counted || {leaves} == {before}"))
-            for place, (out, to) in enumerate(self._ways(port, vc)):
-                packet = f"({leaves} && {way}[{place}])"
-                self._leave.setdefault((out, to), []).append(packet)
-                if self._is_late:
-                    own = f"stands_{name}_{vc}_{place}"
-                    packet = self._register(own, f"counted ? {packet} : {own}")
-                self._stand.setdefault((out, to), []).append(packet)
-                self._joined.setdefault((port, out), []).append(packet)
-                self._offered.setdefault((out, to), []).append(f"{way}[{place}]")
+            for place, to in enumerate(self._ways(port, vc)):
+                packet = {"leaves": f"({leaves} && {way}[{place}])", "offers": f"{way}[{place}]"}
+                self._join(port, to, name=f"{name}_{vc}_{place}", **packet)
+
+    def _join(self, port: int, way: tuple[int, int], *, name: str, leaves: str, offers: str) -> None:
+        """Note which packets leave by a way and stand on it, come from a port, and are offered for it."""
+        self._leave.setdefault(way, []).append(leaves)
+        stands = leaves
+        if self._is_late:
+            stands = self._register(f"stands_{name}", f"counted ? {leaves} : stands_{name}")
+        self._stand.setdefault(way, []).append(stands)
+        self._joined.setdefault((port, way[0]), []).append(stands)
+        self._offered.setdefault(way, []).append(offers)
 
     def _offer(self, name: str, vc: int, width: int) -> str:
         """Let a queue offer one way or none, another one after each update phase."""
@@ -179,7 +184,8 @@ class SwitchRig(RouterPart):
         credits: list[str] = []
         for each in range(num_vcs):
             has, comes = f"has_{name}_{each}", f"counted && {out} && {of} == {each}"
-            give = self._wire(f"give_{name}_{each}", f"{gives}[{each}] && (!counted || {has} != 0)")
+            has_some = f"{has} != 0" + f" || ({comes})" * self._timing.matches_early
+            give = self._wire(f"give_{name}_{each}", f"{gives}[{each}] && (!counted || {has_some})")
             credits.insert(0, give)
             self._register(has, f"{has} + ({comes}) - (counted && {give})", width=slots.bit_length())
             owed = self._owed((port, each), has, comes, slots)

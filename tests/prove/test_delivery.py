@@ -50,6 +50,10 @@ def refuted(fabric, root):
         ("torus(4, 4)", {"packet_length": 3, "gapless_packets": True}),
         (SMALL, {"gapless_packets": True}),
         ("rdn(torus(3), 1)", {"gapless_packets": True, "packet_length": 4}),
+        (SMALL, {"queueing": "voq"}),
+        ("torus(4, 4)", {"queueing": "voq"}),
+        ("rdn(torus(3), 1)", {"queueing": "voq", "packet_length": 9}),
+        ("mesh(2, 2)", {"queueing": "voq", "gapless_packets": True, "ram": "distributed"}),
     ],
 )
 @pytest.mark.light("hdn(cube(1), [[]])-options0")
@@ -202,6 +206,48 @@ def test_an_order_that_goes_round_in_a_circle_is_refuted(tmp_path):
     assert found.why.startswith("no packet leaves although one could")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "part", "said"),
+    [
+        (  # a packet does not wait for one before it that goes the same way
+            r"(assign \\dim0.decisions_1.eq_38  = )[^;]*;",
+            r"\g<1>1'h0;",
+            "queue of dim0, virtual channel 1",
+            "",
+        ),
+        (  # a packet comes into the buffer of another one
+            r"(assign \\dim0.decisions_1.following.next  = )[^;]*;",
+            r"\g<1>1'h0;",
+            "queue of dim0, virtual channel 1",
+            "a packet leaves its buffer changed",
+        ),
+        (  # another packet is forgotten than that which leaves
+            r"(assign \\cross1.decisions_0.pop_slot  = )",
+            r"\1~",
+            "queue of cross1, virtual channel 0",
+            "what is offered in the first round is not what is there",
+        ),
+        (  # an output grants in any phase
+            r"(assign \\allocator.not_143  = )[^;]*;",
+            r"\g<1>1'h0;",
+            "switch",
+            "told to send between the rounds",
+        ),
+        (  # an output grants in the second round although it is taken
+            r"(assign \\allocator.or_\d+  = \\allocator.not_143 +)\|[^;]*;",
+            r"\1;",
+            "switch",
+            "sends another packet than it should",
+        ),
+    ],
+)
+def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes, part, said, tmp_path):
+    found = refuted(changed(emitted(queueing="voq"), pattern, becomes), tmp_path)
+    assert found is not None
+    assert found[0].startswith(part)
+    assert said in found[1]
+
+
 def test_a_trace_shows_the_claim_that_does_not_hold(tmp_path):
     """The waveform is that of the text and its rig, simulated anew, up to the cycle that is named."""
     fabric = changed(emitted(), r"if \(\\cross1.write_en \)", "if (1'h0)")
@@ -227,7 +273,10 @@ def test_a_router_that_never_sends_is_not_proved(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"queueing": "voq", "crc": True, "packet_length": 4}, "--queueing voq --crc"),
+        (
+            {"queueing": "voq", "crc": True, "packet_length": 4},
+            "--crc --queueing voq with packets of fewer than 8 flits",
+        ),
         ({"switching": "cut-through", "packet_length": 8}, "--switching cut-through"),
         ({"packet_length": 1}, "--packet-length 1"),
         ({"dead_pins": True}, "--dead-pins"),
