@@ -53,9 +53,9 @@ class _Matched(InputRig):
             self._one_of(f"taken_{turn}", f"could_{turn}", count, default=False)
             self._wire(f"could_{turn}", f"seen_{turn} & {free}", width=count)
         first, second = map(self._at, phases)
-        self._wire("takes", f"{first} ? taken_0 : {second} && took == 0 ? taken_1 : {count}'d0", width=count)
-        self._register("took", f"{self._at(0)} ? {count}'d0 : took | takes", width=count)
-        self._cut(f"{self._own}.queues__take", "takes")
+        self._wire("granted", f"{first} ? taken_0 : {second} && took == 0 ? taken_1 : {count}'d0", width=count)
+        self._register("took", f"{self._at(0)} ? {count}'d0 : took | granted", width=count)
+        self._cut(f"{self._own}.queues__take", "granted")
         self._look("leaves", f"{self._own}.pops", len(self._widths))
         self._wire("took_own", self._of_own_way("took"))
         for each in range(len(self._widths)):

@@ -52,8 +52,6 @@ def refuted(fabric, root):
         ("rdn(torus(3), 1)", {"gapless_packets": True, "packet_length": 4}),
         (SMALL, {"queueing": "voq"}),
         ("torus(4, 4)", {"queueing": "voq"}),
-        ("rdn(torus(3), 1)", {"queueing": "voq", "packet_length": 9}),
-        ("mesh(2, 2)", {"queueing": "voq", "gapless_packets": True, "ram": "distributed"}),
     ],
 )
 @pytest.mark.light("hdn(cube(1), [[]])-options0")
