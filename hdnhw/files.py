@@ -10,7 +10,16 @@ from tempfile import TemporaryDirectory
 from hdnhw.signals import deferred
 from hdnhw.spec import SpecError
 
-__all__ = ["check_distinct", "check_file", "check_folder", "check_output", "locked", "replacing", "write_together"]
+__all__ = [
+    "check_distinct",
+    "check_file",
+    "check_folder",
+    "check_output",
+    "folder_beside",
+    "locked",
+    "replacing",
+    "write_together",
+]
 
 
 def check_folder(what: str, path: Path) -> None:
@@ -49,16 +58,22 @@ def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give another path to write to; what is there at the end takes the place of `path`, unless there was an error."""
-    with _named(path):
+    with _named(path), folder_beside(path) as folder:
+        new = folder / path.name
+        yield new
+        os.replace(new, path)
+
+
+@contextmanager
+def folder_beside(path: Path) -> Iterator[Path]:
+    """Make a folder where `path` is or will be, and remove it at the end, if it is there; signals wait for both."""
+    with deferred():
+        folder = TemporaryDirectory(prefix=f".{path.name[:16]}.", dir=path.parent)
+    try:
+        yield Path(folder.name)
+    finally:
         with deferred():
-            folder = TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            new = Path(folder.name) / path.name
-            yield new
-            os.replace(new, path)
-        finally:
-            with deferred():
-                folder.cleanup()
+            folder.cleanup()
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 import json
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hdnhw.files import folder_beside
 from hdnhw.flow.tools import ToolError
 
 __all__ = ["kept_result"]
@@ -38,20 +38,18 @@ def kept_result(
     if (folder / _NAME).exists():
         return json.loads((folder / _NAME).read_text()), True
     folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name[:16]}.", dir=folder.parent))
-    work.chmod(0o755)
     failed = folder.with_name(f"{folder.name}.failed")
-    try:
-        result = make(work)
-        if keeps(result):
-            (work / _NAME).write_text(json.dumps(result, indent=1) + "\n")
-            _move(work, folder)
-    except ToolError as error:
-        shutil.rmtree(failed, ignore_errors=True)
-        work.rename(failed)
-        raise type(error)(str(error).replace(str(work), str(failed))) from None
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    with folder_beside(folder) as work:
+        work.chmod(0o755)
+        try:
+            result = make(work)
+            if keeps(result):
+                (work / _NAME).write_text(json.dumps(result, indent=1) + "\n")
+                _move(work, folder)
+        except ToolError as error:
+            shutil.rmtree(failed, ignore_errors=True)
+            work.rename(failed)
+            raise type(error)(str(error).replace(str(work), str(failed))) from None
     shutil.rmtree(failed, ignore_errors=True)
     return result, False
 

@@ -99,15 +99,16 @@ def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Itera
 def _router_parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[Part]:
     plan = fabric.machine.plan
     ports, own, machine = plan.network.ports, plan.shapes[shape], fabric.machine
-    is_matched = machine.timing.matches
+    queue, injections, switch = InputRig, (InjectionRig, GaplessRig), SwitchRig
+    if machine.timing.matches:
+        queue, injections, switch = MatchedInputRig, (MatchedInjectionRig, MatchedGaplessRig), MatchedSwitchRig
     for port in own.ports:
         for vc in range(plan.num_vcs[ports[port].opposite]):
             if own.ways(port, vc):
                 part = f"queue of {ports[port].name}, virtual channel {vc}"
-                yield part, partial(MatchedInputRig if is_matched else InputRig, fabric, shape, bit, port, vc)
-    injections = (MatchedGaplessRig, MatchedInjectionRig) if is_matched else (GaplessRig, InjectionRig)
-    yield "queue of injection", partial(injections[not machine.spec.gapless_packets], fabric, shape, bit)
-    yield "switch", partial(MatchedSwitchRig if is_matched else SwitchRig, fabric, shape, bit)
+                yield part, partial(queue, fabric, shape, bit, port, vc)
+    yield "queue of injection", partial(injections[machine.spec.gapless_packets], fabric, shape, bit)
+    yield "switch", partial(switch, fabric, shape, bit)
 
 
 def _alike(fabric: EmittedFabric, module: str) -> list[list[int]]:

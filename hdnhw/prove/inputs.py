@@ -35,6 +35,7 @@ class InputRig(RouterPart):
     def __init__(self, fabric: EmittedFabric, shape: int, bit: int, port: int, vc: int) -> None:
         super().__init__(fabric, shape, bit)
         self._port, self._vc, self._own = port, vc, self._name(port)
+        self._queue = f"{self._own}.decisions_{vc}"
         self._widths = [len(self._ways(port, each)) for each in range(self._num_vcs(port))]
         self._slots = self._machine.injection_buffers
         if port != self._local:
@@ -53,7 +54,8 @@ class InputRig(RouterPart):
 
     def _enter(self) -> None:
         """Let a neighbour send what it has credits for; the virtual channel comes a cycle before the rest."""
-        num_vcs, stages = len(self._widths), self._channel()
+        num_vcs, before = len(self._widths), self._stages[-2]
+        self._channel()
         self._wire("pushed", self._at(self._push_phase))
         for each in range(num_vcs):
             self._wire(f"comes_{each}", f"on && on_vc == {each}")
@@ -68,7 +70,7 @@ class InputRig(RouterPart):
         self._route("head && on", "on_vc")
         self._pins += [f".{self._own}_i__valid(on)", f".{self._own}_i__data({self._data(self._bit, 'watched')})"]
         if num_vcs > 1:
-            self._wire("vc", f"{stages[-2]} ? {stages[-2]}_vc : {self._free('f_junk', 4)}", width=4)
+            self._wire("vc", f"{before} ? {before}_vc : {self._free('f_junk', 4)}", width=4)
             self._pins.append(f".{self._own}_i__vc(vc[{(num_vcs - 1).bit_length() - 1}:0])")
 
     def _mark(self, begins: str) -> None:
@@ -82,11 +84,10 @@ class InputRig(RouterPart):
         self._wire("enters", "pushed && (marks || coming)")
         self._wire("watched", "(marks || coming) && |(spot & at)")
 
-    def _channel(self) -> list[str]:
+    def _channel(self) -> None:
         """Make the registers of the channel, of which the last is what comes out."""
         offers, vc = self._free("f_offers"), self._free("f_vc", 4)
-        used = [each for each in range(len(self._widths)) if self._shape.ways(self._port, each)]
-        stages = ["ahead", *(f"wire_{stage}" for stage in range(self._timing.channel_registers)), "on"]
+        used, stages = self._used_vcs, self._stages
         commit = self._at(self._timing.commit_phase)
         room = {each: f"held_{each} + (pushed && comes_{each}) < {self._slots}" for each in used}
         can = " || ".join(f"{vc} == {each} && {room[each]}" for each in used)
@@ -95,7 +96,16 @@ class InputRig(RouterPart):
         for before, after in pairwise(stages):
             self._register(after, before)
             self._register(f"{after}_vc", f"{before}_vc", width=4, reset="")
-        return stages
+
+    @property
+    def _stages(self) -> list[str]:
+        """The registers of the channel."""
+        return ["ahead", *(f"wire_{stage}" for stage in range(self._timing.channel_registers)), "on"]
+
+    @property
+    def _used_vcs(self) -> list[int]:
+        """The virtual channels by which packets come."""
+        return [each for each in range(len(self._widths)) if self._shape.ways(self._port, each)]
 
     def _route(self, begins: str, vc: str) -> None:
         """Put the rig in place of the route unit: whose head flit comes takes one of the ways that it may take.
@@ -115,10 +125,8 @@ class InputRig(RouterPart):
             if later:
                 picked = self._register(f"picked_{each}", picked, width=width, reset="")
             ways, here = self._ways(self._port, each), f"{routed} && {routed_vc} == {each}"
-            takes = " | ".join(
-                f"({ports}'d{1 << out} & {{{ports}{{{picked}[{k}]}}}})" for k, (out, _) in enumerate(ways)
-            )
-            vcs = " | ".join(f"({bits}'d{to} & {{{bits}{{{picked}[{k}]}}}})" for k, (_, to) in enumerate(ways))
+            takes = self._selected([1 << out for out, _ in ways], picked, ports)
+            vcs = self._selected([to for _, to in ways], picked, bits)
             take, onward = f"({here} ? {takes} : {take})", f"({here} ? {vcs} : {onward})"
         self._wire("take", take, width=ports)
         self._wire("onward", onward, width=bits)
@@ -213,9 +221,9 @@ class InputRig(RouterPart):
 
     def _hint_pointers(self) -> None:
         """A queue's pointers are as far apart as it holds packets, but the one that still comes."""
-        queue, bits = f"{self._own}.decisions_{self._vc}", self._slot_bits
-        self._look("read_slot", f"{queue}.read_slot", bits)
-        self._look("write_slot", f"{queue}.write_slot", bits)
+        bits = self._slot_bits
+        self._look("read_slot", f"{self._queue}.read_slot", bits)
+        self._look("write_slot", f"{self._queue}.write_slot", bits)
         self._wire("own_slot", "read_slot + before", width=bits)
         self._hint(f"write_slot == {bits}'(read_slot + held_{self._vc} - {self._unclosed()})")
         self._hint(f"!inside || before < held_{self._vc}")
@@ -227,14 +235,13 @@ class InputRig(RouterPart):
 
     def _hint_ahead(self) -> None:
         """A queue of four or more knows how many packets it has, and keeps the decision of the second."""
-        queue, bits = f"{self._own}.decisions_{self._vc}", self._slot_bits
-        self._look("second", f"{queue}.second", self._widths[self._vc])
+        self._look("second", f"{self._queue}.second", self._widths[self._vc])
         self._register("is_settled", "!is_updated", reset="0")
         self._hint("is_updated || !is_settled || !inside || before != 1 || second == own_way")
-        self._look("there", f"{queue}.there", self._slots)
+        self._look("there", f"{self._queue}.there", self._slots)
         self._hint(f"there == (1 << held_{self._vc}) - 1")
-        self._look("following", f"{queue}.following", bits)
-        self._hint(f"is_updated || following == {bits}'(read_slot + 1)")
+        self._look("following", f"{self._queue}.following", self._slot_bits)
+        self._hint(f"is_updated || following == {self._slot_bits}'(read_slot + 1)")
 
     def _hint_decisions(self) -> None:
         """The memory of decisions has that of the marked packet in its place.
@@ -242,7 +249,7 @@ class InputRig(RouterPart):
         In short slots what it says is offered in the same cycle: there it remembers all words, as the way of another
         packet must stand still, too.
         """
-        memory = f"{self._own}.decisions_{self._vc}.memory"
+        memory = f"{self._queue}.memory"
         if not self._timing.registers_flits:
             self._peek(memory, "own_slot", "decision")
             self._look("decision_word", "rig_decision_word", self._widths[self._vc])
@@ -274,24 +281,30 @@ class InputRig(RouterPart):
 
     def _hint_writing(self) -> None:
         """The word that is remembered is the watched one, in the marked packet's buffer."""
-        bits = self._slot_bits + index_width(self._length)
-        above = ""
-        if len(self._widths) > 1:
-            vc_bits = (len(self._widths) - 1).bit_length()
-            bits, above = bits + vc_bits, f"{vc_bits}'d{self._vc}, "
+        bits = (len(self._widths) - 1).bit_length() + self._slot_bits + index_width(self._length)
         self._look("word_addr", "rig_word_addr", bits)
         self._look("word_word", "rig_word_word", self._machine.word_width)
         self._register("is_written", f"{self._written} || (is_written && (coming || inside || leaving))")
-        self._hint(f"!is_written || !inside || word_addr == {{{above}own_slot, own_code}}")
+        self._hint(f"!is_written || !inside || word_addr == {self._word_in('own_slot')}")
         self._hint(f"!is_written || !({self._stays()}) || word_word[{self._bit}] == value")
         self._hint(f"!(inside || leaving) || coming || is_written || {self._written}")
         if self._written != "watched":
             self._look("write_addr", f"{self._own}.write_addr", bits)
             self._look("write_data", f"{self._own}.write_data", self._machine.word_width)
-            self._hint(
-                f"!{self._written} || write_addr == {{{above}({self._is_placed} ? own_slot : write_slot), own_code}}"
-            )
+            own = self._word_in(f"({self._is_placed} ? own_slot : write_slot)")
+            self._hint(f"!{self._written} || write_addr == {own}")
             self._hint(f"!{self._written} || write_data[{self._bit}] == value")
+
+    def _word_in(self, slot: str) -> str:
+        """Return the address of the watched word of a packet in a packet buffer."""
+        vc_bits = (len(self._widths) - 1).bit_length()
+        above = f"{vc_bits}'d{self._vc}, " if vc_bits else ""
+        return f"{{{above}{slot}, own_code}}"
+
+    def _slot_of(self, address: str) -> str:
+        """Return the packet buffer of a word's address."""
+        bits = index_width(self._length)
+        return f"{address}[{bits + self._slot_bits - 1}:{bits}]"
 
     _is_placed = "inside"
     """Whether the packet buffer of the marked packet is known, or is that of the packet that comes."""
@@ -305,14 +318,13 @@ class InputRig(RouterPart):
 
     def _left_slot(self) -> str:
         """Return the packet buffer that the marked packet is leaving."""
-        bits = index_width(self._length)
-        return f"word_addr[{bits + self._slot_bits - 1}:{bits}]"
+        return self._slot_of("word_addr")
 
     def _hint_reading(self) -> None:
         """What is read is the first packet's; behind the memory the watched bit goes from register to register."""
         length, first = self._length, self._read_phase + 1
         early = (self._timing.credit_phase - first) % length
-        waiting = " || ".join(self._at(first + step) for step in range(early + 1))
+        waiting = self._in_phases(*range(first, first + early + 1))
         self._look("reading_slot", f"{self._own}.reading_slot", self._slot_bits)
         if len(self._widths) > 1:
             self._look("reading_vc", f"{self._own}.reading_vc", (len(self._widths) - 1).bit_length())
@@ -341,7 +353,7 @@ class InputRig(RouterPart):
         if len(self._widths) > 1:
             self._hint("!is_read || reading_vc == read")
             is_own = f"is_read && read == {self._vc}"
-        self._hint(f"!({is_own}) || !({waiting}) || reading_slot == read_slot")
+        self._hint(f"!({is_own}) || !{waiting} || reading_slot == read_slot")
         self._wire("waits", f"inside && before == 0 && {is_own}")
 
 
@@ -428,7 +440,7 @@ class InjectionRig(_LocalRig):
     def _hint_kept(self) -> None:
         """The router keeps the way of a packet while it comes."""
         kept = self._delayed("was_coming", "coming", 2 + self._timing.registers_routes, reset="0")
-        self._look("kept", f"{self._own}.decisions_0.i", self._widths[0])
+        self._look("kept", f"{self._queue}.i", self._widths[0])
         self._hint(f"!coming || !{kept} || kept == own_way")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from itertools import combinations, pairwise, permutations
 
 from hdnhw.prove.inputs import GaplessRig, InjectionRig, InputRig
-from hdnhw.prove.rig import flit_codes
+from hdnhw.prove.rig import RigError, at_most_one, flit_codes
 from hdnhw.prove.switch import SwitchRig
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.buffer import ways_of_input
@@ -108,11 +108,12 @@ class _Matched(InputRig):
 
         They are: which buffers have a packet, and of the packet that came before, its way's number and its buffer.
         """
-        queue, width = f"{self._own}.decisions_{self._vc}", index_width(self._widths[self._vc])
-        found = re.findall(rf"^  reg (?:\[\d+:0\] )?\\({re.escape(queue)}\.signal\w*) ", self._text, re.MULTILINE)
-        for name, net, bits in zip(
-            ("is_valid", "code_before", "buffer_before"), found, (self._slots, width, self._slots), strict=False
-        ):
+        unnamed = rf"^  reg (?:\[\d+:0\] )?\\({re.escape(self._queue)}\.signal\w*) "
+        found = re.findall(unnamed, self._text, re.MULTILINE)
+        if len(found) != 3:
+            raise RigError(f"{self._queue} has other registers without names")
+        widths = (self._slots, index_width(self._widths[self._vc]), self._slots)
+        for name, net, bits in zip(("is_valid", "code_before", "buffer_before"), found, widths, strict=True):
             self._look(name, net, bits)
         self._hint("is_valid == there")
         self._hint(f"buffer_before == {{{', '.join(f'fresh_{each}' for each in reversed(self._buffers))}}}")
@@ -121,12 +122,12 @@ class _Matched(InputRig):
 
     def _hint_entries(self) -> None:
         """A packet buffer has the way of its packet, and is empty behind it; packets come into empty ones."""
-        queue, own = f"{self._own}.decisions_{self._vc}", self._vc
+        queue, own = self._queue, self._vc
         self._buffers = range(self._slots)
         self._hint(f"at == {self._look('own_at', f'{self._own}.at', self._length)}")
         for each in self._buffers:
             self._look(f"entry_{each}", f"{queue}.way_{each}", self._widths[own])
-            self._hint(f"(entry_{each} & (entry_{each} - 1'd1)) == 0")
+            self._hint(at_most_one(f"entry_{each}"))
         self._look("write_slot", f"{queue}.write_slot", self._slot_bits)
         self._wire("there", f"{{{', '.join(f'|entry_{each}' for each in reversed(self._buffers))}}}", width=self._slots)
         self._register("own_slot", "enters ? write_slot : own_slot", width=self._slot_bits, reset="")
@@ -141,27 +142,28 @@ class _Matched(InputRig):
 
     def _hint_free(self) -> None:
         """The packet buffer of the packet that comes next is free, and so is the one that follows."""
-        queue, every = f"{self._own}.decisions_{self._vc}", f"{self._slots}'d{(1 << self._slots) - 1}"
+        queue, every = self._queue, f"{self._slots}'d{(1 << self._slots) - 1}"
         self._look("following", f"{queue}.following", self._slot_bits)
         self._look("is_following", f"{queue}.is_following", 1)
         self._hint("!is_following || !there[following]")
         update, tail = self._timing.update_phase, self._timing.tail_phase
-        steady = f"({self._at(tail)} || {self._at(update)})"
-        self._hint(f"!{steady} || is_following || (there | ({self._slots}'d1 << write_slot)) == {every}")
-        closed = f"({' || '.join(self._at(phase) for phase in range(tail + 1, update + 1))})"
-        self._hint(f"!{closed} || there == {every} || !there[write_slot]")
+        self._hint(
+            f"!{self._in_phases(tail, update)} || is_following || (there | ({self._slots}'d1 << write_slot)) == {every}"
+        )
+        self._hint(f"!{self._in_phases(*range(tail + 1, update + 1))} || there == {every} || !there[write_slot]")
         if self._port == self._local:
-            self._hint(f"there == {every} || was_full || !there[write_slot]")
+            full = self._wire("is_full", f"there == {every} || was_full")
+            self._hint(f"{full} || !there[write_slot]")
             self._look("says_full", f"{queue}.was_full", 1)
             self._hint("says_full == was_full")
-            full = f"(there == {every} || was_full)"
             self._hint(f"!coming || !{full}")
             self._hint(f"!{self._at(update)} || !is_following || following != write_slot || {full}")
             self._hint(f"!popped[0] || held_0 != {self._slots} || was_full")
 
     def _total(self, bits: list[str]) -> str:
+        """Return how many of some bits are set."""
         width = self._slots.bit_length()
-        return f"({' + '.join(f'{width}' + chr(39) + f'({bit})' for bit in bits)})"
+        return "(" + " + ".join(f"{width}'({bit})" for bit in bits) + ")"
 
     def _hint_numbers(self) -> None:
         """There are as many as have come and not left."""
@@ -175,12 +177,11 @@ class _Matched(InputRig):
 
     def _hint_order(self) -> None:
         """Of two packets that go one way, one waits for the other, and nobody waits in a circle or for another way."""
-        queue, own = f"{self._own}.decisions_{self._vc}", self._vc
-        width = index_width(self._widths[own])
+        own, width = self._vc, index_width(self._widths[self._vc])
         for each in self._buffers:
-            self._look(f"waits_{each}", f"{queue}.waits_{each}", self._slots - 1)
-            self._look(f"code_{each}", f"{queue}.code_{each}", width)
-            number = " | ".join(f"({width}'d{k} & {{{width}{{entry_{each}[{k}]}}}})" for k in range(self._widths[own]))
+            self._look(f"waits_{each}", f"{self._queue}.waits_{each}", self._slots - 1)
+            self._look(f"code_{each}", f"{self._queue}.code_{each}", width)
+            number = self._selected(range(self._widths[own]), f"entry_{each}", width)
             self._wire(f"number_{each}", number, width=width)
             self._register(f"fresh_{each}", f"{self._joining(own)} && write_slot == {each}")
             self._wire(f"set_{each}", f"there[{each}] && !fresh_{each}")
@@ -210,8 +211,8 @@ class _Matched(InputRig):
         self._wire("first_one", "inside && before == 0")
         self._look("gathered", f"{self._own}.gathered", vcs + self._slot_bits)
         self._look("going", f"{self._own}.leaves", vcs)
-        self._look("going_slot", f"{self._own}.decisions_{self._vc}.pop_slot", self._slot_bits)
-        self._look("out", f"{self._own}.decisions_{self._vc}.out", len(own))
+        self._look("going_slot", f"{self._queue}.pop_slot", self._slot_bits)
+        self._look("out", f"{self._queue}.out", len(own))
         changed = self._in_phases(update + 1, second + 2)
         self._hint(f"{changed} || out == ({' | '.join(f'entry_{each}' for each in self._buffers)})")
         if vcs == 1:
@@ -247,7 +248,7 @@ class _Matched(InputRig):
             self._hint(f"!{self._in_phases(first, second)} || !({waits}) || {place}{slot} == own_slot")
         vc, some = f"gathered[{vcs - 1}:0]", f"!first_one || !took_own || !gathered[{self._vc}]"
         self._hint(f"!{gathers} || {some} || gathered{slot} == own_slot")
-        self._hint(f"!{gathers} || took == 0 || ({vc} != 0 && ({vc} & ({vc} - 1'd1)) == 0)")
+        self._hint(f"!{gathers} || took == 0 || ({vc} != 0 && {at_most_one(vc)})")
         self._hint(f"!{gathers} || took != 0 || gathered == 0")
         self._hint(f"!{gathers} || !took_own || !gathered[{self._vc}] || {self._alike} != 0")
         self._hint(f"!{self._in_phases(*range(1, first + 1))} || took == 0")
@@ -255,21 +256,16 @@ class _Matched(InputRig):
         self._hint(f"!{now} || leaves == 0")
         self._hint(f"!{now} || !first_one || !took_own || !going[{self._vc}] || going_slot == own_slot")
         self._hint(f"!{now} || !going[{self._vc}] || there[going_slot]")
-        self._hint(f"!{now} || (going != 0) == (took != 0) && (going & (going - 1'd1)) == 0")
-
-    def _in_phases(self, *phases: int) -> str:
-        """Return the condition that it is one of some phases."""
-        return f"({' || '.join(map(self._at, phases)) or 0})"
+        self._hint(f"!{now} || (going != 0) == (took != 0) && {at_most_one('going')}")
 
     def _hint_unread(self) -> None:
         """The watched word is written once, where its packet is, and stands there until it has been read."""
-        above = f"{(len(self._widths) - 1).bit_length()}'d{self._vc}, " if len(self._widths) > 1 else ""
         flits, is_late = range(self._length), self._written != "watched"
         now = [self._is_now(flit) for flit in flits]
         passed = [f"{self._watches(i)} && {now[j]}" for i in flits for j in flits[i + is_late :]]
         self._hint(f"!coming || ({' || '.join(passed)}) == ({self._written} || is_written)")
-        self._hint(f"!(is_written && coming) || word_addr == {{{above}write_slot, own_code}}")
-        self._hint(f"!(leaving && is_written && {self._unread()}) || word_addr == {{{above}own_slot, own_code}}")
+        self._hint(f"!(is_written && coming) || word_addr == {self._word_in('write_slot')}")
+        self._hint(f"!(leaving && is_written && {self._unread()}) || word_addr == {self._word_in('own_slot')}")
         if is_late:
             self._look("writes", f"{self._own}.write_en", 1)
             self._hint(f"!{self._written} || writes")
@@ -297,9 +293,9 @@ class _Matched(InputRig):
         now = self._at(self._timing.match_phases[1] + 1)
         leaves = f"({now} ? going[{self._vc}] : leaves[{self._vc}])"
         self._wire("waits", f"first_one && took_own && {leaves}")
-        self._hint(f"!waits || !({waiting}) || reading_slot == own_slot")
+        self._hint(f"!waits || !{waiting} || reading_slot == own_slot")
         if len(self._widths) > 1:
-            self._hint(f"!waits || !({waiting}) || reading_vc == {self._vc}")
+            self._hint(f"!waits || !{waiting} || reading_vc == {self._vc}")
 
 
 class MatchedInputRig(_Matched):
@@ -311,21 +307,19 @@ class MatchedInputRig(_Matched):
     def _hint_channel(self) -> None:
         """What the channel and the route unit say of the packet that comes."""
         own, picked = self._vc, f"picked_{self._vc}"
-        stages = ["ahead", *(f"wire_{stage}" for stage in range(self._timing.channel_registers)), "on"]
         begins = self._timing.commit_phase + 1
-        for moves, (before, after) in enumerate(pairwise(stages), begins):
+        for moves, (before, after) in enumerate(pairwise(self._stages), begins):
             self._hint(f"{self._at(moves)} || ({after} == {before} && (!{after} || {after}_vc == {before}_vc))")
-        used = [each for each in range(len(self._widths)) if self._shape.ways(self._port, each)]
-        for stage in stages:
-            self._hint(f"!{stage} || {' || '.join(f'{stage}_vc == {each}' for each in used)}")
+        for stage in self._stages:
+            self._hint(f"!{stage} || {' || '.join(f'{stage}_vc == {each}' for each in self._used_vcs)}")
         comes = self._in_phases(*range(begins, self._push_phase + 1))
         self._hint(f"!{comes} || !ahead || ahead_vc != {own} || held_{own} < {self._slots}")
         self._hint(f"!coming || (on && on_vc == {own} && !head)")
         self._hint(f"!(coming && pushed) || ({picked} == own_way && !inside && !leaving)")
         self._hint("routed == (pushed && on) && (!routed || routed_vc == on_vc)")
-        self._hint(f"!routed || ({picked} != 0 && ({picked} & ({picked} - 1'd1)) == 0)")
+        self._hint(f"!routed || ({picked} != 0 && {at_most_one(picked)})")
         self._hint(f"!routed || routed_vc != {own} || is_alike_{own} == ({picked} == own_way)")
-        self._hint(f"{self._look('pushes', f'{self._own}.decisions_{own}.push', 1)} == (pushed && comes_{own})")
+        self._hint(f"{self._look('pushes', f'{self._queue}.push', 1)} == (pushed && comes_{own})")
 
     def _hint_incoming(self) -> None:
         """The codes of the flits that come are known some cycles after reset, before the first packet comes."""
@@ -365,8 +359,8 @@ class MatchedInjectionRig(_Matched, InjectionRig):
     def _hint_taking(self) -> None:
         """Registers that say which flit of a packet is due; three have no names of their own in the text."""
         last = self._length - 1
-        self._hint("position != 0 && (position & (position - 1'd1)) == 0")
-        self._hint(f"position[0] || !(there == {self._slots}'d{(1 << self._slots) - 1} || was_full)")
+        self._hint(f"position != 0 && {at_most_one('position')}")
+        self._hint("position[0] || !is_full")
         found = re.findall(r"^  reg \\(injection\.signal\w*)  = 1'h(.);", self._text, re.MULTILINE)
         if [initial for _, initial in found] == ["0", "0", "1"]:
             delays, tail, head = (self._look(f"taking_{n}", net, 1) for n, (net, _) in enumerate(found))
@@ -378,10 +372,10 @@ class MatchedInjectionRig(_Matched, InjectionRig):
         """The route of the packet that comes is kept until its tail is there."""
         own, ports, bits = self._ways(self._port, 0), self._local + 1, index_width(max(self._plan.num_vcs))
         chosen = self._register("chosen", "begins ? now_0 : chosen", width=len(own), reset="")
-        self._hint(f"position[0] || ({chosen} != 0 && ({chosen} & ({chosen} - 1'd1)) == 0)")
+        self._hint(f"position[0] || ({chosen} != 0 && {at_most_one(chosen)})")
         self._hint(f"position[0] || is_alike_0 == ({chosen} == own_way)")
         self._hint(f"!coming || (!position[0] && !inside && {chosen} == own_way)")
-        decision = self._look("decision", f"{self._own}.decisions_0.i", len(own))
+        decision = self._look("decision", f"{self._queue}.i", len(own))
         self._hint(f"position[0] || position[1] || position[2] || {decision} == {chosen}")
         loads = self._look("loads", f"{self._own}.routed", 1)
         self._hint(f"!{loads} || position[0] || position[1]")
@@ -390,10 +384,8 @@ class MatchedInjectionRig(_Matched, InjectionRig):
         if max(self._plan.num_vcs) > 1:
             kept["vc"] = bits, [to for _, to in own]
         for name, (width, values) in kept.items():
-            due = " | ".join(f"({width}'d{value} & {{{width}{{{chosen}[{k}]}}}})" for k, value in enumerate(values))
-            self._hint(
-                f"position[0] || {loads} || {self._look(name + '_kept', f'{self._own}.kept_{name}', width)} == ({due})"
-            )
+            register = self._look(f"{name}_kept", f"{self._own}.kept_{name}", width)
+            self._hint(f"position[0] || {loads} || {register} == ({self._selected(values, chosen, width)})")
         if self._machine.address.has_holes:
             possible = self._look("possible_kept", f"{self._own}.kept_possible", 1)
             self._hint(f"position[0] || {loads} || {possible} == good")
@@ -405,7 +397,7 @@ class MatchedInjectionRig(_Matched, InjectionRig):
         self._hint("!leaving || (!coming && is_written)")
         self._hint(f"!{self._written} || coming || inside")
         codes, bits = flit_codes(self._length), index_width(self._length)
-        slot = f"write_addr[{bits + self._slot_bits - 1}:{bits}]"
+        slot = self._slot_of("write_addr")
         for phase in range(1, self._length):
             begun = " || ".join(f"position[{k}]" for k in range(max(1, phase - 1)))
             self._hint(f"!(leaving && {self._at(phase)} && write_slot == own_slot) || {begun}")
@@ -438,7 +430,7 @@ class MatchedSwitchRig(SwitchRig):
         first, second = map(self._at, phases)
         self.claims += [
             (f"{name} is told to send between the rounds", f"{first} || {second} || {take} == 0"),
-            (f"{name} is told to send two packets", f"({take} & ({take} - 1'd1)) == 0 && ({take} == 0 || {left} == 0)"),
+            (f"{name} is told to send two packets", f"{at_most_one(take)} && ({take} == 0 || {left} == 0)"),
             (f"{name} is told to send a packet that is not there", f"!{first} || ({take} & ~{seen[0]}) == 0"),
             (f"{name} is told to send a packet that has not come", f"!{second} || ({take} & ~{seen[1]}) == 0"),
         ]

@@ -13,7 +13,7 @@ from hdnhw.flow.harness import ports_of
 from hdnhw.prove.netlist import read_text, text_of
 from hdnhw.rtl.bits import index_width
 
-__all__ = ["Rig", "RigError", "flit_codes"]
+__all__ = ["Rig", "RigError", "at_most_one", "flit_codes"]
 
 _TOP = "rig"
 
@@ -132,7 +132,7 @@ class Rig:
         self._wire("rst", "first | f_reset")
         last = self._length - 1
         self._register("at", f"{{at[{last - 1}:0], at[{last}]}}" if last else "1", width=self._length, reset="1")
-        self._hint("at != 0 && (at & (at - 1'd1)) == 0")
+        self._hint(f"at != 0 && {at_most_one('at')}")
         self._wire("counted", self._at(self._timing.credit_phase))
         self._wire("head", self._at(self._timing.head_phase))
         self._wire("tail", self._at(self._timing.tail_phase))
@@ -141,6 +141,10 @@ class Rig:
     def _at(self, phase: int) -> str:
         """Return the condition that it is a phase, modulo the length of a slot."""
         return f"at[{phase % self._length}]"
+
+    def _in_phases(self, *phases: int) -> str:
+        """Return the condition that it is one of some phases."""
+        return f"({' || '.join(map(self._at, phases)) or 0})"
 
     def _free(self, name: str, width: int = 1) -> str:
         """Make an input of the rig, which may be anything in every cycle."""
@@ -173,9 +177,9 @@ class Rig:
         """Return which of the codes of a packet's flits is that of the flit that is `ahead` of the phase's number."""
         return self._selected([codes[(phase + ahead) % self._length] for phase in range(self._length)], "at")
 
-    def _selected(self, values: Sequence[int], one_hot: str) -> str:
-        """Return that of some values, numbers of a packet's flits or codes, which a one-hot register says."""
-        bits = index_width(self._length)
+    def _selected(self, values: Sequence[int], one_hot: str, bits: int | None = None) -> str:
+        """Return that of some values which a one-hot register says; without `bits` they are flits' numbers or codes."""
+        bits = index_width(self._length) if bits is None else bits
         return " | ".join(f"({bits}'d{value} & {{{bits}{{{one_hot}[{n}]}}}})" for n, value in enumerate(values))
 
     def _one_of(self, name: str, bits: str, width: int, *, default: bool) -> str:
@@ -285,6 +289,11 @@ class Rig:
         self._text, count = re.subn(pattern, becomes, self._text, flags=re.MULTILINE)
         if count != 1:
             raise RigError(f"{pattern} was found {count} times in {self.module}")
+
+
+def at_most_one(bits: str) -> str:
+    """Return the condition that no two bits of a value are set."""
+    return f"({bits} & ({bits} - 1'd1)) == 0"
 
 
 def flit_codes(length: int) -> list[int]:

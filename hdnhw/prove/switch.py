@@ -184,7 +184,9 @@ class SwitchRig(RouterPart):
         credits: list[str] = []
         for each in range(num_vcs):
             has, comes = f"has_{name}_{each}", f"counted && {out} && {of} == {each}"
-            has_some = f"{has} != 0" + f" || ({comes})" * self._timing.matches_early
+            has_some = f"{has} != 0"
+            if self._timing.matches_early:  # a packet may leave in the slot in which it has come
+                has_some += f" || ({comes})"
             give = self._wire(f"give_{name}_{each}", f"{gives}[{each}] && (!counted || {has_some})")
             credits.insert(0, give)
             self._register(has, f"{has} + ({comes}) - (counted && {give})", width=slots.bit_length())
