@@ -85,13 +85,14 @@ class PendingRequest(wiring.Component):
         m = Module()
         timeout = self._packets.endpoints.timeout
         dst, waited, late = Signal.like(self.granter), Signal(range(timeout)), Signal()
-        offered, waits, matches = Signal(), Signal(), Signal()
+        offered, waits, came, fits, matches = (Signal() for _ in range(5))
+        m.d.sync += [came.eq(self.grants), fits.eq(waits & (self.granter == dst))]
         m.d.comb += [
+            matches.eq(came & fits),
             waits.eq(offered & ~self.granted),
             self.accepts.eq(matches & waits & ~self.discard),
             self.overdue.eq(waits & late & ~matches & ~self.discard),
         ]
-        m.d.sync += matches.eq(self.grants & waits & (self.granter == dst))
         with m.If(self.offers):
             m.d.sync += [
                 dst.eq(self.header.dst),

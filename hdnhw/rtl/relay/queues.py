@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -66,8 +66,8 @@ class SharedQueues(wiring.Component):
             with m.If(push):
                 m.d.sync += ends[number].eq(ends[number] + 1)
             m.d.comb += there[number].eq(level.any())
-            near, at = equals(level, self._depth - 1), equals(level, self._depth)
-            m.d.sync += self.full[number].eq(Mux(push, Mux(loads, at, near), at & ~loads))
+            fills = push & equals(level, self._depth - 1)
+            m.d.sync += self.full[number].eq(~loads & (self.full[number] | fills))
             with m.If(loads):
                 m.d.sync += [self.firsts[number].eq(entries.o), self.valid[number].eq(1)]
                 m.d.sync += starts[number].eq(starts[number] + 1)

@@ -33,12 +33,12 @@ def _chosen(chosen: Sequence[Value] | Value, words: list[Value]) -> Value:
     return words[0] if len(words) == 1 else selected(chosen, words)
 
 
-def _held(m: Module, head: Value, now: Value, *, name: str) -> Signal:
-    """Return what was decided with the head flit, in the head flit's cycle as well."""
+def _held(m: Module, head: Value, now: Value, *, name: str) -> tuple[Signal, Signal]:
+    """Return what was decided with the head flit, in the head flit's cycle as well, and what is so from the next on."""
     held, kept = Signal(len(now), name=name), Signal(len(now), name=f"{name}_kept")
     m.d.comb += held.eq(Mux(head, now, kept))
     m.d.sync += kept.eq(held)
-    return held
+    return held, kept
 
 
 class FabricReceiver(wiring.Component):
@@ -114,7 +114,7 @@ class FabricReceiver(wiring.Component):
         is_head = Signal(init=1)
         with m.If(do_take):
             m.d.sync += is_head.eq(eject.payload.last)
-        for_user = _held(m, is_head, self._elaborate_user(m, here, data), name="for_user")
+        for_user, _ = _held(m, is_head, self._elaborate_user(m, here, data), name="for_user")
         m.d.comb += [
             self.deliver.payload.eq(eject.payload),
             self.deliver.valid.eq(eject.valid & for_user),
@@ -130,8 +130,9 @@ class FabricReceiver(wiring.Component):
         m.d.sync += self.comes.eq(eject.valid & is_head & ~for_user)
         m.d.sync += [word.eq(eject.payload.data), is_here.eq(here), is_relayed.eq(here & data)]
         m.d.comb += [header.eq(word[: packets.header_width]), self.src.eq(header.src)]
-        stored = self._elaborate_head(m, header, head, is_here, is_relayed)
-        m.d.comb += [self.fill.eq(Mux(head, stored, 0)), self.finish.eq(Mux(tail, stored, 0))]
+        stored, kept = self._elaborate_head(m, header, head, is_here, is_relayed)
+        of_tail = stored if packets.flits.packet_length == 1 else kept
+        m.d.comb += [self.fill.eq(Mux(head, stored, 0)), self.finish.eq(Mux(tail, of_tail, 0))]
         self._elaborate_write(m, head, header, word, came, stored)
         self._elaborate_position(m, head, came)
         return m
@@ -154,8 +155,10 @@ class FabricReceiver(wiring.Component):
         ]
         return here & (equals(header.kind, RelayKind.NOTICE) | (data & ~header.left.any()))
 
-    def _elaborate_head(self, m: Module, header: Any, head: Value, here: Value, relayed: Value) -> Signal:
-        """Decide what becomes of a packet; return the queue in which it is stored, with all its flits."""
+    def _elaborate_head(
+        self, m: Module, header: Any, head: Value, here: Value, relayed: Value
+    ) -> tuple[Signal, Signal]:
+        """Decide what becomes of a packet; return the queue in which it is stored, with all its flits: see `_held`."""
         packets, classes = self._packets, range(self._packets.endpoints.waypoints)
         data, requests, grants, astray = Signal(), Signal(len(classes)), Signal(), Signal()
         strands, unreserved = Signal(), Signal()
@@ -165,7 +168,7 @@ class FabricReceiver(wiring.Component):
             for c in classes
             for there in queues_at(packets, c, getattr(header, f"stop_{c + 1}"))
         ]
-        stored = _held(m, head, Mux(relayed, Cat(of_queue) & self.reserved, 0), name="stored")
+        stored, kept = _held(m, head, Mux(relayed, Cat(of_queue) & self.reserved, 0), name="stored")
         answered = Cat(of_class[c] & there for c in classes for there in queues_at(packets, c + 1, header.src))
         request, grant = (equals(header.kind, kind) for kind in (RelayKind.REQUEST, RelayKind.GRANT))
         m.d.comb += [
@@ -188,7 +191,7 @@ class FabricReceiver(wiring.Component):
             self.notice.src.eq(header.src),
             self.notice.lost.eq(Mux(header.left.any(), header.stop_1, header.dst)),
         ]
-        return stored
+        return stored, kept
 
     def _elaborate_write(self, m: Module, head: Value, header: Any, word: Value, came: Value, stored: Value) -> None:
         """Write a flit; of a head flit, to its next stop."""
@@ -273,9 +276,11 @@ class UserReceiver(wiring.Component):
             marked.src.eq(self.address),
             marked.kind.eq(RelayKind.DATA),
         ]
-        room = self.room & ~self.open
         queues = Cat(self._queues(header))
-        m.d.sync += has_room.eq(Mux(send.ready, (queues & room).any(), (own & room).any()))
+        room, stays = self.room, occupied & head  # what is known of another flit than a head flit is not looked at
+        if packets.flits.packet_length == 1:
+            room, stays = self.room & ~self.open, ~send.ready
+        m.d.sync += has_room.eq(Mux(stays, (own & room).any(), (queues & room).any()))
         with m.If(send.ready):
             m.d.sync += [occupied.eq(send.valid), flit.eq(position), head.eq(is_head), tail.eq(is_tail)]
             m.d.sync += word.eq(Cat(Mux(is_head, marked, header), send.payload[packets.header_width :]))

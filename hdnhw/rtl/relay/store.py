@@ -185,17 +185,23 @@ class PacketQueue(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         buffers = self._endpoints.relay_buffers
-        pops, popped, closed, finished, joins = Signal(), Signal(), Signal(), Signal(2), Signal()
-        used, waiting = Signal(buffers), Signal(range(2 * buffers + 1))
+        pops, popped, opened, closed, finished, joins = Signal(), Signal(), Signal(), Signal(), Signal(2), Signal()
+        waiting = Signal(range(2 * buffers + 1))
+        freed, full = self.free | (self.discard & ~self.first_relayed), Signal()
+        used = Signal(buffers)  # but for the one that was opened a cycle ago, in thermometer code
+        third_last, second_last = Cat(Const(0, 1), Const(1, 1), used)[-3:-1]
+        has_one_left = second_last | (opened & third_last)
         m.d.comb += [
             pops.eq(self.leave | self.discard),
             joins.eq(closed | finished[-1]),
-            self.room.eq(~used[-1]),
+            self.room.eq(~full),
         ]
         m.d.sync += [
+            opened.eq(self.open),
             closed.eq(self.close),
             popped.eq(pops),
-            used.eq(stepped(used, self.open, self.free | (self.discard & ~self.first_relayed))),
+            full.eq(~freed & (full | (has_one_left & self.open))),
+            used.eq(stepped(used, opened, freed)),
             waiting.eq(counted(waiting, joins, popped)),  # packets leave in every other cycle at most
             self.valid.eq(joins | (self.valid & (~pops | waiting[1:].any()))),
         ]
