@@ -184,7 +184,7 @@ class InputPort(wiring.Component):
         m.d.sync += notice.eq(0)
         with m.If(self.at[timing.update_phase]):
             m.d.sync += notice.eq(self.channel.notice)
-        m.submodules.onward = route = RouteUnit(self.machine.plan, registered=True)
+        m.submodules.onward = route = RouteUnit(self.machine.plan, registered=True, moves=True)
         m.d.comb += route.dst.eq(self.channel.data[self.machine.flits.destination])
         with m.If(self.at[timing.sample_phase]):
             m.d.sync += route.cur.eq(_behind(self.neighbors, notice.onward.take))

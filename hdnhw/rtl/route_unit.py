@@ -30,6 +30,8 @@ class RouteUnit(wiring.Component):
     registered : bool
         Whether a register cuts the logic: the outputs are those of the destination a cycle before. Otherwise it is
         combinational.
+    moves : bool
+        Whether `cur` comes with each destination; otherwise it is a constant, and registers need not follow it.
     behind : int
         Depth of the logic behind the outputs, in the cycle in which they are there: the register is in the middle of
         both.
@@ -48,8 +50,8 @@ class RouteUnit(wiring.Component):
         Whether `dst` names a node.
     """
 
-    def __init__(self, plan: RoutingPlan, *, registered: bool = False, behind: int = 0) -> None:
-        self._plan, self._registered, self._depth_behind = plan, registered, behind
+    def __init__(self, plan: RoutingPlan, *, registered: bool = False, moves: bool = False, behind: int = 0) -> None:
+        self._plan, self._registered, self._moves, self._depth_behind = plan, registered, moves, behind
         width = plan.address.width
         super().__init__(
             {
@@ -67,8 +69,8 @@ class RouteUnit(wiring.Component):
         sides = {"cur": self.cur, "dst": self.dst}
 
         def digit(name: str) -> _Wire:
-            field = layout.fields[int(name[3:])]
-            return _Wire(sides[name[:3]][field.offset : field.offset + field.width], 0, name.startswith("dst"))
+            field, moves = layout.fields[int(name[3:])], self._moves or name.startswith("dst")
+            return _Wire(sides[name[:3]][field.offset : field.offset + field.width], 0, moves)
 
         outputs = [*rule.take, rule.arrived, *rule.vc]
         deepest = max(rule.circuit.run(outputs, lambda _: 0, _DEPTHS, lambda _: 0))
@@ -101,7 +103,7 @@ class _Wire:
     depth : int
         Depth of the logic in front of it.
     moves : bool
-        Whether it depends on the destination.
+        Whether it depends on the destination, or on what comes with it.
     """
 
     def __init__(self, value: Value, depth: int, moves: bool) -> None:

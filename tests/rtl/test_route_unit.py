@@ -73,9 +73,10 @@ def test_route_unit_follows_the_rule(simulate, text, modes):
 
 @pytest.mark.light("rdn(cube(2), 1)", "mesh")
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "hdn(torus(2, 3), [[0]])", "mesh(2, 3)", "complete(2)", "star(3)"])
-def test_with_a_register_every_output_is_that_of_the_cycle_before(simulate, text):
+@pytest.mark.parametrize("moves", [False, True], ids=["stands", "moves"])
+def test_with_a_register_every_output_is_that_of_the_cycle_before(simulate, text, moves):
     made = plan(parse(text))
-    dut, plain, top = RouteUnit(made, registered=True), RouteUnit(made), Module()
+    dut, plain, top = RouteUnit(made, registered=True, moves=moves), RouteUnit(made), Module()
     top.submodules += [dut, plain]
     top.d.comb += [plain.cur.eq(dut.cur), plain.dst.eq(dut.dst)]
     rng, nodes = random.Random(text), range(made.network.num_nodes)
@@ -87,9 +88,13 @@ def test_with_a_register_every_output_is_that_of_the_cycle_before(simulate, text
                 possible = rng.random() < 0.8
                 address = made.address.of_node(rng.choice(nodes)) if possible else rng.getrandbits(made.address.width)
                 ctx.set(dut.dst, address)
+                if moves:
+                    ctx.set(dut.cur, made.address.of_node(rng.choice(nodes)))
                 expected = ctx.get(Cat(plain.take, plain.vc, plain.possible))
                 await ctx.tick()
                 ctx.set(dut.dst, rng.getrandbits(made.address.width))
+                if moves:
+                    ctx.set(dut.cur, made.address.of_node(rng.choice(nodes)))
                 if made.address.is_node(address):
                     assert ctx.get(Cat(dut.take, dut.vc, dut.possible)) == expected
                 assert ctx.get(dut.possible) == made.address.is_node(address)
