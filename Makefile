@@ -48,7 +48,7 @@ check-lockstep: $(READY)
 # some minutes each; SEED=$$(date +%s) for other fabrics each time.
 HOURS ?= 1
 check-soak: $(READY)
-	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS) --packets 60000 --rounds 10
+	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS) --packets 60000 --rounds 20
 
 # All single mutants of an emitted router and ejection buffer against the benches; those that survive must be listed, with
 # a reason. COUNT draws some of them by SEED; all take about a quarter of an hour.

@@ -23,6 +23,10 @@ __all__ = [
 ]
 
 
+PACKETS_AT_ONCE = 4096
+"""Whose bits are taken apart at a time."""
+
+
 @dataclass(frozen=True)
 class StreamVerdict:
     """What packets at bare streams showed.
@@ -71,15 +75,52 @@ class StreamVerdict:
         return self.lost + self.misrouted + mismatches
 
 
-def _pieces(path: Path) -> list[list[list[str]]]:
-    """Return the fields of each line, by what stands between the resets."""
-    pieces: list[list[list[str]]] = [[]]
-    for line in path.read_text().splitlines():
-        if line == "reset":
-            pieces.append([])
-        else:
-            pieces[-1].append(line.split())
-    return pieces
+def _pieces(path: Path) -> list[str]:
+    """Return the lines of a log, by what stands between the resets."""
+    return path.read_text().split("reset\n")
+
+
+def log_rows(path: Path) -> list[list[str]]:
+    """Return the fields of each line after the last reset."""
+    return [line.split() for line in _pieces(path)[-1].splitlines()]
+
+
+def _table(text: str, *columns: tuple[str, str]) -> npt.NDArray[Any]:
+    """Return a log's lines, a row each, with the names and types of its columns."""
+    fields = text.split()
+    rows = np.empty(len(fields) // len(columns), dtype=list(columns))
+    for place, (name, _) in enumerate(columns):
+        rows[name] = fields[place :: len(columns)]
+    return rows
+
+
+def _heads(text: str) -> npt.NDArray[Any]:
+    """Return the packets of a log of head flits and the cycles in which these were accepted, by cycle."""
+    rows = _table(text, ("packet", "i8"), ("cycle", "i8"))
+    return rows[np.lexsort((rows["packet"], rows["cycle"]))]
+
+
+def _ejections(text: str, flits: FlitFormat) -> npt.NDArray[Any]:
+    """Return the nodes, cycles and packets, as the bench writes them, of a log of ejections."""
+    return _table(text, ("node", "i8"), ("cycle", "i8"), ("word", f"S{_num_digits(flits)}"))
+
+
+def _num_digits(flits: FlitFormat) -> int:
+    return -(-flits.packet_length * flits.flit_width // 4)
+
+
+def _words(packets: npt.NDArray[np.uint64], flits: FlitFormat) -> npt.NDArray[np.bytes_]:
+    """Return packets as the bench writes them: in hexadecimal, the first flit in the least significant digits."""
+    digits = _num_digits(flits)
+    words = np.empty(len(packets), f"S{digits}")
+    for start in range(0, len(packets), PACKETS_AT_ONCE):
+        part = np.ascontiguousarray(packets[start : start + PACKETS_AT_ONCE], dtype="<u8")
+        bits = np.zeros((*part.shape, max(64, flits.flit_width)), np.uint8)
+        bits[..., :64] = np.unpackbits(part.view(np.uint8), axis=-1, bitorder="little").reshape(*part.shape, 64)
+        packed = np.packbits(bits[..., : flits.flit_width].reshape(len(part), -1), axis=-1, bitorder="little")
+        text = np.frombuffer(packed[:, ::-1].tobytes().hex().encode(), np.uint8).reshape(len(part), -1)
+        words[start : start + PACKETS_AT_ONCE] = np.ascontiguousarray(text[:, -digits:]).view(words.dtype)[:, 0]
+    return words
 
 
 def count_early_mismatches(folder: Path, flits: FlitFormat, resets: Sequence[int]) -> int:
@@ -95,30 +136,32 @@ def count_early_mismatches(folder: Path, flits: FlitFormat, resets: Sequence[int
     if not resets:
         return 0
     with np.load(folder / "case.npz") as case:
-        words = [flits.word(packet) for packet in case["flits"].tolist()]
-        out = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
-        heads = sorted((cycle, packet) for packet, cycle in enumerate(case["head_cycle"].tolist()) if cycle >= 0)
+        out = _expected(case, flits)
+        packet = np.flatnonzero(case["head_cycle"] >= 0)
+        heads = np.empty(len(packet), [("packet", "i8"), ("cycle", "i8")])
+        heads["packet"], heads["cycle"] = packet, case["head_cycle"][packet]
+    heads = heads[np.lexsort((heads["packet"], heads["cycle"]))]
     wrong, last = 0, -1 - len(resets)
     ejected, accepted = (_pieces(folder / name)[last:-1] for name in ("ejections.log", "heads.log"))
     for cycles, came, taken in zip(resets, ejected, accepted, strict=True):
-        due = [(node, cycle, words[packet]) for node, cycle, packet in out if cycle < cycles]
-        wrong += [(int(node), int(cycle), int(data, 16)) for node, cycle, data in came] != due
-        begun = sorted((int(cycle), int(packet)) for packet, cycle in taken)
-        wrong += begun != [head for head in heads if head[0] < cycles]
+        wrong += not np.array_equal(_ejections(came, flits), out[out["cycle"] < cycles])
+        wrong += not np.array_equal(_heads(taken), heads[heads["cycle"] < cycles])
     return wrong
 
 
-def log_rows(path: Path) -> list[list[str]]:
-    """Return the fields of each line after the last reset."""
-    return _pieces(path)[-1]
+def _expected(case: Any, flits: FlitFormat) -> npt.NDArray[Any]:
+    """Return what the log of ejections must say, by the model."""
+    out = np.empty(len(case["node"]), _ejections("", flits).dtype)
+    out["node"], out["cycle"] = case["node"], case["cycle"]
+    out["word"] = _words(case["flits"], flits)[case["packet"]]
+    return out
 
 
 def count_head_mismatches(folder: Path, expected: npt.NDArray[np.int64], cycles: int) -> int:
     """Compare the cycles in which head flits were accepted with the model's, -1 if not within its `cycles`."""
-    accepted = np.full(len(expected), -1, np.int64)
-    for packet, cycle in log_rows(folder / "heads.log"):
-        if int(cycle) < cycles:
-            accepted[int(packet)] = int(cycle)
+    accepted, heads = np.full(len(expected), -1, np.int64), _heads(_pieces(folder / "heads.log")[-1])
+    heads = heads[heads["cycle"] < cycles]
+    accepted[heads["packet"]] = heads["cycle"]
     return int((accepted != expected).sum())
 
 
@@ -134,37 +177,38 @@ def check_ejections(folder: Path, flits: FlitFormat, dropped: int, hop_mismatche
     hop_mismatches : int
         To be carried into the verdict.
     """
-    rows = log_rows(folder / "ejections.log")
+    rows = _ejections(_pieces(folder / "ejections.log")[-1], flits)
     with np.load(folder / "case.npz") as case:
-        destination, packets, dropped_expected = case["destination"], case["flits"], int(case["dropped"].sum())
-        stranded = int(case["stranded"])
-        expected = list(zip(case["node"].tolist(), case["cycle"].tolist(), case["packet"].tolist(), strict=True))
+        destination, packet, dropped_expected = case["destination"], case["packet"], int(case["dropped"].sum())
+        expected, words, stranded = _expected(case, flits), _words(case["flits"], flits), int(case["stranded"])
         head_mismatches = count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
-    words = [flits.word(packet) for packet in packets.tolist()]
-    wrong_payload = wrong_cycle = misrouted = 0
-    nodes_of: dict[int, set[int]] = {}  # short packets may be alike, and of these some stranded
-    for word, due in zip(words, destination.tolist(), strict=True):
-        nodes_of.setdefault(word, set()).add(due)
-    for position, (node, cycle, data) in enumerate(rows):
-        word = int(data, 16)
-        if word not in nodes_of:
-            wrong_payload += 1
-        elif int(node) not in nodes_of[word]:
-            misrouted += 1
-        if position < len(expected):
-            model_node, model_cycle, packet = expected[position]
-            wrong_cycle += (int(node), int(cycle), word) != (model_node, model_cycle, words[packet])
+    both = min(len(rows), len(expected))
+    as_told = np.zeros(len(rows), bool)
+    as_told[:both] = rows[:both] == expected[:both]
+    misplaced = as_told.copy()
+    misplaced[:both] &= rows["node"][:both] != destination[packet[:both]]
+    nodes_of: dict[bytes, set[int]] = {}  # short packets may be alike, and of these some stranded
+    others = rows[~as_told | misplaced]
+    if len(others):
+        for word, due in zip(words.tolist(), destination.tolist(), strict=True):
+            nodes_of.setdefault(word, set()).add(due)
+    payload_mismatches = sum(word not in nodes_of for word in others["word"].tolist())
+    misrouted = sum(
+        word in nodes_of and node not in nodes_of[word]
+        for node, word in zip(others["node"].tolist(), others["word"].tolist(), strict=True)
+    )
     wanted = int((destination >= 0).sum())
+    cycle_mismatches = both - int(as_told.sum()) + abs(len(rows) - len(expected))
     return StreamVerdict(
         packets=wanted,
         stranded=stranded,
         lost=max(0, wanted - len(rows)),
         misrouted=misrouted,
-        payload_mismatches=wrong_payload,
-        cycle_mismatches=wrong_cycle + abs(len(rows) - len(expected)) + (dropped != dropped_expected),
+        payload_mismatches=payload_mismatches,
+        cycle_mismatches=cycle_mismatches + (dropped != dropped_expected),
         head_mismatches=head_mismatches,
         hop_mismatches=hop_mismatches,
-        cycles=int(rows[-1][1]) + 1 if rows else 0,
+        cycles=int(rows["cycle"][-1]) + 1 if len(rows) else 0,
     )
 
 

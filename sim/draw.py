@@ -47,6 +47,9 @@ RATES = ((0.01, 0.03), (0.03, 0.15), (0.15, 0.5), (0.5, 1.0))
 PACKETS = 2000
 """Packets of a case, about, unless more are asked for."""
 
+MOST_CYCLES = 100_000
+"""Of a load: one of few flits a cycle has fewer packets than are asked for."""
+
 MOST_RESETS = 8
 """Of a case."""
 
@@ -201,21 +204,27 @@ class DrawnCase:
     packets: int = PACKETS
 
 
-def draw_cases(fabric: FabricSpec, rng: Generator, packets: int = PACKETS) -> list[DrawnCase]:
+def draw_cases(fabric: FabricSpec, rng: Generator, packets: int = PACKETS, *, heavy: bool = False) -> list[DrawnCase]:
     """Draw what to send through a fabric: the random test, reset now and then, the exchange, loads of :data:`RATES`.
 
-    One with dead pins is sent the faults test as well. All but the exchange are of about as many packets.
+    One with dead pins is sent the faults test as well. All but the exchange are of about as many packets, as long as
+    loads do not need more than :data:`MOST_CYCLES` for them. Heavy traffic has the upper half of the loads, and no
+    exchange.
     """
     network, seeds = build(fabric.network), rng.integers(1, 1 << 16, 1 + len(RATES)).tolist()
-    cases = [DrawnCase(test="random", seed=seeds[0], packets=packets), DrawnCase(test="exchange", seed=1)]
+    cases = [DrawnCase(test="random", seed=seeds[0], packets=packets)]
+    if not heavy:
+        cases.append(DrawnCase(test="exchange", seed=1))
     for number, (seed, (least, most)) in enumerate(zip(seeds[1:], RATES, strict=True)):
+        if heavy and number < len(RATES) // 2:
+            continue
         rate = round(least * (most / least) ** rng.random(), 4)
         load = LoadSpec(
             pattern=_pattern(network, of_levels=number % 2 == 1, rng=rng),
             injection=_injection(rate, rng),
             lengths=f"mix(1, 0.7, {2 * fabric.packet_length + 1}, 0.3)" if rng.random() < 0.25 else None,
             rate=rate,
-            cycles=int(packets * fabric.packet_length / (rate * network.num_nodes)) + 100,
+            cycles=min(int(packets * fabric.packet_length / (rate * network.num_nodes)) + 100, MOST_CYCLES),
             seed=seed,
         )
         gap, stall = rng.choice(PAUSES, 2).tolist() if rng.random() < 0.5 else (0, 0)

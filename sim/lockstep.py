@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
-from itertools import count
+from itertools import chain, count
 from math import inf
 
 import numpy as np
@@ -82,7 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=20, help="fabrics (default 20)")
     parser.add_argument("--until", type=float, default=inf, help="begin no fabric after then, but one (date +%%s)")
     parser.add_argument("--hours", type=float, help="go on for so long in place of --count, up to the first mismatch")
-    parser.add_argument("--rounds", type=int, default=1, help="how often cases are drawn for a fabric (default 1)")
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="how often cases are drawn, then of heavy traffic (default 1)"
+    )
     parser.add_argument("--packets", type=int, default=PACKETS, help=f"of a case, about (default {PACKETS})")
     options = parser.parse_args(arguments)
     if options.seed < 0 or options.count < 1 or options.rounds < 1:
@@ -105,7 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rng = np.random.default_rng([options.seed, number])
         fabric = draw_fabric(number, rng)
         started = time.monotonic()
-        cases = [case for _ in range(options.rounds) for case in draw_cases(fabric, rng, options.packets)]
+        rounds = (draw_cases(fabric, rng, options.packets, heavy=later > 0) for later in range(options.rounds))
+        cases = list(chain.from_iterable(rounds))
         routers, total = check_fabric(fabric, cases, long=options.hours is not None)
         totals, checked = totals + total, number + 1
         values = (getattr(fabric, name) for name in OPTIONS)

@@ -253,7 +253,8 @@ def write_columns(folder: Path, **columns: Iterable[Any]) -> None:
     """Write columns of numbers as the bench reads them, one file each."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, column in columns.items():
-        (folder / f"{name}.hex").write_text("\n".join(f"{int(value):x}" for value in column) + "\n")
+        values = column.tolist() if isinstance(column, np.ndarray) else list(column)
+        (folder / f"{name}.hex").write_text(("%x\n" * len(values)) % tuple(values))
 
 
 def write_case(case: Case, folder: Path, machine: Machine) -> dict[str, Any]:

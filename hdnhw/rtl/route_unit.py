@@ -31,7 +31,8 @@ class RouteUnit(wiring.Component):
         Whether a register cuts the logic: the outputs are those of the destination a cycle before. Otherwise it is
         combinational.
     moves : bool
-        Whether `cur` comes with each destination; otherwise it is a constant, and registers need not follow it.
+        Whether `cur` comes with each destination; otherwise it stays the same while a route is computed, and registers
+        need not follow it.
     behind : int
         Depth of the logic behind the outputs, in the cycle in which they are there: the register is in the middle of
         both.

@@ -38,7 +38,7 @@ def verdict_of(tmp_path: Path) -> Callable[..., StreamVerdict]:
         rows, heads = list(good), [list(row) for row in enumerate(expected.head_cycle.tolist())]
         change(rows)
         change_heads(heads)
-        ejections = "".join(f"{node} {cycle} {word:x}\n" for node, cycle, word in rows)
+        ejections = "".join(f"{node} {cycle} {word:032x}\n" for node, cycle, word in rows)
         (tmp_path / "ejections.log").write_text("reset\n0 0 0\nreset\n" + ejections)
         (tmp_path / "heads.log").write_text("reset\n0 0\nreset\n" + "".join(f"{p} {cycle}\n" for p, cycle in heads))
         return check_ejections(tmp_path, FLITS, dropped)

@@ -124,7 +124,9 @@ def check(monkeypatch, capsys):
             ejections = heads = ""
             for until in [*map(int, extra_env["HDNHW_RESETS"].split()), cycles.max() + 1]:
                 ejections += "reset\n"
-                ejections += "".join(f"{node} {at} {words[packet]:x}\n" for node, at, packet in came_out if at < until)
+                ejections += "".join(
+                    f"{node} {at} {words[packet]:010x}\n" for node, at, packet in came_out if at < until
+                )
                 heads += "reset\n" + "".join(f"{packet} {at}\n" for packet, at in enumerate(begun) if at < until)
             (folder / "ejections.log").write_text(ejections)
             (folder / "heads.log").write_text(heads)
@@ -160,8 +162,8 @@ def test_rounds_draw_more_cases_of_more_packets_for_a_fabric(check):
     few, many = (
         check(0, ["--count", "1", *more])[1][2].split() for more in ([], ["--rounds", "2", "--packets", "5000"])
     )
-    assert (int(few[-5]), int(many[-5])) == (6, 12)
-    assert int(many[-4]) > 4 * int(few[-4])
+    assert (int(few[-5]), int(many[-5])) == (6, 6 + 3)  # later rounds have heavy traffic alone
+    assert int(many[-4]) > 3 * int(few[-4])
 
 
 @pytest.mark.parametrize(

@@ -189,8 +189,7 @@ class PacketQueue(wiring.Component):
         waiting = Signal(range(2 * buffers + 1))
         freed, full = self.free | (self.discard & ~self.first_relayed), Signal()
         used = Signal(buffers)  # but for the one that was opened a cycle ago, in thermometer code
-        third_last, second_last = Cat(Const(0, 1), Const(1, 1), used)[-3:-1]
-        has_one_left = second_last | (opened & third_last)
+        has_one_left = Cat(Const(1, 1), used)[-2]  # head flits for a queue are two cycles or more apart
         m.d.comb += [
             pops.eq(self.leave | self.discard),
             joins.eq(closed | finished[-1]),
