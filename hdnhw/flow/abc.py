@@ -10,7 +10,7 @@ from hdnhw.flow.tools import ToolError
 
 __all__ = ["Verdict", "abc_path", "find_output", "prove_outputs"]
 
-_REDUCE = "scleanup; scorr -F 2; dc2"
+_REDUCE = "scleanup; scorr -F 2 -C 100000; dc2"
 """Merge what is the same in every state that can be reached, and outputs that are 0, by induction over two cycles."""
 
 

@@ -1,4 +1,4 @@
-"""Delivery: routers pass each packet on exactly once, by its way and unchanged, and keep the channel protocol.
+"""Delivery: routers pass each packet on exactly once, by its way and unchanged, soon, and keep the channel protocol.
 
 Route units are taken out: a packet takes whatever way the rig chooses, of those that the proof of the rule has for
 packets of its port and virtual channel. What is claimed of outputs is what rigs do at inputs, so it holds in a fabric.
@@ -20,8 +20,9 @@ from hdnhw.prove.rig import Rig, RigError
 from hdnhw.prove.routes import WIRES
 from hdnhw.prove.search import PROOF_ROOT, Settled, settle
 from hdnhw.prove.switch import SwitchRig
+from hdnhw.prove.waiting import WaitingRig
 
-__all__ = ["prove_delivery", "unmodelled"]
+__all__ = ["prove_delivery", "prove_waiting", "unmodelled"]
 
 Say = Callable[[str], None]
 
@@ -39,7 +40,7 @@ def unmodelled(machine: Machine) -> str:
     options = {
         "--switching cut-through": machine.timing.cuts_through,
         "--crc": spec.crc,
-        "--dead-pins": spec.dead_pins,
+        "--dead-pins with --queueing voq": spec.dead_pins and machine.timing.matches,
         # All phases are one then, and a packet leaves its queue before it is read.
         "--packet-length 1": spec.packet_length == 1,
         # Short slots match behind the update phase alone.
@@ -81,6 +82,28 @@ def prove_delivery(
                 yield _answer(make, seconds, root).finding("delivery", module, name, cases=len(bits))
 
 
+def prove_waiting(
+    fabric: EmittedFabric, *, seconds: float, root: Path = PROOF_ROOT, say: Say = lambda _: None
+) -> Iterator[Finding]:
+    """Prove for each queue of each router how long its first packet waits; see :func:`prove_delivery`.
+
+    Of routers that the rig does not know, nothing is found.
+    """
+    machine = fabric.machine
+    if unmodelled(machine) or not WaitingRig.knows(machine):
+        return
+    for shape, module in enumerate(fabric.modules.routers):
+        for part, port, vc in _queues(fabric, shape):
+            say(f"{module}: waiting in {part}, at most {seconds:g} seconds ...")
+            try:
+                rig = WaitingRig(fabric, shape, 0, port, vc)
+            except RigError as error:
+                yield Settled("undecided", str(error)).finding("waiting", module, part)
+                continue
+            found = settle(rig, seconds=seconds, root=root)
+            yield found.finding("waiting", module, f"{part}, at most {rig.bound} slots")
+
+
 def _answer(make: Callable[[], Rig], seconds: float, root: Path) -> Settled:
     try:
         rig = make()
@@ -97,18 +120,27 @@ def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Itera
 
 
 def _router_parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[Part]:
-    plan = fabric.machine.plan
-    ports, own, machine = plan.network.ports, plan.shapes[shape], fabric.machine
+    machine, local = fabric.machine, len(fabric.machine.network.ports)
     queue, injections, switch = InputRig, (InjectionRig, GaplessRig), SwitchRig
     if machine.timing.matches:
         queue, injections, switch = MatchedInputRig, (MatchedInjectionRig, MatchedGaplessRig), MatchedSwitchRig
+    for part, port, vc in _queues(fabric, shape):
+        if port == local:
+            yield part, partial(injections[machine.spec.gapless_packets], fabric, shape, bit)
+        else:
+            yield part, partial(queue, fabric, shape, bit, port, vc)
+    yield "switch", partial(switch, fabric, shape, bit)
+
+
+def _queues(fabric: EmittedFabric, shape: int) -> Iterator[tuple[str, int, int]]:
+    """Return the queues of a router into which packets come: what they are called, their ports and virtual channels."""
+    plan = fabric.machine.plan
+    ports, own = plan.network.ports, plan.shapes[shape]
     for port in own.ports:
         for vc in range(plan.num_vcs[ports[port].opposite]):
             if own.ways(port, vc):
-                part = f"queue of {ports[port].name}, virtual channel {vc}"
-                yield part, partial(queue, fabric, shape, bit, port, vc)
-    yield "queue of injection", partial(injections[machine.spec.gapless_packets], fabric, shape, bit)
-    yield "switch", partial(switch, fabric, shape, bit)
+                yield f"queue of {ports[port].name}, virtual channel {vc}", port, vc
+    yield "queue of injection", len(ports), 0
 
 
 def _alike(fabric: EmittedFabric, module: str) -> list[list[int]]:

@@ -8,7 +8,7 @@ from typing import Any
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.flow.tools import tool_versions
 from hdnhw.prove.certificate import check_manifest, write_certificate
-from hdnhw.prove.delivery import prove_delivery
+from hdnhw.prove.delivery import prove_delivery, prove_waiting
 from hdnhw.prove.finding import SECONDS, Finding
 from hdnhw.prove.netlist import Netlist
 from hdnhw.prove.routes import MOST_NODES, WIRES, prove_arrival, prove_units, rule_table
@@ -61,7 +61,11 @@ def prove_fabric(
     fabric = emit_fabric(spec)
     if output is not None:
         check_manifest(fabric, output)
-    findings = [*prove_routing(fabric, say=say), *prove_delivery(fabric, seconds=seconds, say=say)]
+    findings = [
+        *prove_routing(fabric, say=say),
+        *prove_delivery(fabric, seconds=seconds, say=say),
+        *prove_waiting(fabric, seconds=seconds, say=say),
+    ]
     result = {
         "spec": str(spec.network),
         "nodes": nodes,

@@ -43,6 +43,7 @@ class InputRig(RouterPart):
         self._slot_bits = (self._slots - 1).bit_length()
         self._constant("value")
         self._one_of("spot", self._constant("spots", self._length), self._length, default=True)
+        self._ignored = self._die() if self._machine.spec.dead_pins else ""
         self._enter()
         is_late = self._machine.is_block_ram or (port == self._local and self._machine.spec.crc)
         self._written = self._delayed("written", "watched", int(is_late), reset="0")
@@ -52,13 +53,24 @@ class InputRig(RouterPart):
         self._offer()
         self._hint_all()
 
+    def _die(self) -> str:
+        """Let any channels be dead, in any cycles; return whether what comes in by this one is not seen."""
+        self._cut("dead_ahead", self._free("f_dead_ahead", self._local))
+        if self._port == self._local:
+            return ""
+        self._cut("dead_from", self._free("f_dead_from", self._local))
+        commit, before = self._at(self._timing.commit_phase), self._at(self._timing.head_phase - 1)
+        self._register("ignores", f"{commit} ? f_dead_from[{self._port}] : ignores", reset="")
+        return self._register("ignored", f"{before} ? ignores : ignored", reset="")
+
     def _enter(self) -> None:
         """Let a neighbour send what it has credits for; the virtual channel comes a cycle before the rest."""
         num_vcs, before = len(self._widths), self._stages[-2]
         self._channel()
         self._wire("pushed", self._at(self._push_phase))
+        seen = f"on && !{self._ignored}" if self._ignored else "on"
         for each in range(num_vcs):
-            self._wire(f"comes_{each}", f"on && on_vc == {each}")
+            self._wire(f"comes_{each}", f"{seen} && on_vc == {each}")
             leaves = f"(counted && leaves[{each}])"
             self._register(
                 f"held_{each}", f"held_{each} + (pushed && comes_{each}) - {leaves}", width=self._slots.bit_length()
@@ -136,8 +148,20 @@ class InputRig(RouterPart):
             self._cut(f"{self._own}.route.vc", "onward")
 
     def _know_way(self, _begins: str, _vc: str) -> None:
-        """Know the marked packet's way."""
-        self._register("own_way", f"marks ? now_{self._vc} : own_way", width=self._widths[self._vc], reset="")
+        """Know the marked packet's way: where it meets a dead channel, it is ejected."""
+        own, width, ways = self._vc, self._widths[self._vc], self._ways(self._port, self._vc)
+        if not self._machine.spec.dead_pins:
+            self._register("own_way", f"marks ? now_{own} : own_way", width=width, reset="")
+            return
+        later = self._timing.registers_routes
+        picked, when = (f"picked_{own}", self._register("marked", "marks")) if later else (f"now_{own}", "marks")
+        dead = " || ".join(
+            f"{picked}[{place}] && f_dead_ahead[{out}]" for place, (out, _) in enumerate(ways) if out != self._local
+        )
+        ejected, meets = 1 << ways.index((self._local, 0)), self._wire("meets", dead or "0")
+        self._register("own_way", f"{when} ? (meets ? {ejected} : {picked}) : own_way", width=width, reset="")
+        if dead:
+            self._happens(f"{when} && {meets}")
 
     def _leave(self) -> None:
         """Let the switch take packets that are there and have been read."""

@@ -6,13 +6,15 @@ none to one also when a packet has become known, and is none after reset; the sw
 queues, and that a packet leaves it, in phases of their own, and only of a queue that has been read and has a packet.
 """
 
+import re
+from itertools import combinations
+
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.rig import Rig
+from hdnhw.rtl.buffer import Ways
+from hdnhw.rtl.router import ways_of
 
-__all__ = ["RouterPart", "Ways"]
-
-Ways = tuple[tuple[int, int], ...]
-"""The (output port, virtual channel there) that packets of one queue can take, in the order of a decision's bits."""
+__all__ = ["RouterPart"]
 
 
 class RouterPart(Rig):
@@ -47,8 +49,8 @@ class RouterPart(Rig):
         return 1 if port == self._local else self._plan.num_vcs[ports[port].opposite]
 
     def _ways(self, port: int, vc: int) -> Ways:
-        """Return the ways of a queue; one into which no packet comes has a way that none takes."""
-        return tuple(self._shape.ways(port, vc)) or ((self._local, 0),)
+        """Return the ways of a queue, in the order of a decision's bits."""
+        return tuple(ways_of(self._machine, self._shape, port, vc))
 
     @property
     def _told(self) -> str:
@@ -56,3 +58,14 @@ class RouterPart(Rig):
         if self._timing.registers_routes:
             return f"({self._at(self._timing.update_phase - 1)} || counted)"
         return "counted"
+
+    def _hint_orders(self) -> None:
+        """Look at orders of service: who was served before whom goes round in no circle of three, so in none."""
+        orders: dict[str, dict[tuple[int, int], str]] = {}
+        for name, one, other in re.findall(r"^  reg \\(allocator\.\w*order\w*)_(\d+)_(\d+) ", self._text, re.MULTILINE):
+            net = f"{name}_{one}_{other}"
+            orders.setdefault(name, {})[int(one), int(other)] = self._look(f"is_{net.replace('.', '_')}", net, 1)
+        for order in orders.values():
+            for i, j, k in combinations(range(max(later for _, later in order) + 1), 3):
+                ij, jk, ik = order[i, j], order[j, k], order[i, k]
+                self._hint(f"!({ij} && {jk} && !{ik}) && !(!{ij} && !{jk} && {ik})")

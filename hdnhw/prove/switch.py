@@ -6,15 +6,14 @@ at its phase, is not interrupted and keeps its virtual channel. In a slot before
 there is a free buffer, by the rig's count, a packet leaves: no credit is lost, and no order goes round in a circle.
 """
 
-import re
 from contextlib import suppress
-from itertools import combinations
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
 from hdnhw.prove.rig import RigError
 from hdnhw.rtl.allocator import MOST_UNARY
 from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.ports import DROPPED_WIDTH
 
 __all__ = ["SwitchRig"]
 
@@ -31,11 +30,15 @@ class SwitchRig(RouterPart):
         self._joined: dict[tuple[int, int], list[str]] = {}
         self._offered: dict[tuple[int, int], list[str]] = {}
         self._free_ahead: dict[tuple[int, int], str] = {}
+        self._gone: list[str] = []
+        self._voided: dict[int, list[str]] = {}
         inputs = (*self._shape.ports, self._local)
         for port in inputs:
             name = self._name(port)
             self._cut(f"{name}.flit", self._free(f"f_flit_{name}", self._machine.word_width))
             self._input(port)
+        if self._machine.spec.dead_pins:
+            self._die()
         for port in self._shape.ports:
             self._output(port)
         self._ejection()
@@ -43,7 +46,28 @@ class SwitchRig(RouterPart):
             self._send(way, packets)
         self._cross(inputs)
         self._progress()
+        if self._machine.spec.dead_pins:
+            self._lose()
         self._hint_orders()
+
+    def _die(self) -> None:
+        """Let any channels be dead: from one credit phase to the next, at both ends, what the pins said before it."""
+        for pin, inside in (("dead_o", "dead_to"), ("dead_i", "dead_from")):
+            said = self._register(f"{pin}_said", self._free(f"f_{pin}", self._local), width=self._local, reset="")
+            self._pins.append(f".{pin}(f_{pin})")
+            own = self._register(f"own_{inside}", f"counted ? {said} : own_{inside}", width=self._local, reset="")
+            is_known = self._register(f"is_{inside}", f"counted || is_{inside}")
+            self._look(inside, inside, self._local)
+            self.claims.append(("what is dead is taken in wrongly", f"!{is_known} || {inside} == {own}"))
+        commit = self._at(self._timing.commit_phase)
+        self._register("voids", f"{commit} ? dead_to : voids", width=self._local, reset="")
+
+    def _sent(self, port: int, packet: str) -> str:
+        """Return the condition that a packet that leaves by an output, when credits are counted, is sent over it."""
+        if not self._machine.spec.dead_pins or port == self._local:
+            return packet
+        counts_following = self._timing.credit_phase == self._timing.commit_phase
+        return f"({packet} && !{'dead_to' if counts_following else 'voids'}[{port}])"
 
     def _input(self, port: int) -> None:
         """Let the queues of an input offer ways, and claim that it is told rightly what to send."""
@@ -73,11 +97,14 @@ class SwitchRig(RouterPart):
 
     def _join(self, port: int, way: tuple[int, int], *, name: str, leaves: str, offers: str) -> None:
         """Note which packets leave by a way and stand on it, come from a port, and are offered for it."""
-        self._leave.setdefault(way, []).append(leaves)
-        stands = leaves
+        sent = self._sent(way[0], leaves)
+        self._leave.setdefault(way, []).append(sent)
+        stands = sent
         if self._is_late:
-            stands = self._register(f"stands_{name}", f"counted ? {leaves} : stands_{name}")
+            stands = self._register(f"stands_{name}", f"counted ? {sent} : stands_{name}")
         self._stand.setdefault(way, []).append(stands)
+        self._gone.append(leaves)
+        self._voided.setdefault(way[0], []).append(f"({leaves} && !{sent})")
         self._joined.setdefault((port, way[0]), []).append(stands)
         self._offered.setdefault(way, []).append(offers)
 
@@ -105,23 +132,30 @@ class SwitchRig(RouterPart):
 
     def _progress(self) -> None:
         """Claim that a packet leaves if, at the sample phase before, one was offered to whose way there is a buffer."""
-        can = " || ".join(
-            f"({self._free_ahead[way]} && ({' || '.join(offers)}))" for way, offers in self._offered.items()
-        )
+        can = " || ".join(f"({self._open(way)} && ({' || '.join(offers)}))" for way, offers in self._offered.items())
         self._register("could", f"{self._at(self._timing.sample_phase)} ? {can} : could")
-        leaves = " || ".join(packet for packets in self._leave.values() for packet in packets)
-        self.claims.append(("no packet leaves although one could", f"!counted || !could || {leaves}"))
+        self.claims.append(("no packet leaves although one could", f"!counted || !could || {' || '.join(self._gone)}"))
 
-    def _hint_orders(self) -> None:
-        """Who was served before whom goes round in no circle of three, so in none."""
-        orders: dict[str, dict[tuple[int, int], str]] = {}
-        for name, one, other in re.findall(r"^  reg \\(allocator\.\w*order\w*)_(\d+)_(\d+) ", self._text, re.MULTILINE):
-            net = f"{name}_{one}_{other}"
-            orders.setdefault(name, {})[int(one), int(other)] = self._look(f"is_{net.replace('.', '_')}", net, 1)
-        for order in orders.values():
-            for i, j, k in combinations(range(max(later for _, later in order) + 1), 3):
-                ij, jk, ik = order[i, j], order[j, k], order[i, k]
-                self._hint(f"!({ij} && {jk} && !{ik}) && !(!{ij} && !{jk} && {ik})")
+    def _lose(self) -> None:
+        """Claim that packets whose channel is dead when they leave are counted, up to the largest value."""
+        most, ports = (1 << DROPPED_WIDTH) - 1, self._shape.ports
+        width = ((len(ports) + 1) * max(self._machine.buffers, *self._plan.num_vcs) + 2 * len(ports)).bit_length()
+        lost = self._output_pin("lost", "lost", DROPPED_WIDTH)
+        voided = " + ".join(f"(counted && ({' || '.join(self._voided[port])}))" for port in ports)
+        self._register("lost_before", lost, width=DROPPED_WIDTH)
+        told = self._wire("told", f"{lost} != lost_before")
+        self._register("untold", f"{lost} == {most} ? 0 : untold + {voided} - {told}", width=width)
+        self._register("silent", f"untold == 0 || {told} ? 0 : silent + 1", width=(2 * self._length).bit_length())
+        self.claims += [
+            ("lost counts a packet that is not", f"!{told} || (untold != 0 && {lost} == lost_before + 1'd1)"),
+            ("lost does not count a packet that is", f"silent < {self._length + 4}"),
+        ]
+        self._happens(told)
+
+    def _open(self, way: tuple[int, int]) -> str:
+        """Return the condition that a packet may leave by a way: there is a buffer for it, or the channel is dead."""
+        free, port = self._free_ahead[way], way[0]
+        return f"({free} || dead_to[{port}])" if self._machine.spec.dead_pins and port != self._local else free
 
     def _owed(self, way: tuple[int, int], has: str, comes: str, slots: int) -> str:
         """Return how many packets have left by a way whose credits have not been counted; there must be room.
@@ -138,8 +172,16 @@ class SwitchRig(RouterPart):
         return owed
 
     def _hint_credits(self, out: int, vc: int, slots: int, held: str) -> None:
-        """The router has counted the free buffers ahead as the rig has."""
-        counter = f"allocator.credits_{out}_{vc}.free"
+        """The router has counted the free buffers ahead as the rig has; claim that it knows whether there is one."""
+        credits = f"allocator.credits_{out}_{vc}"
+        counter, available = f"{credits}.free", self._look(f"available_{out}_{vc}", f"{credits}.available", 1)
+        room = self._free_ahead[(*self._shape.ports, self._local)[out], vc]
+        self.claims.append(
+            (
+                "the router is wrong about room ahead",
+                f"!{self._at(self._timing.sample_phase)} || {available} == ({room})",
+            )
+        )
         with suppress(RigError):
             if slots > MOST_UNARY:
                 self._look(f"free_{out}_{vc}", counter, slots.bit_length())

@@ -20,7 +20,7 @@ from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
 from hdnhw.rtl.queueing import allocator_of
 
-__all__ = ["Router", "node_pins"]
+__all__ = ["Router", "node_pins", "ways_of"]
 
 FEW_INPUTS = 2
 """Inputs of an output up to which one register takes no more logic than one at each crosspoint."""
@@ -36,6 +36,16 @@ def node_pins(machine: Machine, node: int) -> dict[str, tuple[int, int]]:
         behind = sum(address.of_node(other) << place * width for place, other in enumerate(onward) if other is not None)
         pins |= {"odd": (int(machine.odd[node]), 1), "neighbors": (behind, width * len(onward))}
     return pins
+
+
+def ways_of(machine: Machine, shape: RouterShape, port: int, vc: int) -> Ways:
+    """Return the ways that packets of an incoming virtual channel take, ejection among them if any may be ejected.
+
+    A virtual channel that no packet comes in by gets a way that none takes.
+    """
+    own, eject = shape.ways(port, vc), (len(machine.network.ports), 0)
+    diverts = machine.spec.dead_pins or (machine.spec.crc and port != eject[0])
+    return own if own and not (diverts and eject not in own) else (*own, eject)
 
 
 @dataclass(frozen=True)
@@ -192,15 +202,6 @@ class Router(wiring.Component):
                 m.d.sync += reads.eq(0)
         return at, reads
 
-    def _ways(self, port: int, vc: int) -> Ways:
-        """Return the ways that packets of an incoming virtual channel take, ejection among them if any may be ejected.
-
-        A virtual channel that no packet comes in by gets a way that none takes.
-        """
-        own, eject = self.shape.ways(port, vc), (len(self.machine.network.ports), 0)
-        diverts = self.machine.spec.dead_pins or (self.machine.spec.crc and port != eject[0])
-        return own if own and not (diverts and eject not in own) else (*own, eject)
-
     def _elaborate_inputs(
         self, m: Module, at: Signal, reads: Signal, dead: _Dead
     ) -> tuple[list[Any], list[list[Ways]]]:
@@ -211,7 +212,7 @@ class Router(wiring.Component):
         ways = []
         for port in (*self.shape.ports, local):
             num_vcs = 1 if port == local else plan.num_vcs[ports[port].opposite]
-            ways.append([self._ways(port, vc) for vc in range(num_vcs)])
+            ways.append([ways_of(machine, self.shape, port, vc) for vc in range(num_vcs)])
             unit: Any = InjectionPort(machine, ways[-1][0]) if port == local else InputPort(machine, ways[-1])
             m.submodules["injection" if port == local else ports[port].name] = unit
             m.d.comb += [unit.address.eq(self.address), unit.at.eq(at), unit.reads.eq(reads)]

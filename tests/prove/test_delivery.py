@@ -8,7 +8,7 @@ import pytest
 from hdnhw.cli import main
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.prove import search
-from hdnhw.prove.delivery import prove_delivery, unmodelled
+from hdnhw.prove.delivery import prove_delivery, prove_waiting, unmodelled
 from hdnhw.prove.inputs import GaplessRig, InjectionRig
 from hdnhw.prove.rig import flit_codes
 from hdnhw.prove.switch import SwitchRig
@@ -62,6 +62,9 @@ def check_refuted(fabric, part, said, root):
         ("rdn(torus(3), 1)", {"gapless_packets": True, "packet_length": 4}),
         (SMALL, {"queueing": "voq"}),
         ("torus(4, 4)", {"queueing": "voq"}),
+        (SMALL, {"dead_pins": True}),
+        ("rdn(torus(3), 1)", {"dead_pins": True, "packet_length": 4, "channel_registers": 0}),
+        (SMALL, {"dead_pins": True, "gapless_packets": True, "packet_length": 2}),
     ],
 )
 @pytest.mark.light("hdn(cube(1), [[]])-options0")
@@ -138,7 +141,7 @@ def test_what_is_emitted_is_proved(network, options, tmp_path):
             r"(assign \\allocator.credits_0_0.or_2  = )\\allocator.credits_0_0.give ",
             r"\1 1'h0",
             "switch",
-            "no packet leaves although one could",
+            "the router is wrong about room ahead",
         ),
         (  # flits come out of the ejection buffer that have not come in yet
             r"(or_71 = )[^;]*;",
@@ -248,6 +251,112 @@ def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes
     check_refuted(changed(emitted(queueing="voq"), pattern, becomes), part, said, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "part", "said"),
+    [
+        (  # what goes to a dead channel stands on it
+            r"(assign not_8 = )~ void_0;",
+            r"\g<1>1'h1;",
+            "switch",
+            "dim0, virtual channel 0 sends another packet than it should",
+        ),
+        (  # both ends take in each other's pins
+            r"(dead_to.next  = dead_)ahead;",
+            r"\1behind;",
+            "switch",
+            "what is dead is taken in wrongly",
+        ),
+        (  # what comes over a dead channel joins the queue
+            r"(assign \\dim0.not_21  = )~ \\dim0.ignored ;",
+            r"\g<1>1'h1;",
+            "queue of dim0, virtual channel 0",
+            "",
+        ),
+        (  # a packet whose next channel is dead goes there
+            r"(assign \\cross1.not_25  = ~ )\\cross1.dead ;",
+            r"\g<1>2'h0;",
+            "queue of cross1, virtual channel 0",
+            "a packet is offered another way than its own",
+        ),
+        (  # and one from the terminal
+            r"(injection.kept_dead.next  = )\\injection.dead ;",
+            r"\g<1>2'h0;",
+            "queue of injection",
+            "a packet is offered another way than its own",
+        ),
+        (  # a packet for a dead channel waits for a credit
+            r"(\\allocator.or_27  = \\allocator.credits_0_0_available )[^;]*;",
+            r"\1;",
+            None,
+            "",
+        ),
+        (  # lost packets are counted twice
+            r"(assign sum_27 = lost \+ )1'h1;",
+            r"\g<1>2'h2;",
+            "switch",
+            "lost counts a packet that is not",
+        ),
+        (  # or never
+            r"(voids.next  = )mux_20;",
+            r"\g<1>2'h0;",
+            "switch",
+            "lost does not count a packet that is",
+        ),
+    ],
+)
+def test_a_changed_router_with_dead_pins_is_refuted(pattern, becomes, part, said, tmp_path):
+    check_refuted(changed(emitted(dead_pins=True), pattern, becomes), part, said, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "slots"),
+    [
+        (SMALL, {}, [128, 43, 143, 143, 35]),
+        ("torus(4, 4)", {}, [4] * 5),
+        (SMALL, {"packet_length": 4, "crossbar": "output"}, [128, 43, 143, 143, 35]),
+        ("mesh(3)", {"packet_length": 3, "buffers": 8}, [2] * 3),
+    ],
+)
+def test_no_packet_waits_for_ever(network, options, slots, tmp_path):
+    found = list(prove_waiting(emitted(network, **options), seconds=SECONDS, root=tmp_path))
+    assert {(one.answer, one.why) for one in found} == {("proved", "")}
+    bounds = [int(one.part.split("at most ")[1].split()[0]) for one in found]
+    assert bounds[: len(slots)] == slots
+
+
+@pytest.mark.parametrize(
+    ("net", "becomes", "queue"),
+    [
+        ("queue_order_0_0_1", "1", "queue of dim0, virtual channel 1"),  # of an input, virtual channel 0 always first
+        ("order_2_0_2", "1", "queue of injection"),  # to the terminal, dim0 always before injection
+        ("vc_order_0_0_1", "0", "queue of cross1, virtual channel 0"),  # of an output, virtual channel 1 always first
+    ],
+)
+def test_a_packet_that_others_pass_over_is_found(net, becomes, queue, tmp_path):
+    register = rf"\\allocator.{net}"
+    broken = changed(emitted(), rf"({register}  <= ){register}.next ;", rf"\g<1>1'h{becomes};")
+    found = {one.part: one for one in prove_waiting(broken, seconds=SECONDS, root=tmp_path)}
+    (own,) = (one for part, one in found.items() if part.startswith(queue))
+    assert own.answer == "refuted"
+    assert "waits and comes no nearer" in own.why
+
+
+@pytest.mark.parametrize(
+    "options", [{"queueing": "voq"}, {"dead_pins": True}, {"packet_length": 2}, {"crc": True}, {"lanes": 2}]
+)
+def test_machines_of_which_no_bound_is_known(options, tmp_path):
+    assert not list(prove_waiting(emitted(**options), seconds=SECONDS, root=tmp_path))
+
+
+def test_an_allocator_that_the_rig_does_not_fit(tmp_path):
+    broken = changed(emitted("torus(4, 4)"), r"\\allocator.credits_0_0.available ;", r"\\allocator.credits_0_0.some ;")
+    text = broken.files["fabric.sv"].replace(r"\allocator.credits_0_0.available ", r"\allocator.credits_0_0.some ")
+    broken = replace(broken, files={**broken.files, "fabric.sv": text})
+    found = list(prove_waiting(broken, seconds=SECONDS, root=tmp_path))
+    assert {one.answer for one in found} == {"undecided"}
+    assert all("has no allocator.credits_0_0.available" in one.why for one in found)
+
+
 def test_a_trace_shows_the_claim_that_does_not_hold(tmp_path):
     """The waveform is that of the text and its rig, simulated anew, up to the cycle that is named."""
     fabric = changed(emitted(), r"if \(\\cross1.write_en \)", "if (1'h0)")
@@ -279,7 +388,8 @@ def test_a_router_that_never_sends_is_not_proved(tmp_path):
         ),
         ({"switching": "cut-through", "packet_length": 8}, "--switching cut-through"),
         ({"packet_length": 1}, "--packet-length 1"),
-        ({"dead_pins": True}, "--dead-pins"),
+        ({"dead_pins": True, "queueing": "voq"}, "--dead-pins with --queueing voq"),
+        ({"dead_pins": True}, ""),
         ({}, ""),
     ],
 )
