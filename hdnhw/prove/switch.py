@@ -176,12 +176,8 @@ class SwitchRig(RouterPart):
         credits = f"allocator.credits_{out}_{vc}"
         counter, available = f"{credits}.free", self._look(f"available_{out}_{vc}", f"{credits}.available", 1)
         room = self._free_ahead[(*self._shape.ports, self._local)[out], vc]
-        self.claims.append(
-            (
-                "the router is wrong about room ahead",
-                f"!{self._at(self._timing.sample_phase)} || {available} == ({room})",
-            )
-        )
+        when = self._at(self._timing.sample_phase) if self._is_late else "1'd1"
+        self.claims.append(("the router is wrong about room ahead", f"!{when} || {available} == ({room})"))
         with suppress(RigError):
             if slots > MOST_UNARY:
                 self._look(f"free_{out}_{vc}", counter, slots.bit_length())
