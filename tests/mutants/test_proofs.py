@@ -39,7 +39,7 @@ def test_a_proof_is_wrong_if_packets_do_not_arrive():
         (
             "allocator.credits_0_0.or_2 = allocator.credits_0_0.give | allocator.credits_0_0.not_1: left alone",
             "refuted",
-            "delivery of switch: no packet leaves although one could",
+            "delivery of switch: the router is wrong about room ahead",
             None,
         ),
         ("allocator.order_2_0_1.next = 1'h1: constant 1", "proved", "", Seen.TIME),
