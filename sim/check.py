@@ -180,7 +180,7 @@ def check_ejections(folder: Path, flits: FlitFormat, dropped: int, hop_mismatche
     rows = _ejections(_pieces(folder / "ejections.log")[-1], flits)
     with np.load(folder / "case.npz") as case:
         destination, packet, dropped_expected = case["destination"], case["packet"], int(case["dropped"].sum())
-        expected, words, stranded = _expected(case, flits), _words(case["flits"], flits), int(case["stranded"])
+        expected, packets, stranded = _expected(case, flits), case["flits"], int(case["stranded"])
         head_mismatches = count_head_mismatches(folder, case["head_cycle"], int(case["cycles"]))
     both = min(len(rows), len(expected))
     as_told = np.zeros(len(rows), bool)
@@ -190,7 +190,7 @@ def check_ejections(folder: Path, flits: FlitFormat, dropped: int, hop_mismatche
     nodes_of: dict[bytes, set[int]] = {}  # short packets may be alike, and of these some stranded
     others = rows[~as_told | misplaced]
     if len(others):
-        for word, due in zip(words.tolist(), destination.tolist(), strict=True):
+        for word, due in zip(_words(packets, flits).tolist(), destination.tolist(), strict=True):
             nodes_of.setdefault(word, set()).add(due)
     payload_mismatches = sum(word not in nodes_of for word in others["word"].tolist())
     misrouted = sum(
