@@ -85,12 +85,15 @@ class CollectiveCase:
     pause : int
         Most cycles that a host waits before it asks for an operation; they wait for different times.
     seed : int
+    resets : sequence of int
+        Cycles after each of which all is reset, and begins again.
     """
 
     operations: Sequence[str]
     stall: int = 0
     pause: int = 0
     seed: int = 1
+    resets: Sequence[int] = ()
 
 
 class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
@@ -189,7 +192,10 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         )
         limit = 100_000 + len(case.operations) * 40 * self.machine.spec.packet_length * nodes * nodes
         plusargs = {"count": len(case.operations), "total": len(flits), "limit": limit}
-        return {"plusargs": [f"+{name}={value}" for name, value in (plusargs | {"stall": case.stall}).items()]}
+        return {
+            "plusargs": [f"+{name}={value}" for name, value in (plusargs | {"stall": case.stall}).items()],
+            "extra_env": {"HDNHW_RESETS": " ".join(map(str, case.resets))},
+        }
 
     def check(self, case: CollectiveCase, folder: Path) -> CollectiveVerdict:
         """See :meth:`Bench.check`."""

@@ -91,6 +91,9 @@ module bench (
     if (rst) begin
       cycle <= 0;
       left <= NODES;
+      $fwrite(results, "reset\\n");
+      $fwrite(sends, "reset\\n");
+      $fwrite(events, "reset\\n");
       for (n = 0; n < NODES; n = n + 1) begin
         current[n] = 0;
         waits[n] = pause[n];

@@ -1,5 +1,6 @@
 """Errors on channels: wires turned over at random between the routers, and what must become of every packet."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from hdnhw.sim.streams import HarnessBench
 from hdnhw.spec import SpecError
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["ErrorBench", "ErrorCase", "ErrorVerdict", "Flip", "check_error_rate", "draw_flips"]
+__all__ = ["ErrorBench", "ErrorCase", "ErrorVerdict", "Flip", "check_error_rate", "draw_flips", "write_flips"]
 
 MOST_COUNTED = (1 << ERRORS_WIDTH) - 1
 
@@ -116,6 +117,11 @@ def draw_flips(rate: float, *, channels: int, wires: int, cycles: int, rng: np.r
             masks[flit] = masks.get(flit, 0) | 1 << wire
         last = int(places[-1])
     return [Flip(1 + flit // channels, flit % channels, mask) for flit, mask in masks.items()]
+
+
+def write_flips(flips: Iterable[Flip], folder: Path) -> None:
+    """Write flips as :data:`hdnhw.sim.harness.FLIP_WIRES` reads them."""
+    (folder / "flips.txt").write_text("".join(f"{flip.cycle} {flip.channel} {flip.mask:x}\n" for flip in flips))
 
 
 class _Replay:
@@ -253,8 +259,7 @@ class ErrorBench(HarnessBench[ErrorCase, ErrorVerdict]):
 
     def write(self, case: ErrorCase, folder: Path) -> dict[str, Any]:
         """See :meth:`hdnhw.sim.runner.Bench.write`."""
-        lines = [f"{flip.cycle} {flip.channel} {flip.mask:x}\n" for flip in case.flips]
-        (folder / "flips.txt").write_text("".join(lines))
+        write_flips(case.flips, folder)
         return self.options(write_case(case.case, folder, self.machine))
 
     def check(self, case: ErrorCase, folder: Path) -> ErrorVerdict:

@@ -10,7 +10,7 @@ import re
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
 
-__all__ = ["ADVANCE", "CAPACITY", "Channels", "harness_text", "splice_flips"]
+__all__ = ["ADVANCE", "CAPACITY", "FLIP_READ", "FLIP_WIRES", "Channels", "harness_text", "splice_flips"]
 
 FABRIC_INSTANCE = "fabric"
 """Of the fabric within a top level with endpoints."""
@@ -209,13 +209,13 @@ _WRITE_CHECKS = """        checks = $fopen("checks.log", "w");
         $fclose(checks);
 """
 
-_FLIP_WIRES = """  reg [{width}-1:0] flips [0:CHANNELS-1];
+FLIP_WIRES = """  reg [{width}-1:0] flips [0:{places}-1];
   reg [{width}-1:0] flip_mask;
   reg [31:0] flip_cycle, flip_channel;
   integer flip_file, f;
 
   always @(posedge clk) begin
-    for (f = 0; f < CHANNELS; f = f + 1) flips[f] <= 0;
+    for (f = 0; f < {places}; f = f + 1) flips[f] <= 0;
     if (!rst)
       while (flip_cycle == cycle + 1) begin
         flips[flip_channel] <= flip_mask;
@@ -224,9 +224,10 @@ _FLIP_WIRES = """  reg [{width}-1:0] flips [0:CHANNELS-1];
   end
 """
 
-_FLIP_READ = """    flip_file = $fopen("flips.txt", "r");
+FLIP_READ = """    flip_file = $fopen("flips.txt", "r");
     if ($fscanf(flip_file, "%d %d %h\\n", flip_cycle, flip_channel, flip_mask) != 3) flip_cycle = -1;
 """
+"""Reads them from ``flips.txt``: cycle, place and mask of each, by cycle."""
 
 Channels = list[tuple[int, int, str]]
 """Node, port index and port name of every channel."""
@@ -324,7 +325,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
         check_wires=_CHECK_WIRES.format(width=manifest["ports"]["errors_N"]["width"]) if crc else "",
         bad=" + {16'b0, bad[n]}" if crc else "",
         write_checks=_WRITE_CHECKS if crc else "",
-        flip_wires=_FLIP_WIRES.format(width=machine.word_width) if flips else "",
-        flip_read=_FLIP_READ if flips else "",
+        flip_wires=FLIP_WIRES.format(width=machine.word_width, places=len(channels)) if flips else "",
+        flip_read=FLIP_READ if flips else "",
         channel_wires="\n".join(wires),
     )

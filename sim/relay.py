@@ -4,7 +4,7 @@ Three witnesses: the model says every cycle, the search for waypoints says which
 relays' own counters must account for all others.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ class RelayCase:
         From which cycle on, and up to which, the faults are there; all the time for the model.
     limit : int
         Cycles after which the bench ends.
+    resets : tuple of int
+        Cycles after each of which the fabric is reset, and all begins again.
     """
 
     sends: Sends
@@ -62,6 +64,7 @@ class RelayCase:
     expected: Relayed
     dead_cycles: tuple[int, int]
     limit: int
+    resets: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,10 +138,11 @@ class RelayBench(HarnessBench[RelayCase, RelayVerdict]):
         packets: RelayFormat = self.machine.endpoint_format
         return packets
 
-    def make_case(self, faults: Faults, *, packets: int, seed: int) -> RelayCase:
+    def make_case(self, faults: Faults, *, packets: int, seed: int, wander: bool = False) -> RelayCase:
         """Make uniform traffic of the healthy nodes, by waypoints where the plain route meets something dead.
 
-        The chooser names waypoints with legs healthy in both directions; packets for which there are none go plainly.
+        The chooser names waypoints with legs healthy in both directions; packets for which there are none go plainly,
+        or, if packets `wander`, by a waypoint drawn at random, as all do that need none.
 
         Raises
         ------
@@ -158,6 +162,13 @@ class RelayBench(HarnessBench[RelayCase, RelayVerdict]):
         sends, ways = sends_around(
             self.machine.plan, detours, self.format.endpoints.waypoints, source, destination, now
         )
+        if wander:
+            address = [self.machine.address.of_node(node) for node in range(nodes)]
+            drawn = rng.integers(nodes, size=total).tolist()
+            through = [way or (other,) for way, other in zip(ways, drawn, strict=True)]
+            named = zip(through, destination.tolist(), strict=True)
+            sends = replace(sends, stops=[tuple(address[node] for node in (*way, target)) for way, target in named])
+            ways = [*through]
         routes = zip(source.tolist(), ways, destination.tolist(), strict=True)
         good = [_is_healthy(legs, start, (*(way or ()), target)) for start, way, target in routes]
         above = rng.integers(1 << min(62, max(0, width - 18)), size=total) if width > 18 else np.zeros(total, np.int64)
@@ -190,7 +201,7 @@ class RelayBench(HarnessBench[RelayCase, RelayVerdict]):
             "watch": 0,
             **dead_plusargs(case.dead_cycles),
         }
-        return self.options(plusargs)
+        return self.options(plusargs, case.resets)
 
     def _flits(self, case: RelayCase, packet: ModelPacket) -> list[int]:
         """Return the flits of a packet as a user gets it."""

@@ -5,7 +5,7 @@ its design until one sees a difference. Those that none does stand in survivors.
 stand there fails, and so does one that stands there and does not survive.
 """
 
-import random
+import hashlib
 import sys
 import tempfile
 import time
@@ -21,33 +21,27 @@ from queue import SimpleQueue
 from hdnhw.cli.options import Parser
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.sim.simulator import BUILD_ROOT
-from hdnhw.sim.stimulus import Case, make_case
-from hdnhw.spec import FabricSpec, parse
+from tests.mutants.designs import DESIGNS, Design, mutants_of, stream_cases, text_of_all
 from tests.mutants.equivalence import equivalent_mutants
 from tests.mutants.program import MutantBench
-from tests.mutants.schemata import Mutant, all_mutants
+from tests.mutants.schemata import Mutant
+from tests.mutants.trials import check_original, killers_in_benches
 
 __all__ = [
-    "DESIGNS",
     "WORKERS",
     "Outcome",
-    "cases_of",
+    "all_of",
     "check_design",
     "compare",
     "draw",
     "main",
-    "mutants_of",
     "parse_drawn",
     "read_survivors",
-    "text_of_all",
 ]
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 
 WORKERS = 2
-
-DESIGNS = {"default": FabricSpec(network=parse("hdn(cube(1), [[]])"))}
-"""By name; the router has two ports beside the terminal's, with up to two classes, as dual-nets have."""
 
 
 @dataclass(frozen=True)
@@ -75,45 +69,20 @@ class Outcome:
         return [one.key for one in self.mutants if one.number not in gone]
 
 
-def mutants_of(fabric: EmittedFabric) -> tuple[Mutant, ...]:
-    """Return the mutants of the routers and the ejection buffer of a fabric."""
-    return all_mutants(text_of_all(fabric), [*fabric.modules.routers, fabric.modules.ejection])
-
-
-def text_of_all(fabric: EmittedFabric) -> str:
-    """Return the file that has the modules of a fabric."""
-    return fabric.files[f"{fabric.modules.top}.sv"]
-
-
-def cases_of(bench: MutantBench) -> dict[str, Case]:
-    """Return the cases by name, in the order in which they run: the first are the shortest, and kill the most."""
-    model = bench.model
-    nodes, length = model.plan.network.num_nodes, model.timing.packet_length
-    cases = {
-        "hops": make_case("hops", model),
-        "random": make_case("random", model, packets=400),
-    }
-    for phase in range(length):
-        for test, packets, slot in (("random", 20, 16), ("random", 20, 24), ("held", 12, 24)):
-            times = {"seed": 2 + phase, "resets": [slot * length + phase]}
-            cases[f"{test}, reset in slot {slot}, phase {phase}"] = make_case(
-                test, model, packets=packets * nodes, **times
-            )
-    cases["held"] = make_case("held", model, packets=150 * nodes, seed=10)
-    cases["exchange"] = make_case("exchange", model)
-    return cases
-
-
-def check_design(fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path = BUILD_ROOT) -> Outcome:
-    """Run mutants of a fabric through the cases of its bench, each until one sees a difference.
+def check_design(
+    design: Design, fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path = BUILD_ROOT
+) -> Outcome:
+    """Run mutants of a fabric through the cases of its benches, each until one sees a difference.
 
     Parameters
     ----------
+    design : Design
     fabric : EmittedFabric
+        Of the design.
     mutants : sequence of Mutant
-        Among :func:`mutants_of`.
+        Among :func:`tests.mutants.designs.mutants_of`.
     root : Path
-        Folder for builds.
+        Folder for builds of programs.
 
     Raises
     ------
@@ -121,9 +90,22 @@ def check_design(fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path
         If a case sees a difference in the original.
     """
     equivalent = equivalent_mutants(text_of_all(fabric), mutants)
+    numbers = [one.number for one in mutants if one.number not in equivalent]
+    if design.trials is None:
+        killers = _killers_in_program(fabric, mutants, numbers, root)
+    else:
+        killers = killers_in_benches(design, fabric, mutants, numbers, workers=WORKERS)
+    killed = {number: name for number, name in zip(numbers, killers, strict=True) if name is not None}
+    return Outcome(tuple(mutants), frozenset(equivalent), killed)
+
+
+def _killers_in_program(
+    fabric: EmittedFabric, mutants: Sequence[Mutant], numbers: Sequence[int], root: Path
+) -> list[str | None]:
+    """Return the case of bare streams that sees a difference for each number, or None."""
     bench = MutantBench(fabric, mutants, root=root)
     bench.make()
-    cases = cases_of(bench)
+    cases = stream_cases(bench)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(WORKERS) as workers:
         places: SimpleQueue[Path] = SimpleQueue()
         for place in range(WORKERS):
@@ -137,12 +119,8 @@ def check_design(fabric: EmittedFabric, mutants: Sequence[Mutant], *, root: Path
             finally:
                 places.put(place)
 
-        if killer(0) is not None:
-            raise RuntimeError(f"original must pass all cases, not differ in {killer(0)!r}")
-        numbers = [one.number for one in mutants if one.number not in equivalent]
-        killers = dict(zip(numbers, workers.map(killer, numbers), strict=True))
-    killed = {number: name for number, name in killers.items() if name is not None}
-    return Outcome(tuple(mutants), frozenset(equivalent), killed)
+        check_original(killer(0))
+        return list(workers.map(killer, numbers))
 
 
 def read_survivors(path: Path = SURVIVORS) -> dict[str, dict[str, str]]:
@@ -198,11 +176,18 @@ def parse_drawn(parser: Parser, arguments: Sequence[str] | None, *, count: int |
     return options
 
 
-def draw(mutants: Sequence[Mutant], options: Namespace) -> Sequence[Mutant]:
-    """Return as many mutants as :func:`parse_drawn` has read; all if there are no more."""
-    if options.count is None or options.count >= len(mutants):
-        return mutants
-    return random.Random(options.seed).sample(mutants, options.count)
+def draw(mutants: Sequence[Mutant], seed: int, count: int | None) -> Sequence[Mutant]:
+    """Return as many mutants, all if there are no more, by a number of each: others in the text change no choice."""
+    by_chance = sorted(mutants, key=lambda one: hashlib.sha256(f"{seed} {one.key}".encode()).digest())
+    return sorted(by_chance[:count], key=lambda one: one.number)
+
+
+def all_of(design: Design) -> list[Mutant]:
+    """Return the mutants of a design, without those that are looked at beside it."""
+    there: set[str] = set()
+    if design.beside:
+        there = {one.key for one in mutants_of(emit_fabric(DESIGNS[design.beside].spec))}
+    return [one for one in mutants_of(emit_fabric(design.spec)) if one.key not in there]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -215,10 +200,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     listed, faults = read_survivors(), 0
     for name in options.designs or DESIGNS:
         started = time.monotonic()
-        fabric, known = emit_fabric(DESIGNS[name]), listed.get(name, {})
-        print(f"{name}: {DESIGNS[name].network}", flush=True)
-        mutants = mutants_of(fabric)
-        outcome = check_design(fabric, draw(mutants, options))
+        design, known = DESIGNS[name], listed.get(name, {})
+        fabric, mutants = emit_fabric(design.spec), all_of(design)
+        print(f"{name}: {design.spec.network}, {len(mutants)} mutants", flush=True)
+        outcome = check_design(design, fabric, draw(mutants, options.seed, options.count or design.sample))
         new, stale = compare(outcome, known, [one.key for one in mutants])
         _report(outcome, known, new, stale, (time.monotonic() - started) / 60)
         faults += len(new) + len(stale)

@@ -21,7 +21,8 @@ from hdnhw.prove.fabric import prove_routing
 from hdnhw.prove.finding import SECONDS
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import FabricSpec, parse
-from tests.mutants.check import WORKERS, cases_of, draw, mutants_of, parse_drawn, text_of_all
+from tests.mutants.check import WORKERS, draw, parse_drawn
+from tests.mutants.designs import mutants_of, stream_cases, text_of_all
 from tests.mutants.equivalence import equivalent_mutants
 from tests.mutants.program import MutantBench, Seen
 from tests.mutants.schemata import Mutant
@@ -86,7 +87,7 @@ def judge_mutants(
     ----------
     fabric : EmittedFabric
     mutants : sequence of Mutant
-        Among :func:`tests.mutants.check.mutants_of`.
+        Among :func:`tests.mutants.designs.mutants_of`.
     seconds : float
         After so many, a search is given up.
     root : Path
@@ -106,7 +107,7 @@ def judge_mutants(
         return
     bench = MutantBench(fabric, [one.mutant for one in left], patience=PATIENCE, root=root)
     bench.make()
-    cases = cases_of(bench)
+    cases = stream_cases(bench)
     with tempfile.TemporaryDirectory() as folder:
         for judged in left:
             number = judged.mutant.number
@@ -146,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         judged: list[Judged] = []
         for router in fabric.modules.routers:
             mutants = [one for one in mutants_of(fabric) if one.module == router]
-            judged += judge_mutants(fabric, draw(mutants, options))
+            judged += judge_mutants(fabric, draw(mutants, options.seed, options.count))
         _report(judged, (time.monotonic() - started) / 60)
         wrong += wrong_proofs(judged)
     print(f"passed {'false' if wrong else 'true'}")

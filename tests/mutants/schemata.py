@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-__all__ = ["NUMBER", "Mutant", "all_mutants", "with_mutants"]
+__all__ = ["NUMBER", "Mutant", "all_mutants", "modules_of", "with_mutants"]
 
 NUMBER = "mutant"
 """The signal that chooses, and the plusarg of the simulation that sets it."""
@@ -141,9 +141,14 @@ def with_mutants(text: str, mutants: Sequence[Mutant], *, bits: bool = False) ->
     return _with_input("\n".join(lines), width)
 
 
+def modules_of(text: str) -> list[str]:
+    """Return the names of the modules of emitted Verilog, in its order."""
+    return [found[1] for found in _MODULE.finditer(text)]
+
+
 def _with_input(text: str, width: int) -> str:
     """Give every module but the last one the input that chooses, which the last one has from a plusarg."""
-    names = [found[1] for found in _MODULE.finditer(text)]
+    names = modules_of(text)
     instance = re.compile(rf"^(  (?:{'|'.join(map(re.escape, names))}) .* \()$", re.MULTILINE)
 
     def module(found: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import FabricSpec, parse
-from tests.mutants import check, equivalence, schemata
+from tests.mutants import check, designs, equivalence, schemata
 
 TEXT = r"""
 module part(a, b, clk, rst, o, q);
@@ -97,7 +97,7 @@ def test_mutants_of_a_short_text():
 )
 def test_each_mutant_is_one_change_and_has_a_name_of_its_own(options):
     fabric = fabric_on("cube(2)", **{"packet_length": 4, **options})
-    lines, mutants = fabric.files["fabric.sv"].split("\n"), check.mutants_of(fabric)
+    lines, mutants = fabric.files["fabric.sv"].split("\n"), designs.mutants_of(fabric)
     assert len(mutants) > 1000
     assert max(Counter(one.key for one in mutants).values()) == 1
     for one in mutants:
@@ -139,9 +139,11 @@ def test_benches_kill_what_is_bad_and_leave_the_original():
         "reset": r"fabric_ejection: if \(rst\) packets.next = 2'h0: never",
     }
     mutants = {
-        word: next(one for one in check.mutants_of(fabric) if re.fullmatch(key, one.key)) for word, key in keys.items()
+        word: next(one for one in designs.mutants_of(fabric) if re.fullmatch(key, one.key))
+        for word, key in keys.items()
     }
-    outcome = check.check_design(fabric, sorted(mutants.values(), key=lambda one: one.number))
+    design = designs.Design(fabric.machine.spec)
+    outcome = check.check_design(design, fabric, sorted(mutants.values(), key=lambda one: one.number))
     assert outcome.equivalent == {mutants["equivalent"].number}
     assert outcome.killed[mutants["hops"].number] == "hops"
     assert "reset in slot" in outcome.killed[mutants["reset"].number]
@@ -152,7 +154,7 @@ def outcome_of(mutants, *, equivalent=(), killed=()):
 
 
 def test_survivors_that_are_not_listed_and_listed_ones_that_are_none_are_told(small):
-    mutants = check.mutants_of(small)[:5]
+    mutants = designs.mutants_of(small)[:5]
     first, second, third, fourth, fifth = keys = [one.key for one in mutants]
     outcome = outcome_of(mutants, equivalent=[1], killed=[2])
     assert outcome.survivors == [third, fourth, fifth]
@@ -163,17 +165,51 @@ def test_survivors_that_are_not_listed_and_listed_ones_that_are_none_are_told(sm
     assert check.compare(few, [third, fourth], keys) == ([], [])
 
 
-@pytest.mark.parametrize("design", check.DESIGNS)
+@pytest.mark.heavy
+def test_benches_of_endpoints_kill_what_is_bad_and_leave_the_original():
+    """One that begins by itself, one that does not stay at its end, and one that does not see what is wrong."""
+    design = designs.DESIGNS["exchange"]
+    fabric = emit_fabric(design.spec)
+    keys = {
+        r"fabric_exchange_control: launch = start & \w+: right alone": "two exchanges",
+        r"fabric_exchange_control: if \(launch\) done\.next = 1'h0: negated": "two exchanges",
+        r"fabric_exchange_generator: sum_\d+ = wrong \+ \w+: left alone": "exchanges, flits turned over",
+    }
+    mutants = [next(one for one in designs.mutants_of(fabric) if re.fullmatch(key, one.key)) for key in keys]
+    outcome = check.check_design(design, fabric, sorted(mutants, key=lambda one: one.number))
+    numbers = [one.number for one in mutants]
+    assert outcome.killed == dict(zip(numbers, keys.values(), strict=True))
+
+
+def test_mutants_are_drawn_by_what_they_are_and_not_by_where_they_stand(small):
+    mutants = designs.mutants_of(small)
+    drawn = check.draw(mutants, 1, 50)
+    assert len(drawn) == 50
+    assert {one.key for one in drawn} - {one.key for one in check.draw(mutants[100:], 1, 50)} <= {
+        one.key for one in mutants[:100]
+    }
+    assert check.draw(mutants, 2, 50) != drawn
+    assert check.draw(mutants, 1, None) == list(mutants)
+
+
+def test_a_design_leaves_out_what_another_has():
+    names = {one.key for one in check.all_of(designs.DESIGNS["dead-pins"])}
+    assert len(names) > 500
+    assert not names & {one.key for one in check.all_of(designs.DESIGNS["default"])}
+
+
+@pytest.mark.parametrize("design", designs.DESIGNS)
 def test_known_survivors_are_mutants_and_have_reasons(design):
     known = check.read_survivors().get(design, {})
-    assert known.keys() <= {one.key for one in check.mutants_of(emit_fabric(check.DESIGNS[design]))}
+    assert known.keys() <= {one.key for one in check.all_of(designs.DESIGNS[design])}
     assert all(reason.strip() for reason in known.values())
 
 
 def test_the_command_fails_for_a_survivor_and_for_a_stale_one(small, monkeypatch, capsys):
-    mutants = check.mutants_of(small)
-    monkeypatch.setattr(check, "DESIGNS", {"small": small.machine.spec})
-    monkeypatch.setattr(check, "check_design", lambda _, chosen: outcome_of(chosen, killed=range(2, len(mutants) + 1)))
+    mutants = designs.mutants_of(small)
+    monkeypatch.setattr(check, "DESIGNS", {"small": designs.Design(small.machine.spec)})
+    killed = range(2, len(mutants) + 1)
+    monkeypatch.setattr(check, "check_design", lambda _design, _fabric, chosen: outcome_of(chosen, killed=killed))
     monkeypatch.setattr(check, "read_survivors", lambda: {"small": {mutants[0].key: "is harmless"}})
     assert check.main([]) == 0
     monkeypatch.setattr(check, "read_survivors", lambda: {})
@@ -183,7 +219,9 @@ def test_the_command_fails_for_a_survivor_and_for_a_stale_one(small, monkeypatch
     assert check.main([]) == 1
     assert f"is listed, and does not survive: {mutants[1].key}" in capsys.readouterr().out
     monkeypatch.setattr(
-        check, "check_design", lambda _, chosen: outcome_of(chosen, killed=[one.number for one in chosen])
+        check,
+        "check_design",
+        lambda _design, _fabric, chosen: outcome_of(chosen, killed=[one.number for one in chosen]),
     )
     monkeypatch.setattr(check, "read_survivors", lambda: {})
     assert check.main(["--count", "7", "--seed", "3"]) == 0
@@ -194,7 +232,7 @@ def test_the_command_fails_for_a_survivor_and_for_a_stale_one(small, monkeypatch
     ("line", "said"),
     [
         (["--count", "0"], "count at least 1, not 1 and 0"),
-        (["none"], "design must be among default, not 'none'"),
+        (["none"], "design must be among default, voq, crc,"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(line, said, capsys):

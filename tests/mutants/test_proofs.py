@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.mutants import check, proofs
+from tests.mutants import designs, proofs
 from tests.mutants.program import Seen
 from tests.mutants.test_mutants import fabric_on
 
@@ -17,7 +17,7 @@ def judged(answer, seen=None):
 
 
 def test_a_mutant_stands_in_the_text(fabric):
-    mutant = check.mutants_of(fabric)[0]
+    mutant = designs.mutants_of(fabric)[0]
     before, now = (one.files["fabric.sv"].split("\n") for one in (fabric, proofs.mutated(fabric, mutant)))
     assert len(before) == len(now)
     (line,) = (number for number, (one, other) in enumerate(zip(before, now, strict=True)) if one != other)
@@ -47,7 +47,7 @@ def test_a_proof_is_wrong_if_packets_do_not_arrive():
 )
 @pytest.mark.heavy
 def test_mutants_are_judged(fabric, key, answer, why, seen, tmp_path):
-    mutants = [one for one in check.mutants_of(fabric) if one.key == f"fabric_router: {key}"]
+    mutants = [one for one in designs.mutants_of(fabric) if one.key == f"fabric_router: {key}"]
     (found,) = proofs.judge_mutants(fabric, mutants, root=tmp_path)
     assert (found.answer, found.seen) == (answer, seen)
     assert found.why.startswith(why)

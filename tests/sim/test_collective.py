@@ -4,6 +4,7 @@ import pytest
 
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.rtl.collective.engine import startup_cycles
+from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective import CollectiveBench, CollectiveCase
 from hdnhw.spec import OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.timing import SlotTiming
@@ -31,7 +32,8 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
         "exchange",
         "broadcast",
     ]
-    for pauses in ({}, {"stall": 235, "pause": 60, "seed": 2}, {"stall": 60, "pause": 400, "seed": 3}):
+    times = ({"stall": 235, "pause": 60, "seed": 2}, {"stall": 60, "pause": 400, "seed": 3}, {"resets": (100, 251, 7)})
+    for pauses in ({}, *times):
         for verdict in small.run_case(CollectiveCase(operations, **pauses)).verdict.operations:
             assert verdict.passed, (pauses, verdict)
             due = {"broadcast": 6, "scatter": 6, "allgather": 36, "exchange": 36}
@@ -51,7 +53,7 @@ def test_each_fault_is_seen(small: CollectiveBench) -> None:
     case = CollectiveCase(["exchange"])
     assert small.run_case(case, keep=True).verdict.passed
     folder = small.build.run_folder(small.name)
-    results, sends = ((folder / name).read_text().splitlines() for name in ("results.log", "sends.log"))
+    results, sends = ([" ".join(row) for row in log_rows(folder / name)] for name in ("results.log", "sends.log"))
 
     def faults(results: list[str], sends: list[str]) -> tuple[int, int, bool]:
         (folder / "results.log").write_text("\n".join(results))

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat, GeneratorFormat
 from hdnhw.model.collective import measure_network_exchange
-from hdnhw.sim.exchange import ExchangeBench, ExchangeVerdict
+from hdnhw.sim.errors import Flip
+from hdnhw.sim.exchange import ExchangeBench, ExchangeCase, ExchangeVerdict
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import ExchangeSpec, FabricSpec, parse
 from hdnhw.topology.network import build
@@ -21,7 +23,7 @@ def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int
     """Run an exchange twice; return the cycles of the first, and those of the model from reset."""
     spec = FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes)
     bench = ExchangeBench(emit_fabric(spec))
-    verdict = bench.run_case(bench.waits).verdict
+    verdict = bench.run_case(ExchangeCase(bench.waits)).verdict
     assert verdict.passed, verdict
     nodes = build(spec.network).num_nodes
     assert verdict.packets == 2 * nodes * (nodes - 1)
@@ -59,7 +61,7 @@ def small() -> ExchangeBench:
     """Return a bench that has run and keeps its files."""
     spec = FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4, endpoints=ExchangeSpec())
     bench = ExchangeBench(emit_fabric(spec), root=BUILD_ROOT / f"a-path-of-many-{'letters-' * 20}")
-    assert bench.run_case(bench.waits, keep=True).verdict.passed
+    assert bench.run_case(ExchangeCase(bench.waits), keep=True).verdict.passed
     return bench
 
 
@@ -67,7 +69,7 @@ def verdict_of(bench: ExchangeBench, folder: Path, change: Callable[[Any], Any],
     """Return the verdict of the kept run with one of its files changed."""
     shutil.copytree(bench.build.run_folder(bench.name), folder, dirs_exist_ok=True)
     (folder / name).write_text(change((folder / name).read_text()))
-    return bench.check(bench.waits, folder)
+    return bench.check(ExchangeCase(bench.waits), folder)
 
 
 def test_a_small_exchange(small: ExchangeBench, tmp_path: Path) -> None:
@@ -96,11 +98,31 @@ def test_each_fault_is_seen(small: ExchangeBench, tmp_path: Path) -> None:
     assert flipped.wrong == 1
     short = verdict_of(small, tmp_path, lambda log: "\n".join(log.splitlines()[:-1]), "tails.log")
     assert (short.lost, short.cycle_mismatches, short.passed) == (1, 1, False)
-    for name, fault in (("wrong", "wrong"), ("received", "cycle_mismatches"), ("cycles", "")):
+    late = verdict_of(small, tmp_path, lambda log: other(log, 0, lambda cycle: cycle + 1), "offers.log")
+    assert late.head_mismatches > 0
+    for name, fault in (
+        ("wrong", "wrong"),
+        ("received", "cycle_mismatches"),
+        ("done", "cycle_mismatches"),
+        ("cycles", ""),
+    ):
         counts = json.loads((small.build.run_folder(small.name) / "result.json").read_text())
         counts[1][name] += 1
         verdict = verdict_of(small, tmp_path, lambda _, counts=counts: json.dumps(counts), "result.json")
         assert (getattr(verdict, fault, 1), verdict.passed) == (1, False)
+
+
+def test_words_turned_over_are_counted_as_wrong_and_runs_begin_anew_after_resets() -> None:
+    spec = FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4, endpoints=ExchangeSpec())
+    bench = ExchangeBench(emit_fabric(spec), flips=True)
+    case = ExchangeCase(
+        (9, 18, 4), flips=tuple(Flip(cycle, cycle * 7 // 3 % 3, 1 << cycle % 4) for cycle in range(12, 120, 2))
+    )
+    run = bench.run_case(case, keep=True)
+    assert run.verdict.passed, run.verdict
+    assert bench.check(replace(case, flips=()), bench.build.run_folder(bench.name)).wrong == 6
+    for verdict in (bench.run_case(ExchangeCase((cycles,), resets=(6, 7, cycles))).verdict for cycles in (3, 10)):
+        assert verdict.passed, verdict
 
 
 def test_a_packet_bit_by_bit() -> None:

@@ -59,6 +59,16 @@ def test_relays_deliver_what_can_be_and_account_for_the_rest(
         assert verdict.accounted == verdict.packets - verdict.delivered > 0
 
 
+def test_packets_go_by_waypoints_that_they_do_not_need_and_begin_anew_after_resets() -> None:
+    fabric = bench("hdn(cube(1), [[]])", packet_length=3, waypoints=2, relay_buffers=2)
+    nobody = draw_faults(neighbor_table(fabric.machine.network), np.random.default_rng(1))
+    case = fabric.make_case(nobody, packets=600, seed=1, wander=True)
+    for resets in ((), (50, 151, 1)):
+        verdict = fabric.run_case(replace(case, resets=resets)).verdict
+        assert verdict.passed, verdict
+        assert verdict.by_waypoints == verdict.delivered == verdict.packets == 600
+
+
 def test_death_and_return_in_traffic_leave_nothing_stuck_or_unaccounted() -> None:
     """Requests, grants and packets by waypoints vanish for a while; what is lost is counted, and all goes on."""
     fabric = bench("hdn(cube(1), [[]])", packet_length=3, waypoints=2, relay_buffers=2, timeout=4096)
