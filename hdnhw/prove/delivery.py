@@ -11,7 +11,8 @@ from pathlib import Path
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
 from hdnhw.prove.bits import alike_bits
-from hdnhw.prove.ejection import EjectionRig
+from hdnhw.prove.checks import CheckRig, ErrorsRig, MakerRig
+from hdnhw.prove.ejection import CheckedEjectionRig, EjectionRig
 from hdnhw.prove.finding import Finding
 from hdnhw.prove.inputs import GaplessRig, InjectionRig, InputRig
 from hdnhw.prove.matched import MatchedGaplessRig, MatchedInjectionRig, MatchedInputRig, MatchedSwitchRig
@@ -33,13 +34,15 @@ INCOMING = ("_i__data", "inject__payload", "channel__data")
 OUTGOING = ("_o__data", "eject__data", "eject__payload")
 """How the pins end over which flits come into a module and leave it."""
 
+CHECKED = ("wrong", "was_wrong", "write_data")
+"""Ends of the names of the wires that say whether a flit is wrong, and of those with what is written."""
+
 
 def unmodelled(machine: Machine) -> str:
     """Return the options of a machine of which rigs know nothing, as on the command line; empty if there are none."""
     spec = machine.spec
     options = {
         "--switching cut-through": machine.timing.cuts_through,
-        "--crc": spec.crc,
         "--dead-pins with --queueing voq": spec.dead_pins and machine.timing.matches,
         # All phases are one then, and a packet leaves its queue before it is read.
         "--packet-length 1": spec.packet_length == 1,
@@ -66,7 +69,7 @@ def prove_delivery(
         Is told what goes on.
     """
     strange = unmodelled(fabric.machine)
-    for module, parts in _modules(fabric):
+    for module, parts, checks in _modules(fabric):
         if strange:
             yield Settled("undecided", f"the rig does not know {strange}").finding("delivery", module, "all")
             continue
@@ -75,11 +78,13 @@ def prove_delivery(
         except ForeignInputError as error:
             yield Settled("undecided", str(error)).finding("delivery", module, "all")
             continue
+        own: list[tuple[Part, int | None]] = [(check, None) for check in checks]
         for bits in groups:
-            for part, make in parts(bits[0]):
-                name = part if len(groups) == 1 else f"{part}, bit {bits[0]}"
-                say(f"{module}: {name}, at most {seconds:g} seconds ...")
-                yield _answer(make, seconds, root).finding("delivery", module, name, cases=len(bits))
+            suffix = "" if len(groups) == 1 else f", bit {bits[0]}"
+            own += [((f"{part}{suffix}", make), len(bits)) for part, make in parts(bits[0])]
+        for (name, make), cases in own:
+            say(f"{module}: {name}, at most {seconds:g} seconds ...")
+            yield _answer(make, seconds, root).finding("delivery", module, name, cases=cases)
 
 
 def prove_waiting(
@@ -112,11 +117,24 @@ def _answer(make: Callable[[], Rig], seconds: float, root: Path) -> Settled:
     return settle(rig, seconds=seconds, root=root)
 
 
-def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Iterator[Part]]]]:
-    """Return the modules that flits go through, each with its rigs for one bit of the data."""
+def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Iterator[Part]], list[Part]]]:
+    """Return the modules that flits go through, each with its rigs for one bit of a flit, and those of check bits."""
+    crc = fabric.machine.spec.crc
     for shape, module in enumerate(fabric.modules.routers):
-        yield module, partial(_router_parts, fabric, shape)
-    yield fabric.modules.ejection, lambda bit: iter([("ejection buffer", partial(EjectionRig, fabric, bit))])
+        yield module, partial(_router_parts, fabric, shape), list(_checks(fabric, shape)) if crc else []
+    ejection, module = CheckedEjectionRig if crc else EjectionRig, fabric.modules.ejection
+    checks: list[Part] = [("check bits of ejection", partial(CheckRig, fabric, module, "channel", "checker"))]
+    yield module, lambda bit: iter([("ejection buffer", partial(ejection, fabric, bit))]), checks if crc else []
+
+
+def _checks(fabric: EmittedFabric, shape: int) -> Iterator[Part]:
+    """Return the rigs of what makes check bits in a router, looks at them and counts errors."""
+    module, network = fabric.modules.routers[shape], fabric.machine.plan.network
+    for port in fabric.machine.plan.shapes[shape].ports:
+        name = network.ports[port].name
+        yield f"check bits of {name}", partial(CheckRig, fabric, module, f"{name}_i", f"{name}.checker")
+        yield f"errors of {name}", partial(ErrorsRig, fabric, shape, port)
+    yield "check bits of injection", partial(MakerRig, fabric, shape)
 
 
 def _router_parts(fabric: EmittedFabric, shape: int, bit: int) -> Iterator[Part]:
@@ -144,14 +162,24 @@ def _queues(fabric: EmittedFabric, shape: int) -> Iterator[tuple[str, int, int]]
 
 
 def _alike(fabric: EmittedFabric, module: str) -> list[list[int]]:
-    """Return the bits of data that a module passes on alike, in groups."""
-    width = fabric.machine.spec.flit_width
-    netlist = Netlist(fabric.files["fabric.sv"], module, WIRES)
-    pins = {name: nets for name, nets in netlist.names.items() if "." not in name}
-    routes = [nets for name, nets in netlist.names.items() if name.endswith((".take", ".vc", ".possible"))]
+    """Return the bits of flits, and above them of their check bits, that a module passes on alike, in groups.
+
+    Injection makes check bits: there both are looked at from where they are written on.
+    """
+    spec = fabric.machine.spec
+    netlist = Netlist(fabric.files["fabric.sv"], module, (*WIRES, *CHECKED))
+    names, ends = netlist.names, (*INCOMING, *OUTGOING)
+    words = {name: nets for name, nets in names.items() if "." not in name and name.endswith(ends)}
+    for name in words:
+        words[name] = words[name][: spec.flit_width]
+        if spec.crc and name.endswith("data"):
+            words[name] += names[name.removesuffix("data") + "check"]
+    if spec.crc and "inject__payload" in words:
+        words["inject__payload"] = names.get("injection.write_data", words["inject__payload"])
+    uncertain = (".take", ".vc", ".possible", ".wrong", ".was_wrong")
     return alike_bits(
         netlist,
-        inputs={name: nets for name, nets in pins.items() if name.endswith(INCOMING)},
-        outputs=[nets[:width] for name, nets in pins.items() if name.endswith(OUTGOING)],
-        cut=[net for nets in routes for net in nets],
+        inputs={name: nets for name, nets in words.items() if name.endswith(INCOMING)},
+        outputs=[nets for name, nets in words.items() if name.endswith(OUTGOING)],
+        cut=[net for name, nets in names.items() if name.endswith(uncertain) for net in nets],
     )

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.rig import Rig, RigError, flit_codes
 
-__all__ = ["EjectionRig"]
+__all__ = ["CheckedEjectionRig", "EjectionRig"]
 
 
 class EjectionRig(Rig):
@@ -43,7 +43,7 @@ class EjectionRig(Rig):
         self._wire("marks", f"{self._free('f_marks')} && ejects && !inside")
         self._constant("value")
         self._forget("flits", "marks", "word")
-        self._pins += [".channel__valid(ejects)", f".channel__data({self._data(self._bit, 'marks')})"]
+        self._pins += [".channel__valid(ejects)", f".channel__data({self._data(self._bit, 'marks', self._flit_width)})"]
 
     def _leave(self) -> None:
         """Let the sink take flits; claim that it gets all that there are, in order and as they came."""
@@ -52,19 +52,24 @@ class EjectionRig(Rig):
         payload = self._output_pin("eject__payload", "payload", self._flit_width + 1)
         takes = self._free("f_takes")
         self._pins.append(f".eject__ready({takes})")
-        self._wire("taken", f"{valid} && {takes}")
+        offered, leaves = self._offered(takes)
+        self._wire("taken", leaves)
         self._register("flits", "flits + ejects - taken", width=bits)
-        self._count("out", "taken")
+        self._number("out", "taken")
         self._wire("is_tail", f"out_number == {self._length - 1}")
         self._wire("goes", "inside && before == 0 && taken")
         self._register("inside", "marks || (inside && !goes)")
         self._register("before", "marks ? flits - taken : before - taken", width=bits)
         self.claims += [
-            ("a flit that is there is not offered, or one that is not", f"{valid} == (flits != 0)"),
+            ("a flit that is there is not offered, or one that is not", f"{valid} == ({offered})"),
             ("a flit comes out changed", f"!inside || before != 0 || {payload}[{self._bit}] == value"),
             ("last is not that of a tail", f"!{valid} || {payload}[{self._flit_width}] == is_tail"),
         ]
         self._happens("goes")
+
+    def _offered(self, takes: str) -> tuple[str, str]:
+        """Return the conditions that a flit is offered, and that one leaves if the sink `takes` what is offered."""
+        return "flits != 0", f"out && {takes}"
 
     def _credit(self) -> None:
         """Claim that a credit is given for each packet that is taken, and not sooner than the router may get it."""
@@ -103,11 +108,14 @@ class EjectionRig(Rig):
         self._hint(f"kept == {slot_bits}'(in_slot - out_slot){given}")
         self._hint(f"apart == 0 || out_number + apart < {self._length + self._timing.registers_credits}")
         self._look("packets", "packets", slots)
-        self._hint("packets == (1 << (kept + (ejects && !head))) - 1")
+        self._hint(f"packets == (1 << ({self._packets})) - 1")
+
+    _packets = "kept + (ejects && !head)"
+    """How many packets the buffer has."""
 
     def _place(self) -> None:
         """Say of the flit that comes, the marked one and the one that is taken which of its packet they are."""
-        self._count("in", "ejects")
+        self._number("in", "ejects")
         numbers = self._code_in_phase(range(self._length), -self._timing.head_phase)
         self._hint(f"in_number == (ejects ? {numbers} : 0)")
         self._register("in_slot", f"in_slot + (ejects && in_number == {self._length - 1})", width=self._slot_bits)
@@ -118,7 +126,7 @@ class EjectionRig(Rig):
             self._wire(f"{name}_code", self._code_of(f"{name}_number"), width=self._flit_bits)
         self._wire("next_code", self._code_of("(is_tail ? 0 : out_number + 1)"), width=self._flit_bits)
 
-    def _count(self, name: str, flit: str) -> None:
+    def _number(self, name: str, flit: str) -> None:
         """Count the flits of packets: which of its packet the next one is."""
         number, last = f"{name}_number", self._length - 1
         following = f"{flit} ? ({number} == {last} ? 0 : {number} + 1) : {number}"
@@ -134,3 +142,42 @@ class EjectionRig(Rig):
         bits = self._room.bit_length()
         packets = f"{self._slot_bits}'({place}_slot - out_slot)"
         return f"{bits}'({self._length} * {bits}'({packets}) + {place}_number - out_number)"
+
+
+class CheckedEjectionRig(EjectionRig):
+    """A rig around an ejection buffer that looks at check bits.
+
+    What its checker says of a flit is told by the rig, and may be anything: that it is right is claimed in a rig of its
+    own. A packet with a wrong flit is taken by the buffer itself.
+    """
+
+    def _enter(self) -> None:
+        """Let flits be wrong."""
+        super()._enter()
+        self._be_wrong("ejects", "checker")
+        self._count("bad", "done && hurt", "bad")
+
+    def _offered(self, takes: str) -> tuple[str, str]:
+        """Remember which of the packets that have been checked are bad; the first of them is that of the lowest bit."""
+        slots = self._machine.ejection_buffers
+        left = self._wire("left", "taken && is_tail")
+        self._register("checked", f"checked + done - {left}", width=slots.bit_length())
+        self._register("bads", f"(bads >> {left}) | ((done && hurt) << (checked - {left}))", width=slots)
+        self._happens("taken && bads[0]")
+        return "checked != 0 && !bads[0]", f"checked != 0 && ({takes} || bads[0])"
+
+    _packets = "checked"
+
+    def _hint_all(self) -> None:
+        """The buffer has marked which of its packets are bad."""
+        super()._hint_all()
+        slots, slot_bits = self._machine.ejection_buffers, self._slot_bits
+        self._hint(f"kept + (ejects && !head) <= {slots}")
+        self._look("checked_slot", "checked_slot", slot_bits)
+        self._hint(f"checked_slot == {slot_bits}'(in_slot - done)")
+        self._hint(f"checked == {slot_bits}'(in_slot - out_slot - done)")
+        self._hint("(bads >> checked) == 0")
+        self._look("marks_of", "marks", slots)
+        for place in range(slots):
+            bad = f"marks_of[{slot_bits - 1}'(out_slot + {place})]"
+            self._hint(f"checked <= {place} || {bad} == bads[{place}]")

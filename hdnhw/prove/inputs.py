@@ -12,11 +12,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 
+from hdnhw.crc import check_width
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
 from hdnhw.prove.rig import RigError, flit_codes
 from hdnhw.rtl.bits import index_width
-from hdnhw.rtl.ports import DROPPED_WIDTH
 
 __all__ = ["GaplessRig", "InjectionRig", "InputRig"]
 
@@ -41,7 +41,7 @@ class InputRig(RouterPart):
         if port != self._local:
             self._slots = self._machine.buffers_per_vc(len(self._widths))
         self._slot_bits = (self._slots - 1).bit_length()
-        self._constant("value")
+        self._know_value()
         self._one_of("spot", self._constant("spots", self._length), self._length, default=True)
         self._ignored = self._die() if self._machine.spec.dead_pins else ""
         self._enter()
@@ -53,15 +53,14 @@ class InputRig(RouterPart):
         self._offer()
         self._hint_all()
 
+    def _know_value(self) -> None:
+        """Have a value that the watched bit has."""
+        self._constant("value")
+
     def _die(self) -> str:
         """Let any channels be dead, in any cycles; return whether what comes in by this one is not seen."""
         self._cut("dead_ahead", self._free("f_dead_ahead", self._local))
-        if self._port == self._local:
-            return ""
-        self._cut("dead_from", self._free("f_dead_from", self._local))
-        commit, before = self._at(self._timing.commit_phase), self._at(self._timing.head_phase - 1)
-        self._register("ignores", f"{commit} ? f_dead_from[{self._port}] : ignores", reset="")
-        return self._register("ignored", f"{before} ? ignores : ignored", reset="")
+        return "" if self._port == self._local else self._ignore(self._port)
 
     def _enter(self) -> None:
         """Let a neighbour send what it has credits for; the virtual channel comes a cycle before the rest."""
@@ -80,7 +79,8 @@ class InputRig(RouterPart):
         credit = self._output_pin(f"{self._own}_i__credit", "credit", num_vcs)
         self.claims.append(("a credit is given for another packet than leaves", f"!counted || {credit} == leaves"))
         self._route("head && on", "on_vc")
-        self._pins += [f".{self._own}_i__valid(on)", f".{self._own}_i__data({self._data(self._bit, 'watched')})"]
+        word = self._data(self._bit, "watched", self._machine.word_width)
+        self._pins += [f".{self._own}_i__valid(on)", *self._word(f"{self._own}_i", "word", word)]
         if num_vcs > 1:
             self._wire("vc", f"{before} ? {before}_vc : {self._free('f_junk', 4)}", width=4)
             self._pins.append(f".{self._own}_i__vc(vc[{(num_vcs - 1).bit_length() - 1}:0])")
@@ -140,12 +140,40 @@ class InputRig(RouterPart):
             takes = self._selected([1 << out for out, _ in ways], picked, ports)
             vcs = self._selected([to for _, to in ways], picked, bits)
             take, onward = f"({here} ? {takes} : {take})", f"({here} ? {vcs} : {onward})"
+        if self._machine.spec.crc and self._port != self._local:
+            take = self._divert(routed, routed_vc, take)
         self._wire("take", take, width=ports)
         self._wire("onward", onward, width=bits)
         self._know_way(begins, vc)
         self._cut(f"{self._own}.route.take", "take")
         if max(self._plan.num_vcs) > 1:
             self._cut(f"{self._own}.route.vc", "onward")
+
+    def _divert(self, routed: str, vc: str, take: str) -> str:
+        """Let packets that are ejected be so because of errors; return what the route unit says.
+
+        The head flit may be wrong, or its destination impossible: then the unit may say anything; or it says what no
+        packet of the virtual channel takes.
+        """
+        ports, later = self._local + 1, self._timing.registers_routes
+        ejected, others = [], []
+        for each in range(len(self._widths)):
+            ways, here = self._ways(self._port, each), f"{routed} && {vc} == {each}"
+            picked = f"{'picked' if later else 'now'}_{each}[{ways.index((self._local, 0))}]"
+            ejected.append(f"({here} && {picked})")
+            not_taken = (1 << ports) - 1 - sum(1 << out for out in dict(ways))
+            others.append(f"({{{ports}{{{here}}}}} & {ports}'d{not_taken})")
+        self._wire("ejected", " || ".join(ejected))
+        self._wire("may_err", f"ejected || !({routed})")
+        wrong, junk = self._wire("is_wrong", f"may_err && {self._free('f_wrong')}"), self._free("f_said", ports)
+        self._cut(f"{self._own}.checker.{'was_wrong' if later else 'wrong'}", wrong)
+        if self._machine.address.has_holes:
+            self._wire("possible", f"!(may_err && {self._free('f_impossible')})")
+            self._cut(f"{self._own}.route.possible", "possible")
+            wrong = f"({wrong} || !possible)"
+        self._happens(f"ejected && {wrong}")
+        strays = f"ejected && {self._free('f_strays')}"
+        return f"(ejected && {wrong} ? {junk} : {strays} ? {junk} & ({' | '.join(others)}) : {take})"
 
     def _know_way(self, _begins: str, _vc: str) -> None:
         """Know the marked packet's way: where it meets a dead channel, it is ejected."""
@@ -387,6 +415,15 @@ class _LocalRig(InputRig):
     def __init__(self, fabric: EmittedFabric, shape: int, bit: int) -> None:
         super().__init__(fabric, shape, bit, len(fabric.machine.network.ports), 0)
 
+    def _know_value(self) -> None:
+        """Have a value that the watched bit has; that of a check bit depends on the flit."""
+        place = self._bit - self._machine.spec.flit_width
+        if place < 0:
+            super()._know_value()
+            return
+        self._wire("made", self._check("f_payload"), width=check_width(self._machine.spec.flit_width))
+        self._register("value", f"watched ? made[{place}] : value", reset="")
+
     @property
     def _routed(self) -> tuple[str, str]:
         """When the route of a packet is there, and whether it is possible."""
@@ -415,18 +452,12 @@ class _LocalRig(InputRig):
         """Count the packets that come into the queue when one `ends`, and those that are not `good` and dropped."""
         self._wire("joins", f"{ends} && {good}")
         self._register("held_0", "held_0 + joins - (counted && leaves[0])", width=self._slots.bit_length())
-        self._count("dropped", f"{ends} && !{good}")
+        self._count("dropped", f"{ends} && !{good}", "dropped")
         if self._machine.address.has_holes:
             self._happens("dropped_now")
-        self._pins += [".inject__valid(f_offers)", f".inject__payload({self._data(self._bit, 'watched')})"]
-
-    def _count(self, counter: str, event: str) -> None:
-        """Claim that events are counted, two cycles later, up to the largest value."""
-        most = (1 << DROPPED_WIDTH) - 1
-        own, now = f"count_of_{counter}", self._register(f"{counter}_now", event)
-        self._output_pin(counter, counter, DROPPED_WIDTH)
-        self._register(own, f"{now} && {own} != {most} ? {own} + 1 : {own}", width=DROPPED_WIDTH)
-        self.claims.append((f"{counter} packets are counted wrongly", f"{counter} == {own}"))
+        width = self._machine.spec.flit_width
+        payload = self._free("f_payload", width) if self._bit >= width else self._data(self._bit, "watched", width)
+        self._pins += [".inject__valid(f_offers)", f".inject__payload({payload})"]
 
 
 class InjectionRig(_LocalRig):
@@ -488,7 +519,7 @@ class GaplessRig(_LocalRig):
             ("injection stops within a packet, or takes what is none", f"{first} || ready == takes"),
         ]
         self._register("has_gap", f"!{first} && (has_gap || (takes && !taken))")
-        self._count("paused", f"{last} && takes && (has_gap || !taken)")
+        self._count("paused", f"{last} && takes && (has_gap || !taken)", "paused")
         self._hold(*self._routed)
 
     def _unclosed(self) -> str:

@@ -26,7 +26,7 @@ class RouterPart(Rig):
     shape : int
         Number of the router's shape in the plan.
     bit : int
-        Of a flit's data, the one that is looked at.
+        Of a flit's data, or above that of its check bits, the one that is looked at.
     """
 
     def __init__(self, fabric: EmittedFabric, shape: int, bit: int) -> None:
@@ -51,6 +51,13 @@ class RouterPart(Rig):
     def _ways(self, port: int, vc: int) -> Ways:
         """Return the ways of a queue, in the order of a decision's bits."""
         return tuple(ways_of(self._machine, self._shape, port, vc))
+
+    def _ignore(self, port: int) -> str:
+        """Let the channel of a port be dead, in any cycles; return whether what comes in by it is not seen."""
+        self._cut("dead_from", self._free("f_dead_from", self._local))
+        commit, before = self._at(self._timing.commit_phase), self._at(self._timing.head_phase - 1)
+        self._register("ignores", f"{commit} ? f_dead_from[{port}] : ignores", reset="")
+        return self._register("ignored", f"{before} ? ignores : ignored", reset="")
 
     @property
     def _told(self) -> str:

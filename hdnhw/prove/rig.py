@@ -8,12 +8,19 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from hdnhw.crc import check_width
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flow.harness import ports_of
 from hdnhw.prove.netlist import read_text, text_of
 from hdnhw.rtl.bits import index_width
 
 __all__ = ["Rig", "RigError", "at_most_one", "flit_codes"]
+
+_COUNTER_WIDTH = 16
+"""Bits of the counters that a router and an ejection buffer have."""
+
+_DIVISORS = {8: 0x07, 16: 0x1021}
+"""Number of check bits -> the polynomial by which a flit is divided, without its leading term."""
 
 _TOP = "rig"
 
@@ -188,13 +195,66 @@ class Rig:
         lowest = f"{own} & (~{own} + 1'd1)"
         return self._wire(name, f"{own} == 0 ? {width}'d1 : ({lowest})" if default else lowest, width=width)
 
-    def _data(self, bit: int, watched: str) -> str:
+    def _data(self, bit: int, watched: str, width: int) -> str:
         """Return a flit that comes in: one bit is ``value`` while it is `watched`, all else is junk."""
-        width, data = self._machine.spec.flit_width, self._free("f_data", self._machine.spec.flit_width)
+        data = self._free("f_data", width)
         self._wire("data_bit", f"{watched} ? value : {data}[{bit}]")
         above = [f"{data}[{width - 1}:{bit + 1}]"] if bit < width - 1 else []
         below = [f"{data}[{bit - 1}:0]"] if bit else []
         return f"{{{', '.join([*above, 'data_bit', *below])}}}"
+
+    def _word(self, channel: str, name: str, value: str = "") -> list[str]:
+        """Return the pins of a channel by which a value comes in, or without one a wire of what comes out.
+
+        It is a flit, and above it are its check bits if it has some.
+        """
+        width, total = self._machine.spec.flit_width, self._machine.word_width
+        if width == total and value:
+            return [f".{channel}__data({value})"]
+        self._declared.append(f"wire [{total - 1}:0] {name};")
+        if value:
+            self._lines.append(f"assign {name} = {value};")
+        if width == total:
+            return [f".{channel}__data({name})"]
+        return [f".{channel}__data({name}[{width - 1}:0])", f".{channel}__check({name}[{total - 1}:{width}])"]
+
+    def _check(self, flit: str) -> str:
+        """Return the check bits of a flit, by dividing it bit by bit."""
+        width, bits = self._machine.spec.flit_width, check_width(self._machine.spec.flit_width)
+        divided = f"check_bits_of[{bits - 1}] ^ flit[place] ? {bits}'d{_DIVISORS[bits]} : {bits}'d0"
+        function = f"""function [{bits - 1}:0] check_bits_of(input [{width - 1}:0] flit);
+    integer place;
+    begin
+      check_bits_of = 0;
+      for (place = {width - 1}; place >= 0; place = place - 1)
+        check_bits_of = {{check_bits_of[{bits - 2}:0], 1'b0}} ^ ({divided});
+      check_bits_of = ~check_bits_of;
+    end
+  endfunction"""
+        if function not in self._declared:
+            self._declared.append(function)
+        return f"check_bits_of({flit})"
+
+    def _count(self, counter: str, event: str, packets: str) -> None:
+        """Claim that a counter counts events, two cycles later, up to the largest value: `packets` says which."""
+        most = (1 << _COUNTER_WIDTH) - 1
+        own, now = f"count_of_{counter}", self._register(f"{counter}_now", event)
+        self._output_pin(counter, counter, _COUNTER_WIDTH)
+        self._register(own, f"{now} && {own} != {most} ? {own} + 1 : {own}", width=_COUNTER_WIDTH)
+        self.claims.append((f"{packets} packets are counted wrongly", f"{counter} == {own}"))
+
+    def _be_wrong(self, valid: str, checker: str) -> None:
+        """Let flits that are `valid` be wrong, and a checker say so; know when a tail was there, and if any was."""
+        wrong = self._free("f_wrong")
+        self._cut(f"{checker}.was_wrong", self._register("was_wrong", wrong, reset=""))
+        self._register("hurt", f"{valid} && ({wrong} || (!head && hurt))")
+        self._register("done", f"{valid} && tail")
+        self._look("says_bad", f"{checker}.bad", 1)
+        self._hint("says_bad == hurt")
+        self._hint(f"!hurt || (head ? done : {valid})")
+        self._hint("!done || head")
+        self._happens("done && hurt")
+        self._happens("done && !hurt")
 
     def _kept(self, slots: int, credit: str) -> str:
         """Count the packets that an ejection buffer has, and the cycles until it may give the next credit."""

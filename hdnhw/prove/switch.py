@@ -214,7 +214,7 @@ class SwitchRig(RouterPart):
         slots, gives = self._machine.buffers_per_vc(num_vcs), self._free(f"f_gives_{name}", num_vcs)
         width = index_width(num_vcs)
         out = self._output_pin(f"{name}_o__valid", f"out_{name}")
-        self._output_pin(f"{name}_o__data", f"data_{name}", self._machine.spec.flit_width)
+        self._pins += self._word(f"{name}_o", f"data_{name}")
         soon = self._output_pin(f"{name}_o__vc", f"soon_{name}", width) if num_vcs > 1 else "1'd0"
         of = self._register(f"of_{name}", soon, width=width, reset="")
         self._register(f"was_{name}", out)
@@ -247,7 +247,7 @@ class SwitchRig(RouterPart):
         """An ejection buffer: it gives credits for packets that it has, as far apart as a packet is long."""
         slots = self._machine.ejection_buffers
         self._output_pin("eject__valid", "ejects")
-        self._output_pin("eject__data", "data_injection", self._machine.spec.flit_width)
+        self._pins += self._word("eject", "data_injection")
         self._register("ejected", "ejects")
         credit = self._kept(slots, f"{self._free('f_gives')} && kept != 0 && apart == 0")
         self.claims.append(("ejection sends a packet that has no room", f"!(head && ejects) || kept < {slots}"))

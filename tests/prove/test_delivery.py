@@ -65,6 +65,10 @@ def check_refuted(fabric, part, said, root):
         (SMALL, {"dead_pins": True}),
         ("rdn(torus(3), 1)", {"dead_pins": True, "packet_length": 4, "channel_registers": 0}),
         (SMALL, {"dead_pins": True, "gapless_packets": True, "packet_length": 2}),
+        (SMALL, {"crc": True}),
+        (SMALL, {"crc": True, "packet_length": 2}),
+        ("torus(4, 4)", {"crc": True, "dead_pins": True, "packet_length": 4}),
+        ("rdn(torus(3), 1)", {"crc": True, "gapless_packets": True}),
     ],
 )
 @pytest.mark.light("hdn(cube(1), [[]])-options0")
@@ -309,12 +313,95 @@ def test_a_changed_router_with_dead_pins_is_refuted(pattern, becomes, part, said
 
 
 @pytest.mark.parametrize(
+    ("pattern", "becomes", "part", "said"),
+    [
+        (  # one check bit is not made of the bits that it should be
+            r"(injection.parity_9  = \^ {[^;]*)\\injection.inject__payload \[0\], ",
+            r"\1",
+            "check bits of injection",
+            "check bits are made that are not those of the flit",
+        ),
+        (  # nor is it looked at so
+            r"(dim0.checker.parity_1  = \^ {[^;]*)\\dim0.checker.data \[0\], ",
+            r"\1",
+            "check bits of dim0",
+            "a flit is called wrong that is not, or right",
+        ),
+        (  # no flit is wrong
+            r"(cross1.checker.was_wrong  = )[^;]*;",
+            r"\g<1>1'h0;",
+            "check bits of cross1",
+            "a flit is called wrong that is not, or right",
+        ),
+        (  # errors are counted twice
+            r"(dim0.sum_8  = \\dim0.errors  \+ )1'h1",
+            r"\g<1>2'h2",
+            "errors of dim0",
+            "wrong packets are counted wrongly",
+        ),
+        (  # or never
+            r"(cross1.errors.next  = \\cross1.)sum_8 \[15:0\]",
+            r"\1errors ",
+            "errors of cross1",
+            "wrong packets are counted wrongly",
+        ),
+        (  # an error stays with the port and is counted with the packets that follow
+            r"(dim0.checker.hurt.next  = )\\dim0.checker.and_12 ",
+            r"\1\\dim0.checker.bad ",
+            "errors of dim0",
+            "wrong packets are counted wrongly",
+        ),
+        (  # check bits stay behind in the buffer
+            r"assign dim0_o__check = data_0\[39:32\];",
+            r"assign dim0_o__check = data_0[7:0];",
+            "switch, bit 32",
+            "dim0 changes what ",
+        ),
+        (  # or do not come into it
+            r"(dim0.write_data  <= { )\\dim0.channel__check ,",
+            r"\g<1>8'hff,",
+            "queue of dim0, virtual channel 0, bit 32",
+            "a packet leaves its buffer changed",
+        ),
+        (  # a packet with a wrong head flit goes on
+            r"(cross1.not_20  = ~ )\\cross1.was_wrong ;",
+            r"\g<1>1'h0;",
+            "queue of cross1, virtual channel 0",
+            "a packet is offered another way than its own",
+        ),
+        (  # so it does if it takes none of the ways of its queue
+            r"(dim0.or_24  = \\dim0.was_wrong  )\| \\dim0.not_23 ;",
+            r"\1;",
+            "queue of dim0, virtual channel 0",
+            "",
+        ),
+        (  # a bad packet comes out
+            r"(assign eject__valid = packets\[0\]) & not_168;",
+            r"\1;",
+            "ejection buffer",
+            "a flit that is there is not offered, or one that is not",
+        ),
+        (  # and a good one in its place does not
+            r"(assign and_129 = done & )all_128;",
+            r"\1all_131;",
+            "ejection buffer",
+            "a flit that is there is not offered, or one that is not",
+        ),
+    ],
+)
+@pytest.mark.light("parity_1", "hurt", "write_data", "not_20", "not_168")
+def test_a_changed_router_with_check_bits_is_refuted(pattern, becomes, part, said, tmp_path):
+    check_refuted(changed(emitted(crc=True), pattern, becomes), part, said, tmp_path)
+
+
+@pytest.mark.parametrize(
     ("network", "options", "slots"),
     [
         (SMALL, {}, [128, 43, 143, 143, 35]),
         ("torus(4, 4)", {}, [4] * 5),
         (SMALL, {"packet_length": 4, "crossbar": "output"}, [128, 43, 143, 143, 35]),
         ("mesh(3)", {"packet_length": 3, "buffers": 8}, [2] * 3),
+        ("torus(4, 4)", {"crc": True, "packet_length": 4}, [4] * 5),
     ],
 )
 def test_no_packet_waits_for_ever(network, options, slots, tmp_path):
@@ -341,9 +428,7 @@ def test_a_packet_that_others_pass_over_is_found(net, becomes, queue, tmp_path):
     assert "waits and comes no nearer" in own.why
 
 
-@pytest.mark.parametrize(
-    "options", [{"queueing": "voq"}, {"dead_pins": True}, {"packet_length": 2}, {"crc": True}, {"lanes": 2}]
-)
+@pytest.mark.parametrize("options", [{"queueing": "voq"}, {"dead_pins": True}, {"packet_length": 2}, {"lanes": 2}])
 def test_machines_of_which_no_bound_is_known(options, tmp_path):
     assert not list(prove_waiting(emitted(**options), seconds=SECONDS, root=tmp_path))
 
@@ -384,12 +469,12 @@ def test_a_router_that_never_sends_is_not_proved(tmp_path):
     [
         (
             {"queueing": "voq", "crc": True, "packet_length": 4},
-            "--crc --queueing voq with packets of fewer than 8 flits",
+            "--queueing voq with packets of fewer than 8 flits",
         ),
         ({"switching": "cut-through", "packet_length": 8}, "--switching cut-through"),
         ({"packet_length": 1}, "--packet-length 1"),
         ({"dead_pins": True, "queueing": "voq"}, "--dead-pins with --queueing voq"),
-        ({"dead_pins": True}, ""),
+        ({"dead_pins": True, "crc": True}, ""),
         ({}, ""),
     ],
 )
