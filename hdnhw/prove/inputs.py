@@ -17,6 +17,7 @@ from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
 from hdnhw.prove.rig import RigError, flit_codes
 from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.buffer import Ways
 
 __all__ = ["GaplessRig", "InjectionRig", "InputRig"]
 
@@ -141,7 +142,7 @@ class InputRig(RouterPart):
             vcs = self._selected([to for _, to in ways], picked, bits)
             take, onward = f"({here} ? {takes} : {take})", f"({here} ? {vcs} : {onward})"
         if self._machine.spec.crc and self._port != self._local:
-            take = self._divert(routed, routed_vc, take)
+            take, onward = self._divert(routed, routed_vc, take, onward)
         self._wire("take", take, width=ports)
         self._wire("onward", onward, width=bits)
         self._know_way(begins, vc)
@@ -149,7 +150,7 @@ class InputRig(RouterPart):
         if max(self._plan.num_vcs) > 1:
             self._cut(f"{self._own}.route.vc", "onward")
 
-    def _divert(self, routed: str, vc: str, take: str) -> str:
+    def _divert(self, routed: str, vc: str, take: str, onward: str) -> tuple[str, str]:
         """Let packets that are ejected be so because of errors; return what the route unit says.
 
         The head flit may be wrong, or its destination impossible: then the unit may say anything; or it says what no
@@ -161,8 +162,7 @@ class InputRig(RouterPart):
             ways, here = self._ways(self._port, each), f"{routed} && {vc} == {each}"
             picked = f"{'picked' if later else 'now'}_{each}[{ways.index((self._local, 0))}]"
             ejected.append(f"({here} && {picked})")
-            not_taken = (1 << ports) - 1 - sum(1 << out for out in dict(ways))
-            others.append(f"({{{ports}{{{here}}}}} & {ports}'d{not_taken})")
+            others.append(f"({{{ports}{{{here}}}}} & {self._not_taken(ways)})")
         self._wire("ejected", " || ".join(ejected))
         self._wire("may_err", f"ejected || !({routed})")
         wrong, junk = self._wire("is_wrong", f"may_err && {self._free('f_wrong')}"), self._free("f_said", ports)
@@ -172,8 +172,15 @@ class InputRig(RouterPart):
             self._cut(f"{self._own}.route.possible", "possible")
             wrong = f"({wrong} || !possible)"
         self._happens(f"ejected && {wrong}")
-        strays = f"ejected && {self._free('f_strays')}"
-        return f"(ejected && {wrong} ? {junk} : {strays} ? {junk} & ({' | '.join(others)}) : {take})"
+        self._wire("strays", f"ejected && {self._free('f_strays')}")
+        said = f"(ejected && {wrong} ? {junk} : strays ? {junk} & ({' | '.join(others)}) : {take})"
+        return said, f"(strays || (ejected && {wrong}) ? f_onward : {onward})"
+
+    def _not_taken(self, ways: Ways) -> str:
+        """Return the outputs that no way has, and those that several have while the virtual channel is of none."""
+        vcs = [[vc for to, vc in ways if to == out] for out in range(self._local + 1)]
+        bits = ["1'd0" if len(own) == 1 else " && ".join(f"f_onward != {vc}" for vc in own) or "1'd1" for own in vcs]
+        return f"{{{', '.join(reversed(bits))}}}"
 
     def _know_way(self, _begins: str, _vc: str) -> None:
         """Know the marked packet's way: where it meets a dead channel, it is ejected."""
