@@ -50,8 +50,8 @@ HOURS ?= 1
 check-soak: $(READY)
 	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS) --packets 60000 --rounds 20
 
-# All single mutants of an emitted router and ejection buffer against the benches; those that survive must be listed, with
-# a reason. COUNT draws some of them by SEED; all take about a quarter of an hour.
+# Mutants of emitted text against the benches: all of a router and ejection buffer, some of what options and endpoints add;
+# those that survive must be listed, with a reason. COUNT draws as many of each by SEED; about half an hour.
 check-mutants: $(READY)
 	$(BIN)/python -m tests.mutants.check --seed $(SEED) $(addprefix --count ,$(COUNT))
 

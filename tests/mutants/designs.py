@@ -12,6 +12,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.axi4 import MemoryBench
 from hdnhw.sim.collective import CollectiveBench, CollectiveCase
+from hdnhw.sim.deaths import DeathBench
 from hdnhw.sim.errors import ErrorBench, Flip
 from hdnhw.sim.exchange import ExchangeBench, ExchangeCase
 from hdnhw.sim.relay import RelayBench
@@ -128,6 +129,11 @@ def _dead(fabric: EmittedFabric) -> dict[str, Trial]:
     for seed, dead in enumerate(("1,2", "0,1", "2,0"), 1):
         model = bench.model.with_faults(drawn_faults(dead, bench.machine.network, seed))
         trials[f"faults {dead}"] = bench, make_case("faults", model, packets=800, seed=seed)
+    deaths = DeathBench(fabric)
+    for phase in FEW_PHASES:
+        faults = drawn_faults("1,2", bench.machine.network, phase)
+        case = deaths.make_case(faults, packets=1600, dies=200 + phase, returns=900 + 2 * phase, seed=phase)
+        trials[f"death in phase {phase}"] = deaths, case
     return {**trials, **_streams(fabric)}
 
 

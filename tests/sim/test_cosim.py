@@ -19,9 +19,10 @@ from hdnhw.routing.plan import plan
 from hdnhw.routing.waypoints import RouteTable
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.cosim import random_lengths
+from hdnhw.sim.deaths import DeathBench
 from hdnhw.sim.runner import Run
-from hdnhw.sim.stimulus import Case, case_of_traffic, load_case, make_case
-from hdnhw.sim.streams import StreamBench
+from hdnhw.sim.stimulus import case_of_traffic, load_case
+from hdnhw.sim.streams import HarnessBench, StreamBench
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.timing import SlotTiming
 from hdnhw.topology.faults import Faults, draw_faults
@@ -276,7 +277,7 @@ def test_channels_sustain_one_flit_a_cycle_where_packets_cut_through() -> None:
     assert run.verdict.cycles == latest + 199 * timing.packet_length + 1
 
 
-def draw(fabric: StreamBench, nodes: int, channels: int, seed: int = 1) -> Faults:
+def draw(fabric: HarnessBench[Any, Any], nodes: int, channels: int, seed: int = 1) -> Faults:
     table = neighbor_table(fabric.machine.network)
     return draw_faults(table, np.random.default_rng(seed), nodes=nodes, channels=channels)
 
@@ -314,31 +315,16 @@ def test_death_and_return_in_traffic_lose_nothing_uncounted(queueing: str) -> No
     Pins change in each phase of a slot.
     """
     buffers = 2 * SlotTiming(4).full_rate_buffers
-    fabric = bench("hdn(cube(2), [[0]])", packet_length=4, buffers=buffers, dead_pins=True, queueing=queueing)
+    sizes = {"packet_length": 4, "buffers": buffers, "dead_pins": True, "queueing": queueing}
+    fabric = DeathBench(emit_fabric(FabricSpec(network=parse("hdn(cube(2), [[0]])"), **sizes)))
     faults = draw(fabric, 2, 6)
-    case = make_case("random", fabric.model, packets=4000)
     for phase in range(4):
-        _check_death(fabric, case, faults, dies=300 + phase, returns=1500 + (phase + 1) % 4)
-
-
-def _check_death(fabric: StreamBench, case: Case, faults: Faults, *, dies: int, returns: int) -> None:
-    with_faults = dataclasses.replace(case, faults=faults, dead_cycles=(dies, returns), limit=2 * case.limit)
-    folder, *_ = fabric.simulate("death", lambda folder: fabric.write(with_faults, folder))
-    words = [sum(int(flit) << 32 * i for i, flit in enumerate(packet)) for packet in case.flits.tolist()]
-    number_of = {word: packet for packet, word in enumerate(words)}
-    rows = [line.split() for line in (folder / "ejections.log").read_text().splitlines() if line != "reset"]
-    out = [(number_of[int(data, 16)], int(node), int(cycle)) for node, cycle, data in rows]
-    lost = int((folder / "dropped").read_text())
-    assert len({packet for packet, *_ in out}) == len(out) == 4000 - lost
-    beside = faults.all_channels(neighbor_table(fabric.model.plan.network)).any(axis=1)
-    stranded = [(node, cycle) for packet, node, cycle in out if node != case.destination[packet]]
-    assert len(stranded) > 100
-    assert all(beside[node] and cycle > dies for node, cycle in stranded)
-    assert 0 < lost < 200
-    heads = [line.split() for line in (folder / "heads.log").read_text().splitlines() if line != "reset"]
-    late = {int(packet) for packet, cycle in heads if int(cycle) > returns + 8}
-    assert len(late) > 100
-    assert {packet for packet, node, _ in out if node == case.destination[packet]} >= late
+        case = fabric.make_case(faults, packets=4000, dies=300 + phase, returns=1500 + (phase + 1) % 4)
+        verdict = fabric.run_case(case).verdict
+        assert verdict.passed, verdict
+        assert verdict.packets == 4000
+        assert min(verdict.stranded, verdict.late) > 100
+        assert 0 < verdict.counted < 200
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
