@@ -95,9 +95,12 @@ def _table(text: str, *columns: tuple[str, str]) -> npt.NDArray[Any]:
 
 
 def _heads(text: str) -> npt.NDArray[Any]:
-    """Return the packets of a log of head flits and the cycles in which these were accepted, by cycle."""
-    rows = _table(text, ("packet", "i8"), ("cycle", "i8"))
-    return rows[np.lexsort((rows["packet"], rows["cycle"]))]
+    """Return the packets of a log of head flits and the cycles in which these were accepted."""
+    return _table(text, ("packet", "i8"), ("cycle", "i8"))
+
+
+def _by_cycle(heads: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return heads[np.lexsort((heads["packet"], heads["cycle"]))]
 
 
 def _ejections(text: str, flits: FlitFormat) -> npt.NDArray[Any]:
@@ -140,12 +143,12 @@ def count_early_mismatches(folder: Path, flits: FlitFormat, resets: Sequence[int
         packet = np.flatnonzero(case["head_cycle"] >= 0)
         heads = np.empty(len(packet), [("packet", "i8"), ("cycle", "i8")])
         heads["packet"], heads["cycle"] = packet, case["head_cycle"][packet]
-    heads = heads[np.lexsort((heads["packet"], heads["cycle"]))]
+    heads = _by_cycle(heads)
     wrong, last = 0, -1 - len(resets)
     ejected, accepted = (_pieces(folder / name)[last:-1] for name in ("ejections.log", "heads.log"))
     for cycles, came, taken in zip(resets, ejected, accepted, strict=True):
         wrong += not np.array_equal(_ejections(came, flits), out[out["cycle"] < cycles])
-        wrong += not np.array_equal(_heads(taken), heads[heads["cycle"] < cycles])
+        wrong += not np.array_equal(_by_cycle(_heads(taken)), heads[heads["cycle"] < cycles])
     return wrong
 
 

@@ -7,6 +7,7 @@ packets of its port and virtual channel. What is claimed of outputs is what rigs
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
@@ -26,6 +27,8 @@ from hdnhw.prove.waiting import WaitingRig
 __all__ = ["prove_delivery", "prove_waiting", "unmodelled"]
 
 Say = Callable[[str], None]
+
+RigType = TypeVar("RigType", bound=Rig)
 
 Part = tuple[str, Callable[[], Rig]]
 """What a part is called, and what makes its rig."""
@@ -84,7 +87,8 @@ def prove_delivery(
             own += [((f"{part}{suffix}", make), len(bits)) for part, make in parts(bits[0])]
         for (name, make), cases in own:
             say(f"{module}: {name}, at most {seconds:g} seconds ...")
-            yield _answer(make, seconds, root).finding("delivery", module, name, cases=cases)
+            _, answer = _answer(make, seconds, root)
+            yield answer.finding("delivery", module, name, cases=cases)
 
 
 def prove_waiting(
@@ -100,21 +104,17 @@ def prove_waiting(
     for shape, module in enumerate(fabric.modules.routers):
         for part, port, vc in _queues(fabric, shape):
             say(f"{module}: waiting in {part}, at most {seconds:g} seconds ...")
-            try:
-                rig = WaitingRig(fabric, shape, 0, port, vc)
-            except RigError as error:
-                yield Settled("undecided", str(error)).finding("waiting", module, part)
-                continue
-            found = settle(rig, seconds=seconds, root=root)
-            yield found.finding("waiting", module, f"{part}, at most {rig.bound} slots")
+            rig, answer = _answer(partial(WaitingRig, fabric, shape, 0, port, vc), seconds, root)
+            yield answer.finding("waiting", module, part if rig is None else f"{part}, at most {rig.bound} slots")
 
 
-def _answer(make: Callable[[], Rig], seconds: float, root: Path) -> Settled:
+def _answer(make: Callable[[], RigType], seconds: float, root: Path) -> tuple[RigType | None, Settled]:
+    """Return a rig and the answer for it; no rig if the text does not fit it."""
     try:
         rig = make()
     except RigError as error:
-        return Settled("undecided", str(error))
-    return settle(rig, seconds=seconds, root=root)
+        return None, Settled("undecided", str(error))
+    return rig, settle(rig, seconds=seconds, root=root)
 
 
 def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Iterator[Part]], list[Part]]]:
