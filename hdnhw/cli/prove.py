@@ -4,9 +4,18 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from hdnhw.cli.options import DONE, FAILED, Result, add_command, add_machine_options, fabric_spec, say
+from hdnhw.cli.options import (
+    DONE,
+    FAILED,
+    Result,
+    add_command,
+    add_endpoint_options,
+    add_machine_options,
+    fabric_spec,
+    say,
+)
 from hdnhw.prove.finding import SECONDS
-from hdnhw.spec import SpecError
+from hdnhw.spec import ENDPOINTS, SpecError
 
 __all__ = ["add_prove_command"]
 
@@ -49,4 +58,6 @@ def add_prove_command(commands: Any) -> None:
     parser.add_argument("--check", metavar="FILE", help="tell whether a certificate belongs to the text beside it")
     help_text = f"after which a search is given up (default {SECONDS:g})"
     parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help=help_text)
+    parser.add_argument("--endpoints", choices=list(ENDPOINTS), help="what stands at the terminals")
     add_machine_options(parser)
+    add_endpoint_options(parser)

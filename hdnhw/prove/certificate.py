@@ -8,7 +8,7 @@ from typing import Any
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.spec import SpecError
 
-__all__ = ["ASSUMPTIONS", "CERTIFICATE", "check_certificate", "check_manifest", "write_certificate"]
+__all__ = ["ASSUMPTIONS", "CERTIFICATE", "check_certificate", "check_manifest", "digests", "write_certificate"]
 
 CERTIFICATE = "certificate.json"
 """The name of a certificate."""
@@ -17,9 +17,18 @@ ASSUMPTIONS = (
     "all routers and ejection buffers leave reset in the same cycle",
     "logic and memories do what the Verilog says, as Yosys reads it",
     "Yosys, ABC and what this program makes for them are right",
-    "endpoints, clock crossings and what an ejection buffer does with the flits that it has taken in are not looked at",
+    "of endpoints no more is looked at than their streams' rules, and of AXI4-Stream the sender and the granter",
+    "the sender's buffer has the data that it says, the granter's receiver gives back no more than was granted",
+    "the top level around endpoints is not looked at",
+    "clock crossings and what an ejection buffer does with the flits that it has taken in are not looked at",
 )
 """What a proof takes for granted."""
+
+
+def digests(manifest: dict[str, Any]) -> dict[str, str]:
+    """Return the digest of a manifest's fabric, and that of its endpoints' text if there is one."""
+    found = {"digest": manifest.get("digest"), "endpoints_digest": manifest.get("endpoints", {}).get("digest")}
+    return {name: digest for name, digest in found.items() if digest is not None}
 
 
 def check_manifest(fabric: EmittedFabric, folder: Path) -> None:
@@ -31,9 +40,9 @@ def check_manifest(fabric: EmittedFabric, folder: Path) -> None:
         See above.
     """
     path = folder / "manifest.json"
-    found = json.loads(path.read_text()).get("digest") if path.is_file() else None
-    if found != fabric.manifest["digest"]:
-        has = "no manifest" if found is None else f"the manifest of another text, {found}"
+    found = digests(json.loads(path.read_text())) if path.is_file() else {}
+    if any(found.get(name) != digest for name, digest in digests(fabric.manifest).items()):
+        has = f"the manifest of another text, {', '.join(found.values())}" if found else "no manifest"
         raise SpecError(f"output must be a folder into which this fabric has been emitted, and {folder} has {has}")
 
 
@@ -50,8 +59,8 @@ def check_certificate(path: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``text``, the file that it belongs to, None if there is none; ``digest`` of the certificate; ``proved``, whether
-        it says that all is; ``tools`` by which.
+        ``text``, the file that it belongs to, None if there is none, or none of its endpoints; ``digest`` of the
+        certificate; ``proved``, whether it says that all is; ``tools`` by which.
 
     Raises
     ------
@@ -63,9 +72,10 @@ def check_certificate(path: Path) -> dict[str, Any]:
         digest, proved, tools, spec = (said[key] for key in ("digest", "proved", "tools", "spec"))
     except (OSError, ValueError, KeyError, TypeError):
         raise SpecError(f"check must be a file with a certificate, not {path}") from None
-    texts = sorted(path.parent.glob("*.sv"))
-    own = (text for text in texts if f"sha256:{hashlib.sha256(text.read_bytes()).hexdigest()}" == digest)
-    text = next(own, None)
+    texts = {
+        f"sha256:{hashlib.sha256(text.read_bytes()).hexdigest()}": text for text in sorted(path.parent.glob("*.sv"))
+    }
+    text = texts.get(digest) if said.get("endpoints_digest", digest) in texts else None
     return {
         "spec": spec,
         "text": None if text is None else str(text),

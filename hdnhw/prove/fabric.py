@@ -7,11 +7,14 @@ from typing import Any
 
 from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.flow.tools import tool_versions
-from hdnhw.prove.certificate import check_manifest, write_certificate
+from hdnhw.prove.certificate import check_manifest, digests, write_certificate
 from hdnhw.prove.delivery import prove_delivery, prove_waiting
 from hdnhw.prove.finding import SECONDS, Finding
+from hdnhw.prove.grants import prove_grants
 from hdnhw.prove.netlist import Netlist
+from hdnhw.prove.packets import prove_packets
 from hdnhw.prove.routes import MOST_NODES, WIRES, prove_arrival, prove_units, rule_table
+from hdnhw.prove.streams import prove_streams
 from hdnhw.prove.wiring import prove_wiring
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.network import build
@@ -39,8 +42,9 @@ def prove_fabric(
     Returns
     -------
     dict
-        ``digest`` of the text, as in the manifest; ``tools``, their versions; ``findings``, see
-        :class:`hdnhw.prove.finding.Finding`; ``proved``, whether all properties are.
+        ``digest`` of the text, as in the manifest, and ``endpoints_digest`` of that of endpoints, if there are any;
+        ``tools``, their versions; ``findings``, see :class:`hdnhw.prove.finding.Finding`; ``proved``, whether all
+        properties are.
 
     Raises
     ------
@@ -65,12 +69,15 @@ def prove_fabric(
         *prove_routing(fabric, say=say),
         *prove_delivery(fabric, seconds=seconds, say=say),
         *prove_waiting(fabric, seconds=seconds, say=say),
+        *prove_streams(fabric, seconds=seconds, say=say),
+        *prove_packets(fabric, seconds=seconds, say=say),
+        *prove_grants(fabric, seconds=seconds, say=say),
     ]
     result = {
         "spec": str(spec.network),
         "nodes": nodes,
         **fabric.machine.options(),
-        "digest": fabric.manifest["digest"],
+        **digests(fabric.manifest),
         "tools": tools,
         "proved": all(finding.answer == "proved" for finding in findings),
         "findings": [finding.row() for finding in findings],
@@ -81,7 +88,7 @@ def prove_fabric(
 
 
 def prove_routing(fabric: EmittedFabric, *, say: Say = lambda _: None) -> list[Finding]:
-    """Return what is found of the route units and the wires of a fabric; endpoints are not looked at."""
+    """Return what is found of the route units and the wires of a bare fabric."""
     plan, routers, text = fabric.machine.plan, list(fabric.modules.routers), fabric.files["fabric.sv"]
     pairs = plan.network.num_nodes**2
     due = rule_table(plan)

@@ -47,6 +47,7 @@ opt -fast
 simplemap
 dffunmap
 simplemap
+setundef -anyseq
 aigmap
 clean
 write_aiger -I -zinit -no-startoffset -map rig.map rig.aig
@@ -65,6 +66,8 @@ class Rig:
     fabric : EmittedFabric
     module : str
         Its name.
+    file : str, optional
+        Of the fabric's files, the one that has it.
 
     Attributes
     ----------
@@ -76,11 +79,11 @@ class Rig:
         Conditions that may help to prove the claims; one that does not hold says nothing.
     """
 
-    def __init__(self, fabric: EmittedFabric, module: str) -> None:
+    def __init__(self, fabric: EmittedFabric, module: str, *, file: str = "fabric.sv") -> None:
         self._fabric, self._machine, self.module = fabric, fabric.machine, module
         self._plan, self._timing = fabric.machine.plan, fabric.machine.timing
         self._length = self.slot = self._timing.packet_length
-        self._text = text_of(fabric.files["fabric.sv"], module)
+        self._text = text_of(fabric.files[file], module)
         self._inputs: list[tuple[str, int]] = [("f_reset", 1)]
         self._declared: list[str] = []
         self._lines: list[str] = []
