@@ -67,7 +67,7 @@ class MemoryVerdict:
     unanswered : int
         Of these, how many got no answer.
     wrong_data : int
-        Reads that did not give what was written last.
+        Reads that did not give what was written last, or was there at first.
     wrong_responses : int
         Bursts with another response than they should have.
     memory_mismatches : int
@@ -126,7 +126,10 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         return self.judge(case, json.loads((folder / "result.json").read_text()))
 
     def make_case(self, *, bursts: int, seed: int) -> dict[str, Any]:
-        """Return what the bench is told: bursts from every manager to random memories, each thread in its order."""
+        """Return what the bench is told: bursts from every manager to random memories, each thread in its order.
+
+        Memories hold random bytes at first, drawn by the seeds in `contents`: a read shows what no write put there.
+        """
         rng = random.Random(f"{seed} bursts")
         threads: list[list[list[Burst]]] = [[[] for _ in range(THREADS)] for _ in range(self.nodes)]
         for _ in range(bursts):
@@ -140,6 +143,7 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
             "periods": draw_periods(self.nodes, seed=f"{seed} clocks") if clocked else [],
             "nodes": self.nodes,
             "memory_bits": self._bits,
+            "contents": [f"{seed} memory {node}" for node in range(self.nodes)],
             "threads": threads,
             "region_bits": REGION_BITS,
         }
@@ -207,7 +211,10 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         """Judge a run by the answers of every thread, and by what the memories hold in the end."""
         counts = dict.fromkeys(("unanswered", "wrong_data", "wrong_responses", "refused"), 0)
         memories = [bytearray.fromhex(text) for text in result["memories"]]
-        expected = [bytearray(len(memory)) for memory in memories]
+        expected = [
+            bytearray(random.Random(seed).randbytes(len(memory)))
+            for seed, memory in zip(case["contents"], memories, strict=True)
+        ]
         for bursts, answers in zip(
             (thread for node in case["threads"] for thread in node),
             (thread for node in result["threads"] for thread in node),

@@ -5,6 +5,7 @@ The runner, :mod:`hdnhw.sim.axi4`, writes what to do into the working folder, an
 
 import json
 import logging
+import random
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,9 @@ class Bench:
         self.memories = [
             AxiRam(AxiBus.from_prefix(dut, f"m_axi_{node}"), *ends[node], size=size) for node in self.nodes
         ]
+        self.used = len(case["threads"]) * len(case["threads"][0]) << case["region_bits"]
+        for memory, seed in zip(self.memories, case["contents"], strict=True):
+            memory.write(0, random.Random(seed).randbytes(self.used))
         self.answers: list[list[list[Any]]] = [[[] for _ in threads] for threads in case["threads"]]
 
     async def start(self) -> None:
@@ -164,6 +168,5 @@ async def bursts(dut: Any) -> None:
         for thread in range(len(threads)):
             cocotb.start_soon(bench.play(node, thread))
     cycles = await bench.finish()
-    used = len(case["threads"]) * len(case["threads"][0]) << case["region_bits"]
-    memories = [memory.read(0, used).hex() for memory in bench.memories]
+    memories = [memory.read(0, bench.used).hex() for memory in bench.memories]
     Path("result.json").write_text(json.dumps({"cycles": cycles, "threads": bench.answers, "memories": memories}))
