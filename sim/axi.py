@@ -136,13 +136,18 @@ class AxiBench(TopLevelBench[dict[str, Any], AxiVerdict]):
         received = [json.loads(line) for line in (folder / "frames.log").read_text().splitlines()]
         return self.judge(case, received, json.loads((folder / "result.json").read_text()))
 
-    def make_case(self, *, frames: int, seed: int) -> dict[str, Any]:
-        """Return what the bench is told: frames before and after a soft reset, and where the registers are."""
-        sizes = {"max_frame": self.endpoints.max_frame, "users": 1 << self.endpoints.tuser_width}
+    def make_case(self, *, frames: int, seed: int, hold: int = 0, longest: int | None = None) -> dict[str, Any]:
+        """Return what the bench is told: frames before and after a soft reset, and where the registers are.
+
+        No sink takes anything in the first cycles, of which there are `hold`. Frames have up to `longest` bytes, or as
+        many as they may have; one in a hundred has more.
+        """
+        sizes = {"max_frame": longest or self.endpoints.max_frame, "users": 1 << self.endpoints.tuser_width}
         nodes = self.layout.network.num_nodes
         clocked = self.fabric.clocks is not None
         case = {
             "seed": seed,
+            "hold": hold,
             "period": PERIOD_NS,
             "periods": draw_periods(nodes, seed=f"{seed} clocks") if clocked else [],
             "addresses": [self.layout.of_node(node) for node in range(nodes)],

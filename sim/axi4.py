@@ -125,10 +125,11 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         """See :meth:`Bench.check`."""
         return self.judge(case, json.loads((folder / "result.json").read_text()))
 
-    def make_case(self, *, bursts: int, seed: int) -> dict[str, Any]:
+    def make_case(self, *, bursts: int, seed: int, hold: int = 0) -> dict[str, Any]:
         """Return what the bench is told: bursts from every manager to random memories, each thread in its order.
 
-        Memories hold random bytes at first, drawn by the seeds in `contents`: a read shows what no write put there.
+        Memories hold random bytes at first, drawn by the seeds in `contents`: a read shows what no write put there. In
+        the first cycles, of which there are `hold`, they take nothing.
         """
         rng = random.Random(f"{seed} bursts")
         threads: list[list[list[Burst]]] = [[[] for _ in range(THREADS)] for _ in range(self.nodes)]
@@ -139,6 +140,7 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         clocked = self.fabric.clocks is not None
         return {
             "seed": seed,
+            "hold": hold,
             "period": PERIOD_NS,
             "periods": draw_periods(self.nodes, seed=f"{seed} clocks") if clocked else [],
             "nodes": self.nodes,

@@ -6,6 +6,7 @@ The runner, :mod:`hdnhw.sim.axi4`, writes what to do into the working folder, an
 import json
 import logging
 import random
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,10 @@ ID_OF_THREAD = 1
 """The plain manager's thread T has the ID T modulo this and one: two threads share an ID."""
 
 
-async def pause(channel: Any, period: int, seed: str) -> None:
-    """Let a client pause at a channel, as :func:`runs` says; this wakes up less often than each cycle."""
+async def pause(channel: Any, period: int, seed: str, hold: int) -> None:
+    """Let a client pause at a channel, for `hold` cycles and then as :func:`runs` says; this wakes up less often."""
     await RisingEdge(channel.clock)
-    for pauses, cycles in runs(seed):
+    for pauses, cycles in chain([(True, hold)] if hold else [], runs(seed)):
         channel.pause = pauses
         await Timer(cycles * period, "ns")
 
@@ -134,7 +135,9 @@ class Bench:
             ] + [getattr(client.read_if, f"{name}_channel") for name in ("ar", "r")]
             for number, channel in enumerate(channels):
                 period = case["periods"][node] if case["periods"] else case["period"]
-                cocotb.start_soon(pause(channel, period, f"{case['seed']} {type(client).__name__} {node} {number}"))
+                name = f"{case['seed']} {type(client).__name__} {node} {number}"
+                hold = case["hold"] if client in self.memories else 0
+                cocotb.start_soon(pause(channel, period, name, hold))
         self.managers[-1].start()
 
     async def play(self, node: int, thread: int) -> None:

@@ -39,7 +39,7 @@ class Bench:
         await (self._start_clocks() if self.case["periods"] else self._start_clock())
         for node, (source, sink) in enumerate(zip(self.sources, self.sinks, strict=True)):
             source.set_pause_generator(pauses(f"{self.case['seed']} source {node}"))
-            sink.set_pause_generator(pauses(f"{self.case['seed']} sink {node}"))
+            sink.set_pause_generator(pauses(f"{self.case['seed']} sink {node}", self.case["hold"]))
             cocotb.start_soon(self.collect(node))
 
     async def _start_clocks(self) -> None:

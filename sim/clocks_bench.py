@@ -37,8 +37,9 @@ def runs(seed: str) -> Iterator[tuple[bool, int]]:
         yield rng.random() < share, rng.randint(1, longest)
 
 
-def pauses(seed: str) -> Iterator[bool]:
-    """Yield for each cycle whether to pause."""
+def pauses(seed: str, hold: int = 0) -> Iterator[bool]:
+    """Yield for each cycle whether to pause; in the first ones, of which there are `hold`, always."""
+    yield from [True] * hold
     for pause, cycles in runs(seed):
         yield from [pause] * cycles
 

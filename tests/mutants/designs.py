@@ -149,17 +149,25 @@ def _relays(fabric: EmittedFabric) -> dict[str, Trial]:
     return {**trials, "waypoints, resets": (bench, often)}
 
 
+HELD = 4000
+"""Cycles in which nothing is taken at first, so that all queues fill."""
+
+
 def _frames(fabric: EmittedFabric) -> dict[str, Trial]:
     bench = AxiBench(fabric)
     return {
-        f"{frames} frames": (bench, bench.make_case(frames=frames, seed=seed)) for seed, frames in ((1, 60), (2, 300))
+        "60 frames": (bench, bench.make_case(frames=60, seed=1)),
+        "300 frames": (bench, bench.make_case(frames=300, seed=2)),
+        "1000 short frames, held": (bench, bench.make_case(frames=1000, seed=3, hold=HELD, longest=8)),
     }
 
 
 def _bursts(fabric: EmittedFabric) -> dict[str, Trial]:
     bench = MemoryBench(fabric)
     return {
-        f"{bursts} bursts": (bench, bench.make_case(bursts=bursts, seed=seed)) for seed, bursts in ((1, 60), (2, 300))
+        "60 bursts": (bench, bench.make_case(bursts=60, seed=1)),
+        "300 bursts": (bench, bench.make_case(bursts=300, seed=2)),
+        "300 bursts, held": (bench, bench.make_case(bursts=300, seed=3, hold=HELD)),
     }
 
 

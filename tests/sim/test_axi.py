@@ -19,8 +19,8 @@ def bench(text: str, **sizes: int) -> AxiBench:
     return AxiBench(emit_fabric(spec))
 
 
-def run(fabric: AxiBench, *, frames: int, seed: int = 1, keep: bool = False) -> AxiVerdict:
-    return fabric.run_case(fabric.make_case(frames=frames, seed=seed), keep=keep).verdict
+def run(fabric: AxiBench, *, frames: int, seed: int = 1, keep: bool = False, **sizes: int) -> AxiVerdict:
+    return fabric.run_case(fabric.make_case(frames=frames, seed=seed, **sizes), keep=keep).verdict
 
 
 @pytest.mark.heavy
@@ -36,6 +36,14 @@ def test_frames_to_no_node_are_counted() -> None:
     verdict = run(bench("torus(3)", packet_length=6, flit_width=8, max_frame=64), frames=400, seed=2)
     assert verdict.passed, verdict
     assert verdict.impossible > 0
+
+
+def test_short_frames_wait_until_all_queues_are_full() -> None:
+    """Nothing is taken at first, and nothing is lost for that."""
+    fabric = bench("torus(3)", packet_length=6, flit_width=8, max_frame=64)
+    verdict = run(fabric, frames=600, seed=3, hold=3000, longest=8)
+    assert verdict.passed, verdict
+    assert verdict.cycles > run(fabric, frames=600, seed=3, longest=8).cycles + 1000
 
 
 def test_what_memory_held_before_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
