@@ -7,7 +7,6 @@ packets of its port and virtual channel. What is claimed of outputs is what rigs
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
@@ -18,17 +17,15 @@ from hdnhw.prove.finding import Finding
 from hdnhw.prove.inputs import GaplessRig, InjectionRig, InputRig
 from hdnhw.prove.matched import MatchedGaplessRig, MatchedInjectionRig, MatchedInputRig, MatchedSwitchRig
 from hdnhw.prove.netlist import ForeignInputError, Netlist
-from hdnhw.prove.rig import Rig, RigError
+from hdnhw.prove.rig import Rig
 from hdnhw.prove.routes import WIRES
-from hdnhw.prove.search import PROOF_ROOT, Settled, settle
+from hdnhw.prove.search import PROOF_ROOT, Settled, answer_of
 from hdnhw.prove.switch import SwitchRig
 from hdnhw.prove.waiting import WaitingRig
 
 __all__ = ["prove_delivery", "prove_waiting", "unmodelled"]
 
 Say = Callable[[str], None]
-
-RigType = TypeVar("RigType", bound=Rig)
 
 Part = tuple[str, Callable[[], Rig]]
 """What a part is called, and what makes its rig."""
@@ -87,7 +84,7 @@ def prove_delivery(
             own += [((f"{part}{suffix}", make), len(bits)) for part, make in parts(bits[0])]
         for (name, make), cases in own:
             say(f"{module}: {name}, at most {seconds:g} seconds ...")
-            _, answer = _answer(make, seconds, root)
+            _, answer = answer_of(make, seconds=seconds, root=root)
             yield answer.finding("delivery", module, name, cases=cases)
 
 
@@ -104,17 +101,8 @@ def prove_waiting(
     for shape, module in enumerate(fabric.modules.routers):
         for part, port, vc in _queues(fabric, shape):
             say(f"{module}: waiting in {part}, at most {seconds:g} seconds ...")
-            rig, answer = _answer(partial(WaitingRig, fabric, shape, 0, port, vc), seconds, root)
+            rig, answer = answer_of(partial(WaitingRig, fabric, shape, 0, port, vc), seconds=seconds, root=root)
             yield answer.finding("waiting", module, part if rig is None else f"{part}, at most {rig.bound} slots")
-
-
-def _answer(make: Callable[[], RigType], seconds: float, root: Path) -> tuple[RigType | None, Settled]:
-    """Return a rig and the answer for it; no rig if the text does not fit it."""
-    try:
-        rig = make()
-    except RigError as error:
-        return None, Settled("undecided", str(error))
-    return rig, settle(rig, seconds=seconds, root=root)
 
 
 def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Iterator[Part]], list[Part]]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.finding import Finding
 from hdnhw.prove.rig import RigError
-from hdnhw.prove.search import PROOF_ROOT, Settled, settle
+from hdnhw.prove.search import PROOF_ROOT, answer_of
 from hdnhw.prove.streams import EndpointRig
 from hdnhw.rtl.bits import index_width
 from hdnhw.spec import AxiStreamSpec
@@ -43,10 +43,7 @@ def prove_grants(
         return
     module = fabric.endpoints.modules.unit
     say(f"{module}: granter, at most {seconds:g} seconds ...")
-    try:
-        found = settle(GranterRig(fabric), seconds=seconds, root=root)
-    except RigError as error:
-        found = Settled("undecided", str(error))
+    _, found = answer_of(lambda: GranterRig(fabric), seconds=seconds, root=root)
     yield found.finding("grants", module, "granter")
 
 

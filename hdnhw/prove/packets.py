@@ -12,7 +12,7 @@ from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flit import FrameFormat, PacketKind
 from hdnhw.prove.finding import Finding
 from hdnhw.prove.rig import RigError, flit_codes
-from hdnhw.prove.search import PROOF_ROOT, Settled, settle
+from hdnhw.prove.search import PROOF_ROOT, answer_of
 from hdnhw.prove.streams import EndpointRig
 from hdnhw.rtl.bits import index_width
 from hdnhw.spec import AxiStreamSpec
@@ -44,10 +44,7 @@ def prove_packets(
         return
     module = fabric.endpoints.modules.unit
     say(f"{module}: sender, at most {seconds:g} seconds ...")
-    try:
-        found = settle(SenderRig(fabric), seconds=seconds, root=root)
-    except RigError as error:
-        found = Settled("undecided", str(error))
+    _, found = answer_of(lambda: SenderRig(fabric), seconds=seconds, root=root)
     yield found.finding("packets", module, "sender")
 
 

@@ -5,20 +5,23 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from hdnhw.flow.abc import Verdict, find_output, prove_outputs
 from hdnhw.flow.kept import kept_result
 from hdnhw.flow.tools import tool_versions
 from hdnhw.prove.finding import Finding
 from hdnhw.prove.netlist import read_text
-from hdnhw.prove.rig import Rig
+from hdnhw.prove.rig import Rig, RigError
 
-__all__ = ["PROOF_ROOT", "Settled", "settle"]
+__all__ = ["PROOF_ROOT", "Settled", "answer_of", "settle"]
 
 PROOF_ROOT = Path("build") / "prove"
+
+RigType = TypeVar("RigType", bound=Rig)
 
 REVISION = 1
 """Of the search: answers of another one are looked for anew."""
@@ -62,6 +65,15 @@ class Settled:
             why=self.why,
             trace=str(self.trace or ""),
         )
+
+
+def answer_of(make: Callable[[], RigType], *, seconds: float, root: Path) -> tuple[RigType | None, Settled]:
+    """Make a rig, and return it and the answer for it; no rig, and no answer, if the text does not fit it."""
+    try:
+        rig = make()
+    except RigError as error:
+        return None, Settled("undecided", str(error))
+    return rig, settle(rig, seconds=seconds, root=root)
 
 
 def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT) -> Settled:
