@@ -15,7 +15,7 @@ from hdnhw.flow.tools import ToolError
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
-from hdnhw.sim.runner import Bench
+from hdnhw.sim.runner import Bench, reset_environment
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
 from hdnhw.spec import CollectiveSpec
@@ -194,7 +194,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         plusargs = {"count": len(case.operations), "total": len(flits), "limit": limit}
         return {
             "plusargs": [f"+{name}={value}" for name, value in (plusargs | {"stall": case.stall}).items()],
-            "extra_env": {"HDNHW_RESETS": " ".join(map(str, case.resets))},
+            "extra_env": reset_environment(case.resets),
         }
 
     def check(self, case: CollectiveCase, folder: Path) -> CollectiveVerdict:

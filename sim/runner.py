@@ -4,7 +4,7 @@ import json
 import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,20 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, control_text
 from hdnhw.spec import EndpointSpec
 
-__all__ = ["Bench", "Run", "TopLevelBench", "Verdict"]
+__all__ = ["Bench", "Run", "TopLevelBench", "Verdict", "reset_environment"]
+
+
+def reset_environment(resets: Sequence[int], *, cycles: int = 1) -> dict[str, str]:
+    """Return what :func:`hdnhw.sim.streams_bench.begin` is told.
+
+    Parameters
+    ----------
+    resets : sequence of int
+        Cycles after each of which the fabric is reset for one.
+    cycles : int
+        Of the first reset.
+    """
+    return {"HDNHW_RESETS": " ".join(map(str, resets)), "HDNHW_RESET_CYCLES": str(cycles)}
 
 
 class Verdict(Protocol):

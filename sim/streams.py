@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.sim.check import StreamVerdict, check_ejections, count_early_mismatches, count_hop_mismatches
 from hdnhw.sim.harness import Channels, harness_text, splice_flips
-from hdnhw.sim.runner import Bench, Run, Verdict
+from hdnhw.sim.runner import Bench, Run, Verdict, reset_environment
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.topology.faults import Faults
@@ -84,7 +84,7 @@ class HarnessBench(Bench[CaseType, VerdictType]):
         cycles = 4 if self.machine.spec.dead_pins else 1  # what is dead from the start gets through in the reset
         return {
             "plusargs": [f"+{name}={value}" for name, value in plusargs.items()],
-            "extra_env": {"HDNHW_RESETS": " ".join(map(str, resets)), "HDNHW_RESET_CYCLES": str(cycles)},
+            "extra_env": reset_environment(resets, cycles=cycles),
         }
 
 

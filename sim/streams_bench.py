@@ -8,16 +8,23 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 
-__all__ = ["traffic"]
+__all__ = ["begin", "traffic"]
 
 PERIOD_NS = 10
 
 
-async def _start(dut: Any) -> None:
+async def begin(dut: Any) -> None:
+    """Start the clock and reset, as :func:`hdnhw.sim.runner.reset_environment` says, and reset again now and then."""
     dut.rst.value = 1
     Clock(dut.clk, PERIOD_NS, "ns").start(start_high=False)
     await ClockCycles(dut.clk, int(os.environ["HDNHW_RESET_CYCLES"]))
     dut.rst.value = 0
+    for cycles in map(int, os.environ["HDNHW_RESETS"].split()):
+        await ClockCycles(dut.clk, cycles)
+        assert int(dut.finished.value) == 0, "the traffic ended before the reset"
+        dut.rst.value = 1
+        await ClockCycles(dut.clk, 1)
+        dut.rst.value = 0
 
 
 async def _finish(dut: Any) -> None:
@@ -30,11 +37,5 @@ async def _finish(dut: Any) -> None:
 @cocotb.test()
 async def traffic(dut: Any) -> None:
     """Send the case's packets, from the start after each reset; the runner compares the logs."""
-    await _start(dut)
-    for cycles in map(int, os.environ["HDNHW_RESETS"].split()):
-        await ClockCycles(dut.clk, cycles)
-        assert int(dut.finished.value) == 0, "the traffic ended before the reset"
-        dut.rst.value = 1
-        await ClockCycles(dut.clk, 1)
-        dut.rst.value = 0
+    await begin(dut)
     await _finish(dut)

@@ -8,6 +8,7 @@ from hdnhw.crc import check_width
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.parts import RouterPart
 from hdnhw.prove.rig import Rig
+from hdnhw.rtl.check import ERRORS_WIDTH
 
 __all__ = ["CheckRig", "ErrorsRig", "MakerRig"]
 
@@ -59,7 +60,7 @@ class ErrorsRig(RouterPart):
         self._pins.append(f".{name}_i__valid(on)")
         self._wire("seen", f"on && !{self._ignore(port)}" if self._machine.spec.dead_pins else "on")
         self._be_wrong("seen", f"{name}.checker")
-        self._count(f"{name}_errors", "done && hurt", "wrong")
+        self._count(f"{name}_errors", "done && hurt", "wrong", width=ERRORS_WIDTH)
         self._look("most", f"{name}.most", 1)
         self._hint(f"most == &count_of_{name}_errors")
 

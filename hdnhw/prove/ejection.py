@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.rig import Rig, RigError, flit_codes
+from hdnhw.rtl.check import ERRORS_WIDTH
 
 __all__ = ["CheckedEjectionRig", "EjectionRig"]
 
@@ -155,7 +156,7 @@ class CheckedEjectionRig(EjectionRig):
         """Let flits be wrong."""
         super()._enter()
         self._be_wrong("ejects", "checker")
-        self._count("bad", "done && hurt", "bad")
+        self._count("bad", "done && hurt", "bad", width=ERRORS_WIDTH)
 
     def _offered(self, takes: str) -> tuple[str, str]:
         """Remember which of the packets that have been checked are bad; the first of them is that of the lowest bit."""

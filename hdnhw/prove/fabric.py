@@ -9,12 +9,10 @@ from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.flow.tools import tool_versions
 from hdnhw.prove.certificate import check_manifest, digests, write_certificate
 from hdnhw.prove.delivery import prove_delivery, prove_waiting
+from hdnhw.prove.endpoints import prove_endpoints
 from hdnhw.prove.finding import SECONDS, Finding
-from hdnhw.prove.grants import prove_grants
 from hdnhw.prove.netlist import Netlist
-from hdnhw.prove.packets import prove_packets
 from hdnhw.prove.routes import MOST_NODES, WIRES, prove_arrival, prove_units, rule_table
-from hdnhw.prove.streams import prove_streams
 from hdnhw.prove.wiring import prove_wiring
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.network import build
@@ -69,9 +67,7 @@ def prove_fabric(
         *prove_routing(fabric, say=say),
         *prove_delivery(fabric, seconds=seconds, say=say),
         *prove_waiting(fabric, seconds=seconds, say=say),
-        *prove_streams(fabric, seconds=seconds, say=say),
-        *prove_packets(fabric, seconds=seconds, say=say),
-        *prove_grants(fabric, seconds=seconds, say=say),
+        *prove_endpoints(fabric, seconds=seconds, say=say),
     ]
     result = {
         "spec": str(spec.network),

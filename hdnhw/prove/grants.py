@@ -4,47 +4,14 @@ Around the granter stands a receiver that asks and gives back whenever it likes,
 rig marks one request, any one.
 """
 
-from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric
-from hdnhw.prove.finding import Finding
 from hdnhw.prove.rig import RigError
-from hdnhw.prove.search import PROOF_ROOT, answer_of
 from hdnhw.prove.streams import EndpointRig
 from hdnhw.rtl.bits import index_width
-from hdnhw.spec import AxiStreamSpec
 
-__all__ = ["GranterRig", "prove_grants"]
-
-Say = Callable[[str], None]
-
-
-def prove_grants(
-    fabric: EmittedFabric, *, seconds: float, root: Path = PROOF_ROOT, say: Say = lambda _: None
-) -> Iterator[Finding]:
-    """Prove the granter of an AXI4-Stream endpoint; where there is none, nothing is found.
-
-    Parameters
-    ----------
-    fabric : EmittedFabric
-    seconds : float
-        After so many, the search is given up.
-    root : Path
-        A folder in which answers are kept.
-    say : callable
-        Is told what goes on.
-    """
-    machine = fabric.machine
-    if fabric.endpoints is None or not isinstance(machine.spec.endpoints, AxiStreamSpec):
-        return
-    if not machine.frame_pool.grants:
-        return
-    module = fabric.endpoints.modules.unit
-    say(f"{module}: granter, at most {seconds:g} seconds ...")
-    _, found = answer_of(lambda: GranterRig(fabric), seconds=seconds, root=root)
-    yield found.finding("grants", module, "granter")
+__all__ = ["GranterRig"]
 
 
 class GranterRig(EndpointRig):

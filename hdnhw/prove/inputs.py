@@ -18,6 +18,7 @@ from hdnhw.prove.parts import RouterPart
 from hdnhw.prove.rig import RigError, flit_codes
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.buffer import Ways
+from hdnhw.rtl.ports import DROPPED_WIDTH
 
 __all__ = ["GaplessRig", "InjectionRig", "InputRig"]
 
@@ -459,7 +460,7 @@ class _LocalRig(InputRig):
         """Count the packets that come into the queue when one `ends`, and those that are not `good` and dropped."""
         self._wire("joins", f"{ends} && {good}")
         self._register("held_0", "held_0 + joins - (counted && leaves[0])", width=self._slots.bit_length())
-        self._count("dropped", f"{ends} && !{good}", "dropped")
+        self._count("dropped", f"{ends} && !{good}", "dropped", width=DROPPED_WIDTH)
         if self._machine.address.has_holes:
             self._happens("dropped_now")
         width = self._machine.spec.flit_width
@@ -526,7 +527,7 @@ class GaplessRig(_LocalRig):
             ("injection stops within a packet, or takes what is none", f"{first} || ready == takes"),
         ]
         self._register("has_gap", f"!{first} && (has_gap || (takes && !taken))")
-        self._count("paused", f"{last} && takes && (has_gap || !taken)", "paused")
+        self._count("paused", f"{last} && takes && (has_gap || !taken)", "paused", width=DROPPED_WIDTH)
         self._hold(*self._routed)
 
     def _unclosed(self) -> str:

@@ -4,48 +4,19 @@ Around the sender stands a buffer that has packets and frames of any size whenev
 for grants to others. The rig marks one packet, any one, and watches its header and one data flit of it, of any value.
 """
 
-from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flit import FrameFormat, PacketKind
-from hdnhw.prove.finding import Finding
 from hdnhw.prove.rig import RigError, flit_codes
-from hdnhw.prove.search import PROOF_ROOT, answer_of
 from hdnhw.prove.streams import EndpointRig
 from hdnhw.rtl.bits import index_width
-from hdnhw.spec import AxiStreamSpec
 
-__all__ = ["SenderRig", "prove_packets"]
+__all__ = ["SenderRig"]
 
-Say = Callable[[str], None]
 
 _MOST, _BITS = 3, 3
 """Packets in a sender at most, and bits of their number: one is composed, one is sent, and the tail of one waits."""
-
-
-def prove_packets(
-    fabric: EmittedFabric, *, seconds: float, root: Path = PROOF_ROOT, say: Say = lambda _: None
-) -> Iterator[Finding]:
-    """Prove what the sender of an AXI4-Stream endpoint makes of frames; of other endpoints nothing is found.
-
-    Parameters
-    ----------
-    fabric : EmittedFabric
-    seconds : float
-        After so many, the search is given up.
-    root : Path
-        A folder in which answers are kept.
-    say : callable
-        Is told what goes on.
-    """
-    if fabric.endpoints is None or not isinstance(fabric.machine.spec.endpoints, AxiStreamSpec):
-        return
-    module = fabric.endpoints.modules.unit
-    say(f"{module}: sender, at most {seconds:g} seconds ...")
-    _, found = answer_of(lambda: SenderRig(fabric), seconds=seconds, root=root)
-    yield found.finding("packets", module, "sender")
 
 
 class SenderRig(EndpointRig):

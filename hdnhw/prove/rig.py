@@ -16,9 +16,6 @@ from hdnhw.rtl.bits import index_width
 
 __all__ = ["Rig", "RigError", "at_most_one", "flit_codes"]
 
-_COUNTER_WIDTH = 16
-"""Bits of the counters that a router and an ejection buffer have."""
-
 _DIVISORS = {8: 0x07, 16: 0x1021}
 """Number of check bits -> the polynomial by which a flit is divided, without its leading term."""
 
@@ -238,12 +235,12 @@ class Rig:
             self._declared.append(function)
         return f"check_bits_of({flit})"
 
-    def _count(self, counter: str, event: str, packets: str) -> None:
+    def _count(self, counter: str, event: str, packets: str, *, width: int) -> None:
         """Claim that a counter counts events, two cycles later, up to the largest value: `packets` says which."""
-        most = (1 << _COUNTER_WIDTH) - 1
+        most = (1 << width) - 1
         own, now = f"count_of_{counter}", self._register(f"{counter}_now", event)
-        self._output_pin(counter, counter, _COUNTER_WIDTH)
-        self._register(own, f"{now} && {own} != {most} ? {own} + 1 : {own}", width=_COUNTER_WIDTH)
+        self._output_pin(counter, counter, width)
+        self._register(own, f"{now} && {own} != {most} ? {own} + 1 : {own}", width=width)
         self.claims.append((f"{packets} packets are counted wrongly", f"{counter} == {own}"))
 
     def _be_wrong(self, valid: str, checker: str) -> None:

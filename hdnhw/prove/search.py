@@ -23,7 +23,7 @@ PROOF_ROOT = Path("build") / "prove"
 
 RigType = TypeVar("RigType", bound=Rig)
 
-REVISION = 1
+REVISION = 2
 """Of the search: answers of another one are looked for anew."""
 
 _METHOD = "property-directed reachability"

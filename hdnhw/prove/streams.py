@@ -5,42 +5,13 @@ what is read of them is junk in every cycle, which is more than a memory can do.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import ClassVar
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flow.harness import ports_of
-from hdnhw.prove.finding import Finding
 from hdnhw.prove.rig import Rig
-from hdnhw.prove.search import PROOF_ROOT, settle
 
-__all__ = ["EndpointRig", "StreamRig", "prove_streams", "streams_of"]
-
-Say = Callable[[str], None]
-
-
-def prove_streams(
-    fabric: EmittedFabric, *, seconds: float, root: Path = PROOF_ROOT, say: Say = lambda _: None
-) -> Iterator[Finding]:
-    """Prove the rules of each stream that the endpoint of a fabric offers; without endpoints nothing is found.
-
-    Parameters
-    ----------
-    fabric : EmittedFabric
-    seconds : float
-        After so many, the search for a stream is given up.
-    root : Path
-        A folder in which answers are kept.
-    say : callable
-        Is told what goes on.
-    """
-    if fabric.endpoints is None:
-        return
-    module = fabric.endpoints.modules.unit
-    for stream in streams_of(fabric):
-        say(f"{module}: stream {stream}, at most {seconds:g} seconds ...")
-        yield settle(StreamRig(fabric, stream), seconds=seconds, root=root).finding("streams", module, stream)
+__all__ = ["EndpointRig", "StreamRig", "streams_of"]
 
 
 def streams_of(fabric: EmittedFabric) -> list[str]:

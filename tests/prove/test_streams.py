@@ -3,19 +3,23 @@
 import json
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from hdnhw.cli import main
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.prove import fabric as prove
-from hdnhw.prove.grants import prove_grants
-from hdnhw.prove.packets import prove_packets
-from hdnhw.prove.streams import prove_streams, streams_of
+from hdnhw.prove.endpoints import prove_endpoints
+from hdnhw.prove.streams import streams_of
 from hdnhw.spec import ENDPOINTS, AxiStreamSpec, FabricSpec, parse
 
 SECONDS = 100.0
 SMALL = "hdn(cube(1), [[]])"
+
+prove_streams, prove_packets, prove_grants = (
+    partial(prove_endpoints, properties=[name]) for name in ("streams", "packets", "grants")
+)
 
 
 def emitted(endpoints, network=SMALL, **options):
