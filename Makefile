@@ -48,7 +48,7 @@ check-lockstep: $(READY)
 # some minutes each; SEED=$$(date +%s) for other fabrics each time.
 HOURS ?= 1
 check-soak: $(READY)
-	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS) --packets 60000 --rounds 20
+	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS) --packets 190000 --rounds 20
 
 # Mutants of emitted text against the benches: all of a router and ejection buffer, some of what options and endpoints add;
 # those that survive must be listed, with a reason. COUNT draws as many of each by SEED; about 40 minutes.

@@ -47,8 +47,8 @@ RATES = ((0.01, 0.03), (0.03, 0.15), (0.15, 0.5), (0.5, 1.0))
 PACKETS = 2000
 """Packets of a case, about, unless more are asked for."""
 
-MOST_CYCLES = 100_000
-"""Of a load: one of few flits a cycle has fewer packets than are asked for."""
+MOST_CYCLES, MOST_CYCLES_A_PACKET = 100_000, 4
+"""Of a load, whichever is more: one of few flits a cycle has fewer packets than are asked for."""
 
 MOST_RESETS = 8
 """Of a case."""
@@ -219,12 +219,13 @@ def draw_cases(fabric: FabricSpec, rng: Generator, packets: int = PACKETS, *, he
         if heavy and number < len(RATES) // 2:
             continue
         rate = round(least * (most / least) ** rng.random(), 4)
+        cycles = int(packets * fabric.packet_length / (rate * network.num_nodes)) + 100
         load = LoadSpec(
             pattern=_pattern(network, of_levels=number % 2 == 1, rng=rng),
             injection=_injection(rate, rng),
             lengths=f"mix(1, 0.7, {2 * fabric.packet_length + 1}, 0.3)" if rng.random() < 0.25 else None,
             rate=rate,
-            cycles=min(int(packets * fabric.packet_length / (rate * network.num_nodes)) + 100, MOST_CYCLES),
+            cycles=min(cycles, max(MOST_CYCLES, MOST_CYCLES_A_PACKET * packets)),
             seed=seed,
         )
         gap, stall = rng.choice(PAUSES, 2).tolist() if rng.random() < 0.5 else (0, 0)

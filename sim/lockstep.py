@@ -21,8 +21,8 @@ from hdnhw.spec.options import Choice, options_of
 
 __all__ = ["count_faults", "main"]
 
-MOST_PACKETS = CAPACITY // 4
-"""Of a case: loads are drawn at random, and the bench must hold what is drawn."""
+MOST_PACKETS = CAPACITY * 3 // 4
+"""Of a case: of loads they come by chance, and the bench must hold them."""
 
 MOST_FLAT = 64
 """Routers of a fabric that are compiled each for itself for long runs; of more it would take many minutes."""

@@ -170,8 +170,8 @@ def test_rounds_draw_more_cases_of_more_packets_for_a_fabric(check):
     ("arguments", "said"),
     [
         (["--rounds", "0"], "seed must be at least 0, count and rounds at least 1, not 1, 20 and 0"),
-        (["--packets", "0"], "packets must be from 1 to 65536, not 0"),
-        (["--packets", "65537"], "packets must be from 1 to 65536, not 65537"),
+        (["--packets", "0"], "packets must be from 1 to 196608, not 0"),
+        (["--packets", "196609"], "packets must be from 1 to 196608, not 196609"),
         (["--hours", "0"], "hours must be above 0, not 0.0"),
     ],
 )
