@@ -38,7 +38,8 @@ class OperationVerdict:
     wrong : int
         Results with other data than the source gave for the node, from another source, or twice.
     send_mismatches : int
-        Steps, nodes and ports by which other messages went out than by the executor's count.
+        Steps, nodes and ports by which other messages went out than by the executor's count, and packets that say that
+        they are of another operation's step.
     cycles : int
         From the last flit of a node's own messages to the last node's end.
     """
@@ -237,14 +238,16 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
     def _check_sends(self, operation: str, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
         fields = self.machine.endpoint_format.header_positions
-        index = list(self.program.schedules).index(operation)
-        first = self.program.sends[self.program.numbers_of(index).start].step
+        numbers = self.program.numbers_of(list(self.program.schedules).index(operation))
+        first, strays = self.program.sends[numbers.start].step, 0
         sent = np.zeros_like(self.program.executions[operation].sent)
         for _, node, _, text in rows:
             header = {
                 name: int(text, 16) >> field["offset"] & (1 << field["width"]) - 1 for name, field in fields.items()
             }
-            if header["holds"]:
+            if header["send"] not in numbers:
+                strays += 1
+            elif header["holds"]:
                 send = self.program.sends[header["send"]]
                 sent[send.step - first, int(node), send.port] += 1
-        return int((sent != self.program.executions[operation].sent).sum())
+        return strays + int((sent != self.program.executions[operation].sent).sum())

@@ -72,6 +72,7 @@ def test_each_fault_is_seen(small: CollectiveBench) -> None:
         if int(row.split()[3], 16) >> small.machine.endpoint_format.header_positions["holds"]["offset"] & 1
     )
     assert faults(results, [row for row in sends if row != held]) == (0, 0, True)
+    assert faults(results, [*sends, "0 0 0 0"]) == (0, 0, True)  # nothing, in the first step of a broadcast
 
 
 @pytest.mark.heavy
