@@ -125,22 +125,27 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         """See :meth:`Bench.check`."""
         return self.judge(case, json.loads((folder / "result.json").read_text()))
 
-    def make_case(self, *, bursts: int, seed: int, hold: int = 0) -> dict[str, Any]:
+    def make_case(self, *, bursts: int, seed: int, hold: int = 0, to_one: bool = False) -> dict[str, Any]:
         """Return what the bench is told: bursts from every manager to random memories, each thread in its order.
 
         Memories hold random bytes at first, drawn by the seeds in `contents`: a read shows what no write put there. In
-        the first cycles, of which there are `hold`, they take nothing.
+        the first cycles, of which there are `hold`, they take nothing; or, if all bursts go `to_one` memory, take all
+        that comes, and answer nothing.
         """
         rng = random.Random(f"{seed} bursts")
         threads: list[list[list[Burst]]] = [[[] for _ in range(THREADS)] for _ in range(self.nodes)]
         for _ in range(bursts):
             node, thread = rng.randrange(self.nodes), rng.randrange(THREADS)
             make = self._make_plain if node == self.nodes - 1 else self._make_burst
-            threads[node][thread].append(make(rng, self._region(node, thread)))
+            burst = make(rng, self._region(node, thread))
+            if to_one and self.layout.is_node(burst["address"] >> self._bits):
+                burst["address"] = self.layout.of_node(0) << self._bits | burst["address"] % (1 << self._bits)
+            threads[node][thread].append(burst)
         clocked = self.fabric.clocks is not None
         return {
             "seed": seed,
             "hold": hold,
+            "to_one": to_one,
             "period": PERIOD_NS,
             "periods": draw_periods(self.nodes, seed=f"{seed} clocks") if clocked else [],
             "nodes": self.nodes,

@@ -37,6 +37,12 @@ __all__ = ["bursts"]
 ID_OF_THREAD = 1
 """The plain manager's thread T has the ID T modulo this and one: two threads share an ID."""
 
+ANSWERS = (2, 4)
+"""Places of B and R among the channels of a port."""
+
+NO_LIMIT = -1
+"""Of transfers that have been taken, and wait in a client."""
+
 
 async def pause(channel: Any, period: int, seed: str, hold: int) -> None:
     """Let a client pause at a channel, for `hold` cycles and then as :func:`runs` says; this wakes up less often."""
@@ -137,6 +143,8 @@ class Bench:
                 period = case["periods"][node] if case["periods"] else case["period"]
                 name = f"{case['seed']} {type(client).__name__} {node} {number}"
                 hold = case["hold"] if client in self.memories else 0
+                if hold and case["to_one"] and number not in ANSWERS:
+                    hold, channel.queue_occupancy_limit = 0, NO_LIMIT
                 cocotb.start_soon(pause(channel, period, name, hold))
         self.managers[-1].start()
 

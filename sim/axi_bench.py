@@ -93,8 +93,11 @@ class Bench:
         for node in range(len(self.case["addresses"])):
             base = layout["node_base"] + node * layout["node_stride"]
             values["nodes"].append({name: await self.read(base + offset) for name, offset in layout["node"].items()})
-        end = layout["node_base"] + len(self.case["addresses"]) * layout["node_stride"]
-        holes = [layout["node_stride"], layout["node_base"] - 4, layout["node_base"] + layout["node_stride"] - 4, end]
+        first, stride, length = layout["node_base"], layout["node_stride"], len(self.case["addresses"])
+        holes = [first - 4, first + stride - 4, first + length * stride]
+        # Each bit of an address by itself: of a number of a register, and of a node that there is not.
+        bits = [1 << bit for bit in range(stride.bit_length() - 1, first.bit_length() - 1)]
+        holes += [*bits, *(first + bit for bit in bits if bit >= length * stride)]
         values["holes"] = [(await self.read(address))[1] for address in holes]
         return values
 

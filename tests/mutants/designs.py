@@ -163,11 +163,14 @@ def _frames(fabric: EmittedFabric) -> dict[str, Trial]:
 
 
 def _bursts(fabric: EmittedFabric) -> dict[str, Trial]:
+    """At random memories, and at one, where writes, or reads, come to as many as may be under way."""
     bench = MemoryBench(fabric)
     return {
         "60 bursts": (bench, bench.make_case(bursts=60, seed=1)),
         "300 bursts": (bench, bench.make_case(bursts=300, seed=2)),
         "300 bursts, held": (bench, bench.make_case(bursts=300, seed=3, hold=HELD)),
+        "100 bursts to one memory, writes held": (bench, bench.make_case(bursts=100, seed=4, hold=HELD, to_one=True)),
+        "100 bursts to one memory, reads held": (bench, bench.make_case(bursts=100, seed=5, hold=HELD, to_one=True)),
     }
 
 

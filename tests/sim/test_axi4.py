@@ -18,8 +18,8 @@ def bench(text: str, *, node_clocks: bool = False, initial: bool = True, **optio
     return MemoryBench(emit_fabric(spec, node_clocks=node_clocks, initial=initial))
 
 
-def run(fabric: MemoryBench, *, bursts: int, seed: int = 1, hold: int = 0, keep: bool = False) -> MemoryVerdict:
-    return fabric.run_case(fabric.make_case(bursts=bursts, seed=seed, hold=hold), keep=keep).verdict
+def run(fabric: MemoryBench, *, keep: bool = False, **case: Any) -> MemoryVerdict:
+    return fabric.run_case(fabric.make_case(**{"seed": 1, **case}), keep=keep).verdict
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,10 @@ def run(fabric: MemoryBench, *, bursts: int, seed: int = 1, hold: int = 0, keep:
     ],
 )
 def test_bursts_of_all_kinds(text: str, options: dict[str, Any]) -> None:
-    """Memories that take what comes, and such as take nothing at first."""
+    """Memories that take what comes, such as take nothing at first, and one that answers nothing at first."""
     fabric = bench(text, **options)
-    for seed, hold in ((1, 0), (2, 2000)):
-        verdict = run(fabric, bursts=300, seed=seed, hold=hold)
+    for seed, hold, to_one in ((1, 0, False), (2, 2000, False), (3, 2000, True)):
+        verdict = run(fabric, bursts=300, seed=seed, hold=hold, to_one=to_one)
         assert verdict.passed, (seed, verdict)
         assert verdict.bursts == 300
 
