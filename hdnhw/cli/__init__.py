@@ -5,12 +5,15 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from io import TextIOWrapper
+from itertools import zip_longest
 from threading import Timer, current_thread, main_thread
 from typing import TextIO
 
@@ -136,17 +139,40 @@ def _print(result: Result, as_json: bool) -> None:
 
 
 def _print_table(key: str, rows: list[Result]) -> None:
-    """Print rows of the same keys below each other, numbers to the right, the rest to the left, a dash for nothing."""
+    """Print rows of the same keys below each other, numbers to the right, the rest to the left, a dash for nothing.
+
+    On a terminal that is too narrow, long text takes several lines.
+    """
     print(key)
     flat = [{name: "-" if value is None else value for name, value in _flat(row).items()} for row in rows]
     names = dict.fromkeys(name for row in flat for name in row)
     columns = {name: max(len(str(row.get(name))) for row in [*flat, {name: name}]) for name in names}
+    sides = {name: "<" if isinstance(flat[0].get(name), str) else ">" for name in columns}
+    if sys.stdout.isatty():
+        _narrow(columns, sides)
     for row in [{name: name for name in columns}, *flat]:
-        cells = [
-            f"{row.get(name)!s:{'<' if isinstance(flat[0].get(name), str) else '>'}{width}}"
-            for name, width in columns.items()
-        ]
-        print(("  " + "  ".join(cells)).rstrip())
+        cells = [_lines(str(row.get(name)), width) for name, width in columns.items()]
+        for line in zip_longest(*cells, fillvalue=""):
+            texts = [f"{text:{sides[name]}{width}}" for text, (name, width) in zip(line, columns.items(), strict=True)]
+            print(("  " + "  ".join(texts)).rstrip())
+
+
+def _lines(text: str, width: int) -> list[str]:
+    return [text] if len(text) <= width else textwrap.wrap(text, width)
+
+
+LEAST_WIDTH = 12
+"""Of a column of text on a narrow terminal."""
+
+
+def _narrow(columns: dict[str, int], sides: Mapping[str, str]) -> None:
+    """Take width from the widest columns of text until the table fits the terminal, or none has any to spare."""
+    spare = shutil.get_terminal_size().columns
+    while sum(columns.values()) + 2 * len(columns) > spare:
+        text = [name for name, width in columns.items() if sides[name] == "<" and width > LEAST_WIDTH]
+        if not text:
+            return
+        columns[max(text, key=columns.__getitem__)] -= 1
 
 
 def _flat(row: Result) -> Result:

@@ -34,17 +34,13 @@ PICTURES = {
 
 def papers(options: argparse.Namespace) -> tuple[Result, int]:
     """Check the claims of the papers."""
-    from hdnhw.papers.catalogue import CLAIMS, PAPERS
     from hdnhw.papers.check import check_claims
 
-    chosen = options.paper or list(PAPERS)
-    unknown = [name for name in chosen if name not in PAPERS]
-    if unknown:
-        raise SpecError(f"paper must be one of {', '.join(PAPERS)}, not {unknown[0]!r}")
-    folder = options.output
+    numbers, folder = _chosen(options), options.output
+    if folder is not None and options.claim:
+        raise SpecError("output must be a page of whole papers: leave out --claim")
     if folder is not None and not (Path(folder).is_dir() and os.access(folder, os.W_OK | os.X_OK)):
         raise SpecError(f"output must be a folder that can be written, not {folder!r}")
-    numbers = [number for number, claim in enumerate(CLAIMS) if claim.paper in chosen]
     start = perf_counter()
     with ProgressBar() as bar:
         rows = check_claims(numbers, workers=worker_count(options), progress=bar.show)
@@ -61,14 +57,33 @@ def papers(options: argparse.Namespace) -> tuple[Result, int]:
     return result, DONE
 
 
+def _chosen(options: argparse.Namespace) -> list[int]:
+    """Return the numbers of the claims that are named, by papers or one by one; all if none is."""
+    from hdnhw.papers.catalogue import CLAIMS, NAMES, PAPERS
+
+    for name in options.paper or []:
+        if name.upper() not in PAPERS:
+            raise SpecError(f"paper must be one of {', '.join(PAPERS)}, not {name!r}")
+    for name in options.claim or []:
+        if name.upper() not in NAMES:
+            last = {paper: [one for one in NAMES if one.startswith(f"{paper}-")][-1] for paper in PAPERS}
+            known = ", ".join(f"{paper}-1 to {name}" for paper, name in last.items())
+            raise SpecError(f"claim must be one of {known}, not {name!r}")
+    named = {name.upper() for name in [*(options.paper or []), *(options.claim or [])]}
+    return [
+        number for number, claim in enumerate(CLAIMS) if not named or claim.paper in named or NAMES[number] in named
+    ]
+
+
 def _line(row: Result) -> Result:
     """Return what the table on a terminal has room for."""
-    names = ("paper", "where", "claim", "published", "computed", "verdict", "seconds", "memory_mib")
+    names = ("id", "where", "claim", "published", "computed", "verdict", "seconds", "memory_mib")
     return {name: row[name] for name in names}
 
 
 def _write(folder: Path, rows: list[Result], command: str) -> list[str]:
-    from hdnhw.report.papers import papers_page
+    from hdnhw.papers.catalogue import CLAIMS
+    from hdnhw.report.papers import errata_page, papers_page
     from hdnhw.report.picture import network_svg
 
     papers = {row["paper"] for row in rows}
@@ -76,6 +91,8 @@ def _write(folder: Path, rows: list[Result], command: str) -> list[str]:
     texts = {name: network_svg(network_of(spec)) for name, (_, spec, _) in chosen.items()}
     pictures = {name: (paper, caption) for name, (paper, _, caption) in chosen.items()}
     texts["papers.md"] = papers_page(rows, command=command, pictures=pictures)
+    if len(rows) == len(CLAIMS):
+        texts["errata.md"] = errata_page(rows, command=command)
     write_together(folder, texts)
     return sorted(texts)
 
@@ -91,5 +108,6 @@ def add_papers_command(commands: Any) -> None:
         spec=False,
     )
     parser.add_argument("--paper", action="append", metavar="NAME", help="HDN, RDN, DISJ, HSN or DC (default all)")
+    parser.add_argument("--claim", action="append", metavar="ID", help="one claim, as HDN-7 (first column)")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
-    parser.add_argument("-o", "--output", metavar="DIR", help="folder for papers.md and its pictures")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder for papers.md, its pictures, errata.md")

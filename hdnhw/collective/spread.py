@@ -11,7 +11,7 @@ nuclei, a level at a time, and one swap a level: what the swap back would bring 
 
 References
 ----------
-.. [1] RDN paper (rdn-collectives), sections IV and V, Algorithms 1 and 3, with the ids of papers/README.md, E11.
+.. [1] RDN paper (rdn-collectives), sections IV and V, Algorithms 1 and 3, with the ids of docs/errata.md, E11.
 .. [2] HSN paper, sections 2.3 and 3.1.
 """
 
@@ -51,7 +51,7 @@ def allgather_schedule(network: Network, *, as_printed: bool = False, all_port: 
     ----------
     network : Network
     as_printed : bool
-        Whether the last crossing carries what the partner already has as well (papers/README.md, E12).
+        Whether the last crossing carries what the partner already has as well (docs/errata.md, E12).
     all_port : bool
 
     Notes

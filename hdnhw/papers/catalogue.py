@@ -14,7 +14,7 @@ from hdnhw.papers.rdn_collectives import CLAIMS as RDN_COLLECTIVES
 from hdnhw.papers.rdn_comparison import CLAIMS as RDN_COMPARISON
 from hdnhw.papers.rdn_networks import CLAIMS as RDN_NETWORKS
 
-__all__ = ["CLAIMS", "PAPERS"]
+__all__ = ["CLAIMS", "NAMES", "PAPERS"]
 
 PAPERS = {
     "HDN": "Hierarchical dual-net, total exchange",
@@ -39,3 +39,9 @@ CLAIMS: tuple[Claim, ...] = (
     *DUALCUBE_ROUTING,
 )
 """In the order of the papers."""
+
+NAMES: tuple[str, ...] = tuple(
+    f"{claim.paper}-{1 + sum(other.paper == claim.paper for other in CLAIMS[:place])}"
+    for place, claim in enumerate(CLAIMS)
+)
+"""Of each claim: its paper, and which of the paper's claims it is, as ``HDN-1``."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from hdnhw.papers.catalogue import CLAIMS
+from hdnhw.papers.catalogue import CLAIMS, NAMES
 from hdnhw.processes import Ended, Processes
 
 __all__ = ["check_claim", "check_claims"]
@@ -20,7 +20,7 @@ def check_claim(number: int) -> Row:
     Returns
     -------
     dict
-        ``paper``, ``where``, ``claim``, ``published``, ``erratum``, the members of
+        ``id``, ``paper``, ``where``, ``claim``, ``published``, ``reading``, ``erratum``, the members of
         :class:`~hdnhw.papers.claim.Finding`, ``seconds``, and ``memory_mib``, the most that this process ever held.
     """
     claim = CLAIMS[number]
@@ -29,14 +29,17 @@ def check_claim(number: int) -> Row:
     seconds = perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
+        "id": NAMES[number],
         "paper": claim.paper,
         "where": claim.where,
         "claim": claim.claim,
         "published": claim.published,
+        "reading": claim.reading,
         "computed": finding.computed,
         "verdict": str(finding.verdict),
         "corrected": finding.corrected,
         "counterexample": finding.counterexample,
+        "elsewhere": finding.elsewhere,
         "erratum": claim.erratum,
         "table": [dict(row) for row in finding.table],
         "search": finding.search and dict(finding.search),

@@ -18,7 +18,7 @@ class Verdict(StrEnum):
     PARTLY
         True under a condition that the paper does not state, and, of the cases checked, only there.
     MISPRINT
-        Not what is printed, but what the paper itself says elsewhere.
+        Not what is printed, but what the paper itself says elsewhere, in every case checked.
     FALSE
         There is a counterexample.
     """
@@ -42,6 +42,8 @@ class Finding:
         What is true instead, if the check found that it is.
     counterexample : str or None
         The smallest one.
+    elsewhere : str or None
+        Of a misprint, where the paper says what is corrected.
     table : sequence of mapping
         The cells behind the phrase, where the paper has a table; rows of the same keys.
     search : mapping or None
@@ -52,6 +54,7 @@ class Finding:
     verdict: Verdict
     corrected: str | None = None
     counterexample: str | None = None
+    elsewhere: str | None = None
     table: Sequence[Mapping[str, Any]] = ()
     search: Mapping[str, Any] | None = None
 
@@ -74,6 +77,8 @@ class Claim:
         Computes; a function at the top of a module, as another process may call it.
     erratum : str or None
         Its number in the project's list of errata, E1 to E17.
+    reading : str or None
+        How it is read, where its words leave a choice, and the sizes, samples and tolerances that are not the paper's.
     """
 
     paper: str
@@ -82,6 +87,7 @@ class Claim:
     published: str
     check: Callable[[], Finding]
     erratum: str | None = None
+    reading: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +105,7 @@ class Case:
     holds : bool
         Whether the claim holds in it.
     corrected : bool
-        Whether the corrected claim does.
+        Whether the corrected claim does; of a misprint, what the paper says elsewhere, evaluated.
     condition : bool or None
         Whether the condition of :func:`judge` is met.
     """
@@ -119,7 +125,7 @@ def judge(
     of: str = "networks",
     condition: str | None = None,
     corrected: str | None = None,
-    elsewhere: bool = False,
+    elsewhere: str | None = None,
     table: Sequence[Mapping[str, Any]] = (),
 ) -> Finding:
     """Return what a number of cases says about a claim.
@@ -134,8 +140,8 @@ def judge(
         If the claim holds in exactly the cases that meet it, it is partly true.
     corrected : str, optional
         The corrected claim; it is given back only if it holds in every case.
-    elsewhere : bool
-        Whether the paper itself says the corrected claim elsewhere; if that holds in every case, it is a misprint.
+    elsewhere : str, optional
+        Where the paper itself says the corrected claim; if that holds in every case, it is a misprint.
     table : sequence of mapping
         For the finding.
     """
@@ -146,11 +152,13 @@ def judge(
     sharp = condition is not None and all(case.holds == case.condition for case in cases)
     least = min(wrong, key=lambda case: case.nodes)
     holds = f"holds on {len(cases) - len(wrong)} of {len(cases)} {of}"
+    misprint = elsewhere is not None and right
     return Finding(
         computed=f"{holds}: where {condition}, and only there" if sharp else holds,
-        verdict=Verdict.MISPRINT if elsewhere and right else Verdict.PARTLY if sharp else Verdict.FALSE,
+        verdict=Verdict.MISPRINT if misprint else Verdict.PARTLY if sharp else Verdict.FALSE,
         corrected=corrected if right else None,
         counterexample=f"{least.network}: {least.published} published, {least.computed} computed",
+        elsewhere=elsewhere if misprint else None,
         table=table,
     )
 

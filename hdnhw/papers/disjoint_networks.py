@@ -1,6 +1,6 @@
 """Disjoint-path paper, sections 2 and 3.1: what it repeats of the HDN paper, the lemmas, and the simulated network."""
 
-from collections.abc import Callable
+from functools import partial
 
 from hdnhw.papers import hdn_networks, hdn_routing, hdn_symmetry
 from hdnhw.papers.claim import Case, Claim, Finding, judge
@@ -47,11 +47,7 @@ def lemmas() -> Finding:
     return judge(cases)
 
 
-def disjoint_claim(
-    where: str, claim: str, published: str, check: Callable[[], Finding], erratum: str | None = None
-) -> Claim:
-    """Return a claim of the disjoint-path paper."""
-    return Claim(paper="DISJ", where=where, claim=claim, published=published, check=check, erratum=erratum)
+disjoint_claim = partial(Claim, "DISJ")
 
 
 CLAIMS = (
@@ -87,6 +83,7 @@ CLAIMS = (
         "clusters that a path can do with, between clusters of two classes and between two of a class",
         "2 and 3",
         lemmas,
+        reading="as the routes of Algorithm 1 show it, from eight nodes of each network to all",
     ),
     disjoint_claim(
         "section 4", "nodes and diameters of HDN(3-cube, 1, {2}) and HDN(3-cube, 2, {2, 8})", "64, 7; 1024, 13", example

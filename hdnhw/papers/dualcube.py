@@ -134,7 +134,7 @@ def cubic_diameter() -> Finding:
         rows.append(
             {"n": n, "nodes": network.num_nodes, "D": hops, "D of the cube": 2 * n, "ratio": f"{hops / (2 * n):.2f}"}
         )
-    return replace(judge(cases, corrected="D = n + floor((n + 1) / 3) + 1, two thirds of 2n for large n"), table=rows)
+    return replace(judge(cases, corrected="D = n + floor((n + 1) / 3) + 1 of these"), table=rows)
 
 
 def cycles_degree() -> Finding:
@@ -171,12 +171,32 @@ CLAIMS = (
         one_bit,
         "E17",
     ),
-    _claim("section 1", "nodes of a hypercube with up to eight links a node", "several hundreds", several_hundreds),
-    _claim("section 1", "nodes of a dual-cube with up to eight links a node", "eight thousands", eight_links, "E17"),
+    _claim(
+        "section 1",
+        "nodes of a hypercube with up to eight links a node",
+        "several hundreds",
+        several_hundreds,
+        reading="from 100 up to 1,000",
+    ),
+    _claim(
+        "section 1",
+        "nodes of a dual-cube with up to eight links a node",
+        "eight thousands",
+        eight_links,
+        "E17",
+        "from 8,000 up to 9,000",
+    ),
     _claim("section 1", "folded hypercube: nodes, links a node, diameter", "2^n, n + 1, ceil(n / 2)", folded_cubes),
     _claim("section 1", "crossed cube: nodes, links a node, diameter", "2^n, n, ceil((n + 1) / 2)", crossed_cubes),
     _claim("section 1", "HCN(n, n): nodes, links of every node", "2^(2n), n + 1", cubic_links),
-    _claim("section 1", "HCN(n, n): diameter beside a hypercube", "about three-fourth", cubic_diameter, "E17"),
+    _claim(
+        "section 1",
+        "HCN(n, n): diameter beside a hypercube",
+        "about three-fourth",
+        cubic_diameter,
+        "E17",
+        "from 0.70 to 0.80 of it, for every n",
+    ),
     _claim("section 1", "cube-connected cycles: links of every node", "3, independent of n", cycles_degree),
     _claim("section 1", "RH(k, m): 2^(2^m) k-cubes, links of every node", "k + 1", reduced_cubes),
     _claim("Figure 1", "links of every node of CQ(3), HCN(2, 2) and RH(2, 1)", "3", figure1),

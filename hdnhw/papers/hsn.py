@@ -1,6 +1,7 @@
 """HSN paper, sections 1 and 2: sizes, degrees, diameters, diameter links, routing; and the claims of all sections."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from math import log2
 from time import perf_counter
@@ -145,25 +146,22 @@ def routes() -> Finding:
 
 def printed_path() -> Finding:
     """Cross the level-l link from where the printed path does, and look where it leads."""
-    cases, as_defined = [], True
+    cases = []
     for network in _networks(729):
         size, levels = network.nucleus.num_nodes, network.spec.levels
         high, nodes = size ** (levels - 1), np.arange(network.num_nodes)
         swap, own = neighbor_table(network)[:, len(network.nucleus.ports) + levels - 2], nodes % size
-        as_printed = True
+        as_printed = as_defined = True
         for target in range(size):
             away = nodes // high != target
             there, rest = swap[nodes - own + target], target * high + nodes % high
             as_printed &= bool((there == rest)[away].all())
             as_defined &= bool((there == rest - own + nodes // high)[away].all())
-        cases.append(compare(network, True, as_printed))
-    found = judge(cases)
-    is_misprint = as_defined and found.verdict == Verdict.FALSE
-    return Finding(
-        computed="it leads to Y_l X_(l-1:2) X_l, as section 2.1 defines the link" if as_defined else found.computed,
-        verdict=Verdict.MISPRINT if is_misprint else found.verdict,
-        corrected="X_l X_(l-1:2) Y_l -> Y_l X_(l-1:2) X_l" if is_misprint else None,
-    )
+        cases.append(
+            replace(compare(network, "as printed", "as printed" if as_printed else "not"), corrected=as_defined)
+        )
+    place = "section 2.1, which defines the link"
+    return judge(cases, corrected="X_l X_(l-1:2) Y_l -> Y_l X_(l-1:2) X_l", elsewhere=place)
 
 
 def leaders() -> Finding:
@@ -212,8 +210,9 @@ def diameter_with_links() -> Finding:
             reduced.add(str(network.spec.nucleus))
     fewer = sum(row["with diameter links"] < row["diameter"] for row in rows)
     never = [text for text in NUCLEI if text not in reduced]
+    nuclei = f"with {len(reduced)} of {len(NUCLEI)} nuclei on some; never with {', '.join(never)}"
     return Finding(
-        computed=f"reduced on {fewer} of {len(rows)} networks, of {len(NUCLEI)} nuclei; never with {', '.join(never)}",
+        computed=f"reduced on {fewer} of {len(rows)} networks; {nuclei}",
         verdict=Verdict.HOLDS if 2 * fewer > len(rows) else Verdict.FALSE,
         table=rows,
     )
@@ -324,12 +323,20 @@ CLAIMS = (
     claim_of("equation 4", "node degree of HSN(l, G)", "d_1 + l - 1", degrees, "E16"),
     claim_of("section 2.1", "every leader connects to the one with X' = M - X'' - 1", "all leaders", leaders, "E16"),
     claim_of("section 2.1", "diameter links reduce the average distance", "always", average_with_links),
-    claim_of("section 2.1", "diameter links reduce the diameter", "in most cases", diameter_with_links, "E16"),
+    claim_of(
+        "section 2.1",
+        "diameter links reduce the diameter",
+        "in most cases",
+        diameter_with_links,
+        "E16",
+        "of the networks of the table more than half: those of up to 1,296 nodes on nuclei chosen here",
+    ),
     claim_of(
         "section 2.2",
-        "top digit over a divisor M_l of M: links as printed, most results apply",
+        "top digit over a divisor M_l of M: links as printed, and the diameter of section 2.3 as a bound",
         "X_l X_(l-1:2) X_1 to X_R X_(l-1:2) (X_Q M_l + X_l); D <= D_1 l + l - 1",
         divisors,
+        reading="of the results that can be applied to such networks, this one alone is looked at",
     ),
     claim_of(
         "section 2.2",

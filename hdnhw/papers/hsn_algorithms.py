@@ -209,7 +209,7 @@ def slowdown() -> Finding:
                 holds=least is not None and dimensions / 3 <= least <= steps <= 3 * dimensions / 2,
             )
         )
-    return judge(cases, of="networks: between 1/3 and 3/2 of log2 N steps, whatever ways the data take")
+    return judge(cases)
 
 
 CLAIMS = (
@@ -218,6 +218,7 @@ CLAIMS = (
         "steps of HCN and 3-HCN to emulate a hypercube's step with all ports",
         "Theta(log N)",
         slowdown,
+        reading="from 1/3 to 3/2 of log2 N steps, whatever ways the data take, on all that are tried",
     ),
     claim_of(
         "sections 1 and 2.2",

@@ -1,5 +1,6 @@
 """HSN paper, sections 4.1, 5.1 and 5.2: degrees and diameters with nuclei of one kind; what claims have in common."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from math import log2
@@ -17,6 +18,12 @@ __all__ = ["CLAIMS", "MOST_NODES", "claim_of", "diameter_of", "edges_of", "netwo
 
 MOST_NODES = 4096
 """Of networks that are searched from every node."""
+
+FOLDED = [(levels, k) for levels, k in product(range(2, 7), range(2, 7)) if levels * k <= 12]
+"""Levels and dimensions of the HSNs of folded cubes of up to :data:`MOST_NODES` nodes."""
+
+MOST_DIGITS = 10
+"""Of an address, where they are compared with each other."""
 
 
 claim_of = partial(Claim, "HSN")
@@ -95,15 +102,33 @@ def folded_nuclei() -> Finding:
     return judge(cases)
 
 
+def _complement_hops(levels: int, k: int) -> tuple[SwappedNetwork, int]:
+    """Return HSN(l, FQ_k), and the distance of a node to its complement where it is largest."""
+    network = network_of(f"hsn({levels}, folded_cube({k}))")
+    last = network.num_nodes - 1
+    return network, max(int(distances_from(network, node)[last - node]) for node in range(network.num_nodes))
+
+
 def complement_hops() -> Finding:
     """Search for the complement of a node that is farthest from it, where the nucleus is folded."""
+    cases, table = [], []
+    for levels, k in FOLDED:
+        network, hops = _complement_hops(levels, k)
+        table.append({"l": levels, "k": k, "hops": hops})
+        cases.append(compare(network, levels, hops))
+    return judge(cases, table=table)
+
+
+def complement_grows() -> Finding:
+    """See whether the hops to the complement grow with l for each k, as those of a folded hypercube do not."""
+    found = {(levels, k): _complement_hops(levels, k) for levels, k in FOLDED if levels * k <= MOST_DIGITS}
     cases = []
-    for levels, k in [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)]:
-        network = network_of(f"hsn({levels}, folded_cube({k}))")
-        last = network.num_nodes - 1
-        hops = max(int(distances_from(network, node)[last - node]) for node in range(last))
-        cases.append(compare(network, levels, hops, corrected=2 * levels - (k == 2)))
-    return judge(cases, corrected="2 l - 1 hops for k = 2, 2 l from k = 3 on")
+    for (levels, k), (network, hops) in found.items():
+        if (levels - 1, k) in found:
+            below = found[levels - 1, k][1]
+            case = compare(network, f"more than {below}", hops)
+            cases.append(replace(case, holds=hops > below))
+    return judge(cases)
 
 
 def folded_below(*, cube: bool) -> Finding:
@@ -162,13 +187,22 @@ CLAIMS = (
         "HSN(l, FQ_k): degree and diameter, those of FQ_k being k + 1 and ceil(k / 2)",
         "k + l, (log2 N) / 2 + Theta(l)",
         folded_nuclei,
+        reading="Theta(l) is from l - 1 to 2 l, on all that are searched",
     ),
     claim_of("section 5.2", "HSN(l, Q_k) is a subgraph of HSN(l, FQ_k)", "all edges", cube_in_folded),
     claim_of(
         "section 5.2",
-        "emulation of a complementary link on HSN(l, FQ_k), read as hops to the complement",
+        "emulation of a complementary link on HSN(l, FQ_k)",
         "l steps",
         complement_hops,
+        reading="l steps are exactly l hops to the complement, of the node that is farthest from it",
+    ),
+    claim_of(
+        "section 5.2",
+        "emulation of a complementary link on HSN(l, FQ_k) is not efficient",
+        "not in a constant number of steps",
+        complement_grows,
+        reading="with one more level the complement is farther away, of the node that is farthest from it",
     ),
     claim_of("section 5.2", "diameter of folded HSN(l, Q_k) and of the hypercube", "below", folded_below_cube, "E16"),
     claim_of("section 5.2", "diameter of folded HSN(l, Q_k) and of HSN(l, FQ_k)", "below", folded_below_nuclei, "E16"),

@@ -8,6 +8,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import groupby
 
+import numpy as np
+import numpy.typing as npt
+
 from hdnhw.collective.cost import Cost
 from hdnhw.collective.executor import execute
 from hdnhw.collective.literal import sizes_of
@@ -17,7 +20,7 @@ from hdnhw.collective.spread import allgather_schedule
 from hdnhw.papers.families import dual_net
 from hdnhw.spec import DualNet, rdn
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.metrics import distance_histogram
+from hdnhw.topology.metrics import distance_histogram, neighbor_table
 
 __all__ = [
     "SAMPLED",
@@ -32,6 +35,8 @@ __all__ = [
     "stages",
     "step_words",
 ]
+
+Integers = npt.NDArray[np.int64]
 
 SAMPLED = 1 << 14
 """Networks of this many nodes and more have too many messages to move all: those of some sources are."""
@@ -50,27 +55,59 @@ def algorithm(network: DualNetwork, operation: str) -> Schedule:
     return operation_schedule(network, operation, order="paper")
 
 
-def step_words(schedule: Schedule) -> list[Fraction]:
-    """Return the words of each step, the most that a node sends; of a sample of the sources, the average."""
+def step_words(schedule: Schedule, *, own: bool = True) -> list[Fraction]:
+    """Return the words of each step, the most that a node sends; of a sample of the sources, the average.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of all nodes, if `own` is False.
+    own : bool
+        Whether messages of nodes for themselves are moved where the algorithm moves them.
+    """
     nodes = schedule.network.num_nodes
-    if schedule.root is not None or nodes < SAMPLED:
-        return [Fraction(words) for words in execute(schedule).words_per_step]
-    sent = execute(schedule, sources=[STEP * number % nodes for number in range(SOURCES)]).sent
-    return [Fraction(int(words), SOURCES) for words in sent.sum(axis=(1, 2))]
+    whole = schedule.root is not None or nodes < SAMPLED
+    sources = None if whole else [STEP * number % nodes for number in range(SOURCES)]
+    sent = execute(schedule, sources=sources).sent.sum(axis=2)
+    if not own:
+        for source in range(nodes) if sources is None else sources:
+            sent -= _sent_to_itself(schedule, source)
+    if whole:
+        return [Fraction(int(words)) for words in sent.max(axis=1)]
+    return [Fraction(int(words), SOURCES) for words in sent.sum(axis=1)]
 
 
-def cost_of(schedule: Schedule) -> Cost:
-    return Cost(len(schedule.steps), sum(step_words(schedule)))
+def _sent_to_itself(schedule: Schedule, source: int) -> Integers:
+    """Return how often a node's message for itself, or its broadcast back to it, is sent; by step and sender."""
+    network, table = schedule.network, neighbor_table(schedule.network)
+    sent, here = np.zeros((len(schedule.steps), network.num_nodes), np.int64), source
+    for step in range(len(schedule.steps)):
+        if schedule.copies:
+            for node in {int(node) for node in table[source] if node >= 0}:
+                sent[step, node] += sum(
+                    table[node, port] == source for port in schedule.ports_of(step, node, source, 0)
+                )
+        else:
+            for port in schedule.ports_of(step, here, source, source):
+                sent[step, here] += 1
+                here = int(table[here, port])
+    return sent
 
 
-def count(network: DualNetwork, operation: str) -> Cost:
-    return cost_of(algorithm(network, operation))
+def cost_of(schedule: Schedule, *, own: bool = True) -> Cost:
+    return Cost(len(schedule.steps), sum(step_words(schedule, own=own)))
 
 
-def stages(schedule: Schedule) -> list[list[Fraction]]:
+def count(network: DualNetwork, operation: str, *, own: bool = True) -> Cost:
+    """Return what the paper's algorithm takes; `own`: see :func:`step_words`."""
+    return cost_of(algorithm(network, operation), own=own or operation not in ("allgather", "exchange"))
+
+
+def stages(schedule: Schedule, *, own: bool = True) -> list[list[Fraction]]:
     """Return the words of the steps of every stage; a crossing of the highest level is a stage."""
     top = max(step.stage for step in schedule.steps if step.stage.startswith("cross"))
-    stages = groupby(zip(schedule.steps, step_words(schedule), strict=True), key=lambda pair: pair[0].stage == top)
+    words = step_words(schedule, own=own)
+    stages = groupby(zip(schedule.steps, words, strict=True), key=lambda pair: pair[0].stage == top)
     return [[words for _, words in stage] for _, stage in stages]
 
 

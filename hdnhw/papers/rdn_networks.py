@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hdnhw.papers.claim import Case, Claim, Finding, Verdict, judge
+from hdnhw.papers.claim import Claim, Finding, Verdict, judge
 from hdnhw.papers.families import compare, dual_net, recursive_dual_nets
 from hdnhw.papers.hdn_tables import searched_sizes
 from hdnhw.routing.algorithm1 import algorithm1_lengths
@@ -125,7 +125,7 @@ def _is_below_cluster(network: DualNetwork, edges: int, published: int) -> bool:
     k, base = len(network.levels), str(network.spec).removeprefix("rdn(").rsplit(",", 1)[0]
     cluster = dual_net(f"rdn({base}, {k - 1})" if k > 1 else base)
     if cluster.num_nodes % 2:
-        return True
+        return k == 1 or edges < published
     table = metrics.neighbor_table(cluster)
     inner = cut_edges(table, best_cut(table, known_halves(cluster)))
     return edges <= cluster.num_nodes * inner and (k == 1 or edges < published)
@@ -240,7 +240,7 @@ def _ratio(spec: str) -> float:
 
 
 def better() -> Finding:
-    """Compare the recursive dual-nets of Table I with the cube and the torus beside them."""
+    """Compare the RDNs of Table I with the cube and the torus beside them, and small ones with a cube, which has 2."""
     specs = [spec for spec, _ in _table1()]
     cases = []
     for cube, *rdns, torus in (specs[:4], specs[4:]):
@@ -249,16 +249,10 @@ def better() -> Finding:
             ratio, network = _ratio(spec), dual_net(spec)
             case = compare(network, f"less than {limit:.2f}", f"{ratio:.2f}")
             cases.append(replace(case, holds=ratio < limit))
-    return judge(cases)
-
-
-def always_better() -> Finding:
-    """Compare small recursive dual-nets with a hypercube."""
-    cases: list[Case] = []
-    for network in recursive_dual_nets(MOST):
-        ratio = metrics.cost_ratio(*searched_sizes(network))
-        cases.append(replace(compare(network, "less than 2", f"{ratio:.2f}"), holds=ratio < 2))
-    return judge(cases)
+    found, small = judge(cases), recursive_dual_nets(MOST)
+    ratios = {str(network.spec): metrics.cost_ratio(*searched_sizes(network)) for network in small}
+    not_below = ", ".join(f"{spec} has {ratio:.2f}" for spec, ratio in ratios.items() if ratio >= 2)
+    return replace(found, computed=f"{found.computed}; of {len(small)} small RDNs beside, all below 2 but {not_below}")
 
 
 _claim = partial(Claim, "RDN")
@@ -278,7 +272,12 @@ CLAIMS = (
     _claim("section II", "ID of node (1, 1, 2), n_0 = 3", "14", example_id),
     _claim("section II", "CR of an n-cube", "2, regardless of its size", cube_ratio),
     _claim("Table I", "n, d, D and CR of eight networks", "1,000 to 4,251,528 nodes", table1),
-    _claim("section II", "CR of RDNs in Table I", "better than hypercube and 3D tori in all cases", better),
-    _claim("section II, on small RDNs", "CR of RDNs", "better than hypercube in all cases", always_better),
+    _claim(
+        "section II",
+        "CR of RDNs in Table I",
+        "better than hypercube and 3D tori in all cases",
+        better,
+        reading="of the networks in Table I, as the sentence begins with what the table shows",
+    ),
     _claim("Theorem 2", "steps of routing", "at most 2^k D_0 + 2^(k+1) - 2", routing),
 )

@@ -8,8 +8,9 @@ from typing import Any
 
 from hdnhw.papers.catalogue import PAPERS
 from hdnhw.papers.claim import Verdict
+from hdnhw.papers.errata import ERRATA
 
-__all__ = ["papers_page"]
+__all__ = ["errata_page", "papers_page"]
 
 
 def papers_page(
@@ -31,8 +32,9 @@ def papers_page(
         "# The papers' claims, checked\n",
         f"Made by `{command}`, which computes every row; only what is published was typed in.",
         "*partly*: true under a condition that the paper does not state; *misprint*: the paper itself says otherwise",
-        "elsewhere. A correction stands here only if it held in every case that was checked. E1 to E17 are errata that",
-        "were known before.\n",
+        "elsewhere, at the place that is named, and that held in every case. A correction stands here only if it held",
+        "in every case that was checked. *Read as* says how the words of a claim are taken where they leave a choice.",
+        "E1 to E17 are the [errata](errata.md).\n",
         _counts(rows),
     ]
     for paper, claims in groupby(rows, key=lambda row: row["paper"]):
@@ -41,6 +43,30 @@ def papers_page(
         parts += [f"![{text}]({name})\n\n{text}.\n" for name, (of, text) in pictures.items() if of == paper]
         parts += [_overview(own), *(_claim(row) for row in own)]
     return "\n".join(parts)
+
+
+def errata_page(rows: Sequence[Mapping[str, Any]], *, command: str) -> str:
+    """Return the page of errata: what is wrong, and what came out of the claims that it is about.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Of all papers, see :func:`papers_page`.
+    command : str
+        The command line that makes the page.
+    """
+    parts = [
+        "# Errata of the papers\n",
+        f"Made by `{command}`. What is wrong in the papers, in short, with the claims that it is about.",
+        "Counterexamples and corrections stand in [papers.md](papers.md), by the name in the first column.",
+    ]
+    for name, text in ERRATA.items():
+        parts += [f"\n## {name}\n\n{_cell(text)}\n", "| claim | where | about | verdict |", "|---|---|---|---|"]
+        for row in rows:
+            if row["erratum"] == name:
+                cells = (row["id"], row["where"], row["claim"], row["verdict"])
+                parts.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return "\n".join([*parts, ""])
 
 
 def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -53,20 +79,25 @@ def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _overview(rows: Sequence[Mapping[str, Any]]) -> str:
-    lines = ["| where | claim | published | computed | verdict |", "|---|---|---|---|---|"]
-    names = ("where", "claim", "published", "computed")
+    lines = ["| | where | claim | published | computed | verdict |", "|---|---|---|---|---|---|"]
+    names = ("id", "where", "claim", "published", "computed")
     lines += ["| " + " | ".join(_cell(row[name]) for name in names) + f" | **{row['verdict']}** |" for row in rows]
     return "\n".join([*lines, ""])
 
 
 def _claim(row: Mapping[str, Any]) -> str:
-    """Return what the overview has no room for; nothing for a claim that holds and has no table."""
-    notes = {"Corrected": row["corrected"], "Smallest counterexample": row["counterexample"]}
+    """Return what the overview has no room for; nothing for a claim of one reading that holds and has no table."""
+    notes = {
+        "Read as": row["reading"],
+        "Corrected": row["corrected"],
+        "As the paper says in": row["elsewhere"],
+        "Smallest counterexample": row["counterexample"],
+    }
     said = [f"- {name}: {_cell(text)}" for name, text in notes.items() if text]
     if not said and not row["table"]:
         return ""
     erratum = f" ({row['erratum']})" if row["erratum"] else ""
-    lines = [f"### {row['where']}: {_cell(row['claim'])}{erratum}\n"]
+    lines = [f"### {row['id']}, {row['where']}: {_cell(row['claim'])}{erratum}\n"]
     lines += [f"- Published: {_cell(row['published'])}", f"- Computed: {_cell(row['computed'])}; **{row['verdict']}**"]
     return "\n".join([*lines, *said, "", *_table(row["table"])])
 

@@ -13,13 +13,18 @@
   `third_cluster`: each takes the cluster, of those left, over which it is shortest.
 - Base_disjoint_path, which the paper takes as given, is that of :mod:`hdnhw.routing.disjoint`.
 
+With `choices` neighbours, unused super-nodes, w and what is joined with what in Case B come in an order that is drawn:
+so it is seen whether some choice works where this one does not.
+
 References
 ----------
 .. [1] Disjoint-path paper (hdn-disjoint-paths), section 3.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from itertools import product
+from random import Random
+from typing import TypeVar
 
 from hdnhw.routing.algorithm1 import algorithm1_route
 from hdnhw.routing.disjoint import node_paths
@@ -31,10 +36,17 @@ from hdnhw.topology.network import Network
 __all__ = ["fan", "literal_routes", "mended_routes", "without_loops"]
 
 Path = list[Node]
+Item = TypeVar("Item")
 
 
 def literal_routes(
-    network: Network, src: int, dst: int, *, own_edge: bool = True, third_cluster: bool = False
+    network: Network,
+    src: int,
+    dst: int,
+    *,
+    own_edge: bool = True,
+    third_cluster: bool = False,
+    choices: Random | None = None,
 ) -> list[list[int]]:
     """Return what Algorithm 6 makes for two nodes of a dual-net: walks that may share nodes and may be too few.
 
@@ -47,6 +59,8 @@ def literal_routes(
     third_cluster : bool
         Whether the paths of Case C that do not meet in a cluster go over one of their own, as in Figure 10, or by
         HDN_routing from one fan to the other, as printed.
+    choices : Random, optional
+        Draws what the text leaves open.
 
     Raises
     ------
@@ -59,7 +73,7 @@ def literal_routes(
     ends = network.decode(network.check_node(src)), network.decode(network.check_node(dst))
     if src == dst:
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")
-    paths = _Literal(nest_of(dual), own_edge, third_cluster).algorithm6(len(dual.levels), *ends)
+    paths = _Literal(nest_of(dual), own_edge, third_cluster, choices).algorithm6(len(dual.levels), *ends)
     return [[int(network.encode(node)) for node in path] for path in paths]
 
 
@@ -92,8 +106,20 @@ def without_loops(path: list[int]) -> list[int]:
 class _Literal:
     """The algorithms on nodes of the whole network; `level` says which HDN(B, level, S) around a node is meant."""
 
-    def __init__(self, nest: Nest, own_edge: bool, third_cluster: bool) -> None:
-        self.nest, self.own_edge, self.third_cluster = nest, own_edge, third_cluster
+    def __init__(self, nest: Nest, own_edge: bool, third_cluster: bool, choices: Random | None = None) -> None:
+        self.nest, self.own_edge, self.third_cluster, self.choices = nest, own_edge, third_cluster, choices
+
+    def ordered(self, items: Iterable[Item]) -> list[Item]:
+        """Return what one may choose from in the order in which it is tried."""
+        chosen = list(items)
+        if self.choices is not None:
+            self.choices.shuffle(chosen)
+        return chosen
+
+    def neighbors(self, u: Node) -> list[Node]:
+        """The neighbours of a node in its base network."""
+        moves = self.nest.moves(0, range(len(self.nest.network.factors)))
+        return self.ordered(self.nest.neighbor(u, move) for move in moves)
 
     def routing(self, u: Node, v: Node) -> Path:
         """HDN_routing and Base_routing: Algorithm 1."""
@@ -113,17 +139,16 @@ class _Literal:
         head, inner = self.nest.cut(level - 1, u)
         return head + self.nest.in_super_node(level, inner, name)
 
-    def super_nodes(self, level: int) -> Iterator[Node]:
-        """All ids of super-nodes, in the order of numbers."""
+    def super_nodes(self, level: int) -> list[Node]:
+        """All ids of super-nodes, in the order of numbers if it is not drawn."""
         network = self.nest.network
-        return product(*(range(network.radices[place]) for place in network.levels[level - 1].cluster))
+        return self.ordered(product(*(range(network.radices[place]) for place in network.levels[level - 1].cluster)))
 
     def algorithm2(self, u: Node, done: list[Path]) -> list[Path]:
         """Base_distributing_any, for the neighbours of u that no path of `done` uses."""
         paths, home = list(done), self.super_node(1, u)
         taken = {path[1] for path in done if len(path) > 1}
-        for move in self.nest.moves(0, range(len(self.nest.network.factors))):
-            near = self.nest.neighbor(u, move)
+        for near in self.neighbors(u):
             if near in taken:
                 continue
             used = {home, *(self.super_node(1, path[-1]) for path in paths)}
@@ -149,7 +174,7 @@ class _Literal:
         """Base_distributing."""
         if u == v:
             return self.algorithm2(u, [[u]])
-        near = [self.nest.neighbor(u, move) for move in self.nest.moves(0, range(len(self.nest.network.factors)))]
+        near = self.neighbors(u)
         with_v = [w for w in near if self.super_node(1, w) == self.super_node(1, v)]
         if with_v:
             return self.algorithm2(u, [[u, *self.routing(with_v[0], v)]])
@@ -163,7 +188,7 @@ class _Literal:
             return self._crossed(level, u, paths, v)
         paths = self.algorithm3(level, u)
         there = [number for number, path in enumerate(paths) if self.cluster(level, path[-1]) == self.cluster(level, v)]
-        chosen = there[0] if there else 0
+        chosen = self.ordered(there or range(len(paths)))[0]
         paths[chosen] = paths[chosen] + self.routing(paths[chosen][-1], v)[1:]
         return paths
 
@@ -196,7 +221,7 @@ class _Literal:
             ours = self.algorithm5(level, u, enter)
         else:
             ours = self.algorithm3(level, u)
-        there = [path[-1] for path in ours if self.cluster(level, path[-1]) == self.cluster(level, v)]
+        there = self.ordered(path[-1] for path in ours if self.cluster(level, path[-1]) == self.cluster(level, v))
         theirs = self.algorithm5(level, v, there[0]) if there else self.algorithm3(level, v)
         joined, rest = [], []
         for path in ours:
@@ -206,7 +231,7 @@ class _Literal:
                 continue
             theirs.remove(other)
             joined.append(path + other[-2::-1])
-        return joined + [self._joined(one, other) for one, other in zip(rest, theirs, strict=False)]
+        return joined + [self._joined(one, other) for one, other in zip(self.ordered(rest), theirs, strict=False)]
 
     def case_c(self, level: int, u: Node, v: Node) -> list[Path]:
         """Two clusters of one class."""

@@ -1,6 +1,6 @@
 """The hop-by-hop rule of products and dual-nets and its buffer classes.
 
-Modes and classes are those of the design: a level in mode ``f`` routes as papers/README.md section 0 says and is in one
+Modes and classes are those of the design: a level in mode ``f`` routes as docs/networks.md says and is in one
 of two phases, before or after its last crossing; a level in mode ``O`` finishes its class-0 part before its class-1
 part. The virtual channel of a hop is read from (current node, destination) alone.
 """

@@ -100,7 +100,7 @@ class Nest:
     def walk(self, level: int, start: Node, goal: Node, free: Collection[int] = ()) -> Walk:
         """Return the hop-by-hop route between two nodes of `level`, where base digits of `free` need not be reached.
 
-        It is that of a rule whose modes are all f (papers/README.md, section 0). It visits no node twice and, where the
+        It is that of a rule whose modes are all f (docs/networks.md). It visits no node twice and, where the
         super-nodes are nested, is shortest.
         """
         return _walk(self, level, start, goal, tuple(free))

@@ -1,7 +1,7 @@
 """Products and dual-nets by arithmetic, with no tables.
 
 A level-k node of HDN(B, k, S) holds, from the top, the class bit c_k, the digits of the cluster id U_k, and then the
-digits of a level-(k-1) node; the base digits come last (papers/README.md section 0, from the HDN paper, section 2).
+digits of a level-(k-1) node; the base digits come last (docs/networks.md, from the HDN paper, section 2).
 """
 
 from collections.abc import Sequence
@@ -136,7 +136,7 @@ class DualNetwork(Network):
 
     @property
     def node_symmetric(self) -> bool:
-        """Whether the network is node-symmetric: symmetric factors and nested super-nodes (papers/README.md, E2)."""
+        """Whether the network is node-symmetric: symmetric factors and nested super-nodes (docs/errata.md, E2)."""
         return all(factor.is_symmetric for factor in self.factors) and self.is_nested
 
     @property
@@ -158,6 +158,12 @@ class DualNetwork(Network):
     def encode(self, digits: Digits) -> Any:
         """Return the node number of `digits`."""
         return super().encode(self._renumber(digits))
+
+    def parse_node(self, text: str) -> int:
+        """See :meth:`Network.parse_node`; of a dual-cube the binary address of its paper is read, too, all bits of it."""
+        if isinstance(self.spec, DualCube) and len(text) == len(self.radices) and set(text) <= {"0", "1"}:
+            return int(text, 2)
+        return super().parse_node(text)
 
     def encode_from(self, node: Any, digits: Digits, moved: Digits) -> Any:
         """Return the node number of `moved`, given that of `digits`."""

@@ -173,7 +173,8 @@ class Network(ABC):
         Raises
         ------
         ValueError
-            If the text is neither, or names no node. Only ASCII digits, dots and slashes are read.
+            If the text is neither, or names no node. Only ASCII digits, dots and slashes are read. A number with
+            leading zeros is refused, as it may be meant as digits.
         """
         if ADDRESS.fullmatch(text) is None:
             raise ValueError(
@@ -181,6 +182,11 @@ class Network(ABC):
                 f"not {text!r}"
             )
         if text.isdigit():
+            if len(text) > 1 and text[0] == "0":
+                raise ValueError(
+                    f"node of {self.spec} must be 0 to {self.num_nodes - 1} without leading zeros, or an address such as "
+                    f"{self.format_node(0)}, not {text!r}"
+                )
             return self.check_node(int(text))
         digits = self.digits_at([[int(item) for item in part.split(".")] for part in text.split("/")])
         if digits is None or any(not 0 <= digit < radix for digit, radix in zip(digits, self.radices, strict=True)):

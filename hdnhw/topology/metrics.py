@@ -315,7 +315,7 @@ def degree_bounds(network: Network) -> tuple[int, int]:
 
 
 def degree_paper(network: Network) -> int:
-    """Return the degree as the HDN paper counts it: a cycle of two nodes has two edges (papers/README.md, E10)."""
+    """Return the degree as the HDN paper counts it: a cycle of two nodes has two edges (docs/errata.md, E10)."""
     most = degree_bounds(network)[1]
     if not isinstance(network, DualNetwork):
         return most
@@ -360,7 +360,7 @@ def diameter_formula(network: Network) -> int | None:
 
 
 def diameter_corrected(network: Network) -> int | None:
-    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (papers/README.md, E8); else None."""
+    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (docs/errata.md, E8); else None."""
     if not isinstance(network, DualNetwork):
         return None
     diameter = sum(factor.diameter for factor in network.factors)
@@ -388,7 +388,7 @@ def nested_average_distance(network: Network) -> Fraction | None:
     """Return the closed-form average distance over ordered pairs u != v, or None where none is known.
 
     ``a_j = 2 a_(j-1) - a(SN^j) + 3/2 - 1/m_j`` over all pairs, for nested S with more than one cluster a class
-    (papers/README.md section 0).
+    (docs/networks.md).
     """
     if not isinstance(network, DualNetwork) or not network.is_nested:
         return None

@@ -44,7 +44,8 @@ def test_a_condition_must_part_the_cases(met, expected):
 @pytest.mark.parametrize(("last", "expected"), [(True, Verdict.MISPRINT), (False, Verdict.FALSE)])
 def test_a_misprint_is_right_elsewhere_in_every_case(last, expected):
     cases = [case(4, False, corrected=True), case(1, True, corrected=last)]
-    assert judge(cases, corrected="true of all", elsewhere=True).verdict == expected
+    found = judge(cases, corrected="true of all", elsewhere="section 2")
+    assert (found.verdict, found.elsewhere) == (expected, "section 2" if last else None)
 
 
 def test_the_table_is_handed_on():

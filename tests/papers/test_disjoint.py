@@ -15,6 +15,7 @@ def small(monkeypatch):
     monkeypatch.setattr(disjoint_paths, "MOST", 64)
     monkeypatch.setattr(disjoint_paths, "SAMPLE", 25)
     monkeypatch.setattr(disjoint_faults, "PAIRS", 40)
+    monkeypatch.setattr(disjoint_faults, "MORE_PAIRS", 60)
     monkeypatch.setattr(disjoint_faults, "TRIALS", 4000)
     for made in (disjoint_faults._paths, disjoint_faults._points):
         made.cache_clear()
@@ -41,13 +42,42 @@ def test_every_check_is_its_own():
         (disjoint_paths.fan_length, Verdict.FALSE),
         (disjoint_paths.theorem4_solved, Verdict.MISPRINT),
         (disjoint_faults.clusters_used, Verdict.HOLDS),
+        (disjoint_faults.clusters_of_pairs_a, Verdict.HOLDS),
+        (disjoint_faults.clusters_of_pairs_b, Verdict.FALSE),
         (disjoint_faults.clusters_c, Verdict.MISPRINT),
+        (disjoint_faults.limits, Verdict.HOLDS),
         (disjoint_faults.figure13, Verdict.HOLDS),
     ],
 )
 @pytest.mark.usefixtures("small")
 def test_verdicts(check, verdict):
     assert check().verdict == verdict
+
+
+@pytest.mark.usefixtures("small")
+def test_the_order_of_the_cases_can_hold(monkeypatch):
+    assert disjoint_faults.order().verdict == Verdict.FALSE
+    means = {"A": (1.5, 0.1), "B": (3.9, 0.01), "C": (3.7, 0.01)}
+    monkeypatch.setattr(disjoint_faults, "_mean_clusters", lambda case, _: means[case])
+    assert disjoint_faults.order().verdict == Verdict.HOLDS
+
+
+@pytest.mark.usefixtures("small")
+def test_nodes_that_fail_each_for_itself_leave_all_paths_as_printed(monkeypatch):
+    found = disjoint_faults.all_paths()
+    assert disjoint_faults.READINGS[0] not in (found.counterexample or "")
+    monkeypatch.setattr(disjoint_faults, "_whole", lambda pairs, rate, _: (1 - rate) ** len(pairs[0]) / 2)
+    found = disjoint_faults.all_paths()
+    assert found.verdict == Verdict.FALSE
+
+
+@pytest.mark.usefixtures("small")
+def test_some_choices_make_algorithm_6_find_paths(monkeypatch):
+    monkeypatch.setattr(disjoint_paths, "_networks", lambda: [dual_net("hdn(cube(3), [[2]])")])
+    found = disjoint_paths.chosen_b()
+    assert (found.verdict, found.table[0]["without one"]) == (Verdict.HOLDS, 0)
+    monkeypatch.setattr(disjoint_paths, "TRIES", 1)
+    assert disjoint_paths.chosen_b().verdict == Verdict.FALSE
 
 
 @pytest.mark.usefixtures("small")

@@ -41,11 +41,19 @@ def test_verdicts(check, verdict):
 def test_theorem_3_on_a_ring_of_eight():
     # Algorithm 2 on C8, by hand: 4 words cross, 4 in clusters of two, all 8 cross, 4 in clusters; 16 are published.
     found = hdn_exchange.theorem3()
-    assert found.verdict == Verdict.FALSE
-    assert found.counterexample.startswith("rdn(cube(1), 1): 4 t_s + 16 t_w, or 4 t_s + 16 t_w")
+    assert found.counterexample.startswith("rdn(cube(1), 1), split sum: 4 t_s + 16 t_w, or 4 t_s + 16 t_w")
     assert found.counterexample.endswith("4 t_s + 20 t_w computed")
     assert found.corrected == hdn_exchange.CORRECTED
     assert [row["least words"] for row in found.table] == [16, 40]
+
+
+def test_theorem_3_is_exact_where_super_nodes_are_pairs():
+    found = hdn_exchange.theorem3()
+    assert found.verdict == Verdict.PARTLY
+    ring, pairs = found.table
+    assert {ring[f"split {split}"] for split in ("sum", "destination", "source")} == {"4 t_s + 20 t_w"}
+    assert (pairs["split destination"], pairs["split source"]) == (pairs["published"],) * 2 == ("6 t_s + 48 t_w",) * 2
+    assert pairs["split sum"] == "6 t_s + 56 t_w"
 
 
 def test_a_wrong_correction_is_not_handed_back(monkeypatch):
@@ -56,6 +64,7 @@ def test_a_wrong_correction_is_not_handed_back(monkeypatch):
 def test_a_right_formula_holds(monkeypatch):
     right = hdn_exchange.corrected_formula
     monkeypatch.setattr(hdn_exchange, "paper_formula", lambda network, _: right(network))
+    monkeypatch.setattr(hdn_exchange, "ONE_N", ())
     assert hdn_exchange.theorem3().verdict == hdn_exchange.within_theorem3().verdict == Verdict.HOLDS
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hdnhw.collective.emulation import published_steps
-from hdnhw.papers import hsn, hsn_algorithms
+from hdnhw.papers import hsn, hsn_algorithms, hsn_nuclei
 from hdnhw.papers.claim import Verdict
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -21,7 +21,7 @@ KNOWN = {
     "hfn_diameters": (Verdict.HOLDS, None),
     "hcn3_diameters": (Verdict.PARTLY, "hcn3(1): below 3 published, 3 computed"),
     "hcn3_without_links": (Verdict.FALSE, "hsn(3, cube(1)): below 3 published, 5 computed"),
-    "printed_path": (Verdict.MISPRINT, None),
+    "printed_path": (Verdict.MISPRINT, "hsn(2, cube(1)): as printed published, not"),
     "diameters": (Verdict.HOLDS, None),
     "divisors": (Verdict.HOLDS, None),
     "exchange_steps": (Verdict.HOLDS, None),
@@ -35,6 +35,17 @@ KNOWN = {
     "folded_below_nuclei": (Verdict.PARTLY, "folded_hsn(2, 2): below 3 published, 3 computed"),
     "cube_in_folded": (Verdict.HOLDS, None),
 }
+
+
+def test_complements_in_hsns_of_folded_cubes(monkeypatch):
+    """7 hops in HSN(3, FQ_4): 2 l is not enough."""
+    monkeypatch.setattr(hsn_nuclei, "FOLDED", [(2, 2), (3, 2), (2, 3), (3, 3)])
+    found = hsn_nuclei.complement_hops()
+    assert (found.verdict, found.corrected) == (Verdict.FALSE, None)
+    assert [row["hops"] for row in found.table] == [3, 5, 4, 6]
+    assert hsn_nuclei.complement_grows().verdict == Verdict.HOLDS
+    monkeypatch.setattr(hsn_nuclei, "distances_from", lambda network, _: np.full(network.num_nodes, 4))
+    assert hsn_nuclei.complement_grows().verdict == Verdict.FALSE
 
 
 @pytest.mark.parametrize("name", KNOWN)

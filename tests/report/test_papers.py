@@ -1,12 +1,16 @@
 """The page of checked claims."""
 
-from hdnhw.report.papers import papers_page
+from hdnhw.papers.errata import ERRATA
+from hdnhw.report.papers import errata_page, papers_page
 
 ROW = {
+    "id": "HDN-2",
     "paper": "HDN",
     "where": "Theorem 1",
     "claim": "size",
     "published": "2*n | 2_k",
+    "reading": None,
+    "elsewhere": None,
     "computed": "holds on 1 of 2 networks",
     "verdict": "false",
     "corrected": "n < 2",
@@ -19,17 +23,28 @@ GOOD = ROW | {"where": "Table 1", "verdict": "holds", "corrected": None, "counte
 
 def test_what_is_wrong_is_told_in_full():
     page = papers_page([ROW, GOOD], command="hdnhw papers")
-    assert "### Theorem 1: size (E1)" in page
+    assert "### HDN-2, Theorem 1: size (E1)" in page
     assert "- Corrected: n \\< 2" in page
     assert "- Smallest counterexample: cube(1): 4 published, 2 computed" in page
     assert "| cube(1) | 4 | 2 |" in page
-    assert "| Theorem 1 | size | 2\\*n \\| 2\\_k | holds on 1 of 2 networks | **false** |" in page
+    assert "| HDN-2 | Theorem 1 | size | 2\\*n \\| 2\\_k | holds on 1 of 2 networks | **false** |" in page
+
+
+def test_how_it_is_read_is_told_where_it_holds():
+    page = papers_page([ROW, GOOD | {"reading": "n is even"}], command="hdnhw papers")
+    assert "### HDN-2, Table 1: size (E1)" in page
+    assert "- Read as: n is even" in page
+
+
+def test_a_misprint_names_the_other_place():
+    page = papers_page([ROW | {"verdict": "misprint", "elsewhere": "section 3"}], command="hdnhw papers")
+    assert "- As the paper says in: section 3" in page
 
 
 def test_what_holds_is_a_row():
     page = papers_page([ROW, GOOD], command="hdnhw papers")
-    assert "### Table 1" not in page
-    assert page.count("| Table 1 |") == 1
+    assert "### HDN-2, Table 1" not in page
+    assert page.count("| HDN-2 | Table 1 |") == 1
 
 
 def test_verdicts_are_counted_by_paper():
@@ -44,3 +59,10 @@ def test_pictures_stand_with_their_paper():
     page = papers_page([GOOD, GOOD | {"paper": "DC"}], command="hdnhw papers", pictures=pictures)
     assert page.index("![Dual-cube](a.svg)") > page.index("## DC: Dual-cube")
     assert "b.svg" not in page
+
+
+def test_errata_name_the_claims_that_they_are_about():
+    page = errata_page([ROW, GOOD | {"erratum": None}], command="hdnhw papers")
+    assert page.index("## E1\n") < page.index("| HDN-2 | Theorem 1 | size | false |") < page.index("## E2\n")
+    assert "| Table 1 |" not in page
+    assert page.count("\n## E") == len(ERRATA) == 17

@@ -58,7 +58,7 @@ def equal_on(care, x, y):
 
 
 class PseudoCode:
-    """``hop(j, x, t, care)`` with its phase bits as the design gives it, on numbers of papers/README.md section 0."""
+    """``hop(j, x, t, care)`` with its phase bits as the design gives it, on numbers of docs/networks.md."""
 
     def __init__(self, factors, super_nodes, modes):
         self.factors, self.super_nodes = factors, [set(inside) for inside in super_nodes]

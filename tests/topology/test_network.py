@@ -1,4 +1,4 @@
-"""The network against a naive builder (papers/README.md section 0), the dual-cube paper's rule and networkx."""
+"""The network against a naive builder (docs/networks.md), the dual-cube paper's rule and networkx."""
 
 from functools import reduce
 from itertools import combinations, product
@@ -385,6 +385,10 @@ RANGE = "node address of rdn(cube(3), 1) must be 0.0/0.0.0 to 1.7/1.1.1, not "
         ("0.1_0/0.0.0", SHAPE + "'0.1_0/0.0.0'"),
         pytest.param("1" * 5000, SHAPE + repr("1" * 5000), id="5000 digits"),
         ("128", "node of rdn(cube(3), 1) must be 0 to 127, not 128"),
+        (
+            "011",
+            "node of rdn(cube(3), 1) must be 0 to 127 without leading zeros, or an address such as 0.0/0.0.0, not '011'",
+        ),
         ("-1", SHAPE + "'-1'"),
         ("0.0.0", RANGE + "'0.0.0'"),
         ("0/0.0.0", RANGE + "'0/0.0.0'"),
@@ -401,6 +405,15 @@ def test_address_that_names_no_node(text, message):
     with pytest.raises(ValueError, match="node") as caught:
         build(parse("rdn(cube(3), 1)")).parse_node(text)
     assert str(caught.value) == message
+
+
+def test_the_binary_address_of_a_dual_cube():
+    network = build(parse("dualcube(3)"))
+    assert [network.parse_node(text) for text in ("00011", "10011", "11111", "0", "31")] == [3, 19, 31, 0, 31]
+    assert network.neighbors(network.parse_node("10011"))["cross1"] == network.parse_node("00011")
+    for text in ("0011", "00012", "000011"):
+        with pytest.raises(ValueError, match="without leading zeros"):
+            network.parse_node(text)
 
 
 def test_one_cluster_a_class_has_cluster_0_alone():
