@@ -160,7 +160,7 @@ class DualNetwork(Network):
         return super().encode(self._renumber(digits))
 
     def parse_node(self, text: str) -> int:
-        """See :meth:`Network.parse_node`; of a dual-cube the binary address of its paper is read, too, all bits of it."""
+        """See :meth:`Network.parse_node`; of a dual-cube the binary address of its paper is read, too: all its bits."""
         if isinstance(self.spec, DualCube) and len(text) == len(self.radices) and set(text) <= {"0", "1"}:
             return int(text, 2)
         return super().parse_node(text)

@@ -184,8 +184,8 @@ class Network(ABC):
         if text.isdigit():
             if len(text) > 1 and text[0] == "0":
                 raise ValueError(
-                    f"node of {self.spec} must be 0 to {self.num_nodes - 1} without leading zeros, or an address such as "
-                    f"{self.format_node(0)}, not {text!r}"
+                    f"node of {self.spec} must be 0 to {self.num_nodes - 1} without leading zeros, or an address such "
+                    f"as {self.format_node(0)}, not {text!r}"
                 )
             return self.check_node(int(text))
         digits = self.digits_at([[int(item) for item in part.split(".")] for part in text.split("/")])

@@ -385,10 +385,7 @@ RANGE = "node address of rdn(cube(3), 1) must be 0.0/0.0.0 to 1.7/1.1.1, not "
         ("0.1_0/0.0.0", SHAPE + "'0.1_0/0.0.0'"),
         pytest.param("1" * 5000, SHAPE + repr("1" * 5000), id="5000 digits"),
         ("128", "node of rdn(cube(3), 1) must be 0 to 127, not 128"),
-        (
-            "011",
-            "node of rdn(cube(3), 1) must be 0 to 127 without leading zeros, or an address such as 0.0/0.0.0, not '011'",
-        ),
+        ("011", SHAPE.replace("127", "127 without leading zeros,") + "'011'"),
         ("-1", SHAPE + "'-1'"),
         ("0.0.0", RANGE + "'0.0.0'"),
         ("0/0.0.0", RANGE + "'0/0.0.0'"),
