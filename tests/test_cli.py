@@ -24,7 +24,7 @@ REFERENCE = Path(__file__).parent / "reference" / "networks.json"
 INSTANCES = json.loads(REFERENCE.read_text())["instances"]
 KEYS = {
     "info 'rdn(cube(2), 1)'": "spec nodes edges degree_min degree_max degree_paper diameter diameter_formula "
-    "average_distance distance_histogram node_symmetric num_vcs deadlock_free "
+    "average_distance distance_histogram distance_histogram_of node_symmetric num_vcs deadlock_free "
     "edge_symmetric connectivity bisection cr cr_w",
     "neighbors 'rdn(cube(2), 1)' 3": "node neighbors ports",
     "route 'rdn(cube(2), 1)' 0 31": "hops nodes ports vcs",
@@ -841,6 +841,15 @@ def test_routing_in_fast_modes_reproduces_the_reference(run, instance):
 def test_the_reference_is_whole():
     assert sum(one["n"] <= 2048 for one in INSTANCES) == 40
     assert sum(one["n"] <= 1024 and "routing_memoryless" in one for one in INSTANCES) == 23
+
+
+def test_the_histogram_says_of_which_node_it_is(run):
+    for spec, whose in (
+        ("cube(3)", "every node"),
+        ("hdn(cube(2), [[0], [0, 1]])", "node 0"),
+        ("hsn(2, cube(2))", "node 0"),
+    ):
+        assert result_of(run, f"info '{spec}'")["distance_histogram_of"] == whose
 
 
 def test_what_is_too_large_to_search_is_null(run, monkeypatch):

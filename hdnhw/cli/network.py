@@ -63,6 +63,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "average_distance": None,
         "average_distance_exact": None,
         "distance_histogram": None,
+        "distance_histogram_of": None,
         "node_symmetric": network.node_symmetric,
         "nested": network.is_nested if isinstance(network, DualNetwork) else None,
         "edge_symmetric": None,
@@ -80,6 +81,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         result["average_distance_exact"] = None if average is None else str(average)
         result["distance_histogram"] = list(found.histogram)
         result |= _structure(network, found.diameter)
+        result["distance_histogram_of"] = "every node" if result["node_symmetric"] else "node 0"
     else:
         say(f"{network.spec} has more than {SEARCH_LIMIT} nodes or {SEARCH_PORTS} ports in all: not searched")
     try:

@@ -195,6 +195,16 @@ def growth() -> Finding:
     )
 
 
+def growth_rate() -> Finding:
+    """Compare the growth that section 2 names with the nodes, and with what Table 2 says of them."""
+    cases = []
+    for base, k in product(("complete(2)", "torus(3)", "cube(2)", "cube(3)"), (1, 2, 3)):
+        network = dual_net(f"rdn({base}, {k})")
+        rate = (2 * dual_net(base).num_nodes) ** 2**k
+        cases.append(compare(network, rate, network.num_nodes, corrected=rate // 2))
+    return judge(cases, corrected="(2m)^(2^k) / 2", elsewhere="Table 2")
+
+
 CLAIMS = (
     Claim(
         paper="HDN",
@@ -217,6 +227,14 @@ CLAIMS = (
         claim="sizes of the RDN on a 3-cube, k = 1, 2, 3",
         published="2^7, 2^15, 2^31",
         check=growth,
+    ),
+    Claim(
+        paper="HDN",
+        where="section 2",
+        claim="how fast the RDN grows",
+        published="(2m)^(2^k)",
+        check=growth_rate,
+        reading="as its number of nodes",
     ),
     Claim(
         paper="HDN",

@@ -175,6 +175,9 @@ def table1_bound() -> Finding:
 PRINTED = {(0, 0, 0, 0): (0, 0), (1, 4, 2, 3): (19, 0), (0, 0, 2, 2): (0, 14), (1, 4, 4, 5): (19, 14)}
 """Table 4: (C^1, U^1, SN^1, N^1) and (SN^2, N^2)."""
 
+SERIAL = (0, 285, 14, 299)
+"""Table 4: the serial numbers, of both."""
+
 
 def _moved(index: Sequence[int], first: Sequence[str], upper: Sequence[str], inner: Sequence[str]) -> tuple[int, int]:
     """Return (SN^2, N^2) after the text: b0 moves into SN^2 and b2 into N^2, digits in these orders."""
@@ -240,6 +243,50 @@ def example() -> Finding:
     return judge([compare(network, (2, 5, 5, 6, 20, 15), computed)], of="examples")
 
 
+def difference() -> Finding:
+    """Take the factors of one super-node that another one has not, in the example."""
+    network = dual_net("hdn(torus(2, 3, 5), [[0, 1], [1, 2]])")
+    below, above = _super_nodes(network)
+    sizes = [network.factors[factor].size for factor in sorted(below - above)]
+    return judge([compare(network, [2], sizes)], of="examples")
+
+
+def serial_numbers() -> Finding:
+    """Evaluate both serial numbers of the four examples of Table 4."""
+    cases = []
+    for number, (index, name) in enumerate(PRINTED.items()):
+        (c, u, sn, n), (above, inner) = index, name
+        found = c * 150 + u * 30 + sn * 6 + n, above * 15 + inner
+        printed = SERIAL[number]
+        case = Case(
+            network=str(index),
+            nodes=number,
+            published=(printed, printed),
+            computed=found,
+            holds=found == (printed, printed),
+        )
+        cases.append(case)
+    return judge(cases, of="rows")
+
+
+def inner_calls() -> Finding:
+    """Route in clusters between nodes of the same N^k, as the proof of Theorem 2 has it, from every node."""
+    cases = []
+    for network in dual_nets(QUOTIENTS):
+        if len(network.levels) > 1 and network.levels[0].cluster:
+            cluster, name = _cluster(network)
+            inside = network.levels[-1].super_node_factors
+            places = [cluster.base_digits[factor] for factor in inside]
+            node_id = _numbers(cluster, places, cluster.num_nodes)
+            lengths = algorithm1_lengths(cluster, range(cluster.num_nodes))
+            longest = int(lengths[node_id[:, None] == node_id].max())
+            published = cluster.diameter_formula - _diameter(network, set(inside))
+            case = compare(network, f"at most {published} hops", longest, condition=_bounds(network)[2])
+            cases.append(replace(case, holds=longest <= published))
+            assert name.max() + 1 == cluster.num_nodes // _size(network, set(inside)), "each super-node has a number"
+    return judge(cases, condition="D(SN^i - SN^(i-1)) <= 1 for all i > 1")
+
+
 def super_node_range() -> Finding:
     """Count the super-nodes of the highest level, and evaluate the formula for the range of their ids."""
     cases = []
@@ -285,8 +332,18 @@ CLAIMS = (
     _claim("section 3", "re-indexing where s_(i-1) = s_i", "one to one from (C, U, SN) to SN^i_id", simple_reindexing),
     _claim("section 3", "ranges of C^1, U^1, SN^1, N^1, SN^2, N^2 in the example", "2, 5, 5, 6, 20, 15", example),
     _claim("Table 4", "re-indexing, four examples", "(0, 0), (19, 0), (0, 14), (19, 14)", table4, "E7"),
+    _claim("section 3", "the difference graph SN_1 - SN_2 in the example", "C_2", difference),
+    _claim("Table 4", "serial numbers of the four examples, of both indices", "0, 285, 14, 299", serial_numbers),
     _claim("section 3", "Algorithm 1", "finds a shortest path", shortest, "E3"),
     _claim("section 3, on Table 3", "Algorithm 1", "finds a shortest path", table3_shortest, "E3"),
     _claim("Theorem 2", "routes of Algorithm 1", BOUND, bound, "E3"),
+    _claim(
+        "Theorem 2, proof",
+        "hops of a recursive call, from u to u' with the same N^k",
+        "R_(k-1) - R(SN^k)",
+        inner_calls,
+        "E3",
+        "R_(k-1) as Theorem 2 has it, the route of Algorithm 1 between any two nodes of a cluster with the same N^k",
+    ),
     _claim("Theorem 2, on Table 1", "routes of Algorithm 1, networks of up to 20,000 nodes", BOUND, table1_bound, "E3"),
 )

@@ -119,6 +119,23 @@ def unique() -> Finding:
     return judge(cases, of="base graphs", condition="G is complete", corrected=corrected)
 
 
+PRODUCTS = (
+    "torus(2, 3)",
+    "torus(3, 4)",
+    "torus(2, 3, 5)",
+    "product(complete(4), torus(5))",
+    "product(cube(2), complete(3), torus(4))",
+    "product(torus(2, 3), ghc(2, 5))",
+)
+"""Of cycles, edges and complete graphs, like and unlike."""
+
+
+def products() -> Finding:
+    """Find the orbits of the nodes of products of symmetric factors."""
+    networks = [dual_net(text) for text in PRODUCTS]
+    return judge([compare(network, 1, int(_orbits(network).node_orbit.max()) + 1) for network in networks])
+
+
 _claim = partial(Claim, "HDN")
 
 
@@ -126,5 +143,6 @@ CLAIMS = (
     _claim("abstract, sections 1, 2", "symmetry of nodes", "the HDN is node-symmetric", node_symmetric, "E2"),
     _claim("abstract, on Table 1", "symmetry of nodes", "the HDN is node-symmetric", table1_node_symmetric, "E2"),
     _claim("abstract", "symmetry of edges", "the HDN is edge-symmetric", edge_symmetric, "E2"),
+    _claim("section 2", "a product of symmetric graphs", "is symmetric", products),
     _claim("section 2", "the graph expanded from a symmetric G", "unique and symmetric", unique, "E15"),
 )

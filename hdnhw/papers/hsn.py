@@ -12,6 +12,7 @@ import numpy as np
 from hdnhw.papers.claim import Case, Finding, Verdict, judge
 from hdnhw.papers.families import compare
 from hdnhw.papers.hsn_algorithms import CLAIMS as ALGORITHMS
+from hdnhw.papers.hsn_corollaries import CLAIMS as COROLLARIES
 from hdnhw.papers.hsn_nuclei import CLAIMS as SOME_NUCLEI
 from hdnhw.papers.hsn_nuclei import MOST_NODES, claim_of, diameter_of, edges_of, network_of
 from hdnhw.routing.plan import plan
@@ -373,5 +374,6 @@ CLAIMS = (
         farthest_pair,
     ),
     *ALGORITHMS,
+    *COROLLARIES,
     *SOME_NUCLEI,
 )

@@ -102,6 +102,29 @@ def table2() -> Finding:
     return replace(found, computed=f"{found.computed}; of 32,768 nodes all-to-all from {SOURCES} sources")
 
 
+CLOSE = Fraction(1, 10)
+"""How much longer than on the hypercube is very close to it."""
+
+
+def close_times() -> Finding:
+    """Compare the words on RDNs with those on hypercubes of the same size."""
+    cases = []
+    for pattern, operation in OPERATIONS.items():
+        for cube, spec in (("cube(7)", RDN1), ("cube(15)", RDN2)):
+            one, other = (count(dual_net(text), operation, own=False) for text in (cube, spec))
+            ratio = Fraction(other.words) / Fraction(one.words)
+            cases.append(
+                Case(
+                    network=f"{pattern} on {spec}",
+                    nodes=dual_net(spec).num_nodes,
+                    published=f"about {one}",
+                    computed=f"{other}, {float(ratio):.2f} times the words",
+                    holds=ratio <= 1 + CLOSE,
+                )
+            )
+    return judge(cases, of="patterns and sizes")
+
+
 def table2_scatter() -> Finding:
     """Check One2All_P, and the sum that is printed for it, which has a term for each crossing and step."""
     cases, found = [], []
@@ -365,6 +388,13 @@ CLAIMS = (
         "8 t_s + 512 m t_w; 18 t_s + 16384 18 m t_w = 18 t_s + 294912 m t_w",
         table2_exchange,
         "E4",
+    ),
+    _claim(
+        "section VI",
+        "times on RDNs and on hypercubes of the same size",
+        "very close",
+        close_times,
+        reading=f"no more than {CLOSE * 100} % more words; {OWN}",
     ),
     _claim("section VI", "links of RDNs and of hypercubes", "more links in hypercubes", links),
 )

@@ -38,6 +38,8 @@ def test_a_cycle_of_two_nodes():
 def test_growth_and_range():
     assert hdn_networks.growth().verdict == hdn_networks.range_of_sizes().verdict == Verdict.HOLDS
     assert hdn_networks.range_of_sizes().computed.startswith("72 sizes from 60 to 6480000")
+    found = hdn_networks.growth_rate()
+    assert (found.verdict, found.elsewhere) == (Verdict.MISPRINT, "Table 2")
 
 
 def test_a_wrong_cell_is_found(monkeypatch):

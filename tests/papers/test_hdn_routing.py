@@ -28,12 +28,20 @@ def small(monkeypatch):
         ),
         ("super_node_range", Verdict.MISPRINT, "hdn(complete(2), [[], [0]]): 2 published, 4 computed"),
         ("table1_bound", Verdict.HOLDS, None),
+        ("difference", Verdict.HOLDS, None),
+        ("serial_numbers", Verdict.HOLDS, None),
     ],
 )
 def test_verdicts(check, verdict, counterexample):
     found = getattr(hdn_routing, check)()
     assert found.verdict == verdict
     assert (found.counterexample or "").startswith(counterexample or "")
+
+
+def test_the_step_of_the_proof_of_theorem_2_that_is_wrong():
+    found = hdn_routing.inner_calls()
+    assert found.verdict == Verdict.PARTLY
+    assert found.counterexample == "hdn(cube(2), [[], [0, 1]]): at most 4 hops published, 5 computed"
 
 
 def test_theorem_2(monkeypatch):

@@ -16,6 +16,12 @@ def test_nodes_of_nested_networks_only(monkeypatch):
     assert hdn_symmetry._orbits(dual_net("hdn(cube(2), [[0], [0, 1]])")).node_orbit.max() + 1 == 4
 
 
+def test_products(monkeypatch):
+    assert hdn_symmetry.products().verdict == Verdict.HOLDS
+    monkeypatch.setattr(hdn_symmetry, "PRODUCTS", ("torus(2, 3)", "mesh(3, 3)"))
+    assert hdn_symmetry.products().counterexample == "mesh(3, 3): 1 published, 3 computed"
+
+
 def test_edges_of_cubes_only(monkeypatch):
     monkeypatch.setattr(hdn_symmetry, "MOST", 130)
     found = hdn_symmetry.edge_symmetric()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hdnhw.collective.emulation import published_steps
-from hdnhw.papers import hsn, hsn_algorithms, hsn_nuclei
+from hdnhw.papers import hsn, hsn_algorithms, hsn_corollaries, hsn_nuclei
 from hdnhw.papers.claim import Verdict
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -34,6 +34,10 @@ KNOWN = {
     "folded_below_cube": (Verdict.PARTLY, "folded_hsn(2, 1): below 2 published, 2 computed"),
     "folded_below_nuclei": (Verdict.PARTLY, "folded_hsn(2, 2): below 3 published, 3 computed"),
     "cube_in_folded": (Verdict.HOLDS, None),
+    "emulation": (Verdict.HOLDS, None),
+    "total_exchange": (Verdict.HOLDS, None),
+    "optimal_diameter": (Verdict.HOLDS, None),
+    "radix_slowdown": (Verdict.HOLDS, None),
 }
 
 
@@ -46,6 +50,17 @@ def test_complements_in_hsns_of_folded_cubes(monkeypatch):
     assert hsn_nuclei.complement_grows().verdict == Verdict.HOLDS
     monkeypatch.setattr(hsn_nuclei, "distances_from", lambda network, _: np.full(network.num_nodes, 4))
     assert hsn_nuclei.complement_grows().verdict == Verdict.FALSE
+
+
+def test_a_constant_that_is_too_small(monkeypatch):
+    monkeypatch.setattr(hsn_corollaries, "CONSTANT", 2)
+    assert hsn_corollaries.emulation().verdict == Verdict.FALSE
+    assert hsn_corollaries.optimal_diameter().verdict == Verdict.FALSE
+
+
+def test_the_least_diameter_of_a_size_and_degree():
+    """Petersen's graph reaches it: 10 nodes of degree 3; 11 take one hop more."""
+    assert [hsn_corollaries._moore(nodes, 3) for nodes in (1, 4, 5, 10, 11, 22, 23)] == [0, 1, 2, 2, 3, 3, 4]
 
 
 @pytest.mark.parametrize("name", KNOWN)
