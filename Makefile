@@ -51,7 +51,7 @@ check-soak: $(READY)
 	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS) --packets 190000 --rounds 20
 
 # Mutants of emitted text against the benches: all of a router and ejection buffer, some of what options and endpoints add;
-# those that survive must be listed, with a reason. COUNT draws as many of each by SEED; about 40 minutes.
+# those that survive must be listed, with a reason. COUNT draws as many of each by SEED; about 20 minutes.
 check-mutants: $(READY)
 	$(BIN)/python -m tests.mutants.check --seed $(SEED) $(addprefix --count ,$(COUNT))
 

@@ -146,7 +146,7 @@ def _costs(options: argparse.Namespace, schedule: Any, operation: str, counted: 
         "paper_formula_words": None if printed is None else _number(printed.words * words),
     }
     if operation == "exchange":
-        right = corrected_formula(network)
+        right = corrected_formula(network, split=getattr(options, "split", "destination"))
         result["corrected_formula_words"] = None if right is None else _number(right.words * words)
         if counted.all_port:
             least = flow_bound(neighbor_table(network))

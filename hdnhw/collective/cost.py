@@ -118,13 +118,15 @@ def paper_formula(network: Network, operation: str) -> Cost | None:
     return Cost(crossings, nodes) + once * ratio + once * (ratio / size) + once.times(2**levels - 2)
 
 
-def corrected_formula(network: Network) -> Cost | None:
+def corrected_formula(network: Network, *, split: str = "sum") -> Cost | None:
     """Return ``(2^k - 1)(2 t_s + 3/2 n_k t_w) + 2^k T_0(n_k / n_0)``, Theorem 3 as Algorithm 2 is executed, or None.
 
     It is what is counted if the load is uniform: with the split ``sum``, or where super-nodes are single nodes
-    (docs/errata.md, E4).
+    (docs/errata.md, E4). Elsewhere no formula is known.
     """
     if not isinstance(network, DualNetwork) or not network.levels:
+        return None
+    if split != "sum" and any(level.super_node_factors for level in network.levels):
         return None
     levels, nodes = len(network.levels), network.num_nodes
     base = _base(network)

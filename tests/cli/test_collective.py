@@ -45,13 +45,22 @@ def result_of(capsys, tmp_path, monkeypatch):
 
 
 def test_words_multiply_and_the_time_is_that_of_the_cost_model(result_of):
-    once = result_of("exchange 'hdn(cube(2), [[], [0]])' --schedule paper")
-    many = result_of("exchange 'hdn(cube(2), [[], [0]])' --schedule paper --words 5 --startup-time 100 --word-time 0.5")
+    line = "exchange 'hdn(cube(2), [[], [0]])' --schedule paper --split sum"
+    once, many = result_of(line), result_of(f"{line} --words 5 --startup-time 100 --word-time 0.5")
     assert many["startups"] == once["startups"] == 14
     for name in ("words", "lower_bound_words", "total_words", "paper_formula_words", "corrected_formula_words"):
         assert many[name] == 5 * once[name]
     assert many["time"] == 100 * many["startups"] + many["words"] / 2
     assert many["cost"] == f"14 t_s + {many['words']} t_w"
+
+
+def test_the_corrected_formula_is_that_of_the_split(result_of):
+    line = "exchange 'hdn(cube(2), [[0]])' --schedule paper --split"
+    evenly, by_destination = result_of(f"{line} sum"), result_of(f"{line} destination")
+    assert evenly["words"] == evenly["corrected_formula_words"] == 56
+    assert by_destination["words"] == by_destination["paper_formula_words"] == 48
+    assert by_destination["corrected_formula_words"] is None
+    assert result_of("exchange 'rdn(cube(2), 1)' --schedule paper")["corrected_formula_words"] == 112
 
 
 def test_a_row_for_each_step(result_of):
