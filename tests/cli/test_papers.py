@@ -17,9 +17,9 @@ def test_names_count_the_claims_of_a_paper():
 
 
 def test_one_claim(capsys):
-    assert main(["papers", "--claim", "hdn-4", "--json"]) == 0
+    assert main(["papers", "--claim", "hdn-3", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["claims"]
-    assert (row["id"], row["published"], row["verdict"]) == ("HDN-4", CLAIMS[3].published, "holds")
+    assert (row["id"], row["published"], row["verdict"]) == ("HDN-3", CLAIMS[2].published, "holds")
     assert row["reading"] is None
 
 
