@@ -21,9 +21,14 @@ from hdnhw.papers.disjoint_networks import EXAMPLE, disjoint_claim
 from hdnhw.papers.families import dual_net
 from hdnhw.routing.disjoint import disjoint_routes
 from hdnhw.routing.disjoint_literal import fan, mended_routes
-from hdnhw.routing.path_faults import FaultPoint, clusters_of, hops_of_pairs, pairs_of_case, try_faults
-from hdnhw.topology.disjoint import fault_of_paths
-from hdnhw.topology.metrics import neighbor_table
+from hdnhw.routing.path_faults import (
+    FaultPoint,
+    clusters_of,
+    disjoint_paths_of_pairs,
+    hops_of_pairs,
+    pairs_of_case,
+    try_faults,
+)
 
 __all__ = ["CLAIMS"]
 
@@ -301,12 +306,9 @@ READINGS = (
 
 def _disjoint_pairs(case: str) -> list[list[int]]:
     """Return the nodes on the paths of each pair whose paths are disjoint, but for its ends."""
-    around = [set(row) for row in neighbor_table(dual_net(EXAMPLE)).tolist()]
-    return [
-        [node for path in paths for node in path[1:-1]]
-        for pair, paths in _paths(case, PAIRS)
-        if len(paths) == len(dual_net(EXAMPLE).ports) and fault_of_paths(around.__getitem__, *pair, paths) is None
-    ]
+    network = dual_net(EXAMPLE)
+    found = disjoint_paths_of_pairs(network, pairs_of_case(network, case, PAIRS, 1), mended_routes)
+    return [[node for path in paths for node in path[1:-1]] for paths in found]
 
 
 def _whole(pairs: list[list[int]], rate: float, rng: np.random.Generator) -> float:

@@ -1,6 +1,6 @@
 """HDN paper, section 4: total exchange. Words are those of messages of one word, m = 1."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -13,6 +13,7 @@ from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import Execution, execute
 from hdnhw.papers.claim import Case, Claim, Finding, judge, plain_rows
 from hdnhw.papers.families import cases_of, dual_net
+from hdnhw.papers.hdn_networks import sizes_of_super_nodes
 from hdnhw.spec import DualNet, cube, hdn
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distance_histogram, num_edges
@@ -224,7 +225,7 @@ def _theorem3_cases(specs: Sequence[str]) -> list[Case]:
         network = dual_net(spec)
         counted, printed, right = _exchange(network, split=split), _theorem3(network), corrected_formula(network)
         got = Cost(counted.startups, counted.words)
-        two = all(_size(network, level.super_node_factors) == 2 for level in network.levels)
+        two = all(size == 2 for size in sizes_of_super_nodes(network))
         cases.append(
             Case(
                 network=f"{spec}, split {split}",
@@ -237,10 +238,6 @@ def _theorem3_cases(specs: Sequence[str]) -> list[Case]:
             )
         )
     return cases
-
-
-def _size(network: DualNetwork, factors: Iterable[int]) -> int:
-    return prod(network.factors[factor].size for factor in factors)
 
 
 WHERE_TWO = "every s_i = 2 and messages cross from the node with the digits N of their destination, or their own"

@@ -14,7 +14,7 @@ from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.orbits import automorphisms, keeps_edges, representatives
 
-__all__ = ["CLAIMS", "torus_nets", "torus_spec"]
+__all__ = ["CLAIMS", "sizes_of_super_nodes", "torus_nets", "torus_spec"]
 
 MOST = 2100
 """Nodes of the small networks that are searched."""
@@ -59,7 +59,7 @@ def size_formula() -> Finding:
     """Compare the closed form of the size with networks from the smallest up, and with those of Table 1."""
     cases = []
     for network in [*dual_nets(MOST), *(dual_net(torus_spec(sizes)) for sizes in torus_nets())]:
-        sizes = _super_node_sizes(network)
+        sizes = sizes_of_super_nodes(network)
         k, start = len(sizes), 2 * prod(factor.size for factor in network.factors)
         published = Fraction(start**2**k, 2 * prod(sizes))
         corrected = Fraction(start**2**k, 2 * prod(size**2 ** (k - level) for level, size in enumerate(sizes, start=1)))
@@ -72,7 +72,8 @@ def size_formula() -> Finding:
     )
 
 
-def _super_node_sizes(network: DualNetwork) -> list[int]:
+def sizes_of_super_nodes(network: DualNetwork) -> list[int]:
+    """Return the s_i of a dual-net, level 1 first."""
     return [prod(network.factors[factor].size for factor in level.super_node_factors) for level in network.levels]
 
 
@@ -81,7 +82,7 @@ def recurrence() -> Finding:
     cases = []
     for network in dual_nets(MOST):
         nodes = prod(factor.size for factor in network.factors)
-        for size in _super_node_sizes(network):
+        for size in sizes_of_super_nodes(network):
             nodes = 2 * nodes * nodes // size
         cases.append(compare(network, nodes, len(metrics.neighbor_table(network))))
     return judge(cases)
@@ -113,7 +114,7 @@ def clusters() -> Finding:
     """Follow the cross-edges of the highest level from every super-node."""
     cases = []
     for network in dual_nets(MOST):
-        size, table = _super_node_sizes(network)[-1], metrics.neighbor_table(network)
+        size, table = sizes_of_super_nodes(network)[-1], metrics.neighbor_table(network)
         level, digits = network.levels[-1], network.decode(np.arange(network.num_nodes))
         named = [[digits[place] for place in places] for places in (level.cluster, level.super_node)]
         radices = [network.radices[place] for place in level.cluster]

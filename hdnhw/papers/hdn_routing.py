@@ -208,6 +208,7 @@ def table4() -> Finding:
     readings = [{index: _moved(index, *order) for index in PRINTED} for order in orders]
     natural, rows, cases = readings[0], [], []
     degrees, right = _serial_degrees(), 2 + 2
+    fits = sum(reading == PRINTED for reading in readings)
     for number, (index, printed) in enumerate(PRINTED.items()):
         serial = ((index[0] * 5 + index[1]) * 5 + index[2]) * 6 + index[3]
         rows.append(
@@ -220,12 +221,11 @@ def table4() -> Finding:
                 published=printed,
                 computed=natural[index],
                 holds=printed == natural[index],
-                corrected=not any(reading == PRINTED for reading in readings) and degrees != [right],
+                corrected=not fits and degrees != [right],
             )
         )
     place = "the text of section 3, which moves the digits of those B_j, in any order that they could have"
     found = judge(cases, of="rows", elsewhere=place)
-    fits = sum(reading == PRINTED for reading in readings)
     text = f"{found.computed}; {fits} of {len(readings)} orders of digits fit all rows; printed is the serial number"
     text += f" divided by 15, which makes super-nodes of degrees {degrees} where C3 x C5 has {right}"
     return replace(found, computed=text, table=rows)

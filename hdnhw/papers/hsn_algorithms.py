@@ -19,7 +19,7 @@ from hdnhw.papers.families import compare
 from hdnhw.papers.hsn_nuclei import claim_of, network_of
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["CLAIMS"]
+__all__ = ["CLAIMS", "all_port_steps"]
 
 CUBES = [(levels, k) for levels, k in product(range(2, 9), range(1, 6)) if levels * k <= 12]
 """(l, k) of HSN(l, Q_k) with at most 4096 nodes."""
@@ -119,13 +119,18 @@ def generalised_step() -> Finding:
     return _single_dimension(_generalised())
 
 
+def all_port_steps(network: SwappedNetwork) -> tuple[int, int | None]:
+    """Return the steps in which data of all dimensions are moved: with two swaps each; and with one, or None."""
+    two = emulate(network, all_port_timetable(network.spec.levels, len(network.nucleus.ports))).steps
+    return two, emulate_directly(network).steps if is_direct(network) else None
+
+
 def _all_port(networks: list[SwappedNetwork]) -> Finding:
     """Move the data of all dimensions at once, and compare the steps with what is published and with a bound."""
     cases, rows, fewer = [], [], 0
     for network in networks:
         published = published_steps(network)
-        two = emulate(network, all_port_timetable(network.spec.levels, len(network.nucleus.ports))).steps
-        one = emulate_directly(network).steps if is_direct(network) else None
+        two, one = all_port_steps(network)
         steps, least = min(two, one or two), lower_bound_steps(network)
         row = {"network": str(network.spec), "published": published, "two swaps": two, "one swap": one}
         rows.append(row | {"at least": least})

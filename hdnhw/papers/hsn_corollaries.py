@@ -6,16 +6,16 @@ A claim of Theta(f) is read as: from 1 / :data:`CONSTANT` to :data:`CONSTANT` ti
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from math import ceil, log2, sqrt
+from math import ceil, log2
 from typing import Any
 
-from hdnhw.collective.emulation import all_port_timetable, emulate, emulate_directly, is_direct
+from hdnhw.collective.emulation import all_port_timetable, emulate
 from hdnhw.collective.executor import execute
 from hdnhw.collective.operations import operation_schedule
 from hdnhw.papers.claim import Case, Finding, judge
+from hdnhw.papers.hsn_algorithms import all_port_steps
 from hdnhw.papers.hsn_nuclei import claim_of, diameter_of, network_of
 from hdnhw.topology.metrics import degree_bounds, pair_histogram
-from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["CLAIMS"]
 
@@ -50,10 +50,10 @@ def emulation() -> Finding:
     """Take the steps of the timetables with l = k, and the fewest in which a node can receive log2 N packets."""
     rows, cases = [], []
     for k in SQUARES:
-        steps, degree, root = _steps(k), 2 * k - 1, sqrt(k * k)
+        steps, degree = _steps(k), 2 * k - 1
         least = ceil(k * k / degree)
         rows.append({"sqrt(log2 N)": k, "degree": degree, "steps": steps, "at least": least})
-        holds = _in_order(steps, root) and _in_order(degree, root) and steps <= CONSTANT * least
+        holds = _in_order(steps, k) and _in_order(degree, k) and steps <= CONSTANT * least
         cases.append(_case(f"hsn({k}, cube({k}))", 2 ** (k * k), "Theta(sqrt(log2 N)) steps", rows[-1], holds=holds))
     return _judge(rows, cases)
 
@@ -146,7 +146,8 @@ def radix_slowdown() -> Finding:
     rows, cases = [], []
     for levels, size in ((2, 4), (3, 4), (3, 5), (3, 6), (4, 4), (4, 5), (5, 4)):
         network = network_of(f"hsn({levels}, complete({size}))")
-        steps, degree, guest = _all_port_steps(network), size + levels - 2, levels * (size - 1)
+        two, one = all_port_steps(network)
+        steps, degree, guest = min(two, one or two), size + levels - 2, levels * (size - 1)
         digits = log2(network.num_nodes)
         order, least = digits / log2(digits), ceil(guest / degree)
         row = {"degree": degree, "of the hypercube": guest, "steps": steps, "at least": least}
@@ -154,11 +155,6 @@ def radix_slowdown() -> Finding:
         holds = all(_in_order(value, order) for value in (degree, steps, least)) and _in_order(guest, order**2)
         cases.append(_case(str(network.spec), network.num_nodes, f"Theta of {order:.2f}", rows[-1], holds=holds))
     return _judge(rows, cases)
-
-
-def _all_port_steps(network: SwappedNetwork) -> int:
-    two = emulate(network, all_port_timetable(network.spec.levels, len(network.nucleus.ports))).steps
-    return min(two, emulate_directly(network).steps) if is_direct(network) else two
 
 
 ORDER = f"Theta of something is from 1/{CONSTANT} to {CONSTANT} times it, on all that are tried"

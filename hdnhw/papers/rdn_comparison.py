@@ -81,10 +81,9 @@ def table2() -> Finding:
     cases, table = [], []
     for pattern, spec, printed in _cells():
         network, operation = dual_net(spec), OPERATIONS[pattern]
-        got, letter = count(network, operation, own=False), count(network, operation)
-        best = got
+        got = letter = best = count(network, operation, own=False)
         if spec in (RDN1, RDN2) and operation in ("allgather", "exchange"):
-            best = cost_of(operation_schedule(network, operation))
+            letter, best = count(network, operation), cost_of(operation_schedule(network, operation))
         row = {"pattern": pattern, "network": spec, "published": printed, "computed": got, "to the letter": letter}
         row |= {"best schedule": best, "least words": least_words(network, operation)}
         sampled = operation in ("allgather", "exchange") and network.num_nodes >= SAMPLED

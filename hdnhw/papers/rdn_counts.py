@@ -70,17 +70,17 @@ def step_words(schedule: Schedule, *, own: bool = True) -> list[Fraction]:
     sources = None if whole else [STEP * number % nodes for number in range(SOURCES)]
     sent = execute(schedule, sources=sources).sent.sum(axis=2)
     if not own:
+        table = neighbor_table(schedule.network)
         for source in range(nodes) if sources is None else sources:
-            sent -= _sent_to_itself(schedule, source)
+            sent -= _sent_to_itself(schedule, source, table)
     if whole:
         return [Fraction(int(words)) for words in sent.max(axis=1)]
     return [Fraction(int(words), SOURCES) for words in sent.sum(axis=1)]
 
 
-def _sent_to_itself(schedule: Schedule, source: int) -> Integers:
+def _sent_to_itself(schedule: Schedule, source: int, table: npt.NDArray[np.int32]) -> Integers:
     """Return how often a node's message for itself, or its broadcast back to it, is sent; by step and sender."""
-    network, table = schedule.network, neighbor_table(schedule.network)
-    sent, here = np.zeros((len(schedule.steps), network.num_nodes), np.int64), source
+    sent, here = np.zeros((len(schedule.steps), len(table)), np.int64), source
     for step in range(len(schedule.steps)):
         if schedule.copies:
             for node in {int(node) for node in table[source] if node >= 0}:

@@ -22,7 +22,15 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
-__all__ = ["FaultPoint", "case_of", "clusters_of", "hops_of_pairs", "pairs_of_case", "try_faults"]
+__all__ = [
+    "FaultPoint",
+    "case_of",
+    "clusters_of",
+    "disjoint_paths_of_pairs",
+    "hops_of_pairs",
+    "pairs_of_case",
+    "try_faults",
+]
 
 Maker = Callable[[Network, int, int], list[list[int]]]
 
@@ -90,10 +98,10 @@ def pairs_of_case(network: DualNetwork, case: str, count: int, seed: int) -> lis
     return pairs
 
 
-def hops_of_pairs(
+def disjoint_paths_of_pairs(
     network: DualNetwork, pairs: Sequence[tuple[int, int]], make: Maker = disjoint_routes
-) -> npt.NDArray[np.int32]:
-    """Return the lengths of the paths of each pair, shape (pairs, ports).
+) -> list[list[list[int]]]:
+    """Return the paths of each pair.
 
     Parameters
     ----------
@@ -104,12 +112,20 @@ def hops_of_pairs(
         ports are left out.
     """
     around = [set(row) for row in neighbor_table(network).tolist()]
-    hops = []
-    for pair in pairs:
-        paths = make(network, *pair)
-        if len(paths) == len(network.ports) and fault_of_paths(around.__getitem__, *pair, paths) is None:
-            hops.append([len(path) - 1 for path in paths])
-    return np.array(hops, np.int32)
+    made = ((pair, make(network, *pair)) for pair in pairs)
+    return [
+        paths
+        for pair, paths in made
+        if len(paths) == len(network.ports) and fault_of_paths(around.__getitem__, *pair, paths) is None
+    ]
+
+
+def hops_of_pairs(
+    network: DualNetwork, pairs: Sequence[tuple[int, int]], make: Maker = disjoint_routes
+) -> npt.NDArray[np.int32]:
+    """Return the lengths of the paths of each pair, shape (pairs, ports), see :func:`disjoint_paths_of_pairs`."""
+    found = disjoint_paths_of_pairs(network, pairs, make)
+    return np.array([[len(path) - 1 for path in paths] for paths in found], np.int32)
 
 
 def try_faults(
