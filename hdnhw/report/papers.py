@@ -39,7 +39,7 @@ def papers_page(
     ]
     for paper, claims in groupby(rows, key=lambda row: row["paper"]):
         own = list(claims)
-        parts.append(f"## {paper}: {PAPERS[paper]}\n")
+        parts.append(f"## {paper}: {PAPERS[paper].subject}\n\n{_cell(PAPERS[paper].citation)}.\n")
         parts += [f"![{text}]({name})\n\n{text}.\n" for name, (of, text) in pictures.items() if of == paper]
         parts += [_overview(own), *(_claim(row) for row in own)]
     return "\n".join(parts)

@@ -196,6 +196,18 @@ def test_dualcube_is_a_relabelled_recursive_dual_net(r):
     assert {(number[u], number[v]): port for (u, v), port in labelled(ours).items()} == labelled(other)
 
 
+@pytest.mark.parametrize("base", ["cube(2)", "torus(5)", "ghc(3, 2)"])
+def test_one_level_is_the_biswapped_network_of_the_base(base):
+    cluster, network = build(parse(base)), build(parse(f"rdn({base}, 1)"))
+    size = cluster.num_nodes
+    node = {
+        (side, copy, p): (side * size + copy) * size + p for side, copy, p in product((0, 1), range(size), range(size))
+    }
+    inner = {frozenset((node[side, copy, u], node[side, copy, v])) for side, copy, _ in node for u, v in edges(cluster)}
+    swaps = {frozenset((node[0, copy, p], node[1, p, copy])) for copy, p in product(range(size), repeat=2)}
+    assert edges(network) == inner | swaps
+
+
 def mixed_radix(sizes, digits):
     return reduce(lambda number, part: number * part[0] + part[1], zip(sizes, digits, strict=True), 0)
 

@@ -1,0 +1,84 @@
+"""README, CHANGELOG, docs and docstrings cite nothing that is not in the repository."""
+
+import argparse
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from hdnhw.cli import command_parser
+
+ROOT = Path(__file__).parents[1]
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+SOURCES = sorted(
+    [ROOT / "Makefile", *(file for name in ("hdnhw", "sim", "bench") for file in (ROOT / name).rglob("*.py"))]
+)
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+"""Where a link or a picture leads, in Markdown."""
+
+FILE = re.compile(r"(?<![\w./-])(?:\.\./)*(?:bench|constraints|docs|examples|hdnhw|papers|shared|sim|tests)/[\w./-]*\w")
+"""A file or folder, as text names it; `docs/decisions/0007` stands for the decision of that number."""
+
+
+@cache
+def _files() -> frozenset[str]:
+    """Return the files that git knows, and their folders."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    return frozenset(listed) | {str(folder) for name in listed for folder in Path(name).parents}
+
+
+@cache
+def _headings(page: Path) -> frozenset[str]:
+    """Return the anchors that a forge makes of the headings of a page."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    return frozenset(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles)
+
+
+@cache
+def _commands() -> frozenset[str]:
+    (action,) = (one for one in command_parser()._actions if isinstance(one, argparse._SubParsersAction))
+    return frozenset(action.choices)
+
+
+@cache
+def _targets() -> frozenset[str]:
+    """Return what `make` can make."""
+    rules = subprocess.run(["make", "-pqRr", ".venv"], cwd=ROOT, capture_output=True, text=True).stdout
+    return frozenset(re.findall(r"^([\w.-]+):", rules, flags=re.MULTILINE))
+
+
+def _name(file: Path) -> str:
+    return str(file.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_links_lead_to_files_and_headings_that_are_there(page):
+    for target in LINK.findall(page.read_text()):
+        if re.match("https?://", target):
+            continue
+        name, _, anchor = target.partition("#")
+        other = (page.parent / name).resolve() if name else page
+        assert _name(other) in _files(), f"{target}: no such file"
+        assert not anchor or anchor in _headings(other), f"{target}: no such heading"
+
+
+def test_named_files_are_there():
+    for file in [*PAGES, *SOURCES]:
+        for name in FILE.findall(LINK.sub("", file.read_text())):
+            begun = re.compile(rf"{re.escape(name)}(-|\.\w+$|$)")
+            assert any(map(begun.match, _files())), f"{file}: {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_named_commands_are_there(page):
+    text = page.read_text()
+    for name in re.findall(r"(?:^\$ (?:\.venv/bin/)?|`)hdnhw ([a-z][a-z0-9-]*)", text, flags=re.MULTILINE):
+        assert name in _commands(), f"hdnhw {name}"
+    for name in re.findall(r"`make ([\w.-]+\w)", text):
+        assert name in _targets() or any(one.startswith(f"{name}-") for one in _targets()), f"make {name}"
