@@ -30,7 +30,7 @@ KEYS = {
     "route 'rdn(cube(2), 1)' 0 31": "hops nodes ports vcs",
     "route 'rdn(cube(2), 1)' 0 31 --algorithm paper": "hops nodes ports vcs",
     "route 'rdn(cube(2), 1)' 0 1.3/1.1 --modes O": "hops nodes ports vcs",
-    "paths 'rdn(cube(2), 1)' 0 1.3/1.1": "paths count max_hops total_hops algorithm bound disjoint modes "
+    "paths 'rdn(cube(2), 1)' 0 1.3/1.1": "paths count max_hops total_hops algorithm case paper_bound disjoint modes "
     "max_waypoints waypoints",
     "paths 'hdn(cube(3), [[2]])' 0 7 --algorithm flow": "paths count max_hops",
     "paths 'mesh(3, 3)' 0 8": "paths count max_hops",

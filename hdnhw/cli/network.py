@@ -187,12 +187,29 @@ def paths(options: argparse.Namespace) -> tuple[Result, int]:
         "count": len(found),
         "max_hops": max(hops, default=0),
         "total_hops": sum(hops),
-        "bound": disjoint.length_bound(network) if algorithm == "address" else None,
+        **_case_and_bounds(network, src, dst),
         "disjoint": fault is None,
         "fault": fault,
         "paths": found,
         **_waypoints(options, network, found),
     }, DONE if fault is None else FAILED
+
+
+def _case_and_bounds(network: "Network", src: int, dst: int) -> Result:
+    """Return the disjoint-path paper's case of two nodes and how long its paths, and ours, can be; null elsewhere."""
+    from hdnhw.routing.disjoint import is_addressable, length_bound
+    from hdnhw.routing.disjoint_literal import length_bounds
+    from hdnhw.routing.path_faults import case_of
+
+    if not is_addressable(network) or not network.levels:
+        return dict.fromkeys(("case", "paper_bound", "corrected_bound", "address_bound"))
+    bounds = length_bounds(network)
+    return {
+        "case": case_of(network, src, dst),
+        "paper_bound": bounds["printed"],
+        "corrected_bound": bounds["with SN^1"],
+        "address_bound": length_bound(network),
+    }
 
 
 def _waypoints(options: argparse.Namespace, network: "Network", found: list[list[int]]) -> Result:

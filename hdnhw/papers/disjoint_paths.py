@@ -8,7 +8,14 @@ from hdnhw.papers.claim import Case, Finding, judge
 from hdnhw.papers.disjoint_networks import EXAMPLE, disjoint_claim
 from hdnhw.papers.families import compare, dual_net, dual_nets
 from hdnhw.routing.disjoint import disjoint_routes
-from hdnhw.routing.disjoint_literal import fan, literal_routes, mended_routes, without_loops
+from hdnhw.routing.disjoint_literal import (
+    fan,
+    length_bounds,
+    literal_routes,
+    mended_routes,
+    super_node_diameters,
+    without_loops,
+)
 from hdnhw.routing.path_faults import pairs_of_case
 from hdnhw.spec import parse
 from hdnhw.topology.connectivity import disjoint_paths
@@ -42,13 +49,6 @@ def _networks_with_fans() -> list[DualNetwork]:
         for network in _networks()
         if _names(network, len(network.levels)) >= len(network.ports)
         and _names(network, 1) > len(network.ports) - len(network.levels)
-    ]
-
-
-def _diameters(network: DualNetwork) -> tuple[int, list[int]]:
-    """Return D(B) and the D(SN^i), level 1 first."""
-    return sum(factor.diameter for factor in network.factors), [
-        sum(network.factors[factor].diameter for factor in level.super_node_factors) for level in network.levels
     ]
 
 
@@ -201,27 +201,11 @@ def _chosen(case: str) -> Finding:
     return judge(cases, of=SAMPLED, table=table)
 
 
-def _bounds(network: DualNetwork) -> dict[str, int]:
-    """Return the bounds of Theorem 4: as printed, by the line above it, and by that line with SN^1 in the fans."""
-    base, inside = _diameters(network)
-    k, last, before = len(inside), inside[-1], base
-    for super_node in inside[:-1]:
-        before = 2 * before - super_node + 2
-    ways = 3 * (before - last) + 2 + last
-    lower = sum(2**j * inside[k - 2 - j] for j in range(k - 1))
-    return {
-        "printed": (3 * 2 ** (k - 1) + 2) * base - 3 * lower - last + 3 * 2**k + 2 * k - 2,
-        "solved": (3 * 2 ** (k - 1) + 2) * base - 3 * lower - 4 * last + 3 * 2**k + 2 * k - 2,
-        "line above": ways + 2 * (base - last + k + 1),
-        "with SN^1": ways + 2 * (base - inside[0] + k + 1),
-    }
-
-
 def theorem4_solved() -> Finding:
     """Solve the recurrence of the proof of Theorem 4 and compare."""
     cases = []
     for network in _networks():
-        bounds = _bounds(network)
+        bounds = length_bounds(network)
         cases.append(compare(network, bounds["printed"], bounds["line above"], corrected=bounds["solved"]))
     place = "the line above it, 3 D(Q^(k-1)) + 2 D(B) - D(SN^k) + 2k + 4, solved"
     return judge(cases, corrected="- 4 D(SN^k) in place of - D(SN^k)", elsewhere=place)
@@ -231,7 +215,7 @@ def fan_length() -> Finding:
     """Find the longest path of Algorithm 2 from any node."""
     cases = []
     for network in _networks_with_fans():
-        base, inside = _diameters(network)
+        base, inside = super_node_diameters(network)
         nodes, k = network.num_nodes, len(inside)
         fans = [fan(network, node, own_edge=False) for node in range(0, nodes, max(1, nodes // 64))]
         most = max(len(path) - 1 - k for paths in fans for path in paths)
@@ -266,7 +250,7 @@ def _theorem4(name: str, corrected: str | None) -> Finding:
         fails = set(_fails(network, pairs, mended_routes))
         good = [pair for pair in pairs if pair not in fails]
         most = max(len(path) - 1 for pair in good for path in mended_routes(network, *pair))
-        bounds = _bounds(network)
+        bounds = length_bounds(network)
         cases.append(
             Case(
                 network=str(network.spec),

@@ -30,10 +30,10 @@ from hdnhw.routing.algorithm1 import algorithm1_route
 from hdnhw.routing.disjoint import node_paths
 from hdnhw.routing.nest import Nest, Node, nest_of
 from hdnhw.spec import SpecError
-from hdnhw.topology.dualnet import dual_network
+from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network
 
-__all__ = ["fan", "literal_routes", "mended_routes", "without_loops"]
+__all__ = ["fan", "length_bounds", "literal_routes", "mended_routes", "super_node_diameters", "without_loops"]
 
 Path = list[Node]
 Item = TypeVar("Item")
@@ -87,6 +87,49 @@ def fan(network: Network, node: int, *, own_edge: bool = True) -> list[list[int]
     dual = dual_network(network, "Algorithm 3")
     paths = _Literal(nest_of(dual), own_edge, False).algorithm3(len(dual.levels), network.decode(node))
     return [[int(network.encode(digits)) for digits in path] for path in paths]
+
+
+def super_node_diameters(network: DualNetwork) -> tuple[int, list[int]]:
+    """Return D(B) and the D(SN^i), level 1 first."""
+    return sum(factor.diameter for factor in network.factors), [
+        sum(network.factors[factor].diameter for factor in level.super_node_factors) for level in network.levels
+    ]
+
+
+def length_bounds(network: DualNetwork) -> dict[str, int]:
+    """Return the bounds of Theorem 4 on the length of a path of Algorithm 6, for any S, nested or not.
+
+    Parameters
+    ----------
+    network : DualNetwork
+        With a level or more.
+
+    Returns
+    -------
+    dict
+        In hops: ``printed``, the theorem; ``line above``, the line of its proof that it solves, 3 D(Q^(k-1)) +
+        2 D(B) - D(SN^k) + 2k + 4; ``solved``, that line solved without the slip; ``with SN^1``, that line with D(SN^1)
+        in the two fans, as Algorithm 2 works with the super-nodes of level 1. No longer path was found than that.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.network import build
+    >>> length_bounds(build(parse("hdn(cube(3), [[2], [0, 1, 2]])")))
+    {'printed': 32, 'solved': 23, 'line above': 23, 'with SN^1': 27}
+    """
+    base, inside = super_node_diameters(network)
+    k, last, before = len(inside), inside[-1], base
+    for super_node in inside[:-1]:
+        before = 2 * before - super_node + 2
+    ways = 3 * (before - last) + 2 + last
+    lower = sum(2**j * inside[k - 2 - j] for j in range(k - 1))
+    return {
+        "printed": (3 * 2 ** (k - 1) + 2) * base - 3 * lower - last + 3 * 2**k + 2 * k - 2,
+        "solved": (3 * 2 ** (k - 1) + 2) * base - 3 * lower - 4 * last + 3 * 2**k + 2 * k - 2,
+        "line above": ways + 2 * (base - last + k + 1),
+        "with SN^1": ways + 2 * (base - inside[0] + k + 1),
+    }
 
 
 def without_loops(path: list[int]) -> list[int]:

@@ -6,6 +6,7 @@ from hdnhw.papers import disjoint_faults, disjoint_networks, disjoint_paths
 from hdnhw.papers.claim import Verdict
 from hdnhw.papers.disjoint import CLAIMS
 from hdnhw.papers.families import dual_net
+from hdnhw.routing.disjoint_literal import length_bounds
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_the_third_cluster_is_the_correction_of_case_c():
 
 def test_bounds_of_the_example_by_hand():
     """D(B) = 3, D(SN^1) = 1, D(SN^2) = 3, D_1 = 2 * 3 - 1 + 2 = 7, D(Q) = 7 - 3 = 4."""
-    bounds = disjoint_paths._bounds(dual_net(disjoint_networks.EXAMPLE))
+    bounds = length_bounds(dual_net(disjoint_networks.EXAMPLE))
     assert bounds == {
         "printed": 8 * 3 - 3 * 1 - 3 + 12 + 4 - 2,
         "solved": 8 * 3 - 3 * 1 - 12 + 12 + 4 - 2,
