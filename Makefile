@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-path-faults bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -112,10 +112,6 @@ bench-counting: $(READY)
 bench-emission: $(READY)
 	$(BIN)/python bench/emission.py
 
-# Paths left among failed nodes, a million trials a point; minutes.
-bench-path-faults: $(READY)
-	$(BIN)/python bench/path_faults.py --plot docs/path-faults.svg
-
 # Disjoint paths: lengths and waypoints on all pairs from every kind of source, time on networks of 64 to 2^31 nodes; minutes.
 bench-paths: $(READY)
 	$(BIN)/python bench/paths.py
@@ -138,6 +134,7 @@ TRACES ?=
 docs: $(READY) docs-machines
 	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg
 	$(BIN)/hdnhw design --nodes 1024 --degree 5 --plot docs/front-1024.svg
+	$(BIN)/hdnhw faults "hdn(cube(3), [[2], [0, 1, 2]])" --by-case --paths short mended --trials 20 --plot docs/path-faults.svg
 	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg
 	$(BIN)/python bench/waves.py
 	$(addprefix TRACES=,$(TRACES)) $(BIN)/python bench/consoles.py

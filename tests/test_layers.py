@@ -38,7 +38,6 @@ ALLOWED["families"] = {"families", "report", "routing", "spec", "topology"}
 """Of some layers, all that they may import of hdnhw."""
 OWN = {"bench", "boards", "sim", "tests"}
 """What is imported from inside hdnhw, or by nobody."""
-NUMBA_OF_ROUTING = ("hdnhw/routing/compiled.py", "hdnhw/routing/path_faults.py")
 PLACES = {
     "amaranth": ("hdnhw/rtl/", "hdnhw/emit/", "boards/"),
     "cocotb": ("sim/",),
@@ -52,7 +51,7 @@ PLACES = {
     "matplotlib": ("hdnhw/report/",),
     "litex": ("hdnhw/litex.py",),
     "migen": ("hdnhw/litex.py",),
-    "numba": ("hdnhw/collective/compiled.py", "hdnhw/kernels/", "hdnhw/model/kernel/", *NUMBA_OF_ROUTING),
+    "numba": ("hdnhw/collective/compiled.py", "hdnhw/kernels/", "hdnhw/model/kernel/", "hdnhw/routing/compiled.py"),
     "pyarrow": ("hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),

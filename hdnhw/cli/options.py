@@ -33,6 +33,7 @@ __all__ = [
     "load_spec",
     "machine_words",
     "network_of",
+    "rates_of",
     "rule_options",
     "say",
 ]
@@ -248,6 +249,23 @@ def drawn_faults(asked: str | None, network: Any, seed: int) -> Any:
             raise SpecError(f"faults must be the number of dead nodes, or that and one of channels, not {asked!r}")
         nodes, channels = (*map(int, counts), 0)[:2]
     return draw_faults(neighbor_table(network), np.random.default_rng(seed), nodes=nodes, channels=channels)
+
+
+def rates_of(text: str, least: float, most: float, example: str) -> list[float]:
+    """Return the numbers of a list between commas, each once, the least first.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or one is not within the bounds.
+    """
+    try:
+        rates = sorted({float(part) for part in text.split(",")})
+    except ValueError:
+        rates = []
+    if not rates or not all(least <= rate <= most for rate in rates):
+        raise SpecError(f"rates must be numbers from {least} to {most}, such as {example}, not {text!r}")
+    return rates
 
 
 def load_spec(options: argparse.Namespace) -> Any:

@@ -17,6 +17,7 @@ from hdnhw.cli.options import (
     drawn_faults,
     fabric_spec,
     load_spec,
+    rates_of,
     say,
 )
 from hdnhw.cli.progress import ProgressBar
@@ -155,15 +156,7 @@ def _rounded(value: Any) -> Any:
 def _rates(text: str | None) -> list[float] | None:
     from hdnhw.model.measure import LEAST_RATE
 
-    if text is None:
-        return None
-    try:
-        rates = sorted({float(part) for part in text.split(",")})
-    except ValueError:
-        rates = []
-    if not rates or not all(LEAST_RATE <= rate <= 1 for rate in rates):
-        raise SpecError(f"rates must be numbers from {LEAST_RATE} to 1, such as 0.1,0.2,0.3, not {text!r}")
-    return rates
+    return None if text is None else rates_of(text, LEAST_RATE, 1, "0.1,0.2,0.3")
 
 
 def add_simulation_commands(commands: Any) -> None:

@@ -25,9 +25,9 @@ from hdnhw.routing.path_faults import (
     FaultPoint,
     clusters_of,
     disjoint_paths_of_pairs,
-    hops_of_pairs,
+    fault_points,
     pairs_of_case,
-    try_faults,
+    sample_paths,
 )
 
 __all__ = ["CLAIMS"]
@@ -36,7 +36,7 @@ PAIRS, MORE_PAIRS = 400, 1500
 """Pairs drawn a case, with seed 1; those to tell apart curves or means that are close to each other."""
 
 TRIALS = 100_000
-"""At each rate."""
+"""Sets of failed nodes that are drawn where each node fails for itself."""
 
 SWAP_POINTS = 3
 """Of a rate of failed nodes, by which two curves may meet elsewhere than printed."""
@@ -67,8 +67,8 @@ def _points(case: str, of: str, pairs: int) -> list[FaultPoint]:
     """Return what is left of the paths of a case, those of Algorithm 6 or those by address, at each rate."""
     network = dual_net(EXAMPLE)
     make = mended_routes if of == "Algorithm 6" else disjoint_routes
-    hops = hops_of_pairs(network, pairs_of_case(network, case, pairs, 1), make)
-    return try_faults(network.num_nodes, hops, RATES, trials=TRIALS, seed=1)
+    sample = sample_paths(network, pairs_of_case(network, case, pairs, 1), make)
+    return fault_points(network.num_nodes, sample, RATES)
 
 
 def clusters_used() -> Finding:
@@ -275,7 +275,7 @@ def all_paths() -> Finding:
             drawn = _whole(pairs, point.rate, np.random.default_rng([number, ord(case)]))
             row: dict[str, Any] = {"case": case, "F": point.rate, "pairs": len(pairs)}
             for (alone, ends), reading in zip(product((True, False), (0, 2)), READINGS, strict=True):
-                share = drawn if alone else point.all_paths
+                share = drawn if alone else point.all_paths.mean
                 formula = float(np.mean((1 - point.rate) ** (inner + ends)))
                 errors = abs(formula - share) / sqrt(formula * (1 - formula) / TRIALS)
                 worst[reading] = max(worst[reading], errors)
@@ -320,44 +320,50 @@ def _whole(pairs: list[list[int]], rate: float, rng: np.random.Generator) -> flo
     return whole / TRIALS
 
 
-def _least(what: Callable[[FaultPoint], float | None], best: Callable[..., float]) -> Finding:
+def _left(case: str, of: str, pairs: int, name: str) -> list[float]:
+    """Return a figure of what is left, at each rate."""
+    return [getattr(point, name).mean for point in _points(case, of, pairs)]
+
+
+def _least(name: str, best: Callable[..., float]) -> Finding:
     """Check at each rate above 0 that Case A is the best, by the paths of Algorithm 6."""
     cases, table = [], []
+    ours = {f"{case} by address": _left(case, "by address", PAIRS, name) for case in "ABC"}
+    theirs = {case: _left(case, "Algorithm 6", PAIRS, name) for case in "ABC"}
     for number, rate in enumerate(RATES):
-        values = {case: what(_points(case, "Algorithm 6", PAIRS)[number]) or 0.0 for case in "ABC"}
-        ours = {f"{case} by address": what(_points(case, "by address", PAIRS)[number]) or 0.0 for case in "ABC"}
-        table.append({"rate": rate, **{name: round(value, 4) for name, value in (values | ours).items()}})
+        table.append({"rate": rate, **{of: round(values[number], 4) for of, values in (theirs | ours).items()}})
         if rate:
+            values = {case: left[number] for case, left in theirs.items()}
             shown = ", ".join(f"{case} {value:.3f}" for case, value in values.items())
             holds = values["A"] == best(values.values())
             cases.append(Case(network=f"F = {rate:.0%}", nodes=1024, published="A best", computed=shown, holds=holds))
-    return replace(judge(cases, of=f"rates, {TRIALS} trials each"), table=table)
+    return replace(judge(cases, of=f"rates, {PAIRS} pairs drawn a case and all sets of failed nodes"), table=table)
 
 
 def figure12() -> Finding:
     """Compare the success of all paths."""
-    return _least(lambda point: point.all_paths, max)
+    return _least("all_paths", max)
 
 
 def figure13() -> Finding:
     """Compare the success of at least one path."""
-    return _least(lambda point: point.any_path, max)
+    return _least("any_path", max)
 
 
 def figure14() -> Finding:
     """Compare the lengths of the paths that are left."""
-    return _least(lambda point: point.mean_hops, min)
+    return _least("mean_hops", min)
 
 
 def shorter() -> Finding:
     """Check that the paths that are left are the shorter the more nodes fail."""
     cases = []
     for case in "ABC":
-        hops = [point.mean_hops or 0.0 for point in _points(case, "Algorithm 6", PAIRS)]
+        hops = _left(case, "Algorithm 6", PAIRS, "mean_hops")
         falls = all(after < before for before, after in pairwise(hops))
         shown = " ".join(f"{hop:.2f}" for hop in hops)
         cases.append(Case(network=f"Case {case}", nodes=1024, published="falls", computed=shown, holds=falls))
-    return judge(cases, of=f"cases, {TRIALS} trials at each of {len(RATES)} rates")
+    return judge(cases, of=f"cases, {PAIRS} pairs drawn of each and all sets of failed nodes at {len(RATES)} rates")
 
 
 def swap() -> Finding:
@@ -375,10 +381,8 @@ def swap() -> Finding:
 
 def _swap(of: str) -> float | None:
     """Return the rate between the first two points with B longer, then shorter than C; None if B is never longer."""
-    gaps = [
-        (one.mean_hops or 0.0) - (other.mean_hops or 0.0)
-        for one, other in zip(_points("B", of, MORE_PAIRS), _points("C", of, MORE_PAIRS), strict=True)
-    ]
+    ours, theirs = (_left(case, of, MORE_PAIRS, "mean_hops") for case in "BC")
+    gaps = [one - other for one, other in zip(ours, theirs, strict=True)]
     for number in range(1, len(gaps)):
         if gaps[number - 1] > 0 >= gaps[number]:
             share = gaps[number - 1] / (gaps[number - 1] - gaps[number])
@@ -437,8 +441,9 @@ CLAIMS = (
         "probability that all paths are left, L nodes on them",
         "(1 - F)^L",
         all_paths,
-        reading=f"pairs whose paths are disjoint; F = 5, 10, 15% in each case, and {TRIALS} trials at each; a reading "
-        f"is right if all nine are within {ERRORS} standard errors",
+        reading=f"pairs whose paths are disjoint; F = 5, 10, 15% in each case; {TRIALS} trials where each node fails "
+        f"for itself, all sets of so many nodes where a number is fixed; a reading is right if all nine are within "
+        f"{ERRORS} standard errors of so many trials",
     ),
     disjoint_claim("Figure 12", "success of all paths: Case A is highest", "at every rate", figure12),
     disjoint_claim("Figure 13", "success of at least one path: Case A is highest", "at every rate", figure13),

@@ -1,6 +1,7 @@
-"""Disjoint paths among failed nodes: figures 12 to 14 of the disjoint-path paper, drawn anew."""
+"""Figures 12 to 14 of the disjoint-path paper drawn anew, with routing by waypoints among them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,37 +11,63 @@ __all__ = ["plot_path_faults"]
 
 PANELS = {
     "all_paths": "share of pairs with all paths (figure 12)",
-    "any_path": "share of pairs with a path (figure 13)",
+    "any_path": "share of pairs with a path (figure 13), or joined",
     "mean_hops": "mean length of the paths left, hops (figure 14)",
+    "mean_clusters": "mean clusters on the paths left",
 }
+COLORS = {"A": "C0", "B": "C1", "C": "C2"}
 LINES = ("-", "--", ":")
+MARKERS = "oxs^vD+*."
+"""By turns, for the most waypoints."""
 
 
-def plot_path_faults(found: Mapping[str, Mapping[str, Sequence[Any]]], path: Path) -> None:
-    """Draw what is left of paths against the rate of faults, a panel for each figure.
+def plot_path_faults(left: Sequence[dict[str, Any]], joined: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw what is left against the rate of faults, a panel for each figure: a colour for each case.
 
     Parameters
     ----------
-    found : mapping of str to mapping of str to sequence of FaultPoint
-        Kind of paths -> case of pairs -> a point for each rate; a colour for each case, a dash for each kind.
+    left : sequence of dict
+        As :func:`hdnhw.routing.case_survey.paths_left` returns them; a dash for each kind of paths.
+    joined : sequence of dict
+        As :func:`hdnhw.routing.case_survey.waypoints_left` does, drawn beside the share of pairs with a path; a marker
+        for each number of waypoints.
     path : Path
-        A file that ends in .svg, .png or .pdf.
+        A file that ends in .svg, .png or .pdf. The same rows give the same SVG.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context(STYLE):
-        figure = Figure(figsize=(11, 4.2), layout="constrained")
-        for axes, (name, label) in zip(figure.subplots(1, len(PANELS)), PANELS.items(), strict=True):
-            for line, (kind, cases) in zip(LINES, found.items(), strict=False):
-                for number, (case, points) in enumerate(sorted(cases.items())):
-                    rows = [(100 * point.rate, getattr(point, name)) for point in points]
-                    axes.plot(*zip(*rows, strict=True), line, color=f"C{number}", label=f"case {case}, {kind}")
+        figure = Figure(figsize=(11, 8.5), layout="constrained")
+        kinds = list(dict.fromkeys(row["paths"] for row in left))
+        for axes, (name, label) in zip(figure.subplots(2, 2).flat, PANELS.items(), strict=True):
+            for (kind, case), rows in groupby(left, key=lambda row: (row["paths"], row["case"])):
+                line = LINES[kinds.index(kind) % len(LINES)]
+                _draw(
+                    axes, [(row["rate"], row[name]) for row in rows], line, COLORS[case], f"case {case}, paths: {kind}"
+                )
+            if name == "any_path":
+                _draw_waypoints(axes, joined)
+                handles = axes.get_legend_handles_labels()
             axes.set_xlabel("failed nodes, %")
             axes.set_title(label, fontsize=9)
             axes.set_xlim(left=0)
             axes.set_ylim(bottom=0)
             axes.grid(linewidth=0.3)
-        handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(found), fontsize=8)
+        figure.legend(*handles, loc="outside lower center", ncols=3, fontsize=8)
         save_figure(figure, path)
+
+
+def _draw_waypoints(axes: Any, joined: Sequence[dict[str, Any]]) -> None:
+    """Draw the share of pairs that at most so many waypoints join, a thin line for each number and case."""
+    for most in range(len(joined[0]["reached"]) if joined else 0):
+        for case, rows in groupby(joined, key=lambda row: row["case"]):
+            style = f"{MARKERS[most % len(MARKERS)]}-"
+            points = [(row["rate"], row["reached"][most]) for row in rows]
+            _draw(axes, points, style, COLORS[case], f"case {case}, {most} waypoints", linewidth=0.5, markersize=4)
+
+
+def _draw(axes: Any, points: Sequence[tuple[float, float]], style: str, color: str, label: str, **how: Any) -> None:
+    axes.plot(
+        *zip(*((100 * rate, value) for rate, value in points), strict=True), style, color=color, label=label, **how
+    )

@@ -1,63 +1,97 @@
-"""Disjoint paths where nodes have failed: how many of them are left, by trials.
+"""Disjoint paths where nodes have failed: how many of them are left.
 
-The simulation of the disjoint-path paper, section 4: nodes fail at random, two healthy ones are drawn, and the paths
-between them, made without knowing what has failed, are intact if no node on them has. Only their lengths matter, as no
-two share a node.
+The question of the disjoint-path paper, section 4: nodes fail at random, two healthy ones are drawn, and the paths
+between them, made without knowing what has failed, are intact if no node on them has. The paper answers by trials. As
+no two paths share a node, only their lengths matter, and the mean over all sets of so many failed nodes is exact: each
+set of m nodes is spared by the share s(m) = C(n - 2 - m, f) / C(n - 2, f) of them. Only the pairs are a sample.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import sqrt
 from random import Random
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
-from hdnhw.kernels import kernel
 from hdnhw.routing.disjoint import disjoint_routes
 from hdnhw.routing.nest import Node
+from hdnhw.spec import SpecError
 from hdnhw.topology.disjoint import fault_of_paths
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
 __all__ = [
+    "CASES",
+    "Estimate",
     "FaultPoint",
+    "PathSample",
     "case_of",
     "clusters_of",
     "disjoint_paths_of_pairs",
-    "hops_of_pairs",
+    "fault_points",
+    "has_case",
     "pairs_of_case",
-    "try_faults",
+    "sample_paths",
 ]
 
 Maker = Callable[[Network, int, int], list[list[int]]]
 
-CHUNK = 4096
-"""Trials with one random generator, so that results do not depend on the number of threads."""
+CASES = "ABC"
+
+MOST_PATHS = 24
+"""Of a pair: its chance of a path is a sum of up to 2^24 terms, good to nine digits."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over the pairs that were drawn, and its standard error."""
+
+    mean: float
+    error: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class FaultPoint:
-    """What came out at one rate of faults.
+    """What comes out at one rate of faults.
 
     Attributes
     ----------
     rate : float
         Failed nodes a node.
-    trials : int
-    all_paths, any_path : float
-        Share of trials in which every path was intact, and at least one.
-    mean_hops : float or None
-        Of the intact paths of all trials; None if there was none.
+    failed : int
+        Nodes.
+    pairs : int
+        That were drawn.
+    all_paths, any_path : Estimate
+        Share of the sets of failed nodes, mean over the pairs, that leave every path intact, and at least one.
+    mean_hops, mean_clusters : Estimate or None
+        Of the intact paths of all pairs: length, and clusters of the highest level that they visit; None if there is
+        no such path.
     """
 
     rate: float
-    trials: int
-    all_paths: float
-    any_path: float
-    mean_hops: float | None
+    failed: int
+    pairs: int
+    all_paths: Estimate
+    any_path: Estimate
+    mean_hops: Estimate | None
+    mean_clusters: Estimate | None
+
+
+@dataclass(frozen=True)
+class PathSample:
+    """Disjoint paths of pairs of nodes.
+
+    Attributes
+    ----------
+    hops, clusters : ndarray of int64, shape (pairs, paths)
+        Length of each path, and clusters that it visits.
+    """
+
+    hops: npt.NDArray[np.int64]
+    clusters: npt.NDArray[np.int64]
 
 
 def case_of(network: DualNetwork, src: int, dst: int) -> str:
@@ -77,10 +111,15 @@ def _cluster(network: DualNetwork, node: int) -> Node:
     return network.decode(node)[: 1 + len(network.levels[-1].cluster)]
 
 
+def has_case(network: DualNetwork, case: str) -> bool:
+    """Return whether there are pairs of a case: none of C where a class is one cluster."""
+    return case != "C" or bool(network.levels[-1].cluster)
+
+
 def pairs_of_case(network: DualNetwork, case: str, count: int, seed: int) -> list[tuple[int, int]]:
     """Return pairs of two nodes drawn from all of a case, each as likely as any other."""
     end = 1 + len(network.levels[-1].cluster)
-    if case == "C" and end == 1:
+    if not has_case(network, case):
         raise ValueError(f"{network.spec} has one cluster a class: no two nodes are of Case C")
     draw, nodes = Random(f"{case} {seed}"), network.num_nodes
     pairs: list[tuple[int, int]] = []
@@ -111,92 +150,118 @@ def disjoint_paths_of_pairs(
         Makes the paths of a network and two nodes; pairs for which they are not as many disjoint ones as a node has
         ports are left out.
     """
-    around = [set(row) for row in neighbor_table(network).tolist()]
+
+    @cache
+    def around(node: int) -> frozenset[int]:
+        return frozenset(network.neighbors(node).values())
+
     made = ((pair, make(network, *pair)) for pair in pairs)
     return [
         paths
         for pair, paths in made
-        if len(paths) == len(network.ports) and fault_of_paths(around.__getitem__, *pair, paths) is None
+        if len(paths) == len(network.ports) and fault_of_paths(around, *pair, paths) is None
     ]
 
 
-def hops_of_pairs(
-    network: DualNetwork, pairs: Sequence[tuple[int, int]], make: Maker = disjoint_routes
-) -> npt.NDArray[np.int32]:
-    """Return the lengths of the paths of each pair, shape (pairs, ports), see :func:`disjoint_paths_of_pairs`."""
+def sample_paths(network: DualNetwork, pairs: Sequence[tuple[int, int]], make: Maker = disjoint_routes) -> PathSample:
+    """Return lengths and clusters of the paths of each pair, see :func:`disjoint_paths_of_pairs`.
+
+    Raises
+    ------
+    SpecError
+        If a node has too many ports, or no pair has disjoint paths.
+    """
+    if len(network.ports) > MOST_PATHS:
+        raise SpecError(f"paths left need at most {MOST_PATHS} ports a node; {network.spec} has {len(network.ports)}")
     found = disjoint_paths_of_pairs(network, pairs, make)
-    return np.array([[len(path) - 1 for path in paths] for paths in found], np.int32)
+    if not found:
+        raise SpecError(f"no disjoint paths were found for any of {len(pairs)} pairs of {network.spec}")
+    hops = [[len(path) - 1 for path in paths] for paths in found]
+    clusters = [[len(clusters_of(network, path)) for path in paths] for paths in found]
+    return PathSample(np.array(hops, np.int64), np.array(clusters, np.int64))
 
 
-def try_faults(
-    nodes: int, hops: npt.NDArray[np.int32], rates: Sequence[float], *, trials: int, seed: int
-) -> list[FaultPoint]:
-    """Let nodes fail and count intact paths.
+def fault_points(nodes: int, sample: PathSample, rates: Sequence[float]) -> list[FaultPoint]:
+    """Return what is left of the paths at each rate of faults.
 
     Parameters
     ----------
     nodes : int
-        Of the network. ``round(rate * nodes)`` of them fail, drawn from all but the two of the pair.
-    hops : ndarray of int32, shape (pairs, paths)
-        As :func:`hops_of_pairs` makes it; each trial takes one pair at random.
+        Of the network. ``round(rate * nodes)`` of them fail, any set of all but the two of the pair as likely as
+        another.
+    sample : PathSample
     rates : sequence of float
-    trials : int
-        At each rate.
-    seed : int
-        Same seed, same result.
+
+    Raises
+    ------
+    ValueError
+        If a rate does not leave two nodes.
+
+    Examples
+    --------
+    >>> hops = np.array([[2, 3]])
+    >>> point = fault_points(12, PathSample(hops, hops), [0.5])[0]
+    >>> point.all_paths.mean, round(point.any_path.mean, 4)  # C(7, 6) / C(10, 6), and that of 1 and of 2 nodes less it
+    (0.03333333333333333, 0.5)
     """
+    inner = sample.hops - 1
+    terms = np.zeros((len(inner), int(inner.sum(axis=1).max()) + 1))
+    for row, lengths in enumerate(inner.tolist()):
+        for size, count in _hit_all(tuple(sorted(lengths))).items():
+            terms[row, size] = count
     points = []
-    for number, rate in enumerate(rates):
+    for rate in rates:
         failed = round(rate * nodes)
         if not 0 <= failed <= nodes - 2:
             raise ValueError(f"fault rate must leave two nodes of {nodes}, not {rate!r}")
-        chunks = -(-trials // CHUNK)
-        start = np.random.SeedSequence([seed, number]).generate_state(chunks, np.uint64)
-        every, some, intact, length = _try(hops, nodes - 2, failed, trials, start).sum(axis=0).tolist()
+        spared = _spared(nodes - 2, failed, terms.shape[1])
+        intact = spared[inner]
         points.append(
             FaultPoint(
                 rate=rate,
-                trials=trials,
-                all_paths=every / trials,
-                any_path=some / trials,
-                mean_hops=length / intact if intact else None,
+                failed=failed,
+                pairs=len(inner),
+                all_paths=_mean(spared[inner.sum(axis=1)]),
+                any_path=_mean((1 - terms[:, 0]) - terms[:, 1:] @ spared[1:]),
+                mean_hops=_ratio(intact * sample.hops, intact),
+                mean_clusters=_ratio(intact * sample.clusters, intact),
             )
         )
     return points
 
 
-@kernel("int64[:, ::1](int32[:, ::1], int64, int64, int64, uint64[::1])", parallel=True)
-def _try(hops: Any, nodes: int, failed: int, trials: int, start: Any) -> Any:
-    """Return trials with all paths, trials with a path, intact paths and their hops; a row for each generator."""
-    counts = np.zeros((len(start), 4), np.int64)
-    pairs, paths = hops.shape
-    for chunk in prange(len(start)):
-        state = start[chunk]
-        for _ in range(min(CHUNK, trials - chunk * CHUNK)):
-            state, drawn = _draw(state, pairs)
-            left, faults, intact = nodes, failed, 0
-            for path in range(paths):
-                whole = True
-                for _ in range(hops[drawn, path] - 1):
-                    state, place = _draw(state, left)
-                    left -= 1
-                    if place < faults:
-                        faults -= 1
-                        whole = False
-                if whole:
-                    intact += 1
-                    counts[chunk, 3] += hops[drawn, path]
-            counts[chunk, 0] += intact == paths
-            counts[chunk, 1] += intact > 0
-            counts[chunk, 2] += intact
-    return counts
+def _spared(nodes: int, failed: int, sizes: int) -> npt.NDArray[np.float64]:
+    """Return the chance that none of m nodes fails, m = 0, 1, ..., where so many of all fail."""
+    places = np.arange(min(sizes - 1, nodes))
+    chances = np.cumprod([1.0, *np.maximum(0, nodes - failed - places) / (nodes - places)])
+    return np.concatenate([chances, np.zeros(sizes - len(chances))])
 
 
-@kernel("Tuple((uint64, int64))(uint64, int64)", inline="always")
-def _draw(state: Any, below: Any) -> tuple[Any, Any]:
-    """Return the next state of SplitMix64 and a number below another."""
-    state = np.uint64(state + np.uint64(0x9E3779B97F4A7C15))
-    mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed = mixed ^ (mixed >> np.uint64(31))
-    return state, np.int64((mixed >> np.uint64(32)) * np.uint64(below) >> np.uint64(32))
+@cache
+def _hit_all(lengths: tuple[int, ...]) -> dict[int, int]:
+    """Return the polynomial prod (1 - x^length): with s(m) for x^m it is the chance that every path is hit."""
+    terms = {0: 1}
+    for length in lengths:
+        grown = dict(terms)
+        for size, count in terms.items():
+            grown[size + length] = grown.get(size + length, 0) - count
+        terms = grown
+    return terms
+
+
+def _mean(values: npt.NDArray[np.float64]) -> Estimate:
+    return Estimate(float(values.mean()), _error(values))
+
+
+def _error(values: npt.NDArray[np.float64]) -> float:
+    """Return the standard error of a mean; 0 of a single value."""
+    return float(values.std(ddof=1)) / sqrt(len(values)) if len(values) > 1 else 0.0
+
+
+def _ratio(parts: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> Estimate | None:
+    """Return a mean over paths, each with its weight, and its standard error over pairs."""
+    part, weight = parts.sum(axis=1), weights.sum(axis=1)
+    if not weight.any():
+        return None
+    ratio = float(part.sum() / weight.sum())
+    return Estimate(ratio, _error(part - ratio * weight) / float(weight.mean()))

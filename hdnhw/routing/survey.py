@@ -22,6 +22,10 @@ BATCHES = 64
 """Tasks into which the trials are divided."""
 
 
+Start = Callable[[], AbstractContextManager[Executor]]
+Progress = Callable[[str, float], None]
+
+
 @lru_cache(maxsize=1)
 def _table(network: NetworkSpec, modes: str | None, lanes: int) -> RouteTable:
     return RouteTable(plan(network, modes, lanes))
@@ -55,15 +59,18 @@ class FaultSurvey:
     waypoints: int
     seed: int
 
+    def detours(self, number: int) -> Detours:
+        """Return what waypoints do for the faults of one trial."""
+        table = _table(self.network, self.modes, self.lanes)
+        dead = round(self.rate * len(table.neighbors))
+        rng = np.random.default_rng([self.seed, number])
+        return Detours(table, draw_faults(table.neighbors, rng, nodes=dead, channel_rate=self.channel_rate))
+
     def trial(self, number: int) -> list[float]:
         """Return the shares of one trial: of healthy pairs connected, of those joined by 0, 1, ... waypoints, and of
         those joined with legs that are healthy in both directions.
         """
-        table = _table(self.network, self.modes, self.lanes)
-        dead = round(self.rate * len(table.neighbors))
-        rng = np.random.default_rng([self.seed, number])
-        faults = draw_faults(table.neighbors, rng, nodes=dead, channel_rate=self.channel_rate)
-        detours = Detours(table, faults)
+        detours = self.detours(number)
         shares = [detours.fractions(self.waypoints, two_way=two_way) for two_way in (False, True)]
         return [detours.connected_share, *shares[0], *shares[1]]
 
@@ -71,22 +78,8 @@ class FaultSurvey:
         """Return :meth:`trial` of each."""
         return [self.trial(number) for number in numbers]
 
-    def run(
-        self,
-        trials: int,
-        start: Callable[[], AbstractContextManager[Executor]],
-        progress: Callable[[str, float], None] = lambda *_: None,
-    ) -> dict[str, Any]:
-        """Make so many trials with the workers that `start` starts.
-
-        Returns
-        -------
-        dict
-            ``reached``: the mean share of the connected pairs joined by 0, 1, ... waypoints; ``reached_least``: the
-            least of any trial; ``reached_two_way``: the mean where each leg but the last is healthy in both directions;
-            ``connected``: the mean share of the healthy pairs between which there is a path at all.
-        """
-        routing = plan(self.network, self.modes, self.lanes)
+    def rows(self, trials: int, start: Start, progress: Progress) -> npt.NDArray[np.float64]:
+        """Return :meth:`trial` of so many, made with the workers that `start` starts, shape (trials, shares)."""
         size = -(-trials // BATCHES)
         parts = [range(first, min(first + size, trials)) for first in range(0, trials, size)]
         ended: Ended[list[list[float]]] = Ended()
@@ -102,7 +95,20 @@ class FaultSurvey:
                     future.result()
                     done += 1
                 progress(f"{done} of {len(parts)} batches", done / len(parts))
-        shares = np.array([row for future in futures for row in future.result()])
+        return np.array([row for future in futures for row in future.result()])
+
+    def run(self, trials: int, start: Start, progress: Progress = lambda *_: None) -> dict[str, Any]:
+        """Make so many trials with the workers that `start` starts.
+
+        Returns
+        -------
+        dict
+            ``reached``: the mean share of the connected pairs joined by 0, 1, ... waypoints; ``reached_least``: the
+            least of any trial; ``reached_two_way``: the mean where each leg but the last is healthy in both directions;
+            ``connected``: the mean share of the healthy pairs between which there is a path at all.
+        """
+        routing = plan(self.network, self.modes, self.lanes)
+        shares = self.rows(trials, start, progress)
         return {
             "spec": str(self.network),
             "modes": routing.modes,

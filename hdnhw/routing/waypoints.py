@@ -4,6 +4,7 @@ Between two of them it goes by the table-free rule. At a waypoint it leaves the 
 is a route like any other and needs no further buffer class.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -208,6 +209,26 @@ class Detours:
             _join(legs, result[-1], joined)
             result.append(joined | result[-1])
         return result
+
+    def joined(self, among: Sequence[npt.NDArray[np.bool_]], most: int) -> list[list[float]]:
+        """Return the share of pairs of two healthy nodes that are connected, and joined by at most 0, 1, ... waypoints.
+
+        Parameters
+        ----------
+        among : sequence of ndarray of bool, shape (num_nodes, num_nodes)
+            Of which pairs; a row is returned for each, of ones where it has no pair of healthy nodes.
+        most : int
+            Waypoints.
+        """
+        alive = ~self._faults.nodes
+        reached = [self.connected, *self.reached(most)]
+        rows = []
+        for pairs in among:
+            healthy = _pack(pairs & alive & alive[:, None])
+            count = int(np.bitwise_count(healthy).sum())
+            hits = [int(np.bitwise_count(matrix & healthy).sum()) for matrix in reached]
+            rows.append([hit / count if count else 1.0 for hit in hits])
+        return rows
 
     def choose(self, source: int, most: int, *, two_way: bool = False) -> list[tuple[int, ...] | None]:
         """Return waypoints from `source` to every node: the fewest, and of these choices one with the fewest hops.

@@ -3,28 +3,36 @@
 import pytest
 
 from hdnhw.report.path_faults import plot_path_faults
-from hdnhw.routing.path_faults import FaultPoint
 from hdnhw.spec import SpecError
 
 
-def points(*hops):
+def left(kind, case, *hops):
+    figures = {"all_paths": 0.5, "any_path": 0.75, "mean_clusters": 2.0}
     return [
-        FaultPoint(rate=number / 10, trials=9, all_paths=0.5, any_path=0.75, mean_hops=hop)
+        {"paths": kind, "case": case, "rate": number / 10, "mean_hops": hop, **figures}
         for number, hop in enumerate(hops)
     ]
 
 
-def test_a_line_for_each_kind_and_case(tmp_path):
-    found = {"one kind": {"A": points(3, 2), "B": points(5, 4)}, "another": {"A": points(3, None), "B": points(6, 5)}}
-    plot_path_faults(found, tmp_path / "faults.svg")
+JOINED = [{"case": case, "rate": rate, "reached": [0.5, 0.9]} for case in "AB" for rate in (0.0, 0.1)]
+
+
+def test_a_line_for_each_kind_and_case_and_number_of_waypoints(tmp_path):
+    rows = [*left("one", "A", 3, 2), *left("one", "B", 5, 4), *left("other", "A", 3, None), *left("other", "B", 6, 5)]
+    plot_path_faults(rows, JOINED, tmp_path / "faults.svg")
     text = (tmp_path / "faults.svg").read_text()
-    for words in ("case A, one kind", "case B, another", "figure 12", "figure 14", "failed nodes, %"):
+    for words in ("case A, paths: one", "case B, paths: other", "figure 12", "figure 14", "failed nodes, %"):
         assert words in text
-    first = text
-    plot_path_faults(found, tmp_path / "faults.svg")
-    assert (tmp_path / "faults.svg").read_text() == first
+    assert "case B, 1 waypoints" in text
+    plot_path_faults(rows, JOINED, tmp_path / "again.svg")
+    assert (tmp_path / "again.svg").read_text() == text
+
+
+def test_without_waypoints(tmp_path):
+    plot_path_faults(left("one", "A", 3, 2), [], tmp_path / "faults.svg")
+    assert "waypoints" not in (tmp_path / "faults.svg").read_text()
 
 
 def test_names_of_files(tmp_path):
     with pytest.raises(SpecError, match="plot must be a file"):
-        plot_path_faults({}, tmp_path / "faults.txt")
+        plot_path_faults([], JOINED, tmp_path / "faults.txt")

@@ -7,54 +7,82 @@ import numpy as np
 import pytest
 
 from hdnhw.routing.disjoint import disjoint_routes
-from hdnhw.routing.path_faults import case_of, clusters_of, hops_of_pairs, pairs_of_case, try_faults
-from hdnhw.spec import parse
+from hdnhw.routing.path_faults import (
+    Estimate,
+    PathSample,
+    case_of,
+    clusters_of,
+    fault_points,
+    pairs_of_case,
+    sample_paths,
+)
+from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
 
 SMALL = "rdn(cube(1), 1)"
 
 
 def exact(network, pair, failed):
-    """Fail every set of nodes in turn: shares of all and of any, and mean hops of what is left."""
-    paths = [(set(path[1:-1]), len(path) - 1) for path in disjoint_routes(network, *pair)]
-    others = [node for node in range(network.num_nodes) if node not in pair]
-    every = some = intact = hops = 0
-    for dead in combinations(others, failed):
-        left = [length for inner, length in paths if not inner & set(dead)]
-        every += len(left) == len(paths)
-        some += bool(left)
-        intact += len(left)
-        hops += sum(left)
-    sets = comb(len(others), failed)
-    return every / sets, some / sets, hops / intact if intact else None
+    """Fail every set of nodes in turn: shares of all and of any; intact paths, their hops and their clusters a set."""
+    paths = [(set(path[1:-1]), path) for path in disjoint_routes(network, *pair)]
+    on_paths = sorted(set().union(*(inner for inner, _ in paths)))
+    off = network.num_nodes - 2 - len(on_paths)
+    totals = np.zeros(5)
+    for dead in (set(some) for size in range(failed + 1) for some in combinations(on_paths, size)):
+        left = [path for inner, path in paths if not inner & dead]
+        hops, clusters = sum(len(path) - 1 for path in left), sum(len(clusters_of(network, path)) for path in left)
+        sets = comb(off, failed - len(dead))
+        totals += np.array([len(left) == len(paths), bool(left), len(left), hops, clusters]) * sets
+    return totals / comb(network.num_nodes - 2, failed)
 
 
-@pytest.mark.parametrize("failed", [0, 1, 2, 3])
-def test_every_set_of_failed_nodes(failed):
-    network, pair = build(parse(SMALL)), (0, 3)
-    (point,) = try_faults(8, hops_of_pairs(network, [pair]), [failed / 8], trials=100_000, seed=3)
-    every, some, hops = exact(network, pair, failed)
-    assert point.all_paths == pytest.approx(every, abs=0.01)
-    assert point.any_path == pytest.approx(some, abs=0.01)
-    assert point.mean_hops == pytest.approx(hops, abs=0.05)
+@pytest.mark.parametrize("failed", range(6))
+@pytest.mark.parametrize("text", ["rdn(cube(1), 1)", "hdn(cube(2), [[0]])"])
+def test_every_set_of_failed_nodes(text, failed):
+    network = build(parse(text))
+    pairs = [(0, 1), (0, 3), (0, network.num_nodes - 1)]
+    nodes = network.num_nodes
+    (point,) = fault_points(nodes, sample_paths(network, pairs), [failed / nodes])
+    found = [exact(network, pair, failed) for pair in pairs]
+    assert (point.failed, point.pairs) == (failed, 3)
+    for number, estimate in enumerate((point.all_paths, point.any_path)):
+        shares = [shares[number] for shares in found]
+        assert estimate.mean == pytest.approx(np.mean(shares), abs=1e-12)
+        assert estimate.error == pytest.approx(np.std(shares, ddof=1) / 3**0.5, abs=1e-12)
+    intact, hops, clusters = (sum(shares[number] for shares in found) for number in (2, 3, 4))
+    assert point.mean_hops.mean == pytest.approx(hops / intact)
+    assert point.mean_clusters.mean == pytest.approx(clusters / intact)
 
 
 def test_no_path_left():
-    (point,) = try_faults(4, np.array([[2, 2]], np.int32), [0.5], trials=10, seed=1)
-    assert (point.all_paths, point.any_path, point.mean_hops) == (0.0, 0.0, None)
+    (point,) = fault_points(4, PathSample(*[np.array([[2, 2]])] * 2), [0.5])
+    assert (point.all_paths, point.any_path) == (Estimate(0.0, 0.0), Estimate(0.0, 0.0))
+    assert (point.mean_hops, point.mean_clusters) == (None, None)
 
 
-def test_the_seed_is_all_that_matters():
-    hops = np.array([[3, 4], [5, 5]], np.int32)
-    one, same, other = (try_faults(50, hops, [0.1, 0.2], trials=9000, seed=seed) for seed in (1, 1, 2))
-    assert one == same
-    assert one != other
+def test_errors_are_those_of_pairs_drawn_again():
+    network = build(parse("hdn(cube(2), [[0]])"))
+    again = [
+        fault_points(32, sample_paths(network, pairs_of_case(network, "B", 60, seed)), [0.125])[0] for seed in range(60)
+    ]
+    for name in ("all_paths", "any_path", "mean_hops", "mean_clusters"):
+        found = [getattr(point, name) for point in again]
+        spread = np.std([estimate.mean for estimate in found], ddof=1)
+        assert np.mean([estimate.error for estimate in found]) == pytest.approx(spread, rel=0.3)
 
 
 @pytest.mark.parametrize("rate", [-0.1, 0.9, 1.0])
 def test_two_nodes_must_be_left(rate):
     with pytest.raises(ValueError, match="fault rate must leave two nodes of 8, not "):
-        try_faults(8, np.array([[2]], np.int32), [rate], trials=1, seed=1)
+        fault_points(8, PathSample(*[np.array([[2]])] * 2), [rate])
+
+
+def test_what_makes_no_paths():
+    network = build(parse(SMALL))
+    with pytest.raises(SpecError, match="no disjoint paths were found for any of 2 pairs"):
+        sample_paths(network, [(0, 3), (0, 1)], lambda *_: [])
+    with pytest.raises(SpecError, match="paths left need at most 24 ports a node"):
+        sample_paths(build(parse("rdn(cube(25), 1)")), [(0, 1)])
 
 
 @pytest.mark.parametrize("text", [SMALL, "hdn(cube(2), [[0], [0, 1]])", "dualcube(3)"])
