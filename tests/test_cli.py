@@ -520,13 +520,13 @@ WRONG = {
     ),
     "schedule over a nucleus that is no product": (
         "exchange 'hfn(2)'",
-        "a schedule in steps is for products, dual-nets, and HSNs of a product with as many top clusters as it has "
-        r"nodes; hfn\(2\) is none of them",
+        "a schedule in steps is for products, dual-nets, and HSNs of a product whose top clusters are counted by its "
+        r"last digits; hfn\(2\) is none of them",
     ),
     "collective of no dual-net": (
         "collective 'star(3)' --op broadcast",
-        "a schedule in steps is for products, dual-nets, and HSNs of a product with as many top clusters as it has "
-        r"nodes; star\(3\) is none of them",
+        "a schedule in steps is for products, dual-nets, and HSNs of a product whose top clusters are counted by its "
+        r"last digits; star\(3\) is none of them",
     ),
     "classes of no dual-net": (
         "simulate 'ccc(3)' --pattern inter_class",

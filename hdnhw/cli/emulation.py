@@ -6,7 +6,7 @@ from typing import Any
 from hdnhw.cli.options import DONE, FAILED, Result, add_command, network_of, say
 from hdnhw.collective.choices import ALGORITHMS, SWAPS
 from hdnhw.kernels import Stopwatch
-from hdnhw.spec import Product, SpecError, cube, product
+from hdnhw.spec import SpecError
 
 __all__ = ["add_emulation_command"]
 
@@ -15,7 +15,7 @@ ONE_SWAP, TWO_SWAPS = "one-swap", "two-swaps"
 
 def emulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Move the data of a step, or of an algorithm, of the product of an HSN's nuclei."""
-    from hdnhw.collective.emulation import host_of
+    from hdnhw.collective.guest import guest_of, host_of
 
     watch = Stopwatch()
     uses = {"ways": options.all_port, "swaps": options.run_name, "steps": not options.run_name}
@@ -23,22 +23,13 @@ def emulate(options: argparse.Namespace) -> tuple[Result, int]:
         if getattr(options, name) and not uses[name]:
             raise SpecError(f"--{name} is for {of}")
     host = host_of(network_of(options.spec), "an emulation")
-    head: Result = {"spec": str(host.spec), "nodes": host.num_nodes, "guest": _guest(host)}
+    guest = guest_of(host)
+    head: Result = {"spec": str(host.spec), "nodes": host.num_nodes, "guest": None if guest is None else str(guest)}
     if options.run_name:
         result, is_right = _run(options, host)
     else:
         result, is_right = _communicate(options, host)
     return head | result | {"seconds": round(watch.seconds, 3)}, DONE if is_right else FAILED
-
-
-def _guest(host: Any) -> str | None:
-    """Return the spec of the product of the nuclei, if it has one."""
-    nucleus, levels = host.spec.nucleus, host.spec.levels
-    if not isinstance(nucleus, Product):
-        return None
-    if all(factor.is_edge for factor in nucleus.factors):
-        return str(cube(levels * len(nucleus.factors)))
-    return str(product(*[nucleus] * levels))
 
 
 def _run(options: argparse.Namespace, host: Any) -> tuple[Result, bool]:
@@ -100,12 +91,17 @@ def _best_ways(host: Any) -> str:
 
 def _link(host: Any, text: str) -> tuple[int, int]:
     """Read a link of the guest, as in ``3.dim0``."""
-    level, _, port = text.partition(".")
+    from hdnhw.collective.guest import guest_table
+
+    level, _, name = text.partition(".")
     names = [port.name for port in host.nucleus.ports]
     levels = [str(level) for level in range(1, host.spec.levels + 1)]
-    if level not in levels or port not in names:
+    if level not in levels or name not in names:
         raise SpecError(f"step must be 1.{names[0]} to {levels[-1]}.{names[-1]}, not {text!r}")
-    return int(level), names.index(port)
+    port = names.index(name)
+    if not (guest_table(host, int(level))[:, port] >= 0).any():
+        raise SpecError(f"step must be a dimension of the guest; over {host.spec.top} top clusters {text} is none")
+    return int(level), port
 
 
 def _rows(host: Any, table: Any, steps: int) -> list[Result]:

@@ -4,11 +4,12 @@ The guest has the same nodes X_l .. X_1. Its link (i, p) is port p of the nucleu
 of lk dimensions, for K_M a generalised one, for a mesh a mesh. In a step of the guest the datum of every node crosses
 one link (single-dimension communication), or one datum crosses each (all ports). Here the datum of link (i, p), i > 1,
 crosses swap i, port p and swap i; where X_i = X_1, at a leader, it keeps still. All nodes do the same at once, so that
-a timetable of links says all: no node needs a table.
+a timetable of links says all: no node needs a table. Over a divisor M_l, X_l has the links of a block of the nucleus
+(:mod:`hdnhw.collective.guest`), and the timetables are the same.
 
 References
 ----------
-.. [1] HSN paper, sections 3.2, 3.3, 4.2 and 5.1, Theorems 3.2, 3.3, 4.2, 4.3, 5.1 and 5.2.
+.. [1] HSN paper, sections 2.2, 3.2, 3.3, 4.2 and 5.1, Theorems 3.2, 3.3, 4.2, 4.3, 5.1 and 5.2.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collective.executor import ScheduleError
+from hdnhw.collective.guest import guest_table
 from hdnhw.collective.oneswap import OneSwapTimes, one_swap_times
 from hdnhw.spec import Product, SpecError
-from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -35,7 +36,6 @@ __all__ = [
     "all_port_timetable",
     "emulate",
     "emulate_directly",
-    "host_of",
     "is_direct",
     "lower_bound_steps",
     "published_steps",
@@ -80,21 +80,6 @@ class Emulated:
     def hops(self) -> int:
         """Links crossed by all data."""
         return sum(self.moved)
-
-
-def host_of(network: Network, what: str) -> SwappedNetwork:
-    """Return `network` if it is an HSN with as many top clusters as its nucleus has nodes.
-
-    Raises
-    ------
-    SpecError
-        If it is not; `what` says what needs one.
-    """
-    if not isinstance(network, SwappedNetwork) or network.spec.top != network.nucleus.num_nodes:
-        raise SpecError(
-            f"{what} is for HSNs with as many top clusters as the nucleus has nodes; {network.spec} is none of them"
-        )
-    return network
 
 
 def step_timetable(ports: int, link: GuestLink) -> Timetable:
@@ -162,17 +147,25 @@ def lower_bound_steps(host: SwappedNetwork) -> int | None:
     """Return a bound on the steps with all ports, whatever ways the data take, or None in a folded HSN.
 
     X_i changes on swaps of level i alone: to become c in place of a, a datum crosses two of them, or one, which leads
-    from (a; c) to (c; a) and has room for T data. With M nodes and e links a node in the nucleus, a node has, on
+    from (a; c) to (c; a) and has room for T data. With M values of X_i and e links a value in the guest, a node has, on
     average, e such data, e / M such links and (M - 1) / M swaps of level i: ``2 e - T e / M <= T (M - 1) / M``; with
-    diameter links 1 / M more of both. Without these every datum crosses a link of a nucleus as well, so that there are
-    l steps at least, and if a, c and X_1 are distinct it has three hops.
+    diameter links 1 / M more of both. Without these every datum crosses a link of a nucleus as well, and a node has l
+    data a link, fewer over a divisor; and if a, c and X_1 are distinct it has three hops.
     """
     if host.spec.complement_links:
         return None
-    size, more = host.nucleus.num_nodes, int(host.spec.diameter_links)
-    links = Fraction(sum(host.nucleus.port_count(port) for port in range(len(host.nucleus.ports))), size)
-    room = ceil(2 * links * size / (size - 1 + links + 2 * more))
-    return room if more else max(host.spec.levels, room, 3 if size > 2 else 2)
+    more, top, size = int(host.spec.diameter_links), host.spec.top, host.nucleus.num_nodes
+    inner, block = (_links_a_value(host, level) for level in (1, host.spec.levels))
+    levels = [(block, top)] if host.spec.levels == 2 else [(block, top), (inner, size)]
+    room = max(ceil(2 * links * values / (values - 1 + links + 2 * more)) for links, values in levels)
+    load = ceil(host.spec.levels - 1 + block / inner)
+    return room if more else max(load, room, 3 if max(values for _, values in levels) > 2 else 2)
+
+
+def _links_a_value(host: SwappedNetwork, level: int) -> Fraction:
+    """Return the links of the guest in X_i, in both directions, for each of its values."""
+    table = guest_table(host, level)
+    return Fraction(int((table >= 0).sum()), len(table))
 
 
 class _Carrier:
@@ -183,16 +176,21 @@ class _Carrier:
         if nodes * links > MOST_DATA:
             raise SpecError(f"an emulation moves at most {MOST_DATA} data; {host.spec} has {nodes * links}")
         self.host, self.table = host, neighbor_table(host).astype(np.int64)
-        self.ports, guest = len(host.ports), neighbor_table(host.nucleus).astype(np.int64)
+        self.ports = len(host.ports)
         sources = np.arange(nodes, dtype=np.int64)
         weights = [size ** (level - 1) for level in range(1, host.spec.levels + 1)]
         targets = []
-        for weight in weights:
+        for level, weight in enumerate(weights, start=1):
             digit = sources // weight % size
-            targets += [np.where(to < 0, -1, sources + (to - digit) * weight) for to in guest[digit].T]
+            ways = guest_table(host, level)[digit].T
+            targets += [np.where(to < 0, -1, sources + (to - digit) * weight) for to in ways]
         self.target = np.stack(targets)
         self.at = np.tile(sources, (links, 1))
-        self.leaders = [np.array(sources // weight % size == sources % size) for weight in weights]
+        values = [size] * (host.spec.levels - 1) + [host.spec.top]
+        self.leaders = [
+            np.array(sources // weight % size == sources % size % most)
+            for weight, most in zip(weights, values, strict=True)
+        ]
         self.moved: list[int] = []
 
     def index(self, link: GuestLink) -> int:
@@ -262,7 +260,7 @@ def emulate(host: SwappedNetwork, timetable: Timetable) -> Emulated:
 def is_direct(host: SwappedNetwork) -> bool:
     """Return whether :func:`emulate_directly` is for this network: HSN(l, K_M), l < M."""
     nucleus = host.spec.nucleus
-    factors = nucleus.factors if isinstance(nucleus, Product) else ()
+    factors = nucleus.factors if isinstance(nucleus, Product) and not host.is_cut else ()
     return len(factors) == 1 and factors[0].kind == "complete" and host.spec.levels < factors[0].size
 
 

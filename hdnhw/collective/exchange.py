@@ -115,9 +115,9 @@ class _Exchange(Builder):
             raise SpecError(f"split must be destination on {self.network.spec}, not {self._split!r}")
         steps = []
         for level in self.swaps:
-            wanted = self.brought(level, self.dst)
+            wanted = self.brought(level, self.dst, self.own)
             if emulates:
-                moved = ~self.equal(wanted, self.brought(level, self.src), self.base_digits)
+                moved = ~self.equal(wanted, self.brought(level, self.src, self.own), self.base_digits)
                 steps += [self.swap(level, moved), *self._base(wanted, moved), self.swap(level, moved)]
             else:
                 moved = ~self.matches(self.dst, [level])

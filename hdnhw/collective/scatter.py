@@ -65,8 +65,8 @@ class _Scatter(Builder):
         steps, one = [], self.circuit.constant(1)
         start = source
         for level in self.swaps:
-            steps += [*self._base(self.brought(level, self.dst), start, one), self.swap(level, one)]
-            start = self.brought(level, source)
+            steps += [*self._base(self.brought(level, self.dst, start), start, one), self.swap(level, one)]
+            start = self.brought(level, source, start)
         return [*steps, *self._base(self.dst, start, one)]
 
     def _base(self, target: Target, source: Target, active: Term) -> list[Step]:
@@ -78,6 +78,8 @@ class _Scatter(Builder):
         )
 
     def _factor(self, kind: Factor, own: Term, target: Term, source: Term) -> list[Sends]:
+        if target.eq(source).constant:
+            return []
         size, wanted = kind.size, ~own.eq(target)
         if kind.is_edge:
             return [[(1, wanted)]]

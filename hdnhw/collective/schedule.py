@@ -138,7 +138,7 @@ class Builder:
     Raises
     ------
     SpecError
-        If the network is neither, or an HSN of another nucleus or with fewer clusters at the top.
+        If the network is neither, or an HSN of another nucleus, or over a divisor that is not made of its digits.
     """
 
     def __init__(self, network: Network, *, all_port: bool) -> None:
@@ -186,16 +186,46 @@ class Builder:
 
     def swap(self, level: int, when: Term) -> Step:
         """Return the step over the links of a level of an HSN; a leader has none and sends nothing."""
-        away = ~self.equal(self.own, self.own, self._places[level], self.base_digits)
+        away = ~self.equal(self.brought(level, self.own, self.own), self.own, self._facing(level))
         return Step(f"swap{level}", (Send(self._ports[f"swap{level}"], when & away),))
 
     def matches(self, target: Target, levels: Iterable[int]) -> Term:
         """Return whether the own X_i are those of `target`."""
         return self.circuit.all_of(self.equal(self.own, target, self._places[level]) for level in levels)
 
-    def brought(self, level: int, target: Target) -> dict[int, Term]:
-        """Return the digits of X_i of `target`, at the positions of X_1."""
-        return {inner: target[place] for inner, place in zip(self.base_digits, self._places[level], strict=True)}
+    def brought(self, level: int, target: Target, rest: Target) -> dict[int, Term]:
+        """Return the digits of X_i of `target`, at the positions of X_1; what it leaves open there is that of `rest`.
+
+        It leaves nothing open but at the top, over a divisor: the first digits, and which block of the next one it is.
+        """
+        result = {inner: rest[inner] for inner in self.base_digits}
+        for place, inner in zip(self._places[level], self._facing(level), strict=True):
+            result[inner] = self._block(place, inner, rest) + target[place]
+        return result
+
+    def open_digits(self, level: int) -> frozenset[int]:
+        """Return the positions of X_1 that X_i has no digits for."""
+        return frozenset(self.base_digits) - set(self._facing(level))
+
+    def same_block(self, level: int, target: Target) -> Term:
+        """Return whether the own X_1 is in the block of that of `target`, where X_i is over a divisor of a digit."""
+        pairs = zip(self._places[level], self._facing(level), strict=True)
+        return self.circuit.all_of(
+            self._block(place, inner, self.own).eq(self._block(place, inner, target)) for place, inner in pairs
+        )
+
+    def _facing(self, level: int) -> Sequence[int]:
+        """Return the positions of X_1 that the digits of X_i change with."""
+        return self.base_digits[-len(self._places[level]) :]
+
+    def _block(self, place: int, inner: int, digits: Target) -> Term:
+        """Return the first value of a digit's block, of as many values as the digit at `place` has."""
+        radix, size = self.network.radices[place], self.network.radices[inner]
+        result = self.circuit.constant(0)
+        for first in range(radix, size, radix):
+            first_value = self.circuit.constant(first)
+            result = digits[inner].lt(first_value).mux(result, first_value)
+        return result
 
     def inside(self, level: int) -> tuple[int, ...]:
         """Return the places of the base digits in SN^level."""
@@ -242,9 +272,9 @@ def _base_of(network: Network) -> tuple[DualNetwork, range]:
         return network, network.base_digits
     if isinstance(network, SwappedNetwork):
         nucleus = network.nucleus
-        if isinstance(nucleus, DualNetwork) and network.spec.top == nucleus.num_nodes:
+        if isinstance(nucleus, DualNetwork) and network.top_digits:
             return nucleus, network.places[1]
     raise SpecError(
-        f"a schedule in steps is for products, dual-nets, and HSNs of a product with as many top clusters as it has "
-        f"nodes; {network.spec} is none of them"
+        f"a schedule in steps is for products, dual-nets, and HSNs of a product whose top clusters are counted by its "
+        f"last digits; {network.spec} is none of them"
     )

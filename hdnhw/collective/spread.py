@@ -123,8 +123,9 @@ class _Spread(Builder):
         for level in self.swaps:
             lower = self.matches(source, range(2, level))
             here = self.matches(source, [level])
-            steps.append(self.swap(level, lower & here))
-            steps += self._base(self.brought(level, source), frozenset(), lower & ~here, rule)
+            steps.append(self.swap(level, lower & here & self.same_block(level, source)))
+            entry = self.brought(level, source, source)
+            steps += self._base(entry, self.open_digits(level), lower & ~here, rule)
         return self._real(steps)
 
     def _sender(self, level: int, source: Target) -> Term:

@@ -13,6 +13,7 @@ from hdnhw.papers.claim import Case, Finding, Verdict, judge
 from hdnhw.papers.families import compare
 from hdnhw.papers.hsn_algorithms import CLAIMS as ALGORITHMS
 from hdnhw.papers.hsn_corollaries import CLAIMS as COROLLARIES
+from hdnhw.papers.hsn_divisors import CLAIMS as DIVISORS
 from hdnhw.papers.hsn_nuclei import CLAIMS as SOME_NUCLEI
 from hdnhw.papers.hsn_nuclei import MOST_NODES, claim_of, diameter_of, edges_of, network_of
 from hdnhw.routing.plan import plan
@@ -337,8 +338,8 @@ CLAIMS = (
         "top digit over a divisor M_l of M: links as printed, and the diameter of section 2.3 as a bound",
         "X_l X_(l-1:2) X_1 to X_R X_(l-1:2) (X_Q M_l + X_l); D <= D_1 l + l - 1",
         divisors,
-        reading="of the results that can be applied to such networks, this one alone is looked at",
     ),
+    *DIVISORS,
     claim_of(
         "section 2.2",
         "HCN(k, k) is HSN(2, Q_k) with diameter links, HFN(k, k) is HSN(2, FQ_k)",

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import product
 from math import log2
 
-from hdnhw.collective.emulation import host_of
+from hdnhw.collective.guest import host_of
 from hdnhw.papers.claim import Case, Claim, Finding, judge
 from hdnhw.papers.families import compare
 from hdnhw.spec import parse

@@ -63,6 +63,11 @@ class SwappedNetwork(Network):
         return False if len({len(ports) for ports in self.port_sets}) > 1 else None
 
     @property
+    def is_cut(self) -> bool:
+        """Whether X_l is over a divisor of M, not over M."""
+        return self.spec.top != self.nucleus.num_nodes
+
+    @property
     def diameter_formula(self) -> int | None:
         """The paper's closed form ``D_1 l + l - 1`` (HSN paper, Theorem 2.1).
 
@@ -97,7 +102,7 @@ class SwappedNetwork(Network):
         return tuple(digits)
 
     def _is_cut(self, level: int) -> bool:
-        return level == self.spec.levels and self.spec.top != self.nucleus.num_nodes
+        return level == self.spec.levels and self.is_cut
 
     def _top_number(self, digits: Digits) -> int:
         number = 0

@@ -12,13 +12,13 @@ from hdnhw.collective.emulation import (
     all_port_timetable,
     emulate,
     emulate_directly,
-    host_of,
     is_direct,
     lower_bound_steps,
     published_steps,
     step_timetable,
 )
 from hdnhw.collective.executor import ScheduleError
+from hdnhw.collective.guest import guest_of, host_of
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
@@ -163,11 +163,48 @@ def test_bounds_that_are_published():
     assert [lower_bound_steps(host(f"hcn({k})")) for k in (1, 2, 3)] == [1, 3, 4]
 
 
-def test_networks_that_emulate_nothing():
-    for text in ("cube(3)", "hsn(2, cube(2), top=2)"):
-        message = r"^x is for HSNs with as many top clusters as the nucleus has nodes; .* is none of them$"
-        with pytest.raises(SpecError, match=message):
-            host_of(build(parse(text)), "x")
+DIVISORS = {
+    "hsn(2, cube(3), top=2)": "cube(4)",
+    "hsn(3, cube(2), top=2)": "cube(5)",
+    "hsn(2, complete(6), top=3)": "product(complete(3), complete(6))",
+    "hsn(2, torus(6), top=3)": "product(mesh(3), torus(6))",
+    "hsn(3, mesh(4), top=2)": "product(mesh(2), mesh(4), mesh(4))",
+    "hsn(2, ghc(4, 3), top=6)": "product(complete(2), complete(3), ghc(4, 3))",
+    "hsn(2, mesh(2, 6), top=3)": "product(mesh(3), mesh(2, 6))",
+}
+
+
+@pytest.mark.parametrize("text", DIVISORS)
+def test_over_a_divisor_data_go_where_the_neighbours_of_a_product_are(text):
+    network, guest = host(text), build(parse(DIVISORS[text]))
+    assert guest_of(network) == guest.spec
+    rows, there = emulation._Carrier(network).target, neighbor_table(guest)
+    assert all(
+        {int(node) for node in own if node >= 0} == {int(node) for node in other if node >= 0}
+        for own, other in zip(rows.T, there, strict=True)
+    )
+    levels, ports = network.spec.levels, ports_of(network)
+    counted = emulate(network, all_port_timetable(levels, ports))
+    assert counted.data == int((there >= 0).sum())
+    assert all_port_steps(levels, ports) == counted.steps >= lower_bound_steps(network) > 1
+    assert all(
+        emulate(network, step_timetable(ports, link)).steps <= 3 for link in pairs(range(1, levels + 1), range(ports))
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hsn(2, petersen(), top=5)", "hsn(2, star(3), top=2)", "hsn(2, mesh(3, 2), top=3)", "hsn(2, star(4), top=6)"],
+)
+def test_networks_whose_blocks_differ_emulate_nothing(text):
+    message = r"^x over \d top clusters needs a nucleus that falls into connected blocks of \d nodes .*; .* does not$"
+    with pytest.raises(SpecError, match=message):
+        host_of(build(parse(text)), "x")
+
+
+def test_other_networks_emulate_nothing():
+    with pytest.raises(SpecError, match=r"^x is for HSNs, not cube\(3\)$"):
+        host_of(build(parse("cube(3)")), "x")
 
 
 def test_too_many_data(monkeypatch):

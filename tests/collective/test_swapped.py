@@ -34,7 +34,13 @@ SPECS = [
     hcn3(1),
     folded_hsn(2, 2),
     hsn(2, torus(5), diameter_links=True),
+    hsn(3, cube(2), top=2),
+    hsn(2, ghc(3, 4), top=2),
+    hsn(2, torus(6), top=3),
 ]
+EVERY = ("exchange", "allgather")
+"""Operations in which every node has messages."""
+
 WORDS = {
     "hsn(2, cube(1))": {"broadcast": 3, "scatter": 5, "allgather": 5},
     "hsn(3, cube(2))": {"scatter": 83, "allgather": 83},
@@ -88,6 +94,17 @@ def test_an_exchange_by_the_route_swaps_once_a_level_and_an_emulated_one_twice(s
     assert stages["paper"] == [name for name in stages["cluster-first"] for _ in range(2)]
 
 
+@pytest.mark.parametrize("text", ["hsn(2, cube(2), top=2)", "hsn(2, complete(4), top=2)", "hsn(2, mesh(2, 2), top=2)"])
+def test_over_a_divisor_every_message_arrives_once(text):
+    network = build(parse(text))
+    nodes, reach = network.num_nodes, int(distances_from(network, 1).max())
+    for operation in OPERATIONS:
+        for order in EXCHANGE_ORDERS:
+            counted = execute(operation_schedule(network, operation, root=1, order=order))
+            assert (counted.messages, counted.repeats) == (nodes**2 if operation in EVERY else nodes, 0)
+            assert counted.startups >= reach
+
+
 def test_leaders_keep_still_at_a_swap_even_where_they_have_a_link():
     network = build(hcn(2))
     counted = execute(exchange_schedule(network))
@@ -97,7 +114,7 @@ def test_leaders_keep_still_at_a_swap_even_where_they_have_a_link():
     assert not counted.sent[:, leaders, swap].any()
 
 
-@pytest.mark.parametrize("text", ["hsn(2, star(3))", "hsn(2, cube(2), top=2)", "hfn(2)", "ccc(3)"])
+@pytest.mark.parametrize("text", ["hsn(2, star(3))", "hsn(2, mesh(3, 2), top=3)", "hfn(2)", "ccc(3)"])
 def test_networks_without_a_schedule(text):
     message = r"^a schedule in steps is for products, dual-nets, and HSNs of a product .* is none of them$"
     with pytest.raises(SpecError, match=message):
