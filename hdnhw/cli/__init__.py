@@ -44,6 +44,7 @@ from hdnhw.cli.options import (
     say,
 )
 from hdnhw.cli.papers import add_papers_command
+from hdnhw.cli.picture import add_picture_command
 from hdnhw.cli.progress import Clock
 from hdnhw.cli.prove import add_prove_command
 from hdnhw.cli.simulation import add_simulation_commands
@@ -107,6 +108,7 @@ def command_parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in (
         add_network_commands,
+        add_picture_command,
         add_routing_commands,
         add_choosing_commands,
         add_machines_command,

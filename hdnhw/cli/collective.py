@@ -35,7 +35,7 @@ from hdnhw.spec.options import options_of
 if TYPE_CHECKING:
     from hdnhw.topology.network import Network
 
-__all__ = ["add_collective_commands"]
+__all__ = ["add_collective_commands", "add_split_option"]
 
 MOST_WORDS = 1 << 20
 """Of a message."""
@@ -250,6 +250,17 @@ def _network_exchange(options: argparse.Namespace, network: "Network") -> tuple[
     return result, DONE if result["delivered"] else FAILED
 
 
+def add_split_option(parser: Parser, default: str | None = None) -> None:
+    """Add the option that says where messages of a total exchange cross from."""
+    parser.add_argument(
+        "--split",
+        choices=SPLITS,
+        default=default,
+        help="which node of a super-node a message crosses from, in the order of the papers: the one with the base "
+        "digits of its destination (default), with its own, with their sum, or its first",
+    )
+
+
 def _add_options(parser: Parser) -> None:
     parser.add_argument(
         "--words", type=int, metavar="M", help="words, or flits, of a message (default 1; on rtl those of a packet)"
@@ -287,13 +298,7 @@ def add_collective_commands(commands: Any) -> None:
         default="cluster-first",
         help="the papers' order, the one of fewest words (default), or packets that are simply routed",
     )
-    parser.add_argument(
-        "--split",
-        choices=SPLITS,
-        default="destination",
-        help="which node of a super-node a message crosses from, in the order of the papers: the one with the base "
-        "digits of its destination (default), with its own, with their sum, or its first",
-    )
+    add_split_option(parser, default="destination")
     parser.add_argument("--at-once", action="store_true", help="network: offer all messages in cycle 0")
     _add_options(parser)
     parser = add_command(

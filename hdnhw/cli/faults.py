@@ -8,9 +8,17 @@ from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import add_worker_options, workers
 from hdnhw.spec import SpecError, parse
 
-__all__ = ["add_faults_commands"]
+__all__ = [
+    "MOST_BY_DEFAULT",
+    "add_dead_options",
+    "add_faults_commands",
+    "add_waypoints_option",
+    "check_waypoints",
+    "dead_of",
+]
 
-MOST_WAYPOINTS = 8
+MOST_WAYPOINTS, MOST_BY_DEFAULT = 8, 3
+"""Of a packet: most that there can be, and most that are looked for."""
 
 DIGITS = 4
 """Of numbers in a table."""
@@ -31,7 +39,7 @@ def faults(options: argparse.Namespace) -> tuple[Result, int]:
 
     if options.trials < 1:
         raise SpecError(f"trials must be at least 1, not {options.trials}")
-    _check_waypoints(options.waypoints)
+    check_waypoints(options.waypoints)
     if options.by_case:
         return _by_case(options), DONE
     for name in BY_CASE:
@@ -115,15 +123,11 @@ def waypoints(options: argparse.Namespace) -> tuple[Result, int]:
 
     from hdnhw.routing.plan import plan
     from hdnhw.routing.waypoints import Detours, RouteTable
-    from hdnhw.topology.faults import Faults
 
-    _check_waypoints(options.waypoints)
+    check_waypoints(options.waypoints)
     routing = plan(parse(options.spec), **rule_options(options))
     network, table = routing.network, RouteTable(routing)
-    faults = Faults(np.zeros(network.num_nodes, np.bool_), np.zeros(table.neighbors.shape, np.bool_))
-    faults.nodes[[network.parse_node(name) for name in options.dead_nodes]] = True
-    for name in options.dead_channels:
-        faults.channels[_parse_channel(network, name)] = True
+    faults = dead_of(network, options)
     src = network.parse_node(options.src)
     if faults.nodes[src]:
         raise SpecError(f"source must be a healthy node; {src} is dead")
@@ -140,6 +144,20 @@ def waypoints(options: argparse.Namespace) -> tuple[Result, int]:
     }, DONE
 
 
+def dead_of(network: Any, options: argparse.Namespace) -> Any:
+    """Return the faults that the options of :func:`add_dead_options` name."""
+    import numpy as np
+
+    from hdnhw.topology.faults import Faults
+
+    nodes = np.zeros(network.num_nodes, np.bool_)
+    channels = np.zeros((network.num_nodes, len(network.ports)), np.bool_)
+    nodes[[network.parse_node(name) for name in options.dead_nodes]] = True
+    for name in options.dead_channels:
+        channels[_parse_channel(network, name)] = True
+    return Faults(nodes, channels)
+
+
 def _parse_channel(network: Any, text: str) -> tuple[int, int]:
     """Return node and port of the channel ``NODE:PORT``."""
     node, _, name = text.rpartition(":")
@@ -152,9 +170,24 @@ def _parse_channel(network: Any, text: str) -> tuple[int, int]:
     return number, [port.name for port in network.ports].index(name)
 
 
-def _check_waypoints(most: int) -> None:
+def check_waypoints(most: int) -> None:
+    """Raise SpecError unless a packet can name so many waypoints."""
     if not 0 <= most <= MOST_WAYPOINTS:
         raise SpecError(f"waypoints must be 0 to {MOST_WAYPOINTS}, not {most}")
+
+
+def add_dead_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name what is dead, for :func:`dead_of`."""
+    parser.add_argument("--dead-nodes", metavar="NODE", nargs="+", default=[], help="dead routers")
+    parser.add_argument(
+        "--dead-channels", metavar="NODE:PORT", nargs="+", default=[], help="dead channels, by the node that they leave"
+    )
+
+
+def add_waypoints_option(parser: argparse.ArgumentParser, default: int | None = MOST_BY_DEFAULT) -> None:
+    """Add the option that says how many waypoints a packet names."""
+    told = f"most waypoints that a packet names (default {MOST_BY_DEFAULT})"
+    parser.add_argument("--waypoints", type=int, default=default, metavar="W", help=told)
 
 
 def add_faults_commands(commands: Any) -> None:
@@ -169,7 +202,7 @@ def add_faults_commands(commands: Any) -> None:
     parser.add_argument("--rate", type=float, metavar="F", help="share of the nodes (default 0.1)")
     parser.add_argument("--channel-rate", type=float, metavar="F", help="share of the other channels (default 0)")
     parser.add_argument("--trials", type=int, default=100, metavar="N", help="sets of faults (default 100)")
-    parser.add_argument("--waypoints", type=int, default=3, metavar="W", help="most a packet names (default 3)")
+    add_waypoints_option(parser)
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the random numbers (default 1)")
     _add_case_options(parser)
     add_machine_options(parser, routes=True)
@@ -183,11 +216,8 @@ def add_faults_commands(commands: Any) -> None:
     )
     parser.add_argument("src", metavar="SRC", help="node number or address")
     parser.add_argument("dst", metavar="DST", nargs="?", help="node number or address; all nodes if omitted")
-    parser.add_argument("--dead-nodes", metavar="NODE", nargs="+", default=[], help="dead routers")
-    parser.add_argument(
-        "--dead-channels", metavar="NODE:PORT", nargs="+", default=[], help="dead channels, by the node that they leave"
-    )
-    parser.add_argument("--waypoints", type=int, default=3, metavar="W", help="most a packet names (default 3)")
+    add_dead_options(parser)
+    add_waypoints_option(parser)
     parser.add_argument(
         "--one-way",
         action="store_true",

@@ -4,7 +4,6 @@ import argparse
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.options import DONE, FAILED, Result, add_command, add_machine_options, network_of, rule_options, say
@@ -15,16 +14,21 @@ if TYPE_CHECKING:
     from hdnhw.topology.network import Network
 
 __all__ = [
+    "PATH_ALGORITHMS",
+    "ROUTE_ALGORITHMS",
     "SEARCH_LIMIT",
     "SEARCH_PORTS",
     "STRUCTURE_LIMIT",
     "STRUCTURE_PORTS",
     "add_network_commands",
     "add_routing_commands",
+    "paths_of",
+    "route_of",
+    "waypoints_of",
 ]
 
-PICTURE_LIMIT, PICTURE_PORTS = 1024, 1 << 15
-"""Most nodes of a picture, and most ports of all of them."""
+ROUTE_ALGORITHMS, PATH_ALGORITHMS = ("paper", "hop"), ("address", "short", "flow", "paper")
+"""Of routes, and of disjoint paths."""
 
 SEARCH_LIMIT, SEARCH_PORTS = 20_000_000, 1 << 29
 """Most nodes that ``info`` searches, and most ports of all of them."""
@@ -133,50 +137,53 @@ def neighbors(options: argparse.Namespace) -> tuple[Result, int]:
 
 def route(options: argparse.Namespace) -> tuple[Result, int]:
     """Print one route."""
+    network = network_of(options.spec)
+    src, dst = network.parse_node(options.src), network.parse_node(options.dst)
+    hops = route_of(network, src, dst, options.algorithm, rule_options(options))
+    nodes = [*(node for node, _, _ in hops), dst]
+    return {
+        "hops": len(hops),
+        "nodes": nodes,
+        "addresses": [network.format_node(node) for node in nodes],
+        "ports": [port for _, port, _ in hops],
+        "vcs": None if options.algorithm == "paper" else [vc for _, _, vc in hops],
+    }, DONE
+
+
+def route_of(
+    network: "Network", src: int, dst: int, algorithm: str, rules: Result
+) -> list[tuple[int, str, int | None]]:
+    """Return the hops of a route: node, port, and virtual channel where the algorithm has any.
+
+    Parameters
+    ----------
+    network : Network
+    src, dst : int
+    algorithm : str
+        One of :data:`ROUTE_ALGORITHMS`.
+    rules : dict
+        Of :func:`hdnhw.cli.options.rule_options`, for the hop algorithm.
+    """
     from hdnhw.routing.algorithm1 import algorithm1_route
     from hdnhw.routing.hop import hop_rule
 
-    network = network_of(options.spec)
-    src, dst = network.parse_node(options.src), network.parse_node(options.dst)
-    if options.algorithm == "paper":
-        if rule_options(options):
-            raise SpecError("modes and lanes belong to the hop algorithm, not to the paper's")
-        nodes = algorithm1_route(network, src, dst)
-        ports = [
-            next(name for name, other in network.neighbors(here).items() if other == there)
-            for here, there in pairwise(nodes)
-        ]
-        return {"hops": len(ports), "nodes": nodes, "ports": ports, "vcs": None}, DONE
-    hops = hop_rule(network, **rule_options(options)).route(src, dst)
-    return {
-        "hops": len(hops),
-        "nodes": [node for node, _, _ in hops] + [dst],
-        "addresses": [network.format_node(node) for node in [*(node for node, _, _ in hops), dst]],
-        "ports": [network.ports[port].name for _, port, _ in hops],
-        "vcs": [vc for _, _, vc in hops],
-    }, DONE
+    if algorithm != "paper":
+        return [(node, network.ports[port].name, vc) for node, port, vc in hop_rule(network, **rules).route(src, dst)]
+    if rules:
+        raise SpecError("modes and lanes belong to the hop algorithm, not to the paper's")
+    return [
+        (here, next(name for name, other in network.neighbors(here).items() if other == there), None)
+        for here, there in pairwise(algorithm1_route(network, src, dst))
+    ]
 
 
 def paths(options: argparse.Namespace) -> tuple[Result, int]:
     """Print node-disjoint paths."""
-    from hdnhw.routing import disjoint
-    from hdnhw.routing.disjoint_literal import literal_routes
     from hdnhw.topology.disjoint import fault_of_paths
 
     network = network_of(options.spec)
     src, dst = network.parse_node(options.src), network.parse_node(options.dst)
-    if len(network.ports) > PATHS_LIMIT:
-        raise SpecError(f"paths need at most {PATHS_LIMIT} ports a node; {network.spec} has {len(network.ports)}")
-    algorithm = options.algorithm
-    if algorithm is None:
-        algorithm = "short" if disjoint.is_addressable(network) else "flow"
-    makers = {
-        "address": disjoint.disjoint_routes,
-        "short": disjoint.short_routes,
-        "paper": literal_routes,
-        "flow": _flow_paths,
-    }
-    found = makers[algorithm](network, src, dst)
+    algorithm, found = paths_of(network, src, dst, options.algorithm)
     fault = fault_of_paths(lambda node: network.neighbors(node).values(), src, dst, found)
     hops = [len(path) - 1 for path in found]
     return {
@@ -191,7 +198,7 @@ def paths(options: argparse.Namespace) -> tuple[Result, int]:
         "disjoint": fault is None,
         "fault": fault,
         "paths": found,
-        **_waypoints(options, network, found),
+        **waypoints_of(network, found, rule_options(options)),
     }, DONE if fault is None else FAILED
 
 
@@ -212,15 +219,33 @@ def _case_and_bounds(network: "Network", src: int, dst: int) -> Result:
     }
 
 
-def _waypoints(options: argparse.Namespace, network: "Network", found: list[list[int]]) -> Result:
+def paths_of(network: "Network", src: int, dst: int, algorithm: str | None) -> tuple[str, list[list[int]]]:
+    """Return paths between two nodes, and the algorithm, one of :data:`PATH_ALGORITHMS`; the default if None."""
+    from hdnhw.routing import disjoint
+    from hdnhw.routing.disjoint_literal import literal_routes
+
+    if len(network.ports) > PATHS_LIMIT:
+        raise SpecError(f"paths need at most {PATHS_LIMIT} ports a node; {network.spec} has {len(network.ports)}")
+    if algorithm is None:
+        algorithm = "short" if disjoint.is_addressable(network) else "flow"
+    makers = {
+        "address": disjoint.disjoint_routes,
+        "short": disjoint.short_routes,
+        "paper": literal_routes,
+        "flow": _flow_paths,
+    }
+    return algorithm, makers[algorithm](network, src, dst)
+
+
+def waypoints_of(network: "Network", found: list[list[int]], rules: Result) -> Result:
     """Return how the table-free routing follows the paths, null where the network has none."""
     from hdnhw.routing.path_waypoints import waypoints_along
     from hdnhw.routing.plan import plan
 
     try:
-        made = plan(network.spec, **rule_options(options))
+        made = plan(network.spec, **rules)
     except SpecError as error:
-        if rule_options(options):
+        if rules:
             raise
         say(str(error))
         return {"modes": None, "max_waypoints": None, "waypoints": None}
@@ -273,25 +298,8 @@ def routing(options: argparse.Namespace) -> tuple[Result, int]:
     }, DONE
 
 
-def picture(options: argparse.Namespace) -> tuple[Result, int]:
-    """Draw a network as SVG."""
-    from hdnhw.files import check_output, replacing
-    from hdnhw.report.picture import network_svg
-
-    check_output("picture", Path(options.output), [".svg"])
-    network = network_of(options.spec)
-    if network.num_nodes > PICTURE_LIMIT:
-        raise SpecError(f"picture must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
-    if network.num_ports > PICTURE_PORTS:
-        raise SpecError(f"picture must have at most {PICTURE_PORTS} ports; {network.spec} has {network.num_ports}")
-    text = network_svg(network)
-    with replacing(Path(options.output)) as new:
-        new.write_text(text, encoding="utf-8")
-    return {"spec": str(network.spec), "file": options.output, "bytes": len(text)}, DONE
-
-
 def add_network_commands(commands: Any) -> None:
-    """Add the commands ``info``, ``neighbors`` and ``picture``."""
+    """Add the commands ``info`` and ``neighbors``."""
     add_command(
         commands, "info", info, summary="print the properties of a network", example="hdnhw info 'rdn(cube(3), 1)'"
     )
@@ -303,14 +311,6 @@ def add_network_commands(commands: Any) -> None:
         example="hdnhw neighbors 'torus(4, 4)' 5",
     )
     parser.add_argument("node", metavar="NODE", help="node number or address such as 1.1/1.0.1")
-    parser = add_command(
-        commands,
-        "picture",
-        picture,
-        summary=f"draw a network of up to {PICTURE_LIMIT} nodes as SVG",
-        example="hdnhw picture 'rdn(cube(2), 1)' -o rdn.svg",
-    )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="SVG file to write")
 
 
 def add_routing_commands(commands: Any) -> None:
@@ -322,7 +322,7 @@ def add_routing_commands(commands: Any) -> None:
     parser.add_argument("dst", metavar="DST", help="node number or address")
     parser.add_argument(
         "--algorithm",
-        choices=("paper", "hop"),
+        choices=ROUTE_ALGORITHMS,
         default="hop",
         help="the papers' Algorithm 1, or what the hardware does",
     )
@@ -338,7 +338,7 @@ def add_routing_commands(commands: Any) -> None:
     parser.add_argument("dst", metavar="DST", help="node number or address")
     parser.add_argument(
         "--algorithm",
-        choices=("address", "short", "flow", "paper"),
+        choices=PATH_ALGORITHMS,
         help="by address arithmetic; the same made shorter by a flow over a small part of the network (default); by a "
         "flow over all of it (default for networks of other kinds); the paper's Algorithm 6 as printed",
     )

@@ -32,9 +32,9 @@ def _network(spec: SwappedNet) -> SwappedNetwork:
 def layout(network: SwappedNetwork) -> Block:
     """Return nuclei that stand as the nodes of a nucleus do, level by level."""
     from hdnhw.report.layout import layout as layout_of
-    from hdnhw.report.layout import nested, ring
+    from hdnhw.report.layout import nested, ring, straight
 
-    nucleus, top = layout_of(network.nucleus), network.spec.top
+    nucleus, top = straight(layout_of(network.nucleus)), network.spec.top
     block = nucleus
     for _ in range(network.spec.levels - 2):
         block = nested(nucleus, block)

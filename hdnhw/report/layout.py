@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hdnhw.spec import Factor, SpecError, family_of
 from hdnhw.topology.network import Network
 
-__all__ = ["CLUSTER", "EDGE", "RADIUS", "RING", "Block", "grid", "layout", "nested", "of_factors", "ring"]
+__all__ = ["CLUSTER", "EDGE", "RADIUS", "RING", "Block", "grid", "layout", "nested", "of_factors", "ring", "straight"]
 
 RADIUS = 9
 """Of a node, pixels."""
@@ -37,11 +37,14 @@ class Block:
     places : ndarray, shape (nodes, 2)
         Pixels to the right and downwards.
     width, height : float
+    tilt : float
+        Radians by which it was turned, see :func:`straight`.
     """
 
     places: Places
     width: float
     height: float
+    tilt: float = 0.0
 
 
 def layout(network: Network) -> Block:
@@ -83,7 +86,13 @@ def ring(ranks: Sequence[int], least: float = RING, tilt: float = TILT) -> Block
     side = 2 * radius + CLUSTER - 2 * RING
     angles = [2 * pi * (rank + 0.5) / len(ranks) - pi / 2 + tilt for rank in ranks]
     places = np.array([(side / 2 + radius * cos(angle), side / 2 + radius * sin(angle)) for angle in angles])
-    return Block(places, side, side)
+    return Block(places, side, side, tilt)
+
+
+def straight(block: Block) -> Block:
+    """Return a block turned back by its tilt."""
+    middle, (x, y) = np.array([block.width, block.height]) / 2, (cos(block.tilt), sin(block.tilt))
+    return Block((block.places - middle) @ np.array([[x, -y], [y, x]]) + middle, block.width, block.height)
 
 
 def grid(factors: Sequence[Factor]) -> Block:

@@ -50,7 +50,10 @@ LARGE = ["rdn(torus(17), 1)", "hdn(cube(3), [[0], [0, 1, 2]])", "torus(32, 32)",
 
 
 def drawn(spec):
-    """Return the size of a picture, the place of each node, and the points through which each edge runs."""
+    """Return the size of a picture, the place of each node, and the points through which each edge runs.
+
+    A picture with nodes that are ellipses is squeezed until they are circles.
+    """
     root = ElementTree.fromstring(network_svg(build(parse(spec))))
     lines, places, colors = [], {}, {}
     for item in root:
@@ -62,13 +65,18 @@ def drawn(spec):
             start, middle, end = np.array(re.findall(r"-?[\d.]+", item.get("d")), float).reshape(3, 2)
             t = np.linspace(0, 1, 60)[:, None]
             lines.append((1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end)
-        elif item.tag == f"{SVG}circle":
-            place, radius, color = (numbers["cx"], numbers["cy"]), numbers["r"], item.get("fill")
+        elif item.tag in {f"{SVG}circle", f"{SVG}ellipse"}:
+            radius = numbers.get("r") or numbers["ry"]
+            wide = numbers.get("rx", radius) / radius
+            place, color = (numbers["cx"], numbers["cy"]), item.get("fill")
         elif item.tag == f"{SVG}text":
             assert abs(numbers["x"] - place[0]) < 0.1
             places[int(item.text)], colors[int(item.text)] = place, color
     view = [float(number) for number in root.get("viewBox").split()]
-    return view, np.array([places[node] for node in range(len(places))]), radius, lines, colors
+    round = np.array([1 / wide, 1])
+    view = [view[0] / wide, view[1], view[2] / wide, view[3]]
+    lines = [points * round for points in lines]
+    return view, np.array([places[node] for node in range(len(places))]) * round, radius, lines, colors
 
 
 @pytest.mark.parametrize("spec", [*PAPERS, *OTHERS, *(pytest.param(spec, marks=pytest.mark.heavy) for spec in LARGE)])

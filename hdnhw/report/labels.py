@@ -1,0 +1,96 @@
+"""What stands in the nodes of a picture, and how large a node is for it."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from math import sqrt
+
+from hdnhw.report.layout import RADIUS
+from hdnhw.spec import DualCube
+from hdnhw.topology.network import Network
+from hdnhw.topology.swapped import SwappedNetwork
+
+__all__ = ["FONT", "LABELS", "LINE", "Lines", "in_lines", "label_of", "most_lines", "radii", "text_width"]
+
+LABELS = ("number", "address")
+
+FONT, LINE = 8, 9
+"""Size of the letters in a node, and distance of its lines, pixels."""
+
+WIDE, NARROW = 0.64, 0.34
+"""Widths of a digit or letter, and of a dot, slash or blank, as shares of the size of the letters; at most."""
+
+HALF = 0.375 * FONT
+"""Half the height of a digit."""
+
+LONG = 7
+"""Letters of a label that may stand in two lines without a slash in it."""
+
+Lines = tuple[str, ...]
+
+
+def label_of(network: Network, node: int, how: str) -> str:
+    """Return the number of a node, or its address in the digits of its paper.
+
+    Parameters
+    ----------
+    network : Network
+    node : int
+    how : str
+        One of :data:`LABELS`. An address is the binary one for a dual-cube, a digit a nucleus for an HSN whose nucleus
+        has at most ten nodes, and what :meth:`hdnhw.topology.graph.Network.format_node` makes for all others.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.network import build
+    >>> [label_of(build(parse(text)), 9, "address") for text in ("dualcube(3)", "hsn(3, cube(2))", "rdn(cube(2), 1)")]
+    ['01001', '021', '0.2/0.1']
+    """
+    if how == "number":
+        return str(node)
+    if isinstance(network.spec, DualCube):
+        return f"{node:0{len(network.radices)}b}"
+    if isinstance(network, SwappedNetwork) and network.nucleus.num_nodes <= 10:
+        digits = []
+        for _ in range(network.spec.levels):
+            node, digit = divmod(node, network.nucleus.num_nodes)
+            digits.append(str(digit))
+        return "".join(reversed(digits))
+    return network.format_node(node)
+
+
+def text_width(text: str, size: float) -> float:
+    """Return the most pixels that a line of text takes."""
+    return size * sum(NARROW if letter in "./ " else WIDE for letter in text)
+
+
+def most_lines(label: str) -> int:
+    """Return in how many lines a label may stand."""
+    return max(1 + label.count("/"), 2 if len(label) >= LONG else 1)
+
+
+def in_lines(label: str, count: int) -> Lines:
+    """Return a label in so many lines, or fewer, the longest as short as can be.
+
+    It is broken behind slashes, or dots if it has no slashes; without either, between any two digits.
+    """
+    mark = next((mark for mark in "/." if mark in label), "")
+    parts = re.findall(f"[^{mark}]+{re.escape(mark)}?" if mark else ".", label)
+    while len(parts) > count:
+        joined = [len(one) + len(other) for one, other in pairwise(parts)]
+        place = joined.index(min(joined))
+        parts[place : place + 2] = ["".join(parts[place : place + 2])]
+    return tuple(parts)
+
+
+def radii(texts: Sequence[Lines]) -> tuple[float, float]:
+    """Return the half axes of the ellipse, one for all nodes, that each text has room in; a circle if it can be."""
+    most = max(map(len, texts))
+    down = RADIUS if most == 1 else most * LINE / 2 + 4.5
+    across = float(RADIUS)
+    for lines in texts:
+        for place, line in enumerate(lines):
+            edge = abs(place - (len(lines) - 1) / 2) * LINE + HALF
+            across = max(across, text_width(line, FONT) / 2 / sqrt(1 - (edge / down) ** 2))
+    return across, down
