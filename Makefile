@@ -133,6 +133,8 @@ bench-synth: $(READY)
 TRACES ?=
 docs: $(READY) docs-machines
 	$(BIN)/hdnhw picture "rdn(cube(2), 1)" -o docs/rdn-cube2-1.svg
+	$(BIN)/hdnhw picture "rdn(cube(3), 1)" --paths 0 1.1/1.0.1 -o docs/paths-rdn-cube3-1.svg
+	$(BIN)/hdnhw picture "hdn(cube(3), [[0]])" --route 0 36 --dead-nodes 4 32 --dead-channels 1:dim1 -o docs/waypoints-hdn-cube3.svg
 	$(BIN)/hdnhw design --nodes 1024 --degree 5 --plot docs/front-1024.svg
 	$(BIN)/hdnhw faults "hdn(cube(3), [[2], [0, 1, 2]])" --by-case --paths short mended --trials 20 --plot docs/path-faults.svg
 	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg

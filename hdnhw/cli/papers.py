@@ -2,12 +2,14 @@
 
 import argparse
 import os
+import shlex
 from collections import Counter
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from hdnhw.cli.options import DONE, Result, add_command, network_of
+from hdnhw.cli.options import DONE, Result, add_command
+from hdnhw.cli.picture import picture_of
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.workers import worker_count
 from hdnhw.files import write_together
@@ -15,21 +17,76 @@ from hdnhw.spec import SpecError
 
 __all__ = ["add_papers_command"]
 
+HDN_1, HDN_2, HDN_3, CASE = (
+    "'hdn(cube(2), [[0]])'",
+    "'hdn(cube(2), [[0], [0, 1]])'",
+    "'hdn(cube(3), [[0]])'",
+    "--algorithm paper",
+)
+EXCHANGE = "--collective exchange --schedule paper --root 0"
+
 PICTURES = {
-    "papers-hdn-1.svg": ("HDN", "hdn(cube(2), [[0]])", "HDN of the 2-cube, S = {2} (figure 2)"),
-    "papers-hdn-2.svg": ("HDN", "hdn(cube(2), [[0], [0, 1]])", "HDN of the 2-cube, S = {2, 4} (figure 3)"),
-    "papers-rdn.svg": ("RDN", "rdn(cube(3), 1)", "RDN of the 3-cube, one level (figure 2)"),
-    "papers-torus.svg": ("DISJ", "torus(2, 3, 5)", "Torus 2 x 3 x 5 (figure 4)"),
-    "papers-disj.svg": ("DISJ", "hdn(cube(3), [[0]])", "HDN of the 3-cube, S = {2} (figures 5 and 7 to 9)"),
-    "papers-hsn.svg": ("HSN", "hsn(3, cube(2))", "HSN(3, Q2) (figure 2)"),
-    "papers-petersen.svg": ("HSN", "petersen()", "Petersen graph, a nucleus (section 5.3)"),
-    "papers-dualcube.svg": ("DC", "dualcube(3)", "Dual-cube F3 (figure 2)"),
-    "papers-crossed.svg": ("DC", "crossed_cube(3)", "Crossed cube CQ(3) (figure 1a)"),
-    "papers-hcn.svg": ("DC", "hcn(2)", "HCN(2, 2) (figure 1b)"),
-    "papers-reduced.svg": ("DC", "reduced_cube(2, 1)", "Reduced hypercube RH(2, 1) (figure 1c)"),
-    "papers-ccc.svg": ("DC", "ccc(3)", "Cube-connected cycles CCC(3) (section 1)"),
+    "papers-hdn-1.svg": ("HDN", HDN_1, "HDN of the 2-cube, S = {2} (figure 2)"),
+    "papers-hdn-1-exchange.svg": (
+        "HDN",
+        f"{HDN_1} {EXCHANGE}",
+        "What node 0 sends in a total exchange on it, in four stages: step 0, steps 1 and 2, step 3, steps 4 and 5 "
+        "(figure 2; nothing is sent in step 4)",
+    ),
+    "papers-hdn-2.svg": ("HDN", HDN_2, "HDN of the 2-cube, S = {2, 4} (figure 3)"),
+    "papers-hdn-2-exchange.svg": (
+        "HDN",
+        f"{HDN_2} {EXCHANGE}",
+        "What node 0 sends in a total exchange on it, in four stages: step 0, steps 1 to 6, step 7, steps 8 to 13 "
+        "(figure 3; nothing is sent in steps 5, 9 and 12)",
+    ),
+    "papers-rdn.svg": (
+        "RDN",
+        "'rdn(cube(3), 1)' --collective broadcast",
+        "One-to-all broadcast on the RDN of the 3-cube: step 0, steps 1 to 3, step 4, steps 5 to 7 (figure 2)",
+    ),
+    "papers-torus.svg": ("DISJ", "'torus(2, 3, 5)' --labels address", "Torus 2 x 3 x 5 (figure 4)"),
+    "papers-disj.svg": (
+        "DISJ",
+        f"{HDN_3} --fan 0",
+        "Paths of Algorithm 3 from a node of the HDN of the 3-cube, S = {2}, to four clusters (figure 5)",
+    ),
+    "papers-disj-a.svg": ("DISJ", f"{HDN_3} --paths 0 7 {CASE}", "Disjoint paths of Algorithm 6, Case A (figure 7)"),
+    "papers-disj-b1.svg": (
+        "DISJ",
+        f"{HDN_3} --paths 0 63 {CASE}",
+        "Case B, a path of node 0 reaches the cluster of the other (figure 8a)",
+    ),
+    "papers-disj-b2.svg": (
+        "DISJ",
+        f"{HDN_3} --paths 0 60 {CASE}",
+        "Case B, the cross-edge of node 60 leads to the cluster of node 0 (figure 8b)",
+    ),
+    "papers-disj-c.svg": ("DISJ", f"{HDN_3} --paths 0 31 {CASE}", "Case C (figure 9)"),
+    "papers-disj-k2.svg": (
+        "DISJ",
+        f"{HDN_2} --paths 0 63",
+        "Case C with two levels, paths of the default algorithm (figure 10)",
+    ),
+    "papers-hsn.svg": ("HSN", "'hsn(3, cube(2))' --labels address", "HSN(3, Q2) in radix 4 (figure 2)"),
+    "papers-petersen.svg": ("HSN", "'petersen()'", "Petersen graph, a nucleus (section 5.3)"),
+    "papers-dualcube.svg": ("DC", "'dualcube(3)' --labels address", "Dual-cube F3 (figure 2)"),
+    "papers-dualcube-4.svg": (
+        "DC",
+        "'dualcube(4)' --cluster 1000000 --labels address",
+        "Dual-cube F4, edges to cluster 0 of class 1 (figure 3)",
+    ),
+    "papers-dualcube-broadcast.svg": (
+        "DC",
+        "'dualcube(3)' --collective broadcast --labels address",
+        "Broadcast in F3 (figure 5; steps are counted from 0)",
+    ),
+    "papers-crossed.svg": ("DC", "'crossed_cube(3)' --labels address", "Crossed cube CQ(3) (figure 1a)"),
+    "papers-hcn.svg": ("DC", "'hcn(2)' --labels address", "HCN(2, 2) (figure 1b)"),
+    "papers-reduced.svg": ("DC", "'reduced_cube(2, 1)' --labels address", "Reduced hypercube RH(2, 1) (figure 1c)"),
+    "papers-ccc.svg": ("DC", "'ccc(3)' --labels address", "Cube-connected cycles CCC(3) (section 1)"),
 }
-"""The papers' example networks: file -> paper, spec, caption."""
+"""The papers' figures: file -> paper, what ``hdnhw picture`` draws, caption."""
 
 
 def papers(options: argparse.Namespace) -> tuple[Result, int]:
@@ -84,12 +141,14 @@ def _line(row: Result) -> Result:
 def _write(folder: Path, rows: list[Result], command: str) -> list[str]:
     from hdnhw.papers.catalogue import CLAIMS
     from hdnhw.report.papers import errata_page, papers_page
-    from hdnhw.report.picture import network_svg
 
     papers = {row["paper"] for row in rows}
     chosen = {name: picture for name, picture in PICTURES.items() if picture[0] in papers}
-    texts = {name: network_svg(network_of(spec)) for name, (_, spec, _) in chosen.items()}
-    pictures = {name: (paper, caption) for name, (paper, _, caption) in chosen.items()}
+    texts = {name: picture_of(shlex.split(words)) for name, (_, words, _) in chosen.items()}
+    pictures = {
+        name: (paper, caption, f"hdnhw picture {words} -o {shlex.quote(str(folder / name))}")
+        for name, (paper, words, caption) in chosen.items()
+    }
     texts["papers.md"] = papers_page(rows, command=command, pictures=pictures)
     if len(rows) == len(CLAIMS):
         texts["errata.md"] = errata_page(rows, command=command)

@@ -20,8 +20,8 @@ FONT, LINE = 8, 9
 WIDE, NARROW = 0.64, 0.34
 """Widths of a digit or letter, and of a dot, slash or blank, as shares of the size of the letters; at most."""
 
-HALF = 0.375 * FONT
-"""Half the height of a digit."""
+HALF, PAD = 0.375 * FONT, 0.8
+"""Half the height of a digit; least space beside a line."""
 
 LONG = 7
 """Letters of a label that may stand in two lines without a slash in it."""
@@ -92,5 +92,5 @@ def radii(texts: Sequence[Lines]) -> tuple[float, float]:
     for lines in texts:
         for place, line in enumerate(lines):
             edge = abs(place - (len(lines) - 1) / 2) * LINE + HALF
-            across = max(across, text_width(line, FONT) / 2 / sqrt(1 - (edge / down) ** 2))
+            across = max(across, (text_width(line, FONT) / 2 + PAD) / sqrt(1 - (edge / down) ** 2))
     return across, down

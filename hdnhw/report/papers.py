@@ -14,7 +14,10 @@ __all__ = ["errata_page", "papers_page"]
 
 
 def papers_page(
-    rows: Sequence[Mapping[str, Any]], *, command: str, pictures: Mapping[str, tuple[str, str]] = MappingProxyType({})
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    command: str,
+    pictures: Mapping[str, tuple[str, str, str]] = MappingProxyType({}),
 ) -> str:
     """Return the page of checked claims.
 
@@ -25,8 +28,8 @@ def papers_page(
         out, so that the page is the same on every machine.
     command : str
         The command line that makes the page.
-    pictures : mapping of str to (str, str)
-        Name of the file of a picture -> paper, what it shows.
+    pictures : mapping of str to (str, str, str)
+        Name of the file of a picture -> paper, what it shows, the command line that draws it.
     """
     parts = [
         "# The papers' claims, checked\n",
@@ -40,7 +43,9 @@ def papers_page(
     for paper, claims in groupby(rows, key=lambda row: row["paper"]):
         own = list(claims)
         parts.append(f"## {paper}: {PAPERS[paper].subject}\n\n{_cell(PAPERS[paper].citation)}.\n")
-        parts += [f"![{text}]({name})\n\n{text}.\n" for name, (of, text) in pictures.items() if of == paper]
+        parts += [
+            f"![{text}]({name})\n\n{text}: `{line}`\n" for name, (of, text, line) in pictures.items() if of == paper
+        ]
         parts += [_overview(own), *(_claim(row) for row in own)]
     return "\n".join(parts)
 

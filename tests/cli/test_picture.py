@@ -11,9 +11,11 @@ import networkx
 import numpy as np
 import pytest
 
+from hdnhw.cli.papers import PICTURES
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
+DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -367,6 +369,12 @@ def test_colors_of_the_legend_are_those_of_the_edges(draw, options):
         width = 0.556 * 11 * len(entry[-1].text)
         assert left + scale * (x + 30 + width) <= view[0] + view[2]
         assert top + scale * (y + 6) <= view[1] + view[3]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_papers_figures_are_in_docs(draw, name):
+    draw(PICTURES[name][1])
+    assert Path("p.svg").read_text() == (DOCS / name).read_text()
 
 
 @pytest.mark.parametrize(

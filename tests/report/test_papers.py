@@ -55,9 +55,11 @@ def test_verdicts_are_counted_by_paper():
 
 
 def test_pictures_stand_with_their_paper():
-    pictures = {"a.svg": ("DC", "Dual-cube"), "b.svg": ("RDN", "not here")}
+    line = "hdnhw picture 'dualcube(3)' -o a.svg"
+    pictures = {"a.svg": ("DC", "Dual-cube", line), "b.svg": ("RDN", "not here", "hdnhw picture")}
     page = papers_page([GOOD, GOOD | {"paper": "DC"}], command="hdnhw papers", pictures=pictures)
     assert page.index("![Dual-cube](a.svg)") > page.index("## DC: Dual-cube")
+    assert f"Dual-cube: `{line}`" in page
     assert "b.svg" not in page
 
 

@@ -1,6 +1,7 @@
 """Pictures of networks, read back from the SVG: nodes that do not touch, and every edge once."""
 
 import re
+import shlex
 from collections import Counter
 from xml.etree import ElementTree
 
@@ -13,7 +14,7 @@ from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
 SVG = "{http://www.w3.org/2000/svg}"
-PAPERS = [spec for _, spec, _ in PICTURES.values()]
+PAPERS = list(dict.fromkeys(shlex.split(words)[0] for _, words, _ in PICTURES.values()))
 OTHERS = [
     "complete(2)",
     "complete(6)",
