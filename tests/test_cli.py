@@ -128,7 +128,7 @@ WRONG = {
     ),
     "path in a dual-net": (
         "info 'rdn(mesh(3), 1)'",
-        r"spec 'rdn\(mesh\(3\), 1\)': column 1: rdn base must be a product of symmetric factors; "
+        r"spec 'rdn\(mesh\(3\), 1\)': column 1: rdn base must be regular; "
         r"factor 0 of mesh\(3\) is a path of 3 nodes",
     ),
     "code in a spec": (
@@ -174,7 +174,7 @@ WRONG = {
     ),
     "paths by address elsewhere": (
         "paths 'star(3)' 0 1 --algorithm address",
-        r"paths by address are for dual-nets and products of symmetric factors, not star\(3\)",
+        r"paths by address are for products of symmetric factors and dual-nets over them, not star\(3\)",
     ),
     "too large for a flow": (
         "paths 'cube(25)' 0 1 --algorithm flow",
@@ -516,21 +516,21 @@ WRONG = {
     ),
     "Algorithm 1 without levels": (
         "route 'hsn(2, cube(2))' 0 3 --algorithm paper",
-        r"Algorithm 1 is for products and dual-nets; hsn\(2, cube\(2\)\) is neither",
+        r"Algorithm 1 is for products and dual-nets over them; hsn\(2, cube\(2\)\) is neither",
     ),
     "schedule over a nucleus that is no product": (
         "exchange 'hfn(2)'",
-        "a schedule in steps is for products, dual-nets, and HSNs of a product whose top clusters are counted by its "
-        r"last digits; hfn\(2\) is none of them",
+        "a schedule in steps is for products, dual-nets over them, and HSNs of a product whose top clusters are "
+        r"counted by its last digits; hfn\(2\) is none of them",
     ),
     "collective of no dual-net": (
         "collective 'star(3)' --op broadcast",
-        "a schedule in steps is for products, dual-nets, and HSNs of a product whose top clusters are counted by its "
-        r"last digits; star\(3\) is none of them",
+        "a schedule in steps is for products, dual-nets over them, and HSNs of a product whose top clusters are "
+        r"counted by its last digits; star\(3\) is none of them",
     ),
     "classes of no dual-net": (
         "simulate 'ccc(3)' --pattern inter_class",
-        r"pattern inter_class is for products and dual-nets; ccc\(3\) is neither",
+        r"pattern inter_class is for dual-nets; ccc\(3\) has no levels",
     ),
     "picture of too many": (
         "picture 'cube(11)' -o cube.svg",

@@ -50,7 +50,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the properties of a network."""
     from hdnhw.routing.plan import plan
     from hdnhw.topology import metrics
-    from hdnhw.topology.dualnet import DualNetwork
+    from hdnhw.topology.levels import LeveledNetwork
 
     network = network_of(options.spec)
     least, most = metrics.degree_bounds(network)
@@ -69,7 +69,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         "distance_histogram": None,
         "distance_histogram_of": None,
         "node_symmetric": network.node_symmetric,
-        "nested": network.is_nested if isinstance(network, DualNetwork) else None,
+        "nested": network.is_nested if isinstance(network, LeveledNetwork) else None,
         "edge_symmetric": None,
         "connectivity": None,
         "bisection": None,

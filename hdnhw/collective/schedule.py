@@ -19,7 +19,8 @@ from functools import cached_property
 
 from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.spec import Factor, SpecError
-from hdnhw.topology.dualnet import DualNetwork, Level
+from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.levels import Level
 from hdnhw.topology.network import Network
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -275,6 +276,6 @@ def _base_of(network: Network) -> tuple[DualNetwork, range]:
         if isinstance(nucleus, DualNetwork) and network.top_digits:
             return nucleus, network.places[1]
     raise SpecError(
-        f"a schedule in steps is for products, dual-nets, and HSNs of a product whose top clusters are counted by its "
-        f"last digits; {network.spec} is none of them"
+        f"a schedule in steps is for products, dual-nets over them, and HSNs of a product whose top clusters are "
+        f"counted by its last digits; {network.spec} is none of them"
     )

@@ -6,8 +6,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from hdnhw.routing.dual_rule import dual_step
-from hdnhw.spec import DualCube, DualNet, Family, dualcube, hdn, rdn
+from hdnhw.routing.step import is_shortest
+from hdnhw.spec import DualCube, DualNet, Family, RecursiveDualNet, dualcube, hdn, rdn
 from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.network import build
+from hdnhw.topology.recursive import RecursiveDualNetwork
 
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
@@ -22,18 +25,29 @@ CLASS_GAP, LEVEL_GAP = 1.2, 0.5
 and between dual-nets that are clusters of a higher level."""
 
 
-def is_shortest(network: DualNetwork, modes: str) -> bool:
+def is_shortest_if_nested(network: DualNetwork, modes: str) -> bool:
     """Return whether all routes are shortest: super-nodes are nested, and no level waits for a part to be finished."""
     return network.is_nested and "O" not in modes
 
 
-def layout(network: DualNetwork) -> Block:
+def is_shortest_over_base(network: RecursiveDualNetwork, modes: str) -> bool:
+    """Return whether all routes are shortest: those of the base are, and no level waits for a part to be finished."""
+    return is_shortest(network.base) and "O" not in modes
+
+
+def recursive_network(spec: RecursiveDualNet) -> RecursiveDualNetwork:
+    """Return the dual-net over the network of its base."""
+    return RecursiveDualNetwork(spec, build(spec.base))
+
+
+def layout(network: DualNetwork | RecursiveDualNetwork) -> Block:
     """Return the clusters of each level in a row for each class, class 0 above."""
     import numpy as np
 
     from hdnhw.report.layout import CLUSTER, Block, of_factors
+    from hdnhw.report.layout import layout as layout_of
 
-    block = of_factors(network.factors)
+    block = of_factors(network.factors) if isinstance(network, DualNetwork) else layout_of(network.base)
     for place, level in enumerate(network.levels):
         clusters = prod(network.radices[position] for position in level.cluster)
         block = _classes(block, clusters, gap=LEVEL_GAP * CLUSTER if place else 0)
@@ -63,6 +77,11 @@ def _classes(block: Block, clusters: int, gap: float) -> Block:
 
 
 FAMILIES = tuple(
-    Family(makers=makers, spec=spec, network=DualNetwork, step=dual_step, is_shortest=is_shortest, layout=layout)
-    for makers, spec in (((hdn, rdn), DualNet), ((dualcube,), DualCube))
+    Family(makers=makers, spec=spec, network=network, step=dual_step, is_shortest=shortest, layout=layout)
+    for makers, spec, network, shortest in (
+        ((hdn, rdn), DualNet, DualNetwork, is_shortest_if_nested),
+        ((dualcube,), DualCube, DualNetwork, is_shortest_if_nested),
+        ((), RecursiveDualNet, recursive_network, is_shortest_over_base),
+    )
 )
+"""Of three classes of specs; `hdn` and `rdn` make the last one, too, over a base that is no product."""

@@ -10,7 +10,7 @@ from hdnhw.report.labels import FONT, LINE, Lines, in_lines, label_of, most_line
 from hdnhw.report.layout import RADIUS, layout
 from hdnhw.report.legend import DARK, Entry, crossed, legend_svg
 from hdnhw.report.marks import Marks, Trace, lighter
-from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.network import Network
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -196,7 +196,7 @@ class _Picture:
         if len({_color_of(edge[2]) for edge in self.edges}) > 1:
             yield Entry("edge", _inner_text(network), self._color(""))
             yield from (Entry("edge", _outer_text(port), self._color(port)) for port in sorted(kinds))
-        if isinstance(network, DualNetwork) and network.levels:
+        if isinstance(network, LeveledNetwork) and network.levels:
             plain = set(range(network.num_nodes)) - (marks.fills.keys() | marks.dead_nodes if marks else set())
             texts = {_class_text(network, node): _class_color(network, node) for node in sorted(plain)}
             kind = "node" if marks.is_empty else "outline"
@@ -247,7 +247,7 @@ def _color_of(port: str) -> str:
 def _inner_text(network: Network) -> str:
     if isinstance(network, SwappedNetwork):
         return "edge of level 1, in a nucleus"
-    return "edge in a cluster" if isinstance(network, DualNetwork) else "other edge"
+    return "edge in a cluster" if isinstance(network, LeveledNetwork) else "other edge"
 
 
 def _outer_text(port: str) -> str:
@@ -261,7 +261,7 @@ def _outer_text(port: str) -> str:
 
 def _classes(network: Network, node: int) -> list[int]:
     """Return the classes of a node at the lowest two levels, the lower first; none if there are no levels."""
-    if not isinstance(network, DualNetwork):
+    if not isinstance(network, LeveledNetwork):
         return []
     digits = network.decode(node)
     return [digits[level.class_digit] for level in network.levels[:2]]

@@ -66,7 +66,9 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     [[0, 4, 5, 2, 3], [0, 1, 6, 7, 3]]
     """
     if not is_addressable(network):
-        raise SpecError(f"paths by address are for dual-nets and products of symmetric factors, not {network.spec}")
+        raise SpecError(
+            f"paths by address are for products of symmetric factors and dual-nets over them, not {network.spec}"
+        )
     ends = network.decode(network.check_node(src)), network.decode(network.check_node(dst))
     if src == dst:
         raise ValueError(f"paths must be between two nodes, not from {src} to itself")

@@ -8,13 +8,15 @@ part. The virtual channel of a hop is read from (current node, destination) alon
 from collections.abc import Mapping, Sequence
 
 from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.routing.step import Step, product_step
+from hdnhw.routing.step import Step, product_step, step_of
 from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.levels import LeveledNetwork
+from hdnhw.topology.recursive import RecursiveDualNetwork
 
 __all__ = ["default_modes", "dual_step", "is_taken_last"]
 
 
-def default_modes(network: DualNetwork) -> str:
+def default_modes(network: LeveledNetwork) -> str:
     """Return ``O..Of``, two classes on any channel: f on the lowest level that has several clusters a class."""
     letters = ["O"] * len(network.levels)
     for index, level in enumerate(network.levels):
@@ -24,7 +26,7 @@ def default_modes(network: DualNetwork) -> str:
     return "".join(reversed(letters))
 
 
-def is_taken_last(network: DualNetwork, level: int, port: int) -> bool:
+def is_taken_last(network: LeveledNetwork, level: int, port: int) -> bool:
     """Return whether packets take a port only after their last crossing of a level in mode f, so need no class for it.
 
     They move in a super-node then. A level below, of whose super-nodes the port's factor is none, uses it before.
@@ -34,7 +36,9 @@ def is_taken_last(network: DualNetwork, level: int, port: int) -> bool:
 
 
 class _Builder:
-    def __init__(self, network: DualNetwork, modes: str, circuit: Circuit, cur: Sequence[Term]) -> None:
+    def __init__(
+        self, network: DualNetwork | RecursiveDualNetwork, modes: str, circuit: Circuit, cur: Sequence[Term]
+    ) -> None:
         self.network, self.circuit, self.cur = network, circuit, cur
         self.mode_of = dict(zip(range(len(modes), 0, -1), modes, strict=True))
         self.cross_port = {port.level: index for index, port in enumerate(network.ports) if port.level}
@@ -47,6 +51,8 @@ class _Builder:
         if level == 0:
             places = self.network.base_digits
             base, wanted = [self.cur[place] for place in places], [target[place] for place in places]
+            if isinstance(self.network, RecursiveDualNetwork):
+                return step_of(self.circuit, self.network.base, base, wanted)
             return product_step(self.circuit, self.network, base, wanted, care)
         return (self.fast_hop if self.mode_of[level] == "f" else self.ordered_hop)(level, target, care)
 
@@ -112,7 +118,13 @@ class _Builder:
         return Step(matched, take, bits)
 
 
-def dual_step(circuit: Circuit, network: DualNetwork, cur: Sequence[Term], dst: Sequence[Term], modes: str) -> Step:
+def dual_step(
+    circuit: Circuit,
+    network: DualNetwork | RecursiveDualNetwork,
+    cur: Sequence[Term],
+    dst: Sequence[Term],
+    modes: str,
+) -> Step:
     """Decide on a hop of a product or dual-net in these modes."""
-    everything = [circuit.constant(1)] * len(network.factors)
+    everything = [circuit.constant(1)] * network.base_width
     return _Builder(network, modes, circuit, cur).hop(len(network.levels), dict(enumerate(dst)), everything)

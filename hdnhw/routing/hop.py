@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.routing.dual_rule import default_modes
-from hdnhw.routing.step import Step, step_of
-from hdnhw.spec import SpecError, family_of
-from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.routing.step import Step, is_shortest, step_of
+from hdnhw.spec import SpecError
+from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.network import Network
 
 __all__ = ["HopRule", "check_modes", "default_modes", "hop_rule"]
@@ -86,7 +86,7 @@ def check_modes(network: Network, modes: str | None) -> str:
     SpecError
         If there is not one letter f or O a level, or there are modes and no levels.
     """
-    if not isinstance(network, DualNetwork) or not network.levels:
+    if not isinstance(network, LeveledNetwork) or not network.levels:
         if modes:
             raise SpecError(f"modes are for dual-nets of one level or more; {network.spec} is none")
         return ""
@@ -128,9 +128,7 @@ def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopR
         [circuit.input(f"{side}{place}", radix) for place, radix in enumerate(network.radices)]
         for side in ("cur", "dst")
     )
-    step, is_shortest = step_of(circuit, network, cur, dst, letters), family_of(network.spec).is_shortest
-    if callable(is_shortest):
-        is_shortest = is_shortest(network, letters)
+    step, shortest = step_of(circuit, network, cur, dst, letters), is_shortest(network, letters)
     ports = range(len(network.ports))
     widths = [len(step.class_bits[port]) for port in ports]
     vc = [_class_bit(circuit, step, [port for port in ports if widths[port] > bit], bit) for bit in range(max(widths))]
@@ -138,7 +136,7 @@ def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopR
         vc.insert(0, _parity([digit.odd() for digit in dst]))
     take = tuple(step.take[port] for port in ports)
     num_vcs = tuple(lanes << width for width in widths)
-    return HopRule(network, letters, circuit, take, step.matched, tuple(vc), num_vcs, lanes, is_shortest)
+    return HopRule(network, letters, circuit, take, step.matched, tuple(vc), num_vcs, lanes, shortest)
 
 
 def _parity(bits: Sequence[Term]) -> Term:

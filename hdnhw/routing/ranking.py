@@ -17,7 +17,8 @@ from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.routing.dual_rule import is_taken_last
 from hdnhw.routing.hop import HopRule
 from hdnhw.routing.step import DATELINE_RING
-from hdnhw.topology.dualnet import DualNetwork, DualPort, dual_network
+from hdnhw.topology.dualnet import DualNetwork, dual_network
+from hdnhw.topology.levels import DualPort
 
 __all__ = ["channel_rank", "prove_ranks_grow"]
 

@@ -18,6 +18,7 @@ __all__ = [
     "count",
     "exclusive",
     "first_of",
+    "is_shortest",
     "product_step",
     "step_of",
 ]
@@ -58,6 +59,12 @@ def step_of(circuit: Circuit, network: Network, cur: Sequence[Term], dst: Sequen
         raise SpecError(f"no table-free routing rule is known for {network.spec}")
     step: Step = rule(circuit, network, cur, dst, modes)
     return step
+
+
+def is_shortest(network: Network, modes: str = "") -> bool:
+    """Return whether every route of the rule of the network's family is known to be as short as the distance."""
+    known = family_of(network.spec).is_shortest
+    return known(network, modes) if callable(known) else known
 
 
 def product_step(

@@ -7,7 +7,7 @@ of allowed names and literals; nothing is evaluated.
 """
 
 from hdnhw.spec.checks import SpecError
-from hdnhw.spec.dualnets import DualCube, DualNet, dualcube, hdn, rdn
+from hdnhw.spec.dualnets import DualCube, DualNet, RecursiveDualNet, dualcube, hdn, rdn
 from hdnhw.spec.endpoints import (
     ENDPOINTS,
     EXCHANGE_ORDERS,
@@ -46,6 +46,7 @@ __all__ = [
     "NetworkSpec",
     "Nucleus",
     "Product",
+    "RecursiveDualNet",
     "RelaySpec",
     "SpecError",
     "SwappedNet",

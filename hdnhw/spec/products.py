@@ -78,14 +78,14 @@ def _product_of(name: str, kind: str, sizes: Sequence[object]) -> Product:
 
 
 def _checked_product(factors: tuple[Factor, ...], text: str) -> Product:
-    check_address(text, sum(digit_widths(factors)))
+    check_address(text, sum(digit_widths(factor.size for factor in factors)))
     check_ports(text, sum(factor.degree for factor in factors))
     return Product(factors, text)
 
 
-def digit_widths(factors: Iterable[Factor]) -> list[int]:
-    """Return the address bits of each factor's digit."""
-    return [(factor.size - 1).bit_length() for factor in factors]
+def digit_widths(radices: Iterable[int]) -> list[int]:
+    """Return the address bits of each digit."""
+    return [(radix - 1).bit_length() for radix in radices]
 
 
 def torus(*sizes: int) -> Product:

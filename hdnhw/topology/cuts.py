@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.kernels import interpreted, kernel
-from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.flow import least_load
+from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
@@ -266,7 +266,7 @@ def known_halves(network: Network) -> list[Half]:
     Half of the clusters of class 1 are inside, and so are the nodes of class 0 from which cross-edges lead to them. So
     what is cut are the clusters of class 0, all along the best cut of their super-nodes (docs/errata.md, E5).
     """
-    if not isinstance(network, DualNetwork) or not network.levels:
+    if not isinstance(network, LeveledNetwork) or not network.levels:
         return []
     return [_crossless_half(neighbor_table(network), len(network.ports) - 1)]
 

@@ -1,70 +1,18 @@
-"""Products and dual-nets by arithmetic, with no tables.
+"""Products, and dual-nets over them, by arithmetic, with no tables."""
 
-A level-k node of HDN(B, k, S) holds, from the top, the class bit c_k, the digits of the cluster id U_k, and then the
-digits of a level-(k-1) node; the base digits come last (docs/networks.md, from the HDN paper, section 2).
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise, product
+from itertools import product
 from math import prod
 from typing import Any
 
 from hdnhw.spec import DualCube, DualNet, Factor, Product, SpecError, cube
-from hdnhw.topology.graph import Digits, Network, Port
+from hdnhw.topology.graph import Digits, Network
+from hdnhw.topology.levels import DualPort, LeveledNetwork, cross_ports, lay_out
 
-__all__ = ["DualNetwork", "DualPort", "Level", "dual_network"]
+__all__ = ["DualNetwork", "dual_network"]
 
 
 MAX_KINDS = 3**8
 """Most kinds of routers by their ports: inner ones, and those at the ends of each path."""
-
-
-@dataclass(frozen=True)
-class DualPort(Port):
-    """One port of a product or dual-net.
-
-    Attributes
-    ----------
-    name : str
-        ``dim0`` (single edge), ``dim0_plus`` and ``dim0_minus`` (cycle or path), ``dim0_by2`` (complete graph: to the
-        digit two further on), ``cross1`` (cross-edge of level 1).
-    opposite : int
-        Index of the port on which the neighbour sees the same edge.
-    level : int
-        0 for a base port, j for the cross-edge of level j.
-    factor : int
-        Factor index of a base port, -1 for a cross-edge.
-    step : int
-        What a base port adds to its digit, modulo the factor's size; 0 for a cross-edge.
-    """
-
-    level: int
-    factor: int
-    step: int
-
-
-@dataclass(frozen=True)
-class Level:
-    """Where the digits of one dual-net level stand in a node's digit tuple.
-
-    Attributes
-    ----------
-    class_digit : int
-        Position of the class bit c_j.
-    cluster : tuple of int
-        Positions of the digits of the cluster id U_j.
-    super_node : tuple of int
-        Positions of the inner digits that name the super-node, in the order of `cluster`.
-    super_node_factors : tuple of int
-        Factor indices of SN^j.
-    """
-
-    class_digit: int
-    cluster: tuple[int, ...]
-    super_node: tuple[int, ...]
-    super_node_factors: tuple[int, ...]
 
 
 def _factor_ports(position: int, factor: Factor, first: int) -> list[DualPort]:
@@ -77,7 +25,7 @@ def _factor_ports(position: int, factor: Factor, first: int) -> list[DualPort]:
     return [DualPort(f"{name}_plus", first + 1, 0, position, 1), DualPort(f"{name}_minus", first, 0, position, -1)]
 
 
-class DualNetwork(Network):
+class DualNetwork(LeveledNetwork):
     """A product network (no levels) or a hierarchical dual-net built on one.
 
     Parameters
@@ -99,40 +47,16 @@ class DualNetwork(Network):
     """
 
     spec: Product | DualNet | DualCube
-    ports: tuple[DualPort, ...]
 
     def __init__(self, spec: Product | DualNet | DualCube) -> None:
         self.spec = spec
         base, super_nodes = _parts(spec)
-        self.factors = base.factors
-        self.radices, self.levels = _layout([factor.size for factor in base.factors], super_nodes)
+        self.factors, self.base_width = base.factors, len(base.factors)
+        self.radices, self.levels = lay_out(base.radices, super_nodes)
         ports: list[DualPort] = []
         for position, factor in enumerate(base.factors):
             ports += _factor_ports(position, factor, len(ports))
-        for level in range(1, len(super_nodes) + 1):
-            ports.append(DualPort(f"cross{level}", len(ports), level, -1, 0))
-        self.ports = tuple(ports)
-
-    @property
-    def base_digits(self) -> range:
-        """Positions of the base digits, factor 0 first."""
-        return range(len(self.radices) - len(self.factors), len(self.radices))
-
-    @cached_property
-    def digit_names(self) -> tuple[str, ...]:
-        """One name a digit: ``c2`` (class bit), ``u2_0`` (cluster id of level 2), ``b0`` (base digit)."""
-        names = [f"b{position - self.base_digits[0]}" for position in range(len(self.radices))]
-        for level, layout in enumerate(self.levels, start=1):
-            names[layout.class_digit] = f"c{level}"
-            for order, position in enumerate(layout.cluster):
-                names[position] = f"u{level}_{order}"
-        return tuple(names)
-
-    @property
-    def is_nested(self) -> bool:
-        """Whether SN^k is a subset of SN^(k-1), and so on down to SN^1."""
-        sets = [set(level.super_node_factors) for level in self.levels]
-        return all(upper <= lower for lower, upper in pairwise(sets))
+        self.ports = (*ports, *cross_ports(len(ports), len(super_nodes)))
 
     @property
     def node_symmetric(self) -> bool:
@@ -182,16 +106,12 @@ class DualNetwork(Network):
 
     def move(self, digits: Digits, port: int) -> Digits:
         """Return the digits of the neighbour behind `port`, which must exist (see :meth:`has_port`)."""
-        description, result = self.ports[port], list(digits)
-        if description.level == 0:
-            position = self.base_digits[description.factor]
-            result[position] = (digits[position] + description.step) % self.radices[position]
-            return tuple(result)
-        level = self.levels[description.level - 1]
-        result[level.class_digit] = 1 - digits[level.class_digit]
-        for cluster, inner in zip(level.cluster, level.super_node, strict=True):
-            result[cluster], result[inner] = digits[inner], digits[cluster]
-        return tuple(result)
+        description = self.ports[port]
+        if description.level:
+            return self.cross(digits, description.level)
+        position = self.base_digits[description.factor]
+        moved = (digits[position] + description.step) % self.radices[position]
+        return (*digits[:position], moved, *digits[position + 1 :])
 
     def has_port(self, digits: Digits, port: int) -> Any:
         """Return whether the node has an edge behind `port`; only the ends of a path lack one."""
@@ -235,32 +155,6 @@ class DualNetwork(Network):
             for digits in product(*ends)
         )
 
-    def address_of(self, digits: Digits) -> list[list[int]]:
-        """Return the numbers of the address ``c2.U2/c1.U1/b0.b1``, each U_j one number."""
-        parts = []
-        for level in reversed(self.levels):
-            cluster = 0
-            for position in level.cluster:
-                cluster = cluster * self.radices[position] + digits[position]
-            parts.append([digits[level.class_digit], cluster])
-        return [*parts, [digits[position] for position in self.base_digits]]
-
-    def digits_at(self, parts: list[list[int]]) -> Digits | None:
-        """Return the digits at a structured address, or None if there are none."""
-        *upper, base = parts
-        if len(upper) != len(self.levels) or len(base) != len(self.factors) or any(len(part) != 2 for part in upper):
-            return None
-        digits = [0] * len(self.radices)
-        for level, (class_bit, cluster) in zip(reversed(self.levels), upper, strict=True):
-            digits[level.class_digit] = class_bit
-            for position in reversed(level.cluster):
-                cluster, digits[position] = divmod(cluster, self.radices[position])
-            if cluster:
-                return None
-        for position, digit in zip(self.base_digits, base, strict=True):
-            digits[position] = digit
-        return tuple(digits)
-
 
 def _parts(spec: Product | DualNet | DualCube) -> tuple[Product, tuple[tuple[int, ...], ...]]:
     if isinstance(spec, Product):
@@ -270,28 +164,8 @@ def _parts(spec: Product | DualNet | DualCube) -> tuple[Product, tuple[tuple[int
     return cube(spec.r - 1), ((),)
 
 
-def _layout(sizes: Sequence[int], super_nodes: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], tuple[Level, ...]]:
-    """Lay out the digits: positions counted from the least significant end while levels are added on top."""
-    radices = list(sizes)
-    levels: list[tuple[int, list[int], list[int], tuple[int, ...]]] = []
-    for super_node in super_nodes:
-        prefix = len(radices) - len(sizes)
-        outside = [prefix + factor for factor in range(len(sizes)) if factor not in super_node]
-        super_node_positions = [*range(prefix), *outside]
-        added = 1 + len(super_node_positions)
-        radices = [2, *(radices[position] for position in super_node_positions), *radices]
-        levels = [
-            (digit + added, [p + added for p in cluster], [p + added for p in inner], factors)
-            for digit, cluster, inner, factors in levels
-        ]
-        inner = [position + added for position in super_node_positions]
-        levels.append((0, list(range(1, added)), inner, tuple(super_node)))
-    layouts = tuple(Level(digit, tuple(cluster), tuple(inner), factors) for digit, cluster, inner, factors in levels)
-    return tuple(radices), layouts
-
-
 def dual_network(network: Network, what: str) -> DualNetwork:
-    """Return `network` if it is a product or dual-net.
+    """Return `network` if it is a product or a dual-net over one.
 
     Raises
     ------
@@ -299,5 +173,5 @@ def dual_network(network: Network, what: str) -> DualNetwork:
         If it is another one; `what` says what needs levels and factors.
     """
     if not isinstance(network, DualNetwork):
-        raise SpecError(f"{what} is for products and dual-nets; {network.spec} is neither")
+        raise SpecError(f"{what} is for products and dual-nets over them; {network.spec} is neither")
     return network

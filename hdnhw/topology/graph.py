@@ -109,6 +109,15 @@ class Network(ABC):
         """The distinct sets of ports that nodes have, as ascending indices."""
         return frozenset({tuple(range(len(self.ports)))})
 
+    @property
+    def is_regular(self) -> bool:
+        """Whether all nodes have equally many edges."""
+        counts, first = [self.port_count(port) for port in range(len(self.ports))], self.decode(0)
+        if all(count == self.num_nodes for count in counts):
+            return True
+        degree = sum(bool(self.has_port(first, port)) for port in range(len(self.ports)))
+        return sum(counts) == degree * self.num_nodes and len({len(ports) for ports in self.port_sets}) == 1
+
     def decode(self, node: Any) -> Digits:
         """Return the digits of node number `node`."""
         digits = []

@@ -14,6 +14,7 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.orbits import representatives
+from hdnhw.topology.recursive import RecursiveDualNetwork
 
 __all__ = [
     "DistanceSummary",
@@ -44,6 +45,9 @@ MOST_LEVELS = 256
 ONE_BY_ONE = 16
 """How much longer a pair takes when one node is searched from than when 64 are."""
 
+
+MOST_BASE = 1 << 12
+"""Most nodes of a base that is searched for the diameter of dual-nets over it."""
 
 MAX_ENTRIES = 1 << 28
 """Most entries of a table of neighbours, a GiB of them."""
@@ -360,7 +364,14 @@ def diameter_formula(network: Network) -> int | None:
 
 
 def diameter_corrected(network: Network) -> int | None:
-    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (docs/errata.md, E8); else None."""
+    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (docs/errata.md, E8), else None.
+
+    Over a base that is no product it is that of the RDN paper, of the base's diameter by a search (up to
+    :data:`MOST_BASE` nodes).
+    """
+    if isinstance(network, RecursiveDualNetwork) and network.base.num_nodes <= MOST_BASE:
+        inner = summarise_distances(network.base).diameter
+        return None if inner is None else network.diameter_over(inner)
     if not isinstance(network, DualNetwork):
         return None
     diameter = sum(factor.diameter for factor in network.factors)

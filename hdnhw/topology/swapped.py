@@ -193,10 +193,10 @@ class SwappedNetwork(Network):
         if self.spec.complement_links and levels == 2:
             own, both = range(first), {(*range(first), first, first + 1)}
             return frozenset({(*own, first), (*own, first + 1)} | (both if first > 1 else set()))
-        some = [chosen for size in range(levels - 1) for chosen in combinations(swaps, size)]
+        some = (chosen for size in range(levels - 1) for chosen in combinations(swaps, size))
         if not self.spec.diameter_links:
             last = (first + levels - 1,) if self.spec.complement_links else ()
-            return frozenset((*own, *chosen, *last) for own in self.nucleus.port_sets for chosen in [*some, swaps])
+            return frozenset((*own, *chosen, *last) for chosen in (*some, swaps) for own in self.nucleus.port_sets)
         if self.nucleus.num_nodes % 2 == 0:
             return frozenset(full)
         middle = self.nucleus.decode(self.nucleus.num_nodes // 2)

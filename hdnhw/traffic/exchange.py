@@ -16,7 +16,7 @@ from hdnhw.routing.circuit import INTEGER_OPERATIONS, Circuit, Term
 from hdnhw.routing.compiled import ROUTE, VC_SHIFT
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.spec import SpecError
-from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 from hdnhw.traffic.trace import Trace
@@ -68,7 +68,7 @@ def exchange_circuit(network: Network) -> tuple[Circuit, list[Term]]:
     circuit = Circuit()
     digits = {place: circuit.input(f"own{place}", radix) for place, radix in enumerate(network.radices)}
     offset = [circuit.input(f"off{place}", radix) for place, radix in enumerate(network.radices)]
-    if isinstance(network, DualNetwork):
+    if isinstance(network, LeveledNetwork):
         _combine(network, len(network.levels), {place: place for place in digits}, digits, offset)
     none = circuit.constant(0)
     return circuit, [
@@ -77,7 +77,7 @@ def exchange_circuit(network: Network) -> tuple[Circuit, list[Term]]:
 
 
 def _combine(
-    network: DualNetwork, level: int, places: Mapping[int, int], digits: dict[int, Term], offset: list[Term]
+    network: LeveledNetwork, level: int, places: Mapping[int, int], digits: dict[int, Term], offset: list[Term]
 ) -> None:
     """Let cluster and super-node change places, in a node of a level and then in both; it stands at `places`."""
     if not level:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.spec import SpecError
-from hdnhw.topology.dualnet import Level, dual_network
+from hdnhw.topology.levels import Level, LeveledNetwork
 from hdnhw.topology.network import Network
 from hdnhw.traffic.expression import read_expression
 
@@ -129,10 +129,9 @@ def _make_permutation(network: Network, seed: int = 1) -> Pattern:
 
 
 def _levels(network: Network, name: str) -> tuple[Level, ...]:
-    levels = dual_network(network, f"pattern {name}").levels
-    if not levels:
+    if not isinstance(network, LeveledNetwork) or not network.levels:
         raise SpecError(f"pattern {name} is for dual-nets; {network.spec} has no levels")
-    return levels
+    return network.levels
 
 
 def _level(network: Network, name: str, level: int) -> Level:

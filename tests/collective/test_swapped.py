@@ -116,7 +116,7 @@ def test_leaders_keep_still_at_a_swap_even_where_they_have_a_link():
 
 @pytest.mark.parametrize("text", ["hsn(2, star(3))", "hsn(2, mesh(3, 2), top=3)", "hfn(2)", "ccc(3)"])
 def test_networks_without_a_schedule(text):
-    message = r"^a schedule in steps is for products, dual-nets, and HSNs of a product .* is none of them$"
+    message = r"^a schedule in steps is for products, dual-nets over them, and HSNs of a product .* is none of them$"
     with pytest.raises(SpecError, match=message):
         broadcast_schedule(build(parse(text)))
 

@@ -184,10 +184,6 @@ REFUSED = [
     ("reduced_cube(6, 6)", "reduced_cube(6, 6) needs 70 address bits; at most 60 are allowed"),
     ("reduced_cube(2)", "reduced_cube must be reduced_cube(K, M), not 1 argument"),
     ("petersen(3)", "petersen must be petersen(), not 1 argument"),
-    (
-        "rdn(folded_cube(3), 1)",
-        "rdn base must be torus, cube, complete, ghc or product, not folded_cube(3)",
-    ),
 ]
 
 

@@ -191,7 +191,7 @@ def test_what_is_too_large_to_enumerate():
     network = build(parse("hsn(4, cube(4))"))
     with pytest.raises(SpecError, match=r"^routing of hsn\(4, cube\(4\)\) is not proved deadlock-free: it has 65536 "):
         plan(network.spec)
-    with pytest.raises(SpecError, match=r"^a proof by ranks is for products and dual-nets; star"):
+    with pytest.raises(SpecError, match=r"^a proof by ranks is for products and dual-nets over them; star"):
         prove_ranks_grow(hop_rule(build(parse("star(3)"))))
 
 
