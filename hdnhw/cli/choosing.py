@@ -105,7 +105,7 @@ def design(options: argparse.Namespace) -> tuple[Result, int]:
     """Search for networks near a size."""
     from hdnhw.report.choice import plot_front
     from hdnhw.report.curves import check_plot
-    from hdnhw.topology.design import ORDERS, front, search
+    from hdnhw.topology.design import ORDERS, USUAL_RING, fitting_ring, front, search
 
     if options.sort not in ORDERS:
         raise SpecError(f"sort must be one of {', '.join(ORDERS)}, not {options.sort!r}")
@@ -113,7 +113,13 @@ def design(options: argparse.Namespace) -> tuple[Result, int]:
         raise SpecError(f"limit must be at least 1, not {options.limit}")
     if options.plot is not None:
         check_plot(Path(options.plot))
-    bounds = {"within": options.within, "nested": not options.all, "longest_ring": options.longest_ring}
+    bounds = {"within": options.within, "nested": not options.all}
+    ring = options.longest_ring
+    if ring is None:
+        ring = fitting_ring(options.nodes, options.degree, **bounds) or USUAL_RING
+        if ring < USUAL_RING:
+            say(f"rings have at most {ring} nodes, as there are too many candidates with longer ones")
+    bounds["longest_ring"] = ring
     with ProgressBar() as bar:
         found = search(options.nodes, options.degree, progress=bar.show, **bounds)
     best = front(found, options.nodes)
@@ -186,7 +192,10 @@ def _add_design(commands: Any) -> None:
         help="dual-nets with super-nodes that are not nested too: neither node-symmetric nor always routed shortest",
     )
     parser.add_argument(
-        "--longest-ring", type=int, default=64, metavar="R", help="most nodes of a ring that is a factor (default 64)"
+        "--longest-ring",
+        type=int,
+        metavar="R",
+        help="most nodes of a ring that is a factor (default 64, or fewer where there are too many candidates)",
     )
     parser.add_argument(
         "--sort",

@@ -28,7 +28,17 @@ from hdnhw.spec import (
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["MOST_NODES", "ORDERS", "Design", "candidates", "front", "measure", "search"]
+__all__ = [
+    "MOST_NODES",
+    "ORDERS",
+    "USUAL_RING",
+    "Design",
+    "candidates",
+    "fitting_ring",
+    "front",
+    "measure",
+    "search",
+]
 
 MOST_NODES = 1 << 32
 """Most nodes of a network that is looked for."""
@@ -42,7 +52,11 @@ MOST_SEARCHED = 4096
 LEAST_RING = 8
 """Least bound on rings: RDN(K2, 1), a ring of eight, is looked for as a ring."""
 
-LESS = "ask for fewer nodes or ports, shorter rings or a size closer to the one given"
+USUAL_RING = 64
+"""Bound on rings where none is asked for, if the search is not too large with it."""
+
+RINGS = (USUAL_RING, 48, 32, 24, 16, 12, LEAST_RING)
+"""Bounds on rings that are tried, until a search is not too large."""
 
 RANGES = {"nodes": (2, MOST_NODES), "degree": (1, 64), "longest ring": (LEAST_RING, 1 << 16)}
 """Least and largest value of what is asked for."""
@@ -142,6 +156,10 @@ def candidates(
         yield _spec(parts, levels)
 
 
+class _TooManyError(SpecError):
+    """A search would look at too much."""
+
+
 def _bases(least: int, most: int, degree: int, nested: bool, longest_ring: int) -> Iterator[tuple[list[_Part], int]]:
     """Yield the parts and the levels of every candidate."""
     looked = 0
@@ -153,7 +171,7 @@ def _bases(least: int, most: int, degree: int, nested: bool, longest_ring: int) 
         for chosen in _choices(parts, most // own, degree - levels):
             looked += 1
             if looked > MOST_CHOICES:
-                raise SpecError(f"design looked at {MOST_CHOICES} bases: {LESS}")
+                raise _TooManyError(f"design would look at more than {MOST_CHOICES} bases")
             made = [part for _, part in chosen]
             if own * prod(size for size, _ in chosen) >= least and not _is_redundant(made, levels):
                 yield made, levels
@@ -270,17 +288,66 @@ def search(
         If there are none, or too many, or a bound makes no sense.
     """
     _check(nodes, degree, within, longest_ring)
-    least, most = max(2, ceil(nodes / within)), min(MOST_NODES, floor(nodes * within))
-    bases = list(islice(_bases(least, most, degree, nested, longest_ring), MOST_CANDIDATES + 1))
+    try:
+        bases = _listed(nodes, degree, within, nested, longest_ring)
+    except _TooManyError as error:
+        ways = _ways_out(nodes, degree, within, nested, longest_ring)
+        raise SpecError(f"{error}: {ways}") from None
     if not bases:
+        least, most = _range(nodes, within)
         raise SpecError(f"no dual-net or product has {least} to {most} nodes of at most {degree} ports")
-    if len(bases) > MOST_CANDIDATES:
-        raise SpecError(f"more than {MOST_CANDIDATES} candidates: {LESS}")
     found = []
     for count, (parts, levels) in enumerate(bases):
         progress(f"{count} of {len(bases)} candidates", count / len(bases))
         found.append(measure(_spec(parts, levels)))
     return found
+
+
+def _range(nodes: int, within: float) -> tuple[int, int]:
+    """Return the least and the most nodes of a candidate."""
+    return max(2, ceil(nodes / within)), min(MOST_NODES, floor(nodes * within))
+
+
+def _listed(nodes: int, degree: int, within: float, nested: bool, longest_ring: int) -> list[tuple[list[_Part], int]]:
+    """Return the parts and the levels of every candidate; raise _TooManyError if there are too many."""
+    bases = list(islice(_bases(*_range(nodes, within), degree, nested, longest_ring), MOST_CANDIDATES + 1))
+    if len(bases) > MOST_CANDIDATES:
+        raise _TooManyError(f"more than {MOST_CANDIDATES} candidates")
+    return bases
+
+
+def _is_small(nodes: int, degree: int, within: float, nested: bool, longest_ring: int) -> bool:
+    """Return whether there are not too many candidates."""
+    try:
+        _listed(nodes, degree, within, nested, longest_ring)
+    except _TooManyError:
+        return False
+    return True
+
+
+def fitting_ring(nodes: int, degree: int, within: float, *, nested: bool = True, most: int = USUAL_RING) -> int | None:
+    """Return the first of `RINGS`, none above `most`, with which a search is not too large; None if it always is.
+
+    Parameters are those of :func:`search`.
+    """
+    _check(nodes, degree, within, most)
+    rings = (ring for ring in RINGS if ring <= most)
+    return next((ring for ring in rings if _is_small(nodes, degree, within, nested, ring)), None)
+
+
+def _ways_out(nodes: int, degree: int, within: float, nested: bool, longest_ring: int) -> str:
+    """Return the options with which a search that is too large finds something, each by itself."""
+    ring = fitting_ring(nodes, degree, within, nested=nested, most=longest_ring)
+    low, high = 1, degree
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _is_small(nodes, middle, within, nested, longest_ring) else (low, middle)
+    ways = []
+    if ring is not None and _listed(nodes, degree, within, nested, ring):
+        ways.append(f"--longest-ring {ring}")
+    if _listed(nodes, low, within, nested, longest_ring):
+        ways.append(f"--degree {low}")
+    return f"it works with {' or '.join(ways)}" if ways else "ask for fewer nodes or ports"
 
 
 def _check(nodes: int, degree: int, within: float, longest_ring: int) -> None:

@@ -120,6 +120,19 @@ def test_design(run):
         assert row["capacity"] == pytest.approx(row["degree"] / row["average_distance"])
 
 
+def test_rings_are_shorter_where_there_are_too_many_candidates(run, monkeypatch):
+    monkeypatch.setattr("hdnhw.topology.design.MOST_CANDIDATES", 200)
+    status, out, err = run("design --nodes 128 --degree 4 --json")
+    result = json.loads(out)
+    ring = result["longest_ring"]
+    assert (status, ring < 64) == (0, True)
+    assert err == f"rings have at most {ring} nodes, as there are too many candidates with longer ones\n"
+    assert result == result_of(run, f"design --nodes 128 --degree 4 --longest-ring {ring}")
+    status, out, err = run("design --nodes 128 --degree 4 --longest-ring 64")
+    assert (status, out) == (2, "")
+    assert f"more than 200 candidates: it works with --longest-ring {ring} or --degree" in err
+
+
 def test_orders(run):
     line = "design --nodes 64 --degree 4 --limit 1000 --sort"
     for name in ("average_distance", "degree", "diameter", "links"):

@@ -1,5 +1,6 @@
 """The search for networks: beside breadth-first search, and beside all bases and super-nodes written out."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -172,7 +173,24 @@ def test_bounds(asked, message):
 
 
 @pytest.mark.parametrize("limit", ["MOST_CHOICES", "MOST_CANDIDATES"])
-def test_too_many(monkeypatch, limit):
+def test_what_is_named_when_there_are_too_many_works(monkeypatch, limit):
     monkeypatch.setattr(design, limit, 100)
-    with pytest.raises(SpecError, match=r"100 .*: ask for fewer nodes or ports"):
-        search(1024, 5, 2)
+    with pytest.raises(SpecError, match=r" 100 .*: it works with --longest-ring \d+ or --degree \d+") as error:
+        search(128, 4, 2)
+    ring, degree = map(int, re.findall(r"--[a-z-]+ (\d+)", str(error.value)))
+    assert search(128, 4, 2, longest_ring=ring)
+    assert search(128, degree, 2)
+    with pytest.raises(SpecError, match="it works with"):
+        search(128, degree + 1, 2)
+
+
+def test_a_ring_that_fits(monkeypatch):
+    assert design.fitting_ring(128, 4, 2) == 64
+    monkeypatch.setattr(design, "MOST_CANDIDATES", 100)
+    ring = design.fitting_ring(128, 4, 2)
+    assert 8 <= ring < 64
+    assert len(search(128, 4, 2, longest_ring=ring)) <= 100
+    monkeypatch.setattr(design, "MOST_CANDIDATES", 1)
+    assert design.fitting_ring(128, 4, 2) is None
+    with pytest.raises(SpecError, match=r"more than 1 candidates: ask for fewer nodes or ports|it works with"):
+        search(128, 4, 2)
