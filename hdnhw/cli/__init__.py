@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from io import TextIOWrapper
 from itertools import zip_longest
 from threading import Timer, current_thread, main_thread
-from typing import TextIO
+from typing import Any, TextIO
 
 import hdnhw
 from hdnhw.cli.choosing import add_choosing_commands
@@ -26,6 +26,7 @@ from hdnhw.cli.hardware import add_hardware_commands
 from hdnhw.cli.machines import add_machines_command
 from hdnhw.cli.network import add_network_commands, add_routing_commands
 from hdnhw.cli.options import (
+    AT_MOST,
     BAD_INPUT,
     DONE,
     FAILED,
@@ -141,22 +142,38 @@ def _print(result: Result, as_json: bool) -> None:
 
 
 def _print_table(key: str, rows: list[Result]) -> None:
-    """Print rows of the same keys below each other, numbers to the right, the rest to the left, a dash for nothing.
+    """Print rows below each other, numbers to the right, the rest to the left.
 
-    On a terminal that is too narrow, long text takes several lines.
+    Nothing, and what a row lacks, is a dash; true and false are yes and no. On a terminal that is too narrow, long text
+    takes several lines.
     """
     print(key)
-    flat = [{name: "-" if value is None else value for name, value in _flat(row).items()} for row in rows]
+    flat = [_flat(row) for row in rows]
     names = dict.fromkeys(name for row in flat for name in row)
-    columns = {name: max(len(str(row.get(name))) for row in [*flat, {name: name}]) for name in names}
-    sides = {name: "<" if isinstance(flat[0].get(name), str) else ">" for name in columns}
+    table = [{name: _cell(row.get(name)) for name in names} for row in flat]
+    columns = {name: max(len(row[name]) for row in [*table, {name: name}]) for name in names}
+    sides = {name: _side([row.get(name) for row in flat]) for name in names}
     if sys.stdout.isatty():
         _narrow(columns, sides)
-    for row in [{name: name for name in columns}, *flat]:
-        cells = [_lines(str(row.get(name)), width) for name, width in columns.items()]
+    for row in [{name: name for name in columns}, *table]:
+        cells = [_lines(row[name], width) for name, width in columns.items()]
         for line in zip_longest(*cells, fillvalue=""):
             texts = [f"{text:{sides[name]}{width}}" for text, (name, width) in zip(line, columns.items(), strict=True)]
             print(("  " + "  ".join(texts)).rstrip())
+
+
+def _cell(value: Any) -> str:
+    """Return a value as every table shows it."""
+    if value is None:
+        return "-"
+    return str(value) if not isinstance(value, bool) else "yes" if value else "no"
+
+
+def _side(values: Sequence[Any]) -> str:
+    """Return to which side a column goes: numbers to the right, also those that are bounds."""
+    known = next((value for value in values if value is not None), None)
+    is_text = isinstance(known, (str, bool)) and not str(known).startswith(AT_MOST)
+    return "<" if is_text else ">"
 
 
 def _lines(text: str, width: int) -> list[str]:

@@ -2,11 +2,12 @@
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.network import SEARCH_LIMIT, SEARCH_PORTS, STRUCTURE_LIMIT, STRUCTURE_PORTS
-from hdnhw.cli.options import DONE, Result, add_command, network_of, say
+from hdnhw.cli.options import AT_MOST, DONE, Result, add_command, network_of, say
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.spec import SpecError
 
@@ -30,13 +31,27 @@ def compare(options: argparse.Namespace) -> tuple[Result, int]:
     if options.plot is not None:
         check_plot(Path(options.plot))
     rows: list[Result] = []
+    missing: dict[str, list[str]] = {}
     with ProgressBar() as bar:
         for network in networks:
             bar.show(f"{len(rows)} of {len(networks)} networks: {network.spec}", len(rows) / len(networks))
-            rows.append(_row(network, bar.say))
+            rows.append(_row(network, partial(_tell, missing, str(network.spec))))
+    for reason, specs in missing.items():
+        say(reason if specs[0] in reason else f"{reason}: not of {'; '.join(specs)}")
     if options.plot is not None:
         plot_comparison(rows, Path(options.plot))
-    return {"networks": _shown(rows, options)}, DONE
+    return {"networks": rows if options.json else _shown([_with_bound(row) for row in rows], options)}, DONE
+
+
+def _tell(missing: dict[str, list[str]], spec: str, reason: str) -> None:
+    """Note why something is not known of a network."""
+    missing.setdefault(reason, []).append(spec)
+
+
+def _with_bound(row: Result) -> Result:
+    """Return a row as a table shows it: a bisection that is not proved as a bound, in one column."""
+    shown = {name: value for name, value in row.items() if name != "bisection_exact"}
+    return shown | ({"bisection": f"{AT_MOST}{row['bisection']}"} if row["bisection_exact"] is False else {})
 
 
 def _shown(rows: list[Result], options: argparse.Namespace) -> list[Result]:
@@ -54,12 +69,12 @@ def _row(network: "Network", tell: Say) -> Result:
     diameter = average = None
     if nodes > SEARCH_LIMIT or network.num_ports > SEARCH_PORTS:
         most = f"{SEARCH_LIMIT} nodes and {SEARCH_PORTS} ports in all"
-        tell(f"{network.spec}: diameter and average distance are searched up to {most}")
+        tell(f"diameter and average distance are searched up to {most}")
     else:
         found = metrics.summarise_distances(network)
         diameter, average = found.diameter, found.average_distance
         if average is None:
-            tell(f"{network.spec} has too many nodes that differ: diameter and average distance are not searched")
+            tell("diameter and average distance are not searched where too many nodes differ")
     return {
         "spec": str(network.spec),
         "nodes": nodes,
@@ -78,7 +93,7 @@ def _bisection(network: "Network", tell: Say) -> Result:
 
     if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
         most = f"{STRUCTURE_LIMIT} nodes and {STRUCTURE_PORTS} ports in all"
-        tell(f"{network.spec}: a bisection is looked for up to {most}")
+        tell(f"a bisection is looked for up to {most}")
         return {"bisection": None, "bisection_exact": None}
     cut = bisection(neighbor_table(network), known_halves(network), quick=True)
     return {"bisection": cut.edges, "bisection_exact": cut.exact}
@@ -95,7 +110,7 @@ def _routing(network: "Network", tell: Say) -> Result:
         return {"num_vcs": None, "saturation_bound": None}
     bound = None
     if network.num_nodes**2 > PAIR_BUDGET:
-        tell(f"{network.spec}: all pairs are routed, for the saturation bound, up to {PAIR_BUDGET} pairs")
+        tell(f"all pairs are routed, for the saturation bound, up to {PAIR_BUDGET} pairs")
     else:
         bound = routing_statistics(routing).saturation_bound
     return {"num_vcs": routing.max_vcs, "saturation_bound": bound}

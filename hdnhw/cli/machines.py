@@ -136,7 +136,7 @@ def _figures(row: Result) -> Result:
         shown: round(row[name], digits) if isinstance(row[name], float) else row[name]
         for name, (shown, digits) in SHOWN.items()
     }
-    return figures | {name: "yes" if row[name] else "no" for name in ("front", "default")}
+    return figures | {name: row[name] for name in ("front", "default")}
 
 
 def add_machines_command(commands: Any) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hdnhw.topology.network import Network
 
 __all__ = [
+    "AT_MOST",
     "BAD_INPUT",
     "DONE",
     "FAILED",
@@ -39,6 +40,9 @@ __all__ = [
 ]
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
+
+AT_MOST = "<= "
+"""Before a number in a table that is only known as a bound."""
 
 Result = dict[str, Any]
 Command = Callable[[argparse.Namespace], tuple[Result, int]]

@@ -146,7 +146,7 @@ def _shown(saturation: Sequence[Result], points: Sequence[Result]) -> Result:
 def _shown_point(row: Result) -> Result:
     figures = {name: _rounded(row[name]) for name in ("rate", "accepted_rate")}
     mean = {"mean": _rounded((row["packet_latency"] or {}).get("mean"))}
-    return {"spec": row["spec"], **figures, "packet_latency": mean, "steady": "yes" if row["steady"] else "no"}
+    return {"spec": row["spec"], **figures, "packet_latency": mean, "steady": row["steady"]}
 
 
 def _rounded(value: Any) -> Any:

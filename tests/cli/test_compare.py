@@ -49,7 +49,7 @@ def test_compare_says_what_info_and_routing_say(run):
     status, out, err = run(f"compare {shlex.join(specs)}")
     assert (status, err) == (0, "")
     title, names, *lines = out.splitlines()
-    assert (title, names.split()) == ("networks", list(rows[0]))
+    assert (title, names.split()) == ("networks", [name for name in rows[0] if name != "bisection_exact"])
     assert [line.strip().startswith(spec) for line, spec in zip(lines, specs, strict=True)] == [True] * 2
 
 
@@ -62,14 +62,34 @@ def test_what_cannot_be_had_is_null_and_said(run, monkeypatch):
     assert status == 0
     assert None not in small.values()
     assert {name for name, value in large.items() if value is not None} == {"spec", "nodes", "degree"}
-    assert [line.split(":")[-1].strip() for line in err.splitlines()[:2]] == [
-        "diameter and average distance are searched up to 11 nodes and 536870912 ports in all",
-        "a bisection is looked for up to 11 nodes and 1048576 ports in all",
+    assert err.splitlines()[:2] == [
+        "diameter and average distance are searched up to 11 nodes and 536870912 ports in all: "
+        "not of hsn(2, mesh(2, 6), top=4)",
+        "a bisection is looked for up to 11 nodes and 1048576 ports in all: not of hsn(2, mesh(2, 6), top=4)",
     ]
     assert err.count("\n") == 3
     status, out, err = run("compare 'cube(4)' --json")
     assert (status, json.loads(out)["networks"][0]["saturation_bound"]) == (0, None)
     assert "all pairs are routed, for the saturation bound, up to 100 pairs" in err
+
+
+def test_a_reason_is_said_once(run, monkeypatch):
+    monkeypatch.setattr("hdnhw.cli.choosing.STRUCTURE_LIMIT", 11)
+    status, _, err = run("compare 'hdn(cube(2), [[0]])' 'mesh(2, 2)' 'torus(3, 4)'")
+    assert status == 0
+    assert err == (
+        "a bisection is looked for up to 11 nodes and 1048576 ports in all: not of hdn(cube(2), [[0]]); torus(3, 4)\n"
+    )
+
+
+def test_a_cut_that_is_not_proved_is_a_bound(run):
+    specs = ["rdn(torus(3, 3), 1)", "torus(4, 4)"]
+    _, head, *lines = run(f"compare {shlex.join(specs)}")[1].splitlines()
+    end = head.index("bisection") + len("bisection")
+    shown = [line[:end].rsplit("  ", 1)[1].strip() for line in lines]
+    cuts = [json.loads(run(f"info '{spec}' --json")[1])["bisection"] for spec in specs]
+    assert shown == [f"<= {cuts[0]['edges']}", str(cuts[1]["edges"])]
+    assert [cut["exact"] for cut in cuts] == [False, True]
 
 
 def test_bars(run):
