@@ -28,7 +28,8 @@ KEYS = {
     "edge_symmetric connectivity bisection cr cr_w",
     "neighbors 'rdn(cube(2), 1)' 3": "node neighbors ports",
     "route 'rdn(cube(2), 1)' 0 31": "hops nodes ports vcs",
-    "route 'rdn(cube(2), 1)' 0 31 --algorithm paper": "hops nodes ports vcs",
+    "route 'rdn(cube(2), 1)' 0 31 --algorithm paper": "algorithm hops nodes addresses ports vcs",
+    "route 'hsn(2, cube(2))' 0 9 --algorithm paper": "algorithm hops nodes addresses ports vcs",
     "route 'rdn(cube(2), 1)' 0 1.3/1.1 --modes O": "hops nodes ports vcs",
     "paths 'rdn(cube(2), 1)' 0 1.3/1.1": "paths count max_hops total_hops algorithm case paper_bound disjoint modes "
     "max_waypoints waypoints",
@@ -515,8 +516,8 @@ WRONG = {
         r"modes are for dual-nets of one level or more; hsn\(2, cube\(2\)\) is none",
     ),
     "Algorithm 1 without levels": (
-        "route 'hsn(2, cube(2))' 0 3 --algorithm paper",
-        r"Algorithm 1 is for products and dual-nets over them; hsn\(2, cube\(2\)\) is neither",
+        "route 'star(4)' 0 3 --algorithm paper",
+        r"Algorithm 1 is for products and dual-nets over them; star\(4\) is neither",
     ),
     "schedule over a nucleus that is no product": (
         "exchange 'hfn(2)'",
@@ -757,7 +758,7 @@ def test_route_follows_its_ports(run, algorithm):
         assert result["vcs"] is None
     else:
         assert len(result["vcs"]) == result["hops"]
-        assert result["addresses"] == [network.format_node(node) for node in nodes]
+    assert result["addresses"] == [network.format_node(node) for node in nodes]
 
 
 def test_a_route_to_itself_is_empty(run):

@@ -141,12 +141,14 @@ def route(options: argparse.Namespace) -> tuple[Result, int]:
     src, dst = network.parse_node(options.src), network.parse_node(options.dst)
     hops = route_of(network, src, dst, options.algorithm, rule_options(options))
     nodes = [*(node for node, _, _ in hops), dst]
+    is_paper = options.algorithm == "paper"
     return {
+        "algorithm": _paper_algorithm(network) if is_paper else options.algorithm,
         "hops": len(hops),
         "nodes": nodes,
         "addresses": [network.format_node(node) for node in nodes],
         "ports": [port for _, port, _ in hops],
-        "vcs": None if options.algorithm == "paper" else [vc for _, _, vc in hops],
+        "vcs": None if is_paper else [vc for _, _, vc in hops],
     }, DONE
 
 
@@ -166,15 +168,24 @@ def route_of(
     """
     from hdnhw.routing.algorithm1 import algorithm1_route
     from hdnhw.routing.hop import hop_rule
+    from hdnhw.routing.swapped_route import swapped_route
+    from hdnhw.topology.swapped import SwappedNetwork
 
     if algorithm != "paper":
         return [(node, network.ports[port].name, vc) for node, port, vc in hop_rule(network, **rules).route(src, dst)]
     if rules:
         raise SpecError("modes and lanes belong to the hop algorithm, not to the paper's")
+    make = swapped_route if isinstance(network, SwappedNetwork) else algorithm1_route
     return [
         (here, next(name for name, other in network.neighbors(here).items() if other == there), None)
-        for here, there in pairwise(algorithm1_route(network, src, dst))
+        for here, there in pairwise(make(network, src, dst))
     ]
+
+
+def _paper_algorithm(network: "Network") -> str:
+    from hdnhw.topology.swapped import SwappedNetwork
+
+    return "HSN paper, section 2.3" if isinstance(network, SwappedNetwork) else "HDN paper, Algorithm 1"
 
 
 def paths(options: argparse.Namespace) -> tuple[Result, int]:
@@ -324,7 +335,8 @@ def add_routing_commands(commands: Any) -> None:
         "--algorithm",
         choices=ROUTE_ALGORITHMS,
         default="hop",
-        help="the papers' Algorithm 1, or what the hardware does",
+        help="what the hardware does (default), or what the papers do: Algorithm 1 of the HDN paper, and on HSNs "
+        "section 2.3 of the HSN paper, which the hardware follows, too",
     )
     add_machine_options(parser, routes=True)
     parser = add_command(
