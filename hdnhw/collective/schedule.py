@@ -273,7 +273,7 @@ def _base_of(network: Network) -> tuple[DualNetwork, range]:
         return network, network.base_digits
     if isinstance(network, SwappedNetwork):
         nucleus = network.nucleus
-        if isinstance(nucleus, DualNetwork) and network.top_digits:
+        if isinstance(nucleus, DualNetwork) and not nucleus.levels and network.top_digits:
             return nucleus, network.places[1]
     raise SpecError(
         f"a schedule in steps is for products, dual-nets over them, and HSNs of a product whose top clusters are "

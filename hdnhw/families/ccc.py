@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.routing.step import Step
-from hdnhw.spec import Family, NetworkSpec
+from hdnhw.spec import Family, Nucleus
 from hdnhw.spec.checks import check_address, dimension
 from hdnhw.topology.graph import Digits, Network, Port
 
@@ -20,7 +20,7 @@ __all__ = ["FAMILY", "CubeCycles", "CubeCyclesNetwork", "ccc"]
 
 
 @dataclass(frozen=True, repr=False)
-class CubeCycles(NetworkSpec):
+class CubeCycles(Nucleus):
     """The cube-connected cycles CCC(n): a ring of n nodes in place of every node of the n-cube.
 
     Attributes

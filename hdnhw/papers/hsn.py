@@ -14,6 +14,7 @@ from hdnhw.papers.families import compare
 from hdnhw.papers.hsn_algorithms import CLAIMS as ALGORITHMS
 from hdnhw.papers.hsn_corollaries import CLAIMS as COROLLARIES
 from hdnhw.papers.hsn_divisors import CLAIMS as DIVISORS
+from hdnhw.papers.hsn_hypergraphs import CLAIMS as HYPERGRAPHS
 from hdnhw.papers.hsn_nuclei import CLAIMS as SOME_NUCLEI
 from hdnhw.papers.hsn_nuclei import MOST_NODES, claim_of, diameter_of, edges_of, network_of
 from hdnhw.routing.plan import plan
@@ -31,7 +32,8 @@ NUCLEI = (
     *(f"complete({size})" for size in (3, 4, 5, 8)),
     *("torus(4)", "torus(5)", "torus(3, 3)", "mesh(3)", "mesh(4)", "mesh(3, 2)", "mesh(3, 3)", "mesh(2, 6)"),
     *("ghc(3, 2)", "ghc(3, 4)", "product(torus(5), complete(3))", "folded_cube(2)", "folded_cube(3)", "folded_cube(4)"),
-    *("star(3)", "star(4)", "petersen()"),
+    *("star(3)", "star(4)", "petersen()", "ccc(3)", "crossed_cube(3)", "crossed_cube(4)", "reduced_cube(1, 1)"),
+    *("rdn(cube(1), 1)", "rdn(cube(2), 1)", "rdn(torus(3), 1)", "hdn(cube(2), [[0]])"),
 )
 
 
@@ -377,4 +379,5 @@ CLAIMS = (
     *ALGORITHMS,
     *COROLLARIES,
     *SOME_NUCLEI,
+    *HYPERGRAPHS,
 )

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from hdnhw.routing.circuit import Circuit, Term
+from hdnhw.routing.dual_rule import default_modes
 from hdnhw.routing.step import Step, bits_of_number, count, step_of
 from hdnhw.spec import SpecError
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["swapped_step"]
@@ -17,7 +19,8 @@ def swapped_step(
 
     Where X_i is the highest digit that differs, it goes within the nucleus to Y_i and over the level-i link; where
     only X_1 does, to Y_1. A hop in a nucleus is of class l - i, with the nucleus's own classes; links need one class.
-    The levels fall along a route, so that nothing waits for what came before it. Diameter links carry nothing.
+    The levels fall along a route, so that nothing waits for what came before it. Diameter links carry nothing. A
+    dual-net that is the nucleus is in its default modes.
 
     Raises
     ------
@@ -35,7 +38,8 @@ def swapped_step(
         wanted = [dst[place] for place in network.places[level]]
         same[level] = circuit.all_of(cur[place].eq(t) for place, t in zip(network.places[level], wanted, strict=True))
         target = _with_top(circuit, network, level, same[level], wanted, target)
-    inner = step_of(circuit, network.nucleus, own, target)
+    modes = default_modes(network.nucleus) if isinstance(network.nucleus, DualNetwork) else ""
+    inner = step_of(circuit, network.nucleus, own, target, modes)
     phase, above = {}, circuit.constant(1)
     for level in range(levels, 1, -1):
         phase[levels - level] = above & ~same[level]

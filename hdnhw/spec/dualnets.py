@@ -6,14 +6,14 @@ from typing import overload
 
 from hdnhw.spec.checks import SpecError, check_address, check_level_count, integer
 from hdnhw.spec.families import family_of
-from hdnhw.spec.network import NetworkSpec
+from hdnhw.spec.network import NetworkSpec, Nucleus
 from hdnhw.spec.products import Product, cube, digit_widths
 
 __all__ = ["DualCube", "DualNet", "RecursiveDualNet", "dualcube", "hdn", "rdn"]
 
 
 @dataclass(frozen=True, repr=False)
-class DualNet(NetworkSpec):
+class DualNet(Nucleus):
     """HDN(B, k, S) over a product: the hierarchical dual-net (HDN paper, section 2).
 
     Attributes
@@ -32,6 +32,16 @@ class DualNet(NetworkSpec):
 
     def __repr__(self) -> str:
         return self.text
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """Radix of each digit of a node, most significant first: class, cluster, and those of a level below."""
+        base = self.base.radices
+        result = base
+        for super_node in self.super_nodes:
+            upper = result[: len(result) - len(base)]
+            result = (2, *upper, *(radix for factor, radix in enumerate(base) if factor not in super_node), *result)
+        return result
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +64,7 @@ class RecursiveDualNet(NetworkSpec):
 
 
 @dataclass(frozen=True, repr=False)
-class DualCube(NetworkSpec):
+class DualCube(Nucleus):
     """The dual-cube F_r: RDN((r-1)-cube, 1) under the binary addresses of the dual-cube paper.
 
     Attributes
@@ -67,6 +77,11 @@ class DualCube(NetworkSpec):
 
     def __repr__(self) -> str:
         return f"dualcube({self.r})"
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """Radix of each digit of a node, most significant first."""
+        return (2,) * (2 * self.r - 1)
 
 
 def _base(name: str, base: object) -> tuple[NetworkSpec, tuple[tuple[int, ...], ...]]:

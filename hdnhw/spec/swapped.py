@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import prod
 
 from hdnhw.spec.checks import SpecError, check_address, check_level_count, dimension, integer
+from hdnhw.spec.dualnets import DualCube, RecursiveDualNet, rdn
 from hdnhw.spec.families import families
 from hdnhw.spec.network import NetworkSpec, Nucleus
 from hdnhw.spec.products import cube
@@ -45,6 +46,8 @@ class SwappedNet(NetworkSpec):
 def hsn(levels: int, nucleus: Nucleus, *, diameter_links: bool = False, top: int | None = None) -> SwappedNet:
     """Make HSN(l, G), with diameter links, or with the top digit over a divisor of the size of G.
 
+    Dual-cube F_r is written as the nucleus that it is, RDN((r-1)-cube, 1): nodes are numbered by their digits.
+
     Raises
     ------
     SpecError
@@ -55,7 +58,11 @@ def hsn(levels: int, nucleus: Nucleus, *, diameter_links: bool = False, top: int
     if not isinstance(nucleus, Nucleus):
         found = (family.makers for family in families() if issubclass(family.spec, Nucleus))
         *others, last = sorted(maker.__name__ for makers in found for maker in makers)
+        if isinstance(nucleus, RecursiveDualNet):
+            raise SpecError(f"hsn nucleus that is a dual-net must be one over a product, not {nucleus!r}")
         raise SpecError(f"hsn nucleus must be {', '.join(others)} or {last}, not {nucleus!r}")
+    if isinstance(nucleus, DualCube):
+        nucleus = rdn(cube(nucleus.r - 1), 1)
     if not isinstance(diameter_links, bool):
         raise SpecError(f"hsn diameter_links must be True or False, not {diameter_links!r}")
     size = prod(nucleus.radices)

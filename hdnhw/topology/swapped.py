@@ -82,7 +82,7 @@ class SwappedNetwork(Network):
         return tuple(len(self.places[level]) for level in reversed(self.places))
 
     def address_of(self, digits: Digits) -> list[list[int]]:
-        """Return X_l, ..., X_1, each as the nucleus writes it; over a divisor X_l as a number."""
+        """Return X_l, ..., X_1, each in the parts that the nucleus writes it in; over a divisor X_l as a number."""
         parts = []
         for level in reversed(self.places):
             own = digits[self.places[level].start : self.places[level].stop]
@@ -91,11 +91,15 @@ class SwappedNetwork(Network):
 
     def digits_at(self, parts: list[list[int]]) -> Digits | None:
         """Return the digits at a structured address, or None if there are none."""
-        if len(parts) != self.spec.levels:
+        width = len(self.nucleus.address_of(self.nucleus.decode(0)))
+        first = 1 if self.is_cut else width
+        if len(parts) != first + (self.spec.levels - 1) * width:
             return None
         digits: list[int] = []
-        for level, part in zip(reversed(self.places), parts, strict=True):
-            own = self._top_at(part) if self._is_cut(level) else self.nucleus.digits_at([part])
+        ends = [0, *range(first, len(parts) + 1, width)]
+        for level, start, end in zip(reversed(self.places), ends, ends[1:], strict=False):
+            part = parts[start:end]
+            own = self._top_at(part) if self._is_cut(level) else self.nucleus.digits_at(part)
             if own is None:
                 return None
             digits += own
@@ -110,7 +114,8 @@ class SwappedNetwork(Network):
             number = number * radix + int(digit)
         return number
 
-    def _top_at(self, part: list[int]) -> list[int] | None:
+    def _top_at(self, parts: list[list[int]]) -> list[int] | None:
+        (part,) = parts
         if len(part) != 1 or part[0] >= self.spec.top:
             return None
         digits, number = [], part[0]

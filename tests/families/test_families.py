@@ -153,8 +153,10 @@ def test_a_nucleus_of_a_family(bipartite):
     assert made.proof.acyclic
     assert made.num_vcs == (4, 4, 4, 1)
     assert len(layout(made.network).places) == 36
-    with pytest.raises(SpecError, match=r"hsn nucleus must be bipartite, complete, cube, .*, not dualcube\(2\)$"):
-        parse("hsn(2, dualcube(2))")
+    with pytest.raises(
+        SpecError, match=r"hsn nucleus must be bipartite, ccc, complete, crossed_cube, .*, not hcn\(1\)$"
+    ):
+        parse("hsn(2, hcn(1))")
 
 
 def test_a_family_without_a_layout(bipartite, run, tmp_path):

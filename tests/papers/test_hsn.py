@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hdnhw.collective.emulation import published_steps
-from hdnhw.papers import hsn, hsn_algorithms, hsn_corollaries, hsn_nuclei
+from hdnhw.papers import hsn, hsn_algorithms, hsn_corollaries, hsn_divisors, hsn_hypergraphs, hsn_nuclei
 from hdnhw.papers.claim import Verdict
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -38,7 +38,35 @@ KNOWN = {
     "total_exchange": (Verdict.HOLDS, None),
     "optimal_diameter": (Verdict.HOLDS, None),
     "radix_slowdown": (Verdict.HOLDS, None),
+    "bus_nuclei": (Verdict.HOLDS, None),
 }
+
+
+def test_results_on_divisors(monkeypatch):
+    monkeypatch.setattr(hsn_divisors, "MOST", 20)
+    hsn_divisors._networks.cache_clear()
+    kinds = {"cube": ["cube(2)"], "complete": ["complete(4)"], "mesh": ["mesh(3, 2)"], "ghc": ["ghc(2, 3)"]}
+    monkeypatch.setattr(hsn_divisors, "KINDS", kinds | {"folded_cube": ["folded_cube(2)"]})
+    found = hsn_divisors.results()
+    missing = {row["result"].split(":")[0]: row["not on"] for row in found.table if row["not on"]}
+    assert missing == {
+        "Theorem 2.1": "hsn(2, cube(2), top=2)",
+        "Theorem 5.1": "hsn(2, mesh(3, 2), top=3)",
+        "Theorem 5.2": "hsn(2, mesh(3, 2), top=3)",
+        "section 5.3": "hsn(2, ghc(2, 3), top=2)",
+    }
+    assert found.verdict == Verdict.HOLDS
+    emulate = hsn_divisors.emulate
+    monkeypatch.setattr(hsn_divisors, "emulate", lambda *args: replace(emulate(*args), steps=30))
+    assert hsn_divisors.results().verdict == Verdict.FALSE
+    hsn_divisors._networks.cache_clear()
+
+
+def test_a_search_over_buses():
+    """Three buses of three nodes in a ring share a node each."""
+    assert hsn_hypergraphs._degree_and_diameter([(0, 1, 2), (2, 3, 4), (4, 5, 0)], 6) == (2, 2)
+    assert sorted(hsn_hypergraphs._buses((2, 2))) == [(0, 1), (0, 2), (1, 3), (2, 3)]
+    assert hsn_hypergraphs._swapped(2, [(0, 1, 2)], 3) == [(0, 1, 2), (3, 4, 5), (6, 7, 8), (3, 1), (6, 2), (7, 5)]
 
 
 def test_complements_in_hsns_of_folded_cubes(monkeypatch):

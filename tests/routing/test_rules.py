@@ -35,6 +35,8 @@ SWAPPED = [
     "hsn(2, star(3))",
     "hsn(2, petersen())",
     "hsn(2, folded_cube(2))",
+    "hsn(2, crossed_cube(3))",
+    "hsn(2, rdn(cube(1), 1))",
     "hcn(2)",
     "hcn3(1)",
 ]
@@ -43,6 +45,9 @@ OVER_A_DIVISOR = [
     "hsn(3, cube(2), top=2)",
     "hsn(2, mesh(6), top=2)",
     "hsn(2, star(3), top=2)",
+    "hsn(2, ccc(3), top=3)",
+    "hsn(2, hdn(cube(2), [[0]]), top=4)",
+    "hsn(2, reduced_cube(1, 1))",
 ]
 # Most hops, worst stretch and virtual channels of each port.
 OTHERS = {

@@ -18,8 +18,10 @@ from hdnhw.spec import (
     hsn,
     mesh,
     parse,
+    rdn,
     torus,
 )
+from hdnhw.topology.network import build
 
 
 def test_special_cases_are_swapped_networks():
@@ -48,11 +50,15 @@ def test_canonical_text(given, text):
         assert str(parse(given)) == text
 
 
-NUCLEI = "hsn nucleus must be complete, cube, folded_cube, ghc, mesh, petersen, product, star or torus"
+NUCLEI = (
+    "hsn nucleus must be ccc, complete, crossed_cube, cube, dualcube, folded_cube, ghc, hdn, mesh, petersen, product, "
+    "rdn, reduced_cube, star or torus"
+)
 REFUSED = [
     ("hsn(1, cube(2))", "hsn level count must be at least 2, not 1"),
     ("hsn(2, 3)", f"{NUCLEI}, not 3"),
-    ("hsn(2, rdn(cube(1), 1))", f"{NUCLEI}, not rdn(cube(1), 1)"),
+    ("hsn(2, hcn(1))", f"{NUCLEI}, not hcn(1)"),
+    ("hsn(2, rdn(star(3), 1))", "hsn nucleus that is a dual-net must be one over a product, not rdn(star(3), 1)"),
     ("hsn(2, cube(3), top=3)", "hsn top must be a divisor of 8, the nodes of cube(3), not 3"),
     ("hsn(2, cube(3), top=1)", "hsn top must be at least 2, not 1"),
     ("hsn(2, cube(3), top=True)", "hsn top must be an integer, not True"),
@@ -89,4 +95,16 @@ def test_options_are_given_by_name():
 
 def test_what_a_nucleus_is():
     assert all(isinstance(made, Nucleus) for made in (torus(3), folded_cube(2), star(3), parse("petersen()")))
-    assert not any(isinstance(made, Nucleus) for made in (parse("ccc(3)"), hcn(2), dualcube(2)))
+    assert not any(isinstance(made, Nucleus) for made in (hcn(2), hsn(2, cube(1))))
+
+
+def test_a_dual_cube_as_nucleus_is_the_dual_net_that_it_is():
+    assert hsn(2, dualcube(3)) == hsn(2, rdn(cube(2), 1))
+    assert str(hsn(2, dualcube(3), top=4)) == "hsn(2, rdn(cube(2), 1), top=4)"
+
+
+@pytest.mark.parametrize(
+    "text", ["rdn(torus(3, 4), 2)", "hdn(torus(2, 3, 5), [[0], [1, 2]])", "hdn(cube(2), [[], [0, 1]])"]
+)
+def test_digits_of_a_dual_net_are_those_of_its_network(text):
+    assert parse(text).radices == build(parse(text)).radices
