@@ -38,7 +38,7 @@ def _run(options: argparse.Namespace, host: Any) -> tuple[Result, bool]:
     swaps = options.swaps or "paper"
     run = run_algorithm(host, options.run_name, swaps, seed=options.seed)
     once = 2 * (host.spec.levels - 1)
-    published = {"ascend": once, "descend": once, "round-trip": 2 * once}
+    published = {"ascend": once, "descend": once, "round-trip": 2 * once, "convolution": 3 * once, "matrix": once}
     return {
         "run": options.run_name,
         "swaps": swaps,
@@ -129,8 +129,8 @@ def add_emulation_command(commands: Any) -> None:
         "--run",
         dest="run_name",
         choices=ALGORITHMS,
-        help="an algorithm of a hypercube: a transform, lowest or highest dimension first, one there and back, or "
-        "bitonic sort",
+        help="an algorithm of a hypercube: a transform, lowest or highest dimension first, one there and back, "
+        "bitonic sort, a cyclic convolution, or a product of matrices",
     )
     parser.add_argument(
         "--ways",

@@ -2,7 +2,7 @@
 
 __all__ = ["ALGORITHMS", "SPLITS", "SWAPS"]
 
-ALGORITHMS = ("ascend", "descend", "round-trip", "sort")
+ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "convolution", "matrix")
 """Of a hypercube, for :func:`hdnhw.collective.ascend.run_algorithm`."""
 
 SWAPS = ("paper", "lazy")

@@ -5,9 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hdnhw.collective import ascend
-from hdnhw.collective.ascend import PRIME, run_algorithm
+from hdnhw.collective import products
+from hdnhw.collective.ascend import run_algorithm
 from hdnhw.collective.choices import ALGORITHMS, SWAPS
+from hdnhw.collective.cube_machine import PRIME, CubeMachine
+from hdnhw.collective.transforms import part
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
 
@@ -38,7 +40,7 @@ def size(text):
 def test_results_are_right(text, name, swaps):
     run = run_algorithm(network(text), name, swaps, seed=7)
     bits = size(text)[1]
-    steps = {"round-trip": 2 * bits, "sort": bits * (bits + 1) // 2}
+    steps = {"round-trip": 2 * bits, "sort": bits * (bits + 1) // 2, "convolution": 3 * bits}
     assert (run.verified, run.checked) == (True, network(text).num_nodes)
     assert run.dimension_steps == steps.get(name, bits)
 
@@ -83,16 +85,49 @@ def test_the_descend_algorithm_is_a_fourier_transform():
     root = pow(3, (PRIME - 1) // 16, PRIME)
     assert pow(root, 8, PRIME) == PRIME - 1
     expected = [sum(int(x) * pow(root, place * j, PRIME) for j, x in enumerate(values)) % PRIME for place in range(16)]
-    machine = ascend._Machine(network("hsn(2, cube(2))"), values)
+    machine = CubeMachine(network("hsn(2, cube(2))"), values)
     for bit in (3, 2, 1, 0):
-        machine.combine(bit, ascend._part)
+        machine.combine(bit, part)
     machine.home()
     assert [int(machine.values[int(f"{place:04b}"[::-1], 2)]) for place in range(16)] == expected
 
 
-@pytest.mark.parametrize("name", ["ascend", "descend"])
+class Small:
+    """Draws small numbers, of which sums of products are below the prime."""
+
+    def integers(self, _low, _high, size):
+        return np.random.default_rng(int(np.prod(size))).integers(0, 100, size)
+
+
+@pytest.mark.parametrize(("text", "swaps"), list(product(["hsn(3, cube(2))", "hsn(2, cube(3), top=2)"], SWAPS)))
+def test_a_convolution_is_that_of_numpy(text, swaps):
+    nodes = network(text).num_nodes
+    (machine, _), checked, verified = products.convolution(network(text), swaps, Small())
+    one, other = (Small().integers(0, 0, nodes) for _ in range(2))
+    line = np.convolve(one, other)
+    around = line[:nodes] + np.append(line[nodes:], 0)
+    assert (checked, verified) == (nodes, True)
+    assert (machine.values * pow(nodes, -1, PRIME) % PRIME == around).all()
+
+
+@pytest.mark.parametrize(("text", "swaps"), list(product(["hsn(3, cube(2))", "hsn(2, cube(2))", "hcn(2)"], SWAPS)))
+def test_a_product_of_matrices_is_that_of_numpy(text, swaps):
+    k, i, j = (1 << bits for bits in products.matrix_sizes(network(text)))
+    (machine, _), _, verified = products.matrix_product(network(text), swaps, Small())
+    wanted = Small().integers(0, 0, (i, k)) @ Small().integers(0, 0, (k, j))
+    assert verified
+    assert (machine.values.reshape(k, i, j) == wanted).all()
+
+
+@pytest.mark.parametrize("levels", [3, 6])
+def test_matrices_on_whole_levels_take_the_swaps_of_one_ascend_algorithm(levels):
+    run = run_algorithm(network(f"hsn({levels}, cube(1))"), "matrix")
+    assert (run.dimension_steps, run.exchange_steps) == (levels, 2 * (levels - 1))
+
+
+@pytest.mark.parametrize("name", ["ascend", "descend", "convolution", "matrix"])
 def test_values_that_are_not_home_are_found(name, monkeypatch):
-    monkeypatch.setattr(ascend._Machine, "home", lambda _: None)
+    monkeypatch.setattr(CubeMachine, "home", lambda _: None)
     assert not run_algorithm(network("hsn(3, cube(2))"), name).verified
 
 
@@ -104,14 +139,19 @@ def test_of_many_values_some_are_compared():
 @pytest.mark.parametrize(
     ("text", "name", "swaps", "message"),
     [
-        ("cube(3)", "ascend", "paper", r"^an ascend or descend algorithm is for HSNs, not cube\(3\)$"),
+        ("cube(3)", "ascend", "paper", r"^an algorithm of a hypercube is for HSNs, not cube\(3\)$"),
         (
             "hsn(2, complete(3))",
             "ascend",
             "paper",
-            r"^an ascend or descend algorithm is for HSNs of cubes, not hsn\(2,",
+            r"^an algorithm of a hypercube is for HSNs of cubes, not hsn\(2,",
         ),
-        ("hsn(2, cube(1))", "fft", "paper", r"^algorithm must be ascend, descend, round-trip or sort, not 'fft'$"),
+        (
+            "hsn(2, cube(1))",
+            "fft",
+            "paper",
+            r"^algorithm must be ascend, descend, round-trip, sort, convolution or matrix, not 'fft'$",
+        ),
         ("hsn(2, cube(1))", "sort", "none", r"^swaps must be paper or lazy, not 'none'$"),
         ("hsn(7, cube(3))", "sort", "paper", r"^an algorithm is run on at most 1048576 nodes; hsn\(7, cube\(3\)\) has"),
     ],

@@ -39,6 +39,7 @@ KNOWN = {
     "optimal_diameter": (Verdict.HOLDS, None),
     "radix_slowdown": (Verdict.HOLDS, None),
     "bus_nuclei": (Verdict.HOLDS, None),
+    "applications": (Verdict.HOLDS, None),
 }
 
 
@@ -60,6 +61,21 @@ def test_results_on_divisors(monkeypatch):
     monkeypatch.setattr(hsn_divisors, "emulate", lambda *args: replace(emulate(*args), steps=30))
     assert hsn_divisors.results().verdict == Verdict.FALSE
     hsn_divisors._networks.cache_clear()
+
+
+def test_an_application_that_is_wrong(monkeypatch):
+    right = hsn_algorithms.run_algorithm
+    monkeypatch.setattr(
+        hsn_algorithms,
+        "run_algorithm",
+        lambda network, name: replace(right(network, name), verified=name != "matrix"),
+    )
+    monkeypatch.setattr(hsn_algorithms, "MOST_VALUES", 8)
+    found = hsn_algorithms.applications()
+    assert found.verdict == Verdict.FALSE
+    assert found.counterexample.startswith(
+        "matrix on hsn(2, cube(1)): 2 + at most 6 steps published, 2 + 2 steps, right"
+    )
 
 
 def test_a_search_over_buses():
