@@ -17,6 +17,7 @@ from hdnhw.papers.hsn_divisors import CLAIMS as DIVISORS
 from hdnhw.papers.hsn_hypergraphs import CLAIMS as HYPERGRAPHS
 from hdnhw.papers.hsn_nuclei import CLAIMS as SOME_NUCLEI
 from hdnhw.papers.hsn_nuclei import MOST_NODES, claim_of, diameter_of, edges_of, network_of
+from hdnhw.papers.hsn_slowdown import CLAIMS as SLOWDOWN
 from hdnhw.routing.plan import plan
 from hdnhw.routing.statistics import routing_statistics
 from hdnhw.spec import parse
@@ -377,6 +378,7 @@ CLAIMS = (
         farthest_pair,
     ),
     *ALGORITHMS,
+    *SLOWDOWN,
     *COROLLARIES,
     *SOME_NUCLEI,
     *HYPERGRAPHS,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hdnhw.collective.emulation import published_steps
-from hdnhw.papers import hsn, hsn_algorithms, hsn_corollaries, hsn_divisors, hsn_hypergraphs, hsn_nuclei
+from hdnhw.papers import hsn, hsn_algorithms, hsn_corollaries, hsn_divisors, hsn_hypergraphs, hsn_nuclei, hsn_slowdown
 from hdnhw.papers.claim import Verdict
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -40,6 +40,7 @@ KNOWN = {
     "radix_slowdown": (Verdict.HOLDS, None),
     "bus_nuclei": (Verdict.HOLDS, None),
     "applications": (Verdict.HOLDS, None),
+    "beside_others": (Verdict.HOLDS, None),
 }
 
 
@@ -76,6 +77,21 @@ def test_an_application_that_is_wrong(monkeypatch):
     assert found.counterexample.startswith(
         "matrix on hsn(2, cube(1)): 2 + at most 6 steps published, 2 + 2 steps, right"
     )
+
+
+def test_steps_of_a_hypercube_on_other_networks(monkeypatch):
+    """Two data on one link, and data that do not arrive, are found; d links carry a bit's d 2^d data in d steps."""
+    row = dict(CLAIMS["beside_others"].check().table[0])
+    assert (row["HSN"], row["CCC"], row["CCC at least"], row["butterfly at least"]) == (3, 5, 4, 2)
+    table = np.array([[1, -1], [0, 2], [-1, 1]])
+    assert hsn_slowdown._move(table, np.array([0, 2]), [np.array([0, 1]), np.array([1, 0])]).tolist() == [2, 0]
+    for starts, ports in (([0, 0], [0, 0]), ([0], [1])):
+        with pytest.raises(AssertionError):
+            hsn_slowdown._move(table, np.array(starts), [np.array(ports)])
+    with pytest.raises(AssertionError, match="the neighbours of w"):
+        hsn_slowdown._butterfly_word(np.roll(hsn_slowdown._butterfly(4), 1, axis=0), 4, 0)
+    monkeypatch.setattr(hsn_slowdown, "_least", lambda *_: 1)
+    assert hsn_slowdown.beside_others().verdict == Verdict.FALSE
 
 
 def test_a_search_over_buses():
