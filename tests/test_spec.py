@@ -90,7 +90,7 @@ SPECS = st.one_of(
     products(paths=True),
     dual_nets(),
     swapped_nets(),
-    st.integers(2, 30).map(dualcube),
+    st.integers(1, 30).map(dualcube),
     st.sampled_from(
         [ccc(5), crossed_cube(4), folded_hsn(3, 2), hcn(3), hcn3(2), hfn(3), reduced_cube(3, 2), star(5), petersen()]
     ),
@@ -282,7 +282,7 @@ REFUSED_CALLS = [
     (lambda: product("cube(3)"), "product part must be torus, mesh, cube, complete, ghc or product, not 'cube(3)'"),
     (lambda: torus(4, cube(1)), "torus size must be an integer, not cube(1)"),
     (lambda: rdn(cube(3), 4), "rdn(cube(3), 4) needs 63 address bits; at most 60 are allowed"),
-    (lambda: dualcube(1), "dualcube degree must be at least 2, not 1"),
+    (lambda: dualcube(0), "dualcube degree must be at least 1, not 0"),
     (lambda: dualcube(2.5), "dualcube degree must be an integer, not 2.5"),
     (lambda: dualcube(31), "dualcube(31) needs 61 address bits; at most 60 are allowed"),
     (

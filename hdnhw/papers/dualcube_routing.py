@@ -61,8 +61,7 @@ def diameter() -> Finding:
     """Search."""
     cases = []
     for r in range(1, LARGE + 1):
-        hops = 1 if r == 1 else searched_sizes(build(parse(f"dualcube({r})")))[2]
-        assert r > 1 or int(_all_distances(links_of(1)).max()) == hops, "F_1 is one edge"
+        hops = searched_sizes(build(parse(f"dualcube({r})")))[2]
         cases.append(case_of(r, 2 * r, hops, corrected=2 * r - (r == 1)))
     return judge(cases, condition="r >= 2", corrected="2r for r >= 2; F_1 is one edge, its diameter 1")
 

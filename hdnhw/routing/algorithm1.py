@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec, cube
+from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network
 
@@ -61,10 +61,8 @@ class _Shape:
 def _shape(network: DualNetwork) -> _Shape:
     spec = network.spec
     super_nodes: tuple[tuple[int, ...], ...] = ()
-    if isinstance(spec, DualNet):
+    if isinstance(spec, DualNet | DualCube):
         factors, super_nodes = spec.base.factors, spec.super_nodes
-    elif isinstance(spec, DualCube):
-        factors, super_nodes = cube(spec.r - 1).factors, ((),)
     else:
         factors = spec.factors
     nodes, levels = prod(factor.size for factor in factors), []

@@ -70,13 +70,23 @@ class DualCube(Nucleus):
     Attributes
     ----------
     r : int
-        Degree of every node, at least 2.
+        Degree of every node, at least 1.
     """
 
     r: int
 
     def __repr__(self) -> str:
         return f"dualcube({self.r})"
+
+    @property
+    def base(self) -> Product:
+        """The (r-1)-cube; of F_1, which is one edge, that edge."""
+        return cube(max(self.r - 1, 1))
+
+    @property
+    def super_nodes(self) -> tuple[tuple[int, ...], ...]:
+        """One level of super-nodes of one node; F_1 has none."""
+        return ((),) if self.r > 1 else ()
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -86,12 +96,10 @@ class DualCube(Nucleus):
 
 def _base(name: str, base: object) -> tuple[NetworkSpec, tuple[tuple[int, ...], ...]]:
     """Return the network at level 0 and the super-nodes of the levels that `base` has: those of a dual-net go on."""
-    if isinstance(base, DualNet):
+    if isinstance(base, DualNet | DualCube):
         return base.base, base.super_nodes
     if isinstance(base, RecursiveDualNet):
         return base.base, ((),) * base.levels
-    if isinstance(base, DualCube):
-        return cube(base.r - 1), ((),)
     if not isinstance(base, NetworkSpec):
         raise SpecError(f"{name} base must be a network, for example cube(3), not {base!r}")
     if isinstance(base, Product):
@@ -192,6 +200,6 @@ def _recursive(base: NetworkSpec, levels: int) -> RecursiveDualNet:
 
 def dualcube(r: int) -> DualCube:
     """Make the dual-cube F_r of 2^(2r-1) nodes (dual-cube paper, section 2)."""
-    degree = integer(r, "dualcube degree", 2)
+    degree = integer(r, "dualcube degree", 1)
     check_address(f"dualcube({degree})", 2 * degree - 1)
     return DualCube(degree)

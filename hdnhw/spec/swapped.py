@@ -62,7 +62,7 @@ def hsn(levels: int, nucleus: Nucleus, *, diameter_links: bool = False, top: int
             raise SpecError(f"hsn nucleus that is a dual-net must be one over a product, not {nucleus!r}")
         raise SpecError(f"hsn nucleus must be {', '.join(others)} or {last}, not {nucleus!r}")
     if isinstance(nucleus, DualCube):
-        nucleus = rdn(cube(nucleus.r - 1), 1)
+        nucleus = rdn(nucleus.base, 1) if nucleus.super_nodes else nucleus.base
     if not isinstance(diameter_links, bool):
         raise SpecError(f"hsn diameter_links must be True or False, not {diameter_links!r}")
     size = prod(nucleus.radices)

@@ -4,7 +4,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from hdnhw.spec import DualCube, DualNet, Factor, Product, SpecError, cube
+from hdnhw.spec import DualCube, DualNet, Factor, Product, SpecError
 from hdnhw.topology.graph import Digits, Network
 from hdnhw.topology.levels import DualPort, LeveledNetwork, cross_ports, lay_out
 
@@ -95,7 +95,7 @@ class DualNetwork(LeveledNetwork):
 
     def _renumber(self, digits: Digits) -> Digits:
         """Swap the two fields of a class-1 dual-cube node, which keeps its node id in the middle; its own inverse."""
-        if not isinstance(self.spec, DualCube):
+        if not isinstance(self.spec, DualCube) or not self.levels:
             return digits
         (level,) = self.levels
         result, in_class_1 = list(digits), digits[level.class_digit]
@@ -159,9 +159,7 @@ class DualNetwork(LeveledNetwork):
 def _parts(spec: Product | DualNet | DualCube) -> tuple[Product, tuple[tuple[int, ...], ...]]:
     if isinstance(spec, Product):
         return spec, ()
-    if isinstance(spec, DualNet):
-        return spec.base, spec.super_nodes
-    return cube(spec.r - 1), ((),)
+    return spec.base, spec.super_nodes
 
 
 def dual_network(network: Network, what: str) -> DualNetwork:

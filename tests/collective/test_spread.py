@@ -25,7 +25,7 @@ SPECS = [
     *(torus(*sizes) for sizes in [(2,), (3,), (4,), (5,), (6, 3), (5, 2, 4)]),
     *(mesh(*sizes) for sizes in [(3,), (5,), (4, 3), (2, 5)]),
     *(ghc(*sizes) for sizes in [(3,), (7,), (6, 4)]),
-    *(dualcube(r) for r in (2, 3, 4)),
+    *(dualcube(r) for r in (1, 2, 3, 4)),
     *(rdn(base, 1) for base in (cube(3), torus(5), complete(5), torus(3, 3))),
     *(hdn(cube(2), [list(one), list(two)]) for one, two in product([(), (0,), (0, 1)], [(0,), (1,), (0, 1)])),
     *(hdn(torus(3, 2), [list(one)]) for one in [(0,), (1,), (0, 1)]),

@@ -23,6 +23,7 @@ OTHERS = [
     "mesh(4, 3)",
     "product(mesh(2, 5), complete(4), torus(2))",
     "cube(4)",
+    "dualcube(1)",
     "dualcube(2)",
     "dualcube(4)",
 ]

@@ -302,7 +302,9 @@ def test_never_longer_than_algorithm_1(text, every_hop):
         assert lengths[src, dst] <= len(algorithm1_route(network, src, dst)) - 1
 
 
-@pytest.mark.parametrize("text", FLAT + ONE_LEVEL + TWO_LEVELS + THREE_LEVELS[:2] + ["dualcube(2)", "dualcube(4)"])
+@pytest.mark.parametrize(
+    "text", FLAT + ONE_LEVEL + TWO_LEVELS + THREE_LEVELS[:2] + [f"dualcube({r})" for r in (1, 2, 4)]
+)
 def test_shortest_for_one_level_and_nested_super_nodes(text, every_hop):
     network = build(parse(text))
     k = len(network.levels)
