@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-bisections bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-engines bench-errors bench-frames bench-paths bench-scale bench-simulation bench-synth check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -80,6 +80,10 @@ check-axi: $(READY)
 	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test random --packets 20000 --node-clocks
 	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test axi4 --bursts 100000
 	$(BIN)/hdnhw cosim "rdn(cube(1), 1)" --test axi4 --bursts 10000 --node-clocks
+
+# Bisections of dual-nets against their bound (docs/results/04-bisection.md); half a minute.
+bench-bisections: $(READY)
+	$(BIN)/python -m bench.bisections
 
 # Three bitstreams; about half an hour.
 bench-boards: $(READY)

@@ -88,6 +88,7 @@ def _row(network: "Network", tell: Say) -> Result:
 
 
 def _bisection(network: "Network", tell: Say) -> Result:
+    from hdnhw.topology.cut_bound import known_bound
     from hdnhw.topology.cuts import bisection, known_halves
     from hdnhw.topology.metrics import neighbor_table
 
@@ -95,7 +96,8 @@ def _bisection(network: "Network", tell: Say) -> Result:
         most = f"{STRUCTURE_LIMIT} nodes and {STRUCTURE_PORTS} ports in all"
         tell(f"a bisection is looked for up to {most}")
         return {"bisection": None, "bisection_exact": None}
-    cut = bisection(neighbor_table(network), known_halves(network), quick=True)
+    bound = known_bound(network)
+    cut = bisection(neighbor_table(network), known_halves(network), at_least=bound, quick=True)
     return {"bisection": cut.edges, "bisection_exact": cut.exact}
 
 

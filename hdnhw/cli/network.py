@@ -100,6 +100,7 @@ def _structure(network: "Network", diameter: int | None) -> Result:
     """Return what needs the whole graph, as far as its size allows."""
     from hdnhw.topology import metrics
     from hdnhw.topology.connectivity import node_connectivity
+    from hdnhw.topology.cut_bound import known_bound
     from hdnhw.topology.cuts import bisection, known_halves
     from hdnhw.topology.symmetry import differ, symmetry
 
@@ -113,7 +114,8 @@ def _structure(network: "Network", diameter: int | None) -> Result:
     if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
         known = differ(table, [(0, int(other)) for other in table[0] if other >= 0])
         return result | {"edge_symmetric": False if known else None}
-    found, cut = symmetry(table), bisection(table, known_halves(network), quick=True)
+    found = symmetry(table)
+    cut = bisection(table, known_halves(network), at_least=known_bound(network), quick=True)
     return result | {
         "node_symmetric": metrics.node_symmetric(network) if found is None else found.node_symmetric,
         "edge_symmetric": None if found is None else found.edge_symmetric,

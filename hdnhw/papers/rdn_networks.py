@@ -14,6 +14,7 @@ from hdnhw.papers.hdn_tables import searched_sizes
 from hdnhw.routing.algorithm1 import algorithm1_lengths
 from hdnhw.spec import parse
 from hdnhw.topology import metrics
+from hdnhw.topology.cut_bound import known_bound
 from hdnhw.topology.cuts import best_cut, bisection, cut_edges, known_halves
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
@@ -82,14 +83,13 @@ def diameter() -> Finding:
 
 def _least_cut(network: DualNetwork) -> tuple[int, bool]:
     """Return the edges of the best cut, and whether there is a proof that there is none better."""
-    table, (half,) = metrics.neighbor_table(network), known_halves(network)
+    table, (half,), bound = metrics.neighbor_table(network), known_halves(network), known_bound(network)
     if len(network.levels) == 1 and str(network.spec).removeprefix("rdn(").removesuffix(", 1)") in PROVED:
-        found = bisection(table, [half])
+        found = bisection(table, [half], at_least=bound)
         return found.edges, found.exact
-    if network.num_nodes > CUT:
-        assert 2 * half.sum() == network.num_nodes, "so many nodes are an even number above level 1"
-        return cut_edges(table, half), False
-    return cut_edges(table, best_cut(table, [half])), False
+    assert 2 * half.sum() == network.num_nodes or network.num_nodes <= CUT, "large ones are cut as they are"
+    edges = cut_edges(table, half if network.num_nodes > CUT else best_cut(table, [half]))
+    return edges, edges == bound
 
 
 def cuts() -> Finding:
@@ -117,7 +117,8 @@ def cuts() -> Finding:
         cases,
         corrected="at most n_(k-1) times that of RDN^(k-1) where n_(k-1) is even; so for k >= 2 less than claimed",
     )
-    return replace(found, computed=f"{found.computed}; of {len(rows) - len(cases)} others no proof", table=rows)
+    others = f"; of {len(rows) - len(cases)} others no proof" if len(cases) < len(rows) else ""
+    return replace(found, computed=found.computed + others, table=rows)
 
 
 def _is_below_cluster(network: DualNetwork, edges: int, published: int) -> bool:

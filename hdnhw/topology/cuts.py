@@ -1,7 +1,8 @@
 """Bisections: the fewest edges between two halves of a network, proved where a bound or a search can.
 
 Cuts begin with slow waves on the network, random halves and, on dual-nets, a construction; each is improved by
-swaps. That none is smaller follows from the flow bound or, in small networks, from a mixed-integer program.
+swaps. That none is smaller follows from a bound that the caller knows, the flow bound or, in small networks, from a
+mixed-integer program.
 
 References
 ----------
@@ -81,7 +82,7 @@ class Bisection:
         return self.edges == self.at_least
 
 
-def bisection(table: Table, starts: Sequence[Half] = (), *, quick: bool = False) -> Bisection:
+def bisection(table: Table, starts: Sequence[Half] = (), *, at_least: int = 0, quick: bool = False) -> Bisection:
     """Cut a network into halves with as few edges between them as can be found, and say how few there must be.
 
     Parameters
@@ -90,6 +91,8 @@ def bisection(table: Table, starts: Sequence[Half] = (), *, quick: bool = False)
         As :func:`hdnhw.topology.metrics.neighbor_table` makes it, of a simple graph.
     starts : sequence of ndarray of bool
         Halves that are known, for example :func:`known_halves`.
+    at_least : int
+        What is proved already, for example :func:`hdnhw.topology.cut_bound.known_bound`.
     quick : bool
         Look for a proof for about a second, not for ten. The cut is the same, unless a search finds a smaller one.
 
@@ -108,7 +111,9 @@ def bisection(table: Table, starts: Sequence[Half] = (), *, quick: bool = False)
     """
     inside = best_cut(table, starts)
     edges, parity = cut_edges(table, inside), _parity(table)
-    at_least, search_nodes = _flow_cut(table, quick), QUICK_NODES if quick else SEARCH_NODES
+    search_nodes = QUICK_NODES if quick else SEARCH_NODES
+    if at_least < edges:
+        at_least = max(at_least, _flow_cut(table, quick))
     at_least += 0 if parity is None else (at_least - parity) % 2
     while at_least < edges and len(table) <= search_nodes:
         from hdnhw.topology.cut_search import search_cut

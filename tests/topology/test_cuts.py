@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdnhw.spec import parse
+from hdnhw.topology.cut_bound import bound_around, known_bound
 from hdnhw.topology.cuts import bisection, cut_edges, known_halves
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
@@ -153,3 +154,60 @@ def test_without_the_flow_bound_nothing_is_proved_either(monkeypatch):
     monkeypatch.setattr("hdnhw.topology.flow.MOST_NODES", 8)
     found = cut_of("cube(6)", quick=True)
     assert (found.edges, found.at_least, found.exact) == (32, 0, False)
+
+
+def least_around(table):
+    """Return the fewest edges around any set of 0, 1, ... nodes."""
+    sets = np.arange(1 << len(table))
+    bits = [sets >> node & 1 for node in range(len(table))]
+    edges = sum(bits[node] ^ bits[other] for node, row in enumerate(table) for other in row if other > node)
+    return [int(edges[sum(bits) == inside].min()) for inside in range(len(table) + 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rdn(cube(1), 1)",
+        "hdn(cube(2), [[0]])",
+        "hdn(torus(3), [[0]])",
+        "hdn(cube(1), [[0], [0]])",
+        "cube(4)",
+        "torus(15)",
+        "torus(3, 5)",
+        "mesh(3, 5)",
+        "complete(7)",
+    ],
+)
+def test_the_bound_holds_around_every_set(text):
+    network = network_of(text)
+    found = least_around(neighbor_table(network))
+    bounds = [bound_around(network, inside) for inside in range(len(found))]
+    assert all(bound <= least for bound, least in zip(bounds, found, strict=True))
+    assert max(bounds) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [("rdn(cube(3), 1)", 32), ("dualcube(4)", 32), ("rdn(torus(3, 3), 1)", 41), ("hdn(cube(3), [[2]])", 16)],
+)
+def test_the_bound_proves_cuts_that_the_flow_does_not(text, edges):
+    network = network_of(text)
+    found = cut_of(text, at_least=known_bound(network), quick=True)
+    assert (found.edges, found.at_least, found.exact) == (edges, edges, True)
+    assert cut_of(text, quick=True).at_least < edges
+
+
+def test_no_bound_is_known_of_other_networks():
+    assert known_bound(network_of("hsn(2, cube(2))")) == 0
+
+
+def test_the_bound_is_not_above_the_load_that_a_flow_reaches():
+    """The same share of a product's factor, from the linear program in place of the closed form."""
+    from hdnhw.topology.flow import least_load
+
+    for text in ("torus(7)", "torus(6, 5)", "mesh(5)", "mesh(4, 3)", "complete(5)", "ghc(3, 4)"):
+        network = network_of(text)
+        flow = least_load(neighbor_table(network))
+        half = network.num_nodes // 2
+        most = half * (network.num_nodes - half) / flow.reached
+        assert bound_around(network, half) <= np.ceil(most - 1e-6)
