@@ -57,7 +57,7 @@ PLACES = {
     "pytest": ("tests/",),
     "scipy": ("hdnhw/routing/", "hdnhw/topology/", "tests/"),
     "yaml": ("hdnhw/fusesoc/", "tests/"),
-    "z3": ("hdnhw/routing/",),
+    "z3": ("bench/", "hdnhw/routing/"),
 }
 """Where a library may be imported."""
 

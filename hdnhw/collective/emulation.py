@@ -24,7 +24,7 @@ from hdnhw.collective.executor import ScheduleError
 from hdnhw.collective.guest import guest_table
 from hdnhw.collective.oneswap import OneSwapTimes, one_swap_times
 from hdnhw.spec import Product, SpecError
-from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = [
@@ -146,11 +146,14 @@ def published_steps(host: SwappedNetwork) -> int | None:
 def lower_bound_steps(host: SwappedNetwork) -> int | None:
     """Return a bound on the steps with all ports, whatever ways the data take, or None in a folded HSN.
 
-    X_i changes on swaps of level i alone: to become c in place of a, a datum crosses two of them, or one, which leads
+    X_i changes on swaps of level i alone. To become c in place of a, a datum crosses two of them, or one, which leads
     from (a; c) to (c; a) and has room for T data. With M values of X_i and e links a value in the guest, a node has, on
     average, e such data, e / M such links and (M - 1) / M swaps of level i: ``2 e - T e / M <= T (M - 1) / M``; with
-    diameter links 1 / M more of both. Without these every datum crosses a link of a nucleus as well, and a node has l
-    data a link, fewer over a divisor; and if a, c and X_1 are distinct it has three hops.
+    diameter links 1 / M more of both. Where links lead from one side of the values to the other alone, every datum
+    crosses a swap between the sides (docs/results/06-emulation.md).
+
+    Without diameter links every datum crosses a link of a nucleus as well, and a node has l data a link, fewer over a
+    divisor; all in l steps is impossible for M > 2. And if a, c and X_1 are distinct it has three hops.
     """
     if host.spec.complement_links:
         return None
@@ -158,8 +161,23 @@ def lower_bound_steps(host: SwappedNetwork) -> int | None:
     inner, block = (_links_a_value(host, level) for level in (1, host.spec.levels))
     levels = [(block, top)] if host.spec.levels == 2 else [(block, top), (inner, size)]
     room = max(ceil(2 * links * values / (values - 1 + links + 2 * more)) for links, values in levels)
-    load = ceil(host.spec.levels - 1 + block / inner)
+    room = max(room, *(_between_sides(host, level) for level in range(2, host.spec.levels + 1)))
+    load = host.spec.levels + 1 if size > 2 and not host.is_cut else ceil(host.spec.levels - 1 + block / inner)
     return room if more else max(load, room, 3 if max(values for _, values in levels) > 2 else 2)
+
+
+def _between_sides(host: SwappedNetwork, level: int) -> int:
+    """Return the steps in which all data of X_i cross swaps between two sides of its values, or 0 if there are none.
+
+    The sides are those of a bipartite guest. Of N nodes, N / M^2 have each pair of X_i and X_1.
+    """
+    table = guest_table(host, level)
+    side = table_distances(table.astype(np.int32), 0) % 2
+    if ((table >= 0) & (side[table] == side[:, None])).any():
+        return 0
+    values, ones = len(side), int(side.sum())
+    swaps = 2 * ones * (values - ones) + int(host.spec.diameter_links) * int((side != side[::-1]).sum())
+    return ceil(Fraction(values * int((table >= 0).sum()), swaps))
 
 
 def _links_a_value(host: SwappedNetwork, level: int) -> Fraction:

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product as pairs
 
+import networkx as nx
 import pytest
 
 from hdnhw.collective import emulation
@@ -160,7 +161,7 @@ def test_bounds_that_are_published():
     assert {text: published_steps(host(text)) for text in given} == given
     assert published_steps(host("hsn(2, petersen())")) is published_steps(host("hsn(2, ghc(3, 4))")) is None
     assert lower_bound_steps(host("folded_hsn(2, 2)")) is None
-    assert [lower_bound_steps(host(f"hcn({k})")) for k in (1, 2, 3)] == [1, 3, 4]
+    assert [lower_bound_steps(host(f"hcn({k})")) for k in (1, 2, 3)] == [1, 4, 5]
 
 
 DIVISORS = {
@@ -217,3 +218,31 @@ def test_what_is_counted():
     counted = emulate(host("hsn(2, cube(1))"), all_port_timetable(2, 1))
     assert counted == replace(counted, steps=3, data=8, moved=(6, 4, 2), links=6)
     assert counted.hops == 12
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hsn(2, cube(3))", "hsn(3, cube(2))", "hsn(2, star(3))", "hsn(2, mesh(3, 2))", "hsn(2, mesh(3, 3))", "hcn(3)"],
+)
+def test_the_bound_is_that_of_data_and_swaps_between_sides_counted_one_by_one(text):
+    network = host(text)
+    graph = nx.Graph(
+        (node, int(to)) for node, row in enumerate(neighbor_table(network.nucleus)) for to in row if to >= 0
+    )
+    side = nx.bipartite.color(graph)
+    size = len(graph)
+
+    def color(node):
+        return side[node // size % size]
+
+    data = sum(len(graph[node // size % size]) for node in range(network.num_nodes) if color(node))
+    table = neighbor_table(network)
+    links = sum(color(node) > color(int(to)) for node, row in enumerate(table) for to in row if to >= 0)
+    most = all_port_steps(network.spec.levels, ports_of(network))
+    assert -(-data // links) <= lower_bound_steps(network) <= most
+    assert (lower_bound_steps(network) == most) == (text in {"hsn(2, cube(3))", "hsn(3, cube(2))", "hsn(2, star(3))"})
+
+
+@pytest.mark.parametrize(("levels", "ports"), list(pairs(range(2, 7), range(2, 6))))
+def test_no_schedule_on_cubes_is_shorter(levels, ports):
+    assert lower_bound_steps(host(f"hsn({levels}, cube({ports}))")) == max(2 * ports, levels + 1)
