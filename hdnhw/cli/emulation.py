@@ -1,4 +1,4 @@
-"""The command that runs algorithms of a product network on an HSN."""
+"""The command that runs algorithms of a product network on an HSN, and those of a hypercube on a dual-cube."""
 
 import argparse
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from hdnhw.cli.options import DONE, FAILED, Result, add_command, network_of, say
 from hdnhw.collective.choices import ALGORITHMS, SWAPS
 from hdnhw.kernels import Stopwatch
-from hdnhw.spec import SpecError
+from hdnhw.spec import DualCube, SpecError, cube
 
 __all__ = ["add_emulation_command"]
 
@@ -22,8 +22,9 @@ def emulate(options: argparse.Namespace) -> tuple[Result, int]:
     for name, of in (("ways", "--all-port"), ("swaps", "--run"), ("steps", "--step and --all-port")):
         if getattr(options, name) and not uses[name]:
             raise SpecError(f"--{name} is for {of}")
-    host = host_of(network_of(options.spec), "an emulation")
-    guest = guest_of(host)
+    host: Any = network_of(options.spec)
+    is_dual = isinstance(host.spec, DualCube) and options.run_name
+    guest = cube(2 * host.spec.r - 1) if is_dual else guest_of(host_of(host, "an emulation"))
     head: Result = {"spec": str(host.spec), "nodes": host.num_nodes, "guest": None if guest is None else str(guest)}
     if options.run_name:
         result, is_right = _run(options, host)
@@ -37,14 +38,17 @@ def _run(options: argparse.Namespace, host: Any) -> tuple[Result, bool]:
 
     swaps = options.swaps or "paper"
     run = run_algorithm(host, options.run_name, swaps, seed=options.seed)
-    once = 2 * (host.spec.levels - 1)
-    published = {"ascend": once, "descend": once, "round-trip": 2 * once, "convolution": 3 * once, "matrix": once}
+    published = {}
+    if not isinstance(host.spec, DualCube):
+        once = 2 * (host.spec.levels - 1)
+        published = {"ascend": once, "descend": once, "round-trip": 2 * once, "convolution": 3 * once, "matrix": once}
     return {
         "run": options.run_name,
         "swaps": swaps,
         "steps": run.dimension_steps + run.exchange_steps,
         "dimension_steps": run.dimension_steps,
         "exchange_steps": run.exchange_steps,
+        "words": run.words,
         "published_exchange_steps": published.get(options.run_name),
         "checked": run.checked,
         "verified": run.verified,
@@ -119,7 +123,8 @@ def add_emulation_command(commands: Any) -> None:
         commands,
         "emulate",
         emulate,
-        summary="run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, with data that are moved",
+        summary="run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or an algorithm of a "
+        "hypercube on a dual-cube, with data that are moved",
         example="hdnhw emulate 'hsn(3, cube(2))' --all-port --steps",
     )
     what = parser.add_mutually_exclusive_group(required=True)

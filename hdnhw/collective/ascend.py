@@ -1,4 +1,4 @@
-"""Ascend, descend and other normal hypercube algorithms on HSN(l, Q_k), with values that are moved.
+"""Ascend, descend and other normal hypercube algorithms on HSN(l, Q_k) and dual-cubes, with values that are moved.
 
 In each step all nodes exchange one value over one dimension and compute.
 
@@ -8,17 +8,24 @@ References
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from hdnhw.collective.choices import ALGORITHMS, SWAPS
-from hdnhw.collective.cube_machine import PRIME, Combine, CubeMachine, Integers, cube_host
+from hdnhw.collective.cube_machine import MOST_VALUES, PRIME, Combine, CubeMachine, Integers
+from hdnhw.collective.dualvalues import DualCubeMachine
+from hdnhw.collective.guest import host_of
 from hdnhw.collective.products import convolution, matrix_product
+from hdnhw.collective.swapvalues import SwapMachine
 from hdnhw.collective.transforms import is_transform, merge, part, sampled, undo
-from hdnhw.spec import SpecError
+from hdnhw.spec import DualCube, Product, SpecError
 from hdnhw.topology.graph import Network
+from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["Run", "run_algorithm"]
+__all__ = ["Run", "machine_of", "run_algorithm"]
+
+WHAT = "an algorithm of a hypercube"
 
 PRODUCTS = {"convolution": convolution, "matrix": matrix_product}
 """Algorithms with two values a node."""
@@ -31,9 +38,11 @@ class Run:
     Attributes
     ----------
     dimension_steps : int
-        Steps over links of the nuclei, as many as a hypercube takes.
+        Steps over links of the nuclei, as many as a hypercube takes; on a dual-cube those that do a dimension.
     exchange_steps : int
-        Steps over swaps; of two values of a node that cross them, one after the other.
+        Steps over swaps, or over cross-edges to bring values to a class. Of two operands of a node one moves at a time.
+    words : int
+        Values that a node sends, at most, in each step, added up: one a step on HSNs.
     checked : int
         Values compared with a direct computation.
     verified : bool
@@ -41,6 +50,7 @@ class Run:
 
     dimension_steps: int
     exchange_steps: int
+    words: int
     checked: int
     verified: bool
 
@@ -51,7 +61,7 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
     Parameters
     ----------
     network : Network
-        HSN(l, Q_k) or a variant of it.
+        HSN(l, Q_k) or a variant of it, or a dual-cube.
     algorithm : str
         ``ascend``: the number-theoretic transform of values in bit-reversed order, lowest dimension first. ``descend``:
         that of values in order, highest dimension first, which leaves its result in bit-reversed order. ``round-trip``:
@@ -59,8 +69,8 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
         each s. ``convolution``: the cyclic convolution of two sequences, by three transforms. ``matrix``: the product
         of two matrices (:func:`hdnhw.collective.products.matrix_product`).
     swaps : str
-        ``paper``: the dimensions of a level are between two swaps. ``lazy``: a digit is brought where it is needed, and
-        digits are brought home in the end.
+        ``paper``: the dimensions of a level are between two swaps, those of a class of a dual-cube between two
+        crossings. ``lazy``: a digit, or a value, is brought where it is needed, and all are brought home in the end.
     seed : int
 
     Raises
@@ -68,25 +78,51 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
     SpecError
         If the network is another one or too large, or there is no such algorithm or order of swaps.
     """
-    host, bits = cube_host(network)
+    _check_host(network)
     for what, asked, known in (("algorithm", algorithm, ALGORITHMS), ("swaps", swaps, SWAPS)):
         if asked not in known:
             raise SpecError(f"{what} must be {', '.join(known[:-1])} or {known[-1]}, not {asked!r}")
-    random = np.random.default_rng(seed)
+    random, nodes, make = np.random.default_rng(seed), network.num_nodes, partial(machine_of, network)
     if algorithm in PRODUCTS:
-        machines, checked, verified = PRODUCTS[algorithm](host, swaps, random)
+        machines, checked, verified = PRODUCTS[algorithm](nodes, make, swaps, random)
     else:
-        values = random.integers(0, PRIME, host.num_nodes)
-        machines = [CubeMachine(host, values)]
-        machines[0].run(_dimensions(algorithm, bits), swaps)
+        values = random.integers(0, PRIME, nodes)
+        machines = [make(values)]
+        machines[0].run(_dimensions(algorithm, nodes.bit_length() - 1), swaps)
         machines[0].home()
         checked, verified = _check(algorithm, values, machines[0].values)
     return Run(
         dimension_steps=sum(machine.dimension_steps for machine in machines),
         exchange_steps=sum(machine.exchange_steps for machine in machines),
+        words=sum(machine.words for machine in machines),
         checked=checked,
         verified=verified,
     )
+
+
+def machine_of(network: Network, values: Integers) -> CubeMachine:
+    """Return a network with a value in each node.
+
+    Parameters
+    ----------
+    network : Network
+        As :func:`run_algorithm` takes it.
+    values : ndarray of int64, shape (nodes,)
+    """
+    return DualCubeMachine(network, values) if _is_dual(network) else SwapMachine(host_of(network, WHAT), values)
+
+
+def _is_dual(network: Network) -> bool:
+    return isinstance(network.spec, DualCube)
+
+
+def _check_host(network: Network) -> None:
+    nucleus = network.spec.nucleus if isinstance(network, SwappedNetwork) else None
+    is_cubes = isinstance(nucleus, Product) and all(factor.is_edge for factor in nucleus.factors)
+    if not is_cubes and not _is_dual(network):
+        raise SpecError(f"{WHAT} is for HSNs of cubes and for dual-cubes, not {network.spec}")
+    if network.num_nodes > MOST_VALUES:
+        raise SpecError(f"an algorithm is run on at most {MOST_VALUES} nodes; {network.spec} has {network.num_nodes}")
 
 
 def _dimensions(algorithm: str, bits: int) -> list[tuple[int, Combine]]:

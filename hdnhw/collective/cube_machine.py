@@ -1,27 +1,14 @@
-"""Values of a hypercube in the nodes of an HSN of cubes, and the steps that move and combine them.
+"""Values of a hypercube in the nodes of a network, and the steps that bring its dimensions about."""
 
-Value g of the hypercube, g = X_l .. X_1, is in node g at first. A dimension of X_1 is a link of the nucleus. For one of
-X_i all values cross the swaps of level i, those in leaders keeping still; then X_i stands where X_1 was, and a link of
-the nucleus is that dimension. Over a divisor M_l = 2^j, X_l and the last j bits of X_1 change places at the top.
-
-References
-----------
-.. [1] HSN paper, sections 2.2 and 3.1, Theorem 3.1.
-"""
-
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.guest import host_of
-from hdnhw.spec import Product, SpecError
-from hdnhw.topology.graph import Network
-from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.swapped import SwappedNetwork
-
-__all__ = ["MOST_VALUES", "PRIME", "Combine", "CubeMachine", "Integers", "Program", "cube_host"]
+__all__ = ["MOST_VALUES", "PRIME", "Combine", "CubeMachine", "Integers", "Program"]
 
 MOST_VALUES = 1 << 20
 """Nodes of a run."""
@@ -37,110 +24,43 @@ Program = Sequence[tuple[int, Combine]]
 """Dimensions, as bits of g, in their order, and what is done in each."""
 
 
-def cube_host(network: Network) -> tuple[SwappedNetwork, int]:
-    """Return an HSN of cubes, and the dimensions of the hypercube that it stands for.
-
-    Raises
-    ------
-    SpecError
-        If the network is another one or too large.
-    """
-    host = host_of(network, "an algorithm of a hypercube")
-    nucleus = host.spec.nucleus
-    if not isinstance(nucleus, Product) or not all(factor.is_edge for factor in nucleus.factors):
-        raise SpecError(f"an algorithm of a hypercube is for HSNs of cubes, not {host.spec}")
-    if host.num_nodes > MOST_VALUES:
-        raise SpecError(f"an algorithm is run on at most {MOST_VALUES} nodes; {host.spec} has {host.num_nodes}")
-    return host, host.num_nodes.bit_length() - 1
-
-
-class CubeMachine:
-    """Nodes with one value each, and where the digits of the values' numbers stand.
-
-    Parameters
-    ----------
-    host : SwappedNetwork
-        Of :func:`cube_host`.
-    values : ndarray of int64, shape (nodes,)
-        That of number g in node g.
+class CubeMachine(ABC):
+    """Nodes with their values: value g is in node g at first.
 
     Attributes
     ----------
-    values : ndarray of int64, shape (nodes,)
-        By the nodes that they are in.
     dimension_steps, exchange_steps : int
-        Steps over links of the nuclei, and over swaps, so far.
+        Steps so far with which a dimension was done, and with which values were only brought elsewhere.
+    words : int
+        Values that a node sent, at most, in each of these steps, added up.
     """
 
-    def __init__(self, host: SwappedNetwork, values: Integers) -> None:
-        self.values, self.table = values, neighbor_table(host).astype(np.int64)
-        self.size, self.top, self.nodes = host.nucleus.num_nodes, host.spec.top, np.arange(host.num_nodes)
-        self.width = len(host.nucleus.ports)
-        self.order = list(range(host.spec.levels))
-        self.has_part = False  # whether X_1 holds what of a divisor's X_l there is, in place of its own last bits
-        self.dimension_steps = self.exchange_steps = 0
+    dimension_steps = exchange_steps = words = 0
 
     @property
-    def numbers(self) -> Integers:
-        """The number g of the value in each node, by the node's own digits."""
-        nodes = self._partners(len(self.order) - 1) if self.has_part else self.nodes
-        numbers = np.zeros_like(nodes)
-        for place, level in enumerate(self.order):
-            numbers += nodes // self.size**place % self.size * self.size**level
-        return numbers
+    @abstractmethod
+    def values(self) -> Integers:
+        """The value of each node, shape (nodes,), all being at home."""
 
-    def _is_part(self, place: int) -> bool:
-        return place == len(self.order) - 1 and self.top < self.size
+    @abstractmethod
+    def group(self, bit: int) -> int:
+        """Return which dimensions can be done without values that are brought elsewhere in between, as a number."""
 
-    def _partners(self, place: int) -> Integers:
-        """Return the node that each exchanges with over the swap that leads from X_1 to a place."""
-        own = self.nodes % self.size % (self.top if self._is_part(place) else self.size)
-        leaders = self.nodes // self.size**place % self.size == own
-        return np.where(leaders, self.nodes, self.table[:, self.width + place - 1])
-
-    def swap(self, place: int) -> None:
-        """Exchange all values over the swaps that lead from X_1 to a place, 1 being that of X_2."""
-        self.values = self.values[self._partners(place)]
-        if self._is_part(place):
-            self.has_part = not self.has_part
-        else:
-            self.order[0], self.order[place] = self.order[place], self.order[0]
-        self.exchange_steps += 1
-
-    def bring(self, level: int) -> None:
-        """Bring the digit of a level to the nuclei, 0 being that of X_1, by one swap if it is elsewhere.
-
-        The digit of a divisor goes back first: it stands in a part of X_1.
-        """
-        if self._is_part(level):
-            if not self.has_part:
-                self.swap(level)
-            return
-        self._bring_back()
-        if self.order[0] != level:
-            self.swap(self.order.index(level))
-
-    def _bring_back(self) -> None:
-        if self.has_part:
-            self.swap(len(self.order) - 1)
-
+    @abstractmethod
     def home(self) -> None:
-        """Bring all values to where they were at first, a digit a swap, and one more for each other cycle of digits."""
-        self._bring_back()
-        while self.order != sorted(self.order):
-            wrong = next(place for place in reversed(range(len(self.order))) if self.order[place] != place)
-            self.swap(self.order[0] or wrong)
+        """Bring all values to where they were at first."""
 
+    @abstractmethod
     def combine(self, bit: int, rule: Combine) -> None:
-        """Exchange the values of a dimension that is in the nuclei, and let every node compute."""
-        self.bring(bit // self.width)
-        received = self.values[self.table[:, self.width - 1 - bit % self.width]]
-        self.values = rule(self.values, received, self.numbers, bit)
-        self.dimension_steps += 1
+        """Exchange the values of a dimension, and let every node compute."""
+
+    @abstractmethod
+    def multiply(self, other: Any) -> None:
+        """Multiply each value by the one of the same number in a machine on the same network, which is in its node."""
 
     def run(self, program: Program, swaps: str) -> None:
-        """Run steps in their order; swaps "paper": digits are home before another level begins, and in the end."""
-        for _, steps in groupby(program, lambda step: step[0] // self.width):
+        """Run steps in their order; swaps "paper": all is home before another group begins, and in the end."""
+        for _, steps in groupby(program, lambda step: self.group(step[0])):
             for bit, rule in steps:
                 self.combine(bit, rule)
             if swaps == "paper":

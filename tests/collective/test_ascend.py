@@ -1,14 +1,16 @@
 """Ascend, descend and sort on HSNs: results checked once more, swaps counted, fewest swaps found by search."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
 from hdnhw.collective import products
-from hdnhw.collective.ascend import run_algorithm
+from hdnhw.collective.ascend import machine_of, run_algorithm
 from hdnhw.collective.choices import ALGORITHMS, SWAPS
-from hdnhw.collective.cube_machine import PRIME, CubeMachine
+from hdnhw.collective.cube_machine import PRIME
+from hdnhw.collective.swapvalues import SwapMachine
 from hdnhw.collective.transforms import part
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
@@ -85,7 +87,7 @@ def test_the_descend_algorithm_is_a_fourier_transform():
     root = pow(3, (PRIME - 1) // 16, PRIME)
     assert pow(root, 8, PRIME) == PRIME - 1
     expected = [sum(int(x) * pow(root, place * j, PRIME) for j, x in enumerate(values)) % PRIME for place in range(16)]
-    machine = CubeMachine(network("hsn(2, cube(2))"), values)
+    machine = SwapMachine(network("hsn(2, cube(2))"), values)
     for bit in (3, 2, 1, 0):
         machine.combine(bit, part)
     machine.home()
@@ -99,10 +101,12 @@ class Small:
         return np.random.default_rng(int(np.prod(size))).integers(0, 100, size)
 
 
-@pytest.mark.parametrize(("text", "swaps"), list(product(["hsn(3, cube(2))", "hsn(2, cube(3), top=2)"], SWAPS)))
+@pytest.mark.parametrize(
+    ("text", "swaps"), list(product(["hsn(3, cube(2))", "hsn(2, cube(3), top=2)", "dualcube(3)"], SWAPS))
+)
 def test_a_convolution_is_that_of_numpy(text, swaps):
     nodes = network(text).num_nodes
-    (machine, _), checked, verified = products.convolution(network(text), swaps, Small())
+    (machine, _), checked, verified = products.convolution(nodes, partial(machine_of, network(text)), swaps, Small())
     one, other = (Small().integers(0, 0, nodes) for _ in range(2))
     line = np.convolve(one, other)
     around = line[:nodes] + np.append(line[nodes:], 0)
@@ -110,10 +114,13 @@ def test_a_convolution_is_that_of_numpy(text, swaps):
     assert (machine.values * pow(nodes, -1, PRIME) % PRIME == around).all()
 
 
-@pytest.mark.parametrize(("text", "swaps"), list(product(["hsn(3, cube(2))", "hsn(2, cube(2))", "hcn(2)"], SWAPS)))
+@pytest.mark.parametrize(
+    ("text", "swaps"), list(product(["hsn(3, cube(2))", "hsn(2, cube(2))", "hcn(2)", "dualcube(4)"], SWAPS))
+)
 def test_a_product_of_matrices_is_that_of_numpy(text, swaps):
-    k, i, j = (1 << bits for bits in products.matrix_sizes(network(text)))
-    (machine, _), _, verified = products.matrix_product(network(text), swaps, Small())
+    nodes = network(text).num_nodes
+    k, i, j = (1 << bits for bits in products.matrix_sizes(nodes))
+    (machine, _), _, verified = products.matrix_product(nodes, partial(machine_of, network(text)), swaps, Small())
     wanted = Small().integers(0, 0, (i, k)) @ Small().integers(0, 0, (k, j))
     assert verified
     assert (machine.values.reshape(k, i, j) == wanted).all()
@@ -125,9 +132,15 @@ def test_matrices_on_whole_levels_take_the_swaps_of_one_ascend_algorithm(levels)
     assert (run.dimension_steps, run.exchange_steps) == (levels, 2 * (levels - 1))
 
 
-@pytest.mark.parametrize("name", ["ascend", "descend", "convolution", "matrix"])
+def test_operands_that_do_not_meet_are_found(monkeypatch):
+    monkeypatch.setattr(SwapMachine, "home", lambda _: None)
+    with pytest.raises(AssertionError, match="factors meet in one node"):
+        run_algorithm(network("hsn(3, cube(2))"), "matrix")
+
+
+@pytest.mark.parametrize("name", ["ascend", "descend", "convolution"])
 def test_values_that_are_not_home_are_found(name, monkeypatch):
-    monkeypatch.setattr(CubeMachine, "home", lambda _: None)
+    monkeypatch.setattr(SwapMachine, "home", lambda _: None)
     assert not run_algorithm(network("hsn(3, cube(2))"), name).verified
 
 
@@ -139,12 +152,17 @@ def test_of_many_values_some_are_compared():
 @pytest.mark.parametrize(
     ("text", "name", "swaps", "message"),
     [
-        ("cube(3)", "ascend", "paper", r"^an algorithm of a hypercube is for HSNs, not cube\(3\)$"),
+        (
+            "cube(3)",
+            "ascend",
+            "paper",
+            r"^an algorithm of a hypercube is for HSNs of cubes and for dual-cubes, not cube\(3\)$",
+        ),
         (
             "hsn(2, complete(3))",
             "ascend",
             "paper",
-            r"^an algorithm of a hypercube is for HSNs of cubes, not hsn\(2,",
+            r"^an algorithm of a hypercube is for HSNs of cubes and for dual-cubes, not hsn\(2,",
         ),
         (
             "hsn(2, cube(1))",
