@@ -18,6 +18,9 @@ __all__ = ["CLAIMS", "bits_apart", "case_of", "links_of"]
 PAIRS, LARGE = 6, 8
 """Largest r of which all pairs are looked at; of all networks."""
 
+ORIGIN_NODES, ORIGIN_PROCESSORS = 2, 2
+"""Of an Origin2000: nodes of a router, with a link each, and processors of a node."""
+
 Table = npt.NDArray[np.int32]
 Nodes = npt.NDArray[np.int64]
 
@@ -160,6 +163,52 @@ def figure1() -> Finding:
     return judge([compare(network, (3, 3), metrics.degree_bounds(network)) for network in networks])
 
 
+def origin() -> Finding:
+    """Join 32 3-cubes of routers by a 5-cube for each place in them, and count what is there."""
+    small, large = (metrics.neighbor_table(build(parse(spec))).astype(np.int64) for spec in ("cube(3)", "cube(5)"))
+    routers, places = len(large) * len(small), np.arange(len(large) * len(small))
+    cube, place = places // len(small), places % len(small)
+    # Router (cube, place); behind it, node `cube` of the 5-cube of its place, numbered after all routers.
+    cray = routers + place * len(large) + cube
+    local = small[place] + (cube * len(small))[:, None]
+    edges = {(int(own), int(other)) for own, row in enumerate(local) for other in row if own < other}
+    edges |= set(zip(places.tolist(), cray.tolist(), strict=True))
+    edges |= {
+        (routers + which * len(large) + int(own), routers + which * len(large) + int(other))
+        for which in range(len(small))
+        for own, row in enumerate(large)
+        for other in row
+        if own < other
+    }
+    links = np.bincount(np.array(sorted(edges)).ravel(), minlength=2 * routers)
+    found = {
+        "processors": routers * ORIGIN_NODES * ORIGIN_PROCESSORS,
+        "CrayRouters": len(small),
+        "routers": routers,
+        "links of a router": sorted({int(count) + ORIGIN_NODES for count in links[:routers]}),
+    }
+    published = {"processors": 1024, "CrayRouters": 8, "routers": 256, "links of a router": [6]}
+    rows = [{"what": what, "published": str(published[what]), "computed": str(found[what])} for what in published]
+    case = Case(network="Origin2000", nodes=2 * routers, published=published, computed=found, holds=published == found)
+    return replace(judge([case], of="machine"), table=rows)
+
+
+def figure3() -> Finding:
+    """List the edges of F_4 with an end in cluster 0 of class 1."""
+    r = 4
+    table, top, low = links_of(r), 1 << (2 * r - 2), (1 << (r - 1)) - 1
+    own = [node for node in range(len(table)) if node & top and not node & low]
+    inside = {(u, int(v)) for u in own for v in table[u] if u < v and int(v) in own}
+    across = sorted((int(v), u) for u in own for v in table[u] if not int(v) & top)
+    clusters = [v >> (r - 1) for v, _ in across]
+    published = "8 cross-edges, one from each cluster of class 0, each from node 000"
+    right = clusters == list(range(low + 1)) and all(v & low == 0 and u == v ^ top for v, u in across)
+    right &= len(inside) == 12 and len(own) == low + 1
+    computed = f"{len(across)} cross-edges, from {len(set(clusters))} clusters of class 0"
+    rows = [{"from class 0": f"{v:07b}", "to cluster 0 of class 1": f"{u:07b}"} for v, u in across]
+    return replace(judge([replace(case_of(r, published, computed), holds=right)], of="network"), table=rows)
+
+
 _claim = partial(Claim, "DC")
 
 
@@ -201,5 +250,20 @@ CLAIMS = (
     _claim("section 1", "RH(k, m): 2^(2^m) k-cubes, links of every node", "k + 1", reduced_cubes),
     _claim("Figure 1", "links of every node of CQ(3), HCN(2, 2) and RH(2, 1)", "3", figure1),
     _claim("section 1", "nodes of n-cube, HCN, dual-cube of n links", "2^n, 2^(2n-2), 2^(2n-1)", sizes_by_links),
+    _claim(
+        "section 1",
+        "the largest Origin2000: processors, CrayRouters, routers, links of a router",
+        "2^5 x 2^3 x 4 = 1024, 8 of 5 dimensions, 256, 6",
+        origin,
+        reading="a CrayRouter is a 5-cube, whose nodes have a CrayLink each to the routers of one place in 32 3-cubes; "
+        "a router has two links to nodes of two processors",
+    ),
     _claim("section 2", "F_r, the RDN of the (r-1)-cube: nodes, links", "2^(2r-1), r", definition),
+    _claim(
+        "Figure 3",
+        "edges of F_4 to cluster 0 of class 1",
+        "one from each cluster of class 0",
+        figure3,
+        reading="the drawing is not in the text that was checked; by section 2 they come from nodes of ID 000",
+    ),
 )

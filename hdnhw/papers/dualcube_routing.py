@@ -265,6 +265,29 @@ def optimal() -> Finding:
     return judge(cases)
 
 
+def figure5() -> Finding:
+    """Broadcast in F_3 from 00000, and compare the step of every node with the stages of the text."""
+    r, source = 3, 0
+    steps = _broadcast(r, source)
+    told = {receiver: step for step, sent in enumerate(steps, start=1) for _, receiver in sent}
+    top, (kind, cluster) = 1 << (2 * r - 2), clusters_of(r)
+    roots = {source, source ^ top}
+    near = {node for node in range(2 * top) if any((kind[node], cluster[node]) == (kind[o], cluster[o]) for o in roots)}
+    crossed = {node ^ top for node in near - roots}
+    stages = [({source ^ top}, 1, 1), (near - roots, 2, r), (crossed, r + 1, r + 1)]
+    stages.append((set(range(2 * top)) - near - crossed, r + 2, 2 * r))
+    right = all(first <= told[node] <= last for nodes, first, last in stages for node in nodes)
+    # In a binomial tree as many are told in a step as know already.
+    right &= [len(sent) for sent in steps] == [1, 2, 4, 6, 6, 12]
+    rows = [
+        {"step": step, "nodes": len(sent), "receivers": " ".join(f"{receiver:05b}" for _, receiver in sorted(sent))}
+        for step, sent in enumerate(steps, start=1)
+    ]
+    counts = [row["nodes"] for row in rows]
+    case = replace(case_of(r, "1, 2 + 4, 6, 6 + 12", f"{counts}"), holds=right)
+    return replace(judge([case], of="network"), table=rows)
+
+
 _claim = partial(Claim, "DC")
 
 
@@ -281,5 +304,12 @@ CLAIMS = (
     _claim("section 4", "average distance in F_(2r-1)", "r + 1 / 2 - 1 / 2^(r-1)", average, "E17"),
     _claim("section 4", "broadcast: receipts, ports", "each node once, one neighbour at a time", one_port),
     _claim("section 4", "broadcast: steps", "1 + (r - 1) + 1 + (r - 1) = 2r", broadcast, "E17"),
+    _claim(
+        "Figure 5",
+        "broadcast in F_3 from 00000: step of every node",
+        "the neighbour, both clusters by binomial trees, over all their other cross-edges, all other clusters",
+        figure5,
+        reading="the drawing's numbers are not in the text that was checked; the stages are those of section 4",
+    ),
     _claim("Theorem 2", "broadcast: time", "d(F_r), optimal", optimal),
 )

@@ -71,3 +71,20 @@ def test_a_construction_with_a_link_too_few():
     edges = dualcube_routing._four_times({(0, 1)}, 2)
     assert edges == {(u, v) for u, row in enumerate(dualcube.links_of(2).tolist()) for v in row if u < v}
     assert dualcube_routing._four_times(set(), 2) < edges
+
+
+def test_figure_5_has_a_step_for_every_node():
+    rows = dualcube_routing.figure5().table
+    assert [row["nodes"] for row in rows] == [1, 2, 4, 6, 6, 12]
+    assert sorted(" ".join(row["receivers"] for row in rows).split()) == [f"{node:05b}" for node in range(1, 32)]
+
+
+def test_a_figure_that_is_not_the_text(monkeypatch):
+    steps = dualcube_routing._broadcast(3, 0)
+    monkeypatch.setattr(dualcube_routing, "_broadcast", lambda *_: [*steps[:4], steps[5], steps[4]])
+    assert dualcube_routing.figure5().verdict == Verdict.FALSE
+    monkeypatch.setattr(dualcube, "ORIGIN_PROCESSORS", 1)
+    assert dualcube.origin().verdict == Verdict.FALSE
+    links = dualcube.links_of(4)
+    monkeypatch.setattr(dualcube, "links_of", lambda _: links[::-1])
+    assert dualcube.figure3().verdict == Verdict.FALSE
