@@ -15,6 +15,7 @@ from hdnhw.papers.hsn import CLAIMS as HSN
 from hdnhw.papers.rdn_collectives import CLAIMS as RDN_COLLECTIVES
 from hdnhw.papers.rdn_comparison import CLAIMS as RDN_COMPARISON
 from hdnhw.papers.rdn_networks import CLAIMS as RDN_NETWORKS
+from hdnhw.papers.rdn_reduction import CLAIMS as RDN_REDUCTION
 
 __all__ = ["CLAIMS", "NAMES", "PAPERS", "Paper"]
 
@@ -70,6 +71,7 @@ CLAIMS: tuple[Claim, ...] = (
     *HDN_EXCHANGE,
     *RDN_NETWORKS,
     *RDN_COLLECTIVES,
+    *RDN_REDUCTION,
     *RDN_COMPARISON,
     *DISJOINT,
     *HSN,
