@@ -1,0 +1,33 @@
+"""The results of docs/results, on the smallest networks."""
+
+import pytest
+
+from bench import total_exchange
+from hdnhw.papers.families import dual_net
+
+
+@pytest.mark.parametrize(
+    ("text", "cost"),
+    [
+        ("hdn(cube(2), [[0]])", (5, 40)),
+        ("hdn(complete(2), [[0], []])", (6, 104)),
+        ("hdn(torus(6), [[0]])", (4, 24)),
+        ("rdn(torus(6), 1)", (8, 312)),
+        ("rdn(cube(3), 1)", (8, 560)),
+    ],
+)
+def test_an_exchange_of_the_fewest_startups_and_words(text, cost):
+    assert total_exchange.check(dual_net(text)) == cost
+
+
+@pytest.mark.parametrize("text", ["hdn(cube(2), [[0]])", "rdn(cube(2), 1)", "hdn(cube(2), [[0, 1], [1]])"])
+def test_hdnhw_has_that_schedule_on_cubes(text):
+    assert total_exchange.compare(dual_net(text)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "antipodes"),
+    [("rdn(torus(4), 1)", 1), ("rdn(torus(3), 1)", 4), ("hdn(torus(2, 3), [[1]])", 2), ("rdn(complete(4), 1)", 9)],
+)
+def test_how_many_nodes_are_farthest(text, antipodes):
+    assert total_exchange.distances(dual_net(text))[1] == antipodes
