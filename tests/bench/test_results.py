@@ -2,8 +2,10 @@
 
 import pytest
 
-from bench import total_exchange
+from bench import node_symmetry, total_exchange
 from hdnhw.papers.families import dual_net
+from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.symmetry import symmetry
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,32 @@ def test_hdnhw_has_that_schedule_on_cubes(text):
 )
 def test_how_many_nodes_are_farthest(text, antipodes):
     assert total_exchange.distances(dual_net(text))[1] == antipodes
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("rdn(cube(3), 1)", 4608),
+        ("hdn(torus(5), [[]])", 200),
+        ("hdn(cube(3), [[2]])", 256),
+        ("hdn(complete(2), [[], []])", 512),
+        ("hdn(cube(2), [[0, 1]])", 48),
+        ("hdn(torus(8), [[0], [0]])", 512),
+        ("hdn(torus(4), [[0], []])", 4608),
+    ],
+)
+def test_how_many_automorphisms_nested_networks_have(text, order):
+    network = dual_net(text)
+    assert symmetry(neighbor_table(network)).order == order == node_symmetry.nested_order(network)
+
+
+@pytest.mark.parametrize(
+    "text", ["hdn(complete(2), [[], [0]])", "hdn(cube(2), [[0], [0, 1]])", "hdn(torus(2, 3), [[0], [1]])"]
+)
+def test_nodes_differ_where_super_nodes_are_not_nested(text):
+    network = dual_net(text)
+    first, fewest = node_symmetry.closed_walks(network)
+    assert fewest < first
+    found = symmetry(neighbor_table(network))
+    assert not found.node_symmetric
+    assert found.order == node_symmetry.known_order(network)
