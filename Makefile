@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-bisections bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-bisections bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -123,6 +123,10 @@ bench-emulation: $(READY)
 # docs/results/01: how few start-ups and words a total exchange takes; half a minute.
 bench-total-exchange: $(READY)
 	$(BIN)/python -m bench.total_exchange
+
+# docs/results/02: disjoint paths between all pairs of all dual-nets of up to 600 nodes; a minute.
+bench-wide-diameter: $(READY)
+	$(BIN)/python -m bench.wide_diameter
 
 # docs/results/03: automorphisms and closed walks of all dual-nets of up to 1152 nodes; half a minute.
 bench-node-symmetry: $(READY)

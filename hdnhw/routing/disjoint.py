@@ -107,8 +107,8 @@ def length_bound(network: Network) -> int | None:
     """Return how long a path of :func:`disjoint_routes` can be: 3 (D_(k-1) - D(SN^k)) + 2 D(SN^k) + 6.
 
     Proved for nested super-nodes: a path of Case C passes three clusters, each in at most D_(k-1) - D(SN^k) hops, and
-    the way round a ring is at most twice its diameter. Where they are not nested no longer path was found. None for
-    products.
+    the way round a ring is at most twice its diameter. Where they are not nested at most one hop more is proved, and no
+    longer path was found (docs/results/02-wide-diameter.md). None for products.
     """
     if not isinstance(network, DualNetwork) or not network.levels:
         return None

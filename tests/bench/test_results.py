@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import node_symmetry, total_exchange
+from bench import node_symmetry, total_exchange, wide_diameter
 from hdnhw.papers.families import dual_net
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.symmetry import symmetry
@@ -62,3 +62,13 @@ def test_nodes_differ_where_super_nodes_are_not_nested(text):
     found = symmetry(neighbor_table(network))
     assert not found.node_symmetric
     assert found.order == node_symmetry.known_order(network)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound", "most"),
+    [("rdn(cube(2), 1)", 12, 10), ("hdn(cube(2), [[0]])", 11, 8), ("hdn(complete(2), [[], [0]])", 18, 16)],
+)
+def test_disjoint_paths_are_no_longer_than_proved(text, bound, most):
+    network = dual_net(text)
+    assert wide_diameter.proved_bound(network) == bound
+    assert wide_diameter.longest(network)[0] == most <= bound

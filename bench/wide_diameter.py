@@ -1,0 +1,77 @@
+"""The longest disjoint paths by address between all pairs, against what is proved: ``make bench-wide-diameter``.
+
+docs/results/02-wide-diameter.md has the theorem. Paths are checked against the neighbours of their nodes.
+"""
+
+import argparse
+
+import numpy as np
+
+from hdnhw.papers.families import BASES, dual_net, dual_nets
+from hdnhw.routing.disjoint import disjoint_routes, length_bound
+from hdnhw.topology.disjoint import fault_of_paths
+from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.metrics import neighbor_table, table_distances
+from hdnhw.topology.symmetry import symmetry
+
+DUAL_CUBES = ("rdn(cube(1), 1)", "rdn(cube(2), 1)", "rdn(cube(3), 1)", "rdn(cube(4), 1)")
+"""F_2 to F_5."""
+
+
+def proved_bound(network: DualNetwork) -> int:
+    """Return 3 D_(k-1) - 2 D(SN^k) + D(O) + 6, and 2 more if SN^k is not O, the factors inside all super-nodes."""
+    sets = [set(level.super_node_factors) for level in network.levels]
+    own = set.intersection(*sets)
+    diameters = [factor.diameter for factor in network.factors]
+    below = sum(diameters)
+    for inside in sets[:-1]:
+        below = 2 * below - sum(diameters[factor] for factor in inside) + 2
+    last, always = (sum(diameters[factor] for factor in some) for some in (sets[-1], own))
+    return 3 * below - 2 * last + always + 6 + 2 * (sets[-1] != own)
+
+
+def longest(network: DualNetwork) -> tuple[int, int]:
+    """Return the longest path of all pairs, and the most by which one is longer than the distance of its ends."""
+    table = neighbor_table(network)
+    found = symmetry(table)
+    assert found is not None, network.spec
+    most = excess = 0
+    for src in np.unique(found.node_orbit, return_index=True)[1].tolist():
+        distance = table_distances(table, src)
+        for dst in range(network.num_nodes):
+            if dst != src:
+                paths = disjoint_routes(network, src, dst)
+                assert len(paths) == len(network.ports), network.spec
+                assert fault_of_paths(lambda node: table[node].tolist(), src, dst, paths) is None, network.spec
+                hops = max(map(len, paths)) - 1
+                most, excess = max(most, hops), max(excess, hops - int(distance[dst]))
+    return most, excess
+
+
+def main() -> None:
+    """Print the networks whose paths come nearest to each bound, and the dual-cubes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--nodes", type=int, default=600, help="of the largest networks")
+    options = parser.parse_args()
+    rows = [(network, *longest(network)) for network in dual_nets(options.nodes, bases=BASES)]
+    for network, most, _ in rows:
+        assert most <= proved_bound(network), network.spec
+    for kind in (True, False):
+        some = [(network, most) for network, most, _ in rows if network.is_nested == kind]
+        proved = min(proved_bound(network) - most for network, most in some)
+        short = min((length_bound(network) or 0) - most for network, most in some)
+        name = "nested" if kind else "not nested"
+        print(
+            f"{name}: {len(some)} networks; hops below the proved bound: {proved} or more, below address_bound {short}"
+        )
+    for network, most, excess in rows:
+        if not network.is_nested:
+            bounds = f"address_bound {length_bound(network)}, proved {proved_bound(network)}"
+            print(f"  {network.spec!s:36} {network.num_nodes:5} nodes: longest {most}, {bounds}, distance + {excess}")
+    for text in DUAL_CUBES:
+        most, excess = longest(dual_net(text))
+        print(f"{text}: longest {most}, distance + {excess}")
+
+
+if __name__ == "__main__":
+    main()
