@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-bisections bench-boards bench-booksim bench-collectives bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -109,6 +109,10 @@ bench-errors: $(READY)
 # Frames through AXI4-Stream endpoints, emitted; about three minutes.
 bench-frames: $(READY)
 	$(BIN)/python -m bench.frames
+
+# The least CR_w of dual-nets and products up to 2^20 nodes, beside the Moore bound (docs/results/05-cost-ratio.md); ten seconds.
+bench-cost-ratios: $(READY)
+	$(BIN)/python -m bench.cost_ratios --plot docs/results/cost-ratio.svg
 
 bench-counting: $(READY)
 	$(BIN)/python bench/counting.py
