@@ -13,6 +13,7 @@ from hdnhw.papers.claim import Case, Finding, Verdict, judge
 from hdnhw.papers.families import compare
 from hdnhw.papers.hsn_algorithms import CLAIMS as ALGORITHMS
 from hdnhw.papers.hsn_corollaries import CLAIMS as COROLLARIES
+from hdnhw.papers.hsn_diameters import CLAIMS as DIAMETERS
 from hdnhw.papers.hsn_divisors import CLAIMS as DIVISORS
 from hdnhw.papers.hsn_hypergraphs import CLAIMS as HYPERGRAPHS
 from hdnhw.papers.hsn_nuclei import CLAIMS as SOME_NUCLEI
@@ -380,6 +381,7 @@ CLAIMS = (
     *ALGORITHMS,
     *SLOWDOWN,
     *COROLLARIES,
+    *DIAMETERS,
     *SOME_NUCLEI,
     *HYPERGRAPHS,
 )

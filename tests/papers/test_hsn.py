@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from hdnhw.collective.emulation import published_steps
-from hdnhw.papers import hsn, hsn_algorithms, hsn_corollaries, hsn_divisors, hsn_hypergraphs, hsn_nuclei, hsn_slowdown
+from hdnhw.papers import (
+    hsn,
+    hsn_algorithms,
+    hsn_corollaries,
+    hsn_diameters,
+    hsn_divisors,
+    hsn_hypergraphs,
+    hsn_nuclei,
+    hsn_slowdown,
+)
 from hdnhw.papers.claim import Verdict
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -41,6 +50,11 @@ KNOWN = {
     "bus_nuclei": (Verdict.HOLDS, None),
     "applications": (Verdict.HOLDS, None),
     "beside_others": (Verdict.HOLDS, None),
+    "folded_nuclei_step": (Verdict.HOLDS, None),
+    "constant_diameter": (Verdict.HOLDS, None),
+    "as_the_star": (Verdict.HOLDS, None),
+    "grid_nuclei": (Verdict.HOLDS, None),
+    "star_nuclei": (Verdict.FALSE, "hsn(1614, star(4)): at most 10.55 times the least published, 11.62 times computed"),
 }
 
 
@@ -94,6 +108,22 @@ def test_steps_of_a_hypercube_on_other_networks(monkeypatch):
     assert hsn_slowdown.beside_others().verdict == Verdict.FALSE
 
 
+def test_stars_of_few_nodes_are_far_from_the_least_diameter(monkeypatch):
+    """About 3 n times it, as ``log l`` is about 2 log n!; of n symbols enough it is a constant."""
+    found = hsn_diameters.star_nuclei()
+    assert found.corrected == "for star graphs of n = Omega(sqrt(log N / log log N)) symbols"
+    ratios = {row["n"]: float(row["ratio"]) for row in found.table}
+    assert all(2.5 * n < ratio < 4 * n for n, ratio in ratios.items())
+    monkeypatch.setattr(hsn_diameters, "DIMENSIONS", (8, 16))
+    assert hsn_diameters.as_the_star().verdict == Verdict.FALSE
+
+
+def test_closed_forms_of_another_network():
+    wrong = replace(hsn_diameters._swapped(2, hsn_diameters._star(3)), diameter=6)
+    with pytest.raises(AssertionError, match=r"closed forms of hsn\(2, star\(3\)\)"):
+        wrong.check()
+
+
 def test_a_search_over_buses():
     """Three buses of three nodes in a ring share a node each."""
     assert hsn_hypergraphs._degree_and_diameter([(0, 1, 2), (2, 3, 4), (4, 5, 0)], 6) == (2, 2)
@@ -120,7 +150,7 @@ def test_a_constant_that_is_too_small(monkeypatch):
 
 def test_the_least_diameter_of_a_size_and_degree():
     """Petersen's graph reaches it: 10 nodes of degree 3; 11 take one hop more."""
-    assert [hsn_corollaries._moore(nodes, 3) for nodes in (1, 4, 5, 10, 11, 22, 23)] == [0, 1, 2, 2, 3, 3, 4]
+    assert [hsn_corollaries.least_diameter(nodes, 3) for nodes in (1, 4, 5, 10, 11, 22, 23)] == [0, 1, 2, 2, 3, 3, 4]
 
 
 @pytest.mark.parametrize("name", KNOWN)
