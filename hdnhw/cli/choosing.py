@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.network import SEARCH_LIMIT, SEARCH_PORTS, STRUCTURE_LIMIT, STRUCTURE_PORTS
-from hdnhw.cli.options import AT_MOST, DONE, Result, add_command, network_of, say
+from hdnhw.cli.options import (
+    AT_MOST,
+    DONE,
+    Result,
+    add_command,
+    add_degree_weight_option,
+    degree_weight,
+    network_of,
+    say,
+)
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.spec import SpecError
 
@@ -27,7 +36,7 @@ def compare(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.report.choice import plot_comparison
     from hdnhw.report.curves import check_plot
 
-    networks = [network_of(spec) for spec in options.specs]
+    networks, weight = [network_of(spec) for spec in options.specs], degree_weight(options)
     if options.plot is not None:
         check_plot(Path(options.plot))
     rows: list[Result] = []
@@ -35,7 +44,7 @@ def compare(options: argparse.Namespace) -> tuple[Result, int]:
     with ProgressBar() as bar:
         for network in networks:
             bar.show(f"{len(rows)} of {len(networks)} networks: {network.spec}", len(rows) / len(networks))
-            rows.append(_row(network, partial(_tell, missing, str(network.spec))))
+            rows.append(_row(network, weight, partial(_tell, missing, str(network.spec))))
     for reason, specs in missing.items():
         say(reason if specs[0] in reason else f"{reason}: not of {'; '.join(specs)}")
     if options.plot is not None:
@@ -61,7 +70,7 @@ def _shown(rows: list[Result], options: argparse.Namespace) -> list[Result]:
     return [{k: round(v, DIGITS) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
 
 
-def _row(network: "Network", tell: Say) -> Result:
+def _row(network: "Network", weight: float, tell: Say) -> Result:
     """Return the figures of a network; null where there is none, and then say why."""
     from hdnhw.topology import metrics
 
@@ -81,7 +90,7 @@ def _row(network: "Network", tell: Say) -> Result:
         "degree": degree,
         "diameter": diameter,
         "average_distance": None if average is None else float(average),
-        "cr_w": None if diameter is None else metrics.weighted_cost_ratio(nodes, degree, diameter),
+        "cr_w": None if diameter is None else metrics.weighted_cost_ratio(nodes, degree, diameter, weight),
         **_bisection(network, tell),
         **_routing(network, tell),
     }
@@ -130,6 +139,7 @@ def design(options: argparse.Namespace) -> tuple[Result, int]:
         raise SpecError(f"limit must be at least 1, not {options.limit}")
     if options.plot is not None:
         check_plot(Path(options.plot))
+    weight = degree_weight(options)
     bounds = {"within": options.within, "nested": not options.all}
     ring = options.longest_ring
     if ring is None:
@@ -138,7 +148,7 @@ def design(options: argparse.Namespace) -> tuple[Result, int]:
             say(f"rings have at most {ring} nodes, as there are too many candidates with longer ones")
     bounds["longest_ring"] = ring
     with ProgressBar() as bar:
-        found = search(options.nodes, options.degree, progress=bar.show, **bounds)
+        found = search(options.nodes, options.degree, progress=bar.show, degree_weight=weight, **bounds)
     best = front(found, options.nodes)
     specs = {one.spec for one in best}
     unknown = sum(one.average_distance is None for one in found)
@@ -151,6 +161,7 @@ def design(options: argparse.Namespace) -> tuple[Result, int]:
         "nodes": options.nodes,
         "degree": options.degree,
         **bounds,
+        "degree_weight": weight,
         "candidates": len(found),
         "sort": options.sort,
         "front": _shown([_design_row(one) for one in best], options),
@@ -186,6 +197,7 @@ def add_choosing_commands(commands: Any) -> None:
     )
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="networks, for example 'rdn(cube(3), 1)'")
     parser.add_argument("--plot", metavar="FILE", help="draw bars of the figures: .svg, .png or .pdf")
+    add_degree_weight_option(parser)
     _add_design(commands)
 
 
@@ -221,5 +233,6 @@ def _add_design(commands: Any) -> None:
         help="what the list goes by, the best first: cr_w (default), average_distance, capacity (degree / average "
         "distance), degree, diameter, links or nodes",
     )
+    add_degree_weight_option(parser)
     parser.add_argument("--limit", type=int, default=20, metavar="M", help="networks listed (default 20)")
     parser.add_argument("--plot", metavar="FILE", help="draw the Pareto front: .svg, .png or .pdf")

@@ -6,7 +6,18 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.cli.options import DONE, FAILED, Result, add_command, add_machine_options, network_of, rule_options, say
+from hdnhw.cli.options import (
+    DONE,
+    FAILED,
+    Result,
+    add_command,
+    add_degree_weight_option,
+    add_machine_options,
+    degree_weight,
+    network_of,
+    rule_options,
+    say,
+)
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.spec import SpecError, parse
 
@@ -52,7 +63,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.topology import metrics
     from hdnhw.topology.levels import LeveledNetwork
 
-    network = network_of(options.spec)
+    network, weight = network_of(options.spec), degree_weight(options)
     least, most = metrics.degree_bounds(network)
     result: Result = {
         "spec": str(network.spec),
@@ -84,7 +95,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
         result["average_distance"] = None if average is None else float(average)
         result["average_distance_exact"] = None if average is None else str(average)
         result["distance_histogram"] = list(found.histogram)
-        result |= _structure(network, found.diameter)
+        result |= _structure(network, found.diameter, weight)
         result["distance_histogram_of"] = "every node" if result["node_symmetric"] else "node 0"
     else:
         say(f"{network.spec} has more than {SEARCH_LIMIT} nodes or {SEARCH_PORTS} ports in all: not searched")
@@ -96,7 +107,7 @@ def info(options: argparse.Namespace) -> tuple[Result, int]:
     return result | {"num_vcs": routing.max_vcs, "deadlock_free": routing.proof.acyclic}, DONE
 
 
-def _structure(network: "Network", diameter: int | None) -> Result:
+def _structure(network: "Network", diameter: int | None, weight: float) -> Result:
     """Return what needs the whole graph, as far as its size allows."""
     from hdnhw.topology import metrics
     from hdnhw.topology.connectivity import node_connectivity
@@ -107,7 +118,7 @@ def _structure(network: "Network", diameter: int | None) -> Result:
     result: Result = {}
     if diameter is not None:
         sizes = network.num_nodes, metrics.degree_bounds(network)[1], diameter
-        result |= {"cr": metrics.cost_ratio(*sizes), "cr_w": metrics.weighted_cost_ratio(*sizes)}
+        result |= {"cr": metrics.cost_ratio(*sizes), "cr_w": metrics.weighted_cost_ratio(*sizes, weight)}
     if network.num_nodes > PROFILE_LIMIT or network.num_ports * len(network.ports) > PROFILE_WORK:
         return result
     table = metrics.neighbor_table(network)
@@ -313,9 +324,10 @@ def routing(options: argparse.Namespace) -> tuple[Result, int]:
 
 def add_network_commands(commands: Any) -> None:
     """Add the commands ``info`` and ``neighbors``."""
-    add_command(
+    parser = add_command(
         commands, "info", info, summary="print the properties of a network", example="hdnhw info 'rdn(cube(3), 1)'"
     )
+    add_degree_weight_option(parser)
     parser = add_command(
         commands,
         "neighbors",

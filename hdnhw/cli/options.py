@@ -23,12 +23,14 @@ __all__ = [
     "Parser",
     "Result",
     "add_command",
+    "add_degree_weight_option",
     "add_endpoint_options",
     "add_faults_option",
     "add_initial_option",
     "add_load_options",
     "add_machine_options",
     "add_node_clocks_option",
+    "degree_weight",
     "drawn_faults",
     "fabric_spec",
     "load_spec",
@@ -253,6 +255,24 @@ def drawn_faults(asked: str | None, network: Any, seed: int) -> Any:
             raise SpecError(f"faults must be the number of dead nodes, or that and one of channels, not {asked!r}")
         nodes, channels = (*map(int, counts), 0)[:2]
     return draw_faults(neighbor_table(network), np.random.default_rng(seed), nodes=nodes, channels=channels)
+
+
+def add_degree_weight_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says how CR_w weighs degree and diameter, for :func:`degree_weight`."""
+    parser.add_argument(
+        "--degree-weight",
+        type=float,
+        default=0.5,
+        metavar="W",
+        help="w1 of the HDN paper's weighted cost ratio CR_w, of the degree; w2 = 1 - w1 (default 0.5)",
+    )
+
+
+def degree_weight(options: argparse.Namespace) -> float:
+    """Return w1 of CR_w; raise SpecError if it is no share."""
+    if not 0 <= options.degree_weight <= 1:
+        raise SpecError(f"degree weight must be 0 to 1, not {options.degree_weight}")
+    return float(options.degree_weight)
 
 
 def rates_of(text: str, least: float, most: float, example: str) -> list[float]:

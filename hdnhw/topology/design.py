@@ -90,6 +90,8 @@ class Design:
         Over ordered pairs u != v; None if S is not nested and the network too large to search.
     nested : bool
         Whether S is nested; that of a product is.
+    degree_weight : float
+        w1 of CR_w, from 0 to 1.
     """
 
     spec: Product | DualNet
@@ -99,11 +101,12 @@ class Design:
     diameter: int
     average_distance: Fraction | None
     nested: bool
+    degree_weight: float = 0.5
 
     @property
     def cr_w(self) -> float:
-        """The papers' weighted cost ratio."""
-        return metrics.weighted_cost_ratio(self.nodes, self.degree, self.diameter)
+        """The HDN paper's weighted cost ratio."""
+        return metrics.weighted_cost_ratio(self.nodes, self.degree, self.diameter, self.degree_weight)
 
     @property
     def capacity(self) -> float | None:
@@ -241,7 +244,7 @@ def _base(factors: Sequence[Factor]) -> Product:
     return product(torus(*rest), complete(*full) if len(full) == 1 else ghc(*full))
 
 
-def measure(spec: Product | DualNet) -> Design:
+def measure(spec: Product | DualNet, degree_weight: float = 0.5) -> Design:
     """Return the figures of a candidate: closed forms where S is nested, else by search where it is small enough."""
     network = DualNetwork(spec)
     diameter, average = metrics.diameter_corrected(network), metrics.nested_average_distance(network)
@@ -257,6 +260,7 @@ def measure(spec: Product | DualNet) -> Design:
         diameter=diameter,
         average_distance=average,
         nested=network.is_nested,
+        degree_weight=degree_weight,
     )
 
 
@@ -267,6 +271,7 @@ def search(
     *,
     nested: bool = True,
     longest_ring: int = 64,
+    degree_weight: float = 0.5,
     progress: Callable[[str, float], None] = lambda *_: None,
 ) -> list[Design]:
     """Return every candidate of nodes / within to nodes * within nodes, with its figures.
@@ -279,6 +284,8 @@ def search(
         From 1 to 1000.
     nested, longest_ring
         As for :func:`candidates`.
+    degree_weight : float
+        w1 of CR_w.
     progress : callable
         Called with what is being done and the share of it that is.
 
@@ -299,7 +306,7 @@ def search(
     found = []
     for count, (parts, levels) in enumerate(bases):
         progress(f"{count} of {len(bases)} candidates", count / len(bases))
-        found.append(measure(_spec(parts, levels)))
+        found.append(measure(_spec(parts, levels), degree_weight))
     return found
 
 
