@@ -24,7 +24,7 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
 
-__all__ = ["CLAIMS"]
+__all__ = ["CLAIMS", "networks_with_fans"]
 
 SAMPLE = 60
 """Pairs drawn a case and network, with seed 1."""
@@ -42,7 +42,7 @@ def _networks() -> list[DualNetwork]:
     return [*dual_nets(MOST), dual_net(EXAMPLE)]
 
 
-def _networks_with_fans() -> list[DualNetwork]:
+def networks_with_fans() -> list[DualNetwork]:
     """Return those with d0 + k clusters of each class, and d0 + 1 super-nodes of level 1 in a base network."""
     return [
         network
@@ -88,7 +88,7 @@ def figure4() -> Finding:
 def algorithm3() -> Finding:
     """Count the paths of Algorithm 3 as printed, and as the prose has it."""
     cases = []
-    for network in _networks_with_fans():
+    for network in networks_with_fans():
         printed, prose = (len(fan(network, 0, own_edge=own)) for own in (False, True))
         case = compare(network, len(network.ports), printed)
         cases.append(replace(case, corrected=prose == len(network.ports)))
@@ -149,7 +149,7 @@ def case_c() -> Finding:
 
 def _case(case: str) -> Finding:
     cases, table = [], []
-    for network in _networks_with_fans():
+    for network in networks_with_fans():
         pairs = _pairs(network, case)
         makers = {"as printed": _printed, "without loops": _erased, "third cluster": mended_routes}
         fails = {name: _fails(network, pairs, make) for name, make in makers.items()}
@@ -186,7 +186,7 @@ def chosen_b() -> Finding:
 
 def _chosen(case: str) -> Finding:
     cases, table = [], []
-    for network in _networks_with_fans():
+    for network in networks_with_fans():
         left, tries, pairs = _pairs(network, case), 0, len(_pairs(network, case))
         while left and tries < TRIES:
             choices = Random(tries)
@@ -214,7 +214,7 @@ def theorem4_solved() -> Finding:
 def fan_length() -> Finding:
     """Find the longest path of Algorithm 2 from any node."""
     cases = []
-    for network in _networks_with_fans():
+    for network in networks_with_fans():
         base, inside = super_node_diameters(network)
         nodes, k = network.num_nodes, len(inside)
         fans = [fan(network, node, own_edge=False) for node in range(0, nodes, max(1, nodes // 64))]
@@ -245,7 +245,7 @@ def theorem4_printed() -> Finding:
 
 def _theorem4(name: str, corrected: str | None) -> Finding:
     cases, table = [], []
-    for network in _networks_with_fans():
+    for network in networks_with_fans():
         pairs = [pair for case in "ABC" for pair in _pairs(network, case)]
         fails = set(_fails(network, pairs, mended_routes))
         good = [pair for pair in pairs if pair not in fails]

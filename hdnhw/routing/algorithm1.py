@@ -16,7 +16,7 @@ from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network
 
-__all__ = ["algorithm1_lengths", "algorithm1_route"]
+__all__ = ["algorithm1_lengths", "algorithm1_route", "base_routing_calls"]
 
 Path = tuple[int, ...]
 Lengths = npt.NDArray[np.int16]
@@ -245,6 +245,37 @@ def algorithm1_route(network: Network, src: int, dst: int) -> list[int]:
     shape = _shape(dual_network(network, "Algorithm 1"))
     u, v = _relabel(network.spec, [network.check_node(src), network.check_node(dst)])
     return _relabel(network.spec, _hdn_routing(shape, len(shape.levels), u, v))
+
+
+def base_routing_calls(network: Network, src: int, dst: int) -> int:
+    """Return how often Algorithm 1 calls Base_routing for a pair, as its recursion goes; also where nothing is to do.
+
+    Parameters are those of :func:`algorithm1_route`.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.network import build
+    >>> base_routing_calls(build(parse("rdn(cube(3), 1)")), 0, 77)
+    3
+    """
+    shape = _shape(dual_network(network, "Algorithm 1"))
+    u, v = _relabel(network.spec, [network.check_node(src), network.check_node(dst)])
+    return _calls(shape, len(shape.levels), u, v)
+
+
+def _calls(shape: _Shape, k: int, u: int, v: int) -> int:
+    """Return the calls of HDN_routing(HDN(B, k, S), u, v)."""
+    if k == 0:
+        return 1
+    inner = shape.levels[k - 1].inner_nodes
+    (u0, u1, u2, u3), (v0, v1, _, v3) = _split(shape, k, u), _split(shape, k, v)
+    if u0 == v0 and u1 == v1:
+        return _calls(shape, k - 1, u % inner, v % inner)
+    if u0 == v0:
+        u, u0, u1 = _join(shape, k, (1 - u0, u2, u1, u3)), 1 - u0, u2
+    u_leave, v_leave = _join(shape, k, (u0, u1, v1, u3)), _join(shape, k, (v0, v1, u1, v3))
+    return _calls(shape, k - 1, u % inner, u_leave % inner) + 1 + _calls(shape, k - 1, v % inner, v_leave % inner)
 
 
 def algorithm1_lengths(network: Network, sources: Sequence[int] | None = None) -> Lengths:

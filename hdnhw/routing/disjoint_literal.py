@@ -33,7 +33,15 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network
 
-__all__ = ["fan", "length_bounds", "literal_routes", "mended_routes", "super_node_diameters", "without_loops"]
+__all__ = [
+    "base_fan",
+    "fan",
+    "length_bounds",
+    "literal_routes",
+    "mended_routes",
+    "super_node_diameters",
+    "without_loops",
+]
 
 Path = list[Node]
 Item = TypeVar("Item")
@@ -86,6 +94,14 @@ def fan(network: Network, node: int, *, own_edge: bool = True) -> list[list[int]
     """Return what Algorithm 3 makes for a node of a dual-net."""
     dual = dual_network(network, "Algorithm 3")
     paths = _Literal(nest_of(dual), own_edge, False).algorithm3(len(dual.levels), network.decode(node))
+    return [[int(network.encode(digits)) for digits in path] for path in paths]
+
+
+def base_fan(network: Network, node: int, end: int) -> list[list[int]]:
+    """Return what Algorithm 4 makes to the letter for two nodes of one base network, also where they are the same."""
+    dual = dual_network(network, "Algorithm 4")
+    ends = network.decode(network.check_node(node)), network.decode(network.check_node(end))
+    paths = _Literal(nest_of(dual), False, False).as_printed4(*ends)
     return [[int(network.encode(digits)) for digits in path] for path in paths]
 
 
@@ -215,8 +231,10 @@ class _Literal:
 
     def algorithm4(self, u: Node, v: Node) -> list[Path]:
         """Base_distributing."""
-        if u == v:
-            return self.algorithm2(u, [[u]])
+        return self.algorithm2(u, [[u]]) if u == v else self.as_printed4(u, v)
+
+    def as_printed4(self, u: Node, v: Node) -> list[Path]:
+        """Base_distributing without a case for v = u."""
         near = self.neighbors(u)
         with_v = [w for w in near if self.super_node(1, w) == self.super_node(1, v)]
         if with_v:

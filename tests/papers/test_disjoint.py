@@ -2,10 +2,11 @@
 
 import pytest
 
-from hdnhw.papers import disjoint_faults, disjoint_networks, disjoint_paths
+from hdnhw.papers import disjoint_fans, disjoint_faults, disjoint_networks, disjoint_paths
 from hdnhw.papers.claim import Verdict
 from hdnhw.papers.disjoint import CLAIMS
 from hdnhw.papers.families import dual_net
+from hdnhw.routing.algorithm1 import base_routing_calls
 from hdnhw.routing.disjoint_literal import length_bounds
 
 
@@ -37,6 +38,8 @@ def test_every_check_is_its_own():
         (disjoint_networks.lemmas, Verdict.HOLDS),
         (disjoint_paths.figure4, Verdict.HOLDS),
         (disjoint_paths.algorithm3, Verdict.MISPRINT),
+        (disjoint_fans.algorithm4, Verdict.FALSE),
+        (disjoint_fans.calls, Verdict.FALSE),
         (disjoint_paths.enough_super_nodes, Verdict.PARTLY),
         (disjoint_paths.existence, Verdict.HOLDS),
         (disjoint_paths.case_b, Verdict.FALSE),
@@ -104,3 +107,20 @@ def test_bounds_of_the_example_by_hand():
 def test_a_wrong_maker_of_paths_is_found(monkeypatch):
     monkeypatch.setattr(disjoint_paths, "disjoint_routes", disjoint_paths._printed)
     assert disjoint_paths.existence().verdict == Verdict.FALSE
+
+
+def test_what_makes_a_fan():
+    network = dual_net("hdn(cube(3), [[2]])")
+    good = [[0, 4], [0, 2], [0, 1, 5, 7]]
+    assert disjoint_fans._is_fan(network, 7, good)
+    assert not disjoint_fans._is_fan(network, 5, good)
+    assert not disjoint_fans._is_fan(network, 4, good[:2])
+    assert not disjoint_fans._is_fan(network, 4, [[0, 4], [0, 2], [0, 1]])
+    assert not disjoint_fans._is_fan(network, 7, [[0, 4, 5], [0, 2], [0, 1, 5, 7]])
+
+
+def test_calls_of_base_routing_by_hand():
+    """RDN(Q3, 1): one in a cluster, three between clusters; for two levels each call below takes three in its turn."""
+    one, two = dual_net("rdn(cube(3), 1)"), dual_net("hdn(cube(2), [[], [0, 1]])")
+    assert [base_routing_calls(one, 0, dst) for dst in (7, 64, 8)] == [1, 3, 3]
+    assert max(base_routing_calls(two, 0, dst) for dst in range(two.num_nodes)) == 7
