@@ -743,6 +743,7 @@ def test_neighbors(run):
     assert result_of(run, "neighbors 'rdn(cube(3), 1)' 1.1/1.0.1") == {
         "node": 77,
         "address": "1.1/1.0.1",
+        "four_parts": {"1": [1, 1, 5, 0]},
         "neighbors": [41, 73, 76, 79],
         "ports": {"dim0": 73, "dim1": 79, "dim2": 76, "cross1": 41},
     }

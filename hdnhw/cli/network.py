@@ -1,6 +1,7 @@
 """Commands about a network and its routing."""
 
 import argparse
+import re
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
@@ -138,20 +139,46 @@ def _structure(network: "Network", diameter: int | None, weight: float) -> Resul
 def neighbors(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the neighbours of a node."""
     network = network_of(options.spec)
-    node = network.parse_node(options.node)
+    node = _node(network, options.node)
     ports = network.neighbors(node)
     return {
         "node": node,
         "address": network.format_node(node),
+        "four_parts": _four_parts(network, node),
         "neighbors": sorted(ports.values()),
         "ports": ports,
     }, DONE
 
 
+FOUR_PARTS = re.compile(r"[0-9]{1,19}(,[0-9]{1,19}){3}")
+
+
+def _node(network: "Network", text: str) -> int:
+    """Return the node of a number, an address, or, of a dual-net, the HDN paper's four parts C,U,SN,N of level k."""
+    from hdnhw.routing.algorithm1 import node_at_parts
+    from hdnhw.topology.dualnet import DualNetwork
+
+    if isinstance(network, DualNetwork) and network.levels and FOUR_PARTS.fullmatch(text):
+        class_id, cluster, super_node, node = map(int, text.split(","))
+        return node_at_parts(network, (class_id, cluster, super_node, node))
+    return network.parse_node(text)
+
+
+def _four_parts(network: "Network", node: int) -> Result | None:
+    """Return the HDN paper's (C, U, SN, N) of a node at each level; null where there are no levels."""
+    from hdnhw.routing.algorithm1 import four_parts
+    from hdnhw.topology.dualnet import DualNetwork
+
+    if not isinstance(network, DualNetwork) or not network.levels:
+        return None
+    rows = four_parts(network, node)
+    return {str(len(rows) - place): list(row) for place, row in enumerate(rows)}
+
+
 def route(options: argparse.Namespace) -> tuple[Result, int]:
     """Print one route."""
     network = network_of(options.spec)
-    src, dst = network.parse_node(options.src), network.parse_node(options.dst)
+    src, dst = _node(network, options.src), _node(network, options.dst)
     hops = route_of(network, src, dst, options.algorithm, rule_options(options))
     nodes = [*(node for node, _, _ in hops), dst]
     is_paper = options.algorithm == "paper"
@@ -206,7 +233,7 @@ def paths(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.topology.disjoint import fault_of_paths
 
     network = network_of(options.spec)
-    src, dst = network.parse_node(options.src), network.parse_node(options.dst)
+    src, dst = _node(network, options.src), _node(network, options.dst)
     algorithm, found = paths_of(network, src, dst, options.algorithm)
     fault = fault_of_paths(lambda node: network.neighbors(node).values(), src, dst, found)
     hops = [len(path) - 1 for path in found]
@@ -335,7 +362,7 @@ def add_network_commands(commands: Any) -> None:
         summary="print the neighbours of a node",
         example="hdnhw neighbors 'torus(4, 4)' 5",
     )
-    parser.add_argument("node", metavar="NODE", help="node number or address such as 1.1/1.0.1")
+    parser.add_argument("node", metavar="NODE", help="node number, address such as 1.1/1.0.1, or C,U,SN,N of an HDN")
 
 
 def add_routing_commands(commands: Any) -> None:
@@ -343,8 +370,8 @@ def add_routing_commands(commands: Any) -> None:
     parser = add_command(
         commands, "route", route, summary="print one route", example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1"
     )
-    parser.add_argument("src", metavar="SRC", help="node number or address")
-    parser.add_argument("dst", metavar="DST", help="node number or address")
+    parser.add_argument("src", metavar="SRC", help="node number, address, or C,U,SN,N of an HDN")
+    parser.add_argument("dst", metavar="DST", help="node number, address, or C,U,SN,N of an HDN")
     parser.add_argument(
         "--algorithm",
         choices=ROUTE_ALGORITHMS,
@@ -360,8 +387,8 @@ def add_routing_commands(commands: Any) -> None:
         summary="print paths between two nodes that share no other node",
         example="hdnhw paths 'rdn(cube(3), 1)' 0 1.1/1.0.1",
     )
-    parser.add_argument("src", metavar="SRC", help="node number or address")
-    parser.add_argument("dst", metavar="DST", help="node number or address")
+    parser.add_argument("src", metavar="SRC", help="node number, address, or C,U,SN,N of an HDN")
+    parser.add_argument("dst", metavar="DST", help="node number, address, or C,U,SN,N of an HDN")
     parser.add_argument(
         "--algorithm",
         choices=PATH_ALGORITHMS,

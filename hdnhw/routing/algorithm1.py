@@ -12,11 +12,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec
+from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec, SpecError
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.network import Network
 
-__all__ = ["algorithm1_lengths", "algorithm1_route", "base_routing_calls"]
+__all__ = ["algorithm1_lengths", "algorithm1_route", "base_routing_calls", "four_parts", "node_at_parts"]
 
 Path = tuple[int, ...]
 Lengths = npt.NDArray[np.int16]
@@ -276,6 +276,44 @@ def _calls(shape: _Shape, k: int, u: int, v: int) -> int:
         u, u0, u1 = _join(shape, k, (1 - u0, u2, u1, u3)), 1 - u0, u2
     u_leave, v_leave = _join(shape, k, (u0, u1, v1, u3)), _join(shape, k, (v0, v1, u1, v3))
     return _calls(shape, k - 1, u % inner, u_leave % inner) + 1 + _calls(shape, k - 1, v % inner, v_leave % inner)
+
+
+def four_parts(network: DualNetwork, node: int) -> list[tuple[int, int, int, int]]:
+    """Return (C^j, U^j, SN^j, N^j) of a node for each level j, level k first (HDN paper, section 2).
+
+    Those of level j - 1 are the re-indexed (SN^j, N^j): the node within its cluster of level j.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.network import build
+    >>> four_parts(build(parse("hdn(cube(2), [[0], [0, 1]])")), 77)
+    [(1, 0, 3, 1), (1, 1, 1, 0)]
+    """
+    shape = _shape(network)
+    (here,) = _relabel(network.spec, [network.check_node(node)])
+    parts = []
+    for k in range(len(shape.levels), 0, -1):
+        parts.append(_split(shape, k, here))
+        here %= shape.levels[k - 1].inner_nodes
+    return parts
+
+
+def node_at_parts(network: DualNetwork, parts: tuple[int, int, int, int]) -> int:
+    """Return the node (C^k, U^k, SN^k, N^k), k the highest level; the inverse of the first row of :func:`four_parts`.
+
+    Raises
+    ------
+    SpecError
+        If a part is out of range.
+    """
+    shape = _shape(network)
+    level = shape.levels[-1]
+    most = (1, level.clusters - 1, level.clusters - 1, level.inner_nodes // level.clusters - 1)
+    if not all(0 <= part <= last for part, last in zip(parts, most, strict=True)):
+        ranges = ", ".join(f"0 to {last}" for last in most)
+        raise SpecError(f"C,U,SN,N of {network.spec} must be {ranges}, not {','.join(map(str, parts))}")
+    return _relabel(network.spec, [_join(shape, len(shape.levels), parts)])[0]
 
 
 def algorithm1_lengths(network: Network, sources: Sequence[int] | None = None) -> Lengths:
