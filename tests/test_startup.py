@@ -41,7 +41,7 @@ def command(*arguments, status=0):
         *((command(name, "--help"), {"numpy"}) for name in ("simulate", "sweep", "cosim")),  # it lists the patterns
         (command("info", "cube(3)"), {"numpy"}),
         (command("neighbors", "rdn(cube(3), 1)", "0"), set()),
-        (command("route", "rdn(cube(3), 1)", "0", "5"), {"numpy"}),
+        (command("route", "rdn(cube(3), 1)", "0", "5"), set()),
         (command("picture", "rdn(cube(2), 1)", "-o", "network.svg"), {"numpy"}),
         (command("emit", "cube(1)", status=2), set()),
     ],

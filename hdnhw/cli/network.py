@@ -155,7 +155,7 @@ FOUR_PARTS = re.compile(r"[0-9]{1,19}(,[0-9]{1,19}){3}")
 
 def _node(network: "Network", text: str) -> int:
     """Return the node of a number, an address, or, of a dual-net, the HDN paper's four parts C,U,SN,N of level k."""
-    from hdnhw.routing.algorithm1 import node_at_parts
+    from hdnhw.routing.four_parts import node_at_parts
     from hdnhw.topology.dualnet import DualNetwork
 
     if isinstance(network, DualNetwork) and network.levels and FOUR_PARTS.fullmatch(text):
@@ -166,7 +166,7 @@ def _node(network: "Network", text: str) -> int:
 
 def _four_parts(network: "Network", node: int) -> Result | None:
     """Return the HDN paper's (C, U, SN, N) of a node at each level; null where there are no levels."""
-    from hdnhw.routing.algorithm1 import four_parts
+    from hdnhw.routing.four_parts import four_parts
     from hdnhw.topology.dualnet import DualNetwork
 
     if not isinstance(network, DualNetwork) or not network.levels:
