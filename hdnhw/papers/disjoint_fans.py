@@ -1,14 +1,16 @@
 """Disjoint-path paper, section 3: distributed paths to a given node, and how often Base_routing is called."""
 
+from collections.abc import Callable
 from math import prod
 
 from hdnhw.papers.claim import Case, Finding, judge
 from hdnhw.papers.disjoint_networks import disjoint_claim
 from hdnhw.papers.disjoint_paths import networks_with_fans
-from hdnhw.papers.families import compare, dual_nets
+from hdnhw.papers.families import compare, dual_net, dual_nets
 from hdnhw.routing.algorithm1 import base_routing_calls
-from hdnhw.routing.disjoint_literal import base_fan
+from hdnhw.routing.disjoint_literal import base_fan, fan, literal_routes
 from hdnhw.routing.nest import nest_of
+from hdnhw.routing.path_faults import case_of, clusters_of
 from hdnhw.topology.dualnet import DualNetwork
 
 __all__ = ["CLAIMS"]
@@ -70,7 +72,106 @@ def calls() -> Finding:
     return judge(cases, corrected="2^(k+1) - 1: two calls of the level below and one in the super-node, at each level")
 
 
+PICTURED = "hdn(cube(3), [[2]])"
+"""The network of Figures 5 and 7 to 9: the 3-cube, s_1 = 2."""
+
+
+def figure4_ends() -> Finding:
+    """Run Algorithm 2 on the torus of Figure 4: where its paths end, from each node of one base network."""
+    network = dual_net("hdn(torus(2, 3, 5), [[2]])")
+    cases = []
+    for node in range(30):
+        paths = fan(network, node, own_edge=False)
+        ends = sorted(len(path) - 2 for path in paths)
+        doors = {path[-1] // 30 for path in paths}
+        cases.append(
+            _pictured(network, node, "5 super-nodes, 3 of them next to u", (len(doors), ends.count(1)), (5, 3))
+        )
+    return judge(cases, of="nodes")
+
+
+def figure5() -> Finding:
+    """Run Algorithm 3, with the path over u's own cross-edge, from each node."""
+    network = dual_net(PICTURED)
+    found = [{path[-1] // 8 for path in fan(network, node)} for node in range(network.num_nodes)]
+    others = [set(range(4, 8)) if node < 32 else set(range(4)) for node in range(network.num_nodes)]
+    cases = [
+        _pictured(network, node, "all 4 clusters of the other class", doors, other)
+        for node, (doors, other) in enumerate(zip(found, others, strict=True))
+    ]
+    return judge(cases, of="nodes")
+
+
+def figure7() -> Finding:
+    """Run Algorithm 6 on all pairs of Case A: the clusters that its paths visit."""
+    return _clusters(
+        "A", lambda counts: counts[:3] == [1, 1, 1] and counts[3] > 1, "3 paths inside the cluster, 1 outside"
+    )
+
+
+def figure9() -> Finding:
+    """Run Algorithm 6 on all pairs of Case C: the clusters that its paths visit."""
+    return _clusters("C", lambda counts: counts == [3] * 4, "4 paths, each joined in a cluster of the other class")
+
+
+def _clusters(case: str, is_pictured: Callable[[list[int]], bool], published: str) -> Finding:
+    network = dual_net(PICTURED)
+    cases = []
+    for src in range(network.num_nodes):
+        for dst in range(network.num_nodes):
+            if src != dst and case_of(network, src, dst) == case:
+                paths = literal_routes(network, src, dst)
+                counts = sorted(len(clusters_of(network, path)) for path in paths)
+                cases.append(
+                    Case(
+                        network=f"{network.format_node(src)} to {network.format_node(dst)}",
+                        nodes=network.num_nodes,
+                        published=published,
+                        computed=f"clusters {counts}",
+                        holds=len(counts) == 4 and is_pictured(counts),
+                    )
+                )
+    return judge(cases, of="pairs, all there are")
+
+
+def _pictured(network: DualNetwork, node: int, published: str, found: object, said: object) -> Case:
+    return Case(
+        network=f"{network.spec}, node {node}",
+        nodes=network.num_nodes,
+        published=published,
+        computed=str(found),
+        holds=found == said,
+    )
+
+
 CLAIMS = (
+    disjoint_claim(
+        "Figure 4",
+        "where the paths of Algorithm 2 end in the torus 2 x 3 x 5 with super-nodes of 5",
+        "5 super-nodes, 3 of them by one hop",
+        figure4_ends,
+    ),
+    disjoint_claim(
+        "Figure 5",
+        "clusters to which the distributed paths of a node of HDN(3-cube, 1, {2}) lead",
+        "all 4 of the other class",
+        figure5,
+        reading="with the path over u's own cross-edge, as drawn",
+    ),
+    disjoint_claim(
+        "Figure 7",
+        "disjoint paths of Case A on HDN(3-cube, 1, {2})",
+        "3 inside the cluster and 1 over the cross-edges of u and v",
+        figure7,
+        reading="choices as in Algorithm 6",
+    ),
+    disjoint_claim(
+        "Figure 9",
+        "disjoint paths of Case C on HDN(3-cube, 1, {2})",
+        "each of the 4 joined in a cluster of the other class",
+        figure9,
+        reading="choices as in Algorithm 6",
+    ),
     disjoint_claim(
         "Algorithm 4, Figure 6",
         "distributed paths of u, one of them ended at v, which may be u itself in Algorithm 5",

@@ -38,6 +38,10 @@ def test_every_check_is_its_own():
         (disjoint_networks.lemmas, Verdict.HOLDS),
         (disjoint_paths.figure4, Verdict.HOLDS),
         (disjoint_paths.algorithm3, Verdict.MISPRINT),
+        (disjoint_fans.figure4_ends, Verdict.HOLDS),
+        (disjoint_fans.figure5, Verdict.HOLDS),
+        (disjoint_fans.figure7, Verdict.HOLDS),
+        (disjoint_fans.figure9, Verdict.HOLDS),
         (disjoint_fans.algorithm4, Verdict.FALSE),
         (disjoint_fans.calls, Verdict.FALSE),
         (disjoint_paths.enough_super_nodes, Verdict.PARTLY),
@@ -124,3 +128,10 @@ def test_calls_of_base_routing_by_hand():
     one, two = dual_net("rdn(cube(3), 1)"), dual_net("hdn(cube(2), [[], [0, 1]])")
     assert [base_routing_calls(one, 0, dst) for dst in (7, 64, 8)] == [1, 3, 3]
     assert max(base_routing_calls(two, 0, dst) for dst in range(two.num_nodes)) == 7
+
+
+def test_pictures_of_other_paths_are_told_apart(monkeypatch):
+    monkeypatch.setattr(disjoint_fans, "fan", lambda _, node, **__: [[node, node + 1]] * 4)
+    monkeypatch.setattr(disjoint_fans, "literal_routes", lambda _, src, dst: [[src, dst]] * 4)
+    for check in (disjoint_fans.figure4_ends, disjoint_fans.figure5, disjoint_fans.figure7, disjoint_fans.figure9):
+        assert check().verdict == Verdict.FALSE
