@@ -48,6 +48,7 @@ SOUND = (
     "hdn(cube(2), [[0]])",
     "dualcube(2)",
     "star(4)",
+    "rdn(star(3), 1)",
 )
 HUGE = (
     "complete(30000)",

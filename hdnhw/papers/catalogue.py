@@ -12,6 +12,7 @@ from hdnhw.papers.hdn_routing import CLAIMS as HDN_ROUTING
 from hdnhw.papers.hdn_symmetry import CLAIMS as HDN_SYMMETRY
 from hdnhw.papers.hdn_tables import CLAIMS as HDN_TABLES
 from hdnhw.papers.hsn import CLAIMS as HSN
+from hdnhw.papers.rdn_bases import CLAIMS as RDN_BASES
 from hdnhw.papers.rdn_collectives import CLAIMS as RDN_COLLECTIVES
 from hdnhw.papers.rdn_comparison import CLAIMS as RDN_COMPARISON
 from hdnhw.papers.rdn_networks import CLAIMS as RDN_NETWORKS
@@ -73,6 +74,7 @@ CLAIMS: tuple[Claim, ...] = (
     *RDN_COLLECTIVES,
     *RDN_REDUCTION,
     *RDN_COMPARISON,
+    *RDN_BASES,
     *DISJOINT,
     *HSN,
     *DUALCUBE,

@@ -46,6 +46,7 @@ OTHERS = [
     "star(2)",
     "star(4)",
     "star(5)",
+    "rdn(petersen(), 1)",
 ]
 LARGE = ["rdn(torus(17), 1)", "hdn(cube(3), [[0], [0, 1, 2]])", "torus(32, 32)", "cube(10)", "star(6)"]
 

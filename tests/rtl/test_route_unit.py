@@ -33,6 +33,8 @@ SPECS = [
     ("reduced_cube(2, 1)", None),
     ("star(4)", None),
     ("petersen()", None),
+    ("rdn(star(2), 1)", None),
+    ("rdn(star(3), 1)", "O"),
 ]
 
 
@@ -45,6 +47,7 @@ SPECS = [
     "crossed_cube(3)",
     "hdn(cube(1), [[], [0]])-ff",
     "petersen",
+    "rdn(star(2), 1)",
 )
 def test_route_unit_follows_the_rule(simulate, text, modes):
     made = plan(parse(text), modes)
