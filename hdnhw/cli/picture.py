@@ -270,6 +270,11 @@ def _add_options(parser: Parser) -> None:
     add_machine_options(parser, routes=True)
     add_dead_options(parser)
     add_waypoints_option(parser, default=None)
+    _add_step_options(parser)
+
+
+def _add_step_options(parser: Parser) -> None:
+    """Add the options that say which schedule, and what of it."""
     parser.add_argument(
         "--root",
         metavar="NODE",

@@ -67,7 +67,7 @@ class _Picture:
         self.places = block.places / squeeze + MARGIN
         self.size = np.array([block.width, block.height]) / squeeze + 2 * MARGIN
         self.edges = sorted(edges_of(network, self.places), key=lambda edge: _color_of(edge[2]) == INNER)
-        self.bends = {frozenset(edge[:2]): edge for edge in self.edges}
+        self.edge_of = {frozenset(edge[:2]): edge for edge in self.edges}
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the SVG."""
@@ -138,7 +138,7 @@ class _Picture:
                 names = used.setdefault(frozenset((one, other)), [])
                 if trace.name not in names:
                     names.append(trace.name)
-                low, _, _, bend = self.bends[frozenset((one, other))]
+                low, _, _, bend = self.edge_of[frozenset((one, other))]
                 bend = (bend + SPREAD * names.index(trace.name)) * (1 if one == low else -1)
                 points.append(self._curve((one, other, "", bend)))
                 texts += [self._shape(one, other, bend, ""), self._head(one, other, bend, trace)]
@@ -160,7 +160,7 @@ class _Picture:
 
     def _dead_channel(self, channel: tuple[int, int]) -> str:
         """Return the cross on a dead channel, near the node that it leaves."""
-        low, _, _, bend = self.bends[frozenset(channel)]
+        low, _, _, bend = self.edge_of[frozenset(channel)]
         one, other = channel
         points = curve(self.places[one], self.places[other], bend if one == low else -bend, 200)
         x, y = points[np.hypot(*(points - self.places[one]).T) > 2 * RADIUS][0] * self.stretch
@@ -197,7 +197,7 @@ class _Picture:
             yield Entry("edge", _inner_text(network), self._color(""))
             yield from (Entry("edge", _outer_text(port), self._color(port)) for port in sorted(kinds))
         if isinstance(network, LeveledNetwork) and network.levels:
-            plain = set(range(network.num_nodes)) - (marks.fills.keys() | marks.dead_nodes if marks else set())
+            plain = set(range(network.num_nodes)) - (marks.fills.keys() | marks.dead_nodes)
             texts = {_class_text(network, node): _class_color(network, node) for node in sorted(plain)}
             kind = "node" if marks.is_empty else "outline"
             yield from (Entry(kind, text, color) for text, color in texts.items())
