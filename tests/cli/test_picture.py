@@ -37,14 +37,16 @@ class Drawing:
     rings : dict of int to bool
         Node with a ring around it -> whether it is dashed.
     legend : list of str
+    off : list of float
+        Pixels between the middle of each arrow and that of its edge.
     """
 
     def __init__(self, text):
         self.root = ElementTree.fromstring(text)
         self.places, self.texts, self.fills, self.rings, self.legend = [], [], [], {}, []
         self.hops, self.crosses, self.dashed, self.colors, radii = {}, [], set(), {}, set()
-        self.strokes = set()
-        groups = []
+        self.strokes, self.off = set(), []
+        groups, edges = [], []
         for item in self.root:
             kind = item.tag.removeprefix(SVG)
             if kind in {"circle", "ellipse"} and item.get("fill") != "none":
@@ -65,8 +67,10 @@ class Drawing:
                 self.crosses.append(np.array(re.findall(r"-?[\d.]+", item.get("d")), float).reshape(-1, 2).mean(axis=0))
             elif kind in {"line", "path"}:
                 self.strokes.add(item.get("stroke"))
+                edges.append(item)
         self.places = np.array(self.places)
         (self.radii,) = radii
+        self.middles = {frozenset(ends): middle for ends, middle in map(self._line, edges)}
         for group in groups:
             self._read(group)
 
@@ -77,15 +81,22 @@ class Drawing:
         if group.get("stroke-dasharray"):
             self.dashed.add(name)
         for line, head in zip(group[::2], group[1::2], strict=True):
-            if line.tag == f"{SVG}line":
-                ends = [[float(line.get(f"{axis}{end}")) for axis in "xy"] for end in (1, 2)]
-            else:
-                ends = np.array(re.findall(r"-?[\d.]+", line.get("d")), float).reshape(3, 2)[[0, 2]]
-            one, other = (self.node_at(end) for end in ends)
+            (one, other), middle = self._line(line)
+            self.off.append(np.hypot(*(middle - self.middles[frozenset((one, other))])))
             tip = np.array(re.findall(r"-?[\d.]+", head.get("d")), float)[:2]
             off = (tip - self.places[other]) / self.radii
             assert 1 <= np.hypot(*off) <= 1.4, "an arrowhead touches the node that the hop leads to"
             self.hops[name].append((one, other))
+
+    def _line(self, line):
+        """Return the nodes at the ends of a line, and its middle."""
+        if line.tag == f"{SVG}line":
+            start, end = np.array([[float(line.get(f"{axis}{end}")) for axis in "xy"] for end in (1, 2)])
+            middle = (start + end) / 2
+        else:
+            start, control, end = np.array(re.findall(r"-?[\d.]+", line.get("d")), float).reshape(3, 2)
+            middle = (start + 2 * control + end) / 4
+        return (self.node_at(start), self.node_at(end)), middle
 
     def node_at(self, place):
         distance = np.hypot(*(self.places - place).T)
@@ -168,6 +179,7 @@ def test_paths_share_no_node(draw, spec, options, count):
     assert len(set(inner)) == len(inner)
     assert len({(path[0], path[-1]) for path in paths}) == 1
     assert len(set(drawing.colors.values())) == count
+    assert max(drawing.off) < 0.2, "arrows lie on their edges, as no two share one"
     assert all(drawing.fills[node] == drawing.colors[f"path{n}"] for n, path in enumerate(paths) for node in path[1:-1])
     assert [text for text in drawing.legend if text.startswith("path ")] == [
         f"path {n}: {len(path) - 1} hops" for n, path in enumerate(paths, start=1)
@@ -188,13 +200,14 @@ def test_paths_of_the_paper_that_meet_are_shown(draw):
 
 
 def test_what_is_dead_is_crossed_out_and_breaks_paths(draw):
-    drawing, result = draw("'hdn(cube(3), [[0]])' --paths 0 63 --dead-nodes 4 58 --dead-channels 0:dim0 9:dim0")
+    drawing, result = draw("'hdn(cube(3), [[0]])' --paths 0 63 --dead-nodes 4 58 --dead-channels 31:cross1 34:dim1")
     paths = {name: nodes_of(hops) for name, hops in drawing.hops.items()}
     network = build(parse("hdn(cube(3), [[0]])"))
-    channels = {(node, network.neighbors(node)["dim0"]) for node in (0, 9)}
+    channels = {(31, network.neighbors(31)["cross1"]), (34, network.neighbors(34)["dim1"])}
     broken = {name for name, path in paths.items() if {4, 58} & set(path) or channels & set(pairwise(path))}
     assert drawing.dashed == broken
-    assert 0 < len(broken) < 4
+    assert broken == {"path0", "path1", "path2"}
+    assert (32, 34) in pairwise(paths["path3"]), "of which the other direction is dead"
     assert [f"path {n}" for n in range(1, 5) if f"path{n - 1}" in broken] == result["broken"]
     assert sum(text.endswith("broken") for text in drawing.legend) == len(broken)
     assert {"dead node", "dead channel, at the node that it leaves"} <= set(drawing.legend)
