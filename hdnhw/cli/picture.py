@@ -25,7 +25,6 @@ from hdnhw.spec import EXCHANGE_ORDERS, OPERATIONS, SpecError
 
 if TYPE_CHECKING:
     from hdnhw.report.marks import Marks
-    from hdnhw.topology.dualnet import DualNetwork
     from hdnhw.topology.network import Network
 
 __all__ = ["add_picture_command", "picture_of"]
@@ -177,8 +176,11 @@ def _fan(options: argparse.Namespace, network: "Network") -> tuple["Marks", Resu
     """Return the paths of Algorithm 3 from a node, whose ends should be in different clusters."""
     from hdnhw.report.marks import dead_marks, path_marks
     from hdnhw.routing.disjoint_literal import fan
+    from hdnhw.topology.dualnet import DualNetwork
 
-    paths = fan(_dual_net(network, "--fan"), network.parse_node(options.fan))
+    if not isinstance(network, DualNetwork) or not network.levels:
+        raise SpecError(f"--fan is for dual-nets over products; {network.spec} is none")
+    paths = fan(network, network.parse_node(options.fan))
     drawn = {f"path {number}": path for number, path in enumerate(paths, start=1)}
     marks = path_marks(drawn, (), dead_marks(network, dead_of(network, options)))
     return marks, {"paths": drawn}, DONE
@@ -187,17 +189,12 @@ def _fan(options: argparse.Namespace, network: "Network") -> tuple["Marks", Resu
 def _cluster(options: argparse.Namespace, network: "Network") -> tuple["Marks", Result, int]:
     """Return the cross-edges of a cluster."""
     from hdnhw.report.marks import cluster_marks
+    from hdnhw.topology.levels import LeveledNetwork
 
-    marks = cluster_marks(_dual_net(network, "--cluster"), network.parse_node(options.cluster))
+    if not isinstance(network, LeveledNetwork) or not network.levels:
+        raise SpecError(f"--cluster is for dual-nets; {network.spec} is none")
+    marks = cluster_marks(network, network.parse_node(options.cluster))
     return marks, {"edges": len(marks.traces[0].hops)}, DONE
-
-
-def _dual_net(network: "Network", what: str) -> "DualNetwork":
-    from hdnhw.topology.dualnet import DualNetwork
-
-    if isinstance(network, DualNetwork) and network.levels:
-        return network
-    raise SpecError(f"{what} is for dual-nets; {network.spec} is none")
 
 
 def _collective(options: argparse.Namespace, network: "Network") -> tuple["Marks", Result, int]:

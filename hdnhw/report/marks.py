@@ -13,8 +13,8 @@ from hdnhw.report.legend import DARK
 if TYPE_CHECKING:
     from hdnhw.collective.executor import Execution
     from hdnhw.collective.schedule import Schedule
-    from hdnhw.topology.dualnet import DualNetwork
     from hdnhw.topology.faults import Faults
+    from hdnhw.topology.levels import LeveledNetwork
     from hdnhw.topology.network import Network
 
 __all__ = [
@@ -173,7 +173,7 @@ def _path_color(number: int) -> str:
     return _color([255 * part for part in hls_to_rgb(number * 0.618 % 1, 0.36 + 0.06 * (number % 3), 0.6)])
 
 
-def cluster_marks(network: "DualNetwork", node: int) -> Marks:
+def cluster_marks(network: "LeveledNetwork", node: int) -> Marks:
     """Return the cross-edges of the highest level that leave the cluster of a node."""
     level, port = network.levels[-1], f"cross{len(network.levels)}"
     places = (level.class_digit, *level.cluster)

@@ -258,6 +258,12 @@ def test_the_edges_of_a_cluster(draw):
     assert result["edges"] == len(hops) == 8
 
 
+def test_the_edges_of_a_cluster_over_any_base(draw):
+    drawing, _ = draw("'rdn(petersen(), 1)' --cluster 25")
+    network = build(parse("rdn(petersen(), 1)"))
+    assert drawing.hops == {"cluster": [(node, network.neighbors(node)["cross1"]) for node in range(20, 30)]}
+
+
 def moved(drawing, source):
     """Return the step in which each node is first sent a message, as arrows bring it from nodes that have one."""
     first = {source: -1}
@@ -426,7 +432,7 @@ def test_refusals(run, options, why):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ("'cube(3)' --fan 0", r"--fan is for dual-nets; cube\(3\) is none"),
+        ("'cube(3)' --fan 0", r"--fan is for dual-nets over products; cube\(3\) is none"),
         ("'ccc(3)' --cluster 0", r"--cluster is for dual-nets; ccc\(3\) is none"),
         ("'ccc(3)' --collective broadcast", "a schedule in steps is for products, dual-nets"),
     ],
