@@ -206,6 +206,27 @@ def growth_rate() -> Finding:
     return judge(cases, corrected="(2m)^(2^k) / 2", elsewhere="Table 2")
 
 
+def cross_edge_index() -> Finding:
+    """Follow the cross-edges of the top level, and compare class, cluster, super-node and node in it of both ends."""
+    cases = []
+    for network in dual_nets(MOST):
+        top = network.levels[-1]
+        here = network.decode(np.arange(network.num_nodes))
+        there = network.decode(metrics.neighbor_table(network)[:, -1].astype(np.int64))
+        swapped = dict(zip((*top.cluster, *top.super_node), (*top.super_node, *top.cluster), strict=True))
+        right = all(
+            bool((there[place] == here[swapped.get(place, place)]).all())
+            for place in range(len(here))
+            if place != top.class_digit
+        )
+        kept = here[top.class_digit] == there[top.class_digit]
+        found = "C" if kept.all() else "1 - C" if not kept.any() else "either"
+        case = compare(network, "(C, SN, U, N)", f"({found}, SN, U, N)" if right else "another")
+        cases.append(replace(case, corrected=right and found == "1 - C"))
+    place = "Figure 1 and the text before it: to a cluster of the other class"
+    return judge(cases, corrected="(1 - C, SN, U, N)", elsewhere=place)
+
+
 CLAIMS = (
     Claim(
         paper="HDN",
@@ -296,5 +317,12 @@ CLAIMS = (
         published="D_k as in Theorem 1",
         check=table1_diameters,
         erratum="E8",
+    ),
+    Claim(
+        paper="HDN",
+        where="section 2",
+        claim="the other end of a cross-edge of level k from (C, U, SN, N)",
+        published="(C, SN, U, N)",
+        check=cross_edge_index,
     ),
 )

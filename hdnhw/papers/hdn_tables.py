@@ -8,8 +8,9 @@ from math import log2, prod
 from hdnhw.papers.claim import Case, Claim, Finding, Verdict, judge
 from hdnhw.papers.families import compare, dual_net, dual_nets, recursive_dual_nets
 from hdnhw.papers.hdn_networks import torus_nets, torus_spec
-from hdnhw.spec import SpecError, parse
+from hdnhw.spec import DualNet, SpecError, parse
 from hdnhw.topology import metrics
+from hdnhw.topology.design import candidates
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
@@ -30,6 +31,9 @@ hdn(torus(2, 3, 5), [[0], [2]])   324000   8  18  0.71
 hdn(torus(2, 3, 5), [[2], [0]])   129600   8  17  0.74
 """
 """Spec, n, d, D and CR_w as printed."""
+
+LARGEST = 500_000, 1_300_000
+"""Nodes about those of the network with the least CR_w there, 810,000."""
 
 
 def searched_sizes(network: Network) -> Sizes:
@@ -211,16 +215,69 @@ def least_ratio() -> Finding:
     """Find the least ratio of Table 3, and of Table 1."""
     shown = min(_ratio(network) for network, _ in _table3())
     least = min((_ratio(dual_net(torus_spec(sizes))), torus_spec(sizes)) for sizes in torus_nets())
+    low, high = LARGEST
+    known = [dual_net(spec) for spec in candidates(low, high, 8, longest_ring=8) if isinstance(spec, DualNet)]
+    best, name = min((_ratio(network), str(network.spec)) for network in known)
     return Finding(
-        computed=f"{shown:.2f}; of Table 1, {least[0]:.3f} of {least[1]}",
+        computed=f"{shown:.2f}; of Table 1, {least[0]:.3f} of {least[1]}; of the {len(known)} nested dual-nets of "
+        f"{low:,} to {high:,} nodes with up to 8 links on rings of up to 8 nodes, edges and complete graphs, "
+        f"{best:.3f} of {name}",
         verdict=Verdict.HOLDS if f"{shown:.2f}" == "0.69" else Verdict.FALSE,
     )
 
 
+def _beside(kind: str) -> Finding:
+    """Compare degree and diameter of the HDNs of Table 3 with those of the largest network of a kind, no larger."""
+    cases, rows = [], []
+    for network in (dual_net(spec) for spec in (line.split("  ")[0] for line in TABLE3.split("\n") if "hdn" in line)):
+        nodes, degree, hops = searched_sizes(network)
+        sides = {"3D": 3, "2D": 2}.get(kind)
+        size = nodes.bit_length() - 1 if sides is None else max(n for n in range(2, nodes) if n**sides <= nodes)
+        spec = f"cube({size})" if sides is None else f"torus{(size,) * sides}"
+        less, other_degree, other_hops = searched_sizes(build(parse(spec)))
+        better = degree <= other_degree and hops <= other_hops and (degree, hops) != (other_degree, other_hops)
+        case = compare(network, f"better than d {other_degree}, D {other_hops} of {spec}", f"d {degree}, D {hops}")
+        corrected = degree < other_degree and hops <= other_hops + 1 if sides is None else hops < other_hops
+        cases.append(replace(case, holds=better, corrected=corrected))
+        rows.append(
+            {"network": str(network.spec), "nodes": nodes, "d": degree, "D": hops, "beside": spec}
+            | {"its nodes": less, "its d": other_degree, "its D": other_hops}
+        )
+    text = (
+        "fewer links, and a diameter of one more at most"
+        if kind == "cube"
+        else "a smaller diameter, and as many links or more"
+    )
+    return replace(judge(cases, corrected=text), table=rows)
+
+
+def beside_cubes() -> Finding:
+    """Compare with hypercubes."""
+    return _beside("cube")
+
+
+def beside_3d_tori() -> Finding:
+    """Compare with tori of three dimensions."""
+    return _beside("3D")
+
+
+def beside_2d_tori() -> Finding:
+    """Compare with tori of two dimensions."""
+    return _beside("2D")
+
+
 _claim = partial(Claim, "HDN")
+
+BESIDE = (
+    "the HDNs of Table 3, each beside the largest network of the kind, of equal sides, that has no more nodes; better: "
+    "neither d nor D is larger, and one is smaller, both of the simple graph"
+)
 
 
 CLAIMS = (
+    _claim("section 1", "degree and diameter beside hypercubes", "better", beside_cubes, reading=BESIDE),
+    _claim("section 1", "degree and diameter beside 3D tori", "better", beside_3d_tori, reading=BESIDE),
+    _claim("section 1", "degree and diameter beside 2D tori", "better", beside_2d_tori, reading=BESIDE),
     _claim("Table 2", "3D torus: nodes, degree, diameter", "x y z, 6, (x + y + z) / 2", torus_row, "E8"),
     _claim("Table 2", "n-cube: nodes, degree, diameter", "2^n, n, n", cube_row),
     _claim("Table 2", "CCC(n): nodes, degree, diameter", "n 2^n, 3, 2n + floor(n / 2) - 2", cycles_row, "E8"),

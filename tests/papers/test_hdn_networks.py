@@ -57,3 +57,12 @@ def test_searches_of_table_1(monkeypatch):
     assert [row["D computed"] for row in found.table] == [5, 7, 8, 13, 15]
     assert [row["sources"] for row in found.table] == [1, 1, 1, 5, 4]
     assert (found.search["nodes"], found.search["spec"]) == (25920, "hdn(torus(2, 3, 5), [[2], [0, 2]])")
+
+
+def test_the_other_end_of_a_cross_edge(monkeypatch):
+    monkeypatch.setattr(hdn_networks, "MOST", 32)
+    found = hdn_networks.cross_edge_index()
+    assert (found.verdict, found.corrected) == (Verdict.MISPRINT, "(1 - C, SN, U, N)")
+    table = hdn_networks.metrics.neighbor_table
+    monkeypatch.setattr(hdn_networks.metrics, "neighbor_table", lambda network: table(network)[:, ::-1])
+    assert hdn_networks.cross_edge_index().verdict == Verdict.FALSE

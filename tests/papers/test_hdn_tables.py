@@ -39,6 +39,21 @@ def test_table_3(monkeypatch):
     assert all(row["CR published"] == row["CR with C2 counted twice"] for row in found.table)
 
 
+def test_degree_and_diameter_beside_other_networks(monkeypatch):
+    monkeypatch.setattr(hdn_tables, "TABLE3", SMALL)
+    cubes, solid, flat = (getattr(hdn_tables, f"beside_{kind}")() for kind in ("cubes", "3d_tori", "2d_tori"))
+    assert [(found.verdict, found.corrected is None) for found in (cubes, solid, flat)] == [(Verdict.FALSE, False)] * 3
+    assert cubes.counterexample.endswith("better than d 16, D 16 of cube(16) published, d 7, D 17 computed")
+    assert flat.counterexample.endswith("better than d 4, D 24 of torus(24, 24) published, d 6, D 9 computed")
+    assert [row["beside"] for row in solid.table] == [f"torus({n}, {n}, {n})" for n in (9, 8, 68, 50)]
+
+
+def test_less_than_the_least_ratio_shown():
+    """RDN(K_4 x K_4, 2) has 2 (2 16^2)^2 nodes, 8 links and D = 4 2 + 6."""
+    assert hdn_tables.least_ratio().computed.endswith("0.579 of rdn(ghc(4, 4), 2)")
+    assert round((8 + 14) / 2 / 19, 3) == 0.579
+
+
 def test_a_wrong_diameter_is_found(monkeypatch):
     monkeypatch.setattr(hdn_tables, "TABLE3", SMALL.replace("8  17", "8  16"))
     found = hdn_tables.table3_sizes()
