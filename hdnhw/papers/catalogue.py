@@ -17,6 +17,8 @@ from hdnhw.papers.rdn_collectives import CLAIMS as RDN_COLLECTIVES
 from hdnhw.papers.rdn_comparison import CLAIMS as RDN_COMPARISON
 from hdnhw.papers.rdn_networks import CLAIMS as RDN_NETWORKS
 from hdnhw.papers.rdn_reduction import CLAIMS as RDN_REDUCTION
+from hdnhw.papers.stages import HDN_CLAIMS as HDN_STAGES
+from hdnhw.papers.stages import RDN_CLAIMS as RDN_STAGES
 
 __all__ = ["CLAIMS", "NAMES", "PAPERS", "Paper"]
 
@@ -70,10 +72,12 @@ CLAIMS: tuple[Claim, ...] = (
     *HDN_SYMMETRY,
     *HDN_ROUTING,
     *HDN_EXCHANGE,
+    *HDN_STAGES,
     *RDN_NETWORKS,
     *RDN_COLLECTIVES,
     *RDN_REDUCTION,
     *RDN_COMPARISON,
+    *RDN_STAGES,
     *RDN_BASES,
     *DISJOINT,
     *HSN,
