@@ -18,6 +18,8 @@ WRONG = {
     "a port alone": "emulate 'hsn(2, cube(2))' --step dim0",
     "no cube": "emulate 'hsn(2, complete(3))' --run ascend",
     "too many data": "emulate 'hsn(8, cube(3))' --all-port",
+    "a step on a dual-cube": "emulate 'dualcube(3)' --step 1.dim0",
+    "a dual-net that is no dual-cube": "emulate 'rdn(cube(2), 1)' --run ascend",
     "no complete nucleus": "emulate 'hsn(2, cube(2))' --all-port --ways one-swap",
     "ways of one step": "emulate 'hsn(2, complete(4))' --step 1.dim0_by1 --ways one-swap",
     "swaps of a step": "emulate 'hsn(2, cube(2))' --all-port --swaps lazy",
@@ -48,6 +50,12 @@ def test_all_ports_below_what_is_published(result_of):
     cells = [row[port] for row in result["timetable"] for port in ("dim0", "dim1", "swap2", "swap3")]
     assert len(list(filter(None, cells))) == 14
     assert (result["delivered"], result["data"], sum(result["hops_per_step"])) == (True, 64 * 6, result["hops"])
+
+
+def test_an_algorithm_on_a_dual_cube(result_of):
+    result = result_of("emulate 'dualcube(3)' --run sort --swaps lazy")
+    assert (result["guest"], result["verified"], result["published_exchange_steps"]) == ("cube(5)", True, None)
+    assert (result["steps"], result["words"]) == (14 + 8, 42)
 
 
 def test_one_swap_is_chosen_where_it_can_be(result_of):
