@@ -179,7 +179,7 @@ def _fan(options: argparse.Namespace, network: "Network") -> tuple["Marks", Resu
     from hdnhw.topology.dualnet import DualNetwork
 
     if not isinstance(network, DualNetwork) or not network.levels:
-        raise SpecError(f"--fan is for dual-nets over products; {network.spec} is none")
+        raise SpecError(f"--fan is for dual-nets over products, of a level or more; {network.spec} is none")
     paths = fan(network, network.parse_node(options.fan))
     drawn = {f"path {number}": path for number, path in enumerate(paths, start=1)}
     marks = path_marks(drawn, (), dead_marks(network, dead_of(network, options)))
@@ -192,7 +192,7 @@ def _cluster(options: argparse.Namespace, network: "Network") -> tuple["Marks", 
     from hdnhw.topology.levels import LeveledNetwork
 
     if not isinstance(network, LeveledNetwork) or not network.levels:
-        raise SpecError(f"--cluster is for dual-nets; {network.spec} is none")
+        raise SpecError(f"--cluster is for dual-nets of a level or more; {network.spec} is none")
     marks = cluster_marks(network, network.parse_node(options.cluster))
     return marks, {"edges": len(marks.traces[0].hops)}, DONE
 

@@ -432,8 +432,8 @@ def test_refusals(run, options, why):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ("'cube(3)' --fan 0", r"--fan is for dual-nets over products; cube\(3\) is none"),
-        ("'ccc(3)' --cluster 0", r"--cluster is for dual-nets; ccc\(3\) is none"),
+        ("'cube(3)' --fan 0", r"--fan is for dual-nets over products, of a level or more; cube\(3\) is none"),
+        ("'ccc(3)' --cluster 0", r"--cluster is for dual-nets of a level or more; ccc\(3\) is none"),
         ("'ccc(3)' --collective broadcast", "a schedule in steps is for products, dual-nets"),
     ],
 )
