@@ -8,8 +8,9 @@ ERRATA = {
         "as printed only right where s_i = 1 for all i < k. The recurrence N_i = 2 N_(i-1)^2 / s_i is right."
     ),
     "E2": (
-        "Hierarchical dual-nets are not all node-symmetric: in every case checked they are if, and only if, their "
-        "super-nodes are nested, SN^i within SN^(i-1). And but for a few small ones they are not edge-symmetric."
+        "Hierarchical dual-nets are not all node-symmetric: they are if, and only if, their super-nodes are nested, "
+        "SN^i within SN^(i-1), see docs/results/03-node-symmetry.md. And but for a few small "
+        "ones they are not edge-symmetric."
     ),
     "E3": (
         "Algorithm 1 finds shortest paths for one level and for nested super-nodes. Elsewhere it finds longer "

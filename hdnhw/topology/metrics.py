@@ -398,8 +398,7 @@ def _factor_average(size: int, kind: str) -> Fraction:
 def nested_average_distance(network: Network) -> Fraction | None:
     """Return the closed-form average distance over ordered pairs u != v, or None where none is known.
 
-    ``a_j = 2 a_(j-1) - a(SN^j) + 3/2 - 1/m_j`` over all pairs, for nested S with more than one cluster a class
-    (docs/networks.md).
+    ``a_j = 2 a_(j-1) - a(SN^j) + 3/2 - 1/m_j`` over all pairs, for nested S (docs/results/01-total-exchange.md).
     """
     if not isinstance(network, DualNetwork) or not network.is_nested:
         return None

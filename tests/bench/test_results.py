@@ -72,3 +72,9 @@ def test_disjoint_paths_are_no_longer_than_proved(text, bound, most):
     network = dual_net(text)
     assert wide_diameter.proved_bound(network) == bound
     assert wide_diameter.longest(network)[0] == most <= bound
+
+
+@pytest.mark.parametrize("free", [(), (0,), (0, 1)])
+def test_walks_are_no_longer_than_proved(free):
+    most, proved = wide_diameter.longest_walk(dual_net("hdn(cube(2), [[0], [0, 1]])"), free)
+    assert most == proved == 10 - len(free)
