@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.topology import metrics
+
 OPERATIONS = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
@@ -34,3 +37,27 @@ def every_hop(rule):
 @pytest.fixture(scope="session", name="every_hop")
 def every_hop_fixture():
     return every_hop
+
+
+def hops_of_pairs(made):
+    """Return the hops between all pairs, by following the compiled rule from node to node."""
+    network, route = made.network, made.route
+    nodes = range(network.num_nodes)
+    table, mask = metrics.neighbor_table(network).tolist(), (1 << VC_SHIFT) - 1
+    address = [made.address.of_node(node) for node in nodes]
+
+    def hops(src, dst):
+        seen = 0
+        while src != dst:
+            src = table[src][route(address[src], address[dst]) & mask]
+            assert src >= 0
+            seen += 1
+            assert seen <= network.num_nodes
+        return seen
+
+    return {(src, dst): hops(src, dst) for src in nodes for dst in nodes}
+
+
+@pytest.fixture(name="lengths_of")
+def lengths_of_fixture():
+    return hops_of_pairs

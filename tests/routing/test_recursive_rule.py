@@ -6,7 +6,6 @@ from itertools import product
 import networkx as nx
 import pytest
 
-from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.errors import RuleError
 from hdnhw.routing.hop import check_modes, hop_rule
 from hdnhw.routing.plan import plan, prove
@@ -26,27 +25,8 @@ BASES = {
 }
 
 
-def lengths_of(made):
-    """Return the hops between all pairs, by following the compiled rule from node to node."""
-    network, route = made.network, made.route
-    nodes = range(network.num_nodes)
-    table, mask = metrics.neighbor_table(network).tolist(), (1 << VC_SHIFT) - 1
-    address = [made.address.of_node(node) for node in nodes]
-
-    def hops(src, dst):
-        seen = 0
-        while src != dst:
-            src = table[src][route(address[src], address[dst]) & mask]
-            assert src >= 0
-            seen += 1
-            assert seen <= network.num_nodes
-        return seen
-
-    return {(src, dst): hops(src, dst) for src in nodes for dst in nodes}
-
-
 @pytest.mark.parametrize("base", BASES)
-def test_every_pair(base):
+def test_every_pair(base, lengths_of):
     """HDN paper, Algorithm 1, with the routes of the base's own rule inside a cluster."""
     shortest, num_vcs = BASES[base]
     made, inner = plan(parse(f"rdn({base}, 1)")), lengths_of(plan(parse(base)))
@@ -72,7 +52,7 @@ def test_every_pair(base):
 @pytest.mark.parametrize(
     ("text", "modes"), [("rdn(star(3), 1)", "O"), ("rdn(star(2), 2)", "OO"), ("rdn(star(2), 2)", "ff")]
 )
-def test_other_modes(text, modes):
+def test_other_modes(text, modes, lengths_of):
     made = plan(parse(text), modes)
     lengths = lengths_of(made)
     distances = [metrics.distances_from(made.network, node).tolist() for node in range(made.network.num_nodes)]

@@ -8,7 +8,6 @@ import networkx as nx
 import pytest
 
 from hdnhw.routing.circuit import Circuit
-from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.routing.errors import RuleError
 from hdnhw.routing.hop import check_modes, hop_rule
 from hdnhw.routing.plan import plan, prove
@@ -60,31 +59,12 @@ OTHERS = {
 }
 
 
-def lengths_of(made):
-    """Return the hops between all pairs, by following the compiled rule from node to node."""
-    network, route = made.network, made.route
-    nodes = range(network.num_nodes)
-    table, mask = metrics.neighbor_table(network).tolist(), (1 << VC_SHIFT) - 1
-    address = [made.address.of_node(node) for node in nodes]
-
-    def hops(src, dst):
-        seen = 0
-        while src != dst:
-            src = table[src][route(address[src], address[dst]) & mask]
-            assert src >= 0
-            seen += 1
-            assert seen <= network.num_nodes
-        return seen
-
-    return {(src, dst): hops(src, dst) for src in nodes for dst in nodes}
-
-
 def distances_of(network):
     return [metrics.distances_from(network, node).tolist() for node in range(network.num_nodes)]
 
 
 @pytest.mark.parametrize("text", SHORTEST)
-def test_shortest_routes(text):
+def test_shortest_routes(text, lengths_of):
     made = plan(parse(text))
     distances = distances_of(made.network)
     assert made.rule.is_shortest
@@ -105,7 +85,7 @@ def test_shortest_routes(text):
     "hsn(2, cube(2))",
 )
 @pytest.mark.parametrize("text", [*SWAPPED, *OVER_A_DIVISOR, *OTHERS])
-def test_proved_and_delivered(text):
+def test_proved_and_delivered(text, lengths_of):
     made = plan(parse(text))
     distances = distances_of(made.network)
     lengths = lengths_of(made)
@@ -121,7 +101,7 @@ def test_proved_and_delivered(text):
 
 @pytest.mark.light("petersen", "diameter_links", "hcn", "complete(3)", "torus(5)")
 @pytest.mark.parametrize("text", SWAPPED)
-def test_the_papers_recursion(text):
+def test_the_papers_recursion(text, lengths_of):
     """HSN paper, section 2.3: T_R(l) = T_R(l - 1) + (nucleus route to Y_l) + 1, nothing where X_l = Y_l."""
     made = plan(parse(text))
     spec, nucleus = made.network.spec, build(made.network.spec.nucleus)
