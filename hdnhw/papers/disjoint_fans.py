@@ -8,6 +8,7 @@ from hdnhw.papers.disjoint_networks import disjoint_claim
 from hdnhw.papers.disjoint_paths import networks_with_fans
 from hdnhw.papers.families import compare, dual_net, dual_nets
 from hdnhw.routing.algorithm1 import base_routing_calls
+from hdnhw.routing.disjoint import short_routes
 from hdnhw.routing.disjoint_literal import base_fan, fan, literal_routes
 from hdnhw.routing.nest import nest_of
 from hdnhw.routing.path_faults import case_of, clusters_of
@@ -70,6 +71,40 @@ def calls() -> Finding:
         most = max(base_routing_calls(network, src, dst) for src in sources for dst in range(nodes))
         cases.append(compare(network, 2**k, most, corrected=2 ** (k + 1) - 1))
     return judge(cases, corrected="2^(k+1) - 1: two calls of the level below and one in the super-node, at each level")
+
+
+DIMENSIONS = range(2, 10)
+"""Of the cubes over which the hops of paths are counted."""
+
+GROWTH = 2
+"""By which factor a bounded ratio may grow from the smallest cube to another one."""
+
+
+def steps() -> Finding:
+    """Count the hops of all disjoint paths to a node far away, of least total length: each costs a step at least."""
+    cases = []
+    for levels in (1, 2):
+        found = [_far(dual_net(f"rdn(cube({dimension}), {levels})")) for dimension in DIMENSIONS]
+        least, least_corrected = found[0][1] / found[0][2], found[0][1] / found[0][3]
+        for network, hops, published, corrected in found:
+            case = Case(
+                network=str(network.spec),
+                nodes=network.num_nodes,
+                published=f"at most {GROWTH * least * published:g} hops",
+                computed=hops,
+                holds=hops <= GROWTH * least * published,
+                corrected=hops <= GROWTH * least_corrected * corrected,
+            )
+            cases.append(case)
+    return judge(cases, corrected="not less than (d_0 + k) (D(B) + 1) 2^k, as the paths have so many hops")
+
+
+def _far(network: DualNetwork) -> tuple[DualNetwork, int, int, int]:
+    """Return hops to the node of the same class in which all other digits differ, and what they are compared with."""
+    classes = {level.class_digit for level in network.levels}
+    far = network.encode(tuple(int(place not in classes) for place in range(len(network.radices))))
+    paths, bound = short_routes(network, 0, far), len(network.ports) * 2 ** len(network.levels)
+    return network, sum(len(path) - 1 for path in paths), bound, bound * (len(network.factors) + 1)
 
 
 PICTURED = "hdn(cube(3), [[2]])"
@@ -179,6 +214,14 @@ CLAIMS = (
         algorithm4,
         "E6",
         "from the first node to all of its base network; choices as in Algorithm 6; the paths share u only",
+    ),
+    disjoint_claim(
+        "abstract, Theorem 4",
+        "time to find d_0 + k disjoint paths",
+        "O((d_0 + k) 2^k), where those of B take O(d_0^2)",
+        steps,
+        reading="a path costs a step a hop at least; B the d-cube, d = 2 to 9, S empty, k = 1 and 2; "
+        f"a constant is one that grows to at most {GROWTH} times that of d = 2",
     ),
     disjoint_claim(
         "Theorem 4, proof",

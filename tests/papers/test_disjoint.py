@@ -8,6 +8,7 @@ from hdnhw.papers.disjoint import CLAIMS
 from hdnhw.papers.families import dual_net
 from hdnhw.routing.algorithm1 import base_routing_calls
 from hdnhw.routing.disjoint_literal import length_bounds
+from hdnhw.topology.metrics import distances_from
 
 
 @pytest.fixture
@@ -128,6 +129,17 @@ def test_calls_of_base_routing_by_hand():
     one, two = dual_net("rdn(cube(3), 1)"), dual_net("hdn(cube(2), [[], [0, 1]])")
     assert [base_routing_calls(one, 0, dst) for dst in (7, 64, 8)] == [1, 3, 3]
     assert max(base_routing_calls(two, 0, dst) for dst in range(two.num_nodes)) == 7
+
+
+def test_hops_are_those_of_as_many_shortest_paths():
+    """All digits differ but the class: the nodes are a diameter apart, and each of the d + k paths is that long."""
+    for text in ("rdn(cube(2), 1)", "rdn(cube(4), 1)"):
+        network = dual_net(text)
+        made, hops, bound, _ = disjoint_fans._far(network)
+        assert made is network
+        assert hops == len(network.ports) * max(distances_from(network, 0))
+        assert bound == 2 * len(network.ports)
+    assert disjoint_fans.steps().verdict == Verdict.FALSE
 
 
 def test_pictures_of_other_paths_are_told_apart(monkeypatch):
