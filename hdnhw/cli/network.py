@@ -206,20 +206,25 @@ def route_of(
     rules : dict
         Of :func:`hdnhw.cli.options.rule_options`, for the hop algorithm.
     """
-    from hdnhw.routing.algorithm1 import algorithm1_route
     from hdnhw.routing.hop import hop_rule
-    from hdnhw.routing.swapped_route import swapped_route
-    from hdnhw.topology.swapped import SwappedNetwork
 
     if algorithm != "paper":
         return [(node, network.ports[port].name, vc) for node, port, vc in hop_rule(network, **rules).route(src, dst)]
     if rules:
         raise SpecError("modes and lanes belong to the hop algorithm, not to the paper's")
-    make = swapped_route if isinstance(network, SwappedNetwork) else algorithm1_route
     return [
         (here, next(name for name, other in network.neighbors(here).items() if other == there), None)
-        for here, there in pairwise(make(network, src, dst))
+        for here, there in pairwise(_paper_route(network, src, dst))
     ]
+
+
+def _paper_route(network: "Network", src: int, dst: int) -> list[int]:
+    """Return the nodes of the papers' route."""
+    from hdnhw.routing.algorithm1 import algorithm1_route
+    from hdnhw.routing.swapped_route import swapped_route
+    from hdnhw.topology.swapped import SwappedNetwork
+
+    return (swapped_route if isinstance(network, SwappedNetwork) else algorithm1_route)(network, src, dst)
 
 
 def _paper_algorithm(network: "Network") -> str:
