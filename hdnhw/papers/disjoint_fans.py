@@ -1,6 +1,7 @@
 """Disjoint-path paper, section 3: distributed paths to a given node, and how often Base_routing is called."""
 
 from collections.abc import Callable
+from itertools import permutations
 from math import prod
 
 from hdnhw.papers.claim import Case, Finding, judge
@@ -12,12 +13,16 @@ from hdnhw.routing.disjoint import short_routes
 from hdnhw.routing.disjoint_literal import base_fan, fan, literal_routes
 from hdnhw.routing.nest import nest_of
 from hdnhw.routing.path_faults import case_of, clusters_of
+from hdnhw.topology.disjoint import fault_of_paths
 from hdnhw.topology.dualnet import DualNetwork
 
 __all__ = ["CLAIMS"]
 
 MOST = 140
 """Nodes of the networks in which calls are counted."""
+
+MOST_ENDS = 200
+"""Of the nodes of a cluster that Algorithm 5 is run to."""
 
 SOURCES = 8
 """From which they are counted, to all nodes."""
@@ -60,6 +65,36 @@ def algorithm4() -> Finding:
             row[which] = f"{len(ends) - len(fails)} of {len(ends)}"
         table.append(row)
     return judge(cases, of="networks, each with v = u and with v not u", table=table)
+
+
+def _is_wide_fan(network: DualNetwork, end: int, paths: list[list[int]]) -> bool:
+    """Return whether they are d0 + k paths that share the first node only, one to `end`, others to as many clusters."""
+    inner = [node for path in paths for node in path[1:]]
+    doors = [cluster for path in paths if path[-1] != end for cluster in clusters_of(network, path[-1:])]
+    apart = len(set(inner)) == len(inner) and paths[0][0] not in inner and len(set(doors)) == len(doors)
+    return len(paths) == len(network.ports) == len(doors) + 1 and apart
+
+
+def algorithm5() -> Finding:
+    """Run Algorithm 5 from the first node of each network to the others of its cluster."""
+    cases = []
+    for network in networks_with_fans():
+        ends = range(1, min(MOST_ENDS, network.num_nodes // (2 * _clusters_of_a_class(network))))
+        fails = [end for end in ends if not _is_wide_fan(network, end, fan(network, 0, end=end))]
+        cases.append(
+            Case(
+                network=str(network.spec),
+                nodes=network.num_nodes,
+                published="d_0 + k paths",
+                computed=f"not to {len(fails)} of {len(ends)} nodes",
+                holds=not fails,
+            )
+        )
+    return judge(cases)
+
+
+def _clusters_of_a_class(network: DualNetwork) -> int:
+    return prod(network.radices[place] for place in network.levels[-1].cluster)
 
 
 def calls() -> Finding:
@@ -144,6 +179,26 @@ def figure7() -> Finding:
     )
 
 
+def figure8() -> Finding:
+    """Run Algorithm 6 on all pairs of Case B: whether its paths share no node but the ends."""
+    network = dual_net(PICTURED)
+    cases = []
+    for src, dst in permutations(range(network.num_nodes), 2):
+        if case_of(network, src, dst) == "B":
+            paths = literal_routes(network, src, dst)
+            fault = fault_of_paths(lambda node: network.neighbors(node).values(), src, dst, paths)
+            cases.append(
+                Case(
+                    network=f"{network.format_node(src)} to {network.format_node(dst)}",
+                    nodes=network.num_nodes,
+                    published="4 disjoint paths",
+                    computed=f"{len(paths)} paths, {fault or 'disjoint'}",
+                    holds=len(paths) == 4 and fault is None,
+                )
+            )
+    return judge(cases, of="pairs, all there are")
+
+
 def figure9() -> Finding:
     """Run Algorithm 6 on all pairs of Case C: the clusters that its paths visit."""
     return _clusters("C", lambda counts: counts == [3] * 4, "4 paths, each joined in a cluster of the other class")
@@ -201,6 +256,13 @@ CLAIMS = (
         reading="choices as in Algorithm 6",
     ),
     disjoint_claim(
+        "Figure 8",
+        "disjoint paths of Case B on HDN(3-cube, 1, {2}), joined over cross-edges",
+        "4, one of them by a dispersion node in the cluster of v",
+        figure8,
+        reading="choices as in Algorithm 6",
+    ),
+    disjoint_claim(
         "Figure 9",
         "disjoint paths of Case C on HDN(3-cube, 1, {2})",
         "each of the 4 joined in a cluster of the other class",
@@ -214,6 +276,15 @@ CLAIMS = (
         algorithm4,
         "E6",
         "from the first node to all of its base network; choices as in Algorithm 6; the paths share u only",
+    ),
+    disjoint_claim(
+        "Algorithm 5",
+        "distributed paths of u, one of them ended at a pre-assigned node v of its cluster",
+        "d_0 + k paths, the others to as many clusters",
+        algorithm5,
+        "E6",
+        f"from the first node to the others of its cluster, {MOST_ENDS - 1} at most; Algorithm 4 with a case for "
+        "v = u; choices as in Algorithm 6; the paths share u only",
     ),
     disjoint_claim(
         "abstract, Theorem 4",

@@ -90,10 +90,11 @@ def mended_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     return [without_loops(path) for path in literal_routes(network, src, dst, third_cluster=True)]
 
 
-def fan(network: Network, node: int, *, own_edge: bool = True) -> list[list[int]]:
-    """Return what Algorithm 3 makes for a node of a dual-net."""
-    dual = dual_network(network, "Algorithm 3")
-    paths = _Literal(nest_of(dual), own_edge, False).algorithm3(len(dual.levels), network.decode(node))
+def fan(network: Network, node: int, *, own_edge: bool = True, end: int | None = None) -> list[list[int]]:
+    """Return what Algorithm 3 makes for a node of a dual-net, or Algorithm 5 if a path is to end at another one."""
+    dual = dual_network(network, "Algorithms 3 and 5")
+    literal, levels, u = _Literal(nest_of(dual), own_edge, False), len(dual.levels), network.decode(node)
+    paths = literal.algorithm3(levels, u) if end is None else literal.algorithm5(levels, u, network.decode(end))
     return [[int(network.encode(digits)) for digits in path] for path in paths]
 
 

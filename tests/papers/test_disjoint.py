@@ -124,6 +124,17 @@ def test_what_makes_a_fan():
     assert not disjoint_fans._is_fan(network, 7, [[0, 4, 5], [0, 2], [0, 1, 5, 7]])
 
 
+def test_what_makes_a_fan_to_clusters():
+    """Of node 0 of four clusters a class: three of the other class, and node 7 of its own."""
+    network = dual_net("hdn(cube(3), [[2]])")
+    good = [[0, 32], [0, 4, 48], [0, 2, 40], [0, 1, 5, 7]]
+    assert disjoint_fans._is_wide_fan(network, 7, good)
+    assert not disjoint_fans._is_wide_fan(network, 5, good)
+    assert not disjoint_fans._is_wide_fan(network, 7, [*good[:2], [0, 2, 49], good[3]])
+    assert not disjoint_fans._is_wide_fan(network, 7, [*good[:3], [0, 2, 5, 7]])
+    assert not disjoint_fans._is_wide_fan(network, 7, good[1:])
+
+
 def test_calls_of_base_routing_by_hand():
     """RDN(Q3, 1): one in a cluster, three between clusters; for two levels each call below takes three in its turn."""
     one, two = dual_net("rdn(cube(3), 1)"), dual_net("hdn(cube(2), [[], [0, 1]])")
@@ -145,5 +156,6 @@ def test_hops_are_those_of_as_many_shortest_paths():
 def test_pictures_of_other_paths_are_told_apart(monkeypatch):
     monkeypatch.setattr(disjoint_fans, "fan", lambda _, node, **__: [[node, node + 1]] * 4)
     monkeypatch.setattr(disjoint_fans, "literal_routes", lambda _, src, dst: [[src, dst]] * 4)
-    for check in (disjoint_fans.figure4_ends, disjoint_fans.figure5, disjoint_fans.figure7, disjoint_fans.figure9):
+    figures = [getattr(disjoint_fans, name) for name in ("figure4_ends", "figure5", "figure7", "figure8", "figure9")]
+    for check in figures:
         assert check().verdict == Verdict.FALSE
