@@ -51,6 +51,16 @@ PICTURES = {
         f"{HDN_3} --fan 0",
         "Paths of Algorithm 3 from a node of the HDN of the 3-cube, S = {2}, to four clusters (figure 5)",
     ),
+    "papers-disj-fan-1.svg": (
+        "DISJ",
+        f"{HDN_3} --fan 0 5",
+        "Paths of Algorithm 5, one to node 5 by a neighbour in its super-node (figure 6a)",
+    ),
+    "papers-disj-fan-2.svg": (
+        "DISJ",
+        f"{HDN_3} --fan 0 7",
+        "Paths of Algorithm 5, one to node 7, in whose super-node is no neighbour (figure 6b)",
+    ),
     "papers-disj-a.svg": ("DISJ", f"{HDN_3} --paths 0 7 {CASE}", "Disjoint paths of Algorithm 6, Case A (figure 7)"),
     "papers-disj-b1.svg": (
         "DISJ",
@@ -66,7 +76,7 @@ PICTURES = {
     "papers-disj-k2.svg": (
         "DISJ",
         f"{HDN_2} --paths 0 63",
-        "Case C with two levels, paths of the default algorithm (figure 10)",
+        "Case C with two levels, paths of the default algorithm (figures 10 and 11)",
     ),
     "papers-hsn.svg": ("HSN", "'hsn(3, cube(2))' --labels address", "HSN(3, Q2) in radix 4 (figure 2)"),
     "papers-petersen.svg": ("HSN", "'petersen()'", "Petersen graph, a nucleus (section 5.3)"),

@@ -173,14 +173,20 @@ def _paths(options: argparse.Namespace, network: "Network") -> tuple["Marks", Re
 
 
 def _fan(options: argparse.Namespace, network: "Network") -> tuple["Marks", Result, int]:
-    """Return the paths of Algorithm 3 from a node, whose ends should be in different clusters."""
+    """Return the paths of Algorithm 3 from a node, whose ends should be in different clusters, or of Algorithm 5."""
     from hdnhw.report.marks import dead_marks, path_marks
     from hdnhw.routing.disjoint_literal import fan
+    from hdnhw.routing.path_faults import clusters_of
     from hdnhw.topology.dualnet import DualNetwork
 
     if not isinstance(network, DualNetwork) or not network.levels:
         raise SpecError(f"--fan is for dual-nets over products, of a level or more; {network.spec} is none")
-    paths = fan(network, network.parse_node(options.fan))
+    if len(options.fan) > 2:
+        raise SpecError(f"--fan takes a node, or two, not {len(options.fan)}")
+    node, *ends = map(network.parse_node, options.fan)
+    if ends and clusters_of(network, ends) != clusters_of(network, [node]):
+        raise SpecError(f"--fan takes two nodes of one cluster; {node} and {ends[0]} are in two")
+    paths = fan(network, node, end=ends[0] if ends else None)
     drawn = {f"path {number}": path for number, path in enumerate(paths, start=1)}
     marks = path_marks(drawn, (), dead_marks(network, dead_of(network, options)))
     return marks, {"paths": drawn}, DONE
@@ -249,8 +255,10 @@ def _add_options(parser: Parser) -> None:
     )
     drawn.add_argument(
         "--fan",
-        metavar="NODE",
-        help="draw paths from NODE to different clusters of a dual-net: Algorithm 3 of the disjoint-path paper",
+        nargs="+",
+        metavar=("NODE", "END"),
+        help="draw paths from NODE to different clusters of a dual-net: Algorithm 3 of the disjoint-path paper; with "
+        "END, a node of the same cluster, Algorithm 5: one path ends there",
     )
     drawn.add_argument("--cluster", metavar="NODE", help="draw the cross-edges that leave NODE's cluster in a dual-net")
     drawn.add_argument(

@@ -53,7 +53,9 @@ ERRATA = {
         "messages, unsaid."
     ),
     "E13": (
-        "T_0 is used in two ways, with the length of a message and with the words of a step; a length m is missing."
+        "T_0 is used in two ways, with the length of a message and with the words of a step; a length m is missing. "
+        "Beside it, section 4 says Algorithm 4 where Algorithm 2 is meant, and the conclusion recursive dual-net for "
+        "HDN."
     ),
     "E14": (
         "Algorithm 2 of the total exchange does not say which node of a super-node gets a message; its time "

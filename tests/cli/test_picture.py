@@ -248,6 +248,18 @@ def test_a_fan_leads_to_different_clusters(draw):
     assert "source, and ends of paths" in drawing.legend
 
 
+@pytest.mark.parametrize("end", [5, 7])
+def test_a_path_of_a_fan_can_end_in_the_own_cluster(draw, end):
+    drawing, _ = draw(f"'hdn(cube(3), [[0]])' --fan 0 {end}")
+    graph = graph_of("hdn(cube(3), [[0]])")
+    paths = [nodes_of(hops) for hops in drawing.hops.values()]
+    assert all(networkx.is_simple_path(graph, path) for path in paths)
+    assert sorted(path[-1] // 8 for path in paths) == [0, *sorted({path[-1] // 8 for path in paths} - {0})]
+    assert [path[-1] for path in paths if path[-1] < 32] == [end]
+    inner = [node for path in paths for node in path[1:]]
+    assert (len(paths), len(set(inner))) == (4, len(inner))
+
+
 def test_the_edges_of_a_cluster(draw):
     """Figure 3 of the dual-cube paper: cluster 0 of class 1, nodes with 1 above and 000 below."""
     drawing, result = draw("'dualcube(4)' --cluster 1000000 --labels address")
@@ -433,6 +445,8 @@ def test_refusals(run, options, why):
     ("options", "why"),
     [
         ("'cube(3)' --fan 0", r"--fan is for dual-nets over products, of a level or more; cube\(3\) is none"),
+        ("'hdn(cube(3), [[0]])' --fan 0 63", "--fan takes two nodes of one cluster; 0 and 63 are in two"),
+        ("'hdn(cube(3), [[0]])' --fan 0 5 7", "--fan takes a node, or two, not 3"),
         ("'ccc(3)' --cluster 0", r"--cluster is for dual-nets of a level or more; ccc\(3\) is none"),
         ("'ccc(3)' --collective broadcast", "a schedule in steps is for products, dual-nets"),
     ],
