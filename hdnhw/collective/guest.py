@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hdnhw.spec import Factor, NetworkSpec, Product, SpecError, cube, product
 from hdnhw.spec.products import complete, mesh, torus
 from hdnhw.topology.graph import Network
-from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["guest_of", "guest_table", "host_of"]
@@ -54,15 +54,8 @@ def _block_table(host: SwappedNetwork) -> Integers | None:
     block = np.arange(len(table))[:, None] // top
     blocks = np.where((table >= 0) & (table // top == block), table % top, -1).reshape(-1, top, table.shape[1])
     first: Integers = blocks[0]
-    return first if (blocks == first).all() and _is_connected(first) else None
-
-
-def _is_connected(table: Integers) -> bool:
-    reached, frontier = {0}, [0]
-    while frontier:
-        frontier = [node for node in {int(there) for here in frontier for there in table[here]} - reached if node >= 0]
-        reached |= set(frontier)
-    return len(reached) == len(table)
+    is_whole = (blocks == first).all() and (table_distances(first.astype(np.int32), 0) >= 0).all()
+    return first if is_whole else None
 
 
 def guest_of(host: SwappedNetwork) -> NetworkSpec | None:

@@ -40,11 +40,6 @@ class SwapMachine(CubeMachine):
         """By the nodes that they are in."""
         return self._values
 
-    @property
-    def words(self) -> int:  # type: ignore[override]
-        """One value a step."""
-        return self.dimension_steps + self.exchange_steps
-
     def group(self, bit: int) -> int:
         """Return the level of a dimension, 0 being that of X_1."""
         return bit // self.width
@@ -74,7 +69,7 @@ class SwapMachine(CubeMachine):
             self.has_part = not self.has_part
         else:
             self.order[0], self.order[place] = self.order[place], self.order[0]
-        self.exchange_steps += 1
+        self.exchange_steps, self.words = self.exchange_steps + 1, self.words + 1
 
     def bring(self, level: int) -> None:
         """Bring the digit of a level to the nuclei, 0 being that of X_1, by one swap if it is elsewhere.
@@ -105,7 +100,7 @@ class SwapMachine(CubeMachine):
         self.bring(self.group(bit))
         received = self._values[self.table[:, self.width - 1 - bit % self.width]]
         self._values = rule(self._values, received, self.numbers, bit)
-        self.dimension_steps += 1
+        self.dimension_steps, self.words = self.dimension_steps + 1, self.words + 1
 
     def multiply(self, other: "SwapMachine") -> None:
         """Multiply each value by the other machine's."""

@@ -1,12 +1,12 @@
 """Disjoint-path paper, section 3: distributed paths to a given node, and how often Base_routing is called."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from math import prod
 
 from hdnhw.papers.claim import Case, Finding, judge
 from hdnhw.papers.disjoint_networks import disjoint_claim
-from hdnhw.papers.disjoint_paths import networks_with_fans
+from hdnhw.papers.disjoint_paths import networks_with_fans, super_nodes_of
 from hdnhw.papers.families import compare, dual_net, dual_nets
 from hdnhw.routing.algorithm1 import base_routing_calls
 from hdnhw.routing.disjoint import short_routes
@@ -33,16 +33,27 @@ def _is_fan(network: DualNetwork, end: int, paths: list[list[int]]) -> bool:
 
     Paths to other nodes must leave the super-node of the first one, as its own cross-edge is a path, too.
     """
-    nest, inner = nest_of(network), [node for path in paths for node in path[1:]]
+    nest = nest_of(network)
 
     def door(node: int) -> tuple[int, ...]:
         return nest.super_node(1, nest.cut(0, network.decode(node))[1])
 
     doors = [door(path[-1]) for path in paths]
     away = all(door(path[0]) != door(path[-1]) for path in paths if path[-1] != end)
-    apart = len(set(inner)) == len(inner) and paths[0][0] not in inner and len(set(doors)) == len(doors)
     enough = len(paths) == len(network.ports) - len(network.levels)
-    return enough and apart and away and any(path[-1] == end for path in paths)
+    return enough and _are_apart(paths, doors) and away and any(path[-1] == end for path in paths)
+
+
+def _are_apart(paths: list[list[int]], doors: Sequence[object]) -> bool:
+    """Return whether paths share their first node only, and no two of what they lead to are the same."""
+    inner = [node for path in paths for node in path[1:]]
+    return len(set(inner)) == len(inner) and paths[0][0] not in inner and len(set(doors)) == len(doors)
+
+
+def _reached(name: str, nodes: int, published: str, fails: Sequence[int], ends: Sequence[int]) -> Case:
+    """Return the case of a network in which the paths to some nodes are not as published."""
+    computed = f"not to {len(fails)} of {len(ends)} nodes"
+    return Case(network=name, nodes=nodes, published=published, computed=computed, holds=not fails)
 
 
 def algorithm4() -> Finding:
@@ -53,15 +64,7 @@ def algorithm4() -> Finding:
         for same, ends in ((True, [0]), (False, range(1, size))):
             fails = [end for end in ends if not _is_fan(network, end, base_fan(network, 0, end))]
             which = "v = u" if same else "v not u"
-            cases.append(
-                Case(
-                    network=f"{network.spec}, {which}",
-                    nodes=network.num_nodes,
-                    published="d_0 paths",
-                    computed=f"not to {len(fails)} of {len(ends)} nodes",
-                    holds=not fails,
-                )
-            )
+            cases.append(_reached(f"{network.spec}, {which}", network.num_nodes, "d_0 paths", fails, ends))
             row[which] = f"{len(ends) - len(fails)} of {len(ends)}"
         table.append(row)
     return judge(cases, of="networks, each with v = u and with v not u", table=table)
@@ -69,32 +72,18 @@ def algorithm4() -> Finding:
 
 def _is_wide_fan(network: DualNetwork, end: int, paths: list[list[int]]) -> bool:
     """Return whether they are d0 + k paths that share the first node only, one to `end`, others to as many clusters."""
-    inner = [node for path in paths for node in path[1:]]
     doors = [cluster for path in paths if path[-1] != end for cluster in clusters_of(network, path[-1:])]
-    apart = len(set(inner)) == len(inner) and paths[0][0] not in inner and len(set(doors)) == len(doors)
-    return len(paths) == len(network.ports) == len(doors) + 1 and apart
+    return len(paths) == len(network.ports) == len(doors) + 1 and _are_apart(paths, doors)
 
 
 def algorithm5() -> Finding:
     """Run Algorithm 5 from the first node of each network to the others of its cluster."""
     cases = []
     for network in networks_with_fans():
-        ends = range(1, min(MOST_ENDS, network.num_nodes // (2 * _clusters_of_a_class(network))))
+        ends = range(1, min(MOST_ENDS, network.num_nodes // (2 * super_nodes_of(network, len(network.levels)))))
         fails = [end for end in ends if not _is_wide_fan(network, end, fan(network, 0, end=end))]
-        cases.append(
-            Case(
-                network=str(network.spec),
-                nodes=network.num_nodes,
-                published="d_0 + k paths",
-                computed=f"not to {len(fails)} of {len(ends)} nodes",
-                holds=not fails,
-            )
-        )
+        cases.append(_reached(str(network.spec), network.num_nodes, "d_0 + k paths", fails, ends))
     return judge(cases)
-
-
-def _clusters_of_a_class(network: DualNetwork) -> int:
-    return prod(network.radices[place] for place in network.levels[-1].cluster)
 
 
 def calls() -> Finding:
@@ -181,22 +170,12 @@ def figure7() -> Finding:
 
 def figure8() -> Finding:
     """Run Algorithm 6 on all pairs of Case B: whether its paths share no node but the ends."""
-    network = dual_net(PICTURED)
-    cases = []
-    for src, dst in permutations(range(network.num_nodes), 2):
-        if case_of(network, src, dst) == "B":
-            paths = literal_routes(network, src, dst)
-            fault = fault_of_paths(lambda node: network.neighbors(node).values(), src, dst, paths)
-            cases.append(
-                Case(
-                    network=f"{network.format_node(src)} to {network.format_node(dst)}",
-                    nodes=network.num_nodes,
-                    published="4 disjoint paths",
-                    computed=f"{len(paths)} paths, {fault or 'disjoint'}",
-                    holds=len(paths) == 4 and fault is None,
-                )
-            )
-    return judge(cases, of="pairs, all there are")
+
+    def look(network: DualNetwork, ends: tuple[int, int], paths: list[list[int]]) -> tuple[str, bool]:
+        fault = fault_of_paths(lambda node: network.neighbors(node).values(), *ends, paths)
+        return f"{len(paths)} paths, {fault or 'disjoint'}", len(paths) == 4 and fault is None
+
+    return _on_pairs("B", look, "4 disjoint paths")
 
 
 def figure9() -> Finding:
@@ -205,22 +184,28 @@ def figure9() -> Finding:
 
 
 def _clusters(case: str, is_pictured: Callable[[list[int]], bool], published: str) -> Finding:
+    def look(network: DualNetwork, _ends: tuple[int, int], paths: list[list[int]]) -> tuple[str, bool]:
+        counts = sorted(len(clusters_of(network, path)) for path in paths)
+        return f"clusters {counts}", len(counts) == 4 and is_pictured(counts)
+
+    return _on_pairs(case, look, published)
+
+
+Look = Callable[[DualNetwork, tuple[int, int], list[list[int]]], tuple[str, bool]]
+"""Takes a network, two nodes and paths; returns what the paths are, and whether they are as published."""
+
+
+def _on_pairs(case: str, look: Look, published: str) -> Finding:
+    """Run Algorithm 6 on all pairs of a case."""
     network = dual_net(PICTURED)
     cases = []
-    for src in range(network.num_nodes):
-        for dst in range(network.num_nodes):
-            if src != dst and case_of(network, src, dst) == case:
-                paths = literal_routes(network, src, dst)
-                counts = sorted(len(clusters_of(network, path)) for path in paths)
-                cases.append(
-                    Case(
-                        network=f"{network.format_node(src)} to {network.format_node(dst)}",
-                        nodes=network.num_nodes,
-                        published=published,
-                        computed=f"clusters {counts}",
-                        holds=len(counts) == 4 and is_pictured(counts),
-                    )
-                )
+    for src, dst in permutations(range(network.num_nodes), 2):
+        if case_of(network, src, dst) == case:
+            computed, holds = look(network, (src, dst), literal_routes(network, src, dst))
+            name = f"{network.format_node(src)} to {network.format_node(dst)}"
+            cases.append(
+                Case(network=name, nodes=network.num_nodes, published=published, computed=computed, holds=holds)
+            )
     return judge(cases, of="pairs, all there are")
 
 

@@ -24,7 +24,7 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
 
-__all__ = ["CLAIMS", "networks_with_fans"]
+__all__ = ["CLAIMS", "networks_with_fans", "super_nodes_of"]
 
 SAMPLE = 60
 """Pairs drawn a case and network, with seed 1."""
@@ -47,8 +47,8 @@ def networks_with_fans() -> list[DualNetwork]:
     return [
         network
         for network in _networks()
-        if _names(network, len(network.levels)) >= len(network.ports)
-        and _names(network, 1) > len(network.ports) - len(network.levels)
+        if super_nodes_of(network, len(network.levels)) >= len(network.ports)
+        and super_nodes_of(network, 1) > len(network.ports) - len(network.levels)
     ]
 
 
@@ -101,14 +101,14 @@ def enough_super_nodes() -> Finding:
     cases = []
     for network in _networks():
         want, nodes = len(network.ports), network.num_nodes
-        if _names(network, len(network.levels)) >= want:
+        if super_nodes_of(network, len(network.levels)) >= want:
             fewest = min(len(fan(network, node)) for node in range(0, nodes, max(1, nodes // 32)))
-            enough = _names(network, 1) > want - len(network.levels)
+            enough = super_nodes_of(network, 1) > want - len(network.levels)
             cases.append(compare(network, f"{want} paths", f"{fewest} paths", condition=enough))
     return judge(cases, condition="|B| / s_1 >= d_0 + 1")
 
 
-def _names(network: DualNetwork, level: int) -> int:
+def super_nodes_of(network: DualNetwork, level: int) -> int:
     """Return the super-nodes of a level in a cluster, which are the clusters of a class."""
     count = 1
     for place in network.levels[level - 1].cluster:
@@ -127,7 +127,7 @@ def existence() -> Finding:
         most = max([want, *(disjoint_paths(table, src, dst) for src, dst in apart)])
         computed = f"{want} paths" if not fails else f"not for {len(fails)} pairs"
         cases.append(compare(network, f"{most} paths", computed))
-        met += _names(network, len(network.levels)) >= want
+        met += super_nodes_of(network, len(network.levels)) >= want
     found = judge(cases, of=f"{SAMPLED} a case")
     return replace(found, computed=f"{found.computed}; {met} of them meet the condition")
 
