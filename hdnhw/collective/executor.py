@@ -25,16 +25,19 @@ __all__ = ["MOST_NODES", "Execution", "ScheduleError", "check_size", "execute"]
 MOST_NODES = 1 << 15
 """Of an operation of all nodes: 2^30 messages."""
 
-FINE, NO_PORT, TWO_PORTS, NOT_HELD, ELSEWHERE = range(5)
+FINE, NO_PORT, TWO_PORTS, NOT_HELD, ELSEWHERE, LOST = range(6)
 FAULTS = {
     NO_PORT: "sends over a port that it does not have",
     TWO_PORTS: "sends one message over two ports",
     NOT_HELD: "has to send a message that it does not hold",
     ELSEWHERE: "holds a message in the end that is for another node, or lacks one",
+    LOST: "gets a contribution for a result that it has given away",
 }
 
 Integers = npt.NDArray[np.int64]
-_SIGNATURE = f"UniTuple(int64, 4)({SENDS}, int64[::1], int32[:, ::1], int64[:, ::1], int64, int64[:, ::1], int64[::1])"
+_ARGUMENTS = f"{SENDS}, int64[::1], int32[:, ::1], int64[:, ::1], int64, int64[:, ::1], int64[::1]"
+_SIGNATURE = f"UniTuple(int64, 4)({_ARGUMENTS})"
+_LISTED = f"UniTuple(int64, 4)({_ARGUMENTS}, int64[:, ::1])"
 
 
 class ScheduleError(ValueError):
@@ -104,13 +107,12 @@ class Execution:
         return int((self.neighbors >= 0).sum()) // 2
 
 
-@kernel(_SIGNATURE)
+@kernel(_LISTED)
 def _hand_on(
-    sends: Any, address: Any, neighbors: Any, numbers: Any, source: int, counts: Any, ports: Any
+    sends: Any, address: Any, neighbors: Any, numbers: Any, source: int, counts: Any, ports: Any, targets: Any
 ) -> tuple[int, int, int, int]:
-    """Move the messages of one source to their destinations; return (fault, step, node, 0)."""
-    nodes = len(address)
-    for dst in range(nodes):
+    """Move the messages of one source to their destinations, listed in a row; return (fault, step, node, 0)."""
+    for dst in targets[0]:
         node = source
         for step in range(len(numbers)):
             here, port = node, -1
@@ -156,6 +158,36 @@ def _copy(
     return FINE, 0, 0, repeats
 
 
+@kernel(_LISTED)
+def _combine(
+    sends: Any, address: Any, neighbors: Any, numbers: Any, target: int, counts: Any, ports: Any, moved: Any
+) -> tuple[int, int, int, int]:
+    """Combine what all nodes have for one, and list who gives its part to whom; return (fault, step, node, 0)."""
+    nodes, known, never = len(address), 0, len(numbers)
+    given, taken, parts = np.full(nodes, never, np.int64), np.full(nodes, never, np.int64), np.ones(nodes, np.int64)
+    for step in range(never):
+        for number in range(numbers[step, 0], numbers[step, 1]):
+            for node in range(nodes):
+                if sends(number, address[node], 0, address[target]):
+                    if given[node] < never:
+                        return NOT_HELD, step, node, 0
+                    other = neighbors[node, ports[number]]
+                    if other < 0:
+                        return NO_PORT, step, node, 0
+                    if taken[node] == step:
+                        return LOST, step, node, 0
+                    if given[other] < never:
+                        return LOST, step, other, 0
+                    given[node], taken[other] = step, step
+                    parts[other] += parts[node]
+                    counts[number, node] += 1
+                    moved[known, 0], moved[known, 1], moved[known, 2] = step, node, other
+                    known += 1
+    if parts[target] != nodes:
+        return ELSEWHERE, never - 1, target, 0
+    return FINE, 0, 0, 0
+
+
 def check_size(network: Network) -> None:
     """Raise SpecError if a network is too large."""
     if not 2 <= network.num_nodes <= MOST_NODES:
@@ -179,8 +211,8 @@ def execute(
     all_port : bool
         Whether a node may use all its ports in a step; otherwise it sends over one at most and receives over one.
     sources : sequence of int, optional
-        The sources whose messages are moved, distinct; all of the schedule by default. Of a sample, what a node sends
-        is but a part; the sum over the nodes is that of these sources.
+        The sources whose messages are moved, or the nodes whose results are combined, distinct; all of the schedule by
+        default. Of a sample, what a node sends is but a part; the sum over the nodes is that of these sources.
     progress : callable
         Is told a stage and the share of the sources whose messages have been moved.
 
@@ -200,11 +232,11 @@ def execute(
     ports = np.array([send.port for step in schedule.steps for send in step.sends], np.int64)
     address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
     table, counts, repeats = neighbor_table(network), np.zeros((len(ports), nodes), np.int64), 0
-    kernel, sends = _copy if schedule.copies else _hand_on, compile_sends(schedule)
+    sends, move = compile_sends(schedule), _mover(schedule)
     if sources is None:
-        sources = range(nodes) if schedule.root is None else [schedule.root]
+        sources = sources_of(schedule)
     for done, source in enumerate(sources, start=1):
-        fault, step, node, again = kernel(sends, address, table, numbers, source, counts, ports)
+        fault, step, node, again = move(sends, address, table, numbers, source, counts, ports)
         if fault:
             raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
         repeats += again
@@ -214,7 +246,27 @@ def execute(
         sent[np.searchsorted(sizes, number, side="right") - 1, :, port] = counts[number]
     if not all_port:
         _check_one_port(schedule, sent, table)
-    return Execution(sent, table, len(sources) * nodes, repeats, all_port)
+    gathers = schedule.to_root and not schedule.combines
+    return Execution(sent, table, len(sources) * (1 if gathers else nodes), repeats, all_port)
+
+
+def sources_of(schedule: Schedule) -> Sequence[int]:
+    """Return the sources of the messages; of a schedule that combines them, the nodes that get results."""
+    if schedule.root is None or (schedule.to_root and not schedule.combines):
+        return range(schedule.network.num_nodes)
+    return [schedule.root]
+
+
+def _mover(schedule: Schedule) -> Callable[..., tuple[int, int, int, int]]:
+    """Return what moves the messages of one source, or those that are combined for one node."""
+    nodes = schedule.network.num_nodes
+    if schedule.combines:
+        moved = np.empty((nodes - 1, 3), np.int64)
+        return lambda *arguments: _combine(*arguments, moved)
+    if schedule.copies:
+        return _copy
+    targets = np.array([[schedule.root]] if schedule.to_root else [range(nodes)], np.int64)
+    return lambda *arguments: _hand_on(*arguments, targets)
 
 
 def _check_one_port(schedule: Schedule, sent: Integers, table: npt.NDArray[np.int32]) -> None:

@@ -1,5 +1,6 @@
 """The schedule of an operation by its name."""
 
+from hdnhw.collective.backwards import backwards
 from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.scatter import scatter_schedule
 from hdnhw.collective.schedule import Schedule
@@ -7,7 +8,10 @@ from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
 from hdnhw.spec import EXCHANGE_ORDERS
 from hdnhw.topology.network import Network
 
-__all__ = ["operation_schedule"]
+__all__ = ["BACKWARDS", "operation_schedule"]
+
+BACKWARDS = {"reduce": "broadcast", "reducescatter": "allgather", "gather": "scatter"}
+"""Operations, and those that they are backwards."""
 
 
 def operation_schedule(
@@ -20,15 +24,18 @@ def operation_schedule(
     network : Network
     operation : str
     root : int
-        Of a broadcast or scatter.
+        Of an operation that has one.
     order : str
         Of a total exchange, one of :data:`hdnhw.spec.EXCHANGE_ORDERS`.
     all_port : bool
     """
+    if operation == "exchange":
+        return exchange_schedule(network, order, all_port=all_port)
+    if operation in BACKWARDS:
+        forwards = operation_schedule(network, BACKWARDS[operation], root=root, all_port=all_port)
+        return backwards(forwards, operation)
     if operation == "broadcast":
         return broadcast_schedule(network, root, all_port=all_port)
     if operation == "scatter":
         return scatter_schedule(network, root, all_port=all_port)
-    if operation == "allgather":
-        return allgather_schedule(network, all_port=all_port)
-    return exchange_schedule(network, order, all_port=all_port)
+    return allgather_schedule(network, all_port=all_port)

@@ -83,9 +83,14 @@ class Schedule:
         Of all conditions.
     steps : tuple of Step
     copies : bool
-        Whether a node keeps what it sends (broadcast, all-gather) or hands it on (scatter, total exchange).
+        Whether a node keeps what it sends (broadcast, all-gather) or hands it on.
     root : int or None
-        The only source; None if every node is one.
+        The only source, or the only destination (gather, reduce); None if every node is one.
+    combines : bool
+        Whether messages for the same destination are combined where they meet (reduce, reduce-scatter): a node has one
+        partial result for each destination, and no condition reads a source.
+    to_root : bool
+        Whether the root is the only destination, not the only source.
     """
 
     network: Network
@@ -94,6 +99,8 @@ class Schedule:
     steps: tuple[Step, ...]
     copies: bool
     root: int | None = None
+    combines: bool = False
+    to_root: bool = False
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
@@ -163,6 +170,29 @@ class Builder:
         """Return the schedule of these steps."""
         return Schedule(self.network, name, self.circuit, tuple(steps), copies, root)
 
+    def behind(self, port: int, node: Target) -> tuple[dict[int, Term], Term]:
+        """Return the digits of a node's neighbour behind a port, and whether there is one: a leader has no swap."""
+        name, one, digits = self.network.ports[port].name, self.circuit.constant(1), dict(node)
+        if name.startswith("cross"):
+            layout = self.levels[int(name.removeprefix("cross")) - 1]
+            digits[layout.class_digit] = ~node[layout.class_digit]
+            for cluster, place in zip(layout.cluster, layout.super_node, strict=True):
+                digits[cluster], digits[place] = node[place], node[cluster]
+            return digits, one
+        if name.startswith("swap"):
+            level = int(name.removeprefix("swap"))
+            digits |= self.brought(level, node, node)
+            for place, inner in zip(self._places[level], self._facing(level), strict=True):
+                digits[place] = node[inner].submod(self._block(place, inner, node), self.network.radices[inner])
+            return digits, self._away(level, node)
+        factor, step = self.base.ports[port].factor, self.base.ports[port].step
+        place, kind = self.base_digits[factor], self.base.factors[factor]
+        if kind.is_edge:
+            return digits | {place: ~node[place]}, one
+        moved = node[place].submod(self.circuit.constant(-step % kind.size), kind.size)
+        end = self.circuit.constant(kind.size - 1 if step == 1 else 0)
+        return digits | {place: moved}, ~node[place].eq(end) if kind.kind == "path" else one
+
     def equal(self, one: Target, other: Target, places: Sequence[int], others: Sequence[int] | None = None) -> Term:
         """Return whether `one` at `places` equals `other` at the same places, or at `others`."""
         pairs = zip(places, places if others is None else others, strict=True)
@@ -187,8 +217,11 @@ class Builder:
 
     def swap(self, level: int, when: Term) -> Step:
         """Return the step over the links of a level of an HSN; a leader has none and sends nothing."""
-        away = ~self.equal(self.brought(level, self.own, self.own), self.own, self._facing(level))
-        return Step(f"swap{level}", (Send(self._ports[f"swap{level}"], when & away),))
+        return Step(f"swap{level}", (Send(self._ports[f"swap{level}"], when & self._away(level, self.own)),))
+
+    def _away(self, level: int, node: Target) -> Term:
+        """Return whether a node's swap of a level leads to another one."""
+        return ~self.equal(self.brought(level, node, node), node, self._facing(level))
 
     def matches(self, target: Target, levels: Iterable[int]) -> Term:
         """Return whether the own X_i are those of `target`."""

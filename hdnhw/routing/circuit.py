@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["INTEGER_OPERATIONS", "Circuit", "Gate", "Term"]
+__all__ = ["INTEGER_OPERATIONS", "TERM_OPERATIONS", "Circuit", "Gate", "Term"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,21 @@ INTEGER_OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "odd": lambda a: a & 1,
     "mux": lambda condition, a, b: a if condition else b,
 }
+
+
+TERM_OPERATIONS: Mapping[str, Callable[..., Any]] = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "not": lambda a: ~a,
+    "eq": lambda a, b: a.eq(b),
+    "lt": lambda a, b: a.lt(b),
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "submod": lambda a, b, n: a.submod(b, n.low),
+    "odd": lambda a: a.odd(),
+    "mux": lambda condition, a, b: condition.mux(a, b),
+}
+"""For :meth:`Circuit.run`: a circuit once more, with terms of any circuit for its inputs."""
 
 
 class Term:
