@@ -1,9 +1,9 @@
 """Reduce, reduce-scatter and gather: the schedules of broadcast, all-gather and scatter, read backwards.
 
-Where a broadcast sends a message from u to v in step t of T, a reduce sends the partial result of v to u in step T - 1 - t:
-v has by then what all nodes sent it that have their message by way of v. In a broadcast every node gets the message
-once, so in a reduce it gives its partial result away once, and each contribution comes to the root once. Start-ups and
-words are the same.
+Where a broadcast sends a message from u to v in step t of T, a reduce sends the partial result of v to u in step
+T - 1 - t: by then v has the contributions of all nodes that get the message by way of it. In a broadcast every node
+gets the message once, so in a reduce it gives its partial result away once, and each contribution comes to the root
+once. Start-ups and words are the same.
 
 The condition at v is that at u: with the digits of the neighbour behind the port for the own ones, and what was read of
 the source read of the destination. So it is arithmetic on digits again, with no table. A scatter's condition is true

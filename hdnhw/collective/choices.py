@@ -1,6 +1,6 @@
 """What a user chooses from, by itself: the command line knows it without loading schedules."""
 
-__all__ = ["ALGORITHMS", "SPLITS", "SWAPS"]
+__all__ = ["ALGORITHMS", "NUMBERS", "OPERATORS", "SPLITS", "SWAPS"]
 
 ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "convolution", "matrix")
 """Of a hypercube, for :func:`hdnhw.collective.ascend.run_algorithm`."""
@@ -11,3 +11,9 @@ SWAPS = ("paper", "lazy")
 SPLITS = ("destination", "source", "sum", "first")
 """What a message takes for its base digits in SN^j where the papers leave them open: those of where it is to go, those
 that it has, their sum, digit by digit, or zeros: to the letter, as one node of a super-node then gets all of msg_q."""
+
+OPERATORS = ("sum", "min", "max", "and", "or", "xor")
+"""How contributions are combined, word by word."""
+
+NUMBERS = (*(f"{sign}int{width}" for sign in ("", "u") for width in (8, 16, 32, 64)), "float32")
+"""What a word that is combined is."""

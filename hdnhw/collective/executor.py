@@ -20,7 +20,7 @@ from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
-__all__ = ["MOST_NODES", "Execution", "ScheduleError", "check_size", "execute"]
+__all__ = ["MOST_NODES", "Execution", "ScheduleError", "check_one_port", "check_size", "execute"]
 
 MOST_NODES = 1 << 15
 """Of an operation of all nodes: 2^30 messages."""
@@ -201,6 +201,7 @@ def execute(
     *,
     all_port: bool = False,
     sources: Sequence[int] | None = None,
+    observe: Callable[[int, Integers], None] = lambda *_: None,
     progress: Callable[[str, float], None] = lambda *_: None,
 ) -> Execution:
     """Move the messages of a schedule.
@@ -213,6 +214,9 @@ def execute(
     sources : sequence of int, optional
         The sources whose messages are moved, or the nodes whose results are combined, distinct; all of the schedule by
         default. Of a sample, what a node sends is but a part; the sum over the nodes is that of these sources.
+    observe : callable
+        Is told each node whose results have been combined and, in their order, the (step, node, neighbor) at which
+        a node has given its part away, as an array that is used again.
     progress : callable
         Is told a stage and the share of the sources whose messages have been moved.
 
@@ -232,7 +236,8 @@ def execute(
     ports = np.array([send.port for step in schedule.steps for send in step.sends], np.int64)
     address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
     table, counts, repeats = neighbor_table(network), np.zeros((len(ports), nodes), np.int64), 0
-    sends, move = compile_sends(schedule), _mover(schedule)
+    moved = np.zeros((nodes - 1, 3), np.int64)
+    sends, move = compile_sends(schedule), _mover(schedule, moved)
     if sources is None:
         sources = sources_of(schedule)
     for done, source in enumerate(sources, start=1):
@@ -240,12 +245,14 @@ def execute(
         if fault:
             raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
         repeats += again
+        if schedule.combines:
+            observe(source, moved)
         progress("sources", done / len(sources))
     sent = np.zeros((len(schedule.steps), nodes, len(network.ports)), np.int64)
     for number, port in enumerate(ports):
         sent[np.searchsorted(sizes, number, side="right") - 1, :, port] = counts[number]
     if not all_port:
-        _check_one_port(schedule, sent, table)
+        check_one_port(f"{schedule.name} on {network.spec}", sent, table)
     gathers = schedule.to_root and not schedule.combines
     return Execution(sent, table, len(sources) * (1 if gathers else nodes), repeats, all_port)
 
@@ -257,11 +264,10 @@ def sources_of(schedule: Schedule) -> Sequence[int]:
     return [schedule.root]
 
 
-def _mover(schedule: Schedule) -> Callable[..., tuple[int, int, int, int]]:
-    """Return what moves the messages of one source, or those that are combined for one node."""
+def _mover(schedule: Schedule, moved: Integers) -> Callable[..., tuple[int, int, int, int]]:
+    """Return what moves the messages of one source, or combines those for one node and lists that in `moved`."""
     nodes = schedule.network.num_nodes
     if schedule.combines:
-        moved = np.empty((nodes - 1, 3), np.int64)
         return lambda *arguments: _combine(*arguments, moved)
     if schedule.copies:
         return _copy
@@ -269,10 +275,12 @@ def _mover(schedule: Schedule) -> Callable[..., tuple[int, int, int, int]]:
     return lambda *arguments: _hand_on(*arguments, targets)
 
 
-def _check_one_port(schedule: Schedule, sent: Integers, table: npt.NDArray[np.int32]) -> None:
+def check_one_port(what: str, sent: Integers, neighbors: npt.NDArray[np.int32]) -> None:
+    """Raise ScheduleError if a node sends or receives over two ports in a step; `what` is done where."""
     for number, used in enumerate(sent > 0):
-        received = np.bincount(table[used], minlength=len(table))
-        for what, count in (("sends", used.sum(axis=1)), ("receives", received)):
+        received = np.bincount(neighbors[used], minlength=len(neighbors))
+        for way, count in (("sends", used.sum(axis=1)), ("receives", received)):
             if count.max(initial=0) > 1:
-                where = f"step {number} of {schedule.name} on {schedule.network.spec}"
-                raise ScheduleError(f"{where}: node {int(count.argmax())} {what} over {int(count.max())} ports")
+                raise ScheduleError(
+                    f"step {number} of {what}: node {int(count.argmax())} {way} over {int(count.max())} ports"
+                )

@@ -184,7 +184,7 @@ class Builder:
             digits |= self.brought(level, node, node)
             for place, inner in zip(self._places[level], self._facing(level), strict=True):
                 digits[place] = node[inner].submod(self._block(place, inner, node), self.network.radices[inner])
-            return digits, self._away(level, node)
+            return digits, self.away(level, node)
         factor, step = self.base.ports[port].factor, self.base.ports[port].step
         place, kind = self.base_digits[factor], self.base.factors[factor]
         if kind.is_edge:
@@ -217,9 +217,9 @@ class Builder:
 
     def swap(self, level: int, when: Term) -> Step:
         """Return the step over the links of a level of an HSN; a leader has none and sends nothing."""
-        return Step(f"swap{level}", (Send(self._ports[f"swap{level}"], when & self._away(level, self.own)),))
+        return Step(f"swap{level}", (Send(self._ports[f"swap{level}"], when & self.away(level, self.own)),))
 
-    def _away(self, level: int, node: Target) -> Term:
+    def away(self, level: int, node: Target) -> Term:
         """Return whether a node's swap of a level leads to another one."""
         return ~self.equal(self.brought(level, node, node), node, self._facing(level))
 
@@ -246,6 +246,13 @@ class Builder:
         pairs = zip(self._places[level], self._facing(level), strict=True)
         return self.circuit.all_of(
             self._block(place, inner, self.own).eq(self._block(place, inner, target)) for place, inner in pairs
+        )
+
+    def first_block(self, level: int) -> Term:
+        """Return whether the own X_1 is in the first block of each digit that X_i is over a divisor of."""
+        pairs = zip(self._places[level], self._facing(level), strict=True)
+        return self.circuit.all_of(
+            self.own[inner].lt(self.circuit.constant(self.network.radices[place])) for place, inner in pairs
         )
 
     def _facing(self, level: int) -> Sequence[int]:

@@ -4,15 +4,15 @@ What they compute is read from the text's own gates, for every router and every 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hdnhw.prove.finding import Finding
 from hdnhw.prove.netlist import Cone, ForeignInputError, Net, Netlist
+from hdnhw.routing.arrays import ARRAY_OPERATIONS
 from hdnhw.routing.plan import RoutingPlan
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
@@ -28,20 +28,6 @@ _SLICE = 1 << 22
 """Pairs that are evaluated at once."""
 
 _METHOD = "enumeration of all pairs"
-
-ARRAY_OPERATIONS: Mapping[str, Callable[..., Any]] = {
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "not": lambda a: 1 - a,
-    "eq": lambda a, b: np.equal(a, b).astype(np.int16),
-    "lt": lambda a, b: np.less(a, b).astype(np.int16),
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "submod": lambda a, b, n: (a - b) % n,
-    "odd": lambda a: a & 1,
-    "mux": lambda condition, a, b: np.where(condition, a, b),
-}
-"""The operations of a rule on arrays of digits."""
 
 
 @dataclass(frozen=True)

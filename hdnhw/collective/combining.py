@@ -1,0 +1,108 @@
+"""Operations that combine contributions, run on random words: results beside what numpy makes of all contributions.
+
+An all-reduce of a long vector is a reduce-scatter of its blocks, one for each node, and an all-gather of the results.
+That of a short one is by registers (:mod:`hdnhw.collective.prefix`): fewer start-ups, more words.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.collective.executor import Execution, Integers, execute
+from hdnhw.collective.operators import Operator
+from hdnhw.collective.registers import RegisterSchedule, run_registers
+from hdnhw.collective.schedule import Schedule
+from hdnhw.topology.address import AddressLayout
+
+__all__ = ["Combined", "combine", "combine_registers"]
+
+SEED = 1
+"""Of the contributions."""
+
+ROUNDING = 2.0**-24
+"""Most relative error of one addition of float32."""
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """What came out.
+
+    Attributes
+    ----------
+    execution : Execution
+    wrong : int
+        Words that are not what all contributions together give: integers exactly, float32 within the most that
+        rounding can do in any order of additions.
+    nodes_agree : bool or None
+        Whether all nodes have the same bits; None where they get different results.
+    """
+
+    execution: Execution
+    wrong: int
+    nodes_agree: bool | None
+
+
+def combine(
+    schedule: Schedule,
+    operator: Operator,
+    *,
+    words: int = 1,
+    all_port: bool = False,
+    progress: Callable[[str, float], None] = lambda *_: None,
+) -> Combined:
+    """Run a schedule that combines, on random words.
+
+    A node combines what comes with what it has, in the order of steps; of one step, in the order of its sends.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    operator : Operator
+    words : int
+        Of a contribution to the result of one node.
+    all_port, progress
+        As of :func:`hdnhw.collective.executor.execute`.
+    """
+    wrong = 0
+
+    def observe(target: int, moved: Integers) -> None:
+        nonlocal wrong
+        rng = np.random.default_rng([SEED, target])
+        given = operator.random(rng, (schedule.network.num_nodes, words))
+        parts = given.copy()
+        starts = np.flatnonzero(np.diff(moved[:, 0], prepend=-1))
+        for start, end in zip(starts, [*starts[1:], len(moved)], strict=True):
+            _, senders, receivers = moved[start:end].T
+            operator.combine_into(parts, receivers, parts[senders])
+        wrong += _count_wrong(operator, parts[target][None], operator.combine_all(given)[None], given)
+
+    counted = execute(schedule, all_port=all_port, observe=observe, progress=progress)
+    return Combined(counted, wrong, None)
+
+
+def combine_registers(schedule: RegisterSchedule, operator: Operator, *, words: int = 1) -> Combined:
+    """Run a schedule in registers on random words; see :func:`combine`."""
+    network = schedule.network
+    nodes = np.arange(network.num_nodes, dtype=np.int64)
+    given = operator.random(np.random.default_rng(SEED), (len(nodes), words))
+    results, counted = run_registers(schedule, operator, given)
+    if schedule.name == "allreduce":
+        right = np.broadcast_to(operator.combine_all(given), given.shape)
+        return Combined(counted, _count_wrong(operator, results, right, given), bool((results == results[0]).all()))
+    order = np.argsort(AddressLayout(network).of_node(nodes))
+    right = operator.combine.accumulate(given[order], axis=0, dtype=operator.numbers)
+    if schedule.name == "exscan":
+        right = np.concatenate([np.full_like(right[:1], operator.identity), right[:-1]])
+    return Combined(counted, _count_wrong(operator, results[order], right, given), None)
+
+
+def _count_wrong(operator: Operator, results: Array, right: Array, given: Array) -> int:
+    if operator.numbers.kind != "f" or operator.name != "sum":
+        return int((results != right).sum())
+    bound = 2 * len(given) * ROUNDING * np.abs(given.astype(np.float64)).sum(axis=0)
+    return int((np.abs(results.astype(np.float64) - right) > bound).sum())
