@@ -1,6 +1,6 @@
 """What a user chooses from, by itself: the command line knows it without loading schedules."""
 
-__all__ = ["ALGORITHMS", "NUMBERS", "OPERATORS", "SPLITS", "SWAPS"]
+__all__ = ["ALGORITHMS", "COLLECTIVES", "COMBINING", "NUMBERS", "OPERATORS", "ROOTED", "SPLITS", "SWAPS"]
 
 ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "convolution", "matrix")
 """Of a hypercube, for :func:`hdnhw.collective.ascend.run_algorithm`."""
@@ -17,3 +17,12 @@ OPERATORS = ("sum", "min", "max", "and", "or", "xor")
 
 NUMBERS = (*(f"{sign}int{width}" for sign in ("", "u") for width in (8, 16, 32, 64)), "float32")
 """What a word that is combined is."""
+
+ROOTED = ("broadcast", "scatter", "gather", "reduce")
+"""Collective operations with one node that is the only source, or the only destination."""
+
+COMBINING = ("reduce", "reducescatter", "allreduce", "scan", "exscan")
+"""Collective operations that combine contributions."""
+
+COLLECTIVES = ("broadcast", "scatter", "allgather", "gather", *COMBINING)
+"""Collective operations but the total exchange."""

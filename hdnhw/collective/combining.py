@@ -14,10 +14,11 @@ import numpy.typing as npt
 from hdnhw.collective.executor import Execution, Integers, execute
 from hdnhw.collective.operators import Operator
 from hdnhw.collective.registers import RegisterSchedule, run_registers
-from hdnhw.collective.schedule import Schedule
+from hdnhw.collective.schedule import Schedule, Step
 from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.network import Network
 
-__all__ = ["Combined", "combine", "combine_registers"]
+__all__ = ["Combined", "Phases", "combine", "combine_and_gather", "combine_registers"]
 
 SEED = 1
 """Of the contributions."""
@@ -45,6 +46,54 @@ class Combined:
     execution: Execution
     wrong: int
     nodes_agree: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class Phases:
+    """Schedules of a network that follow each other.
+
+    Attributes
+    ----------
+    name : str
+    schedules : tuple of Schedule
+    """
+
+    name: str
+    schedules: tuple[Schedule, ...]
+    root: None = None
+
+    @property
+    def network(self) -> Network:
+        """The network of all of them."""
+        return self.schedules[0].network
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of all of them."""
+        return tuple(step for schedule in self.schedules for step in schedule.steps)
+
+
+def combine_and_gather(
+    phases: Phases,
+    operator: Operator,
+    *,
+    words: int = 1,
+    all_port: bool = False,
+    progress: Callable[[str, float], None] = lambda *_: None,
+) -> Combined:
+    """Run an all-reduce in blocks, of as many words each; see :func:`combine`."""
+    scattering, gathering = phases.schedules
+    first = combine(
+        scattering,
+        operator,
+        words=words,
+        all_port=all_port,
+        progress=lambda stage, share: progress(stage, share / 2),
+    )
+    second = execute(gathering, all_port=all_port, progress=lambda stage, share: progress(stage, (1 + share) / 2))
+    sent = np.concatenate([first.execution.sent, second.sent])
+    whole = Execution(sent, second.neighbors, second.messages, second.repeats, all_port)
+    return Combined(whole, first.wrong, nodes_agree=True)
 
 
 def combine(

@@ -52,41 +52,63 @@ class Cost:
         return f"{self.startups} t_s + {self.words} t_w"
 
 
-def lower_bound(network: Network, operation: str, *, root: int = 0, all_port: bool = False) -> Cost:
-    """Return a bound on start-ups, and one on words, of messages of one word that are not split.
+def lower_bound(network: Network, operation: str, *, root: int = 0, all_port: bool = False, words: int = 1) -> Cost:
+    """Return a bound on start-ups, and one on words, of messages that are not split.
 
     Parameters
     ----------
     network : Network
     operation : str
-        One of :data:`hdnhw.spec.OPERATIONS`.
+        One of :data:`hdnhw.collective.choices.COLLECTIVES`, or ``exchange``.
     root : int
-        Of a broadcast or scatter.
+        Of an operation that has one.
     all_port : bool
+    words : int
+        Of a message; of an all-reduce or scan, of the vector of each node, which may be split.
 
     Returns
     -------
     Cost
-        One port: a total exchange, the sum of a node's distances, on average; a broadcast, the distance of the farthest
-        node, or the times that the informed can double; the others, N - 1 words to send or to receive. All ports: the
-        same words shared by the channels there are, of all nodes, of the root, or of the node that has the fewest.
+        One port: a total exchange, the sum of a node's distances, on average; a broadcast or reduce, the distance of
+        the farthest node, or the times that the informed can double; the others, N - 1 words to send or to receive. All
+        ports: the same words shared by the channels there are, of all nodes, of the root, or of the node that has the
+        fewest. An all-reduce moves every word of the vector 2 (N - 1) times [1]_; to the last node of a scan there is
+        at least one start-up for each hop from the farthest one, and the words of a vector come.
+
+    References
+    ----------
+    .. [1] F. Harary and A. J. Schwenk, The communication problem on graphs and digraphs, J. Franklin Inst. 297 (1974):
+       N nodes know what all know after 2 N - 2 messages in one direction, not before.
     """
     last = network.num_nodes - 1
-    if operation in ("broadcast", "scatter"):
+    if operation in ("broadcast", "scatter", "gather", "reduce"):
         reach = int(distances_from(network, root).max())
         startups = reach if all_port else max(reach, last.bit_length())
-        if operation == "broadcast":
-            return Cost(startups, startups)
+        if operation in ("broadcast", "reduce"):
+            return Cost(startups, startups) * words
         ports = len(network.neighbors(root)) if all_port else 1
-        return Cost(startups, max(reach, ceil(last / ports)))
+        return Cost(startups, max(reach, ceil(last / ports))) * words
+    if operation in ("scan", "exscan"):
+        reach = int(distances_from(network, _last_of_scan(network)).max())
+        startups = max(reach, last.bit_length())
+        return Cost(startups, max(startups, words))
     histogram = pair_histogram(network)
     reach = len(histogram) - 1
     startups = reach if all_port else max(reach, last.bit_length())
-    if operation == "allgather":
+    channels = 2 * num_edges(network)
+    if operation == "allreduce":
+        moved = Fraction(2 * last * words, channels if all_port else network.num_nodes)
+        return Cost(startups, max(Fraction(startups), moved))
+    if operation in ("allgather", "reducescatter"):
         ports = int((neighbor_table(network) >= 0).sum(axis=1).min()) if all_port else 1
-        return Cost(startups, max(reach, ceil(Fraction(last, ports))))
+        return Cost(startups, max(reach, ceil(Fraction(last, ports)))) * words
     total = sum(hops * pairs for hops, pairs in enumerate(histogram))
-    return Cost(startups, Fraction(total, 2 * num_edges(network) if all_port else network.num_nodes))
+    return Cost(startups, Fraction(total, channels if all_port else network.num_nodes)) * words
+
+
+def _last_of_scan(network: Network) -> int:
+    """Return the node with the highest digits."""
+    return int(network.encode(tuple(radix - 1 for radix in network.radices)))
 
 
 def paper_formula(network: Network, operation: str) -> Cost | None:
@@ -99,7 +121,7 @@ def paper_formula(network: Network, operation: str) -> Cost | None:
     .. [1] HDN paper, Theorem 3 (total exchange); RDN paper, Theorems 3 to 5, and section VI for hypercubes. Some are
        too low or too high (docs/errata.md, E4, E12).
     """
-    if not isinstance(network, DualNetwork):
+    if not isinstance(network, DualNetwork) or operation not in ("broadcast", "scatter", "allgather", "exchange"):
         return None
     levels, nodes = len(network.levels), network.num_nodes
     if not levels:

@@ -1,6 +1,7 @@
 """The schedule of an operation by its name."""
 
 from hdnhw.collective.backwards import backwards
+from hdnhw.collective.combining import Phases
 from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.scatter import scatter_schedule
 from hdnhw.collective.schedule import Schedule
@@ -8,16 +9,22 @@ from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
 from hdnhw.spec import EXCHANGE_ORDERS
 from hdnhw.topology.network import Network
 
-__all__ = ["BACKWARDS", "operation_schedule"]
+__all__ = ["BACKWARDS", "allreduce_phases", "operation_schedule"]
 
 BACKWARDS = {"reduce": "broadcast", "reducescatter": "allgather", "gather": "scatter"}
 """Operations, and those that they are backwards."""
 
 
+def allreduce_phases(network: Network, *, all_port: bool = False) -> Phases:
+    """Return an all-reduce in blocks: a reduce-scatter, and an all-gather of the results."""
+    names = ("reducescatter", "allgather")
+    return Phases("allreduce", tuple(operation_schedule(network, name, all_port=all_port) for name in names))
+
+
 def operation_schedule(
     network: Network, operation: str, *, root: int = 0, order: str = EXCHANGE_ORDERS[1], all_port: bool = False
 ) -> Schedule:
-    """Return the schedule of one of :data:`hdnhw.spec.OPERATIONS`.
+    """Return the schedule of a collective operation whose messages have a source or a destination.
 
     Parameters
     ----------

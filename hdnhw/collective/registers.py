@@ -5,7 +5,7 @@ name: what a node sends in a step is a sum already. Such a schedule says for eac
 over which port, and how its registers change then. All nodes go through the same steps; conditions are arithmetic on
 the own digits (:mod:`hdnhw.routing.circuit`), so a node needs no table.
 
-A register holds a vector of as many words as the contribution of a node.
+A register holds a vector of as many words as the contribution of a node; before it is written, the identity.
 """
 
 from collections.abc import Sequence
@@ -155,8 +155,8 @@ class _Machine:
         for update in updates:
             value = self._operator.identity
             for place, term in enumerate(update.terms):
-                value = self.values[term] if place == 0 else self._operator.combine(value, self.values[term])
-            before = self.values.get(update.register, self._operator.identity)
+                value = self._value(term) if place == 0 else self._operator.combine(value, self._value(term))
+            before = self._value(update.register)
             chosen = np.where(self._is(update.when)[:, None], value, before)
             self.values[update.register] = np.broadcast_to(chosen, self._shape)
 
@@ -170,9 +170,14 @@ class _Machine:
                 where = f"step {number} of {self._schedule.name} on {self._schedule.network.spec}"
                 raise ScheduleError(f"{where}: node {nodes[np.argmin(others)]} sends over a port that it does not have")
             for register, values in came.items():
-                values[others] = self.values[register][nodes]
+                values[others] = self._value(register)[nodes]
             sent[nodes, send.port] = len(step.registers)
         self.values |= {received(register): values for register, values in came.items()}
+
+    def _value(self, register: str) -> Array:
+        """Return a register of all nodes."""
+        known = self.values.get(register)
+        return np.full(self._shape, self._operator.identity) if known is None else known
 
     def _is(self, when: Term) -> Array:
         if when.index not in self._known:

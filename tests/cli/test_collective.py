@@ -10,7 +10,14 @@ from hdnhw.cli import main
 
 WRONG = {
     "no operation": "collective 'cube(3)'",
-    "unknown operation": "collective 'cube(3)' --op reduce",
+    "unknown operation": "collective 'cube(3)' --op average",
+    "root of a scan": "collective 'cube(3)' --op scan --root 1",
+    "operator of a broadcast": "collective 'cube(3)' --op broadcast --operator sum",
+    "algorithm of a reduce": "collective 'cube(3)' --op reduce --algorithm long",
+    "bits of floats": "collective 'cube(3)' --op allreduce --operator xor --numbers float32",
+    "all ports of a scan": "collective 'cube(3)' --op scan --ports all",
+    "all ports in registers": "collective 'cube(3)' --op allreduce --algorithm short --ports all",
+    "a scan over part of a digit": "collective 'hsn(2, torus(6), top=3)' --op scan",
     "root out of range": "collective 'cube(3)' --op scatter --root 8",
     "root of an allgather": "collective 'cube(3)' --op allgather --root 0",
     "broadcast as printed": "collective 'cube(3)' --op broadcast --as-printed",
@@ -98,6 +105,30 @@ def test_links_of_a_broadcast_are_a_tree(result_of):
 def test_all_gather_as_printed_sends_more(result_of):
     least, printed = (result_of(f"collective 'rdn(cube(3), 1)' --op allgather {how}") for how in ("", "--as-printed"))
     assert (least["words"], printed["words"]) == (127, 135)
+
+
+def test_an_allreduce_takes_the_faster_way(result_of):
+    short, long = (result_of(f"collective 'rdn(cube(3), 1)' --op allreduce --words {words}") for words in (8, 1024))
+    assert [short[name] for name in ("algorithm", "startups", "words", "delivered")] == ["short", 8, 64, True]
+    assert [long[name] for name in ("algorithm", "startups", "words", "wrong")] == ["long", 16, 2 * 127 * 8, 0]
+    assert long["words"] == long["lower_bound_words"]
+    slow = result_of("collective 'rdn(cube(3), 1)' --op allreduce --words 1024 --startup-time 1000 --word-time 0.1")
+    assert slow["algorithm"] == "short"
+
+
+def test_gather_and_reduce_have_a_root(result_of):
+    for op, words in (("gather", 31), ("reduce", 6)):
+        result = result_of(f"collective 'rdn(cube(2), 1)' --op {op} --root 1.3/0.1")
+        assert (result["root"], result["words"], result["delivered"]) == (29, words, True)
+
+
+def test_vectors_of_scans_and_reduce_scatters_on_the_model(result_of):
+    scan = result_of(
+        "collective 'dualcube(2)' --op exscan --words 8 --operator max --numbers uint16 --on model --buffers 8"
+    )
+    assert (scan["cycles"], scan["wrong"], scan["vector_words"]) == (4 * 35, 0, 8)
+    scattered = result_of("collective 'cube(3)' --op reducescatter --words 8 --on model --buffers 8")
+    assert scattered["cycles"] == 3 * 27 + scattered["words"]
 
 
 def test_network_beside_its_order_at_once(result_of):

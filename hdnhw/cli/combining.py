@@ -1,0 +1,131 @@
+"""The command ``collective`` for operations that combine contributions."""
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from hdnhw.cli.options import Result
+from hdnhw.cli.schedules import run_schedule
+from hdnhw.spec import SpecError
+
+if TYPE_CHECKING:
+    from hdnhw.collective.combining import Combined
+    from hdnhw.collective.operators import Operator
+    from hdnhw.topology.network import Network
+
+__all__ = ["run_combining"]
+
+CHECKED_WORDS = 16
+"""Words of a vector that are moved: all others would go the same way."""
+
+STARTUP_TIME, WORD_TIME = 27.0, 1.0
+"""t_s and t_w, by which an algorithm is chosen if none are given: those of the default machine, in cycles."""
+
+Progress = Callable[[str, float], None]
+
+
+def run_combining(options: argparse.Namespace, network: "Network", root: int) -> tuple[Result, int]:
+    """Run an operation of :data:`hdnhw.collective.choices.COMBINING` on random words, and count what it costs."""
+    from hdnhw.collective.operators import operator_of
+
+    if options.op != "allreduce" and options.algorithm is not None:
+        raise SpecError(f"--algorithm is for allreduce, not for {options.op}")
+    operator = operator_of(options.operator or "sum", options.numbers or "int32")
+    head: Result = {"op": options.op, "operator": operator.name, "numbers": str(operator.numbers)}
+    if options.op == "reduce":
+        head |= {"root": root}
+    if options.op in ("reduce", "reducescatter"):
+        return _one_schedule(options, network, operator, head, root)
+    options.vector_words = options.words
+    algorithm = "short"
+    if options.op == "allreduce":
+        algorithm = options.algorithm or _faster(options, network)
+        head |= {"algorithm": algorithm}
+    head |= {"vector_words": options.vector_words}
+    if algorithm == "long":
+        return _in_blocks(options, network, operator, head)
+    return _in_registers(options, network, operator, head)
+
+
+def _one_schedule(
+    options: argparse.Namespace, network: "Network", operator: "Operator", head: Result, root: int
+) -> tuple[Result, int]:
+    from hdnhw.collective.combining import combine
+    from hdnhw.collective.operations import operation_schedule
+
+    all_port = options.ports == "all"
+    schedule = operation_schedule(network, options.op, root=root, all_port=all_port)
+    words = min(options.words, CHECKED_WORDS)
+    run = _counted(
+        lambda progress: combine(schedule, operator, words=words, all_port=all_port, progress=progress), words
+    )
+    return run_schedule(options, schedule, options.op, head, run)
+
+
+def _in_blocks(
+    options: argparse.Namespace, network: "Network", operator: "Operator", head: Result
+) -> tuple[Result, int]:
+    from hdnhw.collective.combining import combine_and_gather
+    from hdnhw.collective.operations import allreduce_phases
+
+    all_port = options.ports == "all"
+    options.words = _block(options, network)
+    phases, words = allreduce_phases(network, all_port=all_port), min(options.words, CHECKED_WORDS)
+    run = _counted(
+        lambda progress: combine_and_gather(phases, operator, words=words, all_port=all_port, progress=progress), words
+    )
+    return run_schedule(options, phases, "allreduce", head, run)
+
+
+def _in_registers(
+    options: argparse.Namespace, network: "Network", operator: "Operator", head: Result
+) -> tuple[Result, int]:
+    from hdnhw.collective.combining import combine_registers
+    from hdnhw.collective.prefix import allreduce_schedule, scan_schedule
+
+    if options.ports == "all":
+        which = "--algorithm short" if options.op == "allreduce" else options.op
+        raise SpecError(f"{which} is for one port a step, not for --ports all")
+    if options.op == "allreduce":
+        schedule = allreduce_schedule(network)
+    else:
+        schedule = scan_schedule(network, exclusive=options.op == "exscan")
+    words = min(options.words, CHECKED_WORDS)
+    run = _counted(lambda _: combine_registers(schedule, operator, words=words), words)
+    return run_schedule(options, schedule, options.op, head, run)
+
+
+def _counted(run: Callable[[Progress], "Combined"], words: int) -> Callable[[Progress], tuple[Any, Result]]:
+    def count(progress: Progress) -> tuple[Any, Result]:
+        combined = run(progress)
+        more: Result = {"delivered": combined.wrong == 0, "checked_words": words, "wrong": combined.wrong}
+        if combined.nodes_agree is not None:
+            more["nodes_agree"] = combined.nodes_agree
+        return combined.execution, more
+
+    return count
+
+
+def _block(options: argparse.Namespace, network: "Network") -> int:
+    """Return the words of a block: a vector has one for each node."""
+    return int(-(-options.vector_words // network.num_nodes))
+
+
+def _faster(options: argparse.Namespace, network: "Network") -> str:
+    """Return the algorithm of an all-reduce that takes less time by the cost model."""
+    from hdnhw.collective.combining import combine_registers
+    from hdnhw.collective.cost import Cost
+    from hdnhw.collective.executor import execute
+    from hdnhw.collective.operations import operation_schedule
+    from hdnhw.collective.operators import operator_of
+    from hdnhw.collective.prefix import allreduce_schedule
+
+    if options.ports == "all":
+        return "long"
+    startup = STARTUP_TIME if options.startup_time is None else options.startup_time
+    word = WORD_TIME if options.word_time is None else options.word_time
+    short = combine_registers(allreduce_schedule(network), operator_of("sum", "int32")).execution
+    few = Cost(short.startups, short.words) * options.vector_words
+    sample = execute(operation_schedule(network, "allgather"))
+    many = (Cost(sample.startups, sample.words) * _block(options, network)).times(2)
+    return "short" if few.time(startup, word) <= many.time(startup, word) else "long"
