@@ -1,6 +1,7 @@
 """Commands about collective operations."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.options import DONE, FAILED, Parser, Result, add_command, add_machine_options, fabric_spec, say
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_collective_commands", "add_split_option"]
 
+MOST_UNEQUAL = 4096
+"""Nodes of a total exchange of unequal messages: 2^24 of them."""
+
 
 def exchange(options: argparse.Namespace) -> tuple[Result, int]:
     """Run a total exchange and count what it costs, beside the bound and the papers' formulas."""
@@ -26,7 +30,82 @@ def exchange(options: argparse.Namespace) -> tuple[Result, int]:
     if options.at_once:
         raise SpecError(f"--at-once is for the schedule network, not for {options.schedule}")
     schedule = exchange_schedule(network, options.schedule, split=options.split, all_port=options.ports == "all")
-    return run_schedule(options, schedule, "exchange", {"schedule": options.schedule, "split": options.split})
+    head = {"schedule": options.schedule, "split": options.split}
+    if options.lengths is not None or options.trace is not None:
+        return _unequal_exchange(options, schedule, head)
+    return run_schedule(options, schedule, "exchange", head)
+
+
+def _unequal_exchange(options: argparse.Namespace, schedule: Any, head: Result) -> tuple[Result, int]:
+    """Run a total exchange of messages that have each a length of its own, in words."""
+    from hdnhw.collective.cost import unequal_bound
+    from hdnhw.collective.executor import execute
+
+    words, all_port = _message_words(options, schedule.network), options.ports == "all"
+    return run_schedule(
+        options,
+        schedule,
+        "unequal",
+        head | {"most_message_words": int(words.max())},
+        count=lambda progress: (
+            execute(schedule, all_port=all_port, words=words, progress=progress),
+            {"delivered": True, "message_words": float(words.mean())},
+        ),
+        bound=lambda: unequal_bound(schedule.network, words, all_port=all_port),
+    )
+
+
+def _message_words(options: argparse.Namespace, network: "Network") -> Any:
+    """Return the words of the message from each node to each."""
+    import numpy as np
+
+    from hdnhw.traffic.lengths import parse_lengths
+    from hdnhw.traffic.tracefile import read_trace
+
+    nodes = network.num_nodes
+    if options.on == "rtl":
+        raise SpecError("--lengths and --trace are for the schedule and the model; a message of engines is a packet")
+    if options.words_given:
+        raise SpecError("--words is for messages of one length; give --lengths or --trace without it")
+    if nodes > MOST_UNEQUAL:
+        raise SpecError(f"--lengths and --trace are for up to {MOST_UNEQUAL} nodes; {network.spec} has {nodes}")
+    if options.trace is None:
+        rng = np.random.default_rng(1 if options.seed is None else options.seed)
+        return parse_lengths(options.lengths).draw(nodes * nodes, rng).reshape(nodes, nodes)
+    if options.seed is not None:
+        raise SpecError("--seed is for --lengths, not for --trace")
+    trace = read_trace(Path(options.trace), nodes=nodes, packet_length=1, flit_width=64)
+    words = np.zeros((nodes, nodes), np.int64)
+    np.add.at(words, (trace.source, trace.destination), trace.flits)
+    return words
+
+
+def _multicast(options: argparse.Namespace, network: "Network", root: int) -> tuple[Result, int]:
+    """Run a multicast to the nodes of a list."""
+    from hdnhw.collective.cost import multicast_bound
+    from hdnhw.collective.executor import execute
+    from hdnhw.collective.operations import operation_schedule
+
+    if options.targets is None:
+        raise SpecError("a multicast needs --targets, the nodes that get the message")
+    targets = [network.parse_node(text) for text in options.targets]
+    if len(set(targets)) != len(targets):
+        raise SpecError("targets must be distinct nodes")
+    if options.on == "rtl":
+        raise SpecError("a multicast is for the schedule and the model: engines have no lists of destinations")
+    all_port = options.ports == "all"
+    schedule = operation_schedule(network, "multicast", root=root, all_port=all_port)
+    return run_schedule(
+        options,
+        schedule,
+        "multicast",
+        {"op": "multicast", "root": root, "targets": len(targets)},
+        count=lambda progress: (
+            execute(schedule, all_port=all_port, targets=targets, progress=progress),
+            {"delivered": True},
+        ),
+        bound=lambda: multicast_bound(network, root, targets, all_port=all_port) * options.words,
+    )
 
 
 def collective(options: argparse.Namespace) -> tuple[Result, int]:
@@ -40,12 +119,16 @@ def collective(options: argparse.Namespace) -> tuple[Result, int]:
         raise SpecError(f"--as-printed is for allgather, not for {options.op}")
     if options.op not in ROOTED and options.root is not None:
         raise SpecError(f"--root is for {', '.join(ROOTED)}; there is none in {options.op}")
+    if options.op != "multicast" and options.targets is not None:
+        raise SpecError(f"--targets is for multicast, not for {options.op}")
     root = network.parse_node(options.root or "0")
     if options.op in COMBINING:
         return run_combining(options, network, root)
     for name in ("operator", "numbers", "algorithm"):
         if getattr(options, name) is not None:
             raise SpecError(f"--{name} is for {', '.join(COMBINING)}, not for {options.op}")
+    if options.op == "multicast":
+        return _multicast(options, network, root)
     if options.op == "allgather":
         schedule = allgather_schedule(network, as_printed=options.as_printed, all_port=all_port)
     else:
@@ -60,6 +143,7 @@ def _network_exchange(options: argparse.Namespace, network: "Network") -> tuple[
     given = {
         "--split": options.split != "destination",
         "--ports": options.ports != "one",
+        "--lengths or --trace": options.lengths is not None or options.trace is not None,
         "--steps": options.steps,
         "--plot": options.plot is not None,
         "--startup-time": options.startup_time is not None,
@@ -159,6 +243,16 @@ def add_collective_commands(commands: Any) -> None:
         help="the papers' order, the one of fewest words (default), or packets that are simply routed",
     )
     add_split_option(parser, default="destination")
+    unequal = parser.add_mutually_exclusive_group()
+    unequal.add_argument(
+        "--lengths",
+        metavar="DIST",
+        help="words of each message: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...)",
+    )
+    unequal.add_argument(
+        "--trace", metavar="FILE", help="words of each message: those of all messages of a trace from a node to a node"
+    )
+    parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers of --lengths (default 1)")
     parser.add_argument("--at-once", action="store_true", help="network: offer all messages in cycle 0")
     _add_options(parser)
     parser = add_command(
@@ -172,6 +266,7 @@ def add_collective_commands(commands: Any) -> None:
     parser.add_argument(
         "--root", metavar="NODE", help="node number or address of the only source, or destination (default 0)"
     )
+    parser.add_argument("--targets", nargs="+", metavar="NODE", help="multicast: the nodes that get the message")
     _add_combining_options(parser)
     parser.add_argument(
         "--as-printed", action="store_true", help="allgather: send also what the partner already has, as in the paper"

@@ -2,10 +2,11 @@
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.options import Result
-from hdnhw.cli.schedules import run_schedule
+from hdnhw.cli.schedules import Count, Progress, run_schedule
 from hdnhw.spec import SpecError
 
 if TYPE_CHECKING:
@@ -21,11 +22,10 @@ CHECKED_WORDS = 16
 STARTUP_TIME, WORD_TIME = 27.0, 1.0
 """t_s and t_w, by which an algorithm is chosen if none are given: those of the default machine, in cycles."""
 
-Progress = Callable[[str, float], None]
-
 
 def run_combining(options: argparse.Namespace, network: "Network", root: int) -> tuple[Result, int]:
     """Run an operation of :data:`hdnhw.collective.choices.COMBINING` on random words, and count what it costs."""
+    from hdnhw.collective.cost import lower_bound
     from hdnhw.collective.operators import operator_of
 
     if options.op != "allreduce" and options.algorithm is not None:
@@ -35,51 +35,39 @@ def run_combining(options: argparse.Namespace, network: "Network", root: int) ->
     if options.op == "reduce":
         head |= {"root": root}
     if options.op in ("reduce", "reducescatter"):
-        return _one_schedule(options, network, operator, head, root)
-    options.vector_words = options.words
-    algorithm = "short"
+        schedule, count = _one_schedule(options, network, operator, root)
+        return run_schedule(options, schedule, options.op, head, count=count)
+    vector, algorithm = options.words, "short"
     if options.op == "allreduce":
         algorithm = options.algorithm or _faster(options, network)
         head |= {"algorithm": algorithm}
-    head |= {"vector_words": options.vector_words}
+    head |= {"vector_words": vector}
     if algorithm == "long":
-        return _in_blocks(options, network, operator, head)
-    return _in_registers(options, network, operator, head)
+        options.words = _block(vector, network)
+    schedule, count = (_in_blocks if algorithm == "long" else _in_registers)(options, network, operator)
+    bound = partial(lower_bound, network, options.op, all_port=options.ports == "all", words=vector)
+    return run_schedule(options, schedule, options.op, head, count=count, bound=bound)
 
 
 def _one_schedule(
-    options: argparse.Namespace, network: "Network", operator: "Operator", head: Result, root: int
-) -> tuple[Result, int]:
+    options: argparse.Namespace, network: "Network", operator: "Operator", root: int
+) -> tuple[Any, Count]:
     from hdnhw.collective.combining import combine
     from hdnhw.collective.operations import operation_schedule
 
-    all_port = options.ports == "all"
-    schedule = operation_schedule(network, options.op, root=root, all_port=all_port)
-    words = min(options.words, CHECKED_WORDS)
-    run = _counted(
-        lambda progress: combine(schedule, operator, words=words, all_port=all_port, progress=progress), words
-    )
-    return run_schedule(options, schedule, options.op, head, run)
+    schedule = operation_schedule(network, options.op, root=root, all_port=options.ports == "all")
+    return schedule, _counted(options, partial(combine, schedule, operator, all_port=options.ports == "all"))
 
 
-def _in_blocks(
-    options: argparse.Namespace, network: "Network", operator: "Operator", head: Result
-) -> tuple[Result, int]:
+def _in_blocks(options: argparse.Namespace, network: "Network", operator: "Operator") -> tuple[Any, Count]:
     from hdnhw.collective.combining import combine_and_gather
     from hdnhw.collective.operations import allreduce_phases
 
-    all_port = options.ports == "all"
-    options.words = _block(options, network)
-    phases, words = allreduce_phases(network, all_port=all_port), min(options.words, CHECKED_WORDS)
-    run = _counted(
-        lambda progress: combine_and_gather(phases, operator, words=words, all_port=all_port, progress=progress), words
-    )
-    return run_schedule(options, phases, "allreduce", head, run)
+    phases = allreduce_phases(network, all_port=options.ports == "all")
+    return phases, _counted(options, partial(combine_and_gather, phases, operator, all_port=options.ports == "all"))
 
 
-def _in_registers(
-    options: argparse.Namespace, network: "Network", operator: "Operator", head: Result
-) -> tuple[Result, int]:
+def _in_registers(options: argparse.Namespace, network: "Network", operator: "Operator") -> tuple[Any, Count]:
     from hdnhw.collective.combining import combine_registers
     from hdnhw.collective.prefix import allreduce_schedule, scan_schedule
 
@@ -90,14 +78,15 @@ def _in_registers(
         schedule = allreduce_schedule(network)
     else:
         schedule = scan_schedule(network, exclusive=options.op == "exscan")
+    return schedule, _counted(options, partial(combine_registers, schedule, operator))
+
+
+def _counted(options: argparse.Namespace, run: Callable[..., "Combined"]) -> Count:
+    """Return what runs a schedule on some words of each message, and says what came out."""
     words = min(options.words, CHECKED_WORDS)
-    run = _counted(lambda _: combine_registers(schedule, operator, words=words), words)
-    return run_schedule(options, schedule, options.op, head, run)
 
-
-def _counted(run: Callable[[Progress], "Combined"], words: int) -> Callable[[Progress], tuple[Any, Result]]:
     def count(progress: Progress) -> tuple[Any, Result]:
-        combined = run(progress)
+        combined = run(words=words, progress=progress)
         more: Result = {"delivered": combined.wrong == 0, "checked_words": words, "wrong": combined.wrong}
         if combined.nodes_agree is not None:
             more["nodes_agree"] = combined.nodes_agree
@@ -106,9 +95,9 @@ def _counted(run: Callable[[Progress], "Combined"], words: int) -> Callable[[Pro
     return count
 
 
-def _block(options: argparse.Namespace, network: "Network") -> int:
+def _block(vector: int, network: "Network") -> int:
     """Return the words of a block: a vector has one for each node."""
-    return int(-(-options.vector_words // network.num_nodes))
+    return -(-vector // network.num_nodes)
 
 
 def _faster(options: argparse.Namespace, network: "Network") -> str:
@@ -125,7 +114,7 @@ def _faster(options: argparse.Namespace, network: "Network") -> str:
     startup = STARTUP_TIME if options.startup_time is None else options.startup_time
     word = WORD_TIME if options.word_time is None else options.word_time
     short = combine_registers(allreduce_schedule(network), operator_of("sum", "int32")).execution
-    few = Cost(short.startups, short.words) * options.vector_words
+    few = Cost(short.startups, short.words) * options.words
     sample = execute(operation_schedule(network, "allgather"))
-    many = (Cost(sample.startups, sample.words) * _block(options, network)).times(2)
+    many = (Cost(sample.startups, sample.words) * _block(options.words, network)).times(2)
     return "short" if few.time(startup, word) <= many.time(startup, word) else "long"

@@ -16,9 +16,10 @@ from hdnhw.spec import CollectiveSpec, EndpointSpec, FabricSpec, SpecError
 from hdnhw.spec.options import options_of
 
 if TYPE_CHECKING:
+    from hdnhw.collective.cost import Cost
     from hdnhw.topology.network import Network
 
-__all__ = ["Count", "bench_of", "checked_network", "number_of_words", "run_schedule"]
+__all__ = ["Count", "Progress", "bench_of", "checked_network", "number_of_words", "run_schedule"]
 
 MOST_WORDS = 1 << 20
 """Of a message."""
@@ -31,6 +32,7 @@ def checked_network(options: argparse.Namespace) -> "Network":
 
     if options.on == "rtl":
         _check_rtl(options)
+    options.words_given = options.words is not None
     if options.words is None:
         options.words = 1
     if not 1 <= options.words <= MOST_WORDS:
@@ -49,14 +51,26 @@ def checked_network(options: argparse.Namespace) -> "Network":
     return network
 
 
-Count = Callable[[Callable[[str, float], None]], tuple[Any, Result]]
+Progress = Callable[[str, float], None]
+
+Count = Callable[[Progress], tuple[Any, Result]]
 """Runs a schedule: takes what is told the progress; returns what was counted, and more that the user sees."""
 
 
 def run_schedule(
-    options: argparse.Namespace, schedule: Any, operation: str, head: Result, count: Count | None = None
+    options: argparse.Namespace,
+    schedule: Any,
+    operation: str,
+    head: Result,
+    *,
+    count: Count | None = None,
+    bound: Callable[[], "Cost"] | None = None,
 ) -> tuple[Result, int]:
-    """Execute a schedule and compare it with its bound and formulas."""
+    """Execute a schedule and compare it with its bound and formulas.
+
+    `count` and `bound` are by default those of the operation with equal messages of all nodes, or of the root.
+    """
+    from hdnhw.collective.cost import lower_bound
     from hdnhw.collective.executor import ScheduleError, execute
     from hdnhw.report.timespace import plot_timespace
 
@@ -73,7 +87,12 @@ def run_schedule(
     except ScheduleError as error:
         say(f"hdnhw: {error}")
         return result | {"delivered": False, "error": str(error)}, FAILED
-    result |= more | _costs(options, schedule, operation, counted)
+    if bound is None:
+        root = schedule.root or 0
+        least = lower_bound(network, operation, root=root, all_port=counted.all_port, words=options.words)
+    else:
+        least = bound()
+    result |= more | _costs(options, schedule, operation, counted, least)
     if options.on == "model":
         result |= _on_model(options, counted)
     if options.on == "rtl":
@@ -86,20 +105,13 @@ def run_schedule(
     return result, DONE if result["delivered"] else FAILED
 
 
-def _costs(options: argparse.Namespace, schedule: Any, operation: str, counted: Any) -> Result:
-    """Return what was counted, its bound and the papers' formulas, for messages of so many words."""
-    from hdnhw.collective.cost import Cost, corrected_formula, lower_bound, paper_formula
+def _costs(options: argparse.Namespace, schedule: Any, operation: str, counted: Any, bound: "Cost") -> Result:
+    """Return what was counted beside its bound and the papers' formulas, for messages of so many words."""
+    from hdnhw.collective.cost import Cost, corrected_formula, paper_formula
     from hdnhw.topology.flow import flow_bound
     from hdnhw.topology.metrics import neighbor_table
 
     network, words = schedule.network, options.words
-    bound = lower_bound(
-        network,
-        operation,
-        root=schedule.root or 0,
-        all_port=counted.all_port,
-        words=getattr(options, "vector_words", words),
-    )
     cost, printed = Cost(counted.startups, counted.words) * words, paper_formula(network, operation)
     result: Result = {
         "messages": counted.messages,
@@ -126,6 +138,7 @@ def _costs(options: argparse.Namespace, schedule: Any, operation: str, counted: 
 
 
 def number_of_words(words: float | Fraction) -> int | float:
+    """Return words as a user sees them: an integer where they are one."""
     return int(words) if words == int(words) else float(words)
 
 

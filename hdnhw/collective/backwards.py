@@ -1,4 +1,4 @@
-"""Reduce, reduce-scatter and gather: the schedules of broadcast, all-gather and scatter, read backwards.
+"""Reduce, reduce-scatter, gather and multicast: schedules of broadcast, all-gather and scatter, read backwards.
 
 Where a broadcast sends a message from u to v in step t of T, a reduce sends the partial result of v to u in step
 T - 1 - t: by then v has the contributions of all nodes that get the message by way of it. In a broadcast every node
@@ -20,9 +20,11 @@ from dataclasses import replace
 from typing import cast
 
 from hdnhw.collective.schedule import Builder, Schedule, Send, Step, Target
+from hdnhw.collective.spread import broadcast_schedule
 from hdnhw.routing.circuit import TERM_OPERATIONS, Term
+from hdnhw.topology.network import Network
 
-__all__ = ["backwards"]
+__all__ = ["backwards", "multicast_schedule"]
 
 
 def backwards(schedule: Schedule, name: str) -> Schedule:
@@ -40,6 +42,20 @@ def backwards(schedule: Schedule, name: str) -> Schedule:
     steps = [Step(step.stage, tuple(sends)) for step, sends in zip(schedule.steps, make(), strict=True)]
     made = maker.schedule(name, steps[::-1], copies=False, root=root)
     return replace(made, combines=schedule.copies, to_root=root is not None)
+
+
+def multicast_schedule(network: Network, root: int = 0, *, all_port: bool = False) -> Schedule:
+    """Return the schedule in which messages of the root take the way of a broadcast, to some of the nodes.
+
+    A message has a list of destinations, and a node sends it on with those that are behind a port: a condition on the
+    own digits and those of one destination. Every destination gets the message once, no other edges are used than those
+    of the broadcast, and steps in which nothing is sent cost nothing.
+    """
+    forwards = broadcast_schedule(network, root, all_port=all_port)
+    maker = _Backwards(forwards)
+    stages = [step.stage for step in reversed(forwards.steps)]
+    steps = [Step(stage, tuple(sends)) for stage, sends in zip(stages, maker.handed_on(), strict=True)]
+    return replace(maker.schedule("multicast", steps[::-1], copies=False, root=root), merges=True)
 
 
 class _Backwards(Builder):
@@ -68,6 +84,22 @@ class _Backwards(Builder):
                 there, _ = self.behind(send.port, place)
                 moved = {digit: when.mux(there[digit], moved[digit]) for digit in moved}
                 sends.append(Send(self.network.ports[send.port].opposite, when))
+            place = moved
+            yield sends
+
+    def handed_on(self) -> Iterator[list[Send]]:
+        """Yield what is sent in each step of a broadcast to bring a message to one node, from the last step.
+
+        That is over the way of its partial result in a reduce: from the destination, back to the root.
+        """
+        place: Target = dict(self.dst)
+        for step in reversed(self._forwards.steps):
+            sends, moved = [], dict(place)
+            for send in step.sends:
+                there, is_there = self.behind(self.network.ports[send.port].opposite, place)
+                when = is_there & self._when(send, there, there)
+                moved = {digit: when.mux(there[digit], moved[digit]) for digit in moved}
+                sends.append(Send(send.port, when & self.equal(self.own, there, list(there))))
             place = moved
             yield sends
 

@@ -18,11 +18,11 @@ OPERATORS = ("sum", "min", "max", "and", "or", "xor")
 NUMBERS = (*(f"{sign}int{width}" for sign in ("", "u") for width in (8, 16, 32, 64)), "float32")
 """What a word that is combined is."""
 
-ROOTED = ("broadcast", "scatter", "gather", "reduce")
+ROOTED = ("broadcast", "multicast", "scatter", "gather", "reduce")
 """Collective operations with one node that is the only source, or the only destination."""
 
 COMBINING = ("reduce", "reducescatter", "allreduce", "scan", "exscan")
 """Collective operations that combine contributions."""
 
-COLLECTIVES = ("broadcast", "scatter", "allgather", "gather", *COMBINING)
+COLLECTIVES = ("broadcast", "multicast", "scatter", "allgather", "gather", *COMBINING)
 """Collective operations but the total exchange."""

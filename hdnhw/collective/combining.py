@@ -134,12 +134,19 @@ def combine(
     return Combined(counted, wrong, None)
 
 
-def combine_registers(schedule: RegisterSchedule, operator: Operator, *, words: int = 1) -> Combined:
+def combine_registers(
+    schedule: RegisterSchedule,
+    operator: Operator,
+    *,
+    words: int = 1,
+    progress: Callable[[str, float], None] = lambda *_: None,
+) -> Combined:
     """Run a schedule in registers on random words; see :func:`combine`."""
     network = schedule.network
     nodes = np.arange(network.num_nodes, dtype=np.int64)
     given = operator.random(np.random.default_rng(SEED), (len(nodes), words))
     results, counted = run_registers(schedule, operator, given)
+    progress("steps", 1.0)
     if schedule.name == "allreduce":
         right = np.broadcast_to(operator.combine_all(given), given.shape)
         return Combined(counted, _count_wrong(operator, results, right, given), bool((results == results[0]).all()))

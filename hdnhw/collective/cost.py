@@ -4,19 +4,22 @@ A step in which a node sends m words takes ``t_s + m t_w``; an operation takes t
 that a node (with all ports, a port) sends.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from hdnhw.collective.executor import execute
+import numpy as np
+
+from hdnhw.collective.executor import Integers, execute
 from hdnhw.collective.operations import operation_schedule
 from hdnhw.spec import NetworkSpec, Product
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distances_from, neighbor_table, num_edges, pair_histogram
 from hdnhw.topology.network import Network, build
 
-__all__ = ["Cost", "corrected_formula", "lower_bound", "paper_formula"]
+__all__ = ["Cost", "corrected_formula", "lower_bound", "multicast_bound", "paper_formula", "unequal_bound"]
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,42 @@ def lower_bound(network: Network, operation: str, *, root: int = 0, all_port: bo
         return Cost(startups, max(reach, ceil(Fraction(last, ports)))) * words
     total = sum(hops * pairs for hops, pairs in enumerate(histogram))
     return Cost(startups, Fraction(total, channels if all_port else network.num_nodes)) * words
+
+
+def multicast_bound(network: Network, root: int, targets: Sequence[int], *, all_port: bool = False) -> Cost:
+    """Return a bound on start-ups and words of a message of one word from a root to some nodes.
+
+    The distance of the farthest, or the times that those who have it can double.
+    """
+    reach = int(distances_from(network, root)[list(targets)].max())
+    informed = len({root, *targets})
+    startups = reach if all_port else max(reach, (informed - 1).bit_length())
+    return Cost(startups, startups)
+
+
+def unequal_bound(network: Network, words: Integers, *, all_port: bool = False) -> Cost:
+    """Return a bound on start-ups and words of a total exchange of unequal messages, which are not split.
+
+    Parameters
+    ----------
+    network : Network
+    words : ndarray of int64, shape (nodes, nodes)
+        Of the message from each node to each; what is for the node itself does not count.
+    all_port : bool
+
+    Returns
+    -------
+    Cost
+        Start-ups: the farthest distance of a message. Words: those of each message times its distance, shared by all
+        nodes, or with all ports by all channels; and no less than any node has to send or to receive, over one port or
+        all that it has.
+    """
+    sent = words - np.diag(np.diag(words))
+    hops = np.stack([distances_from(network, node) for node in range(network.num_nodes)])
+    ports = (neighbor_table(network) >= 0).sum(axis=1) if all_port else np.ones(network.num_nodes, np.int64)
+    shared = Fraction(int((sent * hops).sum()), 2 * num_edges(network) if all_port else network.num_nodes)
+    own = (Fraction(int(most), int(by)) for way in (0, 1) for most, by in zip(sent.sum(axis=way), ports, strict=True))
+    return Cost(int((hops * (sent > 0)).max()), max(shared, *own))
 
 
 def _last_of_scan(network: Network) -> int:

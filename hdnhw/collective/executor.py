@@ -111,8 +111,12 @@ class Execution:
 def _hand_on(
     sends: Any, address: Any, neighbors: Any, numbers: Any, source: int, counts: Any, ports: Any, targets: Any
 ) -> tuple[int, int, int, int]:
-    """Move the messages of one source to their destinations, listed in a row; return (fault, step, node, 0)."""
-    for dst in targets[0]:
+    """Move the messages of one source to their destinations; return (fault, step, node, 0).
+
+    Row 0 of `targets` lists destinations, row 1 the words of each message.
+    """
+    for place in range(targets.shape[1]):
+        dst, words = targets[0, place], targets[1, place]
         node = source
         for step in range(len(numbers)):
             here, port = node, -1
@@ -124,7 +128,7 @@ def _hand_on(
                     node = neighbors[here, port]
                     if node < 0:
                         return NO_PORT, step, here, 0
-                    counts[number, here] += 1
+                    counts[number, here] += words
         if node != dst:
             return ELSEWHERE, len(numbers) - 1, node, 0
     return FINE, 0, 0, 0
@@ -201,6 +205,8 @@ def execute(
     *,
     all_port: bool = False,
     sources: Sequence[int] | None = None,
+    words: Integers | None = None,
+    targets: Sequence[int] | None = None,
     observe: Callable[[int, Integers], None] = lambda *_: None,
     progress: Callable[[str, float], None] = lambda *_: None,
 ) -> Execution:
@@ -214,6 +220,11 @@ def execute(
     sources : sequence of int, optional
         The sources whose messages are moved, or the nodes whose results are combined, distinct; all of the schedule by
         default. Of a sample, what a node sends is but a part; the sum over the nodes is that of these sources.
+    words : ndarray of int64, shape (nodes, nodes), optional
+        Of the message from each source to each destination, if it is handed on and they are not all of one word; there
+        is no message of none.
+    targets : sequence of int, optional
+        The destinations of a root's messages, distinct; all nodes by default.
     observe : callable
         Is told each node whose results have been combined and, in their order, the (step, node, neighbor) at which
         a node has given its part away, as an array that is used again.
@@ -237,7 +248,7 @@ def execute(
     address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
     table, counts, repeats = neighbor_table(network), np.zeros((len(ports), nodes), np.int64), 0
     moved = np.zeros((nodes - 1, 3), np.int64)
-    sends, move = compile_sends(schedule), _mover(schedule, moved)
+    sends, move = compile_sends(schedule), _mover(schedule, moved, words, targets)
     if sources is None:
         sources = sources_of(schedule)
     for done, source in enumerate(sources, start=1):
@@ -248,13 +259,22 @@ def execute(
         if schedule.combines:
             observe(source, moved)
         progress("sources", done / len(sources))
+    if schedule.merges:
+        counts = np.minimum(counts, 1)
     sent = np.zeros((len(schedule.steps), nodes, len(network.ports)), np.int64)
     for number, port in enumerate(ports):
         sent[np.searchsorted(sizes, number, side="right") - 1, :, port] = counts[number]
     if not all_port:
         check_one_port(f"{schedule.name} on {network.spec}", sent, table)
-    gathers = schedule.to_root and not schedule.combines
-    return Execution(sent, table, len(sources) * (1 if gathers else nodes), repeats, all_port)
+    return Execution(sent, table, _messages(schedule, sources, words, targets), repeats, all_port)
+
+
+def _messages(schedule: Schedule, sources: Sequence[int], words: Integers | None, targets: Sequence[int] | None) -> int:
+    if words is not None:
+        return int((words[list(sources)] > 0).sum())
+    if targets is not None:
+        return len(targets)
+    return len(sources) * (1 if schedule.to_root and not schedule.combines else schedule.network.num_nodes)
 
 
 def sources_of(schedule: Schedule) -> Sequence[int]:
@@ -264,15 +284,27 @@ def sources_of(schedule: Schedule) -> Sequence[int]:
     return [schedule.root]
 
 
-def _mover(schedule: Schedule, moved: Integers) -> Callable[..., tuple[int, int, int, int]]:
+def _mover(
+    schedule: Schedule, moved: Integers, words: Integers | None, targets: Sequence[int] | None
+) -> Callable[..., tuple[int, int, int, int]]:
     """Return what moves the messages of one source, or combines those for one node and lists that in `moved`."""
-    nodes = schedule.network.num_nodes
     if schedule.combines:
         return lambda *arguments: _combine(*arguments, moved)
     if schedule.copies:
         return _copy
-    targets = np.array([[schedule.root]] if schedule.to_root else [range(nodes)], np.int64)
-    return lambda *arguments: _hand_on(*arguments, targets)
+    if targets is None:
+        targets = [schedule.root] if schedule.to_root and schedule.root is not None else range(len(moved) + 1)
+    listed = np.array([targets, np.ones(len(targets))], np.int64)
+
+    def move(*arguments: Any) -> tuple[int, int, int, int]:
+        rows = listed
+        if words is not None:
+            rows = np.stack([listed[0], words[arguments[4], listed[0]]])
+            rows = np.ascontiguousarray(rows[:, rows[1] > 0])
+        result: tuple[int, int, int, int] = _hand_on(*arguments, rows)
+        return result
+
+    return move
 
 
 def check_one_port(what: str, sent: Integers, neighbors: npt.NDArray[np.int32]) -> None:

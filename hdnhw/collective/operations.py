@@ -1,6 +1,6 @@
 """The schedule of an operation by its name."""
 
-from hdnhw.collective.backwards import backwards
+from hdnhw.collective.backwards import backwards, multicast_schedule
 from hdnhw.collective.combining import Phases
 from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.scatter import scatter_schedule
@@ -38,6 +38,8 @@ def operation_schedule(
     """
     if operation == "exchange":
         return exchange_schedule(network, order, all_port=all_port)
+    if operation == "multicast":
+        return multicast_schedule(network, root, all_port=all_port)
     if operation in BACKWARDS:
         forwards = operation_schedule(network, BACKWARDS[operation], root=root, all_port=all_port)
         return backwards(forwards, operation)

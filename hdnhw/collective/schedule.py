@@ -91,6 +91,8 @@ class Schedule:
         partial result for each destination, and no condition reads a source.
     to_root : bool
         Whether the root is the only destination, not the only source.
+    merges : bool
+        Whether a node's messages are one as long as they go the same way (multicast).
     """
 
     network: Network
@@ -101,6 +103,7 @@ class Schedule:
     root: int | None = None
     combines: bool = False
     to_root: bool = False
+    merges: bool = False
 
     @cached_property
     def reads(self) -> tuple[str, ...]:

@@ -21,6 +21,15 @@ WRONG = {
     "root out of range": "collective 'cube(3)' --op scatter --root 8",
     "root of an allgather": "collective 'cube(3)' --op allgather --root 0",
     "broadcast as printed": "collective 'cube(3)' --op broadcast --as-printed",
+    "no targets": "collective 'cube(3)' --op multicast",
+    "a target twice": "collective 'cube(3)' --op multicast --targets 1 1",
+    "targets of a broadcast": "collective 'cube(3)' --op broadcast --targets 1",
+    "a multicast on rtl": "collective 'cube(3)' --op multicast --targets 1 --on rtl",
+    "lengths and words": "exchange 'cube(3)' --lengths 3 --words 2",
+    "lengths on rtl": "exchange 'cube(3)' --lengths 3 --on rtl",
+    "lengths of packets routed": "exchange 'cube(3)' --lengths 3 --schedule network",
+    "seed of a trace": "exchange 'cube(3)' --trace none --seed 3",
+    "lengths of too many": "exchange 'cube(13)' --lengths 'uniform(1, 2)'",
     "too many for a collective": "collective 'cube(16)' --op broadcast",
     "no words": "exchange 'cube(3)' --words 0",
     "unknown schedule": "exchange 'cube(3)' --schedule fast",
@@ -105,6 +114,27 @@ def test_links_of_a_broadcast_are_a_tree(result_of):
 def test_all_gather_as_printed_sends_more(result_of):
     least, printed = (result_of(f"collective 'rdn(cube(3), 1)' --op allgather {how}") for how in ("", "--as-printed"))
     assert (least["words"], printed["words"]) == (127, 135)
+
+
+def test_a_multicast_costs_no_more_than_a_broadcast(result_of):
+    some = result_of("collective 'rdn(cube(2), 1)' --op multicast --root 3 --targets 0 1.3/0.1 17 --words 4")
+    every = result_of("collective 'rdn(cube(2), 1)' --op broadcast --root 3 --words 4")
+    assert (some["messages"], some["targets"]) == (3, 3)
+    assert some["lower_bound_words"] <= some["words"] <= every["words"]
+    assert some["links_used"] * 4 == some["total_words"]
+
+
+def test_unequal_messages_are_those_of_a_trace(result_of):
+    Path("some.trace").write_text("0 0 7 5\n3 0 7 2\n4 2 1 9\n", encoding="utf-8")
+    traced = result_of("exchange 'cube(3)' --trace some.trace")
+    assert (traced["messages"], traced["total_words"], traced["most_message_words"]) == (2, 3 * 7 + 2 * 9, 9)
+    assert traced["lower_bound_words"] == 9
+    drawn = result_of("exchange 'cube(3)' --lengths 'uniform(1, 9)'")
+    assert drawn["words"] >= drawn["lower_bound_words"] > 0
+    again, other = (result_of(f"exchange 'cube(3)' --lengths 'uniform(1, 9)' --seed {seed}") for seed in (1, 2))
+    assert again["words_per_step"] == drawn["words_per_step"] != other["words_per_step"]
+    same, equal = result_of("exchange 'cube(3)' --lengths 3"), result_of("exchange 'cube(3)' --words 3")
+    assert (same["words"], same["lower_bound_words"]) == (equal["words"], equal["lower_bound_words"])
 
 
 def test_an_allreduce_takes_the_faster_way(result_of):

@@ -20,6 +20,8 @@ SPECS = [
     hsn(2, torus(6), top=3),
 ]
 
+PAIR = ("multicast", "broadcast")
+
 
 def neighbour(network, node, port):
     return network.neighbors(node)[network.ports[port].name]
@@ -85,3 +87,23 @@ def broken(text, name, change):
 def test_a_contribution_that_is_lost_doubled_or_misordered_is_found(name, change):
     with pytest.raises(ScheduleError, match="step"):
         execute(broken("rdn(cube(2), 1)", name, change))
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@pytest.mark.parametrize("all_port", [False, True])
+def test_a_multicast_brings_the_message_to_its_targets_over_edges_of_the_broadcast(spec, all_port):
+    network = build(spec)
+    nodes, root = network.num_nodes, network.num_nodes // 3
+    schedule, broadcast = (operation_schedule(network, name, root=root, all_port=all_port) for name in PAIR)
+    for target in {0, nodes // 2, nodes - 1}:
+        node = root
+        for step in range(len(schedule.steps)):
+            for port in schedule.ports_of(step, node, root, target):
+                assert broadcast.ports_of(step, node, root, target) == (port,) or all_port
+                node = neighbour(network, node, port)
+        assert node == target
+    every, spread = (execute(one, all_port=all_port) for one in (schedule, broadcast))
+    assert (every.sent == spread.sent).all()
+    some = execute(schedule, all_port=all_port, targets=[nodes - 1, 0])
+    assert (some.sent <= spread.sent).all()
+    assert some.messages == 2
