@@ -8,9 +8,9 @@ scan: a node's prefix is that in its cluster, that of its cluster among those of
 class 0. Nodes are in the order of their digits (of :class:`hdnhw.topology.address.AddressLayout`): class, cluster,
 node in the cluster.
 
-Where SN^j is in all SN^i below, the digits in SN^j are left out when a cluster adds up what has come over the
-cross-edges, as all nodes of a super-node have got the same. Of digits that are not in all of them, the nodes with
-zeros stand for their super-node.
+A level of one cluster a class takes one crossing. Where SN^j is in all SN^i below, the digits in SN^j are left out
+when a cluster adds up what has come over the cross-edges, as all nodes of a super-node have got the same. Of digits
+that are not in all of them, the nodes with zeros stand for their super-node.
 
 On an HSN a level takes one swap, and no swap back: after it, X_1 counts what X_i has counted, and all nodes of a
 cluster have the sum. A scan's prefixes come back over a second swap.
@@ -116,6 +116,10 @@ class _Prefix(Builder):
         self._level(level - 1, total, before, free)
         crossing = [(send.port, send.when) for send in self.cross(level, self._one).sends]
         self._step(f"cross{level}", crossing, total)
+        if not layout.cluster:
+            self._add(before, received(total), when=self.own[layout.class_digit])
+            self._add(total, received(total))
+            return
         self.set(others, received(total))
         fixed = [place for place in self.inside(level) if place not in self.shared(level)]
         stands = self.circuit.all_of(self.own[place].eq(self.circuit.constant(0)) for place in fixed)

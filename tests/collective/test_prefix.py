@@ -1,7 +1,7 @@
 """All-reduce and scan in registers: results beside sums in plain Python, start-ups known by hand, mutants found."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from hdnhw.collective.prefix import allreduce_schedule, scan_schedule
 from hdnhw.collective.registers import Update, received, run_registers
 from hdnhw.collective.schedule import Send
 from hdnhw.spec import SpecError, complete, cube, dualcube, ghc, hdn, hsn, mesh, parse, rdn, torus
+from hdnhw.topology.metrics import diameter_corrected
 from hdnhw.topology.network import build
 
 SPECS = [
@@ -25,6 +26,7 @@ SPECS = [
     *(rdn(base, 1) for base in (cube(2), cube(3), torus(3), complete(5))),
     *(hdn(cube(2), [list(one), list(two)]) for one, two in product([(), (0,), (0, 1)], [(1,), (0, 1)])),
     hdn(torus(3), [[0], [0]]),
+    hdn(torus(4), [[0]]),
     *(hsn(levels, nucleus) for levels, nucleus in [(2, cube(2)), (3, cube(2)), (2, torus(4)), (2, mesh(3, 2))]),
     hsn(3, cube(2), top=2),
 ]
@@ -92,6 +94,16 @@ def test_startups_are_those_counted_by_hand(text):
     counted = [run(schedule, given)[1] for schedule in (allreduce_schedule(network), scan_schedule(network))]
     assert tuple(one.startups for one in counted) == STARTUPS[text]
     assert (counted[0].words > counted[0].startups) == (text == "complete(9)")
+
+
+@pytest.mark.parametrize("base", [cube(1), cube(2), cube(3), torus(4), torus(6, 2)], ids=str)
+def test_startups_are_the_diameter_on_nested_dual_nets_of_edges_and_even_cycles(base):
+    sets = [some for size in range(len(base.factors) + 1) for some in combinations(range(len(base.factors)), size)]
+    nested = [(one, two) for one, two in product(sets, repeat=2) if set(two) <= set(one)]
+    for levels in [*((one,) for one in sets), *nested]:
+        network = build(hdn(base, [list(one) for one in levels]))
+        for schedule in (allreduce_schedule(network), scan_schedule(network)):
+            assert len(schedule.steps) == diameter_corrected(network)
 
 
 @pytest.mark.parametrize("spec", DIVIDED, ids=str)
