@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.collective.barrier import barrier_cycles
 from hdnhw.collective.program import messages_of
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flow.tools import ToolError
@@ -18,10 +19,14 @@ from hdnhw.sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harn
 from hdnhw.sim.runner import Bench, reset_environment
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
-from hdnhw.spec import CollectiveSpec
+from hdnhw.spec import BARRIER, CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
 
-__all__ = ["CollectiveBench", "CollectiveCase", "CollectiveVerdict", "OperationVerdict"]
+__all__ = ["BarrierVerdict", "CollectiveBench", "CollectiveCase", "CollectiveVerdict", "OperationVerdict"]
+
+
+BARRIERS, MOST_PAUSE = 8, 200
+"""Barriers of a measurement, and the most cycles that a node waits before it enters one."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +63,44 @@ class OperationVerdict:
 
 
 @dataclass(frozen=True)
+class BarrierVerdict:
+    """What a run of one barrier showed.
+
+    Attributes
+    ----------
+    operation : str
+    early : int
+        Nodes that left before the last one had entered.
+    mistimed : int
+        Nodes that left in another cycle than the predicted one after the last had entered, or not at all.
+    strays : int
+        Packets that were sent between entering and leaving.
+    cycles : int
+        From the last node's entry to the last node's leaving.
+    """
+
+    operation: str
+    early: int
+    mistimed: int
+    strays: int
+    cycles: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.early or self.mistimed or self.strays)
+
+
+@dataclass(frozen=True)
 class CollectiveVerdict:
     """What a run of operations one after the other showed.
 
     Attributes
     ----------
-    operations : tuple of OperationVerdict
+    operations : tuple of OperationVerdict or BarrierVerdict
     """
 
-    operations: tuple[OperationVerdict, ...]
+    operations: tuple[OperationVerdict | BarrierVerdict, ...]
 
     @property
     def passed(self) -> bool:
@@ -140,6 +174,25 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             "cost_cycles": execution.startups * startup + execution.words * length,
         }
 
+    def measure_barriers(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+        """Run barriers one after the other that nodes enter at random times; return what ``collective`` prints.
+
+        Returns
+        -------
+        dict
+            ``delivered``, how many ``barriers``, the sums of the verdicts' counts, and the fewest and most cycles.
+        """
+        say(f"{BARRIERS} barriers: {self.network.num_nodes} engines in the emitted Verilog ...")
+        try:
+            run = self.run_case(CollectiveCase([BARRIER] * BARRIERS, pause=MOST_PAUSE)).verdict
+        except ToolError as error:
+            return {"delivered": False, "error": str(error)}
+        counts = [asdict(verdict) for verdict in run.operations]
+        cycles = [count["cycles"] for count in counts]
+        summed = {name: sum(count[name] for count in counts) for name in ("early", "mistimed", "strays")}
+        measured = {"cycles_least": min(cycles), "cycles_most": max(cycles)}
+        return {"delivered": run.passed, "barriers": BARRIERS, **summed, **measured}
+
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
         """See :meth:`Bench.sources`."""
         return "bench", {**self.fabric.verilog, "bench.sv": collective_harness_text(self.fabric)}, []
@@ -169,30 +222,37 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             data[source] = [rng.getrandbits(bits) for _ in range(data.shape[1])]
         return data
 
+    def _own_messages(self, place: int, operation: str) -> dict[int, Sequence[int]]:
+        """Return the messages of those nodes that have some."""
+        if operation == BARRIER:
+            return {}
+        root, messages = self.program.schedules[operation].root, self.data_of(place, operation)
+        return {node: list(messages[node]) for node in (range(self.network.num_nodes) if root is None else [root])}
+
     def write(self, case: CollectiveCase, folder: Path) -> dict[str, Any]:
         """See :meth:`Bench.write`."""
         nodes = self.network.num_nodes
-        names, rng = list(self.program.schedules), random.Random(case.seed)
+        names, rng = list(self.program.operations), random.Random(case.seed)
         flits: list[int] = []
         first = [0]
         for place, operation in enumerate(case.operations):
-            root, messages = self.program.schedules[operation].root, self.data_of(place, operation)
+            own_of = self._own_messages(place, operation)
             for node in range(nodes):
-                own = messages[node] if root in (None, node) else []
+                own: Sequence[int] = own_of.get(node, ())
                 flits += [flit for word in own for flit in self.machine.flits.split(word)[: self._data_flits]]
                 first.append(len(flits))
         if len(flits) > FLITS or len(case.operations) > MOST_OPERATIONS:
             raise ValueError(f"case must have at most {MOST_OPERATIONS} operations and {FLITS} flits, not {len(flits)}")
         write_columns(
             folder,
-            flits=flits,
+            flits=flits or [0],
             operations=[names.index(operation) for operation in case.operations],
             first=first,
             pause=[rng.randint(0, case.pause) for _ in range(nodes * len(case.operations))],
             seeds=terminal_seeds(nodes, case.seed),
         )
         limit = 100_000 + len(case.operations) * 40 * self.machine.spec.packet_length * nodes * nodes
-        plusargs = {"count": len(case.operations), "total": len(flits), "limit": limit}
+        plusargs = {"count": len(case.operations), "total": max(1, len(flits)), "limit": limit}
         return {
             "plusargs": [f"+{name}={value}" for name, value in (plusargs | {"stall": case.stall}).items()],
             "extra_env": reset_environment(case.resets),
@@ -201,8 +261,11 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
     def check(self, case: CollectiveCase, folder: Path) -> CollectiveVerdict:
         """See :meth:`Bench.check`."""
         results, sends, events = (log_rows(folder / f"{name}.log") for name in ("results", "sends", "events"))
-        verdicts = []
+        verdicts: list[OperationVerdict | BarrierVerdict] = []
         for place, operation in enumerate(case.operations):
+            if operation == BARRIER:
+                verdicts.append(self._check_barrier(place, events, sends))
+                continue
             messages = self.data_of(place, operation)
             of_place = [row[1:] for row in results if int(row[0]) == place]
             lost, wrong = self._check_results(operation, messages, of_place)
@@ -216,6 +279,24 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
                 OperationVerdict(operation, count, lost, wrong, mismatches, cycle["done"] - cycle["loaded"])
             )
         return CollectiveVerdict(tuple(verdicts))
+
+    def _check_barrier(self, place: int, events: list[list[str]], sends: list[list[str]]) -> BarrierVerdict:
+        """Compare when nodes left with when they entered."""
+        entered, left = (
+            {int(node): int(cycle) for kind, where, node, cycle in events if (kind, where) == (what, str(place))}
+            for what in ("asked", "done")
+        )
+        nodes = range(self.network.num_nodes)
+        last = max(entered.values(), default=0)
+        due = last + barrier_cycles(self.program.rounds, self.machine.spec.channel_registers)
+        waits_for_some = len(entered) < len(nodes)
+        return BarrierVerdict(
+            BARRIER,
+            early=sum(waits_for_some or cycle <= last for cycle in left.values()),
+            mistimed=sum(left.get(node) != due for node in nodes),
+            strays=sum(int(row[0]) == place for row in sends),
+            cycles=max(left.values(), default=last) - last,
+        )
 
     def _due(self, operation: str, messages: npt.NDArray[np.object_]) -> list[dict[int, int]]:
         """Return for each node the data that it must get, by source."""

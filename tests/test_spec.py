@@ -309,11 +309,11 @@ REFUSED_CALLS = [
     ),
     (
         lambda: CollectiveSpec(operations=("scatter", "reduce")),
-        "operations must be some of broadcast, scatter, allgather, exchange, not 'scatter', 'reduce'",
+        "operations must be some of broadcast, scatter, allgather, exchange, barrier, not 'scatter', 'reduce'",
     ),
     (
         lambda: CollectiveSpec(operations=()),
-        "operations must be some of broadcast, scatter, allgather, exchange, not none",
+        "operations must be some of broadcast, scatter, allgather, exchange, barrier, not none",
     ),
     (lambda: CollectiveSpec(order="fast"), "order must be paper or cluster-first, not 'fast'"),
     (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),

@@ -9,7 +9,7 @@ from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.schedules import bench_of, checked_network, number_of_words, run_schedule
 from hdnhw.collective.choices import COLLECTIVES, COMBINING, NUMBERS, OPERATORS, ROOTED, SPLITS
 from hdnhw.kernels import Stopwatch
-from hdnhw.spec import EXCHANGE_ORDERS, ExchangeSpec, SpecError
+from hdnhw.spec import BARRIER, EXCHANGE_ORDERS, ExchangeSpec, SpecError
 
 if TYPE_CHECKING:
     from hdnhw.topology.network import Network
@@ -110,10 +110,13 @@ def _multicast(options: argparse.Namespace, network: "Network", root: int) -> tu
 
 def collective(options: argparse.Namespace) -> tuple[Result, int]:
     """Run a collective operation other than a total exchange and count what it costs."""
+    from hdnhw.cli.barrier import run_barrier
     from hdnhw.cli.combining import run_combining
     from hdnhw.collective.operations import operation_schedule
     from hdnhw.collective.spread import allgather_schedule
 
+    if options.op == BARRIER:
+        return run_barrier(options)
     network, all_port = checked_network(options), options.ports == "all"
     if options.op != "allgather" and options.as_printed:
         raise SpecError(f"--as-printed is for allgather, not for {options.op}")
@@ -262,7 +265,7 @@ def add_collective_commands(commands: Any) -> None:
         summary="run a collective operation and count what it costs: broadcast to scan",
         example="hdnhw collective 'rdn(cube(3), 1)' --op allreduce --words 1024",
     )
-    parser.add_argument("--op", choices=COLLECTIVES, required=True, help="which one")
+    parser.add_argument("--op", choices=(*COLLECTIVES, BARRIER), required=True, help="which one")
     parser.add_argument(
         "--root", metavar="NODE", help="node number or address of the only source, or destination (default 0)"
     )

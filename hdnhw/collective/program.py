@@ -11,11 +11,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.collective.barrier import barrier_rounds
 from hdnhw.collective.executor import Execution, execute
 from hdnhw.collective.operations import operation_schedule
 from hdnhw.collective.schedule import Schedule
 from hdnhw.routing.circuit import Term
-from hdnhw.spec import CollectiveSpec, SpecError
+from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
 from hdnhw.topology.network import Network
 
 __all__ = ["NumberedSend", "Program", "make_program", "messages_of"]
@@ -57,11 +58,19 @@ class Program:
         By the name of the operation; one that the executor has run.
     executions : dict of str to Execution
         What the executor counted.
+    rounds : int
+        Of the barrier, see :mod:`hdnhw.collective.barrier`; 0 if there is none.
     """
 
     network: Network
     schedules: Mapping[str, Schedule]
     executions: Mapping[str, Execution]
+    rounds: int = 0
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Names of the operations in the order of their indices: those that have a schedule, then the barrier."""
+        return (*self.schedules, *[BARRIER] * bool(self.rounds))
 
     @cached_property
     def sends(self) -> tuple[NumberedSend, ...]:
@@ -165,5 +174,7 @@ def make_program(network: Network, spec: CollectiveSpec) -> Program:
     schedules = {
         operation: operation_schedule(network, operation, root=spec.root, order=spec.order)
         for operation in spec.operations
+        if operation != BARRIER
     }
-    return Program(network, schedules, {name: execute(schedule) for name, schedule in schedules.items()})
+    executions = {name: execute(schedule) for name, schedule in schedules.items()}
+    return Program(network, schedules, executions, barrier_rounds(network) if BARRIER in spec.operations else 0)

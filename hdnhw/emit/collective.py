@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import Any
 
+from hdnhw.collective.barrier import barrier_cycles
 from hdnhw.emit.endpoint import EmittedEndpoints
 from hdnhw.emit.verilog import CLOCKED
 from hdnhw.flit import MessageFormat
@@ -38,15 +39,20 @@ class EmittedEngines(EmittedEndpoints):
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""
         program, messages = self.machine.program, self.machine.endpoint_format
-        return {
+        entry = {
             "engine_module": self.modules.unit,
-            "operations": list(program.schedules),
+            "operations": list(program.operations),
             "roots": {name: schedule.root for name, schedule in program.schedules.items()},
             "message_buffers": self._engine.buffers,
             "window": self._engine.window,
-            "ports": _ports(messages, len(program.schedules)),
+            "ports": _ports(messages, len(program.operations)),
             "packet": self.packet(),
         }
+        return entry | {"barrier": self._barrier()} if program.rounds else entry
+
+    def _barrier(self) -> dict[str, int]:
+        rounds = self.machine.program.rounds
+        return {"rounds": rounds, "cycles": barrier_cycles(rounds, self.machine.spec.channel_registers)}
 
 
 def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:

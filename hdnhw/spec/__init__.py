@@ -9,7 +9,9 @@ of allowed names and literals; nothing is evaluated.
 from hdnhw.spec.checks import SpecError
 from hdnhw.spec.dualnets import DualCube, DualNet, RecursiveDualNet, dualcube, hdn, rdn
 from hdnhw.spec.endpoints import (
+    BARRIER,
     ENDPOINTS,
+    ENGINE_OPERATIONS,
     EXCHANGE_ORDERS,
     OPERATIONS,
     AxiMemorySpec,
@@ -27,8 +29,10 @@ from hdnhw.spec.products import Factor, Product, complete, cube, ghc, mesh, prod
 from hdnhw.spec.swapped import SwappedNet, folded_hsn, hcn, hcn3, hsn
 
 __all__ = [
+    "BARRIER",
     "CROSSBARS",
     "ENDPOINTS",
+    "ENGINE_OPERATIONS",
     "EXCHANGE_ORDERS",
     "OPERATIONS",
     "QUEUEINGS",

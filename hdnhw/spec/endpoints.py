@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hdnhw.spec.checks import SpecError
 from hdnhw.spec.options import Choice, Flag, Names, Node, Size, check_options, option
 
 __all__ = [
+    "BARRIER",
     "ENDPOINTS",
+    "ENGINE_OPERATIONS",
     "EXCHANGE_ORDERS",
     "OPERATIONS",
     "AxiMemorySpec",
@@ -19,7 +22,13 @@ __all__ = [
 ]
 
 OPERATIONS = ("broadcast", "scatter", "allgather", "exchange")
-"""Collective operations."""
+"""Collective operations that move messages by a schedule."""
+
+BARRIER = "barrier"
+"""The operation that ends at no node before all have begun it."""
+
+ENGINE_OPERATIONS = (*OPERATIONS, BARRIER)
+"""What collective engines can do."""
 
 EXCHANGE_ORDERS = ("paper", "cluster-first")
 """Schedules of a total exchange: the papers' and the one of fewest words, see :mod:`hdnhw.collective.exchange`."""
@@ -153,7 +162,7 @@ class CollectiveSpec(EndpointSpec):
     Attributes
     ----------
     operations : tuple of str
-        Those of :data:`OPERATIONS` that an engine can run, in their order there.
+        Those of :data:`ENGINE_OPERATIONS` that an engine can run, in their order there; some other than a barrier.
     root : int
         Node number of the only source of a broadcast or scatter.
     order : str
@@ -164,10 +173,18 @@ class CollectiveSpec(EndpointSpec):
     title: ClassVar[str] = "collective engines"
 
     operations: tuple[str, ...] = option(
-        OPERATIONS, Names(help="what collective engines can do", metavar="OP,...", choices=OPERATIONS)
+        OPERATIONS, Names(help="what collective engines can do", metavar="OP,...", choices=ENGINE_OPERATIONS)
     )
     root: int = option(0, Node(help="root of their broadcast and scatter", metavar="NODE"))
     order: str = option(EXCHANGE_ORDERS[1], Choice(help="schedule of their total exchange", choices=EXCHANGE_ORDERS))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.operations == (BARRIER,):
+            raise SpecError(
+                f"operations must have one that moves messages beside {BARRIER}: without messages an engine has "
+                "nothing to send through the fabric"
+            )
 
 
 LAPSES = 16

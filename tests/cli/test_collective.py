@@ -43,6 +43,11 @@ WRONG = {
     "as printed on rtl": "collective 'cube(1)' --op allgather --as-printed --on rtl",
     "no room for data on rtl": "exchange 'cube(1)' --on rtl --packet-length 1",
     "no common timetable on rtl": "exchange 'torus(4, 4)' --schedule network --on rtl --buffers 8",
+    "barrier with a root": "collective 'cube(3)' --op barrier --root 0",
+    "barrier of messages": "collective 'cube(3)' --op barrier --words 1",
+    "barrier of packets": "collective 'cube(3)' --op barrier --on model",
+    "barrier of no machine": "collective 'cube(3)' --op barrier --channel-registers 1",
+    "nothing but a barrier": "emit 'cube(1)' -o out --endpoints collective --operations barrier",
     "no such picture": "exchange 'cube(3)' --plot steps.doc",
     "picture of too many": "collective 'cube(12)' --op scatter --plot steps.svg",
 }

@@ -6,6 +6,7 @@ import pytest
 
 from hdnhw.emit.fabric import emit_fabric, write_fabric
 from hdnhw.spec import CollectiveSpec, FabricSpec, SpecError, parse
+from hdnhw.topology.network import build
 
 
 def spec_of(text, *, operations=("broadcast", "exchange"), root=0, **sizes):
@@ -49,10 +50,31 @@ def test_engines_are_one_module_for_all_nodes(fabric):
     assert len(re.findall(r"^  fabric_collective_engine ", text, re.MULTILINE)) == 6
 
 
+def test_a_barrier_adds_wires_beside_the_links_and_nothing_else_changes(fabric):
+    spec = spec_of("mesh(2, 3)", operations=("broadcast", "barrier"), packet_length=2, flit_width=48)
+    with_barrier, network = emit_fabric(spec), build(spec.network)
+    entry, text = with_barrier.manifest["endpoints"], with_barrier.files["fabric_collective.sv"]
+    assert entry["operations"] == ["broadcast", "barrier"]
+    assert entry["barrier"] == {"rounds": 3, "cycles": 4}
+    assert "barrier" not in fabric.manifest["endpoints"]
+    engines = dict(re.findall(r"^  fabric_collective_engine engine_(\d+) \((.*?)\);", text, re.MULTILINE | re.DOTALL))
+    wires = {int(node): dict(re.findall(r"\.(\w*signal)\((\S+)\)", pins)) for node, pins in engines.items()}
+    assert len(wires) == 6
+    for node, pins in wires.items():
+        near = network.neighbors(node)
+        due = {
+            f"{port.name}_signal": wires[near[port.name]]["signal"] if port.name in near else "1'h1"
+            for port in network.ports
+        }
+        assert pins == due | {"signal": pins["signal"]}
+    assert len({pins["signal"] for pins in wires.values()}) == 6
+
+
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
         ("cube(2)", {"root": 4}, "root must be 0 to 3 on cube(2), not 4"),
+        ("cube(2)", {"operations": ["barrier"]}, "operations must have one that moves messages beside barrier: "),
         ("cube(2)", {"flit_width": 4, "packet_length": 3}, "packet length must be at least 4 flits, not 3: the header"),
     ],
 )

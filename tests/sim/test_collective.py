@@ -1,16 +1,20 @@
 """Collective operations on engines in the emitted Verilog: what they bring and send, and each kind of fault seen."""
 
+import re
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from hdnhw.emit.fabric import emit_fabric
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.sim.check import log_rows
-from hdnhw.sim.collective import CollectiveBench, CollectiveCase
-from hdnhw.spec import OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.sim.collective import BarrierVerdict, CollectiveBench, CollectiveCase
+from hdnhw.spec import ENGINE_OPERATIONS, OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.timing import SlotTiming
 
 
-def bench(text: str, *, operations: tuple[str, ...] = OPERATIONS, root: int = 0, **machine: int) -> CollectiveBench:
+def bench(text: str, *, operations: tuple[str, ...] = OPERATIONS, root: int = 0, **machine: Any) -> CollectiveBench:
     """Return the bench of a fabric; builds are kept between test runs."""
     engines = CollectiveSpec(operations=operations, root=root)
     return CollectiveBench(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
@@ -19,15 +23,18 @@ def bench(text: str, *, operations: tuple[str, ...] = OPERATIONS, root: int = 0,
 @pytest.fixture(scope="module")
 def small() -> CollectiveBench:
     """Return a bench of 6 nodes: rings, on which a node sends to one and receives from another, and cross-edges."""
-    return bench("hdn(torus(3), [[0]])", root=1, packet_length=4, flit_width=16)
+    return bench("hdn(torus(3), [[0]])", operations=ENGINE_OPERATIONS, root=1, packet_length=4, flit_width=16)
 
 
 def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveBench) -> None:
     operations = ["exchange"] * 3 + [
         "broadcast",
+        "barrier",
+        "barrier",
         "scatter",
         "allgather",
         "allgather",
+        "barrier",
         "exchange",
         "exchange",
         "broadcast",
@@ -36,6 +43,9 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
     for pauses in ({}, *times):
         for verdict in small.run_case(CollectiveCase(operations, **pauses)).verdict.operations:
             assert verdict.passed, (pauses, verdict)
+            if verdict.operation == "barrier":
+                assert verdict.cycles == 2 + 1, "the diameter, and a register"
+                continue
             due = {"broadcast": 6, "scatter": 6, "allgather": 36, "exchange": 36}
             assert verdict.messages == due[verdict.operation]
 
@@ -106,3 +116,59 @@ def test_on_other_networks_and_machines(text: str, machine: dict[str, int]) -> N
         case = CollectiveCase([*OPERATIONS, "exchange"], stall=200 * (seed % 2), pause=500, seed=seed)
         run = other.run_case(case)
         assert run.verdict.passed, run.verdict
+
+
+def test_each_fault_of_a_barrier_is_seen(small: CollectiveBench) -> None:
+    case = CollectiveCase(["barrier"], pause=40)
+    assert small.run_case(case, keep=True).verdict.passed
+    folder = small.build.run_folder(small.name)
+    events = [" ".join(row) for row in log_rows(folder / "events.log")]
+    entered = {row.split()[2]: int(row.split()[3]) for row in events if row.startswith("asked")}
+    last = max(entered.values())
+
+    def faults(node: str, cycle: int | None, sends: str = "") -> tuple[int, int, int]:
+        """Let a node leave in another cycle, or not at all."""
+        others = [row for row in events if not row.startswith(f"done 0 {node} ")]
+        left = [] if cycle is None else [f"done 0 {node} {cycle}"]
+        (folder / "events.log").write_text("\n".join(others + left))
+        (folder / "sends.log").write_text(sends)
+        (verdict,) = small.check(case, folder).operations
+        assert isinstance(verdict, BarrierVerdict)
+        return verdict.early, verdict.mistimed, verdict.strays
+
+    assert faults("2", last + 3) == (0, 0, 0)
+    assert faults("2", last) == (1, 1, 0)
+    assert faults("2", last + 4) == (0, 1, 0)
+    assert faults("2", None) == (0, 1, 0)
+    assert faults("2", last + 3, f"0 2 {last + 1} 0") == (0, 0, 1)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("text", "machine", "cycles"),
+    [
+        ("mesh(4)", {"packet_length": 4}, 3 + 1),
+        ("rdn(cube(2), 1)", {"channel_registers": 1}, 6 * 2 + 1),
+        ("torus(4, 4)", {"gapless_packets": True}, 4 + 1),
+        ("hsn(2, cube(1))", {"queueing": "voq"}, 3 + 1),
+    ],
+)
+def test_barriers_on_other_networks_and_machines(text: str, machine: dict[str, Any], cycles: int) -> None:
+    other = bench(text, operations=("broadcast", "barrier"), **machine)
+    measured = other.measure_barriers()
+    assert measured["delivered"]
+    assert measured["cycles_least"] == measured["cycles_most"] == cycles
+    case = CollectiveCase(["barrier", "broadcast"] * 3, stall=200, pause=100, resets=(20, 60, 137))
+    assert other.run_case(case).verdict.passed
+
+
+@pytest.mark.heavy
+def test_a_barrier_wire_that_is_stuck_is_seen() -> None:
+    """On a path, node 2 does not hear of node 3, but for the wire."""
+    whole = bench("mesh(4)", operations=("broadcast", "barrier"), packet_length=4).fabric
+    name = "fabric_collective.sv"
+    text = re.sub(r"(engine_2 \(.*?\.dim0_plus_signal)\(signal_3\)", r"\1(1'h1)", whole.files[name], flags=re.DOTALL)
+    assert text != whole.files[name]
+    broken = CollectiveBench(replace(whole, files={**whole.files, name: text}))
+    verdicts = broken.run_case(CollectiveCase(["barrier"] * 8, pause=200)).verdict.operations
+    assert any(verdict.early for verdict in verdicts if isinstance(verdict, BarrierVerdict))

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.collective.barrier import Barrier, signal_pin
 from hdnhw.rtl.collective.lists import BufferLists, BufferPool
 from hdnhw.rtl.collective.receiver import Receiver
 from hdnhw.rtl.collective.sender import Sender, result_layout
@@ -66,7 +67,10 @@ class CollectiveEngine(wiring.Component):
     o : Out(stream of result_layout)
         The messages that the operation brings to the node, with the packed addresses of their sources, in any order.
     done : Out(1)
-        High from the end of the operation until its results have been taken.
+        High from the end of the operation until its results have been taken; for one cycle after a barrier, when all
+        nodes have begun it.
+    signal : Out(1), P_signal : In(1)
+        Those of :class:`hdnhw.rtl.collective.barrier.Barrier`, of all ports, if the program has a barrier.
     inject, eject
         The router's.
     """
@@ -78,7 +82,7 @@ class CollectiveEngine(wiring.Component):
         width, address = machine.spec.flit_width, machine.address.width
         members: dict[str, Any] = {
             "address": In(address),
-            "operation": In(stream.Signature(index_width(len(program.schedules)))),
+            "operation": In(stream.Signature(index_width(len(program.operations)))),
             "i": In(stream.Signature(width)),
             "o": Out(stream.Signature(result_layout(messages))),
             "done": Out(1),
@@ -91,6 +95,9 @@ class CollectiveEngine(wiring.Component):
             for what in ("neighbor", "present")
         ]
         members |= {pin: In(address if pin.endswith("_neighbor") else 1) for pin in self._pins}
+        self._ports = [port.name for port in program.network.ports]
+        if program.rounds:
+            members |= {"signal": Out(1)} | {signal_pin(port): In(1) for port in self._ports}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -116,6 +123,8 @@ class CollectiveEngine(wiring.Component):
         connect(m, sender.inject, flipped(self.inject))
         connect(m, sender.o, flipped(self.o))
         self._elaborate_sorting(m, sorter, receiver, sender)
+        if program.rounds:
+            self._elaborate_barrier(m, sequencer)
         m.d.comb += [
             *(part.address.eq(self.address) for part in (sorter, receiver, sequencer)),
             *(getattr(sequencer, pin).eq(getattr(self, pin)) for pin in self._pins),
@@ -135,6 +144,16 @@ class CollectiveEngine(wiring.Component):
             self.done.eq(sequencer.done),
         ]
         return m
+
+    def _elaborate_barrier(self, m: Module, sequencer: Any) -> None:
+        rounds, registers = self.machine.program.rounds, self.machine.spec.channel_registers
+        m.submodules.barrier = barrier = Barrier(self._ports, rounds, registers)
+        m.d.comb += [
+            *(getattr(barrier, pin).eq(getattr(self, pin)) for pin in map(signal_pin, self._ports)),
+            self.signal.eq(barrier.signal),
+            barrier.enter.eq(sequencer.enter),
+            sequencer.released.eq(barrier.released),
+        ]
 
     def _elaborate_sorting(self, m: Module, sorter: Any, receiver: Any, sender: Any) -> None:
         """Sort what comes in first, then what has been copied."""

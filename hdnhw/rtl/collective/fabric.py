@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.collective.barrier import signal_pin
 from hdnhw.rtl.collective.sender import result_layout
 from hdnhw.rtl.collective.sequencer import used_ports
 from hdnhw.rtl.part import place
@@ -42,7 +43,7 @@ class CollectiveFabric(wiring.Component):
         nodes, program, messages = machine.network.num_nodes, machine.program, machine.endpoint_format
         super().__init__(
             {
-                "operation": In(stream.Signature(index_width(len(program.schedules)))).array(nodes),
+                "operation": In(stream.Signature(index_width(len(program.operations)))).array(nodes),
                 "message": In(stream.Signature(messages.flits.flit_width)).array(nodes),
                 "result": Out(stream.Signature(result_layout(messages))).array(nodes),
                 "done": Out(1).array(nodes),
@@ -53,6 +54,8 @@ class CollectiveFabric(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         pins: dict[str, Any] = {}
+        nodes = range(self.machine.network.num_nodes if self.machine.program.rounds else 0)
+        self._signals = [Signal(name=f"signal_{node}") for node in nodes]
         for node in range(self.machine.network.num_nodes):
             pins |= self._elaborate_node(m, node)
         place(m, "fabric", self.modules.fabric, pins)
@@ -69,6 +72,8 @@ class CollectiveFabric(wiring.Component):
             neighbor = neighbors.get(name)
             pins[f"i_{name}_present"] = Const(neighbor is not None)
             pins[f"i_{name}_neighbor"] = Const(0 if neighbor is None else layout.of_node(neighbor), layout.width)
+        if self._signals:
+            pins |= self._barrier_pins(node)
         for inner, outer, one, other in (
             ("operation", self.operation[node], "i", "o"),
             ("i", self.message[node], "i", "o"),
@@ -81,3 +86,13 @@ class CollectiveFabric(wiring.Component):
         if self.machine.spec.gapless_packets:
             of_fabric[f"o_paused_{node}"] = Signal(DROPPED_WIDTH, name=f"paused_{node}")
         return of_fabric | {f"o_dropped_{node}": self.dropped[node]}
+
+    def _barrier_pins(self, node: int) -> dict[str, Any]:
+        """Return the pins of an engine by which it signals to its neighbors, and they to it."""
+        network = self.machine.network
+        neighbors = network.neighbors(node)
+        pins: dict[str, Any] = {"o_signal": self._signals[node]}
+        for port in network.ports:
+            near = neighbors.get(port.name)
+            pins[f"i_{signal_pin(port.name)}"] = Const(1) if near is None else self._signals[near]
+        return pins

@@ -1,6 +1,8 @@
 """What a node does when: the steps of an operation, each begun when the node itself has ended the one before."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -11,6 +13,7 @@ from hdnhw.collective.program import NumberedSend, Program, messages_of
 from hdnhw.flit import MessageFormat
 from hdnhw.rtl.bits import any_of, equals, index_width, number_of
 from hdnhw.rtl.collective.sender import job_layout
+from hdnhw.spec import BARRIER
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["Sequencer", "used_ports"]
@@ -56,8 +59,10 @@ class Sequencer(wiring.Component):
         Whether the neighbor of the current send is ready.
     giving : In(1)
         Whether a result has not been taken.
+    enter : Out(1), released : In(1)
+        Those of :class:`hdnhw.rtl.collective.barrier.Barrier`, if the program has one.
     done : Out(1)
-        High from the end of the operation until its results have been taken.
+        High from the end of the operation until its results have been taken; for one cycle after a barrier.
     """
 
     def __init__(self, program: Program, messages: MessageFormat) -> None:
@@ -66,7 +71,7 @@ class Sequencer(wiring.Component):
         width, send = self._layout.width, index_width(len(program.sends))
         members: dict[str, Any] = {
             "address": In(width),
-            "operation": In(stream.Signature(index_width(len(program.schedules)))),
+            "operation": In(stream.Signature(index_width(len(program.operations)))),
             "loads": Out(1),
             "send": Out(send),
             "parity": Out(1),
@@ -84,6 +89,8 @@ class Sequencer(wiring.Component):
         for port in used_ports(program):
             name = program.network.ports[port].name
             members |= {f"{name}_neighbor": In(width), f"{name}_present": In(1)}
+        if program.rounds:
+            members |= {"enter": Out(1), "released": In(1)}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -106,6 +113,7 @@ class Sequencer(wiring.Component):
             Signal(init=place == 0, name=f"at_{name}")
             for place, name in enumerate(("idle", "load", "send", "step", "results", "giving"))
         ]
+        at += [Signal(name=f"at_{name}") for name in ("barrier", "behind") if self._program.rounds]
 
         def go(state: Signal) -> list[Any]:
             return [other.eq(other is state) for other in at]
@@ -115,7 +123,7 @@ class Sequencer(wiring.Component):
             self.operation.ready.eq(idle),
             self.loads.eq(load & own.any()),
             consume.eq(step & complete),
-            self.done.eq(results | giving),
+            self.done.eq(reduce(or_, at[7:], results | giving)),
             announces.eq(self._has_partner(announce=True) & ~announced),
         ]
         with m.If(idle):
@@ -144,6 +152,20 @@ class Sequencer(wiring.Component):
                 m.d.sync += go(giving)
         with m.If(giving & ~self.giving):
             m.d.sync += [self.parity.eq(~self.parity), *go(idle)]
+        if self._program.rounds:
+            self._elaborate_barrier(m, at, go)
+
+    def _elaborate_barrier(self, m: Module, at: Sequence[Signal], go: Callable[[Signal], list[Any]]) -> None:
+        """Enter the barrier if it is the operation that is asked for, and wait behind it for a cycle."""
+        idle, *_, barrier, behind = at
+        number = self._program.operations.index(BARRIER)
+        m.d.comb += self.enter.eq(idle & self.operation.valid & equals(self.operation.payload, number))
+        with m.If(self.enter):
+            m.d.sync += go(barrier)
+        with m.If(barrier & self.released):
+            m.d.sync += go(behind)
+        with m.If(behind):
+            m.d.sync += go(idle)
 
     def _elaborate_partners(self, m: Module, event: Value, consume: Value, complete: Signal) -> None:
         """Count, for each port, steps whose last message has come, and those in which the neighbor is known to be."""
