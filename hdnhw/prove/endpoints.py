@@ -1,21 +1,22 @@
-"""Endpoints: the rules of their streams, and what the sender and the granter of AXI4-Stream make of frames."""
+"""Endpoints: rules of their streams, what sender and granter of AXI4-Stream make of frames, and barriers of engines."""
 
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.prove.barrier import BarrierRig
 from hdnhw.prove.finding import Finding
 from hdnhw.prove.grants import GranterRig
 from hdnhw.prove.packets import SenderRig
 from hdnhw.prove.rig import Rig
 from hdnhw.prove.search import PROOF_ROOT, answer_of
 from hdnhw.prove.streams import StreamRig, streams_of
-from hdnhw.spec import AxiStreamSpec
+from hdnhw.spec import AxiStreamSpec, CollectiveSpec
 
 __all__ = ["PROPERTIES", "prove_endpoints"]
 
-PROPERTIES = ("streams", "packets", "grants")
+PROPERTIES = ("streams", "packets", "grants", "barrier")
 """Those of endpoints."""
 
 
@@ -33,7 +34,7 @@ def prove_endpoints(
     ----------
     fabric : EmittedFabric
     seconds : float
-        After so many, a search is given up; there is one for each stream, the sender and the granter.
+        After so many, a search is given up; there is one for each stream, the sender, the granter, and the barrier.
     root : Path
         A folder in which answers are kept.
     say : callable
@@ -60,3 +61,5 @@ def _parts(fabric: EmittedFabric) -> Iterator[tuple[str, str, Callable[[], Rig]]
         yield "packets", "sender", partial(SenderRig, fabric)
         if fabric.machine.frame_pool.grants:
             yield "grants", "granter", partial(GranterRig, fabric)
+    if isinstance(fabric.machine.spec.endpoints, CollectiveSpec) and fabric.machine.program.rounds:
+        yield "barrier", "barrier", partial(BarrierRig, fabric)

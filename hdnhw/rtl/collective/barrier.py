@@ -64,7 +64,8 @@ class Barrier(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        waits, place, ends, last = Signal(), Signal(index_width(self._rounds)), Signal(), Signal()
+        waits, ends, last = (Signal(name=name) for name in ("waits", "ends", "last"))
+        place = Signal(index_width(self._rounds))
         signals = {pin: getattr(self, pin) for pin in self._pins}
         if self._registers:
             signals["own"] = self.signal  # with it, a round takes as long at a node as on the way between two
