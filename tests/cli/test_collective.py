@@ -176,6 +176,12 @@ def test_network_beside_its_order_at_once(result_of):
     assert timed["lower_bound_cycles"] < timed["cycles"] <= at_once["cycles"]
 
 
+@pytest.mark.parametrize(("text", "diameter"), [("star(4)", 4), ("rdn(cube(2), 1)", 6)])
+def test_a_barrier_takes_the_diameter_and_a_cycle(result_of, text, diameter):
+    found = result_of(f"collective '{text}' --op barrier")
+    assert (found["rounds"], found["lower_bound_cycles"], found["cycles"]) == (diameter, diameter, diameter + 1)
+
+
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_a_picture_is_the_same_twice(result_of, suffix):
     for name in ("one", "other"):
