@@ -4,9 +4,9 @@ All nodes of an RDN and of a cube are alike; of a large one the messages of some
 what a node sends on average.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ __all__ = [
     "algorithm",
     "cost_of",
     "count",
+    "exchange_at_rest",
     "inner_network",
     "least_words",
     "recurrence",
@@ -101,6 +102,39 @@ def cost_of(schedule: Schedule, *, own: bool = True) -> Cost:
 def count(network: DualNetwork, operation: str, *, own: bool = True) -> Cost:
     """Return what the paper's algorithm takes; `own`: see :func:`step_words`."""
     return cost_of(algorithm(network, operation), own=own or operation not in ("allgather", "exchange"))
+
+
+def exchange_at_rest(network: DualNetwork) -> Cost:
+    """Return what Algorithm 4 takes if none of its calls, of any level, moves a node's messages for itself.
+
+    In a call in a cluster these are what begins and ends it at one node. Counted from node 0, as all nodes are alike.
+    """
+    schedule, table = algorithm(network, "exchange"), neighbor_table(network)
+    names = [step.stage for step in schedule.steps]
+    words = 0
+    for dst in range(network.num_nodes):
+        route = [0]
+        for step in range(len(names)):
+            ports = schedule.ports_of(step, route[-1], 0, dst)
+            route.append(int(table[route[-1], ports[0]]) if ports else route[-1])
+        words += _hops_of_call(names, route)
+    return Cost(len(names), Fraction(words))
+
+
+def _hops_of_call(names: Sequence[str], route: Sequence[int]) -> int:
+    """Return the hops of a route through a call, given the stage of each step, if calls move nothing to its place."""
+    if route[0] == route[-1]:
+        return 0
+    crossings = sorted({name for name in names if name.startswith("cross")})
+    if not crossings:
+        return sum(here != there for here, there in pairwise(route))
+    hops = begin = 0
+    for step, name in enumerate([*names, crossings[-1]]):
+        if name == crossings[-1]:
+            hops += _hops_of_call(names[begin:step], route[begin : step + 1])
+            hops += step < len(names) and route[step] != route[step + 1]
+            begin = step + 1
+    return hops
 
 
 def stages(schedule: Schedule, *, own: bool = True) -> list[list[Fraction]]:

@@ -80,6 +80,19 @@ def test_own_messages_on_a_ring_of_eight(operation, words):
     assert rdn_counts.count(network, operation, own=False).words == words
 
 
+@pytest.mark.parametrize("spec", ["rdn(cube(1), 1)", "rdn(torus(3), 1)", "rdn(cube(2), 1)"])
+def test_one_level_has_no_loops_but_own_messages(spec):
+    network = dual_net(spec)
+    assert rdn_counts.exchange_at_rest(network) == rdn_counts.count(network, "exchange", own=False)
+
+
+def test_an_exchange_of_two_levels_leaves_at_rest_what_a_call_in_a_cluster_brings_back():
+    """By hand, RDN(K2, 2) to the letter 832: its own message crosses twice; in two calls 16 words cross twice."""
+    network = dual_net("rdn(cube(1), 2)")
+    assert rdn_counts.count(network, "exchange").words == 832
+    assert rdn_counts.exchange_at_rest(network) == Cost(10, Fraction(832 - 2 - 2 * 2 * 16))
+
+
 def test_the_pseudo_code_informs_72_of_128_nodes():
     found = rdn_collectives.algorithm1()
     assert found.verdict == Verdict.MISPRINT
