@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow
@@ -746,10 +747,22 @@ def test_neighbors(run):
     assert result_of(run, "neighbors 'rdn(cube(3), 1)' 1.1/1.0.1") == {
         "node": 77,
         "address": "1.1/1.0.1",
+        "paper_address": None,
         "four_parts": {"1": [1, 1, 5, 0]},
         "neighbors": [41, 73, 76, 79],
         "ports": {"dim0": 73, "dim1": 79, "dim2": 76, "cross1": 41},
     }
+
+
+def test_the_papers_digits_of_a_node(run):
+    """Binary for a dual-cube, as figure 2 of its paper has them; radix 4 for HSN(3, Q2), figure 2 of the HSN paper."""
+    assert result_of(run, "neighbors 'dualcube(3)' 00011")["paper_address"] == "00011"
+    route = result_of(run, "route 'dualcube(3)' 00000 10011")
+    assert (route["paper_addresses"][0], route["paper_addresses"][-1]) == ("00000", "10011")
+    for here, there in pairwise(route["paper_addresses"]):
+        assert sum(a != b for a, b in zip(here, there, strict=True)) == 1
+    assert result_of(run, "route 'hsn(3, cube(2))' 1 16")["paper_addresses"] == ["001", "100"]
+    assert result_of(run, "route 'rdn(cube(2), 1)' 0 1")["paper_addresses"] is None
 
 
 @pytest.mark.parametrize("algorithm", ["hop", "paper"])

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
@@ -140,10 +141,11 @@ def neighbors(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the neighbours of a node."""
     network = network_of(options.spec)
     node = _node(network, options.node)
-    ports = network.neighbors(node)
+    ports, labels = network.neighbors(node), _paper_addresses(network, [node])
     return {
         "node": node,
         "address": network.format_node(node),
+        "paper_address": labels and labels[0],
         "four_parts": _four_parts(network, node),
         "neighbors": sorted(ports.values()),
         "ports": ports,
@@ -162,6 +164,14 @@ def _node(network: "Network", text: str) -> int:
         class_id, cluster, super_node, node = map(int, text.split(","))
         return node_at_parts(network, (class_id, cluster, super_node, node))
     return network.parse_node(text)
+
+
+def _paper_addresses(network: "Network", nodes: Sequence[int]) -> list[str] | None:
+    """Return nodes in the digits of their paper; null if these are those of `address`."""
+    from hdnhw.report.labels import label_of
+
+    labels = [label_of(network, node, "address") for node in nodes]
+    return None if labels == [network.format_node(node) for node in nodes] else labels
 
 
 def _four_parts(network: "Network", node: int) -> Result | None:
@@ -187,6 +197,7 @@ def route(options: argparse.Namespace) -> tuple[Result, int]:
         "hops": len(hops),
         "nodes": nodes,
         "addresses": [network.format_node(node) for node in nodes],
+        "paper_addresses": _paper_addresses(network, nodes),
         "ports": [port for _, port, _ in hops],
         "vcs": None if is_paper else [vc for _, _, vc in hops],
     }, DONE

@@ -142,6 +142,14 @@ def test_complements_in_hsns_of_folded_cubes(monkeypatch):
     assert hsn_nuclei.complement_grows().verdict == Verdict.FALSE
 
 
+def test_the_average_distance_in_corollary_3_5(monkeypatch):
+    found = hsn_corollaries.total_exchange()
+    assert [row["average distance"] for row in found.table] == ["2.57", "5.08"]
+    monkeypatch.setattr(hsn_corollaries, "MOVED", (2,))
+    monkeypatch.setattr(hsn_corollaries, "log2", lambda _: 11)
+    assert hsn_corollaries.total_exchange().verdict == Verdict.FALSE
+
+
 def test_a_constant_that_is_too_small(monkeypatch):
     monkeypatch.setattr(hsn_corollaries, "CONSTANT", 2)
     assert hsn_corollaries.emulation().verdict == Verdict.FALSE
