@@ -15,6 +15,7 @@ ONE_SWAP, TWO_SWAPS = "one-swap", "two-swaps"
 
 def emulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Move the data of a step, or of an algorithm, of the product of an HSN's nuclei."""
+    from hdnhw.collective.ascend import check_host
     from hdnhw.collective.guest import guest_of, host_of
 
     watch = Stopwatch()
@@ -23,6 +24,8 @@ def emulate(options: argparse.Namespace) -> tuple[Result, int]:
         if getattr(options, name) and not uses[name]:
             raise SpecError(f"--{name} is for {of}")
     host: Any = network_of(options.spec)
+    if options.run_name:
+        check_host(host)
     is_dual = isinstance(host.spec, DualCube) and options.run_name
     guest = cube(2 * host.spec.r - 1) if is_dual else guest_of(host_of(host, "an emulation"))
     head: Result = {"spec": str(host.spec), "nodes": host.num_nodes, "guest": None if guest is None else str(guest)}

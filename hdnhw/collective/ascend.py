@@ -23,7 +23,7 @@ from hdnhw.spec import DualCube, Product, SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["Run", "machine_of", "run_algorithm"]
+__all__ = ["Run", "check_host", "machine_of", "run_algorithm"]
 
 WHAT = "an algorithm of a hypercube"
 
@@ -78,7 +78,7 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
     SpecError
         If the network is another one or too large, or there is no such algorithm or order of swaps.
     """
-    _check_host(network)
+    check_host(network)
     for what, asked, known in (("algorithm", algorithm, ALGORITHMS), ("swaps", swaps, SWAPS)):
         if asked not in known:
             raise SpecError(f"{what} must be {', '.join(known[:-1])} or {known[-1]}, not {asked!r}")
@@ -116,7 +116,8 @@ def _is_dual(network: Network) -> bool:
     return isinstance(network.spec, DualCube)
 
 
-def _check_host(network: Network) -> None:
+def check_host(network: Network) -> None:
+    """Raise :class:`SpecError` if :func:`run_algorithm` does not take a network."""
     nucleus = network.spec.nucleus if isinstance(network, SwappedNetwork) else None
     is_cubes = isinstance(nucleus, Product) and all(factor.is_edge for factor in nucleus.factors)
     if not is_cubes and not _is_dual(network):

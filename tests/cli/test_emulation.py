@@ -94,3 +94,9 @@ def test_bad_input_is_one_line(capsys, what):
         status = end.code
     captured = capsys.readouterr()
     assert (status, captured.out, captured.err.count("\n")) == (2, "", 1)
+
+
+def test_an_algorithm_names_both_kinds_of_networks_that_run_it(run):
+    for text in ("rdn(cube(3), 1)", "cube(4)"):
+        err = f"hdnhw: an algorithm of a hypercube is for HSNs of cubes and for dual-cubes, not {text}\n"
+        assert run(f"emulate '{text}' --run ascend") == (2, "", err)
