@@ -85,8 +85,33 @@ def test_some_choices_make_algorithm_6_find_paths(monkeypatch):
     monkeypatch.setattr(disjoint_paths, "_networks", lambda: [dual_net("hdn(cube(3), [[2]])")])
     found = disjoint_paths.chosen_b()
     assert (found.verdict, found.table[0]["without one"]) == (Verdict.HOLDS, 0)
-    monkeypatch.setattr(disjoint_paths, "TRIES", 1)
+
+
+@pytest.mark.usefixtures("small")
+def test_choices_that_are_not_drawn_are_run(monkeypatch):
+    monkeypatch.setattr(disjoint_paths, "_networks", lambda: [dual_net("hdn(torus(2, 3), [[]])")])
+    monkeypatch.setattr(disjoint_paths, "TRIES", 0)
+    found = disjoint_paths.chosen_b()
+    assert (found.verdict, found.table[0]["then run"], found.table[0]["without one"]) == (Verdict.HOLDS, 3, 0)
+    monkeypatch.setattr(disjoint_paths.EveryOrder, "goes_on", lambda _: False)
     assert disjoint_paths.chosen_b().verdict == Verdict.FALSE
+
+
+def test_every_order_comes_once_also_where_a_choice_depends_on_another():
+    choices, seen = disjoint_paths.EveryOrder(), []
+    while not seen or choices.goes_on():
+        run = [[1, 2, 3]]
+        choices.shuffle(run[0])
+        if run[0][0] == 3:
+            run.append([4, 5])
+            choices.shuffle(run[1])
+        seen.append(tuple(map(tuple, run)))
+    assert len(seen) == len(set(seen)) == 4 + 2 * 2
+
+
+def test_a_pair_of_case_b_that_leaves_no_choice():
+    network = dual_net("hdn(complete(2), [[], [0]])")
+    assert disjoint_paths._orders_tried(network, (19, 45)) == (1, False)
 
 
 @pytest.mark.usefixtures("small")
