@@ -168,9 +168,7 @@ def _node(network: "Network", text: str) -> int:
 
 def _paper_addresses(network: "Network", nodes: Sequence[int]) -> list[str] | None:
     """Return nodes in the digits of their paper; null if these are those of `address`."""
-    from hdnhw.report.labels import label_of
-
-    labels = [label_of(network, node, "address") for node in nodes]
+    labels = [network.paper_address(node) for node in nodes]
     return None if labels == [network.format_node(node) for node in nodes] else labels
 
 

@@ -6,9 +6,7 @@ from itertools import pairwise
 from math import sqrt
 
 from hdnhw.report.layout import RADIUS
-from hdnhw.spec import DualCube
 from hdnhw.topology.network import Network
-from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["FONT", "LABELS", "LINE", "Lines", "in_lines", "label_of", "most_lines", "radii", "text_width"]
 
@@ -37,8 +35,8 @@ def label_of(network: Network, node: int, how: str) -> str:
     network : Network
     node : int
     how : str
-        One of :data:`LABELS`. An address is the binary one for a dual-cube, a digit a nucleus for an HSN whose nucleus
-        has at most ten nodes, and what :meth:`hdnhw.topology.graph.Network.format_node` makes for all others.
+        One of :data:`LABELS`. An address is that of :meth:`hdnhw.topology.graph.Network.paper_address`: binary for a
+        dual-cube, a digit a nucleus for an HSN whose nucleus has at most ten nodes.
 
     Examples
     --------
@@ -47,17 +45,7 @@ def label_of(network: Network, node: int, how: str) -> str:
     >>> [label_of(build(parse(text)), 9, "address") for text in ("dualcube(3)", "hsn(3, cube(2))", "rdn(cube(2), 1)")]
     ['01001', '021', '0.2/0.1']
     """
-    if how == "number":
-        return str(node)
-    if isinstance(network.spec, DualCube):
-        return f"{node:0{len(network.radices)}b}"
-    if isinstance(network, SwappedNetwork) and network.nucleus.num_nodes <= 10:
-        digits = []
-        for _ in range(network.spec.levels):
-            node, digit = divmod(node, network.nucleus.num_nodes)
-            digits.append(str(digit))
-        return "".join(reversed(digits))
-    return network.format_node(node)
+    return str(node) if how == "number" else network.paper_address(node)
 
 
 def text_width(text: str, size: float) -> float:

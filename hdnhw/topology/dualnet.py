@@ -89,6 +89,10 @@ class DualNetwork(LeveledNetwork):
             return int(text, 2)
         return super().parse_node(text)
 
+    def paper_address(self, node: int) -> str:
+        """See :meth:`Network.paper_address`; of a dual-cube the binary one that :meth:`parse_node` reads."""
+        return f"{node:0{len(self.radices)}b}" if isinstance(self.spec, DualCube) else super().paper_address(node)
+
     def encode_from(self, node: Any, digits: Digits, moved: Digits) -> Any:
         """Return the node number of `moved`, given that of `digits`."""
         return super().encode_from(node, self._renumber(digits), self._renumber(moved))

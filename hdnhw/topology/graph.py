@@ -176,6 +176,10 @@ class Network(ABC):
         parts = self.address_of(self.decode(self.check_node(node)))
         return "/".join(".".join(str(item) for item in part) for part in parts)
 
+    def paper_address(self, node: int) -> str:
+        """Return a node in the digits of its paper: where these are no others, as :meth:`format_node` does."""
+        return self.format_node(node)
+
     def parse_node(self, text: str) -> int:
         """Read a node number or a structured address, as :meth:`format_node` prints it.
 

@@ -81,6 +81,16 @@ class SwappedNetwork(Network):
         """The digits of X_l, ..., X_1."""
         return tuple(len(self.places[level]) for level in reversed(self.places))
 
+    def paper_address(self, node: int) -> str:
+        """See :meth:`Network.paper_address`; a digit a nucleus if that has at most ten nodes."""
+        if self.nucleus.num_nodes > 10:
+            return super().paper_address(node)
+        digits = []
+        for _ in range(self.spec.levels):
+            node, digit = divmod(node, self.nucleus.num_nodes)
+            digits.append(str(digit))
+        return "".join(reversed(digits))
+
     def address_of(self, digits: Digits) -> list[list[int]]:
         """Return X_l, ..., X_1, each in the parts that the nucleus writes it in; over a divisor X_l as a number."""
         parts = []
