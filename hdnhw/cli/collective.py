@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hdnhw.cli.options import DONE, FAILED, Parser, Result, add_command, add_machine_options, fabric_spec, say
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.schedules import bench_of, checked_network, number_of_words, run_schedule
+from hdnhw.cli.trees import add_trees_option, run_trees
 from hdnhw.collective.choices import COLLECTIVES, COMBINING, NUMBERS, OPERATORS, ROOTED, SPLITS
 from hdnhw.kernels import Stopwatch
 from hdnhw.spec import BARRIER, EXCHANGE_ORDERS, ExchangeSpec, SpecError
@@ -117,6 +118,8 @@ def collective(options: argparse.Namespace) -> tuple[Result, int]:
 
     if options.op == BARRIER:
         return run_barrier(options)
+    if options.trees is not None:
+        return run_trees(options)
     network, all_port = checked_network(options), options.ports == "all"
     if options.op != "allgather" and options.as_printed:
         raise SpecError(f"--as-printed is for allgather, not for {options.op}")
@@ -274,4 +277,5 @@ def add_collective_commands(commands: Any) -> None:
     parser.add_argument(
         "--as-printed", action="store_true", help="allgather: send also what the partner already has, as in the paper"
     )
+    add_trees_option(parser)
     _add_options(parser)

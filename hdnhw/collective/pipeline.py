@@ -20,11 +20,28 @@ import numpy.typing as npt
 
 from hdnhw.collective.executor import ScheduleError
 from hdnhw.kernels import kernel
+from hdnhw.spec import SpecError
+from hdnhw.topology.graph import Network
 from hdnhw.topology.packing import Packing
 
-__all__ = ["OPERATIONS", "Pipeline", "Sends", "execute_pipeline", "make_pipeline", "run_pipeline", "sends_of"]
+__all__ = [
+    "OPERATIONS",
+    "Pipeline",
+    "Sends",
+    "check_long",
+    "execute_pipeline",
+    "make_pipeline",
+    "run_pipeline",
+    "sends_of",
+]
 
 OPERATIONS = ("allgather", "reducescatter", "allreduce")
+
+MOST_NODES = 512
+"""Of a network."""
+
+MOST_MOVES = 1 << 28
+"""Words of a block, times its hops and the blocks: half a minute."""
 
 FINE, NO_PORT, TAKEN, NOT_HELD, TWICE, LOST = range(6)
 FAULTS = {
@@ -188,6 +205,18 @@ def _combine(
                 if not parts[block, node]:
                     return LOST, taken.shape[2] - 1, block
     return FINE, 0, 0
+
+
+def check_long(network: Network, operation: str, words: int) -> None:
+    """Raise SpecError if an operation, or a block of so many words on a network, is not for pipelines."""
+    if operation not in OPERATIONS:
+        raise SpecError(f"trees are for {', '.join(OPERATIONS)}, not for {operation}")
+    nodes = network.num_nodes
+    if not 2 <= nodes <= MOST_NODES:
+        raise SpecError(f"trees are packed for 2 to {MOST_NODES} nodes; {network.spec} has {nodes}")
+    if words * nodes**2 > MOST_MOVES:
+        most = MOST_MOVES // nodes**2
+        raise SpecError(f"a block must have at most {most} words on {nodes} nodes, as each is moved; not {words}")
 
 
 def make_pipeline(packing: Packing, words: int) -> Pipeline:
