@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-long-vectors bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -135,6 +135,10 @@ bench-wide-diameter: $(READY)
 # docs/results/03: automorphisms and closed walks of all dual-nets of up to 1152 nodes; half a minute.
 bench-node-symmetry: $(READY)
 	$(BIN)/python -m bench.node_symmetry
+
+# docs/results/07: long vectors along trees against the least time, on networks of up to 300 nodes; a minute.
+bench-long-vectors: $(READY)
+	$(BIN)/python -m bench.long_vectors
 
 # Disjoint paths: lengths and waypoints on all pairs from every kind of source, time on networks of 64 to 2^31 nodes; minutes.
 bench-paths: $(READY)

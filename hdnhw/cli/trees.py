@@ -22,7 +22,19 @@ CHUNKS = 32
 DIGIT_TREES = 32
 """Trees of each node by digits: the more, the nearer to their weights, and the longer it takes to give them rounds."""
 
-OTHERS = ("root", "operator", "numbers", "algorithm", "on", "steps", "plot", "startup_time", "word_time", "as_printed")
+OTHERS = (
+    "root",
+    "targets",
+    "operator",
+    "numbers",
+    "algorithm",
+    "on",
+    "steps",
+    "plot",
+    "startup_time",
+    "word_time",
+    "as_printed",
+)
 """Options of other schedules."""
 
 

@@ -1,10 +1,14 @@
 """The results of docs/results, on the smallest networks."""
 
+from fractions import Fraction
+
 import pytest
 
-from bench import node_symmetry, total_exchange, wide_diameter
+from bench import long_vectors, node_symmetry, total_exchange, wide_diameter
 from hdnhw.papers.families import dual_net
+from hdnhw.spec import parse
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import symmetry
 
 
@@ -78,3 +82,16 @@ def test_disjoint_paths_are_no_longer_than_proved(text, bound, most):
 def test_walks_are_no_longer_than_proved(free):
     most, proved = wide_diameter.longest_walk(dual_net("hdn(cube(2), [[0], [0, 1]])"), free)
     assert most == proved == 10 - len(free)
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "trees"),
+    [
+        ("rdn(cube(2), 1)", Fraction(31, 3), 4),
+        ("hdn(torus(2, 3), [[1]])", Fraction(23, 4), 4),
+        ("hsn(3, complete(3))", 13, 1),
+        ("torus(4, 6)", Fraction(23, 4), 8),
+    ],
+)
+def test_trees_by_digits_take_the_least_time(text, time, trees):
+    assert long_vectors.digit_time(build(parse(text))) == (time, trees)
