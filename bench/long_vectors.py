@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from bench.node_symmetry import MORE
 from hdnhw.collective.pipeline import make_pipeline, run_pipeline
 from hdnhw.collective.trees import every_tree, tree_family
 from hdnhw.papers.families import BASES, dual_nets
@@ -16,7 +17,7 @@ from hdnhw.spec import parse
 from hdnhw.topology.branchings import best_packing
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network, build
-from hdnhw.topology.packing import Packing, allgather_time, allreduce_bound, shortest_packing
+from hdnhw.topology.packing import Packing, allgather_time, allreduce_bound, shortest_time
 
 EXECUTED = (
     "hdn(cube(2), [[0]])",
@@ -89,12 +90,12 @@ def print_digits(nodes: int) -> None:
 
 def print_shortest(nodes: int) -> None:
     """Print which networks need trees that are not of shortest routes."""
-    unnested = [network for network in dual_nets(nodes, bases=BASES) if not network.is_nested]
+    unnested = [network for network in dual_nets(nodes, bases=(*BASES, *MORE)) if not network.is_nested]
     for name, networks in (("dual-nets not nested", unnested), ("others", [build(parse(text)) for text in OTHERS])):
         rows = []
         for network in networks:
             table = neighbor_table(network)
-            least, found = allgather_time(table), shortest_packing(table).time
+            least, found = allgather_time(table), shortest_time(table)
             degree = int((table >= 0).sum(axis=1).min())
             assert least == Fraction(network.num_nodes - 1, degree), network.spec
             rows.append((str(network.spec), least, found))
@@ -130,10 +131,11 @@ def print_executed() -> None:
 def main() -> None:
     """Print all of it."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--nodes", type=int, default=300, help="of the largest networks whose trees are looked at")
+    parser.add_argument("--nodes", type=int, default=300, help="of the largest networks whose trees are weighed")
+    parser.add_argument("--unnested", type=int, default=1152, help="nodes of the largest dual-nets that are not nested")
     options = parser.parse_args()
     print_digits(options.nodes)
-    print_shortest(options.nodes)
+    print_shortest(options.unnested)
     print_executed()
 
 

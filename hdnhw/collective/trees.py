@@ -29,6 +29,9 @@ from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["TreeFamily", "digit_packing", "every_tree", "tree_family"]
 
+GOLDEN = (5**0.5 - 1) / 2
+"""Whose multiples, modulo 1, are spread evenly."""
+
 Ports = npt.NDArray[np.int64]
 
 
@@ -286,6 +289,9 @@ def every_tree(network: Network, family: TreeFamily) -> Packing:
 def digit_packing(network: Network, parts: int) -> Packing:
     """Return trees by digits for vectors cut into so many parts: as many of each tree as its weight says, rounded.
 
+    A node may hear of each part as in any of the trees, since all lead nearer to the source. Where rounding begins is
+    different for each pair of nodes, by their numbers, so that it evens out over the sources.
+
     Parameters
     ----------
     network : Network
@@ -294,7 +300,8 @@ def digit_packing(network: Network, parts: int) -> Packing:
         :attr:`hdnhw.topology.packing.Packing.time` comes nearer to the best the more there are.
     """
     family = tree_family(network)
-    ends = np.cumsum([float(weight) for weight in family.weights])
-    chosen = np.searchsorted(ends, (np.arange(parts) + 0.5) / parts)
-    packing = every_tree(network, family)
-    return Packing(packing.table, packing.ports[np.minimum(chosen, len(ends) - 1)])
+    ends, packing = np.cumsum([float(weight) for weight in family.weights]), every_tree(network, family)
+    nodes = np.arange(network.num_nodes)
+    begin = (nodes[:, None] + nodes) * GOLDEN % 1
+    chosen = np.searchsorted(ends[:-1], (np.arange(parts)[:, None, None] + begin) / parts, side="right")
+    return Packing(packing.table, np.take_along_axis(packing.ports, chosen, axis=0))

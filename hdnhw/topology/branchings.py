@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.topology.packing import Packing, Table, allgather_time, max_flow, shortest_packing
+from hdnhw.topology.packing import Packing, Table, allgather_time, max_flow, shortest_packing, shortest_time
 
 __all__ = ["best_packing", "grown_packing"]
 
@@ -151,5 +151,5 @@ def best_packing(table: Table) -> Packing:
     >>> [str(best_packing(neighbor_table(build(parse(spec)))).time) for spec in ("cube(4)", "ccc(3)")]
     ['15/4', '23/3']
     """
-    least, packing = allgather_time(table), shortest_packing(table)
-    return packing if packing.time == least else grown_packing(table, least)
+    least = allgather_time(table)
+    return shortest_packing(table) if shortest_time(table) == least else grown_packing(table, least)

@@ -28,7 +28,16 @@ import numpy.typing as npt
 from hdnhw.topology.metrics import table_distances
 from hdnhw.topology.symmetry import symmetry
 
-__all__ = ["Integers", "Packing", "Table", "allgather_time", "allreduce_bound", "max_flow", "shortest_packing"]
+__all__ = [
+    "Integers",
+    "Packing",
+    "Table",
+    "allgather_time",
+    "allreduce_bound",
+    "max_flow",
+    "shortest_packing",
+    "shortest_time",
+]
 
 MOST_SEARCHED = 1 << 12
 """Nodes of a network whose symmetry is searched for, so that one node an orbit is enough."""
@@ -169,11 +178,35 @@ def allreduce_bound(table: Table) -> Fraction:
     return max(Fraction(2 * len(table) - 2, int(degrees.sum())), Fraction(1, int(degrees.min())))
 
 
-def shortest_packing(table: Table) -> Packing:
-    """Return trees of shortest routes that load the fullest channel as little as such trees can.
+def shortest_time(table: Table) -> Fraction:
+    """Return the least cycles that an all-gather along trees of shortest routes takes for each word of a vector.
 
     Each node chooses by itself: it hears of a source over a port that leads nearer to it, over whichever of these. So
     that no port gets too much is a flow for each node, from sets of ports to ports.
+
+    Parameters
+    ----------
+    table : ndarray of int32, shape (num_nodes, ports)
+        As :func:`hdnhw.topology.metrics.neighbor_table` makes it, of a connected network.
+    """
+    return _shortest_time(table, _distances(table))
+
+
+def _shortest_time(table: Table, distance: Integers) -> Fraction:
+    time = Fraction(len(table) - 1, int((table >= 0).sum(axis=1).min()))
+    for node in _orbit_nodes(table):
+        sets, _, counts = _sets(table, distance, int(node))
+        while (longer := _longer_at(sets, counts, time)) is not None:
+            time = longer
+    return time
+
+
+def _distances(table: Table) -> Integers:
+    return np.stack([table_distances(table, node) for node in range(len(table))])
+
+
+def shortest_packing(table: Table) -> Packing:
+    """Return trees of shortest routes that load the fullest channel as little as such trees can.
 
     Parameters
     ----------
@@ -183,7 +216,7 @@ def shortest_packing(table: Table) -> Packing:
     Returns
     -------
     Packing
-        :attr:`Packing.time` may be more than :func:`allgather_time`: of ``ccc(3)`` it is 9, not 23 / 3.
+        Whose time is :func:`shortest_time`. That may be more than :func:`allgather_time`: on ``ccc(3)`` 9, not 23 / 3.
 
     Examples
     --------
@@ -194,13 +227,8 @@ def shortest_packing(table: Table) -> Packing:
     >>> packing.trees, packing.load, packing.time, int(packing.depths.max())
     (3, 31, Fraction(31, 3), 6)
     """
-    nodes = len(table)
-    distance = np.stack([table_distances(table, node) for node in range(nodes)])
-    time = Fraction(nodes - 1, int((table >= 0).sum(axis=1).min()))
-    for node in _orbit_nodes(table):
-        sets, _, counts = _sets(table, distance, int(node))
-        while (longer := _longer_at(sets, counts, time)) is not None:
-            time = longer
+    nodes, distance = len(table), _distances(table)
+    time = _shortest_time(table, distance)
     ports = np.full((time.denominator, nodes, nodes), -1, np.int16)
     for node in range(nodes):
         sets, set_of, counts = _sets(table, distance, node)
