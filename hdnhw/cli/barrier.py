@@ -16,11 +16,14 @@ OF_MESSAGES = (
     "operator",
     "numbers",
     "algorithm",
+    "trees",
     "words",
     "steps",
     "plot",
     "startup_time",
     "word_time",
+    "sizes",
+    "bandwidth",
 )
 """Options, none of which there are by default, for operations that move messages."""
 

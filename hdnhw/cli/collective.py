@@ -8,7 +8,7 @@ from hdnhw.cli.options import DONE, FAILED, Parser, Result, add_command, add_mac
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.cli.schedules import bench_of, checked_network, number_of_words, run_schedule
 from hdnhw.cli.trees import add_trees_option, run_trees
-from hdnhw.collective.choices import COLLECTIVES, COMBINING, NUMBERS, OPERATORS, ROOTED, SPLITS
+from hdnhw.collective.choices import BASELINES, COLLECTIVES, COMBINING, NUMBERS, OPERATORS, ROOTED, SPLITS
 from hdnhw.kernels import Stopwatch
 from hdnhw.spec import BARRIER, EXCHANGE_ORDERS, ExchangeSpec, SpecError
 
@@ -111,6 +111,7 @@ def _multicast(options: argparse.Namespace, network: "Network", root: int) -> tu
 
 def collective(options: argparse.Namespace) -> tuple[Result, int]:
     """Run a collective operation other than a total exchange and count what it costs."""
+    from hdnhw.cli.allreduce import compare_sizes
     from hdnhw.cli.barrier import run_barrier
     from hdnhw.cli.combining import run_combining
     from hdnhw.collective.operations import operation_schedule
@@ -120,6 +121,8 @@ def collective(options: argparse.Namespace) -> tuple[Result, int]:
         return run_barrier(options)
     if options.trees is not None:
         return run_trees(options)
+    if options.sizes is not None or options.bandwidth is not None:
+        return compare_sizes(options)
     network, all_port = checked_network(options), options.ports == "all"
     if options.op != "allgather" and options.as_printed:
         raise SpecError(f"--as-printed is for allgather, not for {options.op}")
@@ -190,9 +193,19 @@ def _add_combining_options(parser: Parser) -> None:
     parser.add_argument("--numbers", choices=NUMBERS, help=f"{combined}what a word is (default int32)")
     parser.add_argument(
         "--algorithm",
-        choices=("short", "long"),
+        choices=("short", "long", *BASELINES),
         help="allreduce: whole vectors in the fewest start-ups, or a reduce-scatter and an all-gather of blocks in the "
-        "fewest words (default: what takes less time)",
+        "fewest words (default: what takes less time of these two); or what MPI libraries run on any network, its "
+        "messages routed: the ring of node numbers, or recursive doubling",
+    )
+    parser.add_argument(
+        "--sizes", metavar="M,...", help="allreduce: compare all algorithms on vectors of so many words each"
+    )
+    parser.add_argument(
+        "--bandwidth",
+        metavar="FILE",
+        help="allreduce: draw words of the vector a cycle against its size, for all algorithms, in .svg, .png or .pdf; "
+        "with --on model the cycles of the model beside the cost model",
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.options import Result
 from hdnhw.cli.schedules import Count, Progress, run_schedule
+from hdnhw.collective.choices import BASELINES
 from hdnhw.spec import SpecError
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def run_combining(options: argparse.Namespace, network: "Network", root: int) ->
         algorithm = options.algorithm or _faster(options, network)
         head |= {"algorithm": algorithm}
     head |= {"vector_words": vector}
+    if algorithm in BASELINES:
+        from hdnhw.cli.allreduce import run_routed
+
+        return run_routed(options, network, operator, head)
     if algorithm == "long":
         options.words = _block(vector, network)
     schedule, count = (_in_blocks if algorithm == "long" else _in_registers)(options, network, operator)

@@ -34,6 +34,8 @@ OTHERS = (
     "startup_time",
     "word_time",
     "as_printed",
+    "sizes",
+    "bandwidth",
 )
 """Options of other schedules."""
 

@@ -1,6 +1,6 @@
 """What a user chooses from, by itself: the command line knows it without loading schedules."""
 
-__all__ = ["ALGORITHMS", "COLLECTIVES", "COMBINING", "NUMBERS", "OPERATORS", "ROOTED", "SPLITS", "SWAPS"]
+__all__ = ["ALGORITHMS", "BASELINES", "COLLECTIVES", "COMBINING", "NUMBERS", "OPERATORS", "ROOTED", "SPLITS", "SWAPS"]
 
 ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "convolution", "matrix")
 """Of a hypercube, for :func:`hdnhw.collective.ascend.run_algorithm`."""
@@ -26,3 +26,6 @@ COMBINING = ("reduce", "reducescatter", "allreduce", "scan", "exscan")
 
 COLLECTIVES = ("broadcast", "multicast", "scatter", "allgather", "gather", *COMBINING)
 """Collective operations but the total exchange."""
+
+BASELINES = ("ring", "doubling")
+"""Algorithms of an all-reduce whose messages are routed (:mod:`hdnhw.collective.baselines`)."""

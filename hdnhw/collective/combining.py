@@ -18,7 +18,7 @@ from hdnhw.collective.schedule import Schedule, Step
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.network import Network
 
-__all__ = ["Combined", "Phases", "combine", "combine_and_gather", "combine_registers"]
+__all__ = ["SEED", "Combined", "Phases", "combine", "combine_and_gather", "combine_registers", "count_wrong"]
 
 SEED = 1
 """Of the contributions."""
@@ -128,7 +128,7 @@ def combine(
         for start, end in zip(starts, [*starts[1:], len(moved)], strict=True):
             _, senders, receivers = moved[start:end].T
             operator.combine_into(parts, receivers, parts[senders])
-        wrong += _count_wrong(operator, parts[target][None], operator.combine_all(given)[None], given)
+        wrong += count_wrong(operator, parts[target][None], operator.combine_all(given)[None], given)
 
     counted = execute(schedule, all_port=all_port, observe=observe, progress=progress)
     return Combined(counted, wrong, None)
@@ -149,15 +149,16 @@ def combine_registers(
     progress("steps", 1.0)
     if schedule.name == "allreduce":
         right = np.broadcast_to(operator.combine_all(given), given.shape)
-        return Combined(counted, _count_wrong(operator, results, right, given), bool((results == results[0]).all()))
+        return Combined(counted, count_wrong(operator, results, right, given), bool((results == results[0]).all()))
     order = np.argsort(AddressLayout(network).of_node(nodes))
     right = operator.combine.accumulate(given[order], axis=0, dtype=operator.numbers)
     if schedule.name == "exscan":
         right = np.concatenate([np.full_like(right[:1], operator.identity), right[:-1]])
-    return Combined(counted, _count_wrong(operator, results[order], right, given), None)
+    return Combined(counted, count_wrong(operator, results[order], right, given), None)
 
 
-def _count_wrong(operator: Operator, results: Array, right: Array, given: Array) -> int:
+def count_wrong(operator: Operator, results: Array, right: Array, given: Array) -> int:
+    """Return how many results, in rows, are not the right ones; see :class:`Combined`."""
     if operator.numbers.kind != "f" or operator.name != "sum":
         return int((results != right).sum())
     bound = 2 * len(given) * ROUNDING * np.abs(given.astype(np.float64)).sum(axis=0)

@@ -19,7 +19,15 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distances_from, neighbor_table, num_edges, pair_histogram
 from hdnhw.topology.network import Network, build
 
-__all__ = ["Cost", "corrected_formula", "lower_bound", "multicast_bound", "paper_formula", "unequal_bound"]
+__all__ = [
+    "Cost",
+    "allreduce_bound",
+    "corrected_formula",
+    "lower_bound",
+    "multicast_bound",
+    "paper_formula",
+    "unequal_bound",
+]
 
 
 @dataclass(frozen=True)
@@ -143,6 +151,20 @@ def unequal_bound(network: Network, words: Integers, *, all_port: bool = False) 
     shared = Fraction(int((sent * hops).sum()), 2 * num_edges(network) if all_port else network.num_nodes)
     own = (Fraction(int(most), int(by)) for way in (0, 1) for most, by in zip(sent.sum(axis=way), ports, strict=True))
     return Cost(int((hops * (sent > 0)).max()), max(shared, *own))
+
+
+def allreduce_bound(nodes: int, words: int) -> Cost:
+    """Return the least of all-reduces in which a node sends one message at a time, to any other node at all.
+
+    What a node knows of can double in a start-up; for the words see :func:`lower_bound`.
+
+    Examples
+    --------
+    >>> str(allreduce_bound(128, 4096))
+    '7 t_s + 8128 t_w'
+    """
+    startups = (nodes - 1).bit_length()
+    return Cost(startups, max(Fraction(startups), Fraction(2 * (nodes - 1) * words, nodes)))
 
 
 def _last_of_scan(network: Network) -> int:

@@ -1,6 +1,6 @@
 """Metrics of a network: breadth-first search, and the papers' closed forms beside it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log2
@@ -31,6 +31,7 @@ __all__ = [
     "num_edges",
     "orbit_histograms",
     "pair_histogram",
+    "partner_distances",
     "summarise_distances",
     "table_distances",
     "weighted_cost_ratio",
@@ -205,32 +206,63 @@ class DistanceSummary:
 
 
 def pair_histogram(network: Network, progress: Callable[[int], None] | None = None) -> list[int]:
-    """Return how many ordered pairs lie at each distance 0, 1, ..., searching from 64 sources at once.
+    """Return how many ordered pairs lie at each distance 0, 1, ..., searching from 64 sources at once."""
+    histogram: list[int] = []
+    for _, hops, reached in _searches(neighbor_table(network), progress):
+        if hops == len(histogram):
+            histogram.append(0)
+        histogram[hops] += int(np.bitwise_count(reached).sum())
+    return histogram
+
+
+def partner_distances(
+    network: Network, partners: Sequence[npt.NDArray[np.int64]], progress: Callable[[int], None] | None = None
+) -> list[npt.NDArray[np.int64]]:
+    """Return the distance of every node from its partner, hops, searching from 64 nodes at once.
+
+    Parameters
+    ----------
+    network : Network
+    partners : sequence of ndarray of int64, shape (num_nodes,)
+        The partner of each node; of several choices, each by itself.
+    progress : callable, optional
+        Called with the number of nodes from which has been searched.
+
+    Returns
+    -------
+    list of ndarray of int64, shape (num_nodes,)
+    """
+    distances = [np.zeros(network.num_nodes, np.int64) for _ in partners]
+    for sources, hops, reached in _searches(neighbor_table(network), progress):
+        for partner, distance in zip(partners, distances, strict=True):
+            is_reached = reached[partner[sources]] >> np.arange(len(sources), dtype=np.uint64) & np.uint64(1)
+            distance[sources[is_reached == 1]] = hops
+    return distances
+
+
+def _searches(
+    table: npt.NDArray[np.int32], progress: Callable[[int], None] | None
+) -> Iterator[tuple[npt.NDArray[np.int64], int, npt.NDArray[np.uint64]]]:
+    """Yield sources, at most 64, and hops: and for each node, bit by bit, which of them are so far away.
 
     Every node holds one 64-bit word with a bit a source, set when the search from that source has reached it.
     """
-    n = network.num_nodes
-    table = neighbor_table(network)
+    n = len(table)
     nodes = np.arange(n, dtype=np.int32)
     columns = [np.where(table[:, port] < 0, nodes, table[:, port]) for port in range(table.shape[1])]
-    histogram: list[int] = []
     for first in range(0, n, 64):
         sources = np.arange(first, min(first + 64, n))
-        seen = np.zeros(n, dtype=np.uint64)
-        seen[sources] = np.uint64(1) << np.arange(len(sources), dtype=np.uint64)
-        count, hops = len(sources), 0
-        while count:
-            if hops == len(histogram):
-                histogram.append(0)
-            histogram[hops] += count
+        reached = np.zeros(n, dtype=np.uint64)
+        reached[sources] = np.uint64(1) << np.arange(len(sources), dtype=np.uint64)
+        seen, hops = reached, 0
+        while reached.any():
+            yield sources, hops, reached
             grown = seen.copy()
             for column in columns:
                 grown |= seen[column]
-            count = int(np.bitwise_count(grown ^ seen).sum())
-            seen, hops = grown, hops + 1
+            reached, seen, hops = grown ^ seen, grown, hops + 1
         if progress:
             progress(first + len(sources))
-    return histogram
 
 
 def summarise_distances(

@@ -2,10 +2,13 @@
 
 import pytest
 
+from hdnhw.collective.baselines import baseline_of
 from hdnhw.collective.exchange import exchange_schedule
 from hdnhw.collective.executor import execute
-from hdnhw.collective.spread import broadcast_schedule
-from hdnhw.model.collective import measure_network_exchange, measure_steps
+from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
+from hdnhw.model import collective
+from hdnhw.model.collective import measure_baseline, measure_network_exchange, measure_steps
+from hdnhw.model.replay import replay
 from hdnhw.model.sweep import model_of
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.network import build
@@ -58,6 +61,30 @@ def test_a_step_in_which_nothing_is_sent_takes_no_cycle():
     counted = execute(exchange_schedule(network_of("hdn(cube(2), [[0]])")))
     row = measure_steps(fabric_of("hdn(cube(2), [[0]])"), counted, words=1)
     assert [cycles > 0 for cycles in row["cycles_per_step"]] == [words > 0 for words in counted.words_per_step]
+
+
+def test_routed_messages_take_their_hops_and_share_channels():
+    fabric = fabric_of("torus(8)", buffers=8)
+    timing = model_of(fabric).timing
+    hop = timing.zero_load_latency(2) - timing.zero_load_latency(1)
+    row = measure_baseline(fabric, baseline_of("doubling", network_of("torus(8)")), words=8)
+    one, two, four = row["cycles_per_step"]
+    assert one == timing.zero_load_latency(1) + 1
+    assert two >= one + hop
+    assert four >= one + 3 * hop
+    assert row["cycles"] == one + two + four
+    row = measure_baseline(fabric, baseline_of("ring", network_of("torus(8)")), words=16)
+    assert row["cycles_per_step"] == [one + 8]
+    assert row["cycles"] == 14 * (one + 8)
+
+
+def test_steps_that_are_alike_are_run_once(monkeypatch):
+    counted = execute(allgather_schedule(network_of("torus(5)")))
+    expected = measure_steps(fabric_of("torus(5)"), counted, words=8)
+    runs = []
+    monkeypatch.setattr(collective, "replay", lambda *given: runs.append(given) or replay(*given))
+    assert measure_steps(fabric_of("torus(5)"), counted, words=8) == expected
+    assert len(runs) == len(set(counted.words_per_step)) < counted.startups
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,10 @@ def test_against_networkx(text):
     for source in (0, 1, network.num_nodes - 1):
         distances = metrics.distances_from(network, source)
         assert distances.tolist() == [lengths[source][node] for node in range(network.num_nodes)]
+    own, rng = range(network.num_nodes), np.random.default_rng(1)
+    partners = [rng.integers(network.num_nodes, size=network.num_nodes) for _ in range(2)]
+    found = metrics.partner_distances(network, partners)
+    assert [each.tolist() for each in found] == [[lengths[node][each[node]] for node in own] for each in partners]
     average = Fraction(int(histogram @ np.arange(len(histogram))), network.num_nodes * (network.num_nodes - 1))
     assert metrics.summarise_distances(network).average_distance == average
     assert metrics.nested_average_distance(network) == average
