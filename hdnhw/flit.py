@@ -12,7 +12,7 @@ from functools import cached_property
 from operator import index
 from typing import Any
 
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, ExchangeSpec, RelaySpec, SpecError
+from hdnhw.spec import INTEGERS, AxiMemorySpec, AxiStreamSpec, ExchangeSpec, RelaySpec, SpecError
 
 __all__ = [
     "MOST_NOTICES",
@@ -343,19 +343,51 @@ class MessageFormat(HeaderFormat):
         Sends of the program.
     has_target : bool
         Whether the header says for whom a message is.
+    operators : tuple of str
+        How messages may be combined where they meet, of :data:`hdnhw.spec.OPERATORS`; empty if they never are.
+    numbers : str
+        One of :data:`hdnhw.spec.INTEGERS`: what a flit is then made of, the first one in its least significant bits.
 
     Raises
     ------
     SpecError
-        If a packet has no room for data behind the header.
+        If a packet has no room for data behind the header, or a flit is not made of whole numbers.
+
+    Examples
+    --------
+    >>> messages = MessageFormat(FlitFormat(32, 4, 8), 6, True, ("sum", "max"), "int16")
+    >>> messages.number_width, messages.is_signed, messages.header_positions["operator"]
+    (16, True, {'offset': 19, 'width': 1})
     """
 
     flits: FlitFormat
     num_sends: int
     has_target: bool
+    operators: tuple[str, ...] = ()
+    numbers: str = INTEGERS[0]
 
     def __post_init__(self) -> None:
         self.check_room("collective engines")
+        width = self.flits.flit_width
+        if self.operators and width % self.number_width:
+            raise SpecError(
+                f"flit width must be a multiple of {self.number_width} bits for {self.numbers}, not {width}"
+            )
+
+    @property
+    def number_width(self) -> int:
+        """Bits of a number."""
+        return int(self.numbers.lstrip("uint"))
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether numbers have a sign."""
+        return not self.numbers.startswith("u")
+
+    @property
+    def operator_width(self) -> int:
+        """Bits that say which of several operators is used."""
+        return max(0, len(self.operators) - 1).bit_length()
 
     @cached_property
     def header_fields(self) -> dict[str, int]:
@@ -364,11 +396,12 @@ class MessageFormat(HeaderFormat):
         ``dst`` is the neighbor that the packet goes to, ``source`` and ``target`` are those of the message, packed
         addresses; ``send`` is the number of the send; ``parity`` that of the operations that the sender has ended;
         ``ready`` says that the sender has begun the step and takes all that is for it; ``last`` that nothing more comes
-        by this send; ``holds`` that there is a message.
+        by this send; ``holds`` that there is a message; ``operator`` is the place of its operator, of several.
         """
         width = self.flits.address_width
         fields = {"dst": width, "source": width, "target": width if self.has_target else 0}
         fields |= {"send": max(1, (self.num_sends - 1).bit_length()), "parity": 1, "ready": 1, "last": 1, "holds": 1}
+        fields["operator"] = self.operator_width
         return {name: bits for name, bits in fields.items() if bits}
 
 

@@ -238,8 +238,12 @@ class Machine:
 _FORMATS: Mapping[str, Callable[[Machine, Any], HeaderFormat]] = {
     AxiStreamSpec.kind: lambda machine, endpoints: FrameFormat(machine.flits, endpoints),
     AxiMemorySpec.kind: lambda machine, endpoints: MemoryFormat(machine.flits, endpoints),
-    CollectiveSpec.kind: lambda machine, _: MessageFormat(
-        machine.flits, len(machine.program.sends), machine.program.reads_target
+    CollectiveSpec.kind: lambda machine, endpoints: MessageFormat(
+        machine.flits,
+        len(machine.program.sends),
+        machine.program.reads_target,
+        endpoints.operators if machine.program.combines else (),
+        endpoints.numbers,
     ),
     RelaySpec.kind: lambda machine, endpoints: RelayFormat(machine.flits, endpoints),
     ExchangeSpec.kind: lambda machine, endpoints: GeneratorFormat(machine.flits, endpoints),

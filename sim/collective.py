@@ -1,7 +1,7 @@
 """Collective operations on the engines of an emitted fabric: the case, its run under cocotb, and the verdict."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collective.barrier import barrier_cycles
+from hdnhw.collective.operators import operator_of
 from hdnhw.collective.program import messages_of
 from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.flit import MessageFormat
 from hdnhw.flow.tools import ToolError
+from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harness_text
@@ -22,11 +25,18 @@ from hdnhw.sim.stimulus import write_columns
 from hdnhw.spec import BARRIER, CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
 
-__all__ = ["BarrierVerdict", "CollectiveBench", "CollectiveCase", "CollectiveVerdict", "OperationVerdict"]
-
+__all__ = ["BarrierVerdict", "CollectiveBench", "CollectiveCase", "CollectiveVerdict", "OperationVerdict", "reduced"]
 
 BARRIERS, MOST_PAUSE = 8, 200
 """Barriers of a measurement, and the most cycles that a node waits before it enters one."""
+
+
+def reduced(messages: MessageFormat, words: Iterable[int], operator: str) -> int:
+    """Return the data of some messages combined into one, by numpy on its own numbers."""
+    size = messages.payload_flits * messages.flits.flit_width // 8
+    data = b"".join(int(word).to_bytes(size, "little") for word in words)
+    numbers = np.frombuffer(data, messages.numbers).reshape(-1, size * 8 // messages.number_width)
+    return int.from_bytes(operator_of(operator, messages.numbers).combine_all(numbers).tobytes(), "little")
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,8 @@ class OperationVerdict:
     lost : int
         Of these, how many they did not.
     wrong : int
-        Results with other data than the source gave for the node, from another source, or twice.
+        Results with other data than the source gave for the node, or than what all gave comes to, from another source,
+        or twice.
     send_mismatches : int
         Steps, nodes and ports by which other messages went out than by the executor's count, and packets that say that
         they are of another operation's step.
@@ -115,6 +126,8 @@ class CollectiveCase:
     Attributes
     ----------
     operations : sequence of str
+    operators : sequence of str
+        Of each operation, how it combines messages; of all the first one that the engines have if empty.
     stall : int
         How often, of 256 cycles, the host of an odd node offers no flit or takes none.
     pause : int
@@ -125,6 +138,7 @@ class CollectiveCase:
     """
 
     operations: Sequence[str]
+    operators: Sequence[str] = ()
     stall: int = 0
     pause: int = 0
     seed: int = 1
@@ -162,7 +176,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             (verdict,) = self.run_case(CollectiveCase([operation])).verdict.operations
         except ToolError as error:
             return {"delivered": False, "error": str(error)}
-        execution, length = self.program.executions[operation], self.machine.spec.packet_length
+        cost, length = self.program.cost_of(operation), self.machine.spec.packet_length
         startup = startup_cycles(self.machine.timing)
         return {
             "delivered": verdict.passed,
@@ -171,7 +185,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             "message_buffers": self.fabric.manifest["endpoints"]["message_buffers"],
             "startup_cycles": startup,
             "word_cycles": 1,
-            "cost_cycles": execution.startups * startup + execution.words * length,
+            "cost_cycles": cost.startups * startup + cost.words * length,
         }
 
     def measure_barriers(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
@@ -214,7 +228,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         ndarray of int, shape (sources, messages)
             Of each node or the root, one for each target in ascending order of packed addresses, or one for all.
         """
-        nodes, root = self.network.num_nodes, self.program.schedules[operation].root
+        nodes, root = self.network.num_nodes, self.program.source_of(operation)
         rng = random.Random(f"{operation} {place}")
         bits = self._data_flits * self.machine.spec.flit_width
         data = np.zeros((nodes, messages_of(operation, nodes)), object)
@@ -226,13 +240,13 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         """Return the messages of those nodes that have some."""
         if operation == BARRIER:
             return {}
-        root, messages = self.program.schedules[operation].root, self.data_of(place, operation)
+        root, messages = self.program.source_of(operation), self.data_of(place, operation)
         return {node: list(messages[node]) for node in (range(self.network.num_nodes) if root is None else [root])}
 
     def write(self, case: CollectiveCase, folder: Path) -> dict[str, Any]:
         """See :meth:`Bench.write`."""
         nodes = self.network.num_nodes
-        names, rng = list(self.program.operations), random.Random(case.seed)
+        rng = random.Random(case.seed)
         flits: list[int] = []
         first = [0]
         for place, operation in enumerate(case.operations):
@@ -246,7 +260,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         write_columns(
             folder,
             flits=flits or [0],
-            operations=[names.index(operation) for operation in case.operations],
+            operations=[self._asked(case, place) for place in range(len(case.operations))],
             first=first,
             pause=[rng.randint(0, case.pause) for _ in range(nodes * len(case.operations))],
             seeds=terminal_seeds(nodes, case.seed),
@@ -258,6 +272,21 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             "extra_env": reset_environment(case.resets),
         }
 
+    def _operator(self, case: CollectiveCase, place: int) -> str:
+        """Return how an operation of a case combines messages."""
+        if case.operators:
+            return case.operators[place]
+        return next(iter(self.machine.endpoint_format.operators), "")
+
+    def _asked(self, case: CollectiveCase, place: int) -> int:
+        """Return what a host asks for: an operation and, above it, an operator."""
+        names = list(self.program.operations)
+        messages: MessageFormat = self.machine.endpoint_format
+        number = names.index(case.operations[place])
+        if not messages.operator_width:
+            return number
+        return number | messages.operators.index(self._operator(case, place)) << index_width(len(names))
+
     def check(self, case: CollectiveCase, folder: Path) -> CollectiveVerdict:
         """See :meth:`Bench.check`."""
         results, sends, events = (log_rows(folder / f"{name}.log") for name in ("results", "sends", "events"))
@@ -266,15 +295,15 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             if operation == BARRIER:
                 verdicts.append(self._check_barrier(place, events, sends))
                 continue
-            messages = self.data_of(place, operation)
+            due = self._due(operation, self.data_of(place, operation), self._operator(case, place))
+            count = sum(map(len, due))
             of_place = [row[1:] for row in results if int(row[0]) == place]
-            lost, wrong = self._check_results(operation, messages, of_place)
+            lost, wrong = self._check_results(due, of_place)
             mismatches = self._check_sends(operation, [row for row in sends if int(row[0]) == place])
             cycle = {
                 what: max((int(row[3]) for row in events if row[0] == what and int(row[1]) == place), default=0)
                 for what in ("loaded", "done")
             }
-            count = sum(len(due) for due in self._due(operation, messages))
             verdicts.append(
                 OperationVerdict(operation, count, lost, wrong, mismatches, cycle["done"] - cycle["loaded"])
             )
@@ -298,18 +327,26 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             cycles=max(left.values(), default=last) - last,
         )
 
-    def _due(self, operation: str, messages: npt.NDArray[np.object_]) -> list[dict[int, int]]:
+    def _due(self, operation: str, messages: npt.NDArray[np.object_], operator: str) -> list[dict[int, int]]:
         """Return for each node the data that it must get, by source."""
-        nodes, root = self.network.num_nodes, self.program.schedules[operation].root
-        sources = range(nodes) if root is None else [root]
+        nodes, source = self.network.num_nodes, self.program.source_of(operation)
+        sources = range(nodes) if source is None else [source]
         order = np.argsort([self.address.of_node(node) for node in range(nodes)])
         place = np.argsort(order) if messages.shape[1] > 1 else np.zeros(nodes, int)
-        return [{source: messages[source][place[node]] for source in sources} for node in range(nodes)]
+        first = self.program.schedules[operation][0]
+        targets = [first.root] if first.to_root and first.root is not None else range(nodes)
+        if not first.combines:
+            return [
+                {source: messages[source][place[node]] for source in sources} if node in targets else {}
+                for node in range(nodes)
+            ]
+        blocks = {node: reduced(self.machine.endpoint_format, messages[:, place[node]], operator) for node in targets}
+        if operation == "allreduce":
+            return [dict(blocks) for _ in range(nodes)]
+        return [{node: blocks[node]} if node in targets else {} for node in range(nodes)]
 
-    def _check_results(
-        self, operation: str, messages: npt.NDArray[np.object_], rows: list[list[str]]
-    ) -> tuple[int, int]:
-        due, wrong = self._due(operation, messages), 0
+    def _check_results(self, due: list[dict[int, int]], rows: list[list[str]]) -> tuple[int, int]:
+        wrong = 0
         number = {self.address.of_node(node): node for node in range(self.network.num_nodes)}
         for node, source, word in rows:
             if due[int(node)].pop(number.get(int(source), -1), None) != int(word, 16):
@@ -320,8 +357,8 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         """Compare what went out, step by step, with what the executor counted."""
         fields = self.machine.endpoint_format.header_positions
         numbers = self.program.numbers_of(list(self.program.schedules).index(operation))
-        first, strays = self.program.sends[numbers.start].step, 0
-        sent = np.zeros_like(self.program.executions[operation].sent)
+        first, strays, due = self.program.sends[numbers.start].step, 0, self.program.sent_in(operation)
+        sent = np.zeros_like(due)
         for _, node, _, text in rows:
             header = {
                 name: int(text, 16) >> field["offset"] & (1 << field["width"]) - 1 for name, field in fields.items()
@@ -331,4 +368,4 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             elif header["holds"]:
                 send = self.program.sends[header["send"]]
                 sent[send.step - first, int(node), send.port] += 1
-        return strays + int((sent != self.program.executions[operation].sent).sum())
+        return strays + int((sent != due).sum())

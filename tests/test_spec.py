@@ -308,12 +308,14 @@ REFUSED_CALLS = [
         "max frame must be a power of two from 16 to 1048576 bytes, not 2097152",
     ),
     (
-        lambda: CollectiveSpec(operations=("scatter", "reduce")),
-        "operations must be some of broadcast, scatter, allgather, exchange, barrier, not 'scatter', 'reduce'",
+        lambda: CollectiveSpec(operations=("scatter", "repeat")),
+        "operations must be some of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
+        "barrier, not 'scatter', 'repeat'",
     ),
     (
         lambda: CollectiveSpec(operations=()),
-        "operations must be some of broadcast, scatter, allgather, exchange, barrier, not none",
+        "operations must be some of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
+        "barrier, not none",
     ),
     (lambda: CollectiveSpec(order="fast"), "order must be paper or cluster-first, not 'fast'"),
     (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),

@@ -39,6 +39,8 @@ def run_combining(options: argparse.Namespace, network: "Network", root: int) ->
         schedule, count = _one_schedule(options, network, operator, root)
         return run_schedule(options, schedule, options.op, head, count=count)
     vector, algorithm = options.words, "short"
+    if options.on == "rtl":
+        vector, options.algorithm = options.words * network.num_nodes, "long"
     if options.op == "allreduce":
         algorithm = options.algorithm or _faster(options, network)
         head |= {"algorithm": algorithm}

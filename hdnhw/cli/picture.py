@@ -21,7 +21,7 @@ from hdnhw.cli.options import (
     rule_options,
     say,
 )
-from hdnhw.spec import EXCHANGE_ORDERS, OPERATIONS, SpecError
+from hdnhw.spec import EXCHANGE_ORDERS, MOVING, SpecError
 
 if TYPE_CHECKING:
     from hdnhw.report.marks import Marks
@@ -263,7 +263,7 @@ def _add_options(parser: Parser) -> None:
     drawn.add_argument("--cluster", metavar="NODE", help="draw the cross-edges that leave NODE's cluster in a dual-net")
     drawn.add_argument(
         "--collective",
-        choices=OPERATIONS,
+        choices=MOVING,
         help="draw what a schedule sends: arrows in the colour of their step; with all steps a node also bears the "
         "first one that brings it a message",
     )

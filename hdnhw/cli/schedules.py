@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hdnhw.cli.options import DONE, FAILED, Result, fabric_spec, network_of, say
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.kernels import Stopwatch
-from hdnhw.spec import CollectiveSpec, EndpointSpec, FabricSpec, SpecError
+from hdnhw.spec import OPERATIONS, CollectiveSpec, EndpointSpec, FabricSpec, SpecError
 from hdnhw.spec.options import options_of
 
 if TYPE_CHECKING:
@@ -159,14 +159,14 @@ def bench_of(spec: FabricSpec, endpoints: EndpointSpec) -> Any:
 
 def _on_rtl(options: argparse.Namespace, schedule: Any, operation: str) -> Result:
     order = {"order": options.schedule} if operation == "exchange" else {}
-    engines = CollectiveSpec(operations=(operation,), root=schedule.root or 0, **order)
+    engines = replace(_engines(options), operations=(operation,), root=schedule.root or 0, **order)
     measured: Result = bench_of(fabric_spec(options), engines).measure(operation, say=say)
     return measured
 
 
 def _check_rtl(options: argparse.Namespace) -> None:
     """Refuse what engines cannot do, and let a message be what they send: a packet."""
-    length = replace(fabric_spec(options), endpoints=CollectiveSpec()).packet_length
+    length = replace(fabric_spec(options), endpoints=_engines(options)).packet_length
     if options.words not in (None, length):
         raise SpecError(f"words must be those of a packet on rtl, {length}, not {options.words}")
     if options.ports == "all":
@@ -175,7 +175,18 @@ def _check_rtl(options: argparse.Namespace) -> None:
         raise SpecError(f"split must be destination on rtl, not {options.split}")
     if getattr(options, "as_printed", False):
         raise SpecError("--as-printed is for the schedule and the model")
+    if getattr(options, "op", OPERATIONS[0]) not in OPERATIONS:
+        raise SpecError(f"{options.op} is for the schedule and the model; engines have none")
+    if getattr(options, "algorithm", None) == "short":
+        raise SpecError("--algorithm short is for the schedule and the model; engines combine blocks")
     options.words = length
+
+
+def _engines(options: argparse.Namespace) -> CollectiveSpec:
+    """Return engines that combine as the options say."""
+    operator, numbers = (getattr(options, name, None) for name in ("operator", "numbers"))
+    default = CollectiveSpec()
+    return CollectiveSpec(operators=(operator,) if operator else default.operators, numbers=numbers or default.numbers)
 
 
 def _steps(schedule: Any, counted: Any, words: int, cycles: list[int] | None) -> list[Result]:

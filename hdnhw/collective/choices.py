@@ -1,5 +1,7 @@
 """What a user chooses from, by itself: the command line knows it without loading schedules."""
 
+from hdnhw.spec import INTEGERS, OPERATORS
+
 __all__ = ["ALGORITHMS", "BASELINES", "COLLECTIVES", "COMBINING", "NUMBERS", "OPERATORS", "ROOTED", "SPLITS", "SWAPS"]
 
 ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "convolution", "matrix")
@@ -12,10 +14,7 @@ SPLITS = ("destination", "source", "sum", "first")
 """What a message takes for its base digits in SN^j where the papers leave them open: those of where it is to go, those
 that it has, their sum, digit by digit, or zeros: to the letter, as one node of a super-node then gets all of msg_q."""
 
-OPERATORS = ("sum", "min", "max", "and", "or", "xor")
-"""How contributions are combined, word by word."""
-
-NUMBERS = (*(f"{sign}int{width}" for sign in ("", "u") for width in (8, 16, 32, 64)), "float32")
+NUMBERS = (*INTEGERS, "float32")
 """What a word that is combined is."""
 
 ROOTED = ("broadcast", "multicast", "scatter", "gather", "reduce")

@@ -9,7 +9,7 @@ from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
 from hdnhw.spec import EXCHANGE_ORDERS
 from hdnhw.topology.network import Network
 
-__all__ = ["BACKWARDS", "allreduce_phases", "operation_schedule"]
+__all__ = ["BACKWARDS", "allreduce_phases", "operation_phases", "operation_schedule"]
 
 BACKWARDS = {"reduce": "broadcast", "reducescatter": "allgather", "gather": "scatter"}
 """Operations, and those that they are backwards."""
@@ -48,3 +48,12 @@ def operation_schedule(
     if operation == "scatter":
         return scatter_schedule(network, root, all_port=all_port)
     return allgather_schedule(network, all_port=all_port)
+
+
+def operation_phases(
+    network: Network, operation: str, *, root: int = 0, order: str = EXCHANGE_ORDERS[1]
+) -> tuple[Schedule, ...]:
+    """Return the schedules of one of :data:`hdnhw.spec.OPERATIONS`, which run one after the other."""
+    if operation == "allreduce":
+        return allreduce_phases(network).schedules
+    return (operation_schedule(network, operation, root=root, order=order),)

@@ -12,14 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collective.barrier import barrier_rounds
+from hdnhw.collective.cost import Cost
 from hdnhw.collective.executor import Execution, execute
-from hdnhw.collective.operations import operation_schedule
+from hdnhw.collective.operations import operation_phases
 from hdnhw.collective.schedule import Schedule
 from hdnhw.routing.circuit import Term
 from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
 from hdnhw.topology.network import Network
 
 __all__ = ["NumberedSend", "Program", "make_program", "messages_of"]
+
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class NumberedSend:
     port : int
         Index of the network port.
     schedule : Schedule
-        The operation's.
+        The operation's, or that of a phase of it.
     when : Term
         See :class:`hdnhw.collective.schedule.Send`.
     """
@@ -54,17 +57,17 @@ class Program:
     Attributes
     ----------
     network : Network
-    schedules : dict of str to Schedule
-        By the name of the operation; one that the executor has run.
-    executions : dict of str to Execution
+    schedules : dict of str to tuple of Schedule
+        By the name of the operation, those of its phases, which the executor has run.
+    executions : dict of str to tuple of Execution
         What the executor counted.
     rounds : int
         Of the barrier, see :mod:`hdnhw.collective.barrier`; 0 if there is none.
     """
 
     network: Network
-    schedules: Mapping[str, Schedule]
-    executions: Mapping[str, Execution]
+    schedules: Mapping[str, tuple[Schedule, ...]]
+    executions: Mapping[str, tuple[Execution, ...]]
     rounds: int = 0
 
     @property
@@ -76,10 +79,11 @@ class Program:
     def sends(self) -> tuple[NumberedSend, ...]:
         """The sends of all steps of all operations; their places here are their numbers."""
         result, step = [], 0
-        for operation, schedule in enumerate(self.schedules.values()):
-            for one in schedule.steps:
-                result += [NumberedSend(operation, step, send.port, schedule, send.when) for send in one.sends]
-                step += 1
+        for operation, phases in enumerate(self.schedules.values()):
+            for schedule in phases:
+                for one in schedule.steps:
+                    result += [NumberedSend(operation, step, send.port, schedule, send.when) for send in one.sends]
+                    step += 1
         return tuple(result)
 
     def numbers_of(self, operation: int) -> range:
@@ -93,7 +97,35 @@ class Program:
     @property
     def reads_target(self) -> bool:
         """Whether some condition depends on a message's destination."""
-        return any("dst" in schedule.reads for schedule in self.schedules.values())
+        return any("dst" in schedule.reads for schedule in self.phases)
+
+    @property
+    def combines(self) -> bool:
+        """Whether messages are combined in some operation."""
+        return any(schedule.combines for schedule in self.phases)
+
+    @property
+    def phases(self) -> list[Schedule]:
+        """The schedules of all operations in their order."""
+        return [schedule for phases in self.schedules.values() for schedule in phases]
+
+    def root_of(self, operation: str) -> int | None:
+        """Return the only source or destination of an operation, None if every node is one."""
+        return self.schedules[operation][0].root
+
+    def source_of(self, operation: str) -> int | None:
+        """Return the only node with messages of its own in an operation, None if every node has some."""
+        first = self.schedules[operation][0]
+        return None if first.to_root else first.root
+
+    def sent_in(self, operation: str) -> Integers:
+        """Return :attr:`Execution.sent` of an operation, the steps of its phases one after the other."""
+        return np.concatenate([execution.sent for execution in self.executions[operation]])
+
+    def cost_of(self, operation: str) -> Cost:
+        """Return the start-ups and words of an operation; a message is a word."""
+        costs = [Cost(execution.startups, execution.words) for execution in self.executions[operation]]
+        return sum(costs[1:], costs[0])
 
     @cached_property
     def ports(self) -> tuple[int, ...]:
@@ -116,29 +148,44 @@ class Program:
         -----
         Two nodes that send to each other do so in place: either has at most what it holds before or after the step.
         Where a node receives from another than it sends to, nothing says which is faster: it must hold what it has
-        before the step and all that it gets in it.
+        before the step and all that it gets in it. What is combined needs no buffer but the one that it comes into.
         """
         return max(map(self._held, self.schedules)) + window * len(self.ports)
 
     def _held(self, operation: str) -> int:
         """Return the most messages that a node holds while an operation runs."""
-        schedule, execution = self.schedules[operation], self.executions[operation]
-        held = _first_messages(schedule, operation)
+        held = self._first_messages(operation)
         most = held.max()
-        for sent in execution.sent:
-            before, paired = held, np.ones(len(held), bool)
-            for port in np.flatnonzero(sent.any(axis=0)):
-                arrivals = np.zeros_like(held)
-                nodes = np.flatnonzero(sent[:, port])
-                np.add.at(arrivals, execution.neighbors[nodes, port], sent[nodes, port])
-                held = held + arrivals
-                if not self.is_paired(int(port)):
-                    paired &= arrivals == 0
-            most = max(most, np.where(paired, before, held).max())
-            if not schedule.copies:
-                held = held - sent.sum(axis=1)
-            most = max(most, held.max())
+        for schedule, execution in zip(self.schedules[operation], self.executions[operation], strict=True):
+            for sent in execution.sent:
+                held, meanwhile = self._step(schedule, execution, sent, held)
+                most = max(most, meanwhile.max(), held.max())
         return int(most)
+
+    def _step(
+        self, schedule: Schedule, execution: Execution, sent: Integers, held: Integers
+    ) -> tuple[Integers, Integers]:
+        """Return how many messages each node holds after a step, and how many in it."""
+        leaves = np.zeros_like(held) if schedule.copies else sent.sum(axis=1)
+        if schedule.combines:
+            return held - leaves, held
+        before, paired = held, np.ones(len(held), bool)
+        for port in np.flatnonzero(sent.any(axis=0)):
+            arrivals = np.zeros_like(held)
+            nodes = np.flatnonzero(sent[:, port])
+            np.add.at(arrivals, execution.neighbors[nodes, port], sent[nodes, port])
+            held = held + arrivals
+            if not self.is_paired(int(port)):
+                paired &= arrivals == 0
+        return held - leaves, np.where(paired, before, held)
+
+    def _first_messages(self, operation: str) -> Integers:
+        """Return how many messages each node has before the first step."""
+        nodes, source = self.network.num_nodes, self.source_of(operation)
+        held = np.full(nodes, messages_of(operation, nodes), np.int64)
+        if source is not None:
+            held[np.arange(nodes) != source] = 0
+        return held
 
 
 def _span(chosen: Iterable[bool]) -> range:
@@ -148,17 +195,8 @@ def _span(chosen: Iterable[bool]) -> range:
 
 
 def messages_of(operation: str, nodes: int) -> int:
-    """Return how many messages a node, or the root, has of its own: one for each node, or one for all."""
-    return nodes if operation in ("scatter", "exchange") else 1
-
-
-def _first_messages(schedule: Schedule, operation: str) -> npt.NDArray[np.int64]:
-    """Return how many messages each node has before the first step."""
-    nodes = schedule.network.num_nodes
-    held = np.full(nodes, messages_of(operation, nodes), np.int64)
-    if schedule.root is not None:
-        held[np.arange(nodes) != schedule.root] = 0
-    return held
+    """Return how many messages a node, or the only source, has of its own: one for each node, or one."""
+    return nodes if operation in ("scatter", "exchange", "reducescatter", "allreduce") else 1
 
 
 def make_program(network: Network, spec: CollectiveSpec) -> Program:
@@ -172,9 +210,9 @@ def make_program(network: Network, spec: CollectiveSpec) -> Program:
     if not spec.root < network.num_nodes:
         raise SpecError(f"root must be 0 to {network.num_nodes - 1} on {network.spec}, not {spec.root}")
     schedules = {
-        operation: operation_schedule(network, operation, root=spec.root, order=spec.order)
+        operation: operation_phases(network, operation, root=spec.root, order=spec.order)
         for operation in spec.operations
         if operation != BARRIER
     }
-    executions = {name: execute(schedule) for name, schedule in schedules.items()}
+    executions = {name: tuple(map(execute, phases)) for name, phases in schedules.items()}
     return Program(network, schedules, executions, barrier_rounds(network) if BARRIER in spec.operations else 0)

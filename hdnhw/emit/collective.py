@@ -42,7 +42,8 @@ class EmittedEngines(EmittedEndpoints):
         entry = {
             "engine_module": self.modules.unit,
             "operations": list(program.operations),
-            "roots": {name: schedule.root for name, schedule in program.schedules.items()},
+            "roots": {name: program.root_of(name) for name in program.schedules},
+            **({"operators": list(messages.operators), "numbers": messages.numbers} if messages.operators else {}),
             "message_buffers": self._engine.buffers,
             "window": self._engine.window,
             "ports": _ports(messages, len(program.operations)),
@@ -64,7 +65,7 @@ def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:
     }
     ports = dict(CLOCKED)
     for name, one, other, payload in (
-        ("operation", "input", "output", {"width": index_width(operations), "meaning": "place in `operations`"}),
+        ("operation", "input", "output", _operation(messages, operations)),
         ("message", "input", "output", {"width": width, "meaning": "data flits of the node's own messages"}),
         ("result", "output", "input", {"width": width + address + 1, "fields": fields}),
     ):
@@ -78,3 +79,12 @@ def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:
     }
     ports["dropped_N"] = {"direction": "output", "width": DROPPED_WIDTH, "meaning": "see the fabric's; stays 0"}
     return ports
+
+
+def _operation(messages: MessageFormat, operations: int) -> dict[str, Any]:
+    """Return the payload by which a host asks for an operation, and for one of several operators."""
+    width, operator = index_width(operations), messages.operator_width
+    if not operator:
+        return {"width": width, "meaning": "place in `operations`"}
+    fields = {"operation": {"offset": 0, "width": width}, "operator": {"offset": width, "width": operator}}
+    return {"width": width + operator, "meaning": "places in `operations` and `operators`", "fields": fields}

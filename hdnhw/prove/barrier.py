@@ -8,6 +8,7 @@ network keep it, if each does while the others do.
 
 from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.prove.streams import EndpointRig
+from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.barrier import signal_pin
 from hdnhw.spec import BARRIER
 
@@ -32,7 +33,9 @@ class BarrierRig(EndpointRig):
         ready, self._done = self._output_pin("operation__ready", "ready"), self._output_pin("done", "done")
         self._signal = self._output_pin("signal", "signal")
         self._pins += [f".operation__valid({valid})", f".operation__payload({payload})"]
-        self._wire("enters", f"{valid} && {ready} && {payload} == {program.operations.index(BARRIER)}")
+        width = index_width(len(program.operations))
+        asked = f"{payload}[{width - 1}:0]" if self._ports["operation__payload"].width > width else payload
+        self._wire("enters", f"{valid} && {ready} && {asked} == {program.operations.index(BARRIER)}")
         self._register("inside", "enters || (inside && !done)")
         self._register("entered", "enters")
         self._register("sent", "enters ? 0 : sent + signal", width=self._rounds.bit_length() + 1)

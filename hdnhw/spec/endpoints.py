@@ -12,7 +12,10 @@ __all__ = [
     "ENDPOINTS",
     "ENGINE_OPERATIONS",
     "EXCHANGE_ORDERS",
+    "INTEGERS",
+    "MOVING",
     "OPERATIONS",
+    "OPERATORS",
     "AxiMemorySpec",
     "AxiStreamSpec",
     "CollectiveSpec",
@@ -21,7 +24,10 @@ __all__ = [
     "RelaySpec",
 ]
 
-OPERATIONS = ("broadcast", "scatter", "allgather", "exchange")
+MOVING = ("broadcast", "scatter", "allgather", "exchange")
+"""Collective operations that move messages from where they are; what engines run if nothing is said."""
+
+OPERATIONS = (*MOVING, "reduce", "reducescatter", "gather", "allreduce")
 """Collective operations that move messages by a schedule."""
 
 BARRIER = "barrier"
@@ -29,6 +35,12 @@ BARRIER = "barrier"
 
 ENGINE_OPERATIONS = (*OPERATIONS, BARRIER)
 """What collective engines can do."""
+
+OPERATORS = ("sum", "min", "max", "and", "or", "xor")
+"""What makes one number of two."""
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+"""Numbers that engines combine; sums wrap around, and ``min`` and ``max`` look at the sign of those that have one."""
 
 EXCHANGE_ORDERS = ("paper", "cluster-first")
 """Schedules of a total exchange: the papers' and the one of fewest words, see :mod:`hdnhw.collective.exchange`."""
@@ -164,19 +176,27 @@ class CollectiveSpec(EndpointSpec):
     operations : tuple of str
         Those of :data:`ENGINE_OPERATIONS` that an engine can run, in their order there; some other than a barrier.
     root : int
-        Node number of the only source of a broadcast or scatter.
+        Node number of the only source of a broadcast or scatter, and of the only destination of a reduce or gather.
     order : str
         One of :data:`EXCHANGE_ORDERS`.
+    operators : tuple of str
+        Those of :data:`OPERATORS` that a host may choose from where messages are combined, in their order there.
+    numbers : str
+        One of :data:`INTEGERS`: what a flit is made of where messages are combined.
     """
 
     kind: ClassVar[str] = "collective"
     title: ClassVar[str] = "collective engines"
 
     operations: tuple[str, ...] = option(
-        OPERATIONS, Names(help="what collective engines can do", metavar="OP,...", choices=ENGINE_OPERATIONS)
+        MOVING, Names(help="what collective engines can do", metavar="OP,...", choices=ENGINE_OPERATIONS)
     )
-    root: int = option(0, Node(help="root of their broadcast and scatter", metavar="NODE"))
+    root: int = option(0, Node(help="root of their broadcast, scatter, reduce and gather", metavar="NODE"))
     order: str = option(EXCHANGE_ORDERS[1], Choice(help="schedule of their total exchange", choices=EXCHANGE_ORDERS))
+    operators: tuple[str, ...] = option(
+        OPERATORS[:1], Names(help="how their reductions combine numbers", metavar="OP,...", choices=OPERATORS)
+    )
+    numbers: str = option("int32", Choice(help="numbers that their reductions combine", choices=INTEGERS))
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,7 +10,7 @@ from hdnhw.collective.operations import operation_schedule
 from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
 from hdnhw.spec import (
     EXCHANGE_ORDERS,
-    OPERATIONS,
+    MOVING,
     SpecError,
     complete,
     cube,
@@ -67,7 +67,7 @@ def test_a_broadcast_from_a_leader_over_a_cube_takes_the_diameter_without_other_
 
 @pytest.mark.heavy
 @settings(max_examples=5)
-@given(st.sampled_from(SPECS), st.sampled_from(OPERATIONS), st.sampled_from(EXCHANGE_ORDERS), st.booleans())
+@given(st.sampled_from(SPECS), st.sampled_from(MOVING), st.sampled_from(EXCHANGE_ORDERS), st.booleans())
 def test_every_one_delivers_and_is_not_below_the_bounds(spec, operation, order, all_port):
     network = build(spec)
     root, last = network.num_nodes // 3, network.num_nodes - 1
@@ -98,7 +98,7 @@ def test_an_exchange_by_the_route_swaps_once_a_level_and_an_emulated_one_twice(s
 def test_over_a_divisor_every_message_arrives_once(text):
     network = build(parse(text))
     nodes, reach = network.num_nodes, int(distances_from(network, 1).max())
-    for operation in OPERATIONS:
+    for operation in MOVING:
         for order in EXCHANGE_ORDERS:
             counted = execute(operation_schedule(network, operation, root=1, order=order))
             assert (counted.messages, counted.repeats) == (nodes**2 if operation in EVERY else nodes, 0)

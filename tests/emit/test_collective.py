@@ -5,12 +5,13 @@ import re
 import pytest
 
 from hdnhw.emit.fabric import emit_fabric, write_fabric
-from hdnhw.spec import CollectiveSpec, FabricSpec, SpecError, parse
+from hdnhw.spec import OPERATIONS, OPERATORS, CollectiveSpec, FabricSpec, SpecError, parse
 from hdnhw.topology.network import build
 
 
-def spec_of(text, *, operations=("broadcast", "exchange"), root=0, **sizes):
-    return FabricSpec(network=parse(text), endpoints=CollectiveSpec(operations=operations, root=root), **sizes)
+def spec_of(text, *, operations=("broadcast", "exchange"), root=0, operators=("sum",), numbers="int32", **sizes):
+    engines = CollectiveSpec(operations=operations, root=root, operators=operators, numbers=numbers)
+    return FabricSpec(network=parse(text), endpoints=engines, **sizes)
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,21 @@ def test_tools_have_nothing_to_say(fabric, complaints, tmp_path):
     sources = [path for path in write_fabric(fabric, tmp_path) if path.suffix == ".sv"]
     assert [path.name for path in sources] == ["fabric.sv", "fabric_collective.sv"]
     assert complaints(sources, "fabric_collective") == []
+
+
+def test_tools_have_nothing_to_say_of_engines_that_combine(complaints, tmp_path):
+    """Of messages of one data flit, which need a memory that gives what is being written."""
+    sizes = {"packet_length": 2, "flit_width": 32, "operators": OPERATORS, "numbers": "int16"}
+    fabric = emit_fabric(spec_of("cube(2)", operations=OPERATIONS[4:], **sizes))
+    sources = [path for path in write_fabric(fabric, tmp_path) if path.suffix == ".sv"]
+    assert complaints(sources, "fabric_collective") == []
+    endpoints = fabric.manifest["endpoints"]
+    assert (endpoints["operators"], endpoints["numbers"]) == (list(OPERATORS), "int16")
+    assert endpoints["ports"]["operation_N_payload"]["fields"]["operator"] == {"offset": 2, "width": 3}
+    assert endpoints["packet"]["header"]["operator"]["width"] == 3
+    assert endpoints["packet"]["data_flits"] == 1
+    # Four blocks of its own, and none for those of others; four results in the end.
+    assert endpoints["message_buffers"] == 4 + 2 * endpoints["window"]
 
 
 def test_manifest_is_the_file(fabric):
@@ -75,6 +91,18 @@ def test_a_barrier_adds_wires_beside_the_links_and_nothing_else_changes(fabric):
     [
         ("cube(2)", {"root": 4}, "root must be 0 to 3 on cube(2), not 4"),
         ("cube(2)", {"operations": ["barrier"]}, "operations must have one that moves messages beside barrier: "),
+        (
+            "cube(2)",
+            {"operations": ("frobnicate",)},
+            "operations must be some of broadcast, scatter, allgather, exchange,",
+        ),
+        ("cube(2)", {"operators": ()}, "operators must be some of sum, min, max, and, or, xor, not none"),
+        ("cube(2)", {"numbers": "float32"}, "numbers must be int8 or int16 or int32 or int64 or uint8 or"),
+        (
+            "cube(2)",
+            {"operations": ("reduce",), "numbers": "int64"},
+            "flit width must be a multiple of 64 bits for int64, not 32",
+        ),
         ("cube(2)", {"flit_width": 4, "packet_length": 3}, "packet length must be at least 4 flits, not 3: the header"),
     ],
 )

@@ -5,25 +5,39 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from amaranth.hdl import Cat, Const
 
 from hdnhw.emit.fabric import emit_fabric
+from hdnhw.rtl.collective import combiner
+from hdnhw.rtl.collective.combiner import Combiner
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective import BarrierVerdict, CollectiveBench, CollectiveCase
-from hdnhw.spec import ENGINE_OPERATIONS, OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import ENGINE_OPERATIONS, MOVING, OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.timing import SlotTiming
 
 
-def bench(text: str, *, operations: tuple[str, ...] = OPERATIONS, root: int = 0, **machine: Any) -> CollectiveBench:
+def bench(
+    text: str,
+    *,
+    operations: tuple[str, ...] = MOVING,
+    root: int = 0,
+    operators: tuple[str, ...] = ("sum",),
+    numbers: str = "int32",
+    **machine: Any,
+) -> CollectiveBench:
     """Return the bench of a fabric; builds are kept between test runs."""
-    engines = CollectiveSpec(operations=operations, root=root)
+    engines = CollectiveSpec(operations=operations, root=root, operators=operators, numbers=numbers)
     return CollectiveBench(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
 
 
 @pytest.fixture(scope="module")
 def small() -> CollectiveBench:
     """Return a bench of 6 nodes: rings, on which a node sends to one and receives from another, and cross-edges."""
-    return bench("hdn(torus(3), [[0]])", operations=ENGINE_OPERATIONS, root=1, packet_length=4, flit_width=16)
+    numbers = {"operators": ("sum", "max"), "numbers": "int8"}
+    return bench(
+        "hdn(torus(3), [[0]])", operations=ENGINE_OPERATIONS, root=1, packet_length=4, flit_width=16, **numbers
+    )
 
 
 def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveBench) -> None:
@@ -38,15 +52,18 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
         "exchange",
         "exchange",
         "broadcast",
+        *("allreduce", "allreduce", "reduce", "gather", "reducescatter", "exchange", "reducescatter", "reduce"),
     ]
+    operators = [("sum", "max")[place % 2] for place in range(len(operations))]
     times = ({"stall": 235, "pause": 60, "seed": 2}, {"stall": 60, "pause": 400, "seed": 3}, {"resets": (100, 251, 7)})
     for pauses in ({}, *times):
-        for verdict in small.run_case(CollectiveCase(operations, **pauses)).verdict.operations:
+        for verdict in small.run_case(CollectiveCase(operations, operators, **pauses)).verdict.operations:
             assert verdict.passed, (pauses, verdict)
             if verdict.operation == "barrier":
                 assert verdict.cycles == 2 + 1, "the diameter, and a register"
                 continue
             due = {"broadcast": 6, "scatter": 6, "allgather": 36, "exchange": 36}
+            due |= {"reduce": 1, "reducescatter": 6, "gather": 6, "allreduce": 36}
             assert verdict.messages == due[verdict.operation]
 
 
@@ -55,7 +72,7 @@ def test_engines_send_gapless_packets() -> None:
     """Each message brings what it must, so that no flit was missing when it was due."""
     gapless = bench("hdn(torus(3), [[0]])", root=1, packet_length=4, flit_width=16, gapless_packets=True)
     for pauses in ({}, {"stall": 235, "pause": 60, "seed": 2}):
-        for verdict in gapless.run_case(CollectiveCase([*OPERATIONS, "exchange"], **pauses)).verdict.operations:
+        for verdict in gapless.run_case(CollectiveCase([*MOVING, "exchange"], **pauses)).verdict.operations:
             assert verdict.passed, (pauses, verdict)
 
 
@@ -85,16 +102,45 @@ def test_each_fault_is_seen(small: CollectiveBench) -> None:
     assert faults(results, [*sends, "0 0 0 0"]) == (0, 0, True)  # nothing, in the first step of a broadcast
 
 
+def dropped(_messages: Any, one: Any, _other: Any, _operator: Any) -> Any:
+    """Leave out what comes."""
+    return one
+
+
+def doubled(_messages: Any, one: Any, other: Any, _operator: Any) -> Any:
+    """Count what comes twice."""
+    return (one + Cat(Const(0, 1), other)[: len(one)])[: len(one)]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("fault", [None, dropped, doubled, "neighbor"])
+def test_engines_that_combine_wrongly_are_seen(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a contribution is left out, counted twice, or put into the buffer beside the one that it is for."""
+    if fault == "neighbor":
+        right = Combiner._elaborate_write
+
+        def beside(self: Any, m: Any, claim: Any, place: Any, merges: Any) -> None:
+            right(self, m, claim, Cat(place[0] ^ merges, place[1:]), merges)
+
+        monkeypatch.setattr(Combiner, "_elaborate_write", beside)
+    elif fault is not None:
+        monkeypatch.setattr(combiner, "combined", fault)
+    case = CollectiveCase(["reducescatter", "reducescatter"])
+    for verdict in bench("cube(2)", operations=("reducescatter",)).run_case(case).verdict.operations:
+        assert (verdict.lost, verdict.wrong) == ((0, 0) if fault is None else (0, verdict.messages))
+        assert verdict.send_mismatches == 0
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("text", ["hdn(cube(2), [[0]])", "hdn(cube(2), [[0], [0]])", "rdn(cube(3), 1)"])
 def test_cycles_are_those_of_the_cost_model(text: str) -> None:
-    large, length = bench(text, buffers=8), 8
+    large, length = bench(text, operations=OPERATIONS, buffers=8), 8
     for operation in OPERATIONS:
         (verdict,) = large.run_case(CollectiveCase([operation])).verdict.operations
         assert verdict.passed
-        execution = large.program.executions[operation]
-        cost = execution.startups * startup_cycles(SlotTiming(length)) + execution.words * length
-        if operation == "exchange":
+        counted = large.program.cost_of(operation)
+        cost = counted.startups * startup_cycles(SlotTiming(length)) + counted.words * length
+        if operation in ("exchange", "reducescatter", "allreduce"):
             assert 0.95 * cost <= verdict.cycles <= 1.05 * cost
 
 
@@ -110,10 +156,11 @@ def test_cycles_are_those_of_the_cost_model(text: str) -> None:
         ("hdn(cube(1), [[], [0]])", {"packet_length": 16}),
     ],
 )
-def test_on_other_networks_and_machines(text: str, machine: dict[str, int]) -> None:
-    other = bench(text, root=1, **machine)
+@pytest.mark.parametrize("operations", [MOVING, OPERATIONS], ids=["moving", "all"])
+def test_on_other_networks_and_machines(text: str, machine: dict[str, int], operations: tuple[str, ...]) -> None:
+    other = bench(text, operations=operations, root=1, operators=("min", "xor"), numbers="uint8", **machine)
     for seed in range(1, 4):
-        case = CollectiveCase([*OPERATIONS, "exchange"], stall=200 * (seed % 2), pause=500, seed=seed)
+        case = CollectiveCase([*operations, operations[-1], "exchange"], stall=200 * (seed % 2), pause=500, seed=seed)
         run = other.run_case(case)
         assert run.verdict.passed, run.verdict
 

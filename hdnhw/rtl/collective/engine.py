@@ -7,13 +7,13 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.machine import Machine
-from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.collective.barrier import Barrier, signal_pin
+from hdnhw.rtl.collective.combiner import Combiner
 from hdnhw.rtl.collective.lists import BufferLists, BufferPool
 from hdnhw.rtl.collective.receiver import Receiver
 from hdnhw.rtl.collective.sender import Sender, result_layout
-from hdnhw.rtl.collective.sequencer import Sequencer, used_ports
+from hdnhw.rtl.collective.sequencer import Sequencer, operation_shape, used_ports
 from hdnhw.rtl.collective.sorter import Sorter, num_lists
 from hdnhw.rtl.collective.store import MessageStore
 from hdnhw.timing import SlotTiming
@@ -59,13 +59,14 @@ class CollectiveEngine(wiring.Component):
     -------
     address, P_neighbor, P_present : In
         See :class:`Sequencer`.
-    operation : In(stream of operation indices)
+    operation : In(stream of operation_shape)
     i : In(stream of flits)
-        The node's own messages, taken after the operation, data flits one after the other. In a total exchange, and of
-        the root in a scatter, one for each node in ascending order of packed addresses; in an all-gather, and of the
-        root in a broadcast, one; of other nodes none.
+        The node's own messages, taken after the operation, data flits one after the other. In a total exchange, a
+        reduce-scatter and an all-reduce, and of the root in a scatter, one for each node in ascending order of packed
+        addresses; in an all-gather, reduce and gather, and of the root in a broadcast, one; of other nodes none.
     o : Out(stream of result_layout)
-        The messages that the operation brings to the node, with the packed addresses of their sources, in any order.
+        The messages that the operation brings to the node, with the packed addresses of their sources, in any order;
+        the source of what has been combined is the node where it was complete.
     done : Out(1)
         High from the end of the operation until its results have been taken; for one cycle after a barrier, when all
         nodes have begun it.
@@ -82,7 +83,7 @@ class CollectiveEngine(wiring.Component):
         width, address = machine.spec.flit_width, machine.address.width
         members: dict[str, Any] = {
             "address": In(address),
-            "operation": In(stream.Signature(index_width(len(program.operations)))),
+            "operation": In(stream.Signature(operation_shape(program, messages))),
             "i": In(stream.Signature(width)),
             "o": Out(stream.Signature(result_layout(messages))),
             "done": Out(1),
@@ -112,8 +113,13 @@ class CollectiveEngine(wiring.Component):
         m.submodules.sequencer = sequencer = Sequencer(program, messages)
         connect(m, flipped(self.eject), receiver.eject)
         connect(m, flipped(self.i), receiver.i)
-        connect(m, pool.take, receiver.slot)
-        connect(m, receiver.write, store.write)
+        if messages.operators:
+            m.submodules.combiner = combiner = Combiner(program, messages, buffers)
+            arrived = self._elaborate_combining(m, combiner, pool, store, receiver, sequencer)
+        else:
+            connect(m, pool.take, receiver.slot)
+            connect(m, receiver.write, store.write)
+            arrived = receiver.sort
         connect(m, sorter.append, lists.append)
         connect(m, flipped(self.operation), sequencer.operation)
         connect(m, sequencer.job, sender.job)
@@ -122,7 +128,9 @@ class CollectiveEngine(wiring.Component):
         connect(m, sender.free, pool.give)
         connect(m, sender.inject, flipped(self.inject))
         connect(m, sender.o, flipped(self.o))
-        self._elaborate_sorting(m, sorter, receiver, sender)
+        if messages.operator_width:
+            m.d.comb += [part.operator.eq(sequencer.operator) for part in (receiver, sender)]
+        self._elaborate_sorting(m, sorter, arrived, sender)
         if program.rounds:
             self._elaborate_barrier(m, sequencer)
         m.d.comb += [
@@ -155,13 +163,27 @@ class CollectiveEngine(wiring.Component):
             sequencer.released.eq(barrier.released),
         ]
 
-    def _elaborate_sorting(self, m: Module, sorter: Any, receiver: Any, sender: Any) -> None:
+    def _elaborate_combining(
+        self, m: Module, combiner: Any, pool: Any, store: Any, receiver: Any, sequencer: Any
+    ) -> Any:
+        """Put the combiner behind the receiver; return the stream of what is sorted."""
+        connect(m, receiver.claim, combiner.claim)
+        connect(m, pool.take, combiner.i_slot)
+        connect(m, combiner.slot, receiver.slot)
+        connect(m, receiver.write, combiner.i_write)
+        connect(m, combiner.write, store.write)
+        connect(m, combiner.old, store.old)
+        connect(m, receiver.sort, combiner.i_sort)
+        m.d.comb += receiver.begun.eq(sequencer.begun)
+        return combiner.sort
+
+    def _elaborate_sorting(self, m: Module, sorter: Any, arrived: Any, sender: Any) -> None:
         """Sort what comes in first, then what has been copied."""
-        with m.If(receiver.sort.valid):
-            m.d.comb += [sorter.i.valid.eq(1), sorter.i.payload.eq(receiver.sort.payload)]
+        with m.If(arrived.valid):
+            m.d.comb += [sorter.i.valid.eq(1), sorter.i.payload.eq(arrived.payload)]
         with m.Else():
             m.d.comb += [sorter.i.valid.eq(sender.sort.valid), sorter.i.payload.eq(sender.sort.payload)]
         m.d.comb += [
-            receiver.sort.ready.eq(sorter.i.ready),
-            sender.sort.ready.eq(sorter.i.ready & ~receiver.sort.valid),
+            arrived.ready.eq(sorter.i.ready),
+            sender.sort.ready.eq(sorter.i.ready & ~arrived.valid),
         ]

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Const, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
-from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.barrier import signal_pin
 from hdnhw.rtl.collective.sender import result_layout
-from hdnhw.rtl.collective.sequencer import used_ports
+from hdnhw.rtl.collective.sequencer import operation_shape, used_ports
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
@@ -29,7 +28,7 @@ class CollectiveFabric(wiring.Component):
 
     Members
     -------
-    operation : In(stream of operation indices).array(nodes)
+    operation : In(stream of operation_shape).array(nodes)
     message : In(stream of flits).array(nodes)
     result : Out(stream of result_layout).array(nodes)
     done : Out(1).array(nodes)
@@ -43,7 +42,7 @@ class CollectiveFabric(wiring.Component):
         nodes, program, messages = machine.network.num_nodes, machine.program, machine.endpoint_format
         super().__init__(
             {
-                "operation": In(stream.Signature(index_width(len(program.operations)))).array(nodes),
+                "operation": In(stream.Signature(operation_shape(program, messages))).array(nodes),
                 "message": In(stream.Signature(messages.flits.flit_width)).array(nodes),
                 "result": Out(stream.Signature(result_layout(messages))).array(nodes),
                 "done": Out(1).array(nodes),
@@ -79,8 +78,7 @@ class CollectiveFabric(wiring.Component):
             ("i", self.message[node], "i", "o"),
             ("o", self.result[node], "o", "i"),
         ):
-            payload = outer.payload if inner != "o" else outer.payload.as_value()
-            pins |= {f"{one}_{inner}__payload": payload, f"{one}_{inner}__valid": outer.valid}
+            pins |= {f"{one}_{inner}__payload": Value.cast(outer.payload), f"{one}_{inner}__valid": outer.valid}
             pins[f"{other}_{inner}__ready"] = outer.ready
         place(m, f"engine_{node}", self.modules.unit, {"o_done": self.done[node]} | of_endpoint | pins)
         if self.machine.spec.gapless_packets:

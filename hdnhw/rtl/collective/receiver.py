@@ -8,8 +8,9 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.collective.program import Program
 from hdnhw.flit import MessageFormat
-from hdnhw.rtl.bits import below, equals, index_width
+from hdnhw.rtl.bits import any_of, below, equals, index_width, less
 from hdnhw.rtl.channel import ejection_signature
+from hdnhw.rtl.collective.combiner import ClaimSignature
 from hdnhw.rtl.collective.sorter import sort_layout
 from hdnhw.rtl.collective.store import StoreWriteSignature
 from hdnhw.rtl.header import header_layout
@@ -47,26 +48,32 @@ class Receiver(wiring.Component):
     sort : Out(stream of sort_layout)
     loaded : Out(1)
         High for one cycle with the last flit of each of the node's own messages.
+    claim : Out(ClaimSignature), begun : In(1), operator : In
+        Where messages are combined: the message that takes `slot`; whether all own messages of the current operation
+        have been written; its operator, of several.
     """
 
     def __init__(self, program: Program, messages: MessageFormat, buffers: int) -> None:
-        self._messages, self._layout = messages, AddressLayout(program.network)
+        self._program, self._messages, self._layout = program, messages, AddressLayout(program.network)
         self._num_sends = len(program.sends)
         width = messages.flits.flit_width
-        super().__init__(
-            {
-                "address": In(self._layout.width),
-                "loads": In(1),
-                "send": In(index_width(len(program.sends))),
-                "parity": In(1),
-                "eject": In(ejection_signature(flit_width=width)),
-                "i": In(stream.Signature(width)),
-                "slot": In(stream.Signature(index_width(buffers))),
-                "write": Out(StoreWriteSignature(messages, buffers)),
-                "sort": Out(stream.Signature(sort_layout(program, buffers))),
-                "loaded": Out(1),
-            }
-        )
+        members: dict[str, Any] = {
+            "address": In(self._layout.width),
+            "loads": In(1),
+            "send": In(index_width(len(program.sends))),
+            "parity": In(1),
+            "eject": In(ejection_signature(flit_width=width)),
+            "i": In(stream.Signature(width)),
+            "slot": In(stream.Signature(index_width(buffers))),
+            "write": Out(StoreWriteSignature(messages, buffers)),
+            "sort": Out(stream.Signature(sort_layout(program, buffers))),
+            "loaded": Out(1),
+        }
+        if messages.operators:
+            members |= {"claim": Out(ClaimSignature(messages)), "begun": In(1)}
+        if messages.operator_width:
+            members["operator"] = In(messages.operator_width)
+        super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -126,10 +133,12 @@ class Receiver(wiring.Component):
             write.flit.eq(here[: len(write.flit)]),
             write.data.eq(Mux(own, self.i.payload, self.eject.payload.data)),
             write.labels.eq(take & names),
-            write.label.source.eq(Mux(own, self.address, header.source)),
+            write.label.source.eq(Mux(self._is_own(header, own), self.address, header.source)),
         ]
         if target is not None:
             m.d.comb += write.label.target.eq(Mux(own, target, header.target))
+        if self._messages.operators:
+            self._elaborate_claim(m, header, own, take & names, target)
         with m.If(~sort.valid | sort.ready):
             m.d.sync += [
                 sort.valid.eq(take & equals(here, self._messages.flits.packet_length - 1)),
@@ -144,6 +153,30 @@ class Receiver(wiring.Component):
             ]
             if target is not None:
                 m.d.sync += sort.payload.target.eq(write.label.target)
+
+    def _is_own(self, header: Any, own: Value) -> Value:
+        """Return whether a message is from the node itself, as all are that have been combined with its own."""
+        return own | self._combines(header.send) if self._messages.operators else own
+
+    def _combines(self, send: Value) -> Value:
+        """Return whether messages are combined that come by a send."""
+        return any_of(equals(send, n) for n, each in enumerate(self._program.sends) if each.schedule.combines)
+
+    def _elaborate_claim(self, m: Module, header: Any, own: Value, begins: Value, target: Signal | None) -> None:
+        """Say of a message, when it takes a buffer, whether it is combined and with what."""
+        claim, write = self.claim.payload, self.write
+        here = self.begun if target is None else self.begun | (self.loads & less(header.target, target))
+        m.d.comb += [
+            self.claim.valid.eq(begins),
+            claim.own.eq(own),
+            claim.combines.eq(Mux(own, self._combines(self.send), self._combines(header.send))),
+            claim.held.eq(~own & here & (header.parity == self.parity)),
+            claim.parity.eq(Mux(own, self.parity, header.parity)),
+            claim.block.eq(0 if target is None else write.label.target),
+            write.label_slot.eq(self.slot.payload),
+        ]
+        if self._messages.operator_width:
+            m.d.comb += claim.operator.eq(Mux(own, self.operator, header.operator))
 
     def _elaborate_target(self, m: Module) -> Signal:
         """Count addresses that name nodes, from 0 on, one for each of the node's own messages."""

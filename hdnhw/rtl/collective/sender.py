@@ -60,6 +60,8 @@ class Sender(wiring.Component):
     open : In(1)
         Whether the neighbor is ready.
     parity : In(1)
+    operator : In
+        Of the operation, where there are several.
     filled : In(lists)
     pop : Out(PopSignature)
     read : Out(StoreReadSignature)
@@ -75,21 +77,22 @@ class Sender(wiring.Component):
     def __init__(self, program: Program, messages: MessageFormat, buffers: int, window: int) -> None:
         self._program, self._messages, self._window = program, messages, window
         lists = num_lists(program)
-        super().__init__(
-            {
-                "job": In(stream.Signature(job_layout(program, messages))),
-                "open": In(1),
-                "parity": In(1),
-                "filled": In(lists),
-                "pop": Out(PopSignature(lists, buffers)),
-                "read": Out(StoreReadSignature(messages, buffers)),
-                "sort": Out(stream.Signature(sort_layout(program, buffers))),
-                "free": Out(stream.Signature(index_width(buffers))),
-                "inject": Out(injection_signature(flit_width=messages.flits.flit_width)),
-                "o": Out(stream.Signature(result_layout(messages))),
-                "giving": Out(1),
-            }
-        )
+        members: dict[str, Any] = {
+            "job": In(stream.Signature(job_layout(program, messages))),
+            "open": In(1),
+            "parity": In(1),
+            "filled": In(lists),
+            "pop": Out(PopSignature(lists, buffers)),
+            "read": Out(StoreReadSignature(messages, buffers)),
+            "sort": Out(stream.Signature(sort_layout(program, buffers))),
+            "free": Out(stream.Signature(index_width(buffers))),
+            "inject": Out(injection_signature(flit_width=messages.flits.flit_width)),
+            "o": Out(stream.Signature(result_layout(messages))),
+            "giving": Out(1),
+        }
+        if messages.operator_width:
+            members["operator"] = In(messages.operator_width)
+        super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -148,6 +151,8 @@ class Sender(wiring.Component):
             header.last.eq(~job.announce & (~filled | self.pop.only)),
             header.holds.eq(~job.announce & filled),
         ]
+        if self._messages.operator_width:
+            m.d.sync += header.operator.eq(self.operator)
 
     def _elaborate_label(self, m: Module, packet: Any, sort: Value) -> None:
         """Add whose message it is; one that is kept is sorted again."""

@@ -6,7 +6,7 @@ from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collective.program import NumberedSend, Program, messages_of
@@ -16,7 +16,15 @@ from hdnhw.rtl.collective.sender import job_layout
 from hdnhw.spec import BARRIER
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Sequencer", "used_ports"]
+__all__ = ["Sequencer", "operation_shape", "used_ports"]
+
+
+def operation_shape(program: Program, messages: MessageFormat) -> int | data.StructLayout:
+    """Return what a host asks for: the index of an operation and, of several operators, that of one."""
+    width = index_width(len(program.operations))
+    if not messages.operator_width:
+        return width
+    return data.StructLayout({"operation": width, "operator": messages.operator_width})
 
 
 def used_ports(program: Program) -> tuple[int, ...]:
@@ -48,6 +56,10 @@ class Sequencer(wiring.Component):
     send : Out
         Number of the current send.
     parity : Out(1)
+    begun : Out(1)
+        Where messages are combined: an operation is under way, and all the node's own messages have been written.
+    operator : Out
+        Of several, that of the operation.
     loaded : In(1)
         High for one cycle for each own message that has been written.
     sorted : In(1)
@@ -71,7 +83,7 @@ class Sequencer(wiring.Component):
         width, send = self._layout.width, index_width(len(program.sends))
         members: dict[str, Any] = {
             "address": In(width),
-            "operation": In(stream.Signature(index_width(len(program.operations)))),
+            "operation": In(stream.Signature(operation_shape(program, messages))),
             "loads": Out(1),
             "send": Out(send),
             "parity": Out(1),
@@ -91,6 +103,10 @@ class Sequencer(wiring.Component):
             members |= {f"{name}_neighbor": In(width), f"{name}_present": In(1)}
         if program.rounds:
             members |= {"enter": Out(1), "released": In(1)}
+        if messages.operators:
+            members["begun"] = Out(1)
+        if messages.operator_width:
+            members["operator"] = Out(messages.operator_width)
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -126,7 +142,11 @@ class Sequencer(wiring.Component):
             self.done.eq(reduce(or_, at[7:], results | giving)),
             announces.eq(self._has_partner(announce=True) & ~announced),
         ]
+        if self._messages.operators:
+            m.d.comb += self.begun.eq(reduce(or_, at[2:6], load & ~own.any()))
         with m.If(idle):
+            if self._messages.operator_width:
+                m.d.sync += self.operator.eq(self.operation.payload.operator)
             m.d.sync += [own.eq(self._own_messages()), self.send.eq(self._first_sends())]
             with m.If(self.operation.valid):
                 m.d.sync += go(load)
@@ -159,7 +179,7 @@ class Sequencer(wiring.Component):
         """Enter the barrier if it is the operation that is asked for, and wait behind it for a cycle."""
         idle, *_, barrier, behind = at
         number = self._program.operations.index(BARRIER)
-        m.d.comb += self.enter.eq(idle & self.operation.valid & equals(self.operation.payload, number))
+        m.d.comb += self.enter.eq(idle & self.operation.valid & equals(self._asked, number))
         with m.If(self.enter):
             m.d.sync += go(barrier)
         with m.If(barrier & self.released):
@@ -244,10 +264,16 @@ class Sequencer(wiring.Component):
     def _ends_operation(self, send: NumberedSend) -> bool:
         return send is self._program.sends[self._program.numbers_of(send.operation)[-1]]
 
+    @property
+    def _asked(self) -> Value:
+        """The index of the operation that is asked for."""
+        payload = self.operation.payload
+        return payload.operation if self._messages.operator_width else payload
+
     def _first_sends(self) -> Value:
         """Return the number of the first send of the operation that is asked for."""
         asked = {
-            self._program.numbers_of(operation).start: equals(self.operation.payload, operation)
+            self._program.numbers_of(operation).start: equals(self._asked, operation)
             for operation in range(len(self._program.schedules))
         }
         return number_of(asked, len(self.send))
@@ -256,8 +282,8 @@ class Sequencer(wiring.Component):
         """Return how many messages the node has of its own in the operation that is asked for."""
         nodes = self._program.network.num_nodes
         counts: dict[int, Value] = {1: Const(0), nodes: Const(0)}
-        for operation, (name, schedule) in enumerate(self._program.schedules.items()):
-            root = None if schedule.root is None else self._layout.of_node(schedule.root)
-            here = Const(1) if root is None else equals(self.address, root)
-            counts[messages_of(name, nodes)] |= equals(self.operation.payload, operation) & here
+        for operation, name in enumerate(self._program.schedules):
+            source = self._program.source_of(name)
+            here = Const(1) if source is None else equals(self.address, self._layout.of_node(source))
+            counts[messages_of(name, nodes)] |= equals(self._asked, operation) & here
         return number_of(counts, nodes.bit_length())

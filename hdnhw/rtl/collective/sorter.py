@@ -114,7 +114,7 @@ class Sorter(wiring.Component):
         payload = self.i.payload
         addresses = {"own": self.address, "src": payload.source, "dst": payload.target}
         values = []
-        for schedule in self._program.schedules.values():
+        for schedule in self._program.phases:
             terms = [send.when for send in self._program.sends if send.schedule is schedule]
             values += elaborate_circuit(m, schedule.circuit, terms, addresses, AddressLayout(network))
         return Cat(value[0] for value in values)

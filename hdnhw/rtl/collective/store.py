@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.flit import MessageFormat
 from hdnhw.rtl.bits import index_width
 
-__all__ = ["MessageStore", "StoreReadSignature", "StoreWriteSignature", "label_layout"]
+__all__ = ["MessageStore", "StoreOldSignature", "StoreReadSignature", "StoreWriteSignature", "label_layout"]
 
 
 def label_layout(messages: MessageFormat) -> data.StructLayout:
@@ -28,17 +28,39 @@ class StoreWriteSignature(wiring.Signature):
     labels : Out(1)
         Write `label` too.
     label : Out(label_layout)
+    label_slot : Out
+        Buffer of `label`, where messages are combined; elsewhere it is `slot`.
+    """
+
+    def __init__(self, messages: MessageFormat, buffers: int) -> None:
+        members = {
+            "enable": Out(1),
+            "slot": Out(index_width(buffers)),
+            "flit": Out(index_width(messages.payload_flits)),
+            "data": Out(messages.flits.flit_width),
+            "labels": Out(1),
+            "label": Out(label_layout(messages)),
+        }
+        if messages.operators:
+            members["label_slot"] = Out(index_width(buffers))
+        super().__init__(members)
+
+
+class StoreOldSignature(wiring.Signature):
+    """Reading what is combined with what comes: it comes in the next cycle.
+
+    Members
+    -------
+    slot, flit : Out
+    data : In(flit width)
     """
 
     def __init__(self, messages: MessageFormat, buffers: int) -> None:
         super().__init__(
             {
-                "enable": Out(1),
                 "slot": Out(index_width(buffers)),
                 "flit": Out(index_width(messages.payload_flits)),
-                "data": Out(messages.flits.flit_width),
-                "labels": Out(1),
-                "label": Out(label_layout(messages)),
+                "data": In(messages.flits.flit_width),
             }
         )
 
@@ -78,13 +100,19 @@ class MessageStore(wiring.Component):
     -------
     write : In(StoreWriteSignature)
     read : In(StoreReadSignature)
+    old : In(StoreOldSignature)
+        Where messages are combined.
     """
 
     def __init__(self, messages: MessageFormat, buffers: int) -> None:
         self._messages, self._buffers = messages, buffers
-        super().__init__(
-            {"write": In(StoreWriteSignature(messages, buffers)), "read": In(StoreReadSignature(messages, buffers))}
-        )
+        members = {
+            "write": In(StoreWriteSignature(messages, buffers)),
+            "read": In(StoreReadSignature(messages, buffers)),
+        }
+        if messages.operators:
+            members["old"] = In(StoreOldSignature(messages, buffers))
+        super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -99,11 +127,15 @@ class MessageStore(wiring.Component):
             to_data.addr.eq(Cat(write.flit, write.slot)),
             to_data.data.eq(write.data),
             to_label.en.eq(write.labels),
-            to_label.addr.eq(write.slot),
+            to_label.addr.eq(write.label_slot if self._messages.operators else write.slot),
             to_label.data.eq(write.label),
             from_data.addr.eq(Cat(read.flit, read.slot)),
             read.data.eq(from_data.data),
             from_label.addr.eq(read.label_slot),
             read.label.eq(from_label.data),
         ]
+        if self._messages.operators:
+            # Of one data flit a message, the next one may be read while the last one is written.
+            old = flits.read_port(transparent_for=(to_data,) if self._messages.payload_flits == 1 else ())
+            m.d.comb += [old.addr.eq(Cat(self.old.flit, self.old.slot)), self.old.data.eq(old.data)]
         return m

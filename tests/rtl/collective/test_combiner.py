@@ -1,0 +1,161 @@
+"""Receiver, combiner and memory together against sums by plain integers, whoever comes first."""
+
+import random
+
+import pytest
+from amaranth.hdl import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from hdnhw.machine import make_machine
+from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.collective.combiner import Combiner
+from hdnhw.rtl.collective.lists import BufferPool
+from hdnhw.rtl.collective.receiver import Receiver
+from hdnhw.rtl.collective.sorter import sort_layout
+from hdnhw.rtl.collective.store import MessageStore, StoreReadSignature
+from hdnhw.spec import CollectiveSpec, FabricSpec, parse
+
+NODE, BUFFERS, ROUNDS = 2, 12, 16
+
+
+class Joined(wiring.Component):
+    """What a message meets from the network to the sorter."""
+
+    def __init__(self, machine):
+        self.program, self.messages = machine.program, machine.endpoint_format
+        self.receiver = Receiver(self.program, self.messages, BUFFERS)
+        super().__init__(
+            {
+                "sort": Out(stream.Signature(sort_layout(self.program, BUFFERS))),
+                "free": In(stream.Signature(index_width(BUFFERS))),
+                "read": In(StoreReadSignature(self.messages, BUFFERS)),
+            }
+        )
+
+    def elaborate(self, _platform):
+        m = Module()
+        m.submodules.receiver = receiver = self.receiver
+        m.submodules.combiner = combiner = Combiner(self.program, self.messages, BUFFERS)
+        m.submodules.pool = pool = BufferPool(BUFFERS)
+        m.submodules.store = store = MessageStore(self.messages, BUFFERS)
+        connect(m, receiver.claim, combiner.claim)
+        connect(m, pool.take, combiner.i_slot)
+        connect(m, combiner.slot, receiver.slot)
+        connect(m, receiver.write, combiner.i_write)
+        connect(m, combiner.write, store.write)
+        connect(m, combiner.old, store.old)
+        connect(m, receiver.sort, combiner.i_sort)
+        connect(m, combiner.sort, wiring.flipped(self.sort))
+        connect(m, wiring.flipped(self.free), pool.give)
+        connect(m, wiring.flipped(self.read), store.read)
+        return m
+
+
+def joined(length, operation):
+    """Return the parts of an engine for packets of one header flit and numbers that fill a flit."""
+    engines = CollectiveSpec(operations=("exchange", operation), operators=("sum", "xor"), numbers="int16")
+    sizes = {"packet_length": length, "flit_width": 16}
+    return Joined(make_machine(FabricSpec(network=parse("cube(2)"), endpoints=engines, **sizes)))
+
+
+class Sums:
+    """What is given, and what it comes to."""
+
+    def __init__(self, messages, rng):
+        self.messages, self.rng, self.values = messages, rng, {}
+
+    def packet(self, parity, block, operator, send):
+        """Return the flits of a random contribution, and count it in."""
+        fields = {"dst": NODE, "source": 1, "target": block, "send": send, "parity": parity, "holds": 1}
+        header = sum(
+            value << self.messages.header_positions[name]["offset"]
+            for name, value in (fields | {"operator": operator}).items()
+            if name in self.messages.header_fields
+        )
+        assert self.messages.header_flits == 1
+        return [header, *self.data(parity, block, operator)]
+
+    def data(self, parity, block, operator):
+        """Return the data flits of a random contribution, and count it in."""
+        new = [self.rng.getrandbits(16) for _ in range(self.messages.payload_flits)]
+        old = self.values.get((parity, block))
+        both = zip(old or [0] * len(new), new, strict=True)
+        self.values[parity, block] = [one ^ two if operator else one + two & 0xFFFF for one, two in both]
+        return new
+
+
+@pytest.mark.parametrize(("length", "operation"), [(2, "reducescatter"), (3, "allreduce"), (4, "reduce")])
+def test_whoever_comes_first_takes_the_buffer(simulate, length, operation):
+    dut, rng = joined(length, operation), random.Random(f"{length} {operation}")
+    receiver, payload, sums = dut.receiver, dut.sort.payload, Sums(dut.messages, rng)
+    send = dut.program.numbers_of(1).start
+    rounds = ROUNDS * (2 if length == 2 else 1)  # one data flit a message: the next one may meet the last one's write
+    blocks = [0] if operation == "reduce" else range(4)
+    firsts = {True: 0, False: 0}
+
+    async def bench(ctx):
+        ctx.set(receiver.address, NODE)
+        ctx.set(receiver.send, send)
+        operators = [rng.randrange(2) for _ in range(rounds + 1)]
+        early, where = [], {}
+        for number in range(rounds):
+            parity, operator = number % 2, operators[number]
+            ctx.set(receiver.parity, parity)
+            ctx.set(receiver.operator, operator)
+            come = [sums.packet(parity, block, operator, send) for block in blocks for _ in range(rng.randrange(6))]
+            rng.shuffle(come)
+            # The next operation's first messages come while this one is under way.
+            early = [
+                sums.packet(1 - parity, block, operators[number + 1], send) for block in blocks if rng.random() < 0.4
+            ]
+            come = [flit for packet in [*come, *early] for flit in packet]
+            own = [flit for block in blocks for flit in sums.data(parity, block, operator)]
+            begins, cycle, loaded, quiet = rng.randrange(12), 0, 0, 0
+            eject = give = None
+            while quiet < 8:
+                ctx.set(receiver.loads, cycle >= begins and loaded < len(blocks))
+                ctx.set(receiver.begun, cycle >= begins and loaded == len(blocks))
+                eject = eject if eject is not None else (come.pop(0) if come and rng.random() < 0.5 else None)
+                give = give if give is not None else (own.pop(0) if own and rng.random() < 0.8 else None)
+                ctx.set(receiver.eject.valid, eject is not None)
+                ctx.set(receiver.eject.payload.data, eject or 0)
+                ctx.set(receiver.i.valid, give is not None)
+                ctx.set(receiver.i.payload, give or 0)
+                ctx.set(dut.sort.ready, rng.random() < 0.6)
+                _, _, ejected, given, done, valid, ready, *item = await ctx.tick().sample(
+                    receiver.eject.ready, receiver.i.ready, receiver.loaded, dut.sort.valid, dut.sort.ready,
+                    payload.holds, payload.slot, payload.parity, payload.target, payload.begins,
+                )  # fmt: skip
+                holds, slot, of_parity, target, begun = item
+                if valid and ready and holds:
+                    assert (of_parity, target) not in where
+                    where[of_parity, target] = slot
+                    firsts[bool(begun)] += 1
+                eject, give = None if ejected else eject, None if given else give
+                loaded, cycle = loaded + done, cycle + 1
+                busy = come or own or eject is not None or give is not None or valid
+                quiet = 0 if busy or loaded < len(blocks) else quiet + 1
+            for block in blocks:
+                slot = where.pop((parity, block))
+                assert await contents(ctx, dut, slot) == sums.values.pop((parity, block))
+                ctx.set(dut.free.payload, slot)
+                ctx.set(dut.free.valid, 1)
+                await ctx.tick()
+                ctx.set(dut.free.valid, 0)
+            assert set(where) == set(sums.values)
+            ctx.set(receiver.begun, 0)
+
+    simulate(dut, bench, cycles=20_000)
+    assert min(firsts.values()) > 0
+
+
+async def contents(ctx, dut, slot):
+    """Return the data flits of a buffer, as they are read."""
+    flits = []
+    for position in range(1, 1 + dut.messages.payload_flits):
+        ctx.set(dut.read.slot, slot)
+        ctx.set(dut.read.flit, position % (1 << len(dut.read.flit)))
+        await ctx.tick()
+        flits.append(ctx.get(dut.read.data))
+    return flits
