@@ -41,6 +41,12 @@ WRONG = {
     "all ports on rtl": "exchange 'cube(1)' --on rtl --ports all",
     "another split on rtl": "exchange 'rdn(cube(1), 1)' --schedule paper --split sum --on rtl",
     "as printed on rtl": "collective 'cube(1)' --op allgather --as-printed --on rtl",
+    "a scan on rtl": "collective 'cube(1)' --op scan --on rtl",
+    "short vectors on rtl": "collective 'cube(1)' --op allreduce --algorithm short --on rtl",
+    "float32 on rtl": "collective 'cube(1)' --op reduce --numbers float32 --on rtl",
+    "half a number on rtl": "collective 'cube(1)' --op reduce --numbers int64 --on rtl",
+    "an unknown operator": "emit 'cube(1)' -o out --endpoints collective --operations reduce --operators mean",
+    "numbers wider than flits": "emit 'cube(1)' -o out --endpoints collective --operations reduce --numbers int64",
     "no room for data on rtl": "exchange 'cube(1)' --on rtl --packet-length 1",
     "no common timetable on rtl": "exchange 'torus(4, 4)' --schedule network --on rtl --buffers 8",
     "barrier with a root": "collective 'cube(3)' --op barrier --root 0",
@@ -213,6 +219,10 @@ def test_engines_and_generators_in_the_verilog(result_of):
     swapped = result_of("collective 'hcn(1)' --op allgather --on rtl")
     assert swapped["delivered"]
     assert not swapped["lost"] + swapped["wrong"] + swapped["send_mismatches"]
+    combined = result_of("collective 'cube(1)' --op allreduce --operator max --numbers int8 --on rtl")
+    assert (combined["delivered"], combined["vector_words"], combined["algorithm"]) == (True, 16, "long")
+    assert not combined["lost"] + combined["wrong"] + combined["send_mismatches"]
+    assert combined["cost_cycles"] == combined["startups"] * combined["startup_cycles"] + combined["words"]
     routed = result_of("exchange 'complete(3)' --schedule network --on rtl")
     assert routed["delivered"]
     assert routed["cycles"] == routed["cycles_again"] == routed["model_cycles"]
