@@ -19,8 +19,9 @@ __all__ = ["add_trees_option", "run_trees"]
 CHUNKS = 32
 """Words of a block for each tree, if none are given."""
 
-DIGIT_TREES = 32
-"""Trees of each node by digits: the more, the nearer to their weights, and the longer it takes to give them rounds."""
+DIGIT_TREES, ALL_DIGIT_TREES = 32, 1 << 13
+"""Most trees by digits of a node, and of all: the more, the nearer to their weights, and the longer it takes to give
+them rounds."""
 
 OTHERS = (
     "root",
@@ -90,7 +91,9 @@ def _trees(network: "Network", kind: str) -> "Packing":
     from hdnhw.topology.branchings import best_packing
     from hdnhw.topology.metrics import neighbor_table
 
-    return digit_packing(network, DIGIT_TREES) if kind == "digits" else best_packing(neighbor_table(network))
+    if kind == "digits":
+        return digit_packing(network, min(DIGIT_TREES, ALL_DIGIT_TREES // network.num_nodes))
+    return best_packing(neighbor_table(network))
 
 
 def add_trees_option(parser: Parser) -> None:

@@ -282,8 +282,8 @@ def every_tree(network: Network, family: TreeFamily) -> Packing:
     nodes = np.arange(network.num_nodes)
     digits = network.decode(nodes)
     source, node = tuple(digit[:, None] for digit in digits), tuple(digit[None, :] for digit in digits)
-    ports = [family.ports(tree, source, node) for tree in range(len(family.weights))]
-    return Packing(neighbor_table(network), np.stack(ports).astype(np.int16))
+    ports = [family.ports(tree, source, node).astype(np.int16) for tree in range(len(family.weights))]
+    return Packing(neighbor_table(network), np.stack(ports))
 
 
 def digit_packing(network: Network, parts: int) -> Packing:
