@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-long-vectors bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-allreduce bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-long-vectors bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -80,6 +80,10 @@ check-axi: $(READY)
 	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test random --packets 20000 --node-clocks
 	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test axi4 --bursts 100000
 	$(BIN)/hdnhw cosim "rdn(cube(1), 1)" --test axi4 --bursts 10000 --node-clocks
+
+# All-reduce on up to 256 nodes on the model, beside a ring and recursive doubling, on up to 32,768 by the cost model; 20 minutes.
+bench-allreduce: $(READY)
+	$(BIN)/python -m bench.allreduce
 
 # Bisections of dual-nets against their bound (docs/results/04-bisection.md); half a minute.
 bench-bisections: $(READY)
@@ -166,6 +170,8 @@ docs: $(READY) docs-machines
 	$(BIN)/hdnhw design --nodes 1024 --degree 5 --plot docs/front-1024.svg
 	$(BIN)/hdnhw faults "hdn(cube(3), [[2], [0, 1, 2]])" --by-case --paths short mended --trials 20 --plot docs/path-faults.svg
 	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg
+	$(BIN)/hdnhw collective "rdn(cube(3), 1)" --op allreduce --bandwidth docs/allreduce-rdn-cube3.svg --on model --buffers 8
+	$(BIN)/hdnhw collective "torus(8, 16)" --op allreduce --bandwidth docs/allreduce-torus.svg --on model --buffers 8
 	$(BIN)/python bench/waves.py
 	$(addprefix TRACES=,$(TRACES)) $(BIN)/python bench/consoles.py
 	$(BIN)/python -m bench.tables
