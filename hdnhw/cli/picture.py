@@ -21,6 +21,7 @@ from hdnhw.cli.options import (
     rule_options,
     say,
 )
+from hdnhw.collective.choices import ROOTED
 from hdnhw.spec import EXCHANGE_ORDERS, MOVING, SpecError
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ __all__ = ["add_picture_command", "picture_of"]
 
 PICTURE_LIMIT, PICTURE_PORTS = 1024, 1 << 15
 """Most nodes of a picture, and most ports of all of them."""
+
+DRAWN = (*MOVING, "gather", "reduce", "reducescatter")
+"""Collective operations whose steps are drawn."""
 
 NEEDS = {
     "algorithm": ("route", "paths"),
@@ -211,19 +215,23 @@ def _collective(options: argparse.Namespace, network: "Network") -> tuple["Marks
     from hdnhw.report.marks import step_marks
 
     check_size(network)
-    all_port, has_root = options.ports == "all", options.collective in ("broadcast", "scatter")
+    all_port, has_root = options.ports == "all", options.collective in ROOTED
     whose = None if options.root is None else network.parse_node(options.root)
     if whose is None and has_root:
         whose = 0
     if whose is None and options.step is None:
-        raise SpecError(f"all steps of an {options.collective} need --root, whose messages are drawn; or give --step")
+        what = "a reducescatter need --root, whose result is drawn"
+        if options.collective in MOVING:
+            what = f"an {options.collective} need --root, whose messages are drawn"
+        raise SpecError(f"all steps of {what}; or give --step")
     if options.collective == "exchange":
         order, split = options.schedule or "cluster-first", options.split or "destination"
         schedule = exchange_schedule(network, order, split=split, all_port=all_port)
     else:
         schedule = operation_schedule(network, options.collective, root=whose or 0, all_port=all_port)
     steps = _steps(options.step, len(schedule.steps))
-    counted = execute(schedule, all_port=all_port, sources=None if whose is None else [whose])
+    sources = None if whose is None or options.collective == "gather" else [whose]
+    counted = execute(schedule, all_port=all_port, sources=sources)
     marks = step_marks(schedule, counted, steps, whose)
     sends = {trace.text: len(trace.hops) for trace in marks.traces}
     result: Result = {"op": options.collective, "root": whose, "first": steps.start, "last": steps.stop - 1}
@@ -263,9 +271,9 @@ def _add_options(parser: Parser) -> None:
     drawn.add_argument("--cluster", metavar="NODE", help="draw the cross-edges that leave NODE's cluster in a dual-net")
     drawn.add_argument(
         "--collective",
-        choices=MOVING,
+        choices=DRAWN,
         help="draw what a schedule sends: arrows in the colour of their step; with all steps a node also bears the "
-        "first one that brings it a message",
+        "first one that brings it a message, or the last in which it gives some away (gather, reduce, reducescatter)",
     )
     parser.add_argument(
         "--algorithm",
@@ -283,8 +291,8 @@ def _add_step_options(parser: Parser) -> None:
     parser.add_argument(
         "--root",
         metavar="NODE",
-        help="source of a broadcast or scatter (default 0); of an allgather or exchange, the node whose messages alone "
-        "are drawn",
+        help="source of a broadcast or scatter, destination of a gather or reduce (default 0); of an allgather or "
+        "exchange, the node whose messages alone are drawn, of a reducescatter, the one whose result is",
     )
     parser.add_argument("--step", metavar="N", help="draw this step alone, or some as 0-3; numbers as of --steps")
     parser.add_argument("--ports", choices=("one", "all"), help="ports that a node uses in a step (default one)")

@@ -196,33 +196,56 @@ def step_marks(schedule: "Schedule", counted: "Execution", drawn: range, whose: 
     counted : Execution
         Of the messages that are drawn.
     drawn : range
-        Steps, by their numbers. With all of them each node bears the first in which it is sent a message.
+        Steps, by their numbers. With all of them each node bears the first in which it is sent a message; where
+        messages go to one node, or parts of its result, the last in which it sends some.
     whose : int or None
-        Source of the messages that are drawn, None if every node is one.
+        Source of the messages that are drawn, None if every node is one; or where they go to.
     """
     steps, colors = range(len(schedule.steps)), _step_colors(len(schedule.steps))
     sent = [_sent(counted, step) for step in steps]
-    first = {} if whose is None else {whose: -1}
-    if whose is not None:
-        for step in steps:
-            first = {other: step for _, other in sent[step]} | first
+    gives = schedule.combines or schedule.to_root
+    step_of = {} if whose is None else (_last_given if gives else _first_brought)(sent, whose)
     traces = tuple(
         Trace(f"step{step}", colors[step], sent[step], f"step {step}: {schedule.steps[step].stage}")
         for step in drawn
         if sent[step]
     )
-    fills = {node: colors[step] for node, step in first.items() if step in drawn}
-    held = {node: HELD for node, step in first.items() if step < drawn.start}
-    is_whole, what = drawn == steps and whose is not None, "the message" if schedule.copies else "a message"
+    fills = {node: colors[step] for node, step in step_of.items() if step in drawn}
+    held = {node: HELD for node, step in step_of.items() if step < drawn.start}
+    is_whole, (before, below) = drawn == steps and whose is not None, _step_texts(schedule)
     return Marks(
         traces=traces,
         fills=held | fills | ({} if whose is None else {whose: SHARED}),
-        fill_texts={HELD: f"has had {what} before"} if held.keys() - {whose} else {},
+        fill_texts={HELD: before} if held.keys() - {whose} else {},
         rings={} if whose is None else {whose: "end"},
-        ring_texts={} if whose is None else {"end": "source"},
-        notes={node: str(step) for node, step in first.items() if step in drawn} if is_whole else {},
-        note_text=f"in a node, below: the first step that brings {what}" if is_whole else "",
+        ring_texts={} if whose is None else {"end": "destination" if gives else "source"},
+        notes={node: str(step) for node, step in step_of.items() if step in drawn} if is_whole else {},
+        note_text=f"in a node, below: {below}" if is_whole else "",
     )
+
+
+def _first_brought(sent: Sequence[Hops], source: int) -> dict[int, int]:
+    """Return for each node the first step that brings it something, -1 for the source."""
+    first = {source: -1}
+    for step, hops in enumerate(sent):
+        first = {other: step for _, other in hops} | first
+    return first
+
+
+def _last_given(sent: Sequence[Hops], destination: int) -> dict[int, int]:
+    """Return for each node but the destination the last step in which it sends something."""
+    last = {node: step for step, hops in enumerate(sent) for node, _ in hops}
+    return {node: step for node, step in last.items() if node != destination}
+
+
+def _step_texts(schedule: "Schedule") -> tuple[str, str]:
+    """Return what is said of nodes that were done before the steps drawn, and of the step in a node."""
+    if schedule.combines:
+        return "has given its part away before", "the step in which it gives its part away"
+    if schedule.to_root:
+        return "has sent its last messages before", "the last step in which it sends messages on"
+    what = "the message" if schedule.copies else "a message"
+    return f"has had {what} before", f"the first step that brings {what}"
 
 
 def _sent(counted: "Execution", step: int) -> Hops:

@@ -1,10 +1,14 @@
 """Time-space pictures of schedules: which port each node sends over in each step."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from hdnhw.collective.combining import Phases
 from hdnhw.collective.executor import Execution
+from hdnhw.collective.registers import RegisterSchedule
 from hdnhw.collective.schedule import Schedule
 from hdnhw.report.curves import STYLE, check_plot, save_figure
 from hdnhw.spec import SpecError
@@ -22,15 +26,15 @@ def check_picture(path: Path, nodes: int) -> None:
         raise SpecError(f"plot must be of at most {MOST_DRAWN} nodes, not {nodes}")
 
 
-def plot_timespace(schedule: Schedule, execution: Execution, path: Path) -> None:
+def plot_timespace(schedule: Schedule | RegisterSchedule | Phases, execution: Execution, path: Path) -> None:
     """Draw a row for each node and a column for each step, as wide as the words that the step takes.
 
     A cell has the colour of the port over which the node sends, is striped in those of several, and white where it
-    sends nothing. Steps in which nothing is sent have no width.
+    sends nothing. Steps in which nothing is sent have no width. Between phases there is a line, with their names above.
 
     Parameters
     ----------
-    schedule : Schedule
+    schedule : Schedule, RegisterSchedule or Phases
     execution : Execution
         Of this schedule.
     path : Path
@@ -57,8 +61,21 @@ def plot_timespace(schedule: Schedule, execution: Execution, path: Path) -> None
                 axes.bar(left, 1, width[node], node - 0.5, align="edge", color=colors[port], linewidth=0)
         axes.set_xticks(ends, labels=[str(end) for end in ends], fontsize=7, rotation=90)
         axes.set(xlim=(0, max(1, ends[-1])), ylim=(nodes - 0.5, -0.5), xlabel="words", ylabel="node")
+        if isinstance(schedule, Phases):
+            _name_phases(axes, schedule, ends)
         axes.set_title(f"{schedule.name} on {schedule.network.spec}: {steps} start-ups, {ends[-1]} words", fontsize=10)
         names = [port.name for port in schedule.network.ports]
         patches = [Patch(color=color, label=name) for color, name in zip(colors, names, strict=True)]
         figure.legend(handles=patches, loc="outside right upper", fontsize=8, title="port", title_fontsize=8)
         save_figure(figure, path)
+
+
+def _name_phases(axes: Any, phases: Phases, ends: npt.NDArray[np.int64]) -> None:
+    bounds = ends[np.cumsum([0, *(len(schedule.steps) for schedule in phases.schedules)])]
+    for bound in bounds[1:-1]:
+        axes.axvline(bound, color="black", linewidth=1.5)
+    above = axes.secondary_xaxis("top")
+    above.set_xticks(
+        (bounds[:-1] + bounds[1:]) / 2, labels=[schedule.name for schedule in phases.schedules], fontsize=8
+    )
+    above.tick_params(length=0)

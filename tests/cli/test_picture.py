@@ -312,6 +312,46 @@ def test_nodes_bear_the_step_that_brings_a_message(draw, spec, options, source):
     assert any("the first step that brings" in text for text in drawing.legend)
 
 
+@pytest.mark.parametrize(
+    ("spec", "options", "root"),
+    [
+        ("rdn(cube(2), 1)", "gather", 0),
+        ("dualcube(3)", "reduce --root 9", 9),
+        ("hdn(cube(2), [[0]])", "reducescatter --root 5", 5),
+        ("torus(5)", "gather --root 2", 2),
+    ],
+)
+def test_nodes_bear_the_step_in_which_they_give_away_what_they_have(draw, spec, options, root):
+    drawing, _ = draw(f"'{spec}' --collective {options}")
+    last, known, graph = {}, {}, graph_of(spec)
+    for name, hops in drawing.hops.items():
+        known |= {node: known.get(node, {node}) | known.get(other, {other}) for other, node in hops}
+        last |= {node: int(name[4:]) for node, _ in hops}
+        assert all(graph.has_edge(*hop) for hop in hops)
+    assert known[root] == last.keys() | {root} == set(graph)
+    if "gather" not in options:
+        assert Counter(node for hops in drawing.hops.values() for node, _ in hops) == Counter(last.keys())
+    for node, lines in enumerate(drawing.texts):
+        assert lines == ([str(node), str(last[node])] if node != root else [str(root)])
+        assert node == root or drawing.fills[node] == drawing.colors[f"step{last[node]}"]
+    assert drawing.rings == {root: False}
+    assert "destination" in drawing.legend
+    text = (
+        "the last step in which it sends messages on" if "gather" in options else "the step in which it gives its part"
+    )
+    assert any(text in each for each in drawing.legend)
+
+
+def test_steps_of_a_reduce_after_the_first(draw):
+    whole, _ = draw("'rdn(cube(2), 1)' --collective reduce")
+    some, _ = draw("'rdn(cube(2), 1)' --collective reduce --step 2-3")
+    assert some.hops == {name: whole.hops[name] for name in ("step2", "step3")}
+    done = {node for name in ("step0", "step1") for node, _ in whole.hops[name]}
+    (held,) = {some.fills[node] for node in done}
+    assert {node for node, fill in enumerate(some.fills) if fill == held} == done
+    assert "has given its part away before" in some.legend
+
+
 def test_a_broadcast_on_the_dual_cube_takes_as_many_steps_as_its_diameter(draw):
     """Figure 5 and Theorem 2 of the dual-cube paper: every node receives once."""
     drawing, _ = draw("'dualcube(3)' --collective broadcast --labels address")
@@ -426,6 +466,10 @@ def test_the_papers_figures_are_in_docs(draw, name):
         ("--step 1", "--step is for --collective"),
         ("--root 1", "--root is for --collective"),
         ("--collective exchange", "all steps of an exchange need --root, whose messages are drawn; or give --step"),
+        (
+            "--collective reducescatter",
+            "all steps of a reducescatter need --root, whose result is drawn; or give --step",
+        ),
         ("--collective broadcast --step 6", "step must be 0 to 5, or a range such as 0-5, not '6'"),
         ("--collective broadcast --step 3-1", "step must be 0 to 5, or a range such as 0-5, not '3-1'"),
         ("--collective broadcast --schedule paper", "--schedule is for --collective exchange"),
