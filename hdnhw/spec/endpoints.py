@@ -16,6 +16,7 @@ __all__ = [
     "MOVING",
     "OPERATIONS",
     "OPERATORS",
+    "REGISTER_OPERATIONS",
     "AxiMemorySpec",
     "AxiStreamSpec",
     "CollectiveSpec",
@@ -35,6 +36,9 @@ BARRIER = "barrier"
 
 ENGINE_OPERATIONS = (*OPERATIONS, BARRIER)
 """What collective engines can do."""
+
+REGISTER_OPERATIONS = ("allreduce-short", "scan", "exscan")
+"""Collective operations on one packet of each node, by engines of another kind: the first is an all-reduce."""
 
 OPERATORS = ("sum", "min", "max", "and", "or", "xor")
 """What makes one number of two."""
@@ -175,6 +179,7 @@ class CollectiveSpec(EndpointSpec):
     ----------
     operations : tuple of str
         Those of :data:`ENGINE_OPERATIONS` that an engine can run, in their order there; some other than a barrier.
+        Or of :data:`REGISTER_OPERATIONS` alone.
     root : int
         Node number of the only source of a broadcast or scatter, and of the only destination of a reduce or gather.
     order : str
@@ -189,7 +194,10 @@ class CollectiveSpec(EndpointSpec):
     title: ClassVar[str] = "collective engines"
 
     operations: tuple[str, ...] = option(
-        MOVING, Names(help="what collective engines can do", metavar="OP,...", choices=ENGINE_OPERATIONS)
+        MOVING,
+        Names(
+            help="what collective engines can do", metavar="OP,...", choices=(*ENGINE_OPERATIONS, *REGISTER_OPERATIONS)
+        ),
     )
     root: int = option(0, Node(help="root of their broadcast, scatter, reduce and gather", metavar="NODE"))
     order: str = option(EXCHANGE_ORDERS[1], Choice(help="schedule of their total exchange", choices=EXCHANGE_ORDERS))
@@ -205,6 +213,15 @@ class CollectiveSpec(EndpointSpec):
                 f"operations must have one that moves messages beside {BARRIER}: without messages an engine has "
                 "nothing to send through the fabric"
             )
+        if self.in_registers and set(self.operations) - set(REGISTER_OPERATIONS):
+            raise SpecError(
+                f"operations must be all of {', '.join(REGISTER_OPERATIONS)}, or none, not {', '.join(self.operations)}"
+            )
+
+    @property
+    def in_registers(self) -> bool:
+        """Whether the operations are those of register machines."""
+        return not set(self.operations).isdisjoint(REGISTER_OPERATIONS)
 
 
 LAPSES = 16
