@@ -24,7 +24,9 @@ __all__ = [
     "MemoryFormat",
     "MemoryKind",
     "MessageFormat",
+    "NumberFormat",
     "PacketKind",
+    "RegisterFormat",
     "RelayFormat",
     "RelayKind",
     "RelayPacket",
@@ -332,8 +334,46 @@ class MemoryFormat(HeaderFormat):
         }
 
 
+class NumberFormat(HeaderFormat):
+    """What formats share whose data flits are made of numbers that may be combined.
+
+    Attributes
+    ----------
+    operators : tuple of str
+        How they may be combined, of :data:`hdnhw.spec.OPERATORS`; empty if they never are.
+    numbers : str
+        One of :data:`hdnhw.spec.INTEGERS`: what a flit is then made of, the first one in its least significant bits.
+    """
+
+    operators: tuple[str, ...]
+    numbers: str
+
+    def check_numbers(self) -> None:
+        """Raise SpecError if a flit is not made of whole numbers."""
+        width = self.flits.flit_width
+        if self.operators and width % self.number_width:
+            raise SpecError(
+                f"flit width must be a multiple of {self.number_width} bits for {self.numbers}, not {width}"
+            )
+
+    @property
+    def number_width(self) -> int:
+        """Bits of a number."""
+        return int(self.numbers.lstrip("uint"))
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether numbers have a sign."""
+        return not self.numbers.startswith("u")
+
+    @property
+    def operator_width(self) -> int:
+        """Bits that say which of several operators is used."""
+        return max(0, len(self.operators) - 1).bit_length()
+
+
 @dataclass(frozen=True)
-class MessageFormat(HeaderFormat):
+class MessageFormat(NumberFormat):
     """How collective engines send messages: header flits, then data flits, one message a packet.
 
     Attributes
@@ -368,26 +408,7 @@ class MessageFormat(HeaderFormat):
 
     def __post_init__(self) -> None:
         self.check_room("collective engines")
-        width = self.flits.flit_width
-        if self.operators and width % self.number_width:
-            raise SpecError(
-                f"flit width must be a multiple of {self.number_width} bits for {self.numbers}, not {width}"
-            )
-
-    @property
-    def number_width(self) -> int:
-        """Bits of a number."""
-        return int(self.numbers.lstrip("uint"))
-
-    @property
-    def is_signed(self) -> bool:
-        """Whether numbers have a sign."""
-        return not self.numbers.startswith("u")
-
-    @property
-    def operator_width(self) -> int:
-        """Bits that say which of several operators is used."""
-        return max(0, len(self.operators) - 1).bit_length()
+        self.check_numbers()
 
     @cached_property
     def header_fields(self) -> dict[str, int]:
@@ -403,6 +424,49 @@ class MessageFormat(HeaderFormat):
         fields |= {"send": max(1, (self.num_sends - 1).bit_length()), "parity": 1, "ready": 1, "last": 1, "holds": 1}
         fields["operator"] = self.operator_width
         return {name: bits for name, bits in fields.items() if bits}
+
+
+@dataclass(frozen=True)
+class RegisterFormat(NumberFormat):
+    """How register machines send vectors: header flits, then data flits, one vector a packet.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    packets : int
+        Packets of an operation, the most of any.
+    operators : tuple of str
+    numbers : str
+        See :class:`NumberFormat`.
+
+    Raises
+    ------
+    SpecError
+        If a packet has no room for data behind the header, or a flit is not made of whole numbers.
+
+    Examples
+    --------
+    >>> RegisterFormat(FlitFormat(32, 4, 8), 6, ("sum", "max"), "int16").header_fields
+    {'dst': 4, 'packet': 3, 'parity': 1}
+    """
+
+    flits: FlitFormat
+    packets: int
+    operators: tuple[str, ...]
+    numbers: str
+
+    def __post_init__(self) -> None:
+        self.check_room("collective engines")
+        self.check_numbers()
+
+    @cached_property
+    def header_fields(self) -> dict[str, int]:
+        """See :class:`HeaderFormat`.
+
+        ``dst`` is the packed address of the neighbor that the packet goes to; ``packet`` is its number among those of
+        all steps of the operation; ``parity`` that of the operations that the sender has ended.
+        """
+        return {"dst": self.flits.address_width, "packet": max(1, (self.packets - 1).bit_length()), "parity": 1}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.collective.instructions import RegisterProgram, make_register_program
 from hdnhw.collective.program import Program, make_program
 from hdnhw.crc import check_width
 from hdnhw.flit import (
@@ -20,6 +21,7 @@ from hdnhw.flit import (
     HeaderFormat,
     MemoryFormat,
     MessageFormat,
+    RegisterFormat,
     RelayFormat,
 )
 from hdnhw.frames import FramePool
@@ -211,6 +213,17 @@ class Machine:
         assert isinstance(self.spec.endpoints, CollectiveSpec)
         return make_program(self.network, self.spec.endpoints)
 
+    @property
+    def in_registers(self) -> bool:
+        """Whether it has collective engines for operations in registers."""
+        return isinstance(self.spec.endpoints, CollectiveSpec) and self.spec.endpoints.in_registers
+
+    @cached_property
+    def register_program(self) -> RegisterProgram:
+        """What they run, if it is in registers."""
+        assert isinstance(self.spec.endpoints, CollectiveSpec)
+        return make_register_program(self.network, self.spec.endpoints.operations)
+
     @cached_property
     def endpoint_format(self) -> Any:
         """The :class:`hdnhw.flit.HeaderFormat` of what endpoints send each other; None of bare streams."""
@@ -235,16 +248,18 @@ class Machine:
         return {name: resolved.get(name, getattr(self.spec, name)) for name in options_of(self.spec, **kinds)}
 
 
+def _collective_format(machine: Machine, endpoints: CollectiveSpec) -> HeaderFormat:
+    if machine.in_registers:
+        return RegisterFormat(machine.flits, machine.register_program.packets, endpoints.operators, endpoints.numbers)
+    program = machine.program
+    operators = endpoints.operators if program.combines else ()
+    return MessageFormat(machine.flits, len(program.sends), program.reads_target, operators, endpoints.numbers)
+
+
 _FORMATS: Mapping[str, Callable[[Machine, Any], HeaderFormat]] = {
     AxiStreamSpec.kind: lambda machine, endpoints: FrameFormat(machine.flits, endpoints),
     AxiMemorySpec.kind: lambda machine, endpoints: MemoryFormat(machine.flits, endpoints),
-    CollectiveSpec.kind: lambda machine, endpoints: MessageFormat(
-        machine.flits,
-        len(machine.program.sends),
-        machine.program.reads_target,
-        endpoints.operators if machine.program.combines else (),
-        endpoints.numbers,
-    ),
+    CollectiveSpec.kind: lambda machine, endpoints: _collective_format(machine, endpoints),
     RelaySpec.kind: lambda machine, endpoints: RelayFormat(machine.flits, endpoints),
     ExchangeSpec.kind: lambda machine, endpoints: GeneratorFormat(machine.flits, endpoints),
 }

@@ -6,10 +6,11 @@ from typing import Any
 from hdnhw.collective.barrier import barrier_cycles
 from hdnhw.emit.endpoint import EmittedEndpoints
 from hdnhw.emit.verilog import CLOCKED
-from hdnhw.flit import MessageFormat
+from hdnhw.flit import NumberFormat
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.engine import CollectiveEngine
 from hdnhw.rtl.collective.fabric import CollectiveFabric
+from hdnhw.rtl.collective.registers import RegisterEngine
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 
@@ -24,13 +25,13 @@ class EmittedEngines(EmittedEndpoints):
     @cached_property
     def _engine(self) -> CollectiveEngine:
         """An engine to read sizes from."""
-        engine = self.unit()
+        engine = CollectiveEngine(self.machine)
         engine._MustUse__silence = True  # no warning that it was forgotten
         return engine
 
-    def unit(self) -> CollectiveEngine:
+    def unit(self) -> Any:
         """Return the engine of a node."""
-        return CollectiveEngine(self.machine)
+        return RegisterEngine(self.machine) if self.machine.in_registers else CollectiveEngine(self.machine)
 
     def around(self, modules: EndpointModules | EndpointParts) -> CollectiveFabric:
         """Return the fabric with its engines."""
@@ -38,6 +39,8 @@ class EmittedEngines(EmittedEndpoints):
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""
+        if self.machine.in_registers:
+            return self._registers_entry()
         program, messages = self.machine.program, self.machine.endpoint_format
         entry = {
             "engine_module": self.modules.unit,
@@ -55,8 +58,22 @@ class EmittedEngines(EmittedEndpoints):
         rounds = self.machine.program.rounds
         return {"rounds": rounds, "cycles": barrier_cycles(rounds, self.machine.spec.channel_registers)}
 
+    def _registers_entry(self) -> dict[str, Any]:
+        program, messages = self.machine.register_program, self.machine.endpoint_format
+        return {
+            "engine_module": self.modules.unit,
+            "operations": list(program.operations),
+            "operators": list(messages.operators),
+            "numbers": messages.numbers,
+            "registers": list(program.registers),
+            "packets": program.packets,
+            "instructions": len(program.instructions),
+            "ports": _ports(messages, len(program.operations)),
+            "packet": self.packet(),
+        }
 
-def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:
+
+def _ports(messages: NumberFormat, operations: int) -> dict[str, Any]:
     width, address = messages.flits.flit_width, messages.flits.address_width
     fields = {
         "data": {"offset": 0, "width": width},
@@ -81,7 +98,7 @@ def _ports(messages: MessageFormat, operations: int) -> dict[str, Any]:
     return ports
 
 
-def _operation(messages: MessageFormat, operations: int) -> dict[str, Any]:
+def _operation(messages: NumberFormat, operations: int) -> dict[str, Any]:
     """Return the payload by which a host asks for an operation, and for one of several operators."""
     width, operator = index_width(operations), messages.operator_width
     if not operator:

@@ -12,7 +12,7 @@ from hdnhw.prove.packets import SenderRig
 from hdnhw.prove.rig import Rig
 from hdnhw.prove.search import PROOF_ROOT, answer_of
 from hdnhw.prove.streams import StreamRig, streams_of
-from hdnhw.spec import AxiStreamSpec, CollectiveSpec
+from hdnhw.spec import BARRIER, AxiStreamSpec, CollectiveSpec
 
 __all__ = ["PROPERTIES", "prove_endpoints"]
 
@@ -61,5 +61,6 @@ def _parts(fabric: EmittedFabric) -> Iterator[tuple[str, str, Callable[[], Rig]]
         yield "packets", "sender", partial(SenderRig, fabric)
         if fabric.machine.frame_pool.grants:
             yield "grants", "granter", partial(GranterRig, fabric)
-    if isinstance(fabric.machine.spec.endpoints, CollectiveSpec) and fabric.machine.program.rounds:
+    endpoints = fabric.machine.spec.endpoints
+    if isinstance(endpoints, CollectiveSpec) and BARRIER in endpoints.operations:
         yield "barrier", "barrier", partial(BarrierRig, fabric)

@@ -39,7 +39,8 @@ class CollectiveFabric(wiring.Component):
 
     def __init__(self, machine: Machine, modules: EndpointModules | EndpointParts) -> None:
         self.machine, self.modules = machine, modules
-        nodes, program, messages = machine.network.num_nodes, machine.program, machine.endpoint_format
+        nodes, messages = machine.network.num_nodes, machine.endpoint_format
+        self._program = program = machine.register_program if machine.in_registers else machine.program
         super().__init__(
             {
                 "operation": In(stream.Signature(operation_shape(program, messages))).array(nodes),
@@ -53,7 +54,7 @@ class CollectiveFabric(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         pins: dict[str, Any] = {}
-        nodes = range(self.machine.network.num_nodes if self.machine.program.rounds else 0)
+        nodes = range(self.machine.network.num_nodes if self._program.rounds else 0)
         self._signals = [Signal(name=f"signal_{node}") for node in nodes]
         for node in range(self.machine.network.num_nodes):
             pins |= self._elaborate_node(m, node)
@@ -62,15 +63,8 @@ class CollectiveFabric(wiring.Component):
 
     def _elaborate_node(self, m: Module, node: int) -> dict[str, Any]:
         """Add the engine of a node; return the pins of the fabric at that node."""
-        network, layout = self.machine.network, self.machine.address
-        neighbors = network.neighbors(node)
         of_endpoint, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
-        pins: dict[str, Any] = {"i_address": Const(layout.of_node(node), layout.width)}
-        for port in used_ports(self.machine.program):
-            name = network.ports[port].name
-            neighbor = neighbors.get(name)
-            pins[f"i_{name}_present"] = Const(neighbor is not None)
-            pins[f"i_{name}_neighbor"] = Const(0 if neighbor is None else layout.of_node(neighbor), layout.width)
+        pins = self._constants(node)
         if self._signals:
             pins |= self._barrier_pins(node)
         for inner, outer, one, other in (
@@ -93,4 +87,17 @@ class CollectiveFabric(wiring.Component):
         for port in network.ports:
             near = neighbors.get(port.name)
             pins[f"i_{signal_pin(port.name)}"] = Const(1) if near is None else self._signals[near]
+        return pins
+
+    def _constants(self, node: int) -> dict[str, Any]:
+        """Return the pins of an engine that say where it is."""
+        network, layout, in_registers = self.machine.network, self.machine.address, self.machine.in_registers
+        neighbors = network.neighbors(node)
+        pins: dict[str, Any] = {"i_address": Const(layout.of_node(node), layout.width)}
+        for port in self._program.ports if in_registers else used_ports(self.machine.program):
+            name = network.ports[port].name
+            neighbor = neighbors.get(name)
+            if not in_registers:
+                pins[f"i_{name}_present"] = Const(neighbor is not None)
+            pins[f"i_{name}_neighbor"] = Const(0 if neighbor is None else layout.of_node(neighbor), layout.width)
         return pins

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Mapping
 
-from amaranth.hdl import Cat, Mux, Value
+from amaranth.hdl import Cat, Const, Mux, Value
 
-from hdnhw.flit import MessageFormat
+from hdnhw.flit import NumberFormat
 from hdnhw.rtl.bits import equals, selected
 
-__all__ = ["combined"]
+__all__ = ["combined", "identity"]
 
 
-def combined(messages: MessageFormat, one: Value, other: Value, operator: Value) -> Value:
+def combined(messages: NumberFormat, one: Value, other: Value, operator: Value) -> Value:
     """Return two flits as one.
 
     Parameters
     ----------
-    messages : MessageFormat
+    messages : NumberFormat
         With operators.
     one, other : Value
         Numbers side by side.
@@ -31,6 +31,16 @@ def combined(messages: MessageFormat, one: Value, other: Value, operator: Value)
         return made[0] if len(made) == 1 else selected(choices, made)
 
     return Cat(number(place) for place in range(0, len(one), width))
+
+
+def identity(messages: NumberFormat, operator: Value) -> Value:
+    """Return a flit that changes nothing when it is combined; parameters as of :func:`combined`."""
+    width, flit = messages.number_width, messages.flits.flit_width
+    ones, sign = (1 << width) - 1, messages.is_signed << width - 1
+    values = {"min": ones - sign, "max": sign, "and": ones}
+    made = [Cat([Const(values.get(name, 0), width)] * (flit // width)) for name in messages.operators]
+    choices = [equals(operator, place) for place in range(len(made))]
+    return made[0] if len(made) == 1 else selected(choices, made)
 
 
 def _less(one: Value, other: Value, is_signed: bool) -> Value:

@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collective.program import Program
-from hdnhw.flit import MessageFormat
+from hdnhw.flit import MessageFormat, NumberFormat
 from hdnhw.rtl.bits import below, equals, index_width
 from hdnhw.rtl.channel import injection_signature
 from hdnhw.rtl.collective.lists import PopSignature
@@ -36,7 +36,7 @@ def job_layout(program: Program, messages: MessageFormat) -> data.StructLayout:
     )
 
 
-def result_layout(messages: MessageFormat) -> data.StructLayout:
+def result_layout(messages: NumberFormat) -> data.StructLayout:
     """Return a flit of a result: data, the packed address of its source, and whether it is the message's last."""
     return data.StructLayout({"data": messages.flits.flit_width, "source": messages.flits.address_width, "last": 1})
 

@@ -9,8 +9,9 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.collective.instructions import RegisterProgram
 from hdnhw.collective.program import NumberedSend, Program, messages_of
-from hdnhw.flit import MessageFormat
+from hdnhw.flit import MessageFormat, NumberFormat
 from hdnhw.rtl.bits import any_of, equals, index_width, number_of
 from hdnhw.rtl.collective.sender import job_layout
 from hdnhw.spec import BARRIER
@@ -19,7 +20,7 @@ from hdnhw.topology.address import AddressLayout
 __all__ = ["Sequencer", "operation_shape", "used_ports"]
 
 
-def operation_shape(program: Program, messages: MessageFormat) -> int | data.StructLayout:
+def operation_shape(program: Program | RegisterProgram, messages: NumberFormat) -> int | data.StructLayout:
     """Return what a host asks for: the index of an operation and, of several operators, that of one."""
     width = index_width(len(program.operations))
     if not messages.operator_width:
