@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-allreduce bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-long-vectors bench-node-symmetry bench-paths bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-allreduce bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-long-vectors bench-node-symmetry bench-paths bench-registers bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -105,6 +105,10 @@ bench-collectives: $(READY)
 # Total exchanges on engines in the emitted Verilog, up to 256 nodes; about half an hour.
 bench-engines: $(READY)
 	$(BIN)/python -m bench.engines
+
+# All-reduces of one packet and scans on engines in the emitted Verilog, up to 256 nodes; about half an hour.
+bench-registers: $(READY)
+	$(BIN)/python -m bench.registers
 
 # Errors on the channels of 16 routers, two million packets; about four minutes.
 bench-errors: $(READY)

@@ -160,7 +160,19 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
 
     def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
         super().__init__(fabric, root=root)
-        self.network, self.address, self.program = self.machine.network, self.machine.address, self.machine.program
+        self.network, self.address = self.machine.network, self.machine.address
+
+    @classmethod
+    def of(cls, fabric: EmittedFabric) -> "CollectiveBench":
+        """See :meth:`Bench.of`."""
+        from hdnhw.sim.registers import RegisterBench
+
+        return RegisterBench(fabric) if fabric.machine.in_registers else cls(fabric)
+
+    @property
+    def program(self) -> Any:
+        """What the engines run."""
+        return self.machine.program
 
     def measure(self, operation: str, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
         """Run one operation, all nodes at once; return what ``collective --on rtl`` prints.
@@ -176,16 +188,17 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             (verdict,) = self.run_case(CollectiveCase([operation])).verdict.operations
         except ToolError as error:
             return {"delivered": False, "error": str(error)}
-        cost, length = self.program.cost_of(operation), self.machine.spec.packet_length
-        startup = startup_cycles(self.machine.timing)
+        length = self.machine.spec.packet_length
+        return {"delivered": verdict.passed, **asdict(verdict), "packet_length": length} | self.costs(operation)
+
+    def costs(self, operation: str) -> dict[str, Any]:
+        """Return what the cost model says of an operation."""
+        cost, startup = self.program.cost_of(operation), startup_cycles(self.machine.timing)
         return {
-            "delivered": verdict.passed,
-            **asdict(verdict),
-            "packet_length": length,
             "message_buffers": self.fabric.manifest["endpoints"]["message_buffers"],
             "startup_cycles": startup,
             "word_cycles": 1,
-            "cost_cycles": cost.startups * startup + cost.words * length,
+            "cost_cycles": cost.startups * startup + cost.words * self.machine.spec.packet_length,
         }
 
     def measure_barriers(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:

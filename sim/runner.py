@@ -114,6 +114,11 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
                 arguments = (*arguments, "--x-initial", "unique")
         self.build = Build(self.name, files, top, simulator=simulator, arguments=arguments, root=root)
 
+    @classmethod
+    def of(cls, fabric: EmittedFabric) -> "Bench[CaseType, VerdictType]":
+        """Return the bench of a fabric with endpoints of the kind."""
+        return cls(fabric)
+
     @property
     def blocks(self) -> list[str]:
         """Names of the modules that Verilator compiles once, whatever there are of them."""

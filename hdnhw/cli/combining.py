@@ -39,8 +39,9 @@ def run_combining(options: argparse.Namespace, network: "Network", root: int) ->
         schedule, count = _one_schedule(options, network, operator, root)
         return run_schedule(options, schedule, options.op, head, count=count)
     vector, algorithm = options.words, "short"
-    if options.on == "rtl":
-        vector, options.algorithm = options.words * network.num_nodes, "long"
+    if options.on == "rtl" and options.op == "allreduce":
+        options.algorithm = options.algorithm or "long"
+        vector *= network.num_nodes if options.algorithm == "long" else 1
     if options.op == "allreduce":
         algorithm = options.algorithm or _faster(options, network)
         head |= {"algorithm": algorithm}

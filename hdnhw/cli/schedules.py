@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hdnhw.cli.options import DONE, FAILED, Result, fabric_spec, network_of, say
 from hdnhw.cli.progress import ProgressBar
 from hdnhw.kernels import Stopwatch
-from hdnhw.spec import OPERATIONS, CollectiveSpec, EndpointSpec, FabricSpec, SpecError
+from hdnhw.spec import OPERATIONS, REGISTER_OPERATIONS, CollectiveSpec, EndpointSpec, FabricSpec, SpecError
 from hdnhw.spec.options import options_of
 
 if TYPE_CHECKING:
@@ -154,11 +154,13 @@ def bench_of(spec: FabricSpec, endpoints: EndpointSpec) -> Any:
     from hdnhw.emit.fabric import emit_fabric
 
     (point,) = entry_points(group="hdnhw.benches", name=endpoints.kind)
-    return point.load()(emit_fabric(replace(spec, endpoints=endpoints)))
+    return point.load().of(emit_fabric(replace(spec, endpoints=endpoints)))
 
 
 def _on_rtl(options: argparse.Namespace, schedule: Any, operation: str) -> Result:
     order = {"order": options.schedule} if operation == "exchange" else {}
+    if getattr(options, "algorithm", None) == "short":
+        operation = f"{operation}-short"
     engines = replace(_engines(options), operations=(operation,), root=schedule.root or 0, **order)
     measured: Result = bench_of(fabric_spec(options), engines).measure(operation, say=say)
     return measured
@@ -175,10 +177,10 @@ def _check_rtl(options: argparse.Namespace) -> None:
         raise SpecError(f"split must be destination on rtl, not {options.split}")
     if getattr(options, "as_printed", False):
         raise SpecError("--as-printed is for the schedule and the model")
-    if getattr(options, "op", OPERATIONS[0]) not in OPERATIONS:
+    if getattr(options, "op", OPERATIONS[0]) not in (*OPERATIONS, *REGISTER_OPERATIONS):
         raise SpecError(f"{options.op} is for the schedule and the model; engines have none")
-    if getattr(options, "algorithm", None) == "short":
-        raise SpecError("--algorithm short is for the schedule and the model; engines combine blocks")
+    if getattr(options, "algorithm", None) not in (None, "short", "long"):
+        raise SpecError(f"algorithm must be short or long on rtl, not {options.algorithm}")
     options.words = length
 
 

@@ -25,6 +25,7 @@ WRONG = {
     "a target twice": "collective 'cube(3)' --op multicast --targets 1 1",
     "targets of a broadcast": "collective 'cube(3)' --op broadcast --targets 1",
     "a multicast on rtl": "collective 'cube(3)' --op multicast --targets 1 --on rtl",
+    "floats on rtl": "collective 'cube(1)' --op scan --numbers float32 --on rtl",
     "lengths and words": "exchange 'cube(3)' --lengths 3 --words 2",
     "lengths on rtl": "exchange 'cube(3)' --lengths 3 --on rtl",
     "lengths of packets routed": "exchange 'cube(3)' --lengths 3 --schedule network",
@@ -41,8 +42,7 @@ WRONG = {
     "all ports on rtl": "exchange 'cube(1)' --on rtl --ports all",
     "another split on rtl": "exchange 'rdn(cube(1), 1)' --schedule paper --split sum --on rtl",
     "as printed on rtl": "collective 'cube(1)' --op allgather --as-printed --on rtl",
-    "a scan on rtl": "collective 'cube(1)' --op scan --on rtl",
-    "short vectors on rtl": "collective 'cube(1)' --op allreduce --algorithm short --on rtl",
+    "a ring on rtl": "collective 'cube(1)' --op allreduce --algorithm ring --on rtl",
     "float32 on rtl": "collective 'cube(1)' --op reduce --numbers float32 --on rtl",
     "half a number on rtl": "collective 'cube(1)' --op reduce --numbers int64 --on rtl",
     "an unknown operator": "emit 'cube(1)' -o out --endpoints collective --operations reduce --operators mean",
@@ -226,3 +226,27 @@ def test_engines_and_generators_in_the_verilog(result_of):
     routed = result_of("exchange 'complete(3)' --schedule network --on rtl")
     assert routed["delivered"]
     assert routed["cycles"] == routed["cycles_again"] == routed["model_cycles"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "operation", "operators"),
+    [
+        ("--op scan", "scan", ("sum",)),
+        ("--op exscan --operator max", "exscan", ("max",)),
+        ("--op allreduce --algorithm short --operator xor", "allreduce-short", ("xor",)),
+        ("--op allreduce", "allreduce", ("sum",)),
+    ],
+)
+def test_engines_are_asked_for_what_the_user_asks_for(monkeypatch, capsys, asked, operation, operators):
+    built = []
+
+    class Bench:
+        def measure(self, name, **_):
+            return {"delivered": True, "operation": name}
+
+    monkeypatch.setattr("hdnhw.cli.schedules.bench_of", lambda _, engines: built.append(engines) or Bench())
+    assert main(["collective", "cube(2)", *asked.split(), "--on", "rtl", "--numbers", "int16", "--json"]) == 0
+    result, (engines,) = json.loads(capsys.readouterr().out), built
+    assert result["operation"] == operation
+    assert (engines.operations, engines.operators, engines.numbers) == ((operation,), operators, "int16")
+    assert result["vector_words"] == (32 if operation == "allreduce" else 8)

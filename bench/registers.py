@@ -1,0 +1,34 @@
+"""``make bench-registers``: an all-reduce of one packet and scans on engines in the emitted Verilog, and their cost."""
+
+import sys
+
+from bench.collectives import table
+from hdnhw.emit.fabric import emit_fabric
+from hdnhw.sim.collective import CollectiveCase
+from hdnhw.sim.registers import RegisterBench
+from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
+
+NETWORKS = ("cube(2)", "hsn(2, cube(3))", "rdn(cube(3), 1)", "cube(7)", "torus(8, 16)", "hdn(cube(2), [[0], [0]])")
+
+ENGINES = CollectiveSpec(operations=REGISTER_OPERATIONS, operators=("sum", "max"))
+
+
+def row(text: str) -> list[str]:
+    """Return the cells of a network."""
+    bench = RegisterBench(emit_fabric(FabricSpec(network=parse(text), endpoints=ENGINES)))
+    ran = bench.run_case(CollectiveCase(REGISTER_OPERATIONS)).verdict
+    assert ran.passed, ran
+    cells = [f"`{text}`", str(bench.network.num_nodes)]
+    for verdict in ran.operations:
+        counted, costs = bench.program.executions[verdict.operation], bench.costs(verdict.operation)
+        words = counted.words * bench.machine.spec.packet_length
+        cells += [f"{counted.startups}, {words}", f"{verdict.cycles} / {costs['cost_cycles']}"]
+    return cells
+
+
+if __name__ == "__main__":
+    table(
+        "network | nodes | all-reduce: start-ups, words | cycles, Verilog / cost model | scan | cycles | exscan | "
+        "cycles",
+        map(row, sys.argv[1:] or NETWORKS),
+    )
