@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bench.collectives import BUFFERS, table
 from hdnhw.collective.comparison import compared
 from hdnhw.collective.cost import allreduce_bound, lower_bound
-from hdnhw.model.collective import measure_baseline, measure_steps
+from hdnhw.model.collective import measure_allreduce
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.network import build
 
@@ -35,15 +35,12 @@ def row(text: str, *, on_model: bool) -> Iterator[str]:
     bound = lower_bound(network, "allreduce", words=VECTOR_WORDS)
     yield f"{bound.startups} t_s + {float(bound.words):g} t_w"
     for size in SIZES:
-        cycles = []
-        for algorithm in algorithms:
-            if not on_model:
-                cycles.append(f"{algorithm.cost(size).time(27, 1):.0f}")
-            elif algorithm.is_schedule:
-                cycles.append(measure_steps(fabric, algorithm.run, words=algorithm.words(size))["cycles"])
-            else:
-                cycles.append(measure_baseline(fabric, algorithm.run, words=algorithm.words(size))["cycles"])
-        yield " / ".join(map(str, cycles if on_model else [*cycles, f"{allreduce_bound(nodes, size).time(27, 1):.0f}"]))
+        if on_model:
+            times = [measure_allreduce(fabric, each, vector_words=size)["cycles"] for each in algorithms]
+        else:
+            costs = [*(each.cost(size) for each in algorithms), allreduce_bound(nodes, size)]
+            times = [round(cost.time(27, 1)) for cost in costs]
+        yield " / ".join(map(str, times))
 
 
 if __name__ == "__main__":

@@ -139,13 +139,11 @@ def _costs(nodes: int, algorithms: Any, size: int, times: tuple[float, float]) -
 
 
 def _add_cycles(options: argparse.Namespace, algorithms: Any, rows: list[Result], progress: ProgressBar) -> None:
-    from hdnhw.model.collective import measure_baseline, measure_steps
+    from hdnhw.model.collective import measure_allreduce
 
     fabric = fabric_spec(options)
     for algorithm in algorithms:
-        measure: Any = measure_steps if algorithm.is_schedule else measure_baseline
-        for row in rows:
-            words = algorithm.words(row["vector_words"])
-            measured = measure(fabric, algorithm.run, words=words)
+        for number, row in enumerate(rows, start=1):
+            measured = measure_allreduce(fabric, algorithm, vector_words=row["vector_words"])
             row[f"{algorithm.name}_cycles"] = measured["cycles"]
-            progress.show(f"{algorithm.name}, {row['vector_words']} words", (rows.index(row) + 1) / len(rows))
+            progress.show(f"{algorithm.name}, {row['vector_words']} words", number / len(rows))

@@ -33,11 +33,6 @@ class Algorithm:
     run: Execution | Baseline
     blocks: int
 
-    @property
-    def is_schedule(self) -> bool:
-        """Whether its messages go from neighbor to neighbor, and are not routed."""
-        return isinstance(self.run, Execution)
-
     def words(self, vector_words: int) -> int:
         """Return the words of a block: all are of one size."""
         return -(-vector_words // self.blocks)

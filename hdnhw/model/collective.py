@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collective.baselines import Baseline
+from hdnhw.collective.comparison import Algorithm
 from hdnhw.collective.executor import Execution
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.measure import Progress
@@ -21,7 +22,7 @@ from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.trace import make_trace
 
-__all__ = ["measure_baseline", "measure_network_exchange", "measure_steps"]
+__all__ = ["measure_allreduce", "measure_baseline", "measure_network_exchange", "measure_steps"]
 
 Integers = npt.NDArray[Any]
 
@@ -79,6 +80,16 @@ def measure_baseline(
         cycles.append(steps.cycles(own, partner, np.full(baseline.nodes, words)))
         progress("steps", len(cycles) / len(baseline.partners))
     return machine_row(model.machine) | {"cycles": sum(cycles) * baseline.repeats, "cycles_per_step": cycles}
+
+
+def measure_allreduce(
+    fabric: FabricSpec, algorithm: Algorithm, *, vector_words: int, progress: Progress = lambda *_: None
+) -> Row:
+    """Run an algorithm of an all-reduce; see :func:`measure_steps` and :func:`measure_baseline`."""
+    words, run = algorithm.words(vector_words), algorithm.run
+    if isinstance(run, Baseline):
+        return measure_baseline(fabric, run, words=words, progress=progress)
+    return measure_steps(fabric, run, words=words, progress=progress)
 
 
 class _Steps:
