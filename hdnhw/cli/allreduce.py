@@ -60,7 +60,7 @@ def run_routed(
 
 
 def _refuse_steps_over_ports(options: argparse.Namespace) -> None:
-    given = {"--on rtl": options.on == "rtl", "--ports all": options.ports == "all", "--plot": options.plot is not None}
+    given = {"--ports all": options.ports == "all", "--plot": options.plot is not None}
     for name, is_given in given.items():
         if is_given:
             raise SpecError(f"{name} is for schedules over ports; {options.algorithm} routes its messages")

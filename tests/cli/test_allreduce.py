@@ -10,7 +10,7 @@ from hdnhw.cli import main
 
 LINE = "collective 'rdn(cube(1), 1)' --op allreduce"
 WRONG = {
-    f"{LINE} --algorithm ring --on rtl": "--on rtl is for schedules over ports; ring routes its messages",
+    f"{LINE} --algorithm ring --on rtl": "algorithm must be short or long on rtl, not ring",
     f"{LINE} --algorithm ring --ports all": "--ports all is for schedules over ports; ring routes its messages",
     f"{LINE} --algorithm doubling --plot a.svg": "--plot is for schedules over ports; doubling routes its messages",
     "collective 'torus(3)' --op allreduce --algorithm doubling": "doubling is for a power of two of nodes",
