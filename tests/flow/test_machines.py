@@ -238,8 +238,9 @@ def test_figures_are_those_of_synth_and_sweep(run, tmp_path):
     options = {"packet_length": 2, "buffers": 4, "flit_width": 8}
     network = parse("hdn(cube(1), [[]])")
     built, _ = buildable(network, [options], packet_bits=16, family="ecp5")
-    ((one,), left_out) = measure_machines(built, ONE_WORKER, seeds=1, root=tmp_path)
+    measured, left_out = measure_machines(built, ONE_WORKER, seeds=1, root=tmp_path)
     assert left_out == []
+    (one,) = measured
     result = synthesise(SynthSpec(fabric=FabricSpec(network=network, **options), seeds=1), root=tmp_path)
     assert result["cached"]
     assert (one.sites, one.block_rams, one.fmax_mhz) == (result["comb_sites"], 0, result["fmax_mhz"])
