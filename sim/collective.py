@@ -306,13 +306,14 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         verdicts: list[OperationVerdict | BarrierVerdict] = []
         for place, operation in enumerate(case.operations):
             if operation == BARRIER:
-                verdicts.append(self._check_barrier(place, events, sends))
+                of_barrier = [row for row in sends if self._place_of(case, row) == place]
+                verdicts.append(self._check_barrier(place, events, of_barrier))
                 continue
             due = self._due(operation, self.data_of(place, operation), self._operator(case, place))
             count = sum(map(len, due))
             of_place = [row[1:] for row in results if int(row[0]) == place]
             lost, wrong = self._check_results(due, of_place)
-            mismatches = self._check_sends(operation, [row for row in sends if int(row[0]) == place])
+            mismatches = self._check_sends(operation, [row for row in sends if self._place_of(case, row) == place])
             cycle = {
                 what: max((int(row[3]) for row in events if row[0] == what and int(row[1]) == place), default=0)
                 for what in ("loaded", "done")
@@ -336,7 +337,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             BARRIER,
             early=sum(waits_for_some or cycle <= last for cycle in left.values()),
             mistimed=sum(left.get(node) != due for node in nodes),
-            strays=sum(int(row[0]) == place for row in sends),
+            strays=len(sends),
             cycles=max(left.values(), default=last) - last,
         )
 
@@ -365,6 +366,19 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             if due[int(node)].pop(number.get(int(source), -1), None) != int(word, 16):
                 wrong += 1
         return sum(map(len, due)), wrong
+
+    def _place_of(self, case: CollectiveCase, row: list[str]) -> int:
+        """Return the place of the operation that a packet belongs to.
+
+        A node without results, as in a gather, can have ended its operation while its last packet leaves; the parity
+        of the packet tells it from one of the next operation. A barrier has no packets, and no parity.
+        """
+        place, field = int(row[0]), self.machine.endpoint_format.header_positions["parity"]
+        moving = [other for other, operation in enumerate(case.operations) if operation != BARRIER]
+        before = [other for other in moving if other < place]
+        if before and len(before) % 2 != int(row[3], 16) >> field["offset"] & 1:
+            return before[-1]
+        return place
 
     def _check_sends(self, operation: str, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
