@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bench.collectives import BUFFERS, table
 from hdnhw.collective.comparison import compared
-from hdnhw.collective.cost import allreduce_bound, lower_bound
+from hdnhw.collective.cost import any_partner_bound, lower_bound
 from hdnhw.model.collective import measure_allreduce
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.network import build
@@ -38,7 +38,7 @@ def row(text: str, *, on_model: bool) -> Iterator[str]:
         if on_model:
             times = [measure_allreduce(fabric, each, vector_words=size)["cycles"] for each in algorithms]
         else:
-            costs = [*(each.cost(size) for each in algorithms), allreduce_bound(nodes, size)]
+            costs = [*(each.cost(size) for each in algorithms), any_partner_bound(nodes, size)]
             times = [round(cost.time(27, 1)) for cost in costs]
         yield " / ".join(map(str, times))
 

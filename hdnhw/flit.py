@@ -163,6 +163,11 @@ class HeaderFormat:
             result[name], offset = {"offset": offset, "width": width}, offset + width
         return result
 
+    def fields_of(self, word: int) -> dict[str, int]:
+        """Return the value of each field of a header, read from the bits of a packet, bit 0 that of the head flit."""
+        positions = self.header_positions.items()
+        return {name: word >> place["offset"] & (1 << place["width"]) - 1 for name, place in positions}
+
     @property
     def payload_flits(self) -> int:
         """Data flits a packet."""
@@ -335,7 +340,7 @@ class MemoryFormat(HeaderFormat):
 
 
 class NumberFormat(HeaderFormat):
-    """What formats share whose data flits are made of numbers that may be combined.
+    """What the formats of collective engines share: data flits made of numbers that may be combined.
 
     Attributes
     ----------
@@ -343,13 +348,18 @@ class NumberFormat(HeaderFormat):
         How they may be combined, of :data:`hdnhw.spec.OPERATORS`; empty if they never are.
     numbers : str
         One of :data:`hdnhw.spec.INTEGERS`: what a flit is then made of, the first one in its least significant bits.
+
+    Raises
+    ------
+    SpecError
+        If a packet has no room for data behind the header, or a flit is not made of whole numbers.
     """
 
     operators: tuple[str, ...]
     numbers: str
 
-    def check_numbers(self) -> None:
-        """Raise SpecError if a flit is not made of whole numbers."""
+    def __post_init__(self) -> None:
+        self.check_room("collective engines")
         width = self.flits.flit_width
         if self.operators and width % self.number_width:
             raise SpecError(
@@ -384,14 +394,8 @@ class MessageFormat(NumberFormat):
     has_target : bool
         Whether the header says for whom a message is.
     operators : tuple of str
-        How messages may be combined where they meet, of :data:`hdnhw.spec.OPERATORS`; empty if they never are.
     numbers : str
-        One of :data:`hdnhw.spec.INTEGERS`: what a flit is then made of, the first one in its least significant bits.
-
-    Raises
-    ------
-    SpecError
-        If a packet has no room for data behind the header, or a flit is not made of whole numbers.
+        See :class:`NumberFormat`.
 
     Examples
     --------
@@ -405,10 +409,6 @@ class MessageFormat(NumberFormat):
     has_target: bool
     operators: tuple[str, ...] = ()
     numbers: str = INTEGERS[0]
-
-    def __post_init__(self) -> None:
-        self.check_room("collective engines")
-        self.check_numbers()
 
     @cached_property
     def header_fields(self) -> dict[str, int]:
@@ -439,11 +439,6 @@ class RegisterFormat(NumberFormat):
     numbers : str
         See :class:`NumberFormat`.
 
-    Raises
-    ------
-    SpecError
-        If a packet has no room for data behind the header, or a flit is not made of whole numbers.
-
     Examples
     --------
     >>> RegisterFormat(FlitFormat(32, 4, 8), 6, ("sum", "max"), "int16").header_fields
@@ -454,10 +449,6 @@ class RegisterFormat(NumberFormat):
     packets: int
     operators: tuple[str, ...]
     numbers: str
-
-    def __post_init__(self) -> None:
-        self.check_room("collective engines")
-        self.check_numbers()
 
     @cached_property
     def header_fields(self) -> dict[str, int]:
@@ -678,8 +669,7 @@ class RelayFormat(HeaderFormat):
 
     def unpack(self, flits: Sequence[int]) -> RelayPacket:
         """Return the fields of a packet's flits."""
-        word, fields = self.flits.word(flits), {}
-        for name, width in self.header_fields.items():
-            fields[name], word = word & ((1 << width) - 1), word >> width
+        word = self.flits.word(flits)
+        fields = self.fields_of(word)
         stops = tuple(fields.pop(f"stop_{left}") for left in range(1, self.endpoints.waypoints + 1))
-        return RelayPacket(**fields, stops=stops, payload=word)
+        return RelayPacket(**fields, stops=stops, payload=word >> self.header_width)

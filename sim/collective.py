@@ -13,7 +13,7 @@ from hdnhw.collective.barrier import barrier_cycles
 from hdnhw.collective.operators import operator_of
 from hdnhw.collective.program import messages_of
 from hdnhw.emit.fabric import EmittedFabric
-from hdnhw.flit import MessageFormat
+from hdnhw.flit import NumberFormat
 from hdnhw.flow.tools import ToolError
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.engine import startup_cycles
@@ -25,18 +25,36 @@ from hdnhw.sim.stimulus import write_columns
 from hdnhw.spec import BARRIER, CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
 
-__all__ = ["BarrierVerdict", "CollectiveBench", "CollectiveCase", "CollectiveVerdict", "OperationVerdict", "reduced"]
+__all__ = [
+    "BarrierVerdict",
+    "CollectiveBench",
+    "CollectiveCase",
+    "CollectiveVerdict",
+    "OperationVerdict",
+    "numbers_of",
+    "reduced",
+    "word_of",
+]
 
 BARRIERS, MOST_PAUSE = 8, 200
 """Barriers of a measurement, and the most cycles that a node waits before it enters one."""
 
 
-def reduced(messages: MessageFormat, words: Iterable[int], operator: str) -> int:
-    """Return the data of some messages combined into one, by numpy on its own numbers."""
+def numbers_of(messages: NumberFormat, words: Iterable[int]) -> npt.NDArray[Any]:
+    """Return the data of some messages as rows of numpy's own numbers."""
     size = messages.payload_flits * messages.flits.flit_width // 8
     data = b"".join(int(word).to_bytes(size, "little") for word in words)
-    numbers = np.frombuffer(data, messages.numbers).reshape(-1, size * 8 // messages.number_width)
-    return int.from_bytes(operator_of(operator, messages.numbers).combine_all(numbers).tobytes(), "little")
+    return np.frombuffer(data, messages.numbers).reshape(-1, size * 8 // messages.number_width)
+
+
+def word_of(numbers: npt.NDArray[Any]) -> int:
+    """Return a row of numbers as the data of a message."""
+    return int.from_bytes(numbers.tobytes(), "little")
+
+
+def reduced(messages: NumberFormat, words: Iterable[int], operator: str) -> int:
+    """Return the data of some messages combined into one, by numpy."""
+    return word_of(operator_of(operator, messages.numbers).combine_all(numbers_of(messages, words)))
 
 
 @dataclass(frozen=True)
@@ -294,7 +312,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
     def _asked(self, case: CollectiveCase, place: int) -> int:
         """Return what a host asks for: an operation and, above it, an operator."""
         names = list(self.program.operations)
-        messages: MessageFormat = self.machine.endpoint_format
+        messages: NumberFormat = self.machine.endpoint_format
         number = names.index(case.operations[place])
         if not messages.operator_width:
             return number
@@ -373,23 +391,20 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         A node without results, as in a gather, can have ended its operation while its last packet leaves; the parity
         of the packet tells it from one of the next operation. A barrier has no packets, and no parity.
         """
-        place, field = int(row[0]), self.machine.endpoint_format.header_positions["parity"]
+        place, parity = int(row[0]), self.machine.endpoint_format.fields_of(int(row[3], 16))["parity"]
         moving = [other for other, operation in enumerate(case.operations) if operation != BARRIER]
         before = [other for other in moving if other < place]
-        if before and len(before) % 2 != int(row[3], 16) >> field["offset"] & 1:
+        if before and len(before) % 2 != parity:
             return before[-1]
         return place
 
     def _check_sends(self, operation: str, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
-        fields = self.machine.endpoint_format.header_positions
         numbers = self.program.numbers_of(list(self.program.schedules).index(operation))
         first, strays, due = self.program.sends[numbers.start].step, 0, self.program.sent_in(operation)
         sent = np.zeros_like(due)
         for _, node, _, text in rows:
-            header = {
-                name: int(text, 16) >> field["offset"] & (1 << field["width"]) - 1 for name, field in fields.items()
-            }
+            header = self.machine.endpoint_format.fields_of(int(text, 16))
             if header["send"] not in numbers:
                 strays += 1
             elif header["holds"]:

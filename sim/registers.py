@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from hdnhw.collective.operators import operator_of
 from hdnhw.rtl.collective.registers import step_cycles
-from hdnhw.sim.collective import CollectiveBench
+from hdnhw.sim.collective import CollectiveBench, numbers_of, word_of
 from hdnhw.topology.metrics import neighbor_table
 
 __all__ = ["RegisterBench"]
@@ -36,30 +36,27 @@ class RegisterBench(CollectiveBench):
 
     def _due(self, operation: str, messages: npt.NDArray[np.object_], operator: str) -> list[dict[int, int]]:
         """Return for each node the result that it must get; its source is the node itself."""
-        number = self.machine.endpoint_format.numbers
-        size = self._data_flits * self.machine.spec.flit_width // 8
-        given = np.array([np.frombuffer(int(word).to_bytes(size, "little"), number) for word in messages[:, 0]])
+        formats = self.machine.endpoint_format
+        given = numbers_of(formats, messages[:, 0])
         order = np.argsort([self.address.of_node(node) for node in range(len(given))])
-        combine = operator_of(operator, number)
+        combine = operator_of(operator, formats.numbers)
         results = np.empty_like(given)
         if operation == "allreduce-short":
             results[:] = combine.combine_all(given)
         else:
-            results[order] = combine.combine.accumulate(given[order], axis=0, dtype=number)
+            results[order] = combine.combine.accumulate(given[order], axis=0, dtype=formats.numbers)
         if operation == "exscan":
             results[order[1:]], results[order[0]] = results[order[:-1]], combine.identity
-        return [{node: int.from_bytes(row.tobytes(), "little")} for node, row in enumerate(results)]
+        return [{node: word_of(row)} for node, row in enumerate(results)]
 
     def _check_sends(self, operation: str, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
-        fields, due = self.machine.endpoint_format.header_positions, self.program.executions[operation].sent
+        due = self.program.executions[operation].sent
         steps = [step for step, each in enumerate(self.program.schedules[operation].steps) for _ in each.registers]
         node_of = {self.address.of_node(node): node for node in range(self.network.num_nodes)}
         neighbors, sent, strays = neighbor_table(self.network), np.zeros_like(due), 0
         for place, sender, _, text in rows:
-            header = {
-                name: int(text, 16) >> field["offset"] & (1 << field["width"]) - 1 for name, field in fields.items()
-            }
+            header = self.machine.endpoint_format.fields_of(int(text, 16))
             ports = np.flatnonzero(neighbors[int(sender)] == node_of.get(header["dst"], -2))
             if not len(ports) or header["packet"] >= len(steps) or header["parity"] != int(place) % 2:
                 strays += 1

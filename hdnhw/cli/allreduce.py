@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.cli.combining import CHECKED_WORDS, STARTUP_TIME, WORD_TIME
+from hdnhw.cli.combining import CHECKED_WORDS, times_of
 from hdnhw.cli.options import DONE, FAILED, Result, fabric_spec
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.cli.schedules import MOST_WORDS, checked_network, number_of_words
+from hdnhw.cli.schedules import MOST_WORDS, checked_network, number_of_words, refuse
 from hdnhw.kernels import Stopwatch
 from hdnhw.spec import SpecError
 
@@ -30,11 +30,11 @@ def run_routed(
 ) -> tuple[Result, int]:
     """Run an all-reduce whose messages are routed, on random words, and count what it costs."""
     from hdnhw.collective.baselines import baseline_of, farthest_hops, run_baseline
-    from hdnhw.collective.cost import allreduce_bound
+    from hdnhw.collective.cost import any_partner_bound
 
     _refuse_steps_over_ports(options)
     baseline, watch = baseline_of(options.algorithm, network), Stopwatch()
-    words, bound = baseline.words(options.words), allreduce_bound(network.num_nodes, options.words)
+    words, bound = baseline.words(options.words), any_partner_bound(network.num_nodes, options.words)
     checked = min(words, CHECKED_WORDS)
     with ProgressBar() as progress:
         moved = run_baseline(baseline, operator, words=checked, progress=progress.show)
@@ -92,15 +92,14 @@ def compare_sizes(options: argparse.Namespace) -> tuple[Result, int]:
     if options.bandwidth is not None:
         check_plot(Path(options.bandwidth))
     network, watch = checked_network(options), Stopwatch()
-    startup = STARTUP_TIME if options.startup_time is None else options.startup_time
-    word = WORD_TIME if options.word_time is None else options.word_time
+    times = times_of(options)
     with ProgressBar() as progress:
         algorithms = compared(network, progress.show)
-        rows = [_costs(network.num_nodes, algorithms, size, (startup, word)) for size in sizes]
+        rows = [_costs(network.num_nodes, algorithms, size, times) for size in sizes]
         if options.on == "model":
             _add_cycles(options, algorithms, rows, progress)
     result: Result = {"spec": str(network.spec), "nodes": network.num_nodes, "op": "allreduce"}
-    result |= {"on": options.on or "schedule", "startup_time": startup, "word_time": word}
+    result |= {"on": options.on or "schedule", "startup_time": times[0], "word_time": times[1]}
     result |= {"startups": {algorithm.name: algorithm.cost(1).startups for algorithm in algorithms}}
     result |= {"seconds": round(watch.seconds, 3), "sizes": rows}
     if options.bandwidth is not None:
@@ -113,9 +112,7 @@ def _check_compared(options: argparse.Namespace) -> list[int]:
     name = "--bandwidth" if options.sizes is None else "--sizes"
     if options.op != "allreduce":
         raise SpecError(f"{name} is for allreduce, not for {options.op}")
-    for other in ALONE:
-        if getattr(options, other) not in (None, False):
-            raise SpecError(f"{name} compares all algorithms: leave out --{other.replace('_', '-')}")
+    refuse(options, ALONE, f"{name} compares all algorithms: leave out {{}}")
     if options.on == "rtl" or options.ports == "all":
         raise SpecError(f"{name} is for one port a step, on the schedule or the model")
     if options.sizes is None:
@@ -131,9 +128,9 @@ def _check_compared(options: argparse.Namespace) -> list[int]:
 
 def _costs(nodes: int, algorithms: Any, size: int, times: tuple[float, float]) -> Result:
     """Return what the cost model says of vectors of one size."""
-    from hdnhw.collective.cost import allreduce_bound
+    from hdnhw.collective.cost import any_partner_bound
 
-    bound = allreduce_bound(nodes, size)
+    bound = any_partner_bound(nodes, size)
     row: Result = {"vector_words": size, "bound": round(bound.time(*times), 3)}
     return row | {algorithm.name: algorithm.cost(size).time(*times) for algorithm in algorithms}
 

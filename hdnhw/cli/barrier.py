@@ -3,13 +3,14 @@
 import argparse
 
 from hdnhw.cli.options import DONE, FAILED, Result, fabric_spec, say
-from hdnhw.cli.schedules import bench_of, checked_network
+from hdnhw.cli.schedules import bench_of, checked_network, refuse
 from hdnhw.kernels import Stopwatch
 from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
 
 __all__ = ["run_barrier"]
 
 OF_MESSAGES = (
+    "ports",
     "root",
     "targets",
     "as_printed",
@@ -32,9 +33,7 @@ def run_barrier(options: argparse.Namespace) -> tuple[Result, int]:
     """Predict the cycles of a barrier, beside their bound; with ``--on rtl`` compare them with those of the Verilog."""
     from hdnhw.collective.barrier import barrier_cycles, barrier_rounds, signal_cycles
 
-    for name in ("ports", *OF_MESSAGES):
-        if getattr(options, name) not in (None, False, "one"):
-            raise SpecError(f"--{name.replace('_', '-')} is for operations that move messages; a {BARRIER} moves none")
+    refuse(options, OF_MESSAGES, f"{{}} is for operations that move messages; a {BARRIER} moves none")
     if options.on == "model":
         raise SpecError(f"--on model moves packets, and a {BARRIER} has none: give --on rtl")
     watch, network = Stopwatch(), checked_network(options)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdnhw.cli.options import DONE, FAILED, Parser, Result, add_command, add_machine_options, fabric_spec, say
 from hdnhw.cli.progress import ProgressBar
-from hdnhw.cli.schedules import bench_of, checked_network, number_of_words, run_schedule
+from hdnhw.cli.schedules import bench_of, checked_network, number_of_words, refuse, run_schedule
 from hdnhw.cli.trees import add_trees_option, run_trees
 from hdnhw.collective.choices import BASELINES, COLLECTIVES, COMBINING, NUMBERS, OPERATORS, ROOTED, SPLITS
 from hdnhw.kernels import Stopwatch
@@ -133,9 +133,7 @@ def collective(options: argparse.Namespace) -> tuple[Result, int]:
     root = network.parse_node(options.root or "0")
     if options.op in COMBINING:
         return run_combining(options, network, root)
-    for name in ("operator", "numbers", "algorithm"):
-        if getattr(options, name) is not None:
-            raise SpecError(f"--{name} is for {', '.join(COMBINING)}, not for {options.op}")
+    refuse(options, ("operator", "numbers", "algorithm"), f"{{}} is for {', '.join(COMBINING)}, not for {options.op}")
     if options.op == "multicast":
         return _multicast(options, network, root)
     if options.op == "allgather":

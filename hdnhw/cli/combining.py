@@ -12,10 +12,11 @@ from hdnhw.spec import SpecError
 
 if TYPE_CHECKING:
     from hdnhw.collective.combining import Combined
+    from hdnhw.collective.executor import Execution
     from hdnhw.collective.operators import Operator
     from hdnhw.topology.network import Network
 
-__all__ = ["run_combining"]
+__all__ = ["CHECKED_WORDS", "run_combining", "times_of"]
 
 CHECKED_WORDS = 16
 """Words of a vector that are moved: all others would go the same way."""
@@ -26,7 +27,7 @@ STARTUP_TIME, WORD_TIME = 27.0, 1.0
 
 def run_combining(options: argparse.Namespace, network: "Network", root: int) -> tuple[Result, int]:
     """Run an operation of :data:`hdnhw.collective.choices.COMBINING` on random words, and count what it costs."""
-    from hdnhw.collective.cost import lower_bound
+    from hdnhw.collective.cost import block_words, lower_bound
     from hdnhw.collective.operators import operator_of
 
     if options.op != "allreduce" and options.algorithm is not None:
@@ -38,12 +39,14 @@ def run_combining(options: argparse.Namespace, network: "Network", root: int) ->
     if options.op in ("reduce", "reducescatter"):
         schedule, count = _one_schedule(options, network, operator, root)
         return run_schedule(options, schedule, options.op, head, count=count)
-    vector, algorithm = options.words, "short"
+    vector, algorithm, gathered = options.words, "short", None
     if options.on == "rtl" and options.op == "allreduce":
         options.algorithm = options.algorithm or "long"
         vector *= network.num_nodes if options.algorithm == "long" else 1
     if options.op == "allreduce":
-        algorithm = options.algorithm or _faster(options, network)
+        algorithm = options.algorithm
+        if algorithm is None:
+            algorithm, gathered = _faster(options, network)
         head |= {"algorithm": algorithm}
     head |= {"vector_words": vector}
     if algorithm in BASELINES:
@@ -51,8 +54,10 @@ def run_combining(options: argparse.Namespace, network: "Network", root: int) ->
 
         return run_routed(options, network, operator, head)
     if algorithm == "long":
-        options.words = _block(vector, network)
-    schedule, count = (_in_blocks if algorithm == "long" else _in_registers)(options, network, operator)
+        options.words = block_words(vector, network.num_nodes)
+        schedule, count = _in_blocks(options, network, operator, gathered)
+    else:
+        schedule, count = _in_registers(options, network, operator)
     bound = partial(lower_bound, network, options.op, all_port=options.ports == "all", words=vector)
     return run_schedule(options, schedule, options.op, head, count=count, bound=bound)
 
@@ -67,12 +72,15 @@ def _one_schedule(
     return schedule, _counted(options, partial(combine, schedule, operator, all_port=options.ports == "all"))
 
 
-def _in_blocks(options: argparse.Namespace, network: "Network", operator: "Operator") -> tuple[Any, Count]:
+def _in_blocks(
+    options: argparse.Namespace, network: "Network", operator: "Operator", gathered: "Execution | None"
+) -> tuple[Any, Count]:
     from hdnhw.collective.combining import combine_and_gather
     from hdnhw.collective.operations import allreduce_phases
 
-    phases = allreduce_phases(network, all_port=options.ports == "all")
-    return phases, _counted(options, partial(combine_and_gather, phases, operator, all_port=options.ports == "all"))
+    phases, all_port = allreduce_phases(network, all_port=options.ports == "all"), options.ports == "all"
+    run = partial(combine_and_gather, phases, operator, all_port=all_port, gathered=gathered)
+    return phases, _counted(options, run)
 
 
 def _in_registers(options: argparse.Namespace, network: "Network", operator: "Operator") -> tuple[Any, Count]:
@@ -103,26 +111,35 @@ def _counted(options: argparse.Namespace, run: Callable[..., "Combined"]) -> Cou
     return count
 
 
-def _block(vector: int, network: "Network") -> int:
-    """Return the words of a block: a vector has one for each node."""
-    return -(-vector // network.num_nodes)
+def times_of(options: argparse.Namespace) -> tuple[float, float]:
+    """Return t_s and t_w, those of the default machine if none are given."""
+    return (
+        STARTUP_TIME if options.startup_time is None else options.startup_time,
+        WORD_TIME if options.word_time is None else options.word_time,
+    )
 
 
-def _faster(options: argparse.Namespace, network: "Network") -> str:
-    """Return the algorithm of an all-reduce that takes less time by the cost model."""
+def _faster(options: argparse.Namespace, network: "Network") -> tuple[str, "Execution | None"]:
+    """Return the algorithm of an all-reduce that takes less time by the cost model; and the all-gather if it was run.
+
+    It is not where whole vectors take no longer than its steps, twice, with the N - 1 blocks that a node must get.
+    """
     from hdnhw.collective.combining import combine_registers
-    from hdnhw.collective.cost import Cost
+    from hdnhw.collective.cost import Cost, block_words
     from hdnhw.collective.executor import execute
     from hdnhw.collective.operations import operation_schedule
     from hdnhw.collective.operators import operator_of
     from hdnhw.collective.prefix import allreduce_schedule
 
     if options.ports == "all":
-        return "long"
-    startup = STARTUP_TIME if options.startup_time is None else options.startup_time
-    word = WORD_TIME if options.word_time is None else options.word_time
-    short = combine_registers(allreduce_schedule(network), operator_of("sum", "int32")).execution
-    few = Cost(short.startups, short.words) * options.words
-    sample = execute(operation_schedule(network, "allgather"))
-    many = (Cost(sample.startups, sample.words) * _block(options.words, network)).times(2)
-    return "short" if few.time(startup, word) <= many.time(startup, word) else "long"
+        return "long", None
+    times, block = times_of(options), block_words(options.words, network.num_nodes)
+    counted = combine_registers(allreduce_schedule(network), operator_of("sum", "int32")).execution
+    short = (Cost(counted.startups, counted.words) * options.words).time(*times)
+    gather = operation_schedule(network, "allgather")
+    least = Cost(len(gather.steps), network.num_nodes - 1) * block
+    if short <= least.times(2).time(*times):
+        return "short", None
+    gathered = execute(gather)
+    long = (Cost(gathered.startups, gathered.words) * block).times(2).time(*times)
+    return ("short" if short <= long else "long"), gathered

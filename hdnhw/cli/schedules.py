@@ -1,7 +1,7 @@
 """What commands have in common that run a schedule: its counts, the model, the engines, tables and pictures."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import entry_points
@@ -19,10 +19,21 @@ if TYPE_CHECKING:
     from hdnhw.collective.cost import Cost
     from hdnhw.topology.network import Network
 
-__all__ = ["Count", "Progress", "bench_of", "checked_network", "number_of_words", "run_schedule"]
+__all__ = ["Count", "Progress", "bench_of", "checked_network", "number_of_words", "refuse", "run_schedule"]
 
 MOST_WORDS = 1 << 20
 """Of a message."""
+
+
+def refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
+    """Raise SpecError if one of some options is given; `why`, with ``{}`` for the option, says why it must not be.
+
+    One that is not given is None, False, or ``one``, the default of ``--ports``.
+    """
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value is not False and value != "one":
+            raise SpecError(why.format(f"--{name.replace('_', '-')}"))
 
 
 def checked_network(options: argparse.Namespace) -> "Network":
@@ -41,9 +52,8 @@ def checked_network(options: argparse.Namespace) -> "Network":
         if value is not None and not 0 <= value < inf:
             raise SpecError(f"{what} must be a number that is not negative, not {value}")
     if options.on in (None, "schedule") and getattr(options, "schedule", None) != "network":
-        for name in options_of(FabricSpec, timed=True):
-            if getattr(options, name) is not None:
-                raise SpecError(f"--{name.replace('_', '-')} is for a machine: give --on model or --on rtl as well")
+        machine = options_of(FabricSpec, timed=True)
+        refuse(options, machine, "{} is for a machine: give --on model or --on rtl as well")
     network = network_of(options.spec)
     check_size(network)
     if options.plot is not None:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hdnhw.cli.options import DONE, FAILED, Parser, Result, network_of, say
-from hdnhw.cli.schedules import number_of_words
+from hdnhw.cli.schedules import number_of_words, refuse
 from hdnhw.kernels import Stopwatch
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.spec.options import options_of
@@ -43,6 +43,7 @@ OTHERS = (
 
 def run_trees(options: argparse.Namespace) -> tuple[Result, int]:
     """Send long vectors along trees, and count rounds beside the least that there can be."""
+    from hdnhw.collective.cost import block_words
     from hdnhw.collective.executor import ScheduleError
     from hdnhw.collective.pipeline import check_long, make_pipeline, run_pipeline
     from hdnhw.topology.packing import allgather_time, allreduce_bound
@@ -51,7 +52,7 @@ def run_trees(options: argparse.Namespace) -> tuple[Result, int]:
     watch, network, is_reduced = Stopwatch(), network_of(options.spec), options.op == "allreduce"
     block = options.words
     if block and is_reduced:
-        block = -(-block // network.num_nodes)
+        block = block_words(block, network.num_nodes)
     check_long(network, options.op, block or CHUNKS)
     packing = _trees(network, options.trees)
     block = block or CHUNKS * packing.trees
@@ -80,10 +81,7 @@ def _check(options: argparse.Namespace) -> None:
         raise SpecError("--trees is for --ports all")
     if options.words is not None and options.words < 1:
         raise SpecError(f"words must be 1 or more, not {options.words}")
-    for name in (*OTHERS, *options_of(FabricSpec, timed=True)):
-        given = getattr(options, name)
-        if given is not None and given is not False:
-            raise SpecError(f"--{name.replace('_', '-')} does not go with --trees")
+    refuse(options, (*OTHERS, *options_of(FabricSpec, timed=True)), "{} does not go with --trees")
 
 
 def _trees(network: "Network", kind: str) -> "Packing":

@@ -17,11 +17,10 @@ References
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
 
 from hdnhw.collective.schedule import Builder, Schedule, Send, Step, Target
 from hdnhw.collective.spread import broadcast_schedule
-from hdnhw.routing.circuit import TERM_OPERATIONS, Term
+from hdnhw.routing.circuit import Term
 from hdnhw.topology.network import Network
 
 __all__ = ["backwards", "multicast_schedule"]
@@ -110,5 +109,4 @@ class _Backwards(Builder):
         def digit(name: str) -> Term:
             return ends[name[:3]][int(name[3:])]
 
-        (when,) = self._forwards.circuit.run([send.when], digit, TERM_OPERATIONS, self.circuit.constant)
-        return cast(Term, when)
+        return self.circuit.restated(send.when, digit)

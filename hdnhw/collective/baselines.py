@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collective.combining import SEED, count_wrong
-from hdnhw.collective.cost import Cost
+from hdnhw.collective.cost import Cost, block_words
 from hdnhw.collective.executor import check_size
 from hdnhw.collective.operators import Operator
 from hdnhw.spec import SpecError
@@ -66,7 +66,7 @@ class Baseline:
 
     def words(self, vector_words: int) -> int:
         """Return the words of a block: all are of one size."""
-        return -(-vector_words // self.blocks)
+        return block_words(vector_words, self.blocks)
 
     def cost(self, vector_words: int) -> Cost:
         """Return start-ups and words, for a network in which all are neighbors."""

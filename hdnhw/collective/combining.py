@@ -79,9 +79,13 @@ def combine_and_gather(
     *,
     words: int = 1,
     all_port: bool = False,
+    gathered: Execution | None = None,
     progress: Callable[[str, float], None] = lambda *_: None,
 ) -> Combined:
-    """Run an all-reduce in blocks, of as many words each; see :func:`combine`."""
+    """Run an all-reduce in blocks, of as many words each; see :func:`combine`.
+
+    If the all-gather has been executed already, it is `gathered`.
+    """
     scattering, gathering = phases.schedules
     first = combine(
         scattering,
@@ -90,7 +94,9 @@ def combine_and_gather(
         all_port=all_port,
         progress=lambda stage, share: progress(stage, share / 2),
     )
-    second = execute(gathering, all_port=all_port, progress=lambda stage, share: progress(stage, (1 + share) / 2))
+    second = gathered or execute(
+        gathering, all_port=all_port, progress=lambda stage, share: progress(stage, (1 + share) / 2)
+    )
     sent = np.concatenate([first.execution.sent, second.sent])
     whole = Execution(sent, second.neighbors, second.messages, second.repeats, all_port)
     return Combined(whole, first.wrong, nodes_agree=True)

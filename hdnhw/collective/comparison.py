@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hdnhw.collective.baselines import Baseline, baseline_of
 from hdnhw.collective.choices import BASELINES
 from hdnhw.collective.combining import combine_and_gather, combine_registers
-from hdnhw.collective.cost import Cost
+from hdnhw.collective.cost import Cost, block_words
 from hdnhw.collective.executor import Execution
 from hdnhw.collective.operations import allreduce_phases
 from hdnhw.collective.operators import operator_of
@@ -35,7 +35,7 @@ class Algorithm:
 
     def words(self, vector_words: int) -> int:
         """Return the words of a block: all are of one size."""
-        return -(-vector_words // self.blocks)
+        return block_words(vector_words, self.blocks)
 
     def cost(self, vector_words: int) -> Cost:
         """Return start-ups and words for vectors of so many words; of routed messages, as if all were neighbors."""

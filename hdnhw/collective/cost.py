@@ -21,7 +21,8 @@ from hdnhw.topology.network import Network, build
 
 __all__ = [
     "Cost",
-    "allreduce_bound",
+    "any_partner_bound",
+    "block_words",
     "corrected_formula",
     "lower_bound",
     "multicast_bound",
@@ -61,6 +62,11 @@ class Cost:
 
     def __str__(self) -> str:
         return f"{self.startups} t_s + {self.words} t_w"
+
+
+def block_words(vector_words: int, blocks: int) -> int:
+    """Return the words of a block of a vector that is cut into so many, all of one size."""
+    return -(-vector_words // blocks)
 
 
 def lower_bound(network: Network, operation: str, *, root: int = 0, all_port: bool = False, words: int = 1) -> Cost:
@@ -153,14 +159,14 @@ def unequal_bound(network: Network, words: Integers, *, all_port: bool = False) 
     return Cost(int((hops * (sent > 0)).max()), max(shared, *own))
 
 
-def allreduce_bound(nodes: int, words: int) -> Cost:
+def any_partner_bound(nodes: int, words: int) -> Cost:
     """Return the least of all-reduces in which a node sends one message at a time, to any other node at all.
 
     What a node knows of can double in a start-up; for the words see :func:`lower_bound`.
 
     Examples
     --------
-    >>> str(allreduce_bound(128, 4096))
+    >>> str(any_partner_bound(128, 4096))
     '7 t_s + 8128 t_w'
     """
     startups = (nodes - 1).bit_length()

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ from hdnhw.collective.operators import operator_of
 from hdnhw.collective.prefix import allreduce_schedule, scan_schedule
 from hdnhw.collective.registers import OWN, RESULT, RegisterSchedule, RegisterStep, Update, received, run_registers
 from hdnhw.collective.schedule import Builder, Target
-from hdnhw.routing.circuit import TERM_OPERATIONS, Circuit, Term
+from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.topology.network import Network
 
 __all__ = ["Instruction", "Kind", "RegisterProgram", "make_register_program", "register_schedule"]
@@ -176,7 +175,7 @@ class _Coder(Builder):
         combines = list(self._updates(schedule, schedule.start, {}))
         for step in schedule.steps:
             soon, later = _split(combines, step.registers)
-            code += [*soon, *self._sends(schedule, step, packet), *later, *self._waits(schedule, step, packet)]
+            code += [*soon, *self._sends(step, packet), *later, *self._waits(step, packet)]
             packets = {received(register): packet + place for place, register in enumerate(step.registers)}
             combines = list(self._updates(schedule, step.updates, packets))
             packet += len(step.registers)
@@ -185,17 +184,17 @@ class _Coder(Builder):
         cleared = [Instruction(Kind.COMBINE, one, register=name) for name in _read_early(kept)]
         return [*cleared, *kept]
 
-    def _sends(self, schedule: RegisterSchedule, step: RegisterStep, first: int) -> Iterator[Instruction]:
+    def _sends(self, step: RegisterStep, first: int) -> Iterator[Instruction]:
         for send in step.sends:
-            when = self._at(schedule, send.when, self.own)
+            when = self._at(send.when, self.own)
             for place, register in enumerate(step.registers):
                 yield Instruction(Kind.SEND, when, register=register, port=send.port, packet=first + place)
 
-    def _waits(self, schedule: RegisterSchedule, step: RegisterStep, first: int) -> Iterator[Instruction]:
+    def _waits(self, step: RegisterStep, first: int) -> Iterator[Instruction]:
         comes = self.circuit.constant(0)
         for send in step.sends:
             neighbor, is_there = self.behind(self.network.ports[send.port].opposite, self.own)
-            comes |= is_there & self._at(schedule, send.when, neighbor)
+            comes |= is_there & self._at(send.when, neighbor)
         for place in range(len(step.registers)):
             yield Instruction(Kind.WAIT, comes, packet=first + place)
 
@@ -203,7 +202,7 @@ class _Coder(Builder):
         self, schedule: RegisterSchedule, updates: Sequence[Update], packets: Mapping[str, int]
     ) -> Iterator[Instruction]:
         for update in updates:
-            when = self._at(schedule, update.when, self.own)
+            when = self._at(update.when, self.own)
             for one, other in _pairs(update):
                 packet = 0
                 if other is not None and other.startswith(received("")):
@@ -212,14 +211,9 @@ class _Coder(Builder):
                     packet = packets[other]
                 yield Instruction(Kind.COMBINE, when, register=update.register, one=one, other=other, packet=packet)
 
-    def _at(self, schedule: RegisterSchedule, when: Term, node: Target) -> Term:
+    def _at(self, when: Term, node: Target) -> Term:
         """Return a condition of a schedule at a node, in the circuit of the program."""
-
-        def digit(name: str) -> Term:
-            return node[int(name.removeprefix("own"))]
-
-        (result,) = schedule.circuit.run([when], digit, TERM_OPERATIONS, self.circuit.constant)
-        return cast(Term, result)
+        return self.circuit.restated(when, lambda name: node[int(name.removeprefix("own"))])
 
 
 def _pairs(update: Update) -> Iterator[tuple[str | None, str | None]]:

@@ -6,9 +6,9 @@ it, the prover reads it as a formula, and :meth:`Circuit.run` interprets it on p
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-__all__ = ["INTEGER_OPERATIONS", "TERM_OPERATIONS", "Circuit", "Gate", "Term"]
+__all__ = ["INTEGER_OPERATIONS", "Circuit", "Gate", "Term"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ INTEGER_OPERATIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-TERM_OPERATIONS: Mapping[str, Callable[..., Any]] = {
+_TERM_OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "and": lambda a, b: a & b,
     "or": lambda a, b: a | b,
     "not": lambda a: ~a,
@@ -57,7 +57,7 @@ TERM_OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "odd": lambda a: a.odd(),
     "mux": lambda condition, a, b: condition.mux(a, b),
 }
-"""For :meth:`Circuit.run`: a circuit once more, with terms of any circuit for its inputs."""
+"""For :meth:`Circuit.run`: on terms, of any circuit."""
 
 
 class Term:
@@ -195,6 +195,11 @@ class Circuit:
         for term in terms:
             result = result | term
         return result
+
+    def restated(self, term: Term, inputs: Callable[[str], Term]) -> Term:
+        """Return a term of another circuit in this one, with terms of this one for its inputs, by their names."""
+        (result,) = term.circuit.run([term], inputs, _TERM_OPERATIONS, self.constant)
+        return cast(Term, result)
 
     def needed(self, outputs: Iterable[Term]) -> list[int]:
         """Return the indices of the gates that `outputs` depend on, ascending."""

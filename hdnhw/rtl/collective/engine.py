@@ -3,17 +3,17 @@
 from typing import Any
 
 from amaranth.hdl import Module
-from amaranth.lib import stream, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.machine import Machine
-from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.collective.barrier import Barrier, signal_pin
 from hdnhw.rtl.collective.combiner import Combiner
+from hdnhw.rtl.collective.host import engine_members
 from hdnhw.rtl.collective.lists import BufferLists, BufferPool
 from hdnhw.rtl.collective.receiver import Receiver
-from hdnhw.rtl.collective.sender import Sender, result_layout
-from hdnhw.rtl.collective.sequencer import Sequencer, operation_shape, used_ports
+from hdnhw.rtl.collective.sender import Sender
+from hdnhw.rtl.collective.sequencer import Sequencer, used_ports
 from hdnhw.rtl.collective.sorter import Sorter, num_lists
 from hdnhw.rtl.collective.store import MessageStore
 from hdnhw.timing import SlotTiming
@@ -77,24 +77,16 @@ class CollectiveEngine(wiring.Component):
     """
 
     def __init__(self, machine: Machine) -> None:
-        self.machine, program, messages = machine, machine.program, machine.endpoint_format
+        self.machine, program = machine, machine.program
         self.window = window_of(machine.timing)
         self.buffers = program.buffers(self.window)
-        width, address = machine.spec.flit_width, machine.address.width
-        members: dict[str, Any] = {
-            "address": In(address),
-            "operation": In(stream.Signature(operation_shape(program, messages))),
-            "i": In(stream.Signature(width)),
-            "o": Out(stream.Signature(result_layout(messages))),
-            "done": Out(1),
-            "inject": Out(injection_signature(flit_width=width)),
-            "eject": In(ejection_signature(flit_width=width)),
-        }
+        address = machine.address.width
         self._pins = [
             f"{program.network.ports[port].name}_{what}"
             for port in used_ports(program)
             for what in ("neighbor", "present")
         ]
+        members = engine_members(machine, program)
         members |= {pin: In(address if pin.endswith("_neighbor") else 1) for pin in self._pins}
         self._ports = [port.name for port in program.network.ports]
         if program.rounds:

@@ -8,8 +8,8 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.collective.barrier import signal_pin
-from hdnhw.rtl.collective.sender import result_layout
-from hdnhw.rtl.collective.sequencer import operation_shape, used_ports
+from hdnhw.rtl.collective.host import operation_shape, result_layout
+from hdnhw.rtl.collective.sequencer import used_ports
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins

@@ -10,7 +10,7 @@ from hdnhw.collective.instructions import RegisterProgram
 from hdnhw.flit import RegisterFormat
 from hdnhw.rtl.bits import below, equals, index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
-from hdnhw.rtl.collective.sender import result_layout
+from hdnhw.rtl.collective.host import result_layout
 from hdnhw.rtl.collective.vectors import VectorReadSignature, VectorWriteSignature
 from hdnhw.rtl.header import header_layout
 

@@ -3,14 +3,12 @@
 from typing import Any
 
 from amaranth.hdl import Module
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, connect, flipped
 
 from hdnhw.machine import Machine
-from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.collective.host import engine_members
 from hdnhw.rtl.collective.packets import PacketReceiver, PacketSender
-from hdnhw.rtl.collective.sender import result_layout
-from hdnhw.rtl.collective.sequencer import operation_shape
 from hdnhw.rtl.collective.stepper import Stepper, neighbor_pins
 from hdnhw.rtl.collective.vectors import Vectors
 
@@ -68,19 +66,9 @@ class RegisterEngine(wiring.Component):
     """
 
     def __init__(self, machine: Machine) -> None:
-        self.machine, program, messages = machine, machine.register_program, machine.endpoint_format
-        width, address = machine.spec.flit_width, machine.address.width
+        self.machine, program = machine, machine.register_program
         self._pins = list(neighbor_pins(program).values())
-        members: dict[str, Any] = {
-            "address": In(address),
-            "operation": In(stream.Signature(operation_shape(program, messages))),
-            "i": In(stream.Signature(width)),
-            "o": Out(stream.Signature(result_layout(messages))),
-            "done": Out(1),
-            "inject": Out(injection_signature(flit_width=width)),
-            "eject": In(ejection_signature(flit_width=width)),
-        }
-        super().__init__(members | {pin: In(address) for pin in self._pins})
+        super().__init__(engine_members(machine, program) | {pin: In(machine.address.width) for pin in self._pins})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()

@@ -7,15 +7,16 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collective.program import Program
-from hdnhw.flit import MessageFormat, NumberFormat
+from hdnhw.flit import MessageFormat
 from hdnhw.rtl.bits import below, equals, index_width
 from hdnhw.rtl.channel import injection_signature
+from hdnhw.rtl.collective.host import result_layout
 from hdnhw.rtl.collective.lists import PopSignature
 from hdnhw.rtl.collective.sorter import num_lists, sort_layout
 from hdnhw.rtl.collective.store import StoreReadSignature
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["Sender", "job_layout", "result_layout"]
+__all__ = ["Sender", "job_layout"]
 
 
 def job_layout(program: Program, messages: MessageFormat) -> data.StructLayout:
@@ -34,11 +35,6 @@ def job_layout(program: Program, messages: MessageFormat) -> data.StructLayout:
             "copies": 1,
         }
     )
-
-
-def result_layout(messages: NumberFormat) -> data.StructLayout:
-    """Return a flit of a result: data, the packed address of its source, and whether it is the message's last."""
-    return data.StructLayout({"data": messages.flits.flit_width, "source": messages.flits.address_width, "last": 1})
 
 
 class Sender(wiring.Component):

@@ -6,26 +6,18 @@ from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.collective.instructions import RegisterProgram
 from hdnhw.collective.program import NumberedSend, Program, messages_of
-from hdnhw.flit import MessageFormat, NumberFormat
+from hdnhw.flit import MessageFormat
 from hdnhw.rtl.bits import any_of, equals, index_width, number_of
+from hdnhw.rtl.collective.host import asked_operation, operation_shape
 from hdnhw.rtl.collective.sender import job_layout
 from hdnhw.spec import BARRIER
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Sequencer", "operation_shape", "used_ports"]
-
-
-def operation_shape(program: Program | RegisterProgram, messages: NumberFormat) -> int | data.StructLayout:
-    """Return what a host asks for: the index of an operation and, of several operators, that of one."""
-    width = index_width(len(program.operations))
-    if not messages.operator_width:
-        return width
-    return data.StructLayout({"operation": width, "operator": messages.operator_width})
+__all__ = ["Sequencer", "used_ports"]
 
 
 def used_ports(program: Program) -> tuple[int, ...]:
@@ -268,8 +260,7 @@ class Sequencer(wiring.Component):
     @property
     def _asked(self) -> Value:
         """The index of the operation that is asked for."""
-        payload = self.operation.payload
-        return payload.operation if self._messages.operator_width else payload
+        return asked_operation(self.operation.payload, self._messages)
 
     def _first_sends(self) -> Value:
         """Return the number of the first send of the operation that is asked for."""

@@ -11,8 +11,8 @@ from hdnhw.collective.registers import OWN, received
 from hdnhw.flit import RegisterFormat
 from hdnhw.rtl.bits import any_of, equals, index_width, number_of
 from hdnhw.rtl.circuit import elaborate_circuit
+from hdnhw.rtl.collective.host import asked_operation, operation_shape
 from hdnhw.rtl.collective.packets import packet_layout
-from hdnhw.rtl.collective.sequencer import operation_shape
 from hdnhw.rtl.collective.vectors import OPERAND_WIDTH, Operand, VectorWriteSignature, combine_layout
 from hdnhw.topology.address import AddressLayout
 
@@ -240,7 +240,6 @@ class Stepper(wiring.Component):
 
     def _first_places(self) -> Value:
         """Return the place of the first instruction of the operation that is asked for."""
-        payload = self.operation.payload
-        asked = payload.operation if self._messages.operator_width else payload
+        asked = asked_operation(self.operation.payload, self._messages)
         chosen = {start: equals(asked, operation) for operation, start in enumerate(self._program.starts)}
         return number_of(chosen, index_width(len(self._program.instructions)))
