@@ -3,10 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+SITE_TOOLS := build/site-tools
+SITE_READY := $(SITE_TOOLS)/.ready
+SITE_PYTHON := PYTHONPATH=$(CURDIR):$(CURDIR)/$(SITE_TOOLS) JUPYTER_PATH=$(CURDIR)/$(SITE_TOOLS)/share/jupyter $(BIN)/python
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
 
-.PHONY: $(EXAMPLES) bench-allreduce bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-long-vectors bench-node-symmetry bench-paths bench-registers bench-scale bench-simulation bench-synth bench-total-exchange bench-wide-diameter check check-axi check-cosim check-fuzz check-heavy check-lockstep check-mutants check-mutants-proved check-soak check-verilog clean demo docs docs-machines kernels lint test
+.PHONY: $(EXAMPLES) bench-allreduce bench-bisections bench-boards bench-booksim bench-collectives bench-cost-ratios bench-counting bench-emission bench-emulation bench-engines bench-errors bench-frames bench-graphs bench-long-vectors bench-node-symmetry bench-paths bench-registers bench-scale bench-simulation bench-synth bench-threads bench-total-exchange bench-wide-diameter check check-axi check-cosim check-explore check-fuzz check-heavy check-lockstep check-mutants check-mutants-engines check-mutants-proved check-notebooks check-soak check-soak-engines check-verilog clean demo docs docs-machines kernels lint site test
 
 demo: $(READY)
 	$(BIN)/hdnhw demo
@@ -34,7 +37,7 @@ kernels: $(READY)
 SEED ?= 1
 UNTIL ?=
 COUNT ?=
-check: check-fuzz check-lockstep check-heavy check-verilog
+check: check-fuzz check-lockstep check-heavy check-verilog check-notebooks site
 
 # Random command lines: accepted, or refused in one line with nothing left behind. COUNT=5000 takes about 40 minutes.
 check-fuzz: $(READY) kernels
@@ -50,10 +53,20 @@ HOURS ?= 1
 check-soak: $(READY)
 	$(BIN)/python -m hdnhw.sim.lockstep --seed $(SEED) --hours $(HOURS) --packets 190000 --rounds 20
 
+# Random operations on collective engines drawn at random, on up to 16 nodes, for HOURS, up to the first mismatch, whose command is
+# printed: message engines, register machines and barriers, with hosts that pause, stall or go ahead, and resets.
+check-soak-engines: $(READY)
+	$(BIN)/python -m hdnhw.sim.engine_soak --seed $(SEED) --hours $(HOURS)
+
 # Mutants of emitted text against the benches: all of a router and ejection buffer, some of what options and endpoints add;
 # those that survive must be listed, with a reason. COUNT draws as many of each by SEED; about 20 minutes.
 check-mutants: $(READY)
 	$(BIN)/python -m tests.mutants.check --seed $(SEED) $(addprefix --count ,$(COUNT))
+
+# The same of engines that combine, register machines and barriers: 40 of each, or COUNT, drawn by SEED. Those that no bench tells
+# apart are compared by ABC with the original in all runs; about 20 minutes.
+check-mutants-engines: $(READY)
+	$(BIN)/python -m tests.mutants.check --seed $(SEED) $(addprefix --count ,$(COUNT)) combining registers barrier
 
 # Random mutants of routers against the proofs, and those that are proved against the benches: no packet may be lost, misled or
 # changed then. COUNT of each router, drawn by SEED; about ten minutes.
@@ -62,7 +75,7 @@ check-mutants-proved: $(READY)
 
 # Every kind of emitted text, read by slang, Verilator, Yosys and GHDL, and by Icarus and verible where they are installed.
 check-verilog: $(READY)
-	$(BIN)/python tests/emit/readers.py
+	$(BIN)/python tests/verilog/readers.py
 
 # The tests that `make test` leaves out.
 check-heavy: $(READY)
@@ -71,6 +84,16 @@ check-heavy: $(READY)
 # Every acceptance network under cocotb, with 100,000 random packets on 128 routers; part of check-heavy, about an hour.
 check-cosim: $(READY)
 	$(BIN)/python -m pytest -m heavy --dist worksteal tests/sim/test_matrix.py
+
+# Pages of `hdnhw explore` in Chromium, without a screen: clicks, keys, what is shown, no errors, frames a second; a minute. PICTURES
+# names a folder for what was seen. Chromium comes with PySide6 from PyPI, into a folder of its own: 700 MB on disk.
+PICTURES ?=
+check-explore: .browser/.ready kernels
+	PYTHONPATH="$(CURDIR)/.browser" $(BIN)/python -m tests.browser.check $(addprefix --output ,$(PICTURES))
+
+.browser/.ready: requirements-browser.txt | $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --target .browser --requirement requirements-browser.txt
+	touch $@
 
 # 10,000 random frames between random nodes through cocotbext-axi with random pauses; with unrelated clocks 2,000, and packets;
 # 100,000 AXI4 bursts, and 10,000 with unrelated clocks.
@@ -148,6 +171,10 @@ bench-node-symmetry: $(READY)
 bench-long-vectors: $(READY)
 	$(BIN)/python -m bench.long_vectors
 
+# docs/results/08: networks of about 1000 nodes beside each other on the model, with a figure; about half an hour.
+bench-graphs: $(READY)
+	$(BIN)/python -m bench.graphs --plot docs/graphs-1000.svg
+
 # Disjoint paths: lengths and waypoints on all pairs from every kind of source, time on networks of 64 to 2^31 nodes; minutes.
 bench-paths: $(READY)
 	$(BIN)/python bench/paths.py
@@ -155,6 +182,10 @@ bench-paths: $(READY)
 # Networks of up to three million nodes on the model; about 15 minutes and 5 GiB of memory.
 bench-scale: $(READY)
 	$(BIN)/python bench/scale.py
+
+# One simulation on one thread and on two; about 2 minutes.
+bench-threads: $(READY)
+	$(BIN)/python bench/threads.py
 
 bench-simulation: $(READY)
 	$(BIN)/python bench/simulation.py
@@ -176,6 +207,7 @@ docs: $(READY) docs-machines
 	$(BIN)/hdnhw collective "hdn(cube(3), [[2]])" --op broadcast --plot docs/broadcast-hdn-cube3.svg
 	$(BIN)/hdnhw collective "rdn(cube(3), 1)" --op allreduce --bandwidth docs/allreduce-rdn-cube3.svg --on model --buffers 8
 	$(BIN)/hdnhw collective "torus(8, 16)" --op allreduce --bandwidth docs/allreduce-torus.svg --on model --buffers 8
+	$(BIN)/hdnhw sweep "rdn(cube(3), 1)" "torus(8, 16)" "cube(7)" --buffers 8 --plot docs/curves-128.svg
 	$(BIN)/python bench/waves.py
 	$(addprefix TRACES=,$(TRACES)) $(BIN)/python bench/consoles.py
 	$(BIN)/python -m bench.tables
@@ -187,8 +219,25 @@ docs-machines: $(READY)
 	$(BIN)/hdnhw machines "rdn(cube(3), 1)" --plot docs/machines-rdn.svg
 	$(BIN)/python bench/consoles.py docs/machines.md
 
+# The documentation as a site in build/site, without a warning or a link that leads nowhere; minutes the first time, as its tutorials are
+# executed. To read it: `python3 -m http.server -d build/site`.
+site: $(SITE_READY)
+	$(SITE_PYTHON) -m website.notebooks
+	NO_MKDOCS_2_WARNING=1 $(SITE_PYTHON) -m mkdocs build --strict --config-file website/mkdocs.yml
+	$(BIN)/python -m website.links build/site
+
+# Every notebook of docs/notebooks, executed; about a minute.
+check-notebooks: $(SITE_READY)
+	$(SITE_PYTHON) -m website.notebooks --all
+
 # The environment alone.
 .venv: $(READY)
+
+# The site's tools stand in a folder of their own, so that what is tested has nothing of them.
+$(SITE_READY): website/requirements.txt $(READY)
+	rm -rf $(SITE_TOOLS)
+	$(BIN)/pip install --quiet --disable-pip-version-check --target $(SITE_TOOLS) --requirement website/requirements.txt
+	touch $(SITE_READY)
 
 $(READY): requirements.txt requirements-alone.txt pyproject.toml
 	@for tool in $(PYTHON) g++ perl; do \

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from bench.collectives import BUFFERS, table
-from hdnhw.collective.comparison import compared
-from hdnhw.collective.cost import any_partner_bound, lower_bound
+from hdnhw.collectives.comparison import compared
+from hdnhw.collectives.cost import any_partner_bound, lower_bound
 from hdnhw.model.collective import measure_allreduce
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.network import build

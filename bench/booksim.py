@@ -21,7 +21,9 @@ from typing import Any
 
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.measure import LoadSpec, measure, summarise
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
+from hdnhw.model.statistics import summarise
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.timing import buffers_per_vc
 from hdnhw.topology.metrics import neighbor_table

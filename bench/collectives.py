@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from hdnhw.collective.cost import corrected_formula, lower_bound, paper_formula
-from hdnhw.collective.exchange import exchange_schedule
-from hdnhw.collective.executor import Execution, execute
-from hdnhw.collective.operations import operation_schedule
+from hdnhw.collectives.cost import corrected_formula, lower_bound, paper_formula
+from hdnhw.collectives.exchange import exchange_schedule
+from hdnhw.collectives.executor import Execution, execute
+from hdnhw.collectives.operations import operation_schedule
 from hdnhw.model.collective import measure_network_exchange, measure_steps
-from hdnhw.routing.plan import plan
-from hdnhw.routing.statistics import routing_statistics
+from hdnhw.rules.plan import plan
+from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import OPERATIONS, FabricSpec, parse
 from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import degree_bounds, neighbor_table

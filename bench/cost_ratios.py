@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import log2, prod
 from pathlib import Path
 
-from hdnhw.report.cost_ratios import plot_cost_ratios
-from hdnhw.report.curves import check_plot
+from hdnhw.report.cost_ratios import draw_cost_ratios
+from hdnhw.report.figure import check_plot, save_figure
 from hdnhw.spec import complete, cube, hdn, parse, product, rdn, torus
 from hdnhw.spec.products import Factor, Product
 from hdnhw.topology.design import measure, search
@@ -175,7 +175,8 @@ def main() -> None:
     if options.plot:
         points = [(size, ratio(cost, size)) for cost, sizes in by_cost.items() for size in sizes]
         tori = [(prod(sizes), ratio(2 * len(sizes) + sum(size // 2 for size in sizes), prod(sizes))) for sizes in TORI]
-        plot_cost_ratios(points, rows, [most_by_moore(cost)[0] for cost in range(2, MOST_COST)], tori, options.plot)
+        moore = [most_by_moore(cost)[0] for cost in range(2, MOST_COST)]
+        save_figure(draw_cost_ratios(points, rows, moore, tori), options.plot)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import time
 from statistics import median
 
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.measure import LoadSpec, measure
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
 from hdnhw.spec import FabricSpec, parse
 
 LOAD = LoadSpec(rate=0.2, warmup=1000, cycles=10_000)

@@ -3,8 +3,8 @@
 import re
 import time
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
 
 SPECS = (
     "hdn(cube(2), [[0]])",

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import z3
 
-from hdnhw.collective.emulation import all_port_timetable, emulate, lower_bound_steps, published_steps
-from hdnhw.collective.guest import host_of
+from hdnhw.collectives.emulation import all_port_timetable, emulate, lower_bound_steps, published_steps
+from hdnhw.collectives.guest import host_of
 from hdnhw.spec import parse
 from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.network import build

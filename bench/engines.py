@@ -1,12 +1,12 @@
 """``make bench-engines``: total exchanges on engines in the emitted Verilog, beside the cost model; links used."""
 
 from bench.collectives import BUFFERS, NETWORKS, table
-from hdnhw.collective.exchange import exchange_schedule
-from hdnhw.collective.executor import execute
-from hdnhw.emit.fabric import emit_fabric
+from hdnhw.collectives.exchange import exchange_schedule
+from hdnhw.collectives.executor import execute
 from hdnhw.sim.collective import CollectiveBench
 from hdnhw.spec import CollectiveSpec, FabricSpec, parse
 from hdnhw.topology.network import build
+from hdnhw.verilog.fabric import emit_fabric
 
 MOST_NODES = 256
 """Of a network that is built: larger ones take more than half an hour each."""

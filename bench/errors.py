@@ -1,9 +1,9 @@
 """``make bench-errors``: wires of channels turned over at random in the emitted Verilog, and what packets meet."""
 
 from bench.collectives import table
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.errors import ErrorBench
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
 
 SPEC = "hdn(cube(2), [[0]])"
 PACKETS = {1: 250_000, 4: 150_000, 8: 100_000}

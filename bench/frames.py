@@ -3,13 +3,14 @@
 from math import ceil
 
 from bench.collectives import table
-from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.measure import LoadSpec, measure
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
 from hdnhw.sim.frame_rates import FrameRates, FrameTiming, Latencies, Rates
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
 from hdnhw.topology.metrics import distances_from
+from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
 NETWORKS = ("hdn(cube(1), [[]])", "rdn(cube(2), 1)")
 BYTES = (4, 28, 32, 64, 112, 256, 1500)

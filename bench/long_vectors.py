@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from bench.node_symmetry import MORE
-from hdnhw.collective.pipeline import make_pipeline, run_pipeline
-from hdnhw.collective.trees import every_tree, tree_family
-from hdnhw.papers.families import BASES, dual_nets
+from hdnhw.claims.families import BASES, dual_nets
+from hdnhw.collectives.pipeline import make_pipeline, run_pipeline
+from hdnhw.collectives.trees import every_tree, tree_family
 from hdnhw.spec import parse
 from hdnhw.topology.branchings import best_packing
 from hdnhw.topology.metrics import neighbor_table

@@ -11,7 +11,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from hdnhw.papers.families import BASES, dual_nets
+from hdnhw.claims.families import BASES, dual_nets
 from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table

@@ -6,9 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from hdnhw.routing.disjoint import disjoint_routes, length_bound, short_routes
-from hdnhw.routing.path_waypoints import waypoints_along
-from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.rules.disjoint import disjoint_routes, length_bound, short_routes
+from hdnhw.rules.path_waypoints import waypoints_along
+from hdnhw.rules.plan import RoutingPlan, plan
 from hdnhw.spec import parse
 from hdnhw.topology.disjoint import fault_of_paths, shortest_disjoint_paths
 from hdnhw.topology.metrics import neighbor_table

@@ -3,12 +3,24 @@
 import sys
 
 from bench.collectives import table
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.collective import CollectiveCase
 from hdnhw.sim.registers import RegisterBench
 from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
 
-NETWORKS = ("cube(2)", "hsn(2, cube(3))", "rdn(cube(3), 1)", "cube(7)", "torus(8, 16)", "hdn(cube(2), [[0], [0]])")
+NETWORKS = (
+    "cube(2)",
+    "torus(8)",
+    "torus(4, 4)",
+    "hdn(cube(2), [[0]])",
+    "hsn(2, cube(2))",
+    "rdn(cube(2), 1)",
+    "hsn(2, cube(3))",
+    "rdn(cube(3), 1)",
+    "cube(7)",
+    "torus(8, 16)",
+    "hdn(cube(2), [[0], [0]])",
+)
 
 ENGINES = CollectiveSpec(operations=REGISTER_OPERATIONS, operators=("sum", "max"))
 

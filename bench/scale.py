@@ -9,7 +9,8 @@ from multiprocessing import get_context
 from resource import RUSAGE_SELF, getrusage
 
 from hdnhw.model.fabric import model_of
-from hdnhw.model.measure import LoadSpec, measure
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
 from hdnhw.spec import FabricSpec, parse
 
 CYCLES = 1000

@@ -2,10 +2,10 @@
 
 import time
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.stimulus import make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
 
 SPEC = "rdn(cube(3), 1)"
 PACKETS = 100_000

@@ -1,7 +1,7 @@
 """Total exchange with as few start-ups and words as there can be, on nested dual-nets: ``make bench-total-exchange``.
 
 The schedule of docs/results/01-total-exchange.md, put together from those of cycles and edges, is run message by
-message on networks whose neighbours hdnhw gives. It shares no line with hdnhw.collective.
+message on networks whose neighbours hdnhw gives. It shares no line with hdnhw.collectives.
 """
 
 import argparse
@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.exchange import exchange_schedule
-from hdnhw.collective.executor import execute
-from hdnhw.papers.families import BASES, dual_nets
+from hdnhw.claims.families import BASES, dual_nets
+from hdnhw.collectives.exchange import exchange_schedule
+from hdnhw.collectives.executor import execute
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table, nested_average_distance, table_distances
 from hdnhw.topology.orbits import representatives

@@ -6,9 +6,9 @@ from hdnhw.boards.bitstream import build_bitstream
 from hdnhw.boards.catalogue import PACKETS, SIMULATED_PACKETS, Board, find_board
 from hdnhw.boards.terminal import check_packets
 from hdnhw.cli import Result, fabric_spec, say
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flow.tools import ToolError
 from hdnhw.spec import FabricSpec
+from hdnhw.verilog.fabric import emit_fabric
 
 __all__ = ["build"]
 

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.boards.terminal import Terminal, TrafficKind, balance_width
-from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["COUNT_WIDTH", "EVENTS", "Exerciser", "Tally"]
 

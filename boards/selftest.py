@@ -11,10 +11,10 @@ from hdnhw.boards.exerciser import COUNT_WIDTH, Exerciser
 from hdnhw.boards.pattern import HeadFormat
 from hdnhw.boards.script import Count, ScriptPlayer, self_test_script
 from hdnhw.boards.uart import UartTransmitter
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
 from hdnhw.spec import SpecError
 from hdnhw.timing import SlotTiming
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["SelfTest", "check_testable", "default_quiet_cycles"]
 

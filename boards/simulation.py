@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hdnhw.boards.selftest import SelfTest, check_testable
-from hdnhw.emit.fabric import EmittedFabric
-from hdnhw.emit.verilog import module_text
 from hdnhw.sim.listener import hear
 from hdnhw.sim.simulator import BUILD_ROOT
+from hdnhw.verilog.fabric import EmittedFabric
+from hdnhw.verilog.verilog import module_text
 
 __all__ = ["hear_self_test", "self_test_sources"]
 

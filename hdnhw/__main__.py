@@ -17,4 +17,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    exec("")  # a KeyboardInterrupt that passed an exec of a text (dataclasses have one) is noted until the next: then
+    # Python, with -m, dies of SIGINT whatever the status
+    sys.exit(status)

@@ -21,6 +21,7 @@ __all__ = [
     "FrameFormat",
     "GeneratorFormat",
     "HeaderFormat",
+    "JointFormat",
     "MemoryFormat",
     "MemoryKind",
     "MessageFormat",
@@ -348,6 +349,10 @@ class NumberFormat(HeaderFormat):
         How they may be combined, of :data:`hdnhw.spec.OPERATORS`; empty if they never are.
     numbers : str
         One of :data:`hdnhw.spec.INTEGERS`: what a flit is then made of, the first one in its least significant bits.
+    message_packets : int
+        Packets of a message.
+    has_kind : bool
+        Whether engines send packets of another format too: then ``kind``, behind ``dst`` in the head flit, says which.
 
     Raises
     ------
@@ -357,6 +362,8 @@ class NumberFormat(HeaderFormat):
 
     operators: tuple[str, ...]
     numbers: str
+    message_packets: int = 1
+    has_kind: bool = False
 
     def __post_init__(self) -> None:
         self.check_room("collective engines")
@@ -381,10 +388,15 @@ class NumberFormat(HeaderFormat):
         """Bits that say which of several operators is used."""
         return max(0, len(self.operators) - 1).bit_length()
 
+    @property
+    def part_width(self) -> int:
+        """Bits that say which packet of its message one is, of several."""
+        return (self.message_packets - 1).bit_length()
+
 
 @dataclass(frozen=True)
 class MessageFormat(NumberFormat):
-    """How collective engines send messages: header flits, then data flits, one message a packet.
+    """How collective engines send messages: packets of header flits and data flits, one or several a message.
 
     Attributes
     ----------
@@ -395,6 +407,8 @@ class MessageFormat(NumberFormat):
         Whether the header says for whom a message is.
     operators : tuple of str
     numbers : str
+    message_packets : int
+    has_kind : bool
         See :class:`NumberFormat`.
 
     Examples
@@ -402,6 +416,8 @@ class MessageFormat(NumberFormat):
     >>> messages = MessageFormat(FlitFormat(32, 4, 8), 6, True, ("sum", "max"), "int16")
     >>> messages.number_width, messages.is_signed, messages.header_positions["operator"]
     (16, True, {'offset': 19, 'width': 1})
+    >>> MessageFormat(FlitFormat(32, 4, 8), 6, True, message_packets=5).header_positions["part"]
+    {'offset': 12, 'width': 3}
     """
 
     flits: FlitFormat
@@ -409,18 +425,22 @@ class MessageFormat(NumberFormat):
     has_target: bool
     operators: tuple[str, ...] = ()
     numbers: str = INTEGERS[0]
+    message_packets: int = 1
+    has_kind: bool = False
 
     @cached_property
     def header_fields(self) -> dict[str, int]:
         """See :class:`HeaderFormat`.
 
         ``dst`` is the neighbor that the packet goes to, ``source`` and ``target`` are those of the message, packed
-        addresses; ``send`` is the number of the send; ``parity`` that of the operations that the sender has ended;
-        ``ready`` says that the sender has begun the step and takes all that is for it; ``last`` that nothing more comes
-        by this send; ``holds`` that there is a message; ``operator`` is the place of its operator, of several.
+        addresses; ``part`` is the number of the packet within its message, of several; ``send`` is the number of the
+        send; ``parity`` that of the operations that the sender has ended; ``ready`` says that the sender has begun the
+        step and takes all that is for it; ``last`` that nothing more comes by this send; ``holds`` that there is
+        something of a message; ``operator`` is the place of its operator, of several.
         """
         width = self.flits.address_width
-        fields = {"dst": width, "source": width, "target": width if self.has_target else 0}
+        fields = {"dst": width, "kind": int(self.has_kind)}
+        fields |= {"source": width, "target": width if self.has_target else 0, "part": self.part_width}
         fields |= {"send": max(1, (self.num_sends - 1).bit_length()), "parity": 1, "ready": 1, "last": 1, "holds": 1}
         fields["operator"] = self.operator_width
         return {name: bits for name, bits in fields.items() if bits}
@@ -437,6 +457,7 @@ class RegisterFormat(NumberFormat):
         Packets of an operation, the most of any.
     operators : tuple of str
     numbers : str
+    has_kind : bool
         See :class:`NumberFormat`.
 
     Examples
@@ -449,6 +470,7 @@ class RegisterFormat(NumberFormat):
     packets: int
     operators: tuple[str, ...]
     numbers: str
+    has_kind: bool = False
 
     @cached_property
     def header_fields(self) -> dict[str, int]:
@@ -457,7 +479,60 @@ class RegisterFormat(NumberFormat):
         ``dst`` is the packed address of the neighbor that the packet goes to; ``packet`` is its number among those of
         all steps of the operation; ``parity`` that of the operations that the sender has ended.
         """
-        return {"dst": self.flits.address_width, "packet": max(1, (self.packets - 1).bit_length()), "parity": 1}
+        kind = {"kind": 1} if self.has_kind else {}
+        return {"dst": self.flits.address_width, **kind, "packet": max(1, (self.packets - 1).bit_length()), "parity": 1}
+
+
+@dataclass(frozen=True)
+class JointFormat(NumberFormat):
+    """How engines that are joined from several send packets: each part as by itself, with a bit that says which it is.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    operators : tuple of str
+    numbers : str
+        See :class:`NumberFormat`.
+    parts : tuple of NumberFormat
+        By the value of ``kind``; of several, each has it.
+    message_packets : int
+        Of the part that moves messages, see :class:`NumberFormat`.
+
+    Raises
+    ------
+    SpecError
+        If the head flit has no room for ``kind``.
+
+    Examples
+    --------
+    >>> flits, numbers = FlitFormat(32, 4, 8), {"operators": ("sum", "max"), "numbers": "int16", "has_kind": True}
+    >>> parts = MessageFormat(flits, 6, True, **numbers), RegisterFormat(flits, 6, **numbers)
+    >>> joint = JointFormat(flits, ("sum", "max"), "int16", parts)
+    >>> joint.header_positions["kind"], joint.part_of(1 << 4) is parts[1]
+    ({'offset': 4, 'width': 1}, True)
+    """
+
+    flits: FlitFormat
+    operators: tuple[str, ...]
+    numbers: str
+    parts: tuple[NumberFormat, ...]
+    message_packets: int = 1
+
+    def __post_init__(self) -> None:
+        if self.header_width > self.flits.flit_width:
+            raise SpecError(
+                f"flit width must be at least {self.header_width} bits for engines that move messages and combine in "
+                f"registers, not {self.flits.flit_width}"
+            )
+
+    @cached_property
+    def header_fields(self) -> dict[str, int]:
+        """What the headers of all parts begin with; see :class:`HeaderFormat`."""
+        return {name: width for name, width in self.parts[0].header_fields.items() if name in ("dst", "kind")}
+
+    def part_of(self, word: int) -> NumberFormat:
+        """Return the format of a packet, read from its bits."""
+        return self.parts[self.fields_of(word).get("kind", 0)]
 
 
 @dataclass(frozen=True)

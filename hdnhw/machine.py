@@ -4,29 +4,32 @@ Model, RTL, emission, synthesis, benches and boards are handed a :class:`Machine
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.instructions import RegisterProgram, make_register_program
-from hdnhw.collective.program import Program, make_program
+from hdnhw.collectives.barrier import barrier_rounds
+from hdnhw.collectives.instructions import RegisterProgram, make_register_program
+from hdnhw.collectives.program import Program, make_program
 from hdnhw.crc import check_width
 from hdnhw.flit import (
     FlitFormat,
     FrameFormat,
     GeneratorFormat,
     HeaderFormat,
+    JointFormat,
     MemoryFormat,
     MessageFormat,
     RegisterFormat,
     RelayFormat,
 )
 from hdnhw.frames import FramePool
-from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.rules.plan import RoutingPlan, plan
 from hdnhw.spec import (
+    BARRIER,
     AxiMemorySpec,
     AxiStreamSpec,
     CollectiveSpec,
@@ -57,6 +60,8 @@ class Machine:
     spec : FabricSpec
     plan : RoutingPlan
         Of the spec's network, modes and lanes.
+    shares_packets : bool
+        Whether its collective engines are parts of engines that send packets of another kind too.
 
     Raises
     ------
@@ -67,6 +72,7 @@ class Machine:
 
     spec: FabricSpec
     plan: RoutingPlan
+    shares_packets: bool = False
 
     def __post_init__(self) -> None:
         _ = self.flits, self.endpoint_format
@@ -215,8 +221,36 @@ class Machine:
 
     @property
     def in_registers(self) -> bool:
-        """Whether it has collective engines for operations in registers."""
+        """Whether it has collective engines for operations in registers alone."""
         return isinstance(self.spec.endpoints, CollectiveSpec) and self.spec.endpoints.in_registers
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether its collective engines are joined from several: see :class:`hdnhw.spec.CollectiveSpec`."""
+        return isinstance(self.spec.endpoints, CollectiveSpec) and self.spec.endpoints.is_joint
+
+    @cached_property
+    def parts(self) -> "tuple[Machine, ...]":
+        """The same machine with each part of its collective engines by itself; that itself where they are not joined.
+
+        Of two parts, the one that moves messages is the first.
+        """
+        endpoints = self.spec.endpoints
+        if not (isinstance(endpoints, CollectiveSpec) and endpoints.is_joint):
+            return (self,)
+        shares = len(endpoints.parts) > 1
+        return tuple(Machine(replace(self.spec, endpoints=part), self.plan, shares) for part in endpoints.parts)
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """What its collective engines can do, in the order of the numbers by which a host asks for it."""
+        assert isinstance(self.spec.endpoints, CollectiveSpec)
+        return self.spec.endpoints.operations
+
+    @cached_property
+    def rounds(self) -> int:
+        """Of the barrier of collective engines, 0 if they have none."""
+        return barrier_rounds(self.network) if BARRIER in self.operations else 0
 
     @cached_property
     def register_program(self) -> RegisterProgram:
@@ -249,11 +283,17 @@ class Machine:
 
 
 def _collective_format(machine: Machine, endpoints: CollectiveSpec) -> HeaderFormat:
+    numbers: dict[str, Any] = {"operators": endpoints.operators, "numbers": endpoints.numbers}
+    if endpoints.is_joint:
+        parts = tuple(part.endpoint_format for part in machine.parts)
+        return JointFormat(machine.flits, **numbers, parts=parts, message_packets=endpoints.message_packets)
+    numbers["has_kind"] = machine.shares_packets
     if machine.in_registers:
-        return RegisterFormat(machine.flits, machine.register_program.packets, endpoints.operators, endpoints.numbers)
+        return RegisterFormat(machine.flits, machine.register_program.packets, **numbers)
     program = machine.program
-    operators = endpoints.operators if program.combines else ()
-    return MessageFormat(machine.flits, len(program.sends), program.reads_target, operators, endpoints.numbers)
+    numbers |= {"operators": endpoints.operators if program.combines else ()}
+    numbers |= {"message_packets": endpoints.message_packets}
+    return MessageFormat(machine.flits, len(program.sends), program.reads_target, **numbers)
 
 
 _FORMATS: Mapping[str, Callable[[Machine, Any], HeaderFormat]] = {

@@ -1,12 +1,15 @@
 """Processes that work in parallel: none outlives the one that started them."""
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import active_children, get_context, parent_process
+from contextlib import contextmanager
+from multiprocessing import active_children, parent_process
+from multiprocessing.context import ForkServerContext, ForkServerProcess, SpawnContext, SpawnProcess
 from queue import SimpleQueue
 from threading import Thread
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from hdnhw.signals import deferred
@@ -17,10 +20,44 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Let a process that starts now not run the main module again, which Python does so that it can find things there.
+
+    What works here finds everything in packages; and a script, or a program that is typed in, can call it as it is.
+    """
+    main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+class _Spawned(SpawnProcess):
+    def start(self) -> None:
+        with _without_main():
+            super().start()
+
+
+class _Forked(ForkServerProcess):
+    def start(self) -> None:
+        with _without_main():
+            super().start()
+
+
+class _Spawning(SpawnContext):
+    Process = _Spawned
+
+
+class _Forking(ForkServerContext):
+    Process = _Forked
+
+
 class Processes(ProcessPoolExecutor):
     """An executor whose processes end with it: at once after an error, and when the one that started them is killed.
 
-    Ctrl-C reaches all processes of a terminal; these leave it to the one that started them.
+    Ctrl-C reaches all processes of a terminal; these leave it to the one that started them. They do not run the main
+    module: functions and classes of it cannot be given to them.
 
     Parameters
     ----------
@@ -35,7 +72,7 @@ class Processes(ProcessPoolExecutor):
     """
 
     def __init__(self, count: int, *, method: str = "spawn", preload: tuple[str, ...] = (), **options: Any) -> None:
-        context = get_context(method)
+        context = _Forking() if method == "forkserver" else _Spawning()
         if preload:
             context.set_forkserver_preload(list(preload))
         self._others = set(active_children())

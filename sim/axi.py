@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.sim.clocks import PERIOD_NS, draw_periods
 from hdnhw.sim.runner import TopLevelBench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import AxiStreamSpec
 from hdnhw.topology.address import AddressLayout
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["AxiBench", "AxiVerdict", "check_frames", "make_frames"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hdnhw.flit import FlitFormat
 from hdnhw.machine import Machine
-from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.rules.compiled import VC_SHIFT
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
 __all__ = [
@@ -231,7 +231,7 @@ def count_hop_mismatches(folder: Path, machine: Machine) -> int:
     """Return how many ordered pairs took a path that is not the plan's, or not as long as it must be.
 
     The hop count must be at least the breadth-first distance, and equal to it where the rule is known to be shortest
-    (see ``is_shortest`` of :class:`hdnhw.routing.hop.HopRule`).
+    (see ``is_shortest`` of :class:`hdnhw.rules.hop.HopRule`).
     """
     network, plan = machine.network, machine.plan
     nodes = network.num_nodes

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.sim.runner import TopLevelBench
 from hdnhw.sim.simulator import BUILD_ROOT
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["PERIOD_NS", "ClockBench", "ClockVerdict", "check_packets", "draw_periods"]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.barrier import barrier_cycles
-from hdnhw.collective.operators import operator_of
-from hdnhw.collective.program import messages_of
-from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.collectives.barrier import barrier_cycles
+from hdnhw.collectives.operators import operator_of
+from hdnhw.collectives.program import messages_of
 from hdnhw.flit import NumberFormat
 from hdnhw.flow.tools import ToolError
+from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.sim.check import log_rows
@@ -24,6 +24,7 @@ from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
 from hdnhw.spec import BARRIER, CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = [
     "BarrierVerdict",
@@ -42,7 +43,7 @@ BARRIERS, MOST_PAUSE = 8, 200
 
 def numbers_of(messages: NumberFormat, words: Iterable[int]) -> npt.NDArray[Any]:
     """Return the data of some messages as rows of numpy's own numbers."""
-    size = messages.payload_flits * messages.flits.flit_width // 8
+    size = messages.message_packets * messages.payload_flits * messages.flits.flit_width // 8
     data = b"".join(int(word).to_bytes(size, "little") for word in words)
     return np.frombuffer(data, messages.numbers).reshape(-1, size * 8 // messages.number_width)
 
@@ -57,6 +58,11 @@ def reduced(messages: NumberFormat, words: Iterable[int], operator: str) -> int:
     return word_of(operator_of(operator, messages.numbers).combine_all(numbers_of(messages, words)))
 
 
+def _cut(word: int, pieces: int, bits: int) -> list[int]:
+    """Return a number in pieces of so many bits, the least significant first."""
+    return [word >> bits * place & (1 << bits) - 1 for place in range(pieces)]
+
+
 @dataclass(frozen=True)
 class OperationVerdict:
     """What a run of one operation showed.
@@ -67,12 +73,12 @@ class OperationVerdict:
     messages : int
         Results that nodes had to get.
     lost : int
-        Of these, how many they did not.
+        Packets of these that they did not.
     wrong : int
-        Results with other data than the source gave for the node, or than what all gave comes to, from another source,
-        or twice.
+        Packets of results with other data than the source gave for the node, or than what all gave comes to, from
+        another source, of another place in the message, or twice.
     send_mismatches : int
-        Steps, nodes and ports by which other messages went out than by the executor's count, and packets that say that
+        Steps, nodes and ports by which other packets went out than by the executor's count, and packets that say that
         they are of another operation's step.
     cycles : int
         From the last flit of a node's own messages to the last node's end.
@@ -151,6 +157,10 @@ class CollectiveCase:
     pause : int
         Most cycles that a host waits before it asks for an operation; they wait for different times.
     seed : int
+    ahead : bool
+        Whether hosts offer the next operation while one runs; without pauses.
+    early : bool
+        Whether hosts offer messages before their operation has been taken.
     resets : sequence of int
         Cycles after each of which all is reset, and begins again.
     """
@@ -159,6 +169,8 @@ class CollectiveCase:
     operators: Sequence[str] = ()
     stall: int = 0
     pause: int = 0
+    ahead: bool = False
+    early: bool = False
     seed: int = 1
     resets: Sequence[int] = ()
 
@@ -172,20 +184,31 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         With collective engines.
     root : Path, optional
         Folder for builds.
+    part : Machine, optional
+        That part of the engines whose operations are looked at; by default all.
     """
 
     name, module, kind = "collective", "hdnhw.sim.collective_bench", CollectiveSpec
 
-    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
+    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT, part: Machine | None = None) -> None:
         super().__init__(fabric, root=root)
+        self.machine = part or fabric.machine
+        self._part_benches: list[CollectiveBench] = [self]
         self.network, self.address = self.machine.network, self.machine.address
 
     @classmethod
     def of(cls, fabric: EmittedFabric) -> "CollectiveBench":
         """See :meth:`Bench.of`."""
+        from hdnhw.sim.joint import JointBench
         from hdnhw.sim.registers import RegisterBench
 
+        if fabric.machine.is_joint:
+            return JointBench(fabric)
         return RegisterBench(fabric) if fabric.machine.in_registers else cls(fabric)
+
+    def part_of(self, operation: str) -> "CollectiveBench":
+        """Return the bench of the part that has an operation; of a barrier of joined engines this one."""
+        return next((part for part in self._part_benches if operation in part.machine.operations), self)
 
     @property
     def program(self) -> Any:
@@ -206,17 +229,20 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             (verdict,) = self.run_case(CollectiveCase([operation])).verdict.operations
         except ToolError as error:
             return {"delivered": False, "error": str(error)}
-        length = self.machine.spec.packet_length
-        return {"delivered": verdict.passed, **asdict(verdict), "packet_length": length} | self.costs(operation)
+        sizes = {"packet_length": self.machine.spec.packet_length}
+        sizes["data_flits"] = self.part_of(operation).machine.endpoint_format.payload_flits
+        return {"delivered": verdict.passed, **asdict(verdict)} | sizes | self.costs(operation)
 
     def costs(self, operation: str) -> dict[str, Any]:
         """Return what the cost model says of an operation."""
         cost, startup = self.program.cost_of(operation), startup_cycles(self.machine.timing)
+        packets, endpoints = self.machine.endpoint_format.message_packets, self.fabric.manifest["endpoints"]
         return {
-            "message_buffers": self.fabric.manifest["endpoints"]["message_buffers"],
+            "message_packets": packets,
+            "message_buffers": endpoints.get("messages", endpoints)["message_buffers"],
             "startup_cycles": startup,
             "word_cycles": 1,
-            "cost_cycles": cost.startups * startup + cost.words * self.machine.spec.packet_length,
+            "cost_cycles": cost.startups * startup + cost.words * packets * self.machine.spec.packet_length,
         }
 
     def measure_barriers(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
@@ -248,8 +274,9 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         return bool(events) and events[-1].split()[0] == "end"
 
     @property
-    def _data_flits(self) -> int:
-        return int(self.machine.endpoint_format.payload_flits)
+    def _message_bits(self) -> int:
+        messages: NumberFormat = self.machine.endpoint_format
+        return messages.message_packets * messages.payload_flits * self.machine.spec.flit_width
 
     def data_of(self, place: int, operation: str) -> npt.NDArray[np.object_]:
         """Return random messages of one operation of a case.
@@ -261,11 +288,16 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         """
         nodes, root = self.network.num_nodes, self.program.source_of(operation)
         rng = random.Random(f"{operation} {place}")
-        bits = self._data_flits * self.machine.spec.flit_width
         data = np.zeros((nodes, messages_of(operation, nodes)), object)
         for source in range(nodes) if root is None else [root]:
-            data[source] = [rng.getrandbits(bits) for _ in range(data.shape[1])]
+            data[source] = [rng.getrandbits(self._message_bits) for _ in range(data.shape[1])]
         return data
+
+    @property
+    def _spare_bits(self) -> int:
+        """Bits below a result in the log, where other parts have more data flits."""
+        data_flits: list[int] = [part.endpoint_format.payload_flits for part in self.fabric.machine.parts]
+        return (max(data_flits) - int(self.machine.endpoint_format.payload_flits)) * self.machine.spec.flit_width
 
     def _own_messages(self, place: int, operation: str) -> dict[int, Sequence[int]]:
         """Return the messages of those nodes that have some."""
@@ -276,15 +308,16 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
 
     def write(self, case: CollectiveCase, folder: Path) -> dict[str, Any]:
         """See :meth:`Bench.write`."""
-        nodes = self.network.num_nodes
+        nodes, width = self.network.num_nodes, self.machine.spec.flit_width
         rng = random.Random(case.seed)
         flits: list[int] = []
         first = [0]
         for place, operation in enumerate(case.operations):
-            own_of = self._own_messages(place, operation)
+            part = self.part_of(operation)
+            own_of = part._own_messages(place, operation)
             for node in range(nodes):
                 own: Sequence[int] = own_of.get(node, ())
-                flits += [flit for word in own for flit in self.machine.flits.split(word)[: self._data_flits]]
+                flits += [flit for word in own for flit in _cut(word, part._message_bits // width, width)]
                 first.append(len(flits))
         if len(flits) > FLITS or len(case.operations) > MOST_OPERATIONS:
             raise ValueError(f"case must have at most {MOST_OPERATIONS} operations and {FLITS} flits, not {len(flits)}")
@@ -296,10 +329,16 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             pause=[rng.randint(0, case.pause) for _ in range(nodes * len(case.operations))],
             seeds=terminal_seeds(nodes, case.seed),
         )
-        limit = 100_000 + len(case.operations) * 40 * self.machine.spec.packet_length * nodes * nodes
+        packets = self.machine.endpoint_format.message_packets
+        limit = 100_000 + len(case.operations) * 40 * packets * self.machine.spec.packet_length * nodes * nodes
         plusargs = {"count": len(case.operations), "total": max(1, len(flits)), "limit": limit}
         return {
-            "plusargs": [f"+{name}={value}" for name, value in (plusargs | {"stall": case.stall}).items()],
+            "plusargs": [
+                f"+{name}={value}"
+                for name, value in (
+                    plusargs | {"stall": case.stall, "ahead": int(case.ahead), "early": int(case.early)}
+                ).items()
+            ],
             "extra_env": reset_environment(case.resets),
         }
 
@@ -311,7 +350,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
 
     def _asked(self, case: CollectiveCase, place: int) -> int:
         """Return what a host asks for: an operation and, above it, an operator."""
-        names = list(self.program.operations)
+        names = list(self.machine.operations)
         messages: NumberFormat = self.machine.endpoint_format
         number = names.index(case.operations[place])
         if not messages.operator_width:
@@ -327,11 +366,15 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
                 of_barrier = [row for row in sends if self._place_of(case, row) == place]
                 verdicts.append(self._check_barrier(place, events, of_barrier))
                 continue
-            due = self._due(operation, self.data_of(place, operation), self._operator(case, place))
+            part = self.part_of(operation)
+            due = part._due(operation, part.data_of(place, operation), self._operator(case, place))
             count = sum(map(len, due))
             of_place = [row[1:] for row in results if int(row[0]) == place]
-            lost, wrong = self._check_results(due, of_place)
-            mismatches = self._check_sends(operation, [row for row in sends if self._place_of(case, row) == place])
+            lost, wrong = part._check_results(part._parts(due), of_place)
+            of_place = [row for row in sends if self._place_of(case, row) == place]
+            own = [row for row in of_place if self._sender_of(int(row[3], 16)) is part]
+            parity = len(part._before(case, place)) % 2
+            mismatches = part._check_sends(operation, parity, own) + len(of_place) - len(own)
             cycle = {
                 what: max((int(row[3]) for row in events if row[0] == what and int(row[1]) == place), default=0)
                 for what in ("loaded", "done")
@@ -349,7 +392,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         )
         nodes = range(self.network.num_nodes)
         last = max(entered.values(), default=0)
-        due = last + barrier_cycles(self.program.rounds, self.machine.spec.channel_registers)
+        due = last + barrier_cycles(self.machine.rounds, self.machine.spec.channel_registers)
         waits_for_some = len(entered) < len(nodes)
         return BarrierVerdict(
             BARRIER,
@@ -377,13 +420,36 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             return [dict(blocks) for _ in range(nodes)]
         return [{node: blocks[node]} if node in targets else {} for node in range(nodes)]
 
-    def _check_results(self, due: list[dict[int, int]], rows: list[list[str]]) -> tuple[int, int]:
+    def _parts(self, due: list[dict[int, int]]) -> list[dict[tuple[int, int], int]]:
+        """Return the data that each node must get packet by packet, by source and number within the message."""
+        packets = self.machine.endpoint_format.message_packets
+        return [
+            {
+                (source, part): data
+                for source, word in messages.items()
+                for part, data in enumerate(_cut(word, packets, self._message_bits // packets))
+            }
+            for messages in due
+        ]
+
+    def _check_results(self, due: list[dict[tuple[int, int], int]], rows: list[list[str]]) -> tuple[int, int]:
         wrong = 0
         number = {self.address.of_node(node): node for node in range(self.network.num_nodes)}
-        for node, source, word in rows:
-            if due[int(node)].pop(number.get(int(source), -1), None) != int(word, 16):
-                wrong += 1
+        for node, source, part, flits, word in rows:
+            data = int(word, 16) >> self._spare_bits
+            there = due[int(node)].pop((number.get(int(source), -1), int(part)), None)
+            wrong += there != data or int(flits) != self.machine.endpoint_format.payload_flits
         return sum(map(len, due)), wrong
+
+    def _sender_of(self, word: int) -> "CollectiveBench":
+        """Return the bench of the part that sent a packet, by the bits of its header."""
+        kind: int = self.machine.endpoint_format.fields_of(word).get("kind", 0)
+        return self._part_benches[kind]
+
+    def _before(self, case: CollectiveCase, place: int) -> list[int]:
+        """Return the places of operations before one in which this part sends packets."""
+        places = [place for place, name in enumerate(case.operations[:place]) if name in self.machine.operations]
+        return [place for place in places if case.operations[place] != BARRIER]
 
     def _place_of(self, case: CollectiveCase, row: list[str]) -> int:
         """Return the place of the operation that a packet belongs to.
@@ -391,23 +457,24 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         A node without results, as in a gather, can have ended its operation while its last packet leaves; the parity
         of the packet tells it from one of the next operation. A barrier has no packets, and no parity.
         """
-        place, parity = int(row[0]), self.machine.endpoint_format.fields_of(int(row[3], 16))["parity"]
-        moving = [other for other, operation in enumerate(case.operations) if operation != BARRIER]
-        before = [other for other in moving if other < place]
-        if before and len(before) % 2 != parity:
+        place, word = int(row[0]), int(row[3], 16)
+        part = self._sender_of(word)
+        before = part._before(case, place)
+        if before and len(before) % 2 != part.machine.endpoint_format.fields_of(word)["parity"]:
             return before[-1]
         return place
 
-    def _check_sends(self, operation: str, rows: list[list[str]]) -> int:
+    def _check_sends(self, operation: str, parity: int, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
         numbers = self.program.numbers_of(list(self.program.schedules).index(operation))
-        first, strays, due = self.program.sends[numbers.start].step, 0, self.program.sent_in(operation)
+        first, strays = self.program.sends[numbers.start].step, 0
+        due = self.program.sent_in(operation) * self.machine.endpoint_format.message_packets
         sent = np.zeros_like(due)
         for _, node, _, text in rows:
             header = self.machine.endpoint_format.fields_of(int(text, 16))
-            if header["send"] not in numbers:
+            if header["send"] not in numbers or header["parity"] != parity:
                 strays += 1
             elif header["holds"]:
                 send = self.program.sends[header["send"]]
-                sent[send.step - first, int(node), send.port] += 1
+                sent[send.step - first, int(node), self.program.port_of(send.link, int(node))] += 1
         return strays + int((sent != due).sum())

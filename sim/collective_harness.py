@@ -1,12 +1,14 @@
 """The test bench around a fabric with collective engines, in SystemVerilog: a host at every node, and logs.
 
-A host offers its node the operations of a case one after the other, each after a pause of its own, and then its
-messages; it takes results. Hosts of odd nodes may stall. All that is accepted is written to logs; no Python runs in a
-cycle.
+A host offers its node the operations of a case one after the other, each after a pause of its own, or as soon as the
+one before has been taken, and its messages then, or before; it takes results. Hosts of odd nodes may stall. All that is
+accepted is written to logs, results with how many flits they had; no Python runs in a cycle. Of engines whose packets
+have headers of two lengths, the headers in the log are of the longer one, and results of fewer data flits stand in the
+most significant bits.
 """
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.sim.harness import ADVANCE
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["FLITS", "MOST_OPERATIONS", "collective_harness_text"]
 
@@ -22,10 +24,11 @@ module bench (
   localparam integer NODES = {nodes};
   localparam integer LENGTH = {length};
   localparam integer HEADERS = {headers};
-  localparam integer DATA = LENGTH - HEADERS;
+  localparam integer DATA = {data};
   localparam integer WIDTH = {width};
   localparam integer ADDRESS = {address};
   localparam integer OPERATION = {operation};
+  localparam integer RESULT = {result};
   localparam integer FLITS = {flits};
   localparam integer MOST = {most};
 
@@ -34,7 +37,7 @@ module bench (
   reg [31:0] first [0:MOST*NODES];
   reg [31:0] pause [0:MOST*NODES-1];
   reg [31:0] seeds [0:NODES-1];
-  integer count, limit, stall, total, results, sends, events;
+  integer count, limit, stall, ahead, early, total, results, sends, events;
 
   reg operation_valid [0:NODES-1];
   wire operation_ready [0:NODES-1];
@@ -44,7 +47,7 @@ module bench (
   reg [WIDTH-1:0] message_payload [0:NODES-1];
   wire result_valid [0:NODES-1];
   reg result_ready [0:NODES-1];
-  wire [WIDTH+ADDRESS:0] result_payload [0:NODES-1];
+  wire [RESULT-1:0] result_payload [0:NODES-1];
   wire done [0:NODES-1];
   wire [15:0] dropped [0:NODES-1];
   wire inject_valid [0:NODES-1];
@@ -60,21 +63,26 @@ module bench (
   reg [31:0] cycle, left;
   reg [31:0] current [0:NODES-1];
   reg [31:0] waits [0:NODES-1];
+  reg [31:0] offered [0:NODES-1];
   reg [31:0] pointer [0:NODES-1];
   reg [31:0] position [0:NODES-1];
   reg [31:0] state [0:NODES-1];
   reg was_done [0:NODES-1];
-  reg asked [0:NODES-1];
+  reg [31:0] taken [0:NODES-1];
   reg [LENGTH*WIDTH-1:0] header [0:NODES-1];
   reg [DATA*WIDTH-1:0] collected [0:NODES-1];
+  reg [31:0] came [0:NODES-1];
   integer n;
   reg [31:0] word;
+  reg asks, offers;  // what is not valid is junk
 
 {advance}
   initial begin
     if (!$value$plusargs("count=%d", count)) $finish;
     if (!$value$plusargs("limit=%d", limit)) $finish;
     if (!$value$plusargs("stall=%d", stall)) $finish;
+    if (!$value$plusargs("ahead=%d", ahead)) $finish;
+    if (!$value$plusargs("early=%d", early)) $finish;
     if (!$value$plusargs("total=%d", total)) $finish;
     $readmemh("flits.hex", flits, 0, total - 1);
     $readmemh("operations.hex", operations, 0, count - 1);
@@ -97,11 +105,13 @@ module bench (
       for (n = 0; n < NODES; n = n + 1) begin
         current[n] = 0;
         waits[n] = pause[n];
+        offered[n] = 0;
         pointer[n] = first[n];
         position[n] = 0;
+        came[n] = 0;
         state[n] = seeds[n];
         was_done[n] = 0;
-        asked[n] = 0;
+        taken[n] = 0;
         operation_valid[n] <= 0;
         message_valid[n] <= 0;
         result_ready[n] <= 0;
@@ -112,20 +122,28 @@ module bench (
       for (n = 0; n < NODES; n = n + 1) begin
         state[n] = advance(state[n]);
         if (operation_valid[n] && operation_ready[n]) begin
-          asked[n] = 1;
-          $fwrite(events, "asked %0d %0d %0d\\n", current[n], n, cycle);
+          $fwrite(events, "asked %0d %0d %0d\\n", taken[n], n, cycle);
+          taken[n] = taken[n] + 1;
         end
         if (message_valid[n] && message_ready[n]) begin
           pointer[n] = pointer[n] + 1;
-          if (pointer[n] == first[current[n] * NODES + n + 1])
-            $fwrite(events, "loaded %0d %0d %0d\\n", current[n], n, cycle);
+          if (pointer[n] == first[offered[n] * NODES + n + 1])
+            $fwrite(events, "loaded %0d %0d %0d\\n", offered[n], n, cycle);
+        end
+        if (offered[n] < count && (early != 0 || offered[n] < current[n])
+          && pointer[n] == first[offered[n] * NODES + n + 1]) begin
+          offered[n] = offered[n] + 1;
+          pointer[n] = first[offered[n] * NODES + n];
         end
         if (result_valid[n] && result_ready[n]) begin
           if (DATA == 1) collected[n] = result_payload[n][WIDTH-1:0];
           else collected[n] = {{result_payload[n][WIDTH-1:0], collected[n][DATA*WIDTH-1:WIDTH % (DATA*WIDTH)]}};
-          if (result_payload[n][WIDTH+ADDRESS])
-            $fwrite(results, "%0d %0d %0d %h\\n", current[n], n,
-              result_payload[n][WIDTH +: ADDRESS], collected[n]);
+          came[n] = came[n] + 1;
+          if (result_payload[n][RESULT-1]) begin
+            $fwrite(results, "%0d %0d %0d %0d %0d %h\\n", current[n], n,
+              result_payload[n][WIDTH +: ADDRESS], {part}, came[n], collected[n]);
+            came[n] = 0;
+          end
         end
         if (inject_valid[n] && inject_ready[n]) begin
           header[n][position[n] * WIDTH +: WIDTH] = inject_payload[n];
@@ -137,20 +155,19 @@ module bench (
         if (done[n] && !was_done[n]) $fwrite(events, "done %0d %0d %0d\\n", current[n], n, cycle);
         if (!done[n] && was_done[n]) begin
           current[n] = current[n] + 1;
-          asked[n] = 0;
           if (current[n] == count) word = word - 1;
-          else begin
-            waits[n] = pause[current[n] * NODES + n];
-            pointer[n] = first[current[n] * NODES + n];
-          end
+          else waits[n] = pause[current[n] * NODES + n];
         end
         was_done[n] = done[n];
-        if (!asked[n] && waits[n] != 0) waits[n] = waits[n] - 1;
-        operation_valid[n] <= current[n] < count && !asked[n] && waits[n] == 0;
-        operation_payload[n] <= operations[current[n]];
-        message_valid[n] <= current[n] < count && asked[n] && pointer[n] < first[current[n] * NODES + n + 1]
+        if (taken[n] == current[n] && waits[n] != 0) waits[n] = waits[n] - 1;
+        asks = taken[n] < count && (taken[n] == current[n] || ahead != 0) && waits[n] == 0;
+        operation_valid[n] <= asks;
+        operation_payload[n] <= asks ? operations[taken[n]] : state[n];
+        offers = offered[n] < count && (offered[n] < taken[n] || early != 0)
+          && pointer[n] < first[offered[n] * NODES + n + 1]
           && ((message_valid[n] && !message_ready[n]) || (n % 2 == 0 || {{24'b0, state[n][7:0]}} >= stall));
-        message_payload[n] <= flits[pointer[n]];
+        message_valid[n] <= offers;
+        message_payload[n] <= offers ? flits[pointer[n]] : state[n];
         result_ready[n] <= n % 2 == 0 || {{24'b0, state[n][15:8]}} >= stall;
       end
       left <= word;
@@ -187,6 +204,9 @@ def _connections(nodes: int) -> str:
 def collective_harness_text(fabric: EmittedFabric) -> str:
     """Return the bench of an emitted fabric with collective engines."""
     machine, nodes = fabric.machine, fabric.machine.network.num_nodes
+    ports = fabric.manifest["endpoints"]["ports"]
+    part = ports["result_N_payload"]["fields"].get("part")
+    formats = [part.endpoint_format for part in machine.parts]
     probes = [
         f"  assign inject_{name}[{node}] = dut.fabric_inject_{node}_{name};"
         for node in range(nodes)
@@ -196,10 +216,13 @@ def collective_harness_text(fabric: EmittedFabric) -> str:
         top=fabric.top,
         nodes=nodes,
         length=machine.timing.packet_length,
-        headers=machine.endpoint_format.header_flits,
+        headers=max(each.header_flits for each in formats),
+        data=max(each.payload_flits for each in formats),
         width=machine.spec.flit_width,
         address=machine.address.width,
-        operation=fabric.manifest["endpoints"]["ports"]["operation_N_payload"]["width"],
+        operation=ports["operation_N_payload"]["width"],
+        result=ports["result_N_payload"]["width"],
+        part=f"result_payload[n][{part['offset']} +: {part['width']}]" if part else "0",
         flits=FLITS,
         most=MOST_OPERATIONS,
         advance=ADVANCE,

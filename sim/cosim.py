@@ -1,18 +1,20 @@
-"""What ``hdnhw cosim`` and ``hdnhw demo`` do."""
+"""What ``hdnhw.cosim`` and ``hdnhw demo`` do."""
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hdnhw.cli import Result, drawn_faults, fabric_spec, load_spec, say
-from hdnhw.emit.fabric import EmittedFabric, emit_fabric, write_fabric
 from hdnhw.flow.tools import ToolError
+from hdnhw.library.cosimulation import CosimOptions
+from hdnhw.library.options import check_choice, drawn_faults, fabric_of, flag_of, given
+from hdnhw.library.result import Result
+from hdnhw.model.load import LoadSpec
+from hdnhw.progress import say
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.axi4 import MemoryBench
 from hdnhw.sim.check import StreamVerdict
-from hdnhw.sim.choices import TESTS
+from hdnhw.sim.choices import ALL_TESTS, SIMULATORS, TESTS
 from hdnhw.sim.clocks import ClockBench
 from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
 from hdnhw.sim.relay import RelayBench
@@ -23,6 +25,7 @@ from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec, RelaySpec, SpecError, parse
 from hdnhw.traffic.packets import Terminals
+from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
 
 __all__ = ["cosim", "demo", "random_lengths"]
 
@@ -41,18 +44,20 @@ CLOCKED_TESTS = ("random", "axi", "axi4")
 MOST_PAUSES = 192
 """Of 256: with more, a run may take longer than the bench waits."""
 
+Row = dict[str, Any]
+
 BenchType = TypeVar("BenchType", bound=Bench[Any, Any])
 
 DEMO_SPEC = "rdn(cube(2), 1)"
 DEMO_FOLDER = Path("build") / "demo"
 
 
-def _sum(runs: Sequence[Run[Any]]) -> Result:
+def _sum(runs: Sequence[Run[Any]]) -> Row:
     verdicts = [asdict(run.verdict) for run in runs]
     return {key: sum(verdict[key] for verdict in verdicts) for key in verdicts[0]}
 
 
-def _outcome(run: Run[Any]) -> Result:
+def _outcome(run: Run[Any]) -> Row:
     """Return what a run showed and how long it took."""
     return {
         **asdict(run.verdict),
@@ -66,13 +71,13 @@ def _mark(passed: bool) -> str:
     return " - passed" if passed else " - FAILED"
 
 
-def _failed(error: ToolError, **about: Any) -> tuple[Result, int]:
+def _failed(error: ToolError, **about: Any) -> Result:
     """Tell of a bench that could not be run."""
     say(f"hdnhw: {error}")
-    return {**about, "passed": False, "error": str(error)}, 1
+    return Result({**about, "passed": False, "error": str(error)}, passed=False)
 
 
-def _row(run: Run[StreamVerdict]) -> Result:
+def _row(run: Run[StreamVerdict]) -> Row:
     return {
         "test": run.test,
         "packet_length": run.machine.spec.packet_length,
@@ -82,9 +87,9 @@ def _row(run: Run[StreamVerdict]) -> Result:
     }
 
 
-def _started(bench: BenchType, options: argparse.Namespace) -> BenchType:
+def _started(bench: BenchType, asked: CosimOptions) -> BenchType:
     """Return the bench, which starts from what the seed gives if there are no initial values."""
-    bench.start = options.seed
+    bench.start = asked.seed
     return bench
 
 
@@ -103,53 +108,53 @@ def _run(bench: StreamBench, case: Case) -> Run[StreamVerdict]:
     return run
 
 
-def _case(bench: StreamBench, test: str, options: argparse.Namespace) -> Case:
+def _case(bench: StreamBench, test: str, asked: CosimOptions) -> Case:
     model = bench.model
     if test == "faults":
-        model = model.with_faults(drawn_faults(options.faults, bench.machine.network, options.seed))
+        model = model.with_faults(drawn_faults(asked.faults, bench.machine.network, asked.seed))
     if test != "load":
-        return make_case(test, model, packets=options.packets, seed=options.seed, resets=_resets(options))
-    terminals = Terminals(source_gap=options.source_gap or 0, sink_stall=options.sink_stall or 0, seed=options.seed)
-    return load_case(model, load_spec(options), terminals)
+        return make_case(test, model, packets=asked.packets, seed=asked.seed, resets=_resets(asked))
+    terminals = Terminals(source_gap=asked.source_gap or 0, sink_stall=asked.sink_stall or 0, seed=asked.seed)
+    return load_case(model, _load(asked), terminals)
 
 
-def _resets(options: argparse.Namespace) -> list[int]:
+def _resets(asked: CosimOptions) -> list[int]:
     """Return the cycles of ``--resets``."""
-    words = [] if options.resets is None else options.resets.split(",")
+    words = [] if asked.resets is None else asked.resets.split(",")
     if not all(word.isascii() and word.isdigit() and int(word) > 0 for word in words):
-        raise SpecError(f"resets must be numbers of cycles above 0 with commas between them, not {options.resets!r}")
+        raise SpecError(f"resets must be numbers of cycles above 0 with commas between them, not {asked.resets!r}")
     return list(map(int, words))
 
 
-def _check_counts(options: argparse.Namespace) -> None:
+def _check_counts(asked: CosimOptions) -> None:
     """Refuse counts that are out of range and options of the load test for another one."""
     for name in ("packets", "frames", "bursts"):
-        if getattr(options, name) < 1:
-            raise ValueError(f"{name} must be at least 1, not {getattr(options, name)}")
-    if options.faults is not None and options.test != "faults":
+        if getattr(asked, name) < 1:
+            raise ValueError(f"{name} must be at least 1, not {getattr(asked, name)}")
+    if asked.faults is not None and asked.test != "faults":
         raise SpecError("--faults is for the faults test, see --test")
-    if options.error_rate is not None and options.test != "errors":
+    if asked.error_rate is not None and asked.test != "errors":
         raise SpecError("--error-rate is for the errors test, see --test")
-    if options.resets is not None and (options.test != "random" or options.node_clocks):
+    if asked.resets is not None and (asked.test != "random" or asked.node_clocks):
         raise SpecError("--resets is for the random test with one clock, see --test")
-    _ = _resets(options)
-    if options.error_rate is not None:
-        check_error_rate(options.error_rate)
+    _ = _resets(asked)
+    if asked.error_rate is not None:
+        check_error_rate(asked.error_rate)
     for name in LOAD_OPTIONS:
-        value, option = getattr(options, name), "--" + name.replace("_", "-")
-        if value is not None and options.test != "load":
+        value, option = getattr(asked, name), "--" + name.replace("_", "-")
+        if value is not None and asked.test != "load":
             raise SpecError(f"{option} is for the load test, see --test")
         if name in PAUSES and value is not None and not 0 <= value <= MOST_PAUSES:
             raise SpecError(f"{option} must be 0 to {MOST_PAUSES}, not {value}")
 
 
-def _check_simulator(options: argparse.Namespace, who: str) -> None:
+def _check_simulator(asked: CosimOptions, who: str) -> None:
     """Refuse another simulator than Verilator; `who` says of what test, with its verb."""
-    if options.simulator != "verilator":
-        raise SpecError(f"{who} verilator, not {options.simulator}")
+    if asked.simulator != "verilator":
+        raise SpecError(f"{who} verilator, not {asked.simulator}")
 
 
-def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Result, told: str) -> tuple[Result, int]:
+def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Row, told: str) -> Result:
     """Run the one case of a bench of endpoints; `told` is what is said of the verdict, with its fields in braces."""
     try:
         run = bench.run_case(case)
@@ -157,19 +162,34 @@ def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Result, told: str) 
         return _failed(error, **about)
     outcome = _outcome(run)
     say(f"  {told.format(**outcome)}{_mark(run.verdict.passed)}")
-    return about | outcome, 0 if run.verdict.passed else 1
+    return Result(about | outcome, passed=run.verdict.passed)
 
 
-def _emitted(spec: FabricSpec, options: argparse.Namespace) -> EmittedFabric:
-    return emit_fabric(spec, initial=options.initial, node_clocks=options.node_clocks)
+def _endpoints(asked: CosimOptions) -> str | None:
+    """Return what a test needs at the terminals."""
+    by_waypoints = asked.test == "faults" and "waypoints" in asked.machine
+    return RelaySpec.kind if by_waypoints else ENDPOINTS_OF_TEST.get(asked.test or "")
 
 
-def cosim_clocks(options: argparse.Namespace) -> tuple[Result, int]:
+def _fabric(asked: CosimOptions) -> FabricSpec:
+    return fabric_of(asked.spec, _endpoints(asked), asked.machine, shown=flag_of)
+
+
+def _load(asked: CosimOptions) -> LoadSpec:
+    names = ("pattern", "injection", "lengths", "rate", "cycles", "seed")
+    return LoadSpec(**given({name: getattr(asked, name) for name in names}))
+
+
+def _emitted(spec: FabricSpec, asked: CosimOptions) -> EmittedFabric:
+    return emit_fabric(spec, initial=asked.initial, node_clocks=asked.node_clocks)
+
+
+def cosim_clocks(asked: CosimOptions) -> Result:
     """Send packets between terminals with clocks of their own and check each of them."""
-    _check_simulator(options, "node clocks need")
-    spec = fabric_spec(options)
-    bench = _started(ClockBench(_emitted(spec, options)), options)
-    case = bench.make_case(packets=options.packets, seed=options.seed)
+    _check_simulator(asked, "node clocks need")
+    spec = _fabric(asked)
+    bench = _started(ClockBench(_emitted(spec, asked)), asked)
+    case = bench.make_case(packets=asked.packets, seed=asked.seed)
     nodes = bench.machine.network.num_nodes
     say(f"random: {nodes} nodes, {nodes + 1} clocks, packets of {spec.packet_length} flits, verilator ...")
     about = {"spec": str(spec.network), "test": "random", "node_clocks": True}
@@ -177,40 +197,40 @@ def cosim_clocks(options: argparse.Namespace) -> tuple[Result, int]:
     return _run_endpoints(bench, case, about, told)
 
 
-def cosim_axi(options: argparse.Namespace) -> tuple[Result, int]:
+def cosim_axi(asked: CosimOptions) -> Result:
     """Send frames through the AXI endpoints of the emitted Verilog by cocotbext-axi and check each of them."""
-    _check_simulator(options, "the axi test needs")
-    spec = fabric_spec(options)
-    bench = _started(AxiBench(_emitted(spec, options)), options)
-    case = bench.make_case(frames=options.frames, seed=options.seed)
+    _check_simulator(asked, "the axi test needs")
+    spec = _fabric(asked)
+    bench = _started(AxiBench(_emitted(spec, asked)), asked)
+    case = bench.make_case(frames=asked.frames, seed=asked.seed)
     say(f"axi: {bench.layout.network.num_nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
     about = {"spec": str(spec.network), "test": "axi", "max_frame": bench.endpoints.max_frame}
     return _run_endpoints(bench, case, about, "{frames} frames in {cycles} cycles: {lost} lost, {corrupted} corrupted")
 
 
-def cosim_axi4(options: argparse.Namespace) -> tuple[Result, int]:
+def cosim_axi4(asked: CosimOptions) -> Result:
     """Send bursts between managers and memories through AXI4 endpoints by cocotbext-axi and check each of them."""
-    _check_simulator(options, "the axi4 test needs")
-    spec = fabric_spec(options)
-    bench = _started(MemoryBench(_emitted(spec, options)), options)
-    case = bench.make_case(bursts=options.bursts, seed=options.seed)
+    _check_simulator(asked, "the axi4 test needs")
+    spec = _fabric(asked)
+    bench = _started(MemoryBench(_emitted(spec, asked)), asked)
+    case = bench.make_case(bursts=asked.bursts, seed=asked.seed)
     say(f"axi4: {bench.nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
     told = (
         "{bursts} bursts in {cycles} cycles: {unanswered} unanswered, {wrong_data} with wrong data, {wrong_responses} "
         "with a wrong response, {memory_mismatches} memory mismatches; {refused} refused as they should be"
     )
-    about = {"spec": str(spec.network), "test": "axi4", "node_clocks": options.node_clocks}
+    about = {"spec": str(spec.network), "test": "axi4", "node_clocks": asked.node_clocks}
     return _run_endpoints(bench, case, about, told)
 
 
-def cosim_relay(options: argparse.Namespace) -> tuple[Result, int]:
+def cosim_relay(asked: CosimOptions) -> Result:
     """Send packets by waypoints around what is dead, through the relays of the emitted Verilog."""
-    _check_simulator(options, "relays need")
-    spec = replace(fabric_spec(options), dead_pins=True)
-    bench = _started(RelayBench(_emitted(spec, options)), options)
+    _check_simulator(asked, "relays need")
+    spec = replace(_fabric(asked), dead_pins=True)
+    bench = _started(RelayBench(_emitted(spec, asked)), asked)
     network = bench.machine.network
-    faults = drawn_faults(options.faults, network, options.seed)
-    case = bench.make_case(faults, packets=options.packets, seed=options.seed)
+    faults = drawn_faults(asked.faults, network, asked.seed)
+    case = bench.make_case(faults, packets=asked.packets, seed=asked.seed)
     say(f"faults: {network.num_nodes} routers with relays, packets of {spec.packet_length} flits, verilator ...")
     about = {"spec": str(spec.network), "test": "faults", "waypoints": bench.format.endpoints.waypoints}
     return _run_endpoints(
@@ -232,52 +252,51 @@ def _say_errors(verdict: ErrorVerdict) -> None:
     )
 
 
-def _error_row(run: Run[ErrorVerdict]) -> Result:
+def _error_row(run: Run[ErrorVerdict]) -> Row:
     return {"packet_length": run.machine.spec.packet_length, **_outcome(run)}
 
 
-def cosim_errors(options: argparse.Namespace) -> tuple[Result, int]:
+def cosim_errors(asked: CosimOptions) -> Result:
     """Turn wires between the routers of the emitted Verilog over and check what becomes of every packet."""
-    rate = 1e-4 if options.error_rate is None else options.error_rate
-    about = {"spec": str(parse(options.spec)), "test": "errors", "simulator": options.simulator, "error_rate": rate}
+    rate = 1e-4 if asked.error_rate is None else asked.error_rate
+    about = {"spec": str(asked.spec), "test": "errors", "simulator": asked.simulator, "error_rate": rate}
     runs = []
     try:
-        for length in random_lengths(options) if options.packet_length is None else (options.packet_length,):
-            spec = replace(fabric_spec(options), crc=True, packet_length=length)
-            fabric = _emitted(spec, options)
-            bench = _started(ErrorBench(fabric, simulator=options.simulator), options)
-            case = bench.make_case(packets=options.packets, rate=rate, seed=options.seed)
+        for spec in _fabrics("errors", asked):
+            fabric = _emitted(replace(spec, crc=True), asked)
+            bench = _started(ErrorBench(fabric, simulator=asked.simulator), asked)
+            case = bench.make_case(packets=asked.packets, rate=rate, seed=asked.seed)
             nodes = bench.machine.network.num_nodes
-            say(f"errors: {nodes} routers, packets of {length} flits, {options.simulator} ...")
+            say(f"errors: {nodes} routers, packets of {spec.packet_length} flits, {asked.simulator} ...")
             runs.append(bench.run_case(case))
             _say_errors(runs[-1].verdict)
     except ToolError as error:
         return _failed(error, **about)
     passed = all(run.verdict.passed for run in runs)
-    return about | _sum(runs) | {"passed": passed, "runs": [_error_row(run) for run in runs]}, 0 if passed else 1
+    found = about | _sum(runs) | {"passed": passed, "runs": [_error_row(run) for run in runs]}
+    return Result(found, passed=passed)
 
 
-def cosim_rig(options: argparse.Namespace) -> tuple[Result, int]:
+def cosim_rig(asked: CosimOptions) -> Result:
     """Put each router of the emitted Verilog among neighbours that are not routers, and check what leaves it."""
-    _check_simulator(options, "the rig test needs")
-    about = {"spec": str(parse(options.spec)), "test": "rig", "simulator": options.simulator}
-    case, rows = RigCase(options.packets, options.seed), []
+    _check_simulator(asked, "the rig test needs")
+    about = {"spec": str(asked.spec), "test": "rig", "simulator": asked.simulator}
+    case, rows = RigCase(asked.packets, asked.seed), []
     try:
-        for length in _lengths("rig", options):
-            spec = fabric_spec(options)
-            fabric = _emitted(spec if length is None else replace(spec, packet_length=length), options)
+        for spec in _fabrics("rig", asked):
+            fabric = _emitted(spec, asked)
             for number, router in enumerate(fabric.modules.routers):
-                bench = _started(RigBench(fabric, number), options)
-                say(f"rig: {router}, packets of {fabric.machine.spec.packet_length} flits, {options.simulator} ...")
+                bench = _started(RigBench(fabric, number), asked)
+                say(f"rig: {router}, packets of {spec.packet_length} flits, {asked.simulator} ...")
                 rows.append(_rig_row(bench.run_case(case), router))
     except ToolError as error:
         return _failed(error, **about)
     passed = all(row["passed"] for row in rows)
     total = {name: sum(row[name] for row in rows) for name in COUNTS}
-    return about | total | {"passed": passed, "runs": rows}, 0 if passed else 1
+    return Result(about | total | {"passed": passed, "runs": rows}, passed=passed)
 
 
-def _rig_row(run: Run[RigVerdict], router: str) -> Result:
+def _rig_row(run: Run[RigVerdict], router: str) -> Row:
     verdict = run.verdict
     say(
         f"  {verdict.packets} packets and {verdict.resets} resets in {verdict.cycles} cycles: {verdict.lost} lost, "
@@ -290,60 +309,65 @@ def _rig_row(run: Run[RigVerdict], router: str) -> Result:
     return {"module": router, "packet_length": run.machine.spec.packet_length, **_outcome(run)}
 
 
-def random_lengths(options: argparse.Namespace) -> tuple[int, ...]:
-    """Return the packet lengths of the random test: those of which the options make a machine."""
-    if options.switching == "cut-through":
+def random_lengths(spec: FabricSpec) -> tuple[int, ...]:
+    """Return the packet lengths of the random test: those that a machine can have but for what it has itself."""
+    if spec.switching == "cut-through":
         return RANDOM_LENGTHS[-1], 2 * RANDOM_LENGTHS[-1]
-    return RANDOM_LENGTHS[1:] if options.gapless_packets else RANDOM_LENGTHS
+    return RANDOM_LENGTHS[1:] if spec.gapless_packets else RANDOM_LENGTHS
 
 
-def _lengths(test: str, options: argparse.Namespace) -> Sequence[int | None]:
-    """Return the packet lengths of a test; None is that of the options."""
-    if test not in ("random", "faults", "rig") or options.packet_length is not None:
-        return (None,)
-    return random_lengths(options)
+def _fabrics(test: str, asked: CosimOptions) -> list[FabricSpec]:
+    """Return the machines of a test: of some tests with packets of several lengths, unless one is asked for."""
+    spec = _fabric(asked)
+    if test not in ("random", "faults", "errors", "rig") or "packet_length" in asked.machine:
+        return [spec]
+    return [replace(spec, packet_length=length) for length in random_lengths(spec)]
 
 
-def cosim(options: argparse.Namespace) -> tuple[Result, int]:
+def cosim(asked: CosimOptions) -> Result:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
-    _check_counts(options)
-    by_waypoints = options.test == "faults" and options.endpoint_waypoints is not None
-    options.endpoints = RelaySpec.kind if by_waypoints else ENDPOINTS_OF_TEST.get(options.test)
-    if options.node_clocks and options.test not in CLOCKED_TESTS:
+    if asked.test is not None:
+        check_choice("test", asked.test, ALL_TESTS)
+    check_choice("simulator", asked.simulator, SIMULATORS)
+    _check_counts(asked)
+    if asked.node_clocks and asked.test not in CLOCKED_TESTS:
         raise SpecError(f"--node-clocks is for the {', '.join(CLOCKED_TESTS)} tests, see --test")
-    if options.test == "axi":
-        return cosim_axi(options)
-    if options.test == "axi4":
-        return cosim_axi4(options)
-    if options.node_clocks:
-        return cosim_clocks(options)
-    if options.test == "errors":
-        return cosim_errors(options)
-    if options.test == "rig":
-        return cosim_rig(options)
-    if by_waypoints:
-        return cosim_relay(options)
+    if asked.test == "axi":
+        return cosim_axi(asked)
+    if asked.test == "axi4":
+        return cosim_axi4(asked)
+    if asked.node_clocks:
+        return cosim_clocks(asked)
+    if asked.test == "errors":
+        return cosim_errors(asked)
+    if asked.test == "rig":
+        return cosim_rig(asked)
+    if _endpoints(asked) == RelaySpec.kind:
+        return cosim_relay(asked)
+    return _cosim_streams(asked)
+
+
+def _cosim_streams(asked: CosimOptions) -> Result:
+    """Run tests whose packets are streams of flits at the terminals."""
     benches: dict[FabricSpec, StreamBench] = {}
     runs = []
     try:
-        for test in [options.test] if options.test else TESTS:
-            for length in _lengths(test, options):
-                spec = fabric_spec(options)
+        for test in [asked.test] if asked.test else TESTS:
+            for spec in _fabrics(test, asked):
                 spec = replace(spec, dead_pins=True) if test == "faults" else spec
-                spec = spec if length is None else replace(spec, packet_length=length)
                 if spec not in benches:
-                    fabric = _emitted(spec, options)
-                    benches[spec] = _started(StreamBench(fabric, simulator=options.simulator), options)
-                runs.append(_run(benches[spec], _case(benches[spec], test, options)))
+                    fabric = _emitted(spec, asked)
+                    benches[spec] = _started(StreamBench(fabric, simulator=asked.simulator), asked)
+                runs.append(_run(benches[spec], _case(benches[spec], test, asked)))
     except ToolError as error:
-        return _failed(error, test=options.test or "all")
+        return _failed(error, test=asked.test or "all")
     passed = all(run.verdict.passed for run in runs)
-    name = str(parse(options.spec))
-    result = {"spec": name, "test": options.test or "all", "simulator": options.simulator, **_sum(runs)}
-    return result | {"passed": passed, "runs": [_row(run) for run in runs]}, 0 if passed else 1
+    name = str(asked.spec)
+    result = {"spec": name, "test": asked.test or "all", "simulator": asked.simulator, **_sum(runs)}
+    return Result(result | {"passed": passed, "runs": [_row(run) for run in runs]}, passed=passed)
 
 
-def demo(_options: argparse.Namespace) -> tuple[Result, int]:
+def demo() -> Result:
     """Do the main job on a small network: plan, prove, emit, simulate the Verilog against the model."""
     spec = FabricSpec(network=parse(DEMO_SPEC))
     say(f"1. {spec.network}: planning its routing and proving it deadlock-free ...")
@@ -359,7 +383,7 @@ def demo(_options: argparse.Namespace) -> tuple[Result, int]:
         return _failed(error, spec=str(spec.network))
     passed = all(run.verdict.passed for run in runs)
     manifest = bench.fabric.manifest
-    return {
+    found = {
         "spec": str(spec.network),
         "routers": manifest["routers"],
         "num_vcs": manifest["num_vcs"],
@@ -368,4 +392,5 @@ def demo(_options: argparse.Namespace) -> tuple[Result, int]:
         "files": [str(path) for path in files],
         **_sum(runs),
         "passed": passed,
-    }, 0 if passed else 1
+    }
+    return Result(found, passed=passed)

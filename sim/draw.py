@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hdnhw.model.measure import LoadSpec
+from hdnhw.model.load import LoadSpec
 from hdnhw.spec import (
     FabricSpec,
     NetworkSpec,

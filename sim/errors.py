@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.crc import check_of
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.sim.check import log_rows
@@ -19,6 +18,7 @@ from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.sim.streams import HarnessBench
 from hdnhw.spec import SpecError
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["ErrorBench", "ErrorCase", "ErrorVerdict", "Flip", "check_error_rate", "draw_flips", "write_flips"]
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flow.tools import ToolError
 from hdnhw.model.replay import exchange_on, replay
 from hdnhw.sim.check import log_rows
@@ -21,6 +20,7 @@ from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import ExchangeSpec
 from hdnhw.timing import TURN_SLOTS
 from hdnhw.traffic.exchange import exchange_trace
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["ExchangeBench", "ExchangeCase", "ExchangeVerdict"]
 

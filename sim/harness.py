@@ -7,8 +7,8 @@ Cocotb resets, waits and reads counters.
 
 import re
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.machine import Machine
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["ADVANCE", "CAPACITY", "FLIP_READ", "FLIP_WIRES", "Channels", "harness_text", "splice_flips"]
 

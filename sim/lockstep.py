@@ -8,9 +8,9 @@ from math import inf
 
 import numpy as np
 
-from hdnhw.cli.options import Parser, drawn_faults
-from hdnhw.emit.fabric import emit_fabric
+from hdnhw.cli.options import Parser
 from hdnhw.flow.tools import ToolError
+from hdnhw.library.options import drawn_faults
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.draw import PACKETS, DrawnCase, command, draw_cases, draw_fabric
 from hdnhw.sim.harness import CAPACITY
@@ -18,6 +18,7 @@ from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import Choice, options_of
+from hdnhw.verilog.fabric import emit_fabric
 
 __all__ = ["count_faults", "main"]
 

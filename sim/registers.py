@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.operators import operator_of
+from hdnhw.collectives.operators import operator_of
 from hdnhw.rtl.collective.registers import step_cycles
 from hdnhw.sim.collective import CollectiveBench, numbers_of, word_of
 from hdnhw.topology.metrics import neighbor_table
@@ -26,7 +26,7 @@ class RegisterBench(CollectiveBench):
     def costs(self, operation: str) -> dict[str, Any]:
         """See :meth:`CollectiveBench.costs`."""
         execution, length = self.program.executions[operation], self.machine.spec.packet_length
-        startup = step_cycles(self.machine)
+        startup = step_cycles(self.machine.timing)
         return {
             "registers": len(self.program.registers),
             "startup_cycles": startup,
@@ -49,16 +49,16 @@ class RegisterBench(CollectiveBench):
             results[order[1:]], results[order[0]] = results[order[:-1]], combine.identity
         return [{node: word_of(row)} for node, row in enumerate(results)]
 
-    def _check_sends(self, operation: str, rows: list[list[str]]) -> int:
+    def _check_sends(self, operation: str, parity: int, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
         due = self.program.executions[operation].sent
         steps = [step for step, each in enumerate(self.program.schedules[operation].steps) for _ in each.registers]
         node_of = {self.address.of_node(node): node for node in range(self.network.num_nodes)}
         neighbors, sent, strays = neighbor_table(self.network), np.zeros_like(due), 0
-        for place, sender, _, text in rows:
+        for _, sender, _, text in rows:
             header = self.machine.endpoint_format.fields_of(int(text, 16))
             ports = np.flatnonzero(neighbors[int(sender)] == node_of.get(header["dst"], -2))
-            if not len(ports) or header["packet"] >= len(steps) or header["parity"] != int(place) % 2:
+            if not len(ports) or header["packet"] >= len(steps) or header["parity"] != parity:
                 strays += 1
                 continue
             step, node = steps[header["packet"]], int(sender)

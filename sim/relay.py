@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flit import RELAY_COUNTS, RelayFormat, RelayKind, RelayPacket
 from hdnhw.model.relay import ModelPacket, Relayed, RelayModel, Sends
 from hdnhw.model.relayed import sends_around
-from hdnhw.routing.waypoints import Detours, RouteTable
+from hdnhw.rules.waypoints import Detours, RouteTable
 from hdnhw.sim.check import count_head_mismatches, log_rows
 from hdnhw.sim.harness import CAPACITY
 from hdnhw.sim.simulator import BUILD_ROOT
@@ -24,6 +23,7 @@ from hdnhw.sim.streams import HarnessBench
 from hdnhw.spec import RelaySpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.packets import Terminals, terminal_seeds
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["RelayBench", "RelayCase", "RelayVerdict"]
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from hdnhw.emit.fabric import EmittedFabric
-from hdnhw.routing.compiled import VC_SHIFT
 from hdnhw.rtl.router import node_pins
+from hdnhw.rules.compiled import VC_SHIFT
 from hdnhw.sim.rig_check import RigVerdict, check_rig, onward_bits
 from hdnhw.sim.rig_harness import DESTINATIONS, Sizes, rig_text
 from hdnhw.sim.runner import Bench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["RigBench", "RigCase"]
 

@@ -10,12 +10,12 @@ empty; or a reset comes in its midst.
 """
 
 from hdnhw.crc import check_sets
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flow.harness import ports_of
 from hdnhw.machine import Machine
-from hdnhw.prove.netlist import text_of
+from hdnhw.proofs.netlist import text_of
 from hdnhw.rtl.bits import index_width
 from hdnhw.sim.rig_body import BODY
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["CLAIMS", "DESTINATIONS", "Sizes", "rig_text"]
 
@@ -69,7 +69,9 @@ class Sizes:
         self.out_vcs = [num_vcs[port] for port in self.ports]
         self.vcs = max(*self.in_vcs, *self.out_vcs)
         self.queues = len(self.ports) * self.vcs + 1
-        self.told = 2 + len(network.ports) + max(1, len(machine.plan.rule.vc)) if machine.timing.cuts_through else 2
+        self.told = (
+            2 + len(network.ports) + max(1, len(machine.plan.circuit_rule.vc)) if machine.timing.cuts_through else 2
+        )
 
     def names(self) -> list[str]:
         """Return the names of the ports, the terminal last."""

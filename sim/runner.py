@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flow.tools import ToolError
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, control_text
 from hdnhw.spec import EndpointSpec
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["Bench", "Run", "TopLevelBench", "Verdict", "reset_environment"]
 

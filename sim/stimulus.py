@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import Ejections, FabricModel
-from hdnhw.model.measure import LoadSpec
+from hdnhw.model.load import LoadSpec
 from hdnhw.model.replay import exchange_on
-from hdnhw.routing.compiled import VC_SHIFT
-from hdnhw.routing.plan import RoutingPlan
+from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.plan import RoutingPlan
 from hdnhw.sim.harness import CAPACITY
 from hdnhw.spec import SpecError
 from hdnhw.topology.faults import Faults

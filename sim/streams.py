@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.sim.check import StreamVerdict, check_ejections, count_early_mismatches, count_hop_mismatches
 from hdnhw.sim.harness import Channels, harness_text, splice_flips
 from hdnhw.sim.runner import Bench, Run, Verdict, reset_environment
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.topology.faults import Faults
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["HarnessBench", "StreamBench"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat
 from hdnhw.flow.tools import ToolError
 from hdnhw.report.waveform import Bit, Bus, Lane
 from hdnhw.sim.simulator import BUILD_ROOT, Build, control_text
 from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.verilog.fabric import emit_fabric
 
 __all__ = ["Packet", "Recorder", "Traces"]
 

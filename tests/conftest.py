@@ -25,7 +25,7 @@ settings.load_profile("hdnhw")
 # A shell that starts tests in the background has Ctrl-C ignored, in all that they start: they send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-SLOW = {"sim", "boards", "flow", "emit"}
+SLOW = {"sim", "boards", "flow", "verilog"}
 """Folders of tests that begin first, so that no processor waits for another at the end."""
 
 

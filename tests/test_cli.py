@@ -16,7 +16,7 @@ from pyarrow import parquet
 from hdnhw.cli import main
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.routing.plan import plan
+from hdnhw.rules.plan import plan
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.network import build
 from hdnhw.traffic.patterns import PATTERNS
@@ -42,6 +42,7 @@ KEYS = {
     "simulate 'cube(3)' --cycles 200 --packet-length 1": "offered_rate accepted_rate created delivered packet_latency "
     "mean_hops cycles router_cycles_per_second network_latency steady warmup fairness confidence_95",
     "simulate 'cube(3)' --cycles 200 --lengths 'mix(1, 0.8, 9, 0.2)'": "lengths packets payload_share created",
+    "requests 'cube(3)' --requests 50 --packet-length 1": "window answered request_rate round_trip cycles",
     "exchange 'rdn(cube(2), 1)'": "delivered startups words lower_bound_words words_per_step paper_formula_words",
     "exchange 'rdn(cube(2), 1)' --schedule paper --on model": "delivered startups words cycles cycles_per_step",
     "exchange 'cube(3)' --schedule network": "delivered startups words lower_bound_words words_per_step "
@@ -76,6 +77,8 @@ COMMANDS = [
     "emit",
     "emulate",
     "exchange",
+    "explore",
+    "export",
     "faults",
     "info",
     "machines",
@@ -84,6 +87,7 @@ COMMANDS = [
     "paths",
     "picture",
     "prove",
+    "requests",
     "route",
     "routing",
     "simulate",
@@ -112,16 +116,16 @@ WRONG = {
         choice(
             "COMMAND",
             "draw",
-            "info neighbors picture route paths routing compare design machines exchange collective emulate simulate "
-            "sweep emit synth prove papers faults waypoints warm-up build cosim demo",
+            "info neighbors export picture explore route paths routing compare design machines exchange collective "
+            "emulate simulate sweep requests emit synth prove papers faults waypoints warm-up build cosim demo",
         ),
     ),
     "no spec": ("info", "the following arguments are required: SPEC"),
     "unknown network": (
         "info 'klein(3)'",
-        r"spec 'klein\(3\)': column 1: 'klein' is not a network; allowed are ccc, complete, crossed_cube, cube, "
-        "dualcube, folded_cube, folded_hsn, ghc, hcn, hcn3, hdn, hfn, hsn, mesh, petersen, product, rdn, reduced_cube, "
-        "star, torus",
+        r"spec 'klein\(3\)': column 1: 'klein' is not a network; allowed are ccc, complete, concentrated, "
+        "crossed_cube, cube, dragonfly, dualcube, fat_tree, flattened_butterfly, folded_cube, folded_hsn, ghc, graph, "
+        "hcn, hcn3, hdn, hfn, hsn, jellyfish, mesh, petersen, product, rdn, reduced_cube, slim_fly, star, torus",
     ),
     "unclosed spec": (
         "info 'rdn(cube(3), 1'",
@@ -307,15 +311,15 @@ WRONG = {
     "folder as trace": ("simulate 'cube(3)' --trace .", r"trace must be a file that can be read, not '\.'"),
     "trace and a rate": (
         "simulate 'cube(3)' --trace here --rate 0.1",
-        "--trace says which messages there are: it does not go with --rate",
+        "a trace says which messages there are: it does not go with rate",
     ),
     "trace and a pattern": (
         "simulate 'cube(3)' --trace here --pattern exchange",
-        "--trace says which messages there are: it does not go with --pattern",
+        "a trace says which messages there are: it does not go with pattern",
     ),
     "exchange and a rate": (
         "simulate 'cube(3)' --pattern exchange --rate 0.1",
-        "--pattern exchange says which messages there are: it does not go with --rate",
+        "pattern exchange says which messages there are: it does not go with rate",
     ),
     "network of one node": ("info 'mesh(1)'", r"spec 'mesh\(1\)': column 1: mesh size must be at least 2, not 1"),
     "exchange of too many": (
@@ -359,7 +363,7 @@ WRONG = {
     "no workers": ("sweep 'cube(3)' --rates 0.1 --workers 0", "workers must be 1 to 1024, not 0"),
     "workers and a cluster": (
         "sweep 'cube(3)' --rates 0.1 --workers 1 --cluster tcp://127.0.0.1:1",
-        "workers are those of the cluster: give --workers or --cluster, not both",
+        "workers are those of the cluster: give workers or cluster, not both",
     ),
     "no such plot": (
         "sweep 'cube(3)' --rates 0.1 --plot curves.doc",
@@ -383,7 +387,7 @@ WRONG = {
     ),
     "not results": (
         "sweep 'cube(3)' --rates 0.1 --results here",
-        r"results must be a Parquet file of a sweep, not 'here': Parquet file size is .+",
+        r"results must be a file \.parquet, \.csv or \.json, not 'here'",
     ),
     "pattern that moves nobody": (
         "simulate 'mesh(2)' --pattern tornado",
@@ -611,7 +615,7 @@ def test_a_trace_is_the_same_in_text_and_parquet(run):
     assert set(text) == set(table)
     status, out, err = run("simulate 'cube(3)' --trace trace.txt --seed 3")
     assert (status, out) == (2, "")
-    assert err == "hdnhw: --trace says which messages there are: it does not go with --seed\n"
+    assert err == "hdnhw: a trace says which messages there are: it does not go with seed\n"
 
 
 def test_sweep(run):
@@ -785,11 +789,11 @@ def test_a_route_to_itself_is_empty(run):
 
 def test_what_info_leaves_out_of_large_networks(run, monkeypatch):
     assert result_of(run, "info 'cube(5)'")["bisection"] == {"edges": 16, "at_least": 16, "exact": True}
-    monkeypatch.setattr("hdnhw.cli.network.STRUCTURE_LIMIT", 31)
+    monkeypatch.setattr("hdnhw.library.info.STRUCTURE_LIMIT", 31)
     for spec, known in (("cube(5)", None), ("dualcube(3)", False)):
         result = result_of(run, f"info '{spec}'")
         assert (result["edge_symmetric"], result["connectivity"], result["bisection"]) == (known, None, None)
-    monkeypatch.setattr("hdnhw.cli.network.PROFILE_LIMIT", 31)
+    monkeypatch.setattr("hdnhw.library.info.PROFILE_LIMIT", 31)
     result = result_of(run, "info 'dualcube(3)'")
     assert (result["edge_symmetric"], result["cr_w"]) == (None, 0.9)
 
@@ -850,7 +854,7 @@ def test_routing_in_fast_modes_reproduces_the_reference(run, instance):
         assert result[ours] == pytest.approx(expected[theirs], abs=6e-7)  # the reference has six decimals
     assert result["pairs"] == instance["n"] * (instance["n"] - 1)
     assert (result["modes"], result["exhaustive"], result["cdg_acyclic"]) == ("f" * levels, True, True)
-    # Two phases a level and two halves of a ring, but in ports that see one alone: tests/routing/test_hop.py counts.
+    # Two phases a level and two halves of a ring, but in ports that see one alone: tests/rules/test_hop.py counts.
     datelines = any(factor.kind == "cycle" and factor.size >= 5 for factor in network.factors)
     assert 2 ** (levels + datelines) % result["num_vcs"] == 0
     assert result["num_vcs"] == max(plan(network.spec, "f" * levels).num_vcs)
@@ -871,7 +875,7 @@ def test_the_histogram_says_of_which_node_it_is(run):
 
 
 def test_what_is_too_large_to_search_is_null(run, monkeypatch):
-    monkeypatch.setattr("hdnhw.cli.network.SEARCH_LIMIT", 7)
+    monkeypatch.setattr("hdnhw.library.info.SEARCH_LIMIT", 7)
     status, out, err = run("info 'cube(3)' --json")
     result = json.loads(out)
     assert (status, err) == (0, "cube(3) has more than 7 nodes or 536870912 ports in all: not searched\n")
@@ -966,7 +970,7 @@ def test_a_page_is_refused_before_the_work(run, tmp_path, monkeypatch, option):
 
 
 def test_a_file_is_refused_before_the_work(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("hdnhw.emit.fabric.emit_fabric", None)
+    monkeypatch.setattr("hdnhw.verilog.fabric.emit_fabric", None)
     (tmp_path / "here").write_text("mine")
     said = "hdnhw: output must be a folder that can be written or made, not 'here'\n"
     assert run("emit 'complete(2)' -o here") == (2, "", said)
@@ -993,7 +997,7 @@ def test_an_interrupt_is_one_line(run, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hdnhw.cli.network.network_of", interrupt)
+    monkeypatch.setattr("hdnhw.library.info.network_of", interrupt)
     assert run("info 'cube(3)'") == (130, "", "hdnhw: interrupted\n")
 
 

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdnhw.flit import FlitFormat, FrameFormat, MessageFormat, PacketKind, RelayFormat, RelayKind, RelayPacket
+from hdnhw.flit import (
+    FlitFormat,
+    FrameFormat,
+    JointFormat,
+    MessageFormat,
+    PacketKind,
+    RegisterFormat,
+    RelayFormat,
+    RelayKind,
+    RelayPacket,
+)
 from hdnhw.spec import AxiStreamSpec, RelaySpec, SpecError
 
 
@@ -83,19 +93,21 @@ def test_bit_1_of_a_kind_says_that_there_is_no_data():
     assert [kind for kind in PacketKind if not kind & 2] == [PacketKind.FIRST, PacketKind.BODY]
 
 
-@given(st.integers(1, 64), st.integers(0, 20), st.integers(1, 40), st.integers(1, 300), st.booleans())
-def test_messages_fit_their_packets(flit_width, address, length, num_sends, has_target):
+@given(
+    st.integers(1, 64), st.integers(0, 20), st.integers(1, 40), st.integers(1, 300), st.booleans(), st.integers(1, 256)
+)
+def test_messages_fit_their_packets(flit_width, address, length, num_sends, has_target, packets):
     if flit_width < address:
         return
-    width = (3 if has_target else 2) * address + max(1, (num_sends - 1).bit_length()) + 4
+    width = (3 if has_target else 2) * address + max(1, (num_sends - 1).bit_length()) + 4 + (packets - 1).bit_length()
     headers = -(-width // flit_width)
     flits = FlitFormat(flit_width, address, length)
     if length <= headers:
         least = f"packet length must be at least {headers + 1} flits, not {length}"
         with pytest.raises(SpecError, match=f"^{least}: the header of collective engines takes {headers}$"):
-            MessageFormat(flits, num_sends, has_target)
+            MessageFormat(flits, num_sends, has_target, message_packets=packets)
         return
-    messages = MessageFormat(flits, num_sends, has_target)
+    messages = MessageFormat(flits, num_sends, has_target, message_packets=packets)
     assert (messages.header_width, messages.header_flits) == (width, headers)
     assert messages.payload_flits == length - headers >= 1
     assert ("target" in messages.header_fields) == (has_target and address > 0)
@@ -153,3 +165,19 @@ def test_headers_of_relays_are_in_the_head_flit():
     assert RelayFormat(FlitFormat(15, 4, 1), RelaySpec()).payload_width == 0
     with pytest.raises(SpecError, match=r"^flit width must be at least the 15 header bits of relays, not 14$"):
         RelayFormat(FlitFormat(14, 4, 8), RelaySpec())
+
+
+def joint(flit_width):
+    """Return the format of engines with messages and registers on 256 nodes."""
+    flits, numbers = FlitFormat(flit_width, 8, 8), {"operators": ("sum",), "numbers": "int8", "has_kind": True}
+    parts = MessageFormat(flits, 6, has_target=True, **numbers), RegisterFormat(flits, 9, **numbers)
+    return JointFormat(flits, ("sum",), "int8", parts)
+
+
+def test_a_head_flit_says_of_which_kind_a_packet_is():
+    formats = joint(16)
+    for kind, part in enumerate(formats.parts):
+        assert part.header_positions["kind"] == formats.header_positions["kind"] == {"offset": 8, "width": 1}
+        assert formats.part_of(0x2EFF | kind << 8) is part
+    with pytest.raises(SpecError, match=r"^flit width must be at least 9 bits for engines that move messages and comb"):
+        joint(8)

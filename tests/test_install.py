@@ -79,6 +79,7 @@ def run(installed, tmp_path, monkeypatch):
         ("emit", "rdn(cube(2), 1)", "-o", "out"),
         ("emit", "cube(2)", "--endpoints", "axi-stream", "-o", "out"),
         ("picture", "cube(3)", "-o", "cube.svg"),
+        ("explore", "cube(2)", "-o", "cube.html"),
         ("exchange", "cube(3)"),
         ("compare", "cube(3)", "mesh(2, 4)"),
         ("cosim", "--help"),

@@ -11,8 +11,8 @@ from numba.core import caching
 from hdnhw.cli import main
 from hdnhw.kernels import FEW_STEPS, Compilation, Kernel, Stopwatch, compilation, compiling, interpreted, kernel
 from hdnhw.model.kernel.fabric import simulate
-from hdnhw.routing.hop import hop_rule
-from hdnhw.routing.plan import prove
+from hdnhw.rules.hop import hop_rule
+from hdnhw.rules.plan import prove
 from hdnhw.spec import parse
 from hdnhw.topology.cuts import bisection
 from hdnhw.topology.metrics import distances_from, neighbor_table
@@ -184,4 +184,4 @@ def test_a_command_says_once_that_it_compiles(capsys, monkeypatch, is_kept, ofte
     capsys.readouterr()
     own.announce(is_kept)
     own.announce(is_kept)
-    assert capsys.readouterr().err == f"hdnhw: compiling, about half a minute, {often}\n"
+    assert capsys.readouterr().err == f"hdnhw: compiling, about a minute, {often}\n"

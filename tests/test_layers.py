@@ -5,23 +5,27 @@ from pathlib import Path
 
 import pytest
 
+from hdnhw.flow import machines
+from hdnhw.model import warmup
+
 ROOT = Path(__file__).parents[1]
 ORDER = [
-    {"signals", "spec"},
+    {"progress", "signals", "spec"},
     {"kernels", "processes"},
     {"topology"},
-    {"routing"},
-    {"__init__", "crc", "files", "flit", "timing"},
-    {"collective", "frames", "traffic"},
+    {"rules"},
+    {"crc", "files", "flit", "timing"},
+    {"collectives", "frames", "traffic"},
     {"machine"},
     {"model", "rtl"},
-    {"emit"},
-    {"flow", "litex", "papers"},
-    {"prove"},
+    {"verilog"},
+    {"flow", "litex", "claims"},
+    {"proofs"},
     {"report"},
     {"families"},
+    {"library"},
     {"cli"},
-    {"__main__", "fusesoc"},
+    {"__init__", "__main__", "fusesoc"},
     {"sim"},
     {"boards"},
 ]
@@ -31,33 +35,34 @@ The folders sim and boards stand beside hdnhw and are links in it: the packages 
 
 The spec finds the families at run time, by looking for their modules: who has a spec needs to import none of them."""
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
-ALLOWED = {layer: {"spec"} for layer in ("__init__", "crc", "flit", "timing")}
-ALLOWED |= {"files": {"signals", "spec"}, "processes": {"signals"}, "signals": set()}
+ALLOWED = {layer: {"spec"} for layer in ("crc", "flit", "timing")}
+ALLOWED |= {"files": {"progress", "signals", "spec"}, "processes": {"signals"}, "signals": set()}
 ALLOWED["litex"] = set()
-ALLOWED["families"] = {"families", "report", "routing", "spec", "topology"}
+ALLOWED["families"] = {"families", "report", "rules", "spec", "topology"}
 """Of some layers, all that they may import of hdnhw."""
 OWN = {"bench", "boards", "sim", "tests"}
 """What is imported from inside hdnhw, or by nobody."""
 PLACES = {
-    "amaranth": ("hdnhw/rtl/", "hdnhw/emit/", "boards/"),
+    "amaranth": ("hdnhw/rtl/", "hdnhw/verilog/", "boards/"),
     "cocotb": ("sim/",),
     "amaranth_boards": ("boards/",),
     "cocotb_tools": ("sim/",),
     "cocotbext": ("sim/",),
     "hypothesis": ("tests/",),
-    "networkx": ("tests/",),
-    "distributed": ("hdnhw/cli/", "tests/"),
+    "networkx": ("hdnhw/library/", "hdnhw/topology/graphfile.py", "tests/"),
+    "pydot": ("hdnhw/topology/graphfile.py",),
+    "distributed": ("hdnhw/library/", "tests/"),
     "jinja2": ("hdnhw/report/",),
     "matplotlib": ("hdnhw/report/",),
     "litex": ("hdnhw/litex.py",),
     "migen": ("hdnhw/litex.py",),
-    "numba": ("hdnhw/collective/compiled.py", "hdnhw/kernels/", "hdnhw/model/kernel/", "hdnhw/routing/compiled.py"),
-    "pyarrow": ("hdnhw/model/", "hdnhw/traffic/"),
+    "numba": ("hdnhw/collectives/compiled.py", "hdnhw/kernels/", "hdnhw/model/kernel/", "hdnhw/rules/compiled.py"),
+    "pyarrow": ("hdnhw/library/", "hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
-    "scipy": ("hdnhw/routing/", "hdnhw/topology/", "tests/"),
+    "scipy": ("hdnhw/model/statistics.py", "hdnhw/rules/", "hdnhw/topology/", "tests/"),
     "yaml": ("hdnhw/fusesoc/", "tests/"),
-    "z3": ("bench/", "hdnhw/routing/"),
+    "z3": ("bench/", "hdnhw/rules/"),
 }
 """Where a library may be imported."""
 
@@ -124,6 +129,11 @@ def test_every_layer_has_a_rank():
     assert len(sources("hdnhw", "sim")) > 30
 
 
+@pytest.mark.parametrize("layers", [machines.MODEL, warmup.LAYERS])
+def test_lists_of_layers_name_layers(layers):
+    assert set(layers) <= set(RANK)
+
+
 @pytest.mark.parametrize("path", sources("tests"), ids=name_of)
 def test_no_star_imports_in_tests(path):
     assert all("*" not in names for _, names in imports_of(path.read_text(), ("tests",)))
@@ -133,14 +143,14 @@ def test_no_star_imports_in_tests(path):
     ("path", "source", "fault"),
     [
         ("hdnhw/spec/parse.py", "import hdnhw.topology.network", "spec imports topology"),
-        ("hdnhw/topology/x.py", "from hdnhw.routing import plan", "topology imports routing"),
-        ("hdnhw/topology/x.py", "from ..routing.plan import plan", "topology imports routing"),
+        ("hdnhw/topology/x.py", "from hdnhw.rules import plan", "topology imports rules"),
+        ("hdnhw/topology/x.py", "from ..rules.plan import plan", "topology imports rules"),
         ("hdnhw/flit.py", "from hdnhw.topology.network import build", "flit imports topology"),
         ("hdnhw/timing.py", "from hdnhw.flit import FlitFormat", "timing imports flit"),
         ("hdnhw/model/x.py", "from hdnhw.rtl.router import Router", "model imports rtl"),
         ("hdnhw/rtl/x.py", "def f():\n    from hdnhw.model import router", "rtl imports model"),
-        ("hdnhw/emit/x.py", "from hdnhw import cli", "emit imports cli"),
-        ("hdnhw/emit/x.py", "import importlib\nimportlib.import_module('hdnhw.flow.x')", "emit imports flow"),
+        ("hdnhw/verilog/x.py", "from hdnhw import cli", "verilog imports cli"),
+        ("hdnhw/verilog/x.py", "import importlib\nimportlib.import_module('hdnhw.flow.x')", "verilog imports flow"),
         ("hdnhw/report/layout.py", "from hdnhw.families import star", "report imports families"),
         ("hdnhw/spec/families.py", "import hdnhw.families", "spec imports families"),
         ("hdnhw/families/x.py", "from hdnhw.flit import FlitFormat", "families imports flit"),
@@ -151,7 +161,7 @@ def test_no_star_imports_in_tests(path):
         ("hdnhw/model/x.py", "from amaranth.hdl import Module", "amaranth is not for this folder"),
         ("sim/x.py", "import amaranth", "amaranth is not for this folder"),
         ("hdnhw/rtl/x.py", "from amaranth.hdl import *", "star import of amaranth.hdl"),
-        ("hdnhw/emit/x.py", "import cocotb", "cocotb is not for this folder"),
+        ("hdnhw/verilog/x.py", "import cocotb", "cocotb is not for this folder"),
         ("hdnhw/topology/x.py", "import networkx as nx", "networkx is not for this folder"),
         ("sim/x.py", "from tests.x import y", "sim imports tests"),
     ],
@@ -165,7 +175,7 @@ def test_each_fault_is_seen(path, source, fault):
     [
         ("hdnhw/flit.py", "from hdnhw.spec import SpecError"),
         ("hdnhw/model/x.py", "from .router import y\nfrom hdnhw.timing import SlotTiming"),
-        ("hdnhw/rtl/x.py", "import amaranth\nfrom hdnhw.routing.plan import plan"),
+        ("hdnhw/rtl/x.py", "import amaranth\nfrom hdnhw.rules.plan import plan"),
         ("hdnhw/families/x.py", "def f():\n    from hdnhw.report.layout import ring"),
         ("hdnhw/families/x.py", "from hdnhw.families.star import star"),
         ("sim/x.py", "import cocotb\nfrom hdnhw.model.fabric import FabricModel"),

@@ -7,10 +7,10 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCMini
 from migen import ClockDomain, Instance
 
-from hdnhw.emit.fabric import emit_fabric, write_fabric
 from hdnhw.flow.harness import ports_of
 from hdnhw.litex import NetworkOnChip
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, parse
+from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FABRICS = {
     "bare": FabricSpec(network=parse("mesh(3)"), packet_length=2, flit_width=120, dead_pins=True, crc=True),

@@ -10,9 +10,8 @@ from amaranth.hdl import Fragment
 
 from hdnhw.cli.options import Parser, add_machine_options, fabric_spec
 from hdnhw.crc import check_width
-from hdnhw.emit.fabric import EMITTED
 from hdnhw.machine import Machine, make_machine
-from hdnhw.model.measure import LoadSpec
+from hdnhw.model.load import LoadSpec
 from hdnhw.model.sweep import Point, machine_row
 from hdnhw.rtl.queueing import ALLOCATORS
 from hdnhw.spec import (
@@ -31,9 +30,10 @@ from hdnhw.spec import (
 from hdnhw.spec.options import Choice, Flag, Size, options_of
 from hdnhw.timing import SlotTiming, buffers_per_vc
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.verilog.fabric import EMITTED
 
 ROOT = Path(__file__).parents[1]
-HANDED_WHOLE = ("hdnhw/model", "hdnhw/rtl", "hdnhw/emit", "hdnhw/flow", "sim", "boards")
+HANDED_WHOLE = ("hdnhw/model", "hdnhw/rtl", "hdnhw/verilog", "hdnhw/flow", "sim", "boards")
 """Folders whose functions take a machine, never two of its options."""
 ENDPOINT_SPECS = (
     AxiStreamSpec(),

@@ -46,8 +46,9 @@ from hdnhw.spec import (
 )
 
 ALL_NAMES = (
-    "ccc, complete, crossed_cube, cube, dualcube, folded_cube, folded_hsn, ghc, hcn, hcn3, hdn, hfn, hsn, mesh, "
-    "petersen, product, rdn, reduced_cube, star, torus"
+    "ccc, complete, concentrated, crossed_cube, cube, dragonfly, dualcube, fat_tree, flattened_butterfly, "
+    "folded_cube, folded_hsn, ghc, graph, hcn, hcn3, hdn, hfn, hsn, jellyfish, mesh, petersen, product, rdn, "
+    "reduced_cube, slim_fly, star, torus"
 )
 CONSTRUCTORS = {name: getattr(hdnhw, name) for name in ALL_NAMES.split(", ")}
 

@@ -5,7 +5,19 @@ import sys
 
 import pytest
 
-HEAVY = ("amaranth", "amaranth_boards", "cocotb", "jinja2", "matplotlib", "numba", "numpy", "pyarrow", "scipy", "z3")
+HEAVY = (
+    "amaranth",
+    "amaranth_boards",
+    "cocotb",
+    "jinja2",
+    "matplotlib",
+    "numba",
+    "numpy",
+    "pyarrow",
+    "scipy",
+    "tqdm",
+    "z3",
+)
 IMPORTED = "; import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 RUN = """
 import contextlib, io, sys

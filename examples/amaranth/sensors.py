@@ -12,8 +12,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import Out, connect
 from amaranth.sim import Simulator
 
-from hdnhw.emit.component import fabric_component
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.verilog.component import fabric_component
 
 WORDS, FRAMES = 3, 2
 SPEC = FabricSpec(network=parse("cube(2)"), endpoints=AxiStreamSpec(max_frame=64))

@@ -21,6 +21,7 @@ import hdnhw
 from hdnhw.cli.choosing import add_choosing_commands
 from hdnhw.cli.collective import add_collective_commands
 from hdnhw.cli.emulation import add_emulation_command
+from hdnhw.cli.explore import add_explore_command
 from hdnhw.cli.faults import add_faults_commands
 from hdnhw.cli.hardware import add_hardware_commands
 from hdnhw.cli.machines import add_machines_command
@@ -39,20 +40,19 @@ from hdnhw.cli.options import (
     add_load_options,
     add_machine_options,
     add_node_clocks_option,
-    drawn_faults,
     fabric_spec,
-    load_spec,
     say,
 )
 from hdnhw.cli.papers import add_papers_command
 from hdnhw.cli.picture import add_picture_command
-from hdnhw.cli.progress import Clock
 from hdnhw.cli.prove import add_prove_command
+from hdnhw.cli.requests import add_requests_command
 from hdnhw.cli.simulation import add_simulation_commands
 from hdnhw.cli.warmup import add_warmup_command
 from hdnhw.kernels import compilation
 from hdnhw.model.hang import HangError
-from hdnhw.routing.errors import RuleError
+from hdnhw.progress import Clock
+from hdnhw.rules.errors import RuleError
 from hdnhw.signals import told_first
 from hdnhw.spec import SpecError
 
@@ -66,9 +66,7 @@ __all__ = [
     "add_machine_options",
     "add_node_clocks_option",
     "command_parser",
-    "drawn_faults",
     "fabric_spec",
-    "load_spec",
     "main",
     "say",
 ]
@@ -110,12 +108,14 @@ def command_parser() -> Parser:
     for add in (
         add_network_commands,
         add_picture_command,
+        add_explore_command,
         add_routing_commands,
         add_choosing_commands,
         add_machines_command,
         add_collective_commands,
         add_emulation_command,
         add_simulation_commands,
+        add_requests_command,
         add_hardware_commands,
         add_prove_command,
         add_papers_command,
@@ -288,7 +288,7 @@ def _run(arguments: Sequence[str]) -> int:
 def _say_compiling(is_kept: bool) -> None:
     """Say why a first run takes longer."""
     often = "once" if is_kept else "in each run: no folder to keep it can be written, NUMBA_CACHE_DIR may name one"
-    say(f"hdnhw: compiling, about half a minute, {often}")
+    say(f"hdnhw: compiling, about a minute, {often}")
 
 
 class Terminated(KeyboardInterrupt):

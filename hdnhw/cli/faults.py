@@ -3,107 +3,36 @@
 import argparse
 from typing import Any
 
-from hdnhw.cli.options import DONE, Result, add_command, add_machine_options, rates_of, rule_options
-from hdnhw.cli.progress import ProgressBar
-from hdnhw.cli.workers import add_worker_options, workers
-from hdnhw.spec import SpecError, parse
+from hdnhw.cli.options import (
+    Result,
+    add_command,
+    add_drawing_options,
+    add_machine_options,
+    add_worker_options,
+    ended,
+    rule_options,
+)
+from hdnhw.library import faults as library
+from hdnhw.library.faults import BY_CASE, MOST_BY_DEFAULT, PATH_KINDS
 
-__all__ = [
-    "MOST_BY_DEFAULT",
-    "add_dead_options",
-    "add_faults_commands",
-    "add_waypoints_option",
-    "check_waypoints",
-    "dead_of",
-]
-
-MOST_WAYPOINTS, MOST_BY_DEFAULT = 8, 3
-"""Of a packet: most that there can be, and most that are looked for."""
+__all__ = ["add_dead_options", "add_faults_commands", "add_waypoints_option"]
 
 DIGITS = 4
 """Of numbers in a table."""
 
-MOST_PAIRS = 1_000_000
-"""Drawn of each case."""
+TABLES = ("paths_left", "rates", "waypoints_left")
+"""Keys with rows."""
 
-MOST_RATE = 0.95
-"""Share of dead nodes for which pairs are told apart by case."""
-
-BY_CASE: dict[str, Any] = {"rates": "0,0.05,0.1,0.15,0.2,0.25,0.3", "paths": ["short"], "pairs": 1000, "plot": None}
-"""Options that --by-case alone reads, and what they are if not given."""
+OPTIONS = ("rate", "channel_rate", "trials", "waypoints", "seed", "by_case", *BY_CASE, "workers", "cluster", "command")
 
 
 def faults(options: argparse.Namespace) -> tuple[Result, int]:
     """Count which pairs routing still joins, plainly and by waypoints, when nodes and channels are dead."""
-    from hdnhw.routing.survey import FaultSurvey
-
-    if options.trials < 1:
-        raise SpecError(f"trials must be at least 1, not {options.trials}")
-    check_waypoints(options.waypoints)
-    if options.by_case:
-        return _by_case(options), DONE
-    for name in BY_CASE:
-        if getattr(options, name) is not None:
-            raise SpecError(f"--{name} is for --by-case")
-    rate = 0.1 if options.rate is None else options.rate
-    channel_rate = options.channel_rate or 0.0
-    for name, share in (("rate", rate), ("channel rate", channel_rate)):
-        if not 0 <= share < 1:
-            raise SpecError(f"{name} must be at least 0 and below 1, not {share}")
-    survey = FaultSurvey(
-        network=parse(options.spec),
-        **rule_options(options),
-        rate=rate,
-        channel_rate=channel_rate,
-        waypoints=options.waypoints,
-        seed=options.seed,
-    )
-    with ProgressBar() as progress:
-        return survey.run(options.trials, workers(options, progress.say), progress.show), DONE
-
-
-def _by_case(options: argparse.Namespace) -> Result:
-    """Count by the disjoint-path paper's cases what is left of disjoint paths, and what waypoints join."""
-    from pathlib import Path
-
-    from hdnhw.report.curves import check_plot
-    from hdnhw.report.path_faults import plot_path_faults
-    from hdnhw.routing.case_survey import dual_net_of, paths_left, waypoints_left
-    from hdnhw.routing.waypoints import MAX_NODES
-
-    asked = {
-        name: default if getattr(options, name) is None else getattr(options, name) for name, default in BY_CASE.items()
-    }
-    if options.rate is not None or options.channel_rate is not None:
-        raise SpecError("with --by-case nodes alone are dead: give --rates, not --rate or --channel-rate")
-    rates = rates_of(asked["rates"], 0, MOST_RATE, "0,0.05,0.1")
-    if not 2 <= asked["pairs"] <= MOST_PAIRS:
-        raise SpecError(f"pairs must be 2 to {MOST_PAIRS}, not {asked['pairs']}")
-    if asked["plot"] is not None:
-        check_plot(Path(asked["plot"]))
-    network = dual_net_of(parse(options.spec))
-    with ProgressBar() as bar:
-        joined, left = [], []
-        if network.num_nodes <= MAX_NODES:
-            joined = waypoints_left(
-                network,
-                rates,
-                options={**rule_options(options), "waypoints": options.waypoints, "seed": options.seed},
-                trials=options.trials,
-                start=workers(options, bar.say),
-                progress=bar.show,
-            )
-        else:
-            bar.say(f"{network.spec}: waypoints are looked for up to {MAX_NODES} nodes")
-        for kind in dict.fromkeys(asked["paths"]):
-            bar.show(f"paths: {kind}", 0.0)
-            left += paths_left(network, kind, rates, pairs=asked["pairs"], seed=options.seed)
-    if asked["plot"] is not None:
-        plot_path_faults(left, joined, Path(asked["plot"]))
-    head = {"spec": str(network.spec), "nodes": network.num_nodes, "pairs": asked["pairs"], "trials": options.trials}
+    asked = {name: getattr(options, name) for name in OPTIONS}
+    found, status = ended(library.faults(options.spec, **asked, **rule_options(options)))
     if not options.json:
-        left, joined = (_shown(rows) for rows in (left, joined))
-    return {**head, "seed": options.seed, "paths_left": left, "waypoints_left": joined}
+        found = {name: _shown(value) if name in TABLES else value for name, value in found.items()}
+    return found, status
 
 
 def _shown(rows: list[Result]) -> list[Result]:
@@ -119,65 +48,13 @@ def _shown(rows: list[Result]) -> list[Result]:
 
 def waypoints(options: argparse.Namespace) -> tuple[Result, int]:
     """Find the waypoints from a node to others around what is dead."""
-    import numpy as np
-
-    from hdnhw.routing.plan import plan
-    from hdnhw.routing.waypoints import Detours, RouteTable
-
-    check_waypoints(options.waypoints)
-    routing = plan(parse(options.spec), **rule_options(options))
-    network, table = routing.network, RouteTable(routing)
-    faults = dead_of(network, options)
-    src = network.parse_node(options.src)
-    if faults.nodes[src]:
-        raise SpecError(f"source must be a healthy node; {src} is dead")
-    found = Detours(table, faults).ways(src, options.waypoints, two_way=not options.one_way)
-    wanted = range(network.num_nodes) if options.dst is None else [network.parse_node(options.dst)]
-    return {
-        "spec": str(network.spec),
-        "modes": routing.modes,
-        "src": src,
-        "dead_nodes": np.flatnonzero(faults.nodes).tolist(),
-        "dead_channels": [f"{node}:{network.ports[port].name}" for node, port in np.argwhere(faults.channels).tolist()],
-        "most": options.waypoints,
-        "ways": [{"dst": dst, **found[dst]._asdict()} for dst in wanted if dst != src],
-    }, DONE
-
-
-def dead_of(network: Any, options: argparse.Namespace) -> Any:
-    """Return the faults that the options of :func:`add_dead_options` name."""
-    import numpy as np
-
-    from hdnhw.topology.faults import Faults
-
-    nodes = np.zeros(network.num_nodes, np.bool_)
-    channels = np.zeros((network.num_nodes, len(network.ports)), np.bool_)
-    nodes[[network.parse_node(name) for name in options.dead_nodes]] = True
-    for name in options.dead_channels:
-        channels[_parse_channel(network, name)] = True
-    return Faults(nodes, channels)
-
-
-def _parse_channel(network: Any, text: str) -> tuple[int, int]:
-    """Return node and port of the channel ``NODE:PORT``."""
-    node, _, name = text.rpartition(":")
-    if not node:
-        raise SpecError(f"dead channel must be NODE:PORT, such as 0:{network.ports[0].name}, not {text!r}")
-    number = network.parse_node(node)
-    names = list(network.neighbors(number))
-    if name not in names:
-        raise SpecError(f"port of node {number} must be {' or '.join(names)}, not {name!r}")
-    return number, [port.name for port in network.ports].index(name)
-
-
-def check_waypoints(most: int) -> None:
-    """Raise SpecError unless a packet can name so many waypoints."""
-    if not 0 <= most <= MOST_WAYPOINTS:
-        raise SpecError(f"waypoints must be 0 to {MOST_WAYPOINTS}, not {most}")
+    names = ("dead_nodes", "dead_channels", "waypoints", "one_way")
+    asked = {name: getattr(options, name) for name in names}
+    return ended(library.waypoints(options.spec, options.src, options.dst, **asked, **rule_options(options)))
 
 
 def add_dead_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name what is dead, for :func:`dead_of`."""
+    """Add the options that name what is dead."""
     parser.add_argument("--dead-nodes", metavar="NODE", nargs="+", default=[], help="dead routers")
     parser.add_argument(
         "--dead-channels", metavar="NODE:PORT", nargs="+", default=[], help="dead channels, by the node that they leave"
@@ -234,13 +111,15 @@ def _add_case_options(parser: argparse.ArgumentParser) -> None:
         help="on a dual-net, for pairs in one cluster (A), in clusters of two classes (B) and in two of a class (C): "
         "what is left of disjoint paths made without knowing the faults, beside what waypoints join",
     )
-    parser.add_argument("--rates", metavar="F,F,...", help=f"shares of the nodes (default {BY_CASE['rates']})")
+    parser.add_argument(
+        "--rates", metavar="F,F,...", help=f"shares of the nodes, a row for each (by case, default {BY_CASE['rates']})"
+    )
     parser.add_argument(
         "--paths",
         nargs="+",
-        choices=("short", "address", "mended"),
+        choices=PATH_KINDS,
         help="by the algorithms of `hdnhw paths` (default short), or mended: the paper's Algorithm 6 over third "
         "clusters and without loops",
     )
     parser.add_argument("--pairs", type=int, metavar="P", help="drawn of each case (default 1000)")
-    parser.add_argument("--plot", metavar="FILE", help="draw what is left against the rate: .svg, .png or .pdf")
+    add_drawing_options(parser, "what is left against the rate")

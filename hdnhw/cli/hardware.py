@@ -1,25 +1,21 @@
 """Commands that write or measure hardware."""
 
 import argparse
-import time
-from pathlib import Path
 from typing import Any
 
 from hdnhw.cli.options import (
-    DONE,
-    FAILED,
     Result,
     add_command,
     add_endpoint_options,
     add_initial_option,
     add_machine_options,
     add_node_clocks_option,
-    fabric_spec,
-    say,
+    ended,
+    machine_of,
 )
-from hdnhw.files import check_folder
 from hdnhw.flow.family import FAMILIES
-from hdnhw.flow.spec import UNITS, SynthSpec
+from hdnhw.flow.spec import UNITS
+from hdnhw.library import hardware
 from hdnhw.spec import ENDPOINTS
 
 __all__ = ["add_hardware_commands"]
@@ -27,52 +23,16 @@ __all__ = ["add_hardware_commands"]
 
 def emit(options: argparse.Namespace) -> tuple[Result, int]:
     """Write the Verilog of a fabric and its manifest."""
-    from hdnhw.emit.fabric import check_place, emit_fabric, write_fabric
-
-    started = time.monotonic()
-    directory = Path(options.output)
-    check_folder("output", directory)
-    check_place(directory, top=options.name)
-    fabric = emit_fabric(
-        fabric_spec(options),
-        top=options.name,
-        initial=options.initial,
-        wrapper=options.wrapper,
-        node_clocks=options.node_clocks,
-    )
-    written = write_fabric(fabric, directory)
-    manifest = fabric.manifest
-    return {
-        "files": [str(path) for path in written],
-        "bytes": sum(path.stat().st_size for path in written if path.suffix == ".sv"),
-        "seconds": round(time.monotonic() - started, 2),
-        **{key: manifest[key] for key in ("spec", "routers", "router_modules", "num_vcs")},
-        **fabric.machine.options(),
-        "digest": manifest["digest"],
-        "proof": manifest["proof"]["summary"],
-        "zero_load_latency": manifest["latency"]["zero_load"],
-    }, DONE
+    names = ("name", "wrapper", "initial", "node_clocks")
+    asked = {name: getattr(options, name) for name in names}
+    return ended(hardware.emit(options.spec, options.output, **asked, **machine_of(options)))
 
 
 def synth(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure size and speed of a router, an endpoint or a fabric on an FPGA."""
-    from hdnhw.flow.synth import synthesise
-    from hdnhw.flow.tools import ToolError
-
-    spec = SynthSpec(
-        fabric=fabric_spec(options),
-        family=options.family,
-        unit=options.unit,
-        seeds=options.seeds,
-        address=options.address,
-        frequency=options.frequency,
-    )
-    try:
-        return synthesise(spec, say=say), DONE
-    except ToolError as error:
-        say(f"hdnhw: {error}")
-        about = {"spec": str(spec.fabric.network), "unit": spec.unit, "family": spec.family}
-        return {**about, "error": str(error)}, FAILED
+    names = ("family", "unit", "seeds", "address", "frequency")
+    asked = {name: getattr(options, name) for name in names}
+    return ended(hardware.synth(options.spec, **asked, **machine_of(options)))
 
 
 def _add_emit(commands: Any) -> None:

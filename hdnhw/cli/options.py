@@ -1,53 +1,62 @@
 """What commands have in common: the parser, messages, and the options that describe a machine."""
 
 import argparse
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-from hdnhw.cli.progress import say
-from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, SpecError, parse
-from hdnhw.spec.options import Choice, Flag, Names, Node, Option, Size, options_of
-
-if TYPE_CHECKING:
-    from hdnhw.topology.network import Network
+from hdnhw.library.options import endpoints_of, flag_of, given
+from hdnhw.library.result import Result as Found
+from hdnhw.progress import say
+from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, parse
+from hdnhw.spec.options import Choice, Flag, Option, Size, options_of
 
 __all__ = [
     "AT_MOST",
     "BAD_INPUT",
     "DONE",
+    "DRAWN",
     "FAILED",
     "Command",
     "Parser",
     "Result",
     "add_command",
     "add_degree_weight_option",
+    "add_drawing_options",
     "add_endpoint_options",
     "add_faults_option",
     "add_initial_option",
     "add_load_options",
     "add_machine_options",
     "add_node_clocks_option",
-    "degree_weight",
-    "drawn_faults",
+    "add_worker_options",
+    "ended",
+    "endpoint_options",
+    "endpoint_spec",
     "fabric_spec",
-    "load_spec",
-    "machine_words",
-    "network_of",
-    "rates_of",
+    "machine_of",
+    "machine_options",
     "rule_options",
     "say",
 ]
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
+DRAWN = ("plot", "html", "command")
+"""What is passed on of a command that draws: the options of :func:`add_drawing_options`, and the command line."""
+
+
 AT_MOST = "<= "
 """Before a number in a table that is only known as a bound."""
 
 Result = dict[str, Any]
 Command = Callable[[argparse.Namespace], tuple[Result, int]]
+
+
+def ended(result: Found) -> tuple[Result, int]:
+    """Return what a function of the library has found, and the exit status."""
+    return result, DONE if result.passed else FAILED
 
 
 class Parser(argparse.ArgumentParser):
@@ -84,13 +93,6 @@ class Parser(argparse.ArgumentParser):
         """Print one line and exit with status 2."""
         say(f"{self.prog}: {message}")
         raise SystemExit(BAD_INPUT)
-
-
-def network_of(text: str) -> "Network":
-    """Return the network that a spec string names."""
-    from hdnhw.topology.network import build
-
-    return build(parse(text))
 
 
 def add_command(commands: Any, name: str, run: Command, *, summary: str, example: str, spec: bool = True) -> Parser:
@@ -131,7 +133,7 @@ def _add_option(parser: argparse.ArgumentParser, name: str, option: Option, *, d
     else:
         about["metavar"] = option.metavar
         about |= {"type": int} if isinstance(option, Size) else {}
-    parser.add_argument(f"--{name.replace('_', '-')}", **about)
+    parser.add_argument(flag_of(name), **about)
 
 
 def _defaults(spec: type) -> dict[str, str]:
@@ -169,16 +171,6 @@ def add_machine_options(
             _add_option(parser, name, option, default=shown.get(name, ""), dest=name)
 
 
-def machine_words(options: Mapping[str, Any]) -> str:
-    """Return options of a machine, by their names, as they stand on a command line; nothing for defaults."""
-    defaults = {member.name: member.default for member in fields(FabricSpec)}
-    words: list[str] = []
-    for name, value in options.items():
-        if value != defaults[name]:
-            words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
-    return shlex.join(words)
-
-
 def add_endpoint_options(parser: argparse.ArgumentParser, kinds: Iterable[str] = ENDPOINTS) -> None:
     """Add the options of some kinds of endpoints, all if omitted."""
     for kind in kinds:
@@ -189,8 +181,12 @@ def add_endpoint_options(parser: argparse.ArgumentParser, kinds: Iterable[str] =
 
 def rule_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return what the options say of the routing rule, by the names of the parameters of ``plan``."""
-    given = {name: getattr(options, name) for name in options_of(FabricSpec, routes=True)}
-    return {name: value for name, value in given.items() if value is not None}
+    return given({name: getattr(options, name) for name in options_of(FabricSpec, routes=True)})
+
+
+def machine_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say of the machine, by the names of :class:`hdnhw.library.options.MachineOptions`."""
+    return given({name: getattr(options, name, None) for name in options_of(FabricSpec)})
 
 
 def add_load_options(parser: Parser, *, patterns: str = "") -> None:
@@ -231,8 +227,20 @@ def add_node_clocks_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_worker_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say who works."""
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers to use instead")
+
+
+def add_drawing_options(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the options that write a figure, and a page with it; `what` is drawn."""
+    parser.add_argument("--plot", metavar="FILE", help=f"draw {what}: .svg, .png or .pdf")
+    parser.add_argument("--html", metavar="FILE", help="write a page with this figure, tables and the options")
+
+
 def add_faults_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says what is dead, for :func:`drawn_faults`."""
+    """Add the option that says what is dead."""
     parser.add_argument(
         "--faults",
         metavar="N[,C]",
@@ -240,25 +248,8 @@ def add_faults_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def drawn_faults(asked: str | None, network: Any, seed: int) -> Any:
-    """Return the faults of a network that ``--faults`` asks for, a few where nothing is asked."""
-    import numpy as np
-
-    from hdnhw.topology.faults import draw_faults
-    from hdnhw.topology.metrics import neighbor_table
-
-    if asked is None:
-        nodes, channels = network.num_nodes // 10, network.num_nodes // 6
-    else:
-        counts = asked.split(",")
-        if len(counts) > 2 or not all(count.strip().isdecimal() for count in counts):
-            raise SpecError(f"faults must be the number of dead nodes, or that and one of channels, not {asked!r}")
-        nodes, channels = (*map(int, counts), 0)[:2]
-    return draw_faults(neighbor_table(network), np.random.default_rng(seed), nodes=nodes, channels=channels)
-
-
 def add_degree_weight_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says how CR_w weighs degree and diameter, for :func:`degree_weight`."""
+    """Add the option that says how CR_w weighs degree and diameter."""
     parser.add_argument(
         "--degree-weight",
         type=float,
@@ -268,71 +259,31 @@ def add_degree_weight_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def degree_weight(options: argparse.Namespace) -> float:
-    """Return w1 of CR_w; raise SpecError if it is no share."""
-    if not 0 <= options.degree_weight <= 1:
-        raise SpecError(f"degree weight must be 0 to 1, not {options.degree_weight}")
-    return float(options.degree_weight)
-
-
-def rates_of(text: str, least: float, most: float, example: str) -> list[float]:
-    """Return the numbers of a list between commas, each once, the least first.
-
-    Raises
-    ------
-    SpecError
-        If there is none, or one is not within the bounds.
-    """
-    try:
-        rates = sorted({float(part) for part in text.split(",")})
-    except ValueError:
-        rates = []
-    if not rates or not all(least <= rate <= most for rate in rates):
-        raise SpecError(f"rates must be numbers from {least} to {most}, such as {example}, not {text!r}")
-    return rates
-
-
-def load_spec(options: argparse.Namespace) -> Any:
-    """Return the load that the options describe."""
-    from hdnhw.model.measure import LoadSpec
-
-    names = ("pattern", "injection", "lengths", "rate", "cycles", "warmup", "seed")
-    given = {name: getattr(options, name) for name in names}
-    return LoadSpec(**{name: value for name, value in given.items() if value is not None})
-
-
-def _endpoints(options: argparse.Namespace, network: NetworkSpec | None) -> EndpointSpec | None:
-    asked = getattr(options, "endpoints", None)
-    given: dict[str, Any] = {}
-    for kind, spec in ENDPOINTS.items():
-        for name, option in options_of(spec).items():
-            value = getattr(options, f"endpoint_{name}", None)
-            if value is None:
-                continue
-            if kind != asked:
-                raise SpecError(f"--{name.replace('_', '-')} is for {spec.title}; this fabric has none")
-            given[name] = _value(option, value, network)
-    return None if asked is None else ENDPOINTS[asked](**given)
-
-
-def _value(option: Option, value: Any, network: NetworkSpec | None) -> Any:
-    """Return the value of an option that the command line has as text."""
-    if isinstance(option, Names):
-        return tuple(value.split(","))
-    if isinstance(option, Node) and network is not None:
-        from hdnhw.topology.network import build
-
-        return build(network).parse_node(value)
-    return value
-
-
 def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> FabricSpec:
     """Return the machine that the options describe, as `base` where they say nothing.
 
     ``options.endpoints`` says what stands at its terminals.
     """
-    asked = {name: getattr(options, name, None) for name in options_of(FabricSpec)}
-    asked["network"] = None if options.spec is None else parse(options.spec)
-    asked["endpoints"] = _endpoints(options, asked["network"])
-    given = {name: value for name, value in asked.items() if value is not None}
-    return FabricSpec(**given) if base is None else replace(base, **given)
+    network = base.network if options.spec is None and base is not None else parse(options.spec)
+    asked = machine_options(options)
+    endpoints = endpoint_spec(options, network)
+    if base is None:
+        return FabricSpec(network=network, endpoints=endpoints, **asked)
+    asked |= given({"endpoints": endpoints})
+    return replace(base, network=network, **asked)
+
+
+def machine_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say of the machine and of what stands at its terminals."""
+    return {"endpoints": endpoint_spec(options, parse(options.spec)), **machine_options(options)}
+
+
+def endpoint_spec(options: argparse.Namespace, network: NetworkSpec) -> EndpointSpec | None:
+    """Return what the options put at the terminals of a network."""
+    return endpoints_of(network, getattr(options, "endpoints", None), endpoint_options(options), shown=flag_of)
+
+
+def endpoint_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of endpoints that are given, of whatever kind."""
+    names = dict.fromkeys(name for spec in ENDPOINTS.values() for name in options_of(spec))
+    return given({name: getattr(options, f"endpoint_{name}", None) for name in names})

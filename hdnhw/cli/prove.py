@@ -1,44 +1,21 @@
 """The command that proves what holds for the emitted Verilog."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from hdnhw.cli.options import (
-    DONE,
-    FAILED,
-    Result,
-    add_command,
-    add_endpoint_options,
-    add_machine_options,
-    fabric_spec,
-    say,
-)
-from hdnhw.prove.finding import SECONDS
-from hdnhw.spec import ENDPOINTS, SpecError
+from hdnhw.cli.options import Result, add_command, add_endpoint_options, add_machine_options, ended, machine_of
+from hdnhw.library import proofs
+from hdnhw.proofs.finding import SECONDS
+from hdnhw.spec import ENDPOINTS
 
 __all__ = ["add_prove_command"]
 
 
 def prove(options: argparse.Namespace) -> tuple[Result, int]:
     """Prove that emitted routers route by the rule and keep the channel protocol, and that the wires are right."""
-    from hdnhw.flow.tools import ToolError
-    from hdnhw.prove.certificate import check_certificate
-    from hdnhw.prove.fabric import prove_fabric
-
-    if (options.spec is None) == (options.check is None):
-        raise SpecError("prove takes either SPEC or --check FILE")
-    if options.check is not None:
-        found = check_certificate(Path(options.check))
-        return found, DONE if found["text"] is not None and found["proved"] else FAILED
-    spec = fabric_spec(options)
-    output = None if options.output is None else Path(options.output)
-    try:
-        result = prove_fabric(spec, seconds=options.seconds, output=output, say=say)
-    except ToolError as error:
-        say(f"hdnhw: {error}")
-        return {"spec": str(spec.network), "proved": False, "error": str(error)}, FAILED
-    return result, DONE if result["proved"] else FAILED
+    asked = {name: getattr(options, name) for name in ("output", "check", "seconds")}
+    machine = {} if options.spec is None or options.check is not None else machine_of(options)
+    return ended(proofs.prove(options.spec, **asked, **machine))
 
 
 def add_prove_command(commands: Any) -> None:

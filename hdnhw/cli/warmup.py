@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from hdnhw.cli.options import DONE, Result, add_command
-from hdnhw.cli.progress import ProgressBar
+from hdnhw.progress import ProgressBar
 
 __all__ = ["add_warmup_command"]
 

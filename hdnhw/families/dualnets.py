@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from hdnhw.routing.dual_rule import dual_step
-from hdnhw.routing.step import is_shortest
+from hdnhw.rules.dual_rule import dual_step
+from hdnhw.rules.step import is_shortest
 from hdnhw.spec import DualCube, DualNet, Family, RecursiveDualNet, dualcube, hdn, rdn
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.routing.step import Step, count, first_of
+from hdnhw.rules.circuit import Circuit, Term
+from hdnhw.rules.step import Step, count, first_of
 from hdnhw.spec import Family, Nucleus
 from hdnhw.spec.checks import dimension
 from hdnhw.topology.graph import Digits, Network, flip, own_inverses

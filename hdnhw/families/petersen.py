@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import pi
 from typing import TYPE_CHECKING
 
-from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.routing.step import Step
+from hdnhw.rules.circuit import Circuit, Term
+from hdnhw.rules.step import Step
 from hdnhw.spec import Family, Nucleus
 from hdnhw.topology.graph import Digits, Network, Port
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hdnhw.routing.dual_rule import dual_step
+from hdnhw.rules.dual_rule import dual_step
 from hdnhw.spec import Family, Product, complete, cube, ghc, mesh, product, torus
 from hdnhw.topology.dualnet import DualNetwork
 

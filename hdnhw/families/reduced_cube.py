@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.routing.step import Step, first_of
+from hdnhw.rules.circuit import Circuit, Term
+from hdnhw.rules.step import Step, first_of
 from hdnhw.spec import Family, Nucleus, SpecError
 from hdnhw.spec.checks import check_address, dimension, integer
 from hdnhw.topology.graph import Digits, Network, flip, own_inverses

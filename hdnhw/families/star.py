@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.routing.circuit import Circuit, Term
-from hdnhw.routing.step import Step, class_of, count, first_of
+from hdnhw.rules.circuit import Circuit, Term
+from hdnhw.rules.step import Step, class_of, count, first_of
 from hdnhw.spec import Family, Nucleus, SpecError
 from hdnhw.spec.checks import MAX_ADDRESS_BITS, check_address, integer
 from hdnhw.topology.graph import Digits, Network, Port

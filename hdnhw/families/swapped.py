@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hdnhw.families.folded_cube import folded_cube
-from hdnhw.routing.swapped_rule import swapped_step
+from hdnhw.rules.swapped_rule import swapped_step
 from hdnhw.spec import Family, SwappedNet, folded_hsn, hcn, hcn3, hsn
 from hdnhw.spec.checks import dimension
 from hdnhw.spec.swapped import checked_swapped

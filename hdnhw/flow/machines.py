@@ -21,11 +21,12 @@ from hdnhw.flow.spec import SynthSpec
 from hdnhw.flow.synth import SYNTH_ROOT, synthesise
 from hdnhw.flow.tools import TooLargeError, ToolError
 from hdnhw.machine import Machine, make_machine
-from hdnhw.model.measure import LoadSpec, Progress
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import Progress
 from hdnhw.model.results import ResultsFile
 from hdnhw.model.sweep import Sweep
 from hdnhw.model.warmup import compile_model
-from hdnhw.routing.errors import RuleError
+from hdnhw.rules.errors import RuleError
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError
 from hdnhw.spec.options import Choice, options_of
 
@@ -45,7 +46,7 @@ Options = Mapping[str, Any]
 MOST_BITS, MOST_HOPS = 1 << 18, 1 << 20
 """Most bits of a packet, and hops that a latency is asked for."""
 
-MODEL = ("families", "model", "routing", "spec", "topology", "traffic")
+MODEL = ("families", "model", "rules", "spec", "topology", "traffic")
 """Folders whose code decides what the model does, beside the modules that stand in no folder."""
 
 

@@ -40,8 +40,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from hdnhw.emit.fabric import emit_fabric
-from hdnhw.emit.verilog import module_text
 from hdnhw.flow.block_ram import choose_ram, use_output_registers
 from hdnhw.flow.family import DEVICES, FAMILIES, Family, Placement
 from hdnhw.flow.harness import (
@@ -59,8 +57,10 @@ from hdnhw.flow.spec import ADDRESS_PINS, SynthSpec
 from hdnhw.flow.tools import TooLargeError, ToolError, run_tool, tool_versions
 from hdnhw.flow.yosys import YosysError, run_yosys
 from hdnhw.machine import Machine, make_machine
-from hdnhw.routing.plan import RoutingPlan
 from hdnhw.rtl.router import Router, node_pins
+from hdnhw.rules.plan import RoutingPlan
+from hdnhw.verilog.fabric import emit_fabric
+from hdnhw.verilog.verilog import module_text
 
 __all__ = ["SYNTH_ROOT", "synthesise"]
 
@@ -334,6 +334,7 @@ def _node(spec: SynthSpec, plan: RoutingPlan) -> int | None:
 def _router(spec: SynthSpec) -> _Unit:
     device = DEVICES[FAMILIES[spec.family].device]
     machine = make_machine(choose_ram(spec.fabric, device, routers=1))
+    _ = machine.plan.circuit_rule
     node = _node(spec, machine.plan)
     shape = machine.plan.shapes[0] if node is None else machine.plan.shape_of(node)
     return _Unit(machine, node, "router", module_text(Router(machine, shape), "router", flatten=True))

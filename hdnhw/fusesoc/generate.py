@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from hdnhw.cli import main as run
-from hdnhw.emit.core import core_name
+from hdnhw.verilog.core import core_name
 
 __all__ = ["PARAMETERS", "main"]
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.baselines import Baseline
-from hdnhw.collective.comparison import Algorithm
-from hdnhw.collective.executor import Execution
+from hdnhw.collectives.baselines import Baseline
+from hdnhw.collectives.comparison import Algorithm
+from hdnhw.collectives.executor import Execution
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.measure import Progress
 from hdnhw.model.replay import exchange_on, replay
 from hdnhw.model.sweep import Row, machine_row
-from hdnhw.routing.statistics import routing_statistics
+from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import neighbor_table

@@ -1,19 +1,18 @@
 """What the channels and queues of a fabric did: counts, and tables made of them."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.files import check_output, replacing
 from hdnhw.machine import Machine
-from hdnhw.routing.plan import RoutingPlan
+from hdnhw.model.columns import check_columns, write_columns
+from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["Counts", "buffer_classes", "channel_types", "check_channels", "write_channels"]
+__all__ = ["Counts", "buffer_classes", "channel_names", "channel_types", "check_channels", "write_channels"]
 
 Integers = npt.NDArray[np.int64]
 Row = dict[str, Any]
@@ -65,7 +64,7 @@ def channel_types(plan: RoutingPlan, counts: Counts) -> list[Row]:
     """
     stalled, there = counts.stalled / counts.slots, _exists(plan)
     rows = []
-    for number, (name, num_vcs) in enumerate(zip(_names(plan), (*plan.num_vcs, 1, 1), strict=True)):
+    for number, (name, num_vcs) in enumerate(zip(channel_names(plan), (*plan.num_vcs, 1, 1), strict=True)):
         own = counts.sent[there[:, number], number, :num_vcs]
         rows.append(
             {
@@ -92,7 +91,7 @@ def buffer_classes(machine: Machine, counts: Counts) -> list[Row]:
     plan, there = machine.plan, _exists(machine.plan)
     inputs = [plan.num_vcs[port.opposite] for port in plan.network.ports]
     rows = []
-    for number, (name, num_vcs) in enumerate(zip([*_names(plan)[:-2], TERMINAL[1]], [*inputs, 1], strict=True)):
+    for number, (name, num_vcs) in enumerate(zip([*channel_names(plan)[:-2], TERMINAL[1]], [*inputs, 1], strict=True)):
         buffers = machine.buffers_per_vc(num_vcs)
         for vc in range(num_vcs):
             packets = _mean_and_max(counts.held[there[:, number], number, vc] / counts.slots)
@@ -102,7 +101,8 @@ def buffer_classes(machine: Machine, counts: Counts) -> list[Row]:
     return rows
 
 
-def _names(plan: RoutingPlan) -> list[str]:
+def channel_names(plan: RoutingPlan) -> list[str]:
+    """Return the names of the types of channels: of ports, then ejection, then injection."""
     return [port.name for port in plan.network.ports] + [*TERMINAL]
 
 
@@ -113,8 +113,7 @@ def _exists(plan: RoutingPlan) -> npt.NDArray[np.bool_]:
 
 def check_channels(path: Path) -> None:
     """Raise SpecError unless :func:`write_channels` can write a file of this name."""
-    check_output("channels", path, (".parquet", ".csv"))
-    import_module("pyarrow")  # an error now, not after the work
+    check_columns("channels", path)
 
 
 def write_channels(plan: RoutingPlan, counts: Counts, path: Path) -> None:
@@ -124,7 +123,6 @@ def write_channels(plan: RoutingPlan, counts: Counts, path: Path) -> None:
     channel has no such virtual channel) in flits a cycle, and ``stalled``, a share of the slots.
     """
     import pyarrow
-    from pyarrow import csv, parquet
 
     check_channels(path)
     node, channel = np.nonzero(_exists(plan))
@@ -132,14 +130,10 @@ def write_channels(plan: RoutingPlan, counts: Counts, path: Path) -> None:
     sent, num_vcs = counts.sent[node, channel], np.array([*plan.num_vcs, 1, 1])[channel]
     columns = {
         "node": node,
-        "port": np.array(_names(plan))[channel],
+        "port": np.array(channel_names(plan))[channel],
         "neighbor": pyarrow.array(neighbor, mask=neighbor < 0),
         "load": sent.sum(axis=1) / counts.slots,
         **{f"load_vc{vc}": pyarrow.array(sent[:, vc] / counts.slots, mask=num_vcs <= vc) for vc in range(plan.max_vcs)},
         "stalled": counts.stalled[node, channel] / counts.slots,
     }
-    write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
-    content = pyarrow.BufferOutputStream()
-    write(pyarrow.table(columns), content)
-    with replacing(path) as new:
-        new.write_bytes(content.getvalue())
+    write_columns(columns, path)

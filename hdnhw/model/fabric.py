@@ -1,5 +1,6 @@
 """The cycle-accurate model of a fabric and its terminals: the twin of the RTL, equal to it in every ejection."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -8,28 +9,36 @@ import numpy.typing as npt
 
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.counts import Counts
-from hdnhw.model.kernel.fabric import simulate
-from hdnhw.model.kernel.reset import make_routers, make_state, with_room
+from hdnhw.model.kernel.fabric import simulate, sort_arrivals
+from hdnhw.model.kernel.reset import credits_under_way, make_routers, make_states, with_room
 from hdnhw.model.kernel.state import (
+    BUSY,
     ENDED,
     FIRST,
     HEAD_CYCLE,
     HEAD_OUTPUT_VC,
     HOPS,
+    LAST,
     LEFT,
+    LINE,
     LOST,
+    NEXT,
     NODE,
+    OFFERED,
     PACE,
     PACKET_WORDS,
     QUEUE_WORDS,
+    ROW,
     SENT,
     SLOT,
     TAG,
     TAIL_CYCLE,
     Arrivals,
     Fabric,
+    Offers,
+    State,
 )
-from hdnhw.routing.plan import RoutingPlan
+from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
@@ -45,6 +54,9 @@ MAX_CYCLE = (1 << 31) - 1
 
 MOST_BYTES = 6 << 30
 """Of the queues of all routers."""
+
+MOST_THREADS = 64
+"""Of one run."""
 
 MOST_WAITING = 1 << 25
 """Most packets that wait or are under way at once: 2 GiB of them."""
@@ -137,7 +149,7 @@ class FabricModel:
         self._check_memory(len(vcs))
         dead = np.zeros((0, 0), np.bool_) if faults is None else faults.all_channels(table)
         self.fabric = Fabric(
-            address=np.ascontiguousarray(plan.address.of_node(np.arange(network.num_nodes, dtype=np.int64))),
+            address=np.ascontiguousarray(plan.address.of_node(np.arange(network.num_nodes, dtype=np.int64)), np.int32),
             neighbors=table.reshape(-1),
             mirror=np.array([port.opposite << self.vc_bits | vc for port in network.ports for vc in vcs], np.int32),
             dead=dead.reshape(-1),
@@ -165,7 +177,9 @@ class FabricModel:
         """Return the same machine with something dead."""
         return FabricModel(self.machine, faults)
 
-    def run(self, traffic: Traffic, terminals: Terminals | None = None, *, max_cycles: int) -> Ejections:
+    def run(
+        self, traffic: Traffic, terminals: Terminals | None = None, *, max_cycles: int, threads: int = 1
+    ) -> Ejections:
         """Simulate from reset until every packet with a possible destination has left, or for `max_cycles` cycles.
 
         Parameters
@@ -174,6 +188,8 @@ class FabricModel:
         terminals : Terminals, optional
             Ones that never pause if omitted.
         max_cycles : int
+        threads : int
+            That share the nodes among them; the result is the same whatever their number.
 
         Returns
         -------
@@ -184,7 +200,7 @@ class FabricModel:
             raise ValueError(f"traffic must have {nodes} sources, not {len(traffic.first) - 1}")
         if count and traffic.earliest.max() > MAX_CYCLE:
             raise ValueError(f"earliest must be at most cycle {MAX_CYCLE}, not {traffic.earliest.max()}")
-        course = Course(self, terminals or Terminals(), room=count)
+        course = Course(self, terminals or Terminals(), room=count, threads=threads)
         left = course.advance(self._arrivals(traffic), packets=count, limit=max_cycles)
         cycles = min(course.cycles, max_cycles) if course.packets_gone == count else max_cycles
         head_cycle = np.full(count, -1, np.int64)
@@ -225,9 +241,20 @@ class Course:
         Packets that there is room for.
     counting : bool
         Whether there is something in :meth:`counts`.
+    threads : int
+        That share the nodes among them; all is the same whatever their number.
+
+    Raises
+    ------
+    SpecError
+        If there are too many or too few threads.
     """
 
-    def __init__(self, model: FabricModel, terminals: Terminals, *, room: int, counting: bool = False) -> None:
+    def __init__(
+        self, model: FabricModel, terminals: Terminals, *, room: int, counting: bool = False, threads: int = 1
+    ) -> None:
+        if not 1 <= threads <= MOST_THREADS:
+            raise SpecError(f"threads must be 1 to {MOST_THREADS}, not {threads}")
         self._model = model
         routers = make_routers(
             model.vc_buffers,
@@ -239,29 +266,41 @@ class Course:
             held=int(model.vc_buffers.sum()),
             room=room,
         )
-        self._state = make_state(
+        self._states = make_states(
             model.fabric,
             routers,
             model.timing,
             terminals,
             ejection_buffers=model.machine.ejection_buffers,
             counting=counting,
+            threads=threads,
         )
+        # One each: threads wait for each other, so none may have the work of two.
+        self._helpers = [ThreadPoolExecutor(1) for _ in range(1, threads)]
+
+    @property
+    def _state(self) -> State:
+        """That of the first thread."""
+        return self._states[0]
+
+    def _sum(self, word: int) -> int:
+        """Return a word of the progress, summed over all threads."""
+        return sum(int(state.progress[word]) for state in self._states)
 
     @property
     def cycles(self) -> int:
         """Cycles up to the last in which a packet left or was dropped."""
-        return int(self._state.progress[ENDED])
+        return max(int(state.progress[ENDED]) for state in self._states)
 
     @property
     def packets_gone(self) -> int:
         """Packets that have left or been dropped since reset."""
-        return int(self._state.progress[LEFT] + self._state.progress[LOST])
+        return self._sum(LEFT) + self._sum(LOST)
 
     @property
     def packets_sent(self) -> int:
         """Packets sent over channels between routers since reset."""
-        return int(self._state.progress[SENT])
+        return self._sum(SENT)
 
     @property
     def slots(self) -> int:
@@ -322,25 +361,44 @@ class Course:
     @property
     def holds_packets(self) -> bool:
         """Whether an input queue of a router holds a packet."""
-        return bool(self._state.busy.length[0])
+        return bool(self._state.parts.lengths[BUSY::LINE].any())
 
     def heads(self) -> Heads:
         """Return the packets at the heads of the queues."""
         fabric, queues, vc_bits = self._model.fabric, self._state.routers.queues, self._model.vc_bits
         nodes = len(fabric.address)
-        held = np.unpackbits(queues.present.astype("<i8").view(np.uint8), bitorder="little").reshape(nodes, -1)
-        node, queue = np.nonzero(held[:, : queues.size])
+        there = queues.present.reshape(nodes, -1)
+        (busy,) = np.nonzero(there.any(axis=1))
+        held = np.unpackbits(there[busy].astype("<i8").view(np.uint8), bitorder="little").reshape(
+            len(busy), 64 * queues.words
+        )
+        place, queue = np.nonzero(held[:, : queues.size])
+        node = busy[place]
         links = queues.links.reshape(nodes, queues.size, QUEUE_WORDS)[node, queue]
         first, output_vc = links[:, [FIRST, HEAD_OUTPUT_VC]].astype(np.int64).T
-        free = self._state.routers.credits.astype(np.int64)
-        for credits in (self._state.returning, self._state.ejected):
-            for row, given in zip(credits.place, credits.lengths, strict=True):
-                np.add.at(free, row[:given], 1)
+        ahead = node * queues.size + output_vc
+        free = self._state.routers.credits[ahead].astype(np.int64)
+        given = np.sort(credits_under_way(self._state))
+        free += np.searchsorted(given, ahead, "right") - np.searchsorted(given, ahead)
         onward, port = output_vc < fabric.ports << vc_bits, output_vc >> vc_bits
         wanted = np.full(len(node), -1)
         following = fabric.neighbors[(node * fabric.ports + port)[onward]] * np.int64(queues.size)
         wanted[onward] = following + fabric.mirror[output_vc[onward]]
-        return Heads(node * queues.size + queue, self._rows[first], wanted, free[node * queues.size + output_vc])
+        return Heads(node * queues.size + queue, self._rows[first], wanted, free)
+
+    def held(self) -> npt.NDArray[np.int32]:
+        """Return the tags of the packets in the input queues of all routers, in no order."""
+        queues, rows = self._state.routers.queues, self._rows
+        nodes = len(self._model.fabric.address)
+        there = np.unpackbits(queues.present.astype("<i8").view(np.uint8), bitorder="little").reshape(nodes, -1)
+        node, queue = np.nonzero(there[:, : queues.size])
+        first, last = queues.links.reshape(nodes, queues.size, QUEUE_WORDS)[node, queue][:, [FIRST, LAST]].T
+        found = []
+        while len(first):
+            found.append(rows[first, TAG])
+            first, last = first[first != last], last[first != last]
+            first = rows[first, NEXT]
+        return np.concatenate([np.empty(0, np.int32), *found])
 
     def farthest(self) -> npt.NDArray[np.int32] | None:
         """Return one of :attr:`packets` that has crossed most channels, a row of words; None if there are none."""
@@ -358,7 +416,7 @@ class Course:
                 f"more than {MOST_WAITING} packets wait at once: the load must be lower, or the run shorter"
             )
         if missing > 0:
-            self._state = with_room(self._state, self._model.timing, min(old + max(old, missing), MOST_WAITING))
+            self._states = with_room(self._states, min(old + max(old, missing), MOST_WAITING))
 
     def advance(
         self,
@@ -391,10 +449,35 @@ class Course:
         self._make_room(offers)
         pool = self._state.routers.pool
         offered = pool.free[pool.num_free[0] - offers : pool.num_free[0]][::-1].copy()
-        left = simulate(self._model.plan.route, self._state, arrivals, packets, limit)
+        left = self._simulate(arrivals, offered, packets, limit)
         if pace is not None:
             self._rows[offered, PACE] = pace
-        return self._state.out[: left * PACKET_WORDS].reshape(-1, PACKET_WORDS).copy()
+        return left
+
+    def _simulate(
+        self, arrivals: Arrivals, rows: npt.NDArray[np.int32], packets: int, limit: int
+    ) -> npt.NDArray[np.int32]:
+        """Let all threads go on; return the packets that have left. Arrivals take rows of the pool."""
+        pool, parts = self._state.routers.pool, self._state.parts
+        first, order = np.empty(parts.number + 1, np.int32), np.empty(len(rows), np.int32)
+        offers = Offers(arrivals, first, order)
+        sort_arrivals(offers, parts.bits)
+        parts.lengths[OFFERED::LINE] = 0
+        parts.meetings[0] = 0
+        given = offers, packets, limit
+        route, (own, *others) = self._model.plan.route, self._states
+        working = [
+            helper.submit(simulate, route, state, *given) for helper, state in zip(self._helpers, others, strict=True)
+        ]
+        numbers = [simulate(route, own, *given), *(work.result() for work in working)]
+        lists = [state.out.reshape(PACKET_WORDS, -1) for state in self._states]
+        left = np.concatenate([out[:, :number] for out, number in zip(lists, numbers, strict=True)], axis=1).T
+        ends = first[1:], first[:-1] + parts.lengths[OFFERED::LINE]
+        unused = [order[taken:end] for end, taken in zip(*ends, strict=True)]
+        freed = np.concatenate([left[:, ROW], rows[np.concatenate(unused)]])
+        pool.num_free[0] += len(freed) - len(rows)
+        pool.free[pool.num_free[0] - len(freed) : pool.num_free[0]] = freed
+        return left
 
 
 def _several(plan: RoutingPlan) -> npt.NDArray[np.bool_]:

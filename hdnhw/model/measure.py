@@ -8,8 +8,9 @@ queue at every source, latency from the creation of a packet, accepted rate at t
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import chain
 
 import numpy as np
@@ -18,29 +19,21 @@ import numpy.typing as npt
 from hdnhw.kernels import Stopwatch
 from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import Course, FabricModel
+from hdnhw.model.flows import Flows
 from hdnhw.model.kernel.state import CREATED, DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.load import BATCHES, LEAST_RATE, MOST_CYCLES, LoadSpec
+from hdnhw.model.statistics import grows, half_width, summarise, truncation_point
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import SpecError
-from hdnhw.topology.network import Network
-from hdnhw.traffic.load import Load, Messages
+from hdnhw.traffic.load import CommonLoad, Load, Messages
 from hdnhw.traffic.packets import Terminals
 
 __all__ = [
-    "LEAST_RATE",
-    "LoadSpec",
     "Measurement",
     "Progress",
-    "bins",
-    "grows",
     "measure",
-    "summarise",
-    "truncation_point",
     "zero_load_latency",
 ]
-
-BATCHES = 20
-STUDENT = 2.093
-"""Of the t-distribution with BATCHES - 1 degrees of freedom: the quantile of 97.5 %."""
 
 WINDOW_PACKETS = 1 << 16
 """Packets, on average, that a window of cycles creates at most."""
@@ -50,17 +43,8 @@ BLOCK_SLOTS, LEAST_BLOCK = 40, 200
 
 LEAST_BLOCKS, MOST_BLOCKS = 10, 60
 
-STANDARD_ERRORS = 5
-"""Above 0 is the slope of latencies that grow; fewer are found where bursts of messages are as long as batches."""
-
 LONE_PACKETS, LONE_SLOTS = 8000, 100
 """Packets that are offered to find the latency at zero load, and the mean of the slots from one to the next."""
-
-MOST_BINS = 40
-"""Of a histogram that is shown."""
-
-LEAST_RATE, MOST_CYCLES = 1e-9, 500_000_000
-"""Of a load: flits a node and cycle; cycles of the interval and of the warm-up, so that all fit into 31 bits."""
 
 _LAST, _FIRST, _SOURCE = 1, 2, 2
 """Of a packet's tag: whether it is the last or the first of its message, and how far to the left its source stands."""
@@ -70,63 +54,6 @@ Packets = npt.NDArray[np.int32]
 """Rows of packets that have left, or columns of them."""
 
 Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadSpec:
-    """What is offered, and how long it is measured.
-
-    Attributes
-    ----------
-    pattern : str
-        See :func:`hdnhw.traffic.patterns.parse_pattern`.
-    injection : str
-        See :func:`hdnhw.traffic.injection.parse_injection`.
-    lengths : str or None
-        Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
-    rate : float
-        Flits of packets a node and cycle, 1e-9 to 1.
-    cycles : int
-        Cycles of the interval that is measured, 20 to 500,000,000.
-    warmup : int or None
-        Cycles before it, up to 500,000,000; None to find out, see :func:`measure`.
-    seed : int
-
-    Raises
-    ------
-    SpecError
-        If a member is out of range.
-    """
-
-    pattern: str = "uniform"
-    injection: str = "bernoulli"
-    lengths: str | None = None
-    rate: float = 0.1
-    cycles: int = 10_000
-    warmup: int | None = None
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        if not LEAST_RATE <= self.rate <= 1:
-            raise SpecError(f"rate must be {LEAST_RATE} to 1 flit a node and cycle, not {self.rate}")
-        if not BATCHES <= self.cycles <= MOST_CYCLES:
-            raise SpecError(f"cycles must be {BATCHES} to {MOST_CYCLES}, not {self.cycles}")
-        if self.warmup is not None and not 0 <= self.warmup <= MOST_CYCLES:
-            raise SpecError(f"warmup must be 0 to {MOST_CYCLES} cycles, not {self.warmup}")
-        if self.seed < 0:
-            raise SpecError(f"seed must be at least 0, not {self.seed}")
-
-    def on(self, network: Network, packet_length: int) -> Load:
-        """Return what is created on a network with packets of so many flits."""
-        return Load(
-            network,
-            packet_length,
-            pattern=self.pattern,
-            injection=self.injection,
-            lengths=self.lengths,
-            rate=self.rate,
-            seed=self.seed,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +94,9 @@ class Measurement:
     counts : Counts or None
         What channels and queues did in the slots that are allocated in a cycle of the interval; None if nothing was
         counted.
+    messages : str
+        Alike where the messages created in the interval are: their cycles, sources and destinations. Only where common
+        random numbers were asked for.
     """
 
     warmup: int
@@ -188,10 +118,18 @@ class Measurement:
     fairness: float
     seconds: float
     counts: Counts | None
+    messages: str = ""
 
 
 def measure(
-    model: FabricModel, load: LoadSpec, *, counting: bool = False, progress: Progress = lambda *_: None
+    model: FabricModel,
+    load: LoadSpec,
+    *,
+    counting: bool = False,
+    common: bool = False,
+    flows: Flows | None = None,
+    threads: int = 1,
+    progress: Progress = lambda *_: None,
 ) -> Measurement:
     """Measure a fabric under a load.
 
@@ -206,6 +144,13 @@ def measure(
     load : LoadSpec
     counting : bool
         Whether to count what channels and queues do; the rest is the same without.
+    common : bool
+        Whether to use common random numbers: the messages of the interval are drawn anew at its begin, and are the
+        same on all networks of as many nodes to which as many messages are offered, whatever their warm-up.
+    flows : Flows, optional
+        Where the latencies of the messages of the interval are added, by source and destination.
+    threads : int
+        That share the nodes among them; all but the seconds is the same whatever their number.
     progress : callable
         Is told a stage and the share of it that is done; of the warm-up and of the last packets, which end when they
         can, the share of the longest there is.
@@ -213,20 +158,23 @@ def measure(
     Raises
     ------
     SpecError
-        If the pattern, the injection process or the lengths cannot be, or the interval is too short for counts.
+        If the pattern, the injection process, the lengths or the threads cannot be, or the interval is too short for
+        counts.
     HangError
         If there are packets that will never arrive, see :class:`hdnhw.model.watchdog.Watchdog`.
     """
     if counting and load.cycles < model.timing.packet_length:
         raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
     watch = Stopwatch()
-    run = _Run(model, load, counting, progress)
+    run = _Run(model, load, counting, threads, progress)
     windows, steady = ([], True) if load.warmup is not None else _warm_up(run)
-    start = run.cycle if load.warmup is None else load.warmup
-    tally = _Tally(len(model.fabric.address), start, start + load.cycles)
+    start = run.cycle if load.warmup is None else run.allocated(load.warmup) if common else load.warmup
+    tally = _Tally(model.plan.network.num_terminals, start, start + load.cycles, common, flows)
     run.begin("measurement", tally.stop)
     for window in chain(windows, run.windows(tally.start)):
         tally.take(window)
+    if common:
+        run.draw_anew()
     before = run.course.counts()
     for window in run.windows(tally.stop):
         tally.take(window)
@@ -253,7 +201,7 @@ def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:
     float or None
         None if there was no message.
     """
-    rate = max(LEAST_RATE, 1 / (LONE_SLOTS * model.plan.network.num_nodes))
+    rate = max(LEAST_RATE, 1 / (LONE_SLOTS * model.plan.network.num_terminals))
     cycles = min(MOST_CYCLES, LONE_PACKETS * LONE_SLOTS * model.timing.packet_length)
     lone = measure(model, replace(load, injection="bernoulli", rate=rate, cycles=cycles, warmup=0))
     summary = summarise(lone.packet_latency)
@@ -264,13 +212,15 @@ def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:
 class _Window:
     """Some cycles of a run.
 
-    Of the messages created, in the order of cycles: when, and how many packets and flits. Of the packets that left:
-    their source, the cycle of the tail, and whether they were at their destination. Of the messages that left at their
-    destination: the cycles in which they were created, their head was accepted and their last tail taken, and the
-    channels that they crossed; of those that left elsewhere: the cycles in which they were created.
+    Of the messages created, in the order of cycles: when, source and destination (rows of `ends`), and how many packets
+    and flits. Of the packets that left: their source, the cycle of the tail, whether they were at their destination.
+    Of the messages that left at their destination: the cycles in which they were created, their head was accepted and
+    their last tail taken, the channels that they crossed, their source and destination; of those
+    that left elsewhere: the cycles in which they were created.
     """
 
     created: Integers
+    ends: Integers
     packets: Integers
     flits: Integers
     source: Packets
@@ -280,6 +230,8 @@ class _Window:
     head: Packets
     tail: Packets
     hops: Packets
+    begin: Packets
+    end: Packets
     stranded: Packets
 
 
@@ -309,15 +261,17 @@ class _Beginnings:
 class _Run:
     """A fabric under a load, a window of cycles at a time."""
 
-    def __init__(self, model: FabricModel, load: LoadSpec, counting: bool, progress: Progress) -> None:
+    def __init__(self, model: FabricModel, load: LoadSpec, counting: bool, threads: int, progress: Progress) -> None:
         self._model, self._progress, self.cycle = model, progress, 0
-        self._load = load.on(model.plan.network, self.packet_length)
+        self._spec, self._load = load, load.on(model.plan.network, self.packet_length)
         self.senders = self._load.senders
         if model.faults is not None:
             self.senders = self.senders[~model.faults.nodes[self.senders]]
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
-        self.course = Course(model, Terminals(), room=max(1024, len(model.fabric.address)), counting=counting)
+        self._messages: Load | CommonLoad = self._load
+        room = max(1024, len(model.fabric.address))
+        self.course = Course(model, Terminals(), room=room, counting=counting, threads=threads)
         self._beginnings, self.watchdog = (
             _Beginnings(),
             Watchdog(model, self.course, source_of=lambda tag: tag >> _SOURCE),
@@ -329,6 +283,11 @@ class _Run:
         return self._model.timing.packet_length
 
     @property
+    def terminals(self) -> int:
+        """Nodes that have a terminal: all but switches."""
+        return self._model.plan.network.num_terminals
+
+    @property
     def flit_hops(self) -> int:
         """Flits sent over channels between routers."""
         return self.course.packets_sent * self.packet_length
@@ -337,6 +296,15 @@ class _Run:
     def block(self) -> int:
         """Cycles of a block of the warm-up."""
         return max(LEAST_BLOCK, BLOCK_SLOTS * self.packet_length)
+
+    def allocated(self, cycle: int) -> int:
+        """Return the first cycle from this one on in which a slot is allocated."""
+        return cycle + (self._model.timing.sample_phase - cycle) % self.packet_length
+
+    def draw_anew(self) -> None:
+        """Let the messages from now on be those of common random numbers."""
+        load = self._spec.on(self._model.plan.network, self.packet_length, anew=True)
+        self._messages = CommonLoad(load, 1 << (self._most_cycles.bit_length() - 1))  # the same if a rate is rounded
 
     def begin(self, stage: str, end: int) -> None:
         """Begin a stage that ends at cycle `end` at the latest."""
@@ -350,9 +318,8 @@ class _Run:
             self._progress(self._stage, (self.cycle - self._start) / (self._end - self._start))
 
     def _window(self, stop: int) -> _Window:
-        timing = self._model.timing
-        stop += (timing.sample_phase - stop) % timing.packet_length
-        messages = self._load.window(stop - self.cycle)
+        stop = self.allocated(stop)
+        messages = self._messages.window(stop - self.cycle)
         if self._model.faults is not None:
             messages = messages.of_sources(~self._model.faults.nodes)
         created = messages.cycle + self.cycle
@@ -361,20 +328,26 @@ class _Run:
         self.watchdog.look()
         ended, head = self._ended(left)
         source, taken = left[:, TAG] >> _SOURCE, left[:, TAIL_CYCLE]
-        home = self._is_home(ended)
-        born, tail, hops = (ended[home, column] for column in (CREATED, TAIL_CYCLE, HOPS))
+        arrived = self._is_home(left)
+        home = arrived if ended is left else self._is_home(ended)
+        stranded = ended[~home, CREATED]
+        if len(stranded):
+            ended, head = ended[home], head[home]
         return _Window(
             created,
+            np.stack([messages.source, messages.destination]),
             messages.packets,
             messages.flits,
             source,
             taken,
-            self._is_home(left),
-            born,
-            head[home],
-            tail,
-            hops,
-            ended[~home, CREATED],
+            arrived,
+            ended[:, CREATED],
+            head,
+            ended[:, TAIL_CYCLE],
+            ended[:, HOPS],
+            ended[:, TAG] >> _SOURCE,
+            ended[:, NODE],
+            stranded,
         )
 
     def _is_home(self, packets: Packets) -> npt.NDArray[np.bool_]:
@@ -429,51 +402,14 @@ def _warm_up(run: _Run) -> tuple[list[_Window], bool]:
     return windows, False
 
 
-def truncation_point(means: Sequence[float]) -> int:
-    """Return how many values at the beginning to leave out, half of them at most, by the MSER of White (1997).
-
-    Examples
-    --------
-    >>> truncation_point([9.0, 5.0, 1.1, 0.9, 1.0, 1.1, 0.9, 1.0])
-    2
-    """
-    values = np.asarray(means, dtype=np.float64)
-    errors = [values[start:].var() / (len(values) - start) for start in range(len(values) // 2 + 1)]
-    return int(np.argmin(errors))
-
-
-def grows(means: npt.NDArray[np.float64]) -> bool:
-    """Tell whether values grow: whether the slope of the least-squares line is over 5 of its standard errors above 0.
-
-    Parameters
-    ----------
-    means : ndarray of float64, shape (values,)
-        At equal distances; NaN where there is none. Where more than half are NaN, nothing is seen to grow.
-
-    Examples
-    --------
-    >>> grows(np.array([1.0, 2.1, 2.9, 4.2, 5.0])), grows(np.array([1.0, 1.2, 0.9, 1.1, 1.2]))
-    (True, False)
-    """
-    (there,) = np.nonzero(~np.isnan(means))
-    if len(there) <= max(2, len(means) // 2):
-        return False
-    place, value = there - there.mean(), means[there] - means[there].mean()
-    squares = place @ place
-    slope = place @ value / squares
-    left = value - slope * place
-    error = math.sqrt(left @ left / (len(there) - 2) / squares)
-    return bool(slope > STANDARD_ERRORS * error)
-
-
 class _Tally:
     """Statistics of the messages created in an interval, and of packets taken in it."""
 
-    def __init__(self, nodes: int, start: int, stop: int) -> None:
+    def __init__(self, nodes: int, start: int, stop: int, common: bool, flows: Flows | None) -> None:
         self.start, self.stop, self.created, self._delivered, self._stranded = start, stop, 0, 0, 0
-        self._packets, self._flits = 0, 0
+        self._packets, self._flits, self._digest = 0, 0, sha256() if common else None
         self._taken, self._elsewhere = np.zeros(nodes, np.int64), 0
-        self._hops = 0
+        self._hops, self._flows = 0, flows
         self._histograms = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
         self._batches = np.zeros((2, BATCHES), np.float64)
 
@@ -487,21 +423,30 @@ class _Tally:
         marked = slice(*np.searchsorted(window.created, [self.start, self.stop]))
         packets = window.packets[marked]
         self.created += len(packets)
+        if self._digest is not None:
+            whole = np.vstack([window.created[marked] - self.start, window.ends[:, marked]])
+            self._digest.update(np.ascontiguousarray(whole.T).tobytes())
         self._packets += int(packets.sum())
         self._flits += int(window.flits[marked].sum())
         in_interval = (window.taken >= self.start) & (window.taken < self.stop)
         home = in_interval & window.arrived
-        self._taken += np.bincount(window.source[home], minlength=len(self._taken))
-        self._elsewhere += int(in_interval.sum() - home.sum())
+        taken = int(home.sum())
+        if taken:
+            self._taken += np.bincount(window.source[home], minlength=len(self._taken))
+        self._elsewhere += int(in_interval.sum()) - taken
         self._finish(window)
 
     def _finish(self, window: _Window) -> None:
         """Count the messages that left."""
         marked = (window.born >= self.start) & (window.born < self.stop)
+        self._stranded += int(((window.stranded >= self.start) & (window.stranded < self.stop)).sum())
+        if not marked.any():
+            return
         born, tail = window.born[marked], window.tail[marked]
         self._delivered += len(born)
-        self._stranded += int(((window.stranded >= self.start) & (window.stranded < self.stop)).sum())
         self._hops += int(window.hops[marked].sum())
+        if self._flows is not None:
+            self._flows.add(window.begin[marked], window.end[marked], tail - born)
         for index, since in enumerate((born, window.head[marked])):
             self._histograms[index] = _added(self._histograms[index], np.bincount(tail - since))
         batch = (born - self.start).astype(np.int64) * BATCHES // (self.stop - self.start)
@@ -510,10 +455,9 @@ class _Tally:
 
     def result(self, run: _Run, steady: bool, counts: Counts | None, seconds: float) -> Measurement:
         """Sum up."""
-        flits = run.packet_length / (len(self._taken) * (self.stop - self.start))
+        flits = run.packet_length / (run.terminals * (self.stop - self.start))
         messages, sums = self._batches
         means = np.divide(sums, messages, out=np.full(BATCHES, math.nan), where=messages > 0)
-        spread = np.std(means, ddof=1) if messages.all() else math.inf
         taken = self._taken[run.senders].astype(np.float64)
         squares = len(taken) * (taken**2).sum()
         return Measurement(
@@ -530,52 +474,14 @@ class _Tally:
             stranded_rate=self._elsewhere * flits,
             packet_latency=self._histograms[0],
             network_latency=self._histograms[1],
-            half_width=float(STUDENT * spread / math.sqrt(BATCHES)),
+            half_width=half_width(means) if messages.all() else math.inf,
             mean_hops=self._hops / self._delivered if self._delivered else math.nan,
             flit_hops=run.flit_hops,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
             seconds=seconds,
             counts=counts,
+            messages="" if self._digest is None else self._digest.hexdigest()[:32],
         )
-
-
-def summarise(histogram: Integers) -> dict[str, float] | None:
-    """Return mean, median (the lower one of two), 95th and 99th percentile and maximum of a histogram; None if empty.
-
-    Examples
-    --------
-    >>> summarise(np.array([0, 2, 1, 1]))
-    {'mean': 1.75, 'p50': 1, 'p95': 3, 'p99': 3, 'max': 3}
-    """
-    total = int(histogram.sum())
-    if not total:
-        return None
-    below = np.cumsum(histogram)
-    rank = {f"p{percent}": int(np.searchsorted(below, -(-total * percent // 100))) for percent in (50, 95, 99)}
-    mean = round(float(histogram @ np.arange(len(histogram))) / total, 4)
-    return {"mean": mean, **rank, "max": int(np.flatnonzero(histogram)[-1])}
-
-
-def bins(histogram: Integers) -> list[dict[str, int]]:
-    """Return a histogram in at most :data:`MOST_BINS` bins of one width, which is 1, 2 or 5 times a power of ten.
-
-    Examples
-    --------
-    >>> bins(np.array([0, 2, 0, 1]))
-    [{'from': 1, 'to': 1, 'messages': 2}, {'from': 2, 'to': 2, 'messages': 0}, {'from': 3, 'to': 3, 'messages': 1}]
-    """
-    there = np.flatnonzero(histogram)
-    if not len(there):
-        return []
-    least, most = int(there[0]), int(there[-1])
-    widths = (step * 10**power for power in range(20) for step in (1, 2, 5))
-    width = next(width for width in widths if most // width - least // width < MOST_BINS)
-    first = least // width * width
-    counts = np.add.reduceat(histogram[: most + 1], np.arange(first, most + 1, width))
-    return [
-        {"from": low, "to": low + width - 1, "messages": int(count)}
-        for low, count in zip(range(first, most + 1, width), counts, strict=True)
-    ]
 
 
 def _added(one: Integers, other: Integers) -> Integers:

@@ -10,11 +10,13 @@ from hdnhw.flit import RELAY_COUNTS
 from hdnhw.kernels import Stopwatch
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.measure import LoadSpec, Progress, summarise
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import Progress
 from hdnhw.model.relay import RelayCourse, Sends
+from hdnhw.model.statistics import summarise
 from hdnhw.model.sweep import load_row, machine_row
-from hdnhw.routing.plan import RoutingPlan
-from hdnhw.routing.waypoints import Detours, RouteTable
+from hdnhw.rules.plan import RoutingPlan
+from hdnhw.rules.waypoints import Detours, RouteTable
 from hdnhw.spec import RelaySpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.packets import Terminals

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from hdnhw.kernels import Stopwatch
 from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel, model_of
 from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
-from hdnhw.model.measure import Progress, bins, summarise
+from hdnhw.model.measure import Progress
+from hdnhw.model.statistics import bins, summarise
 from hdnhw.model.sweep import Row, machine_row
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.spec import FabricSpec, SpecError
@@ -43,7 +44,7 @@ class Replay:
     ----------
     created : ndarray of int64
         Cycle from which on the message was offered: its own, or the one behind that in which the last tail of those
-        arrived that it waits for.
+        arrived that it waits for, and its delay.
     head : ndarray of int64
         Cycle in which its first head flit was accepted.
     tail : ndarray of int64
@@ -74,6 +75,7 @@ def replay(
     trace: Trace,
     *,
     limit: int | None = None,
+    threads: int = 1,
     progress: Progress = lambda *_: None,
 ) -> Replay:
     """Send the messages of a trace until all have arrived, or up to cycle `limit`.
@@ -83,20 +85,22 @@ def replay(
     model : FabricModel
     trace : Trace
     limit : int, optional
+    threads : int
+        See :func:`hdnhw.model.measure.measure`.
     progress : callable
         Is told a stage and the share of the packets that have arrived.
 
     Raises
     ------
     SpecError
-        If the limit is out of range, or the messages have too many packets.
+        If the limit or the threads are out of range, or the messages have too many packets.
     HangError
         See :class:`hdnhw.model.watchdog.Watchdog`.
     """
     if limit is not None and not 1 <= limit <= MAX_CYCLE:
         raise SpecError(f"cycles must be 1 to {MAX_CYCLE}, not {limit}")
     watch = Stopwatch()
-    run = _Run(model, trace, MAX_CYCLE if limit is None else limit)
+    run = _Run(model, trace, MAX_CYCLE if limit is None else limit, threads)
     while run.goes_on:
         run.advance()
         progress("trace", run.share)
@@ -115,6 +119,7 @@ class _Calendar:
     def __init__(self, trace: Trace) -> None:
         self.cycle = trace.cycle.copy()
         self._first, self._dependent = trace.first, trace.dependent
+        self._delay = np.zeros(len(trace), np.int64) if trace.delay is None else trace.delay
         self._waits = np.bincount(trace.dependent, minlength=len(trace))
         free = np.flatnonzero(self._waits == 0)
         self._free = free[np.argsort(trace.cycle[free], kind="stable")]
@@ -144,7 +149,7 @@ class _Calendar:
         """Free the messages that have waited for these alone, whose last tails are taken in these cycles."""
         for message, cycle in zip(messages.tolist(), tail.tolist(), strict=True):
             for dependent in self._dependent[self._first[message] : self._first[message + 1]].tolist():
-                self.cycle[dependent] = max(self.cycle[dependent], cycle + 1)
+                self.cycle[dependent] = max(self.cycle[dependent], cycle + 1 + self._delay[dependent])
                 self._waits[dependent] -= 1
                 if not self._waits[dependent]:
                     heapq.heappush(self._freed, (int(self.cycle[dependent]), dependent))
@@ -153,7 +158,7 @@ class _Calendar:
 class _Run:
     """A fabric and the messages of a trace; packets are numbered message after message, and tagged so."""
 
-    def __init__(self, model: FabricModel, trace: Trace, limit: int) -> None:
+    def __init__(self, model: FabricModel, trace: Trace, limit: int, threads: int) -> None:
         length = model.timing.packet_length
         self._model, self._trace, self._limit, self.cycle = model, trace, limit, 0
         self._packets = packets_of(trace.flits, length)
@@ -162,7 +167,7 @@ class _Run:
         if self._total > MOST_PACKETS:
             raise SpecError(f"a trace must have at most {MOST_PACKETS} packets, not {self._total}")
         self._message = np.repeat(np.arange(len(trace)), self._packets)
-        self._course, self._calendar = Course(model, Terminals(), room=1024), _Calendar(trace)
+        self._course, self._calendar = Course(model, Terminals(), room=1024, threads=threads), _Calendar(trace)
         self._watchdog = Watchdog(
             model, self._course, source_of=lambda number: int(trace.source[self._message[number]])
         )
@@ -233,7 +238,13 @@ class _Run:
 
 
 def measure_trace(
-    fabric: FabricSpec, path: Path, *, cycles: int | None, histogram: bool = False, progress: Progress = lambda *_: None
+    fabric: FabricSpec,
+    path: Path,
+    *,
+    cycles: int | None,
+    histogram: bool = False,
+    threads: int = 1,
+    progress: Progress = lambda *_: None,
 ) -> Row:
     """Replay a trace file and return what the command ``simulate --trace`` prints.
 
@@ -246,14 +257,16 @@ def measure_trace(
         At which the run ends, if not all messages have arrived before.
     histogram : bool
         Whether that of the latencies is in the row.
+    threads : int
+        See :func:`hdnhw.model.measure.measure`.
     progress : callable
         Is told a stage and the share of the packets that have arrived.
     """
     model = model_of(fabric)
-    nodes, length = model.plan.network.num_nodes, model.timing.packet_length
+    nodes, length = model.plan.network.num_terminals, model.timing.packet_length
     trace = read_trace(path, nodes=nodes, packet_length=length, flit_width=fabric.flit_width, limit=cycles)
     head = {"flit_width": fabric.flit_width, "trace": str(path), "format": trace.form}
-    return machine_row(model.machine) | head | _row(model, trace, cycles, histogram, progress)
+    return machine_row(model.machine) | head | _row(model, trace, cycles, histogram, threads, progress)
 
 
 def offered_rate(trace: Trace, *, nodes: int, packet_length: int, limit: int) -> float | None:
@@ -303,7 +316,12 @@ def exchange_on(model: FabricModel, *, words: int, at_once: bool = False) -> Tra
 
 
 def measure_exchange(
-    fabric: FabricSpec, *, cycles: int | None, histogram: bool = False, progress: Progress = lambda *_: None
+    fabric: FabricSpec,
+    *,
+    cycles: int | None,
+    histogram: bool = False,
+    threads: int = 1,
+    progress: Progress = lambda *_: None,
 ) -> Row:
     """Run a total exchange of one packet each; return what ``simulate --pattern exchange`` prints.
 
@@ -311,12 +329,15 @@ def measure_exchange(
     """
     model = model_of(fabric)
     trace = exchange_on(model, words=model.timing.packet_length, at_once=True)
-    return machine_row(model.machine) | {"pattern": trace.form} | _row(model, trace, cycles, histogram, progress)
+    row = _row(model, trace, cycles, histogram, threads, progress)
+    return machine_row(model.machine) | {"pattern": trace.form} | row
 
 
-def _row(model: FabricModel, trace: Trace, cycles: int | None, histogram: bool, progress: Progress) -> Row:
-    run = replay(model, trace, limit=cycles, progress=progress)
-    nodes, length = model.plan.network.num_nodes, model.timing.packet_length
+def _row(
+    model: FabricModel, trace: Trace, cycles: int | None, histogram: bool, threads: int, progress: Progress
+) -> Row:
+    run = replay(model, trace, limit=cycles, threads=threads, progress=progress)
+    nodes, length = model.plan.network.num_terminals, model.timing.packet_length
     created, arrived = run.created >= 0, run.tail >= 0
     packets, tail = int(run.packets[created].sum()), run.tail[arrived]
     latency = np.bincount(tail - run.created[arrived])
@@ -336,5 +357,5 @@ def _row(model: FabricModel, trace: Trace, cycles: int | None, histogram: bool, 
         "mean_hops": round(float(run.hops[arrived].mean()), 4) if len(tail) else None,
         "cycles": run.cycles,
         "seconds": round(run.seconds, 3),
-        "router_cycles_per_second": round(nodes * run.cycles / run.seconds),
+        "router_cycles_per_second": round(model.plan.network.num_nodes * run.cycles / run.seconds),
     } | ({"histogram": bins(latency)} if histogram else {})

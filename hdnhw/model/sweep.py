@@ -9,15 +9,28 @@ from math import ceil, inf, isinf
 
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.measure import LoadSpec, Measurement, Progress, measure, summarise, zero_load_latency
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import Measurement, Progress, measure, zero_load_latency
 from hdnhw.model.results import ResultsFile, Row
+from hdnhw.model.seeds import check_seeds, measure_seeds, seeds_row
+from hdnhw.model.statistics import summarise
 from hdnhw.processes import Ended
-from hdnhw.routing.statistics import routing_statistics
+from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.injection import peak_rate
 
-__all__ = ["Point", "Row", "Sweep", "load_row", "machine_row", "measure_point", "measurement_row"]
+__all__ = [
+    "Point",
+    "Row",
+    "Sweep",
+    "load_row",
+    "machine_row",
+    "measure_point",
+    "measure_runs",
+    "measurement_row",
+    "runs_row",
+]
 
 REVISION = 4
 """Of what a row means: rows of another one are measured anew."""
@@ -43,15 +56,16 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A machine and a load on it."""
+    """A machine and a load on it, measured with one seed or with several from the load's own on."""
 
     fabric: FabricSpec
     load: LoadSpec
+    seeds: int = 1
 
     @property
     def key(self) -> str:
         """All that the result depends on, as 32 hexadecimal digits."""
-        return hashlib.sha256(repr((REVISION, self.fabric.timed, self.load)).encode()).hexdigest()[:32]
+        return hashlib.sha256(repr((REVISION, self.fabric.timed, self.load, self.seeds)).encode()).hexdigest()[:32]
 
 
 def machine_row(machine: Machine) -> Row:
@@ -66,8 +80,30 @@ def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
     `progress` is that of the measurement.
     """
     model = model_of(point.fabric)
-    row = measurement_row(model, point.load, measure(model, point.load, progress=progress))
+    row = runs_row(model, point.load, measure_runs(model, point.load, point.seeds, progress))
     return row | {"zero_load_latency": zero_load_latency(model, point.load)}
+
+
+def measure_runs(
+    model: FabricModel, load: LoadSpec, seeds: int, progress: Progress = lambda *_: None, *, threads: int = 1
+) -> list[Measurement]:
+    """Measure a load with one seed, or with several on common random numbers."""
+    if seeds == 1:
+        return [measure(model, load, threads=threads, progress=progress)]
+    return measure_seeds(model, load, seeds, threads=threads, progress=progress)
+
+
+def runs_row(model: FabricModel, load: LoadSpec, runs: Sequence[Measurement]) -> Row:
+    """Return the :func:`measurement_row` of one run, or what several of other seeds say together."""
+    row = measurement_row(model, load, runs[0])
+    if len(runs) == 1:
+        return row
+    row |= seeds_row(runs)
+    if model.faults is not None:
+        row |= {"stranded": sum(run.stranded for run in runs)}
+        row |= {"stranded_rate": round(sum(run.stranded_rate for run in runs) / len(runs), 6)}
+    speed = model.plan.network.num_nodes * row["cycles"] / sum(run.seconds for run in runs)
+    return row | {"router_cycles_per_second": round(speed)}
 
 
 def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -> Row:
@@ -124,8 +160,8 @@ class _Curve:
     Rates that are searched are whole steps, so that none is measured twice.
     """
 
-    def __init__(self, fabric: FabricSpec, load: LoadSpec, rates: Sequence[float] | None) -> None:
-        self.fabric, self._load, self._rates = fabric, load, rates
+    def __init__(self, fabric: FabricSpec, load: LoadSpec, rates: Sequence[float] | None, seeds: int) -> None:
+        self.fabric, self._load, self._rates, self._seeds = fabric, load, rates, seeds
         self.rows: dict[float, Row] = {}
         self._asked: set[float] = set()
         machine, self._bound = make_machine(fabric), None
@@ -141,7 +177,7 @@ class _Curve:
         rates = self._rates if self._rates is not None else self._next_rates()
         new = [rate for rate in dict.fromkeys(rates) if rate not in self._asked]
         self._asked.update(new)
-        return [Point(fabric=self.fabric, load=replace(self._load, rate=rate)) for rate in new]
+        return [Point(fabric=self.fabric, load=replace(self._load, rate=rate), seeds=self._seeds) for rate in new]
 
     @property
     def expected(self) -> int:
@@ -249,6 +285,10 @@ class Sweep:
         Rates of the curves, flits a node and cycle. If None, they go up to 1, to what the injection process can create,
         or to the bound that the channels set to uniform traffic: those of a bisection for the one at which latency is 3
         times that at zero load, shares of what was found, and one beyond it.
+    own_rates : sequence of sequence of float, optional
+        Rates of each machine, in place of rates of all.
+    seeds : int
+        With how many seeds each point is measured, from the load's own on.
     results : ResultsFile
     say : callable
         Is told what goes on.
@@ -267,11 +307,15 @@ class Sweep:
         load: LoadSpec,
         *,
         rates: Sequence[float] | None,
+        own_rates: Sequence[Sequence[float]] | None = None,
+        seeds: int = 1,
         results: ResultsFile,
         say: Callable[[str], None] = lambda _: None,
         progress: Progress = lambda *_: None,
     ) -> None:
-        self._curves = [_Curve(fabric, load, rates) for fabric in fabrics]
+        check_seeds(seeds)
+        each = [rates] * len(fabrics) if own_rates is None else own_rates
+        self._curves = [_Curve(fabric, load, own, seeds) for fabric, own in zip(fabrics, each, strict=True)]
         self._results, self._say, self._progress, self._measured = results, say, progress, 0
 
     def run(self, start: Callable[[], AbstractContextManager[Executor]]) -> list[Row]:

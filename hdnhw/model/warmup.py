@@ -10,12 +10,13 @@ from hdnhw.kernels import Kernel, compilation
 from hdnhw.kernels.compiling import folder_of
 from hdnhw.model.fabric import model_of
 from hdnhw.model.kernel.fabric import simulate
-from hdnhw.model.measure import LoadSpec, Progress, measure
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import Progress, measure
 from hdnhw.spec import FabricSpec, SpecError, cube
 
 __all__ = ["compile_all", "compile_model"]
 
-LAYERS = ("topology", "routing", "collective", "traffic", "model")
+LAYERS = ("topology", "rules", "collectives", "traffic", "model")
 """Where kernels are."""
 
 

@@ -1,42 +1,56 @@
 """Bandwidth of the algorithms of an all-reduce against the size of the vector."""
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from hdnhw.report.curves import STYLE, check_plot, save_figure
+from hdnhw.report.page import Sheet, table_of
 
-__all__ = ["check_plot", "plot_bandwidth"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["bandwidth_sheet", "draw_bandwidth"]
 
 LOOKS = {"short": ("C0", "o"), "long": ("C1", "s"), "ring": ("C2", "^"), "doubling": ("C3", "D")}
 """Colour and marker of each algorithm."""
 
 
-def plot_bandwidth(result: dict[str, Any], path: Path) -> None:
+def bandwidth_sheet(result: dict[str, Any], machine: Mapping[str, Any]) -> Sheet:
+    """Return the figure of :func:`draw_bandwidth` with its table; `machine` is what options say of it."""
+    names = ("spec", "nodes", "on", "startup_time", "word_time")
+    return Sheet(
+        title=f"All-reduce on {result['spec']}",
+        draw=partial(draw_bandwidth, result),
+        shows="Words of the vector a cycle against words of the vector, a line for each algorithm, and the bound; the "
+        "table has the times, in cycles.",
+        tables=[table_of("Times", result["sizes"])],
+        options={name.replace("_", " "): value for name, value in {n: result[n] for n in names}.items()}
+        | dict(machine),
+    )
+
+
+def draw_bandwidth(result: dict[str, Any]) -> "Figure":
     """Draw words of the vector a cycle: the cost model as lines, the model as points, and the bound.
 
     Parameters
     ----------
     result : dict
         As ``hdnhw collective SPEC --op allreduce --sizes M,...`` prints it as JSON.
-    path : Path
-        A file whose suffix :func:`check_plot` accepts. The same result gives the same SVG.
     """
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     rows = result["sizes"]
-    with rc_context(STYLE):
-        figure = Figure(figsize=(7, 5), layout="constrained")
-        axes = figure.add_subplot()
-        axes.loglog(*_rate(rows, "bound"), "k--", linewidth=1, label="bound")
-        for name, (color, marker) in LOOKS.items():
-            if name not in rows[0]:
-                continue
-            axes.loglog(*_rate(rows, name), color, linewidth=1.2, label=f"{name}, {result['startups'][name]} start-ups")
-            if f"{name}_cycles" in rows[0]:
-                axes.loglog(*_rate(rows, f"{name}_cycles"), color, marker=marker, markersize=5, linestyle="none")
-        _finish(axes, result)
-        save_figure(figure, path)
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    axes = figure.add_subplot()
+    axes.loglog(*_rate(rows, "bound"), "k--", linewidth=1, label="bound")
+    for name, (color, marker) in LOOKS.items():
+        if name not in rows[0]:
+            continue
+        axes.loglog(*_rate(rows, name), color, linewidth=1.2, label=f"{name}, {result['startups'][name]} start-ups")
+        if f"{name}_cycles" in rows[0]:
+            axes.loglog(*_rate(rows, f"{name}_cycles"), color, marker=marker, markersize=5, linestyle="none")
+    _finish(axes, result)
+    return figure
 
 
 def _rate(rows: list[dict[str, Any]], name: str) -> tuple[list[int], list[float]]:

@@ -1,13 +1,16 @@
 """Networks side by side, and the front of a search, as pictures."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from hdnhw.report.curves import STYLE, save_figure
+from hdnhw.report.page import Sheet, table_of
 from hdnhw.topology.design import Design
 
-__all__ = ["plot_comparison", "plot_front"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["comparison_sheet", "draw_comparison", "draw_front", "front_sheet"]
 
 PANELS = {
     "nodes": "nodes",
@@ -28,37 +31,44 @@ NAMED = 24
 """Networks of a front that are named, at most."""
 
 
-def plot_comparison(rows: Sequence[dict[str, Any]], path: Path) -> None:
+def comparison_sheet(rows: Sequence[dict[str, Any]], weight: float) -> Sheet:
+    """Return the figure of :func:`draw_comparison` with its table; `weight` is w1 of CR_w."""
+    return Sheet(
+        title="Networks side by side: " + ", ".join(row["spec"] for row in rows),
+        draw=partial(draw_comparison, rows),
+        shows="A bar for each figure of each network; the table has the figures.",
+        tables=[table_of("Networks", rows)],
+        options={"w1 of CR_w": weight},
+    )
+
+
+def draw_comparison(rows: Sequence[dict[str, Any]]) -> "Figure":
     """Draw a bar for each figure of each network.
 
     Parameters
     ----------
     rows : sequence of dict
         As ``hdnhw compare`` prints them; a figure that is None is said to be unknown.
-    path : Path
-        A file whose suffix :func:`hdnhw.report.curves.check_plot` accepts. The same rows give the same SVG.
     """
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(STYLE):
-        figure = Figure(figsize=(12, 1.2 + 0.8 * len(rows)), layout="constrained")
-        grid = figure.subplots(2, len(PANELS) // 2, sharey=True)
-        for axes, (key, title) in zip(grid.flat, PANELS.items(), strict=True):
-            values = [row[key] for row in rows]
-            axes.barh(range(len(rows)), [value or 0 for value in values], color="#1f6f8b", height=0.6)
-            for place, row in enumerate(rows):
-                text = "unknown" if row[key] is None else f"{row[key]:.4g}" if isinstance(row[key], float) else row[key]
-                least = "at most " if key == "bisection" and row["bisection_exact"] is False else ""
-                axes.annotate(f" {least}{text}", (row[key] or 0, place), va="center", fontsize=7)
-            axes.set_title(title, fontsize=8)
-            axes.set_yticks(range(len(rows)), labels=[row["spec"] for row in rows], fontsize=8)
-            axes.tick_params(axis="x", labelsize=7)
-        grid.flat[0].invert_yaxis()
-        figure.draw_without_rendering()
-        for axes in grid.flat:
-            _make_room(axes)
-        save_figure(figure, path)
+    figure = Figure(figsize=(12, 1.2 + 0.8 * len(rows)), layout="constrained")
+    grid = figure.subplots(2, len(PANELS) // 2, sharey=True)
+    for axes, (key, title) in zip(grid.flat, PANELS.items(), strict=True):
+        values = [row[key] for row in rows]
+        axes.barh(range(len(rows)), [value or 0 for value in values], color="#1f6f8b", height=0.6)
+        for place, row in enumerate(rows):
+            text = "unknown" if row[key] is None else f"{row[key]:.4g}" if isinstance(row[key], float) else row[key]
+            least = "at most " if key == "bisection" and row["bisection_exact"] is False else ""
+            axes.annotate(f" {least}{text}", (row[key] or 0, place), va="center", fontsize=7)
+        axes.set_title(title, fontsize=8)
+        axes.set_yticks(range(len(rows)), labels=[row["spec"] for row in rows], fontsize=8)
+        axes.tick_params(axis="x", labelsize=7)
+    grid.flat[0].invert_yaxis()
+    figure.draw_without_rendering()
+    for axes in grid.flat:
+        _make_room(axes)
+    return figure
 
 
 def _make_room(axes: Any) -> None:
@@ -68,7 +78,24 @@ def _make_room(axes: Any) -> None:
     axes.set_xlim(0, max(ends) or 1)
 
 
-def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, nodes: int) -> None:
+def front_sheet(
+    found: Sequence[Design],
+    front: Sequence[Design],
+    about: Mapping[str, Any],
+    rows: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Sheet:
+    """Return the figure of :func:`draw_front` with its tables; `about` and `rows` are what ``design`` returns."""
+    return Sheet(
+        title=f"Networks of about {about['nodes']} nodes with at most {about['degree']} ports",
+        draw=partial(draw_front, found, front, nodes=about["nodes"]),
+        shows="Average distance in hops against nodes, a dot for each candidate; lines join the front of each number "
+        "of ports.",
+        tables=[table_of("Front", rows["front"]), table_of("Networks", rows["networks"])],
+        options={name.replace("_", " "): value for name, value in about.items()},
+    )
+
+
+def draw_front(found: Sequence[Design], front: Sequence[Design], *, nodes: int) -> "Figure":
     """Draw average distance against nodes, a colour for each number of ports; lines join the front of each.
 
     Parameters
@@ -77,34 +104,30 @@ def plot_front(found: Sequence[Design], front: Sequence[Design], path: Path, *, 
         All candidates, the best first.
     front : sequence of Design
         Those on the front, as :func:`hdnhw.topology.design.front` returns them; the best are named.
-    path : Path
-        A file whose suffix :func:`hdnhw.report.curves.check_plot` accepts. The same designs give the same SVG.
     nodes : int
         Nodes wished for; a line is drawn there.
     """
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     chosen = {one.spec for one in front}
     named = [one for one in found if one.spec in chosen][:NAMED]
-    with rc_context(STYLE):
-        figure = Figure(figsize=(10, 5.5), layout="constrained")
-        axes = figure.add_subplot()
-        _draw_degrees(axes, found, front)
-        for number, one in enumerate(sorted(named, key=lambda one: (one.degree, one.nodes)), start=1):
-            ((x,), (y,)) = _points([one])
-            axes.annotate(str(number), (x, y), (0, 5), textcoords="offset points", ha="center", fontsize=7)
-            axes.plot([], [], " ", label=f"{number}  {one.spec}: {one.degree} ports, {one.nodes} nodes, {y:.2f}")
-        axes.set_ylim(0, 1.5 * max(_points(front)[1], default=1))
-        axes.axvline(nodes, color="#888", linewidth=0.8, zorder=0)
-        axes.set_xlabel("nodes")
-        axes.set_ylabel("average distance, hops")
-        axes.set_title(
-            f"Joined: none has as few ports, as short an average distance and as many of {nodes} nodes", fontsize=9
-        )
-        axes.grid(linewidth=0.3)
-        figure.legend(loc="outside right upper", fontsize=7)
-        save_figure(figure, path)
+    figure = Figure(figsize=(10, 5.5), layout="constrained")
+    axes = figure.add_subplot()
+    _draw_degrees(axes, found, front)
+    for number, one in enumerate(sorted(named, key=lambda one: (one.degree, one.nodes)), start=1):
+        ((x,), (y,)) = _points([one])
+        axes.annotate(str(number), (x, y), (0, 5), textcoords="offset points", ha="center", fontsize=7)
+        axes.plot([], [], " ", label=f"{number}  {one.spec}: {one.degree} ports, {one.nodes} nodes, {y:.2f}")
+    axes.set_ylim(0, 1.5 * max(_points(front)[1], default=1))
+    axes.axvline(nodes, color="#888", linewidth=0.8, zorder=0)
+    axes.set_xlabel("nodes")
+    axes.set_ylabel("average distance, hops")
+    axes.set_title(
+        f"Joined: none has as few ports, as short an average distance and as many of {nodes} nodes", fontsize=9
+    )
+    axes.grid(linewidth=0.3)
+    figure.legend(loc="outside right upper", fontsize=7)
+    return figure
 
 
 def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -> None:

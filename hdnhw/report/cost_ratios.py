@@ -2,22 +2,22 @@
 
 from collections.abc import Sequence
 from math import log2
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hdnhw.report.curves import STYLE, save_figure
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-__all__ = ["plot_cost_ratios"]
+__all__ = ["draw_cost_ratios"]
 
 Point = tuple[int, float]
 
 
-def plot_cost_ratios(
+def draw_cost_ratios(
     points: Sequence[Point],
     best: Sequence[tuple[int, float, str]],
     moore: Sequence[int],
     tori: Sequence[Point],
-    path: Path,
-) -> None:
+) -> "Figure":
     """Draw CR_w against nodes.
 
     Parameters
@@ -29,36 +29,28 @@ def plot_cost_ratios(
     moore : sequence of int
         The most nodes by the Moore bound for ports and diameter of sum 2, 3, and so on.
     tori : sequence of (int, float)
-    path : Path
-        A file whose suffix :func:`hdnhw.report.curves.check_plot` accepts. The same figures give the same SVG.
     """
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     most = max(nodes for nodes, _ in points)
-    with rc_context(STYLE):
-        figure = Figure(figsize=(10, 6), layout="constrained")
-        axes = figure.add_subplot()
-        axes.plot(*zip(*points, strict=True), ".", color="C0", markersize=2, alpha=0.4, zorder=1, rasterized=True)
-        sizes, ratios, specs = zip(*sorted(best), strict=True)
-        axes.plot(
-            sizes, ratios, "o", color="C0", markersize=4, label="dual-nets and products: the largest of each d + D"
-        )
-        for number, (nodes, ratio, spec) in enumerate(zip(sizes, ratios, specs, strict=True), start=1):
-            axes.annotate(str(number), (nodes, ratio), (0, 5), textcoords="offset points", ha="center", fontsize=7)
-            axes.plot([], [], " ", label=f"{number}  {spec}: {nodes}, {ratio:.3f}")
-        axes.plot(
-            *zip(*_bound(moore, most), strict=True), "-", color="C3", linewidth=1, label="least by the Moore bound"
-        )
-        axes.plot(*zip(*tori, strict=True), "^", color="C2", markersize=3, label="tori of two and three equal rings")
-        axes.axhline(1, color="C1", linewidth=1, label="hypercubes")
-        axes.set_xscale("log", base=2)
-        axes.set_ylim(0.3, 1.3)
-        axes.set_xlabel("nodes")
-        axes.set_ylabel("CR_w")
-        axes.grid(linewidth=0.3)
-        figure.legend(loc="outside right upper", fontsize=7)
-        save_figure(figure, path)
+    figure = Figure(figsize=(10, 6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot(*zip(*points, strict=True), ".", color="C0", markersize=2, alpha=0.4, zorder=1, rasterized=True)
+    sizes, ratios, specs = zip(*sorted(best), strict=True)
+    axes.plot(sizes, ratios, "o", color="C0", markersize=4, label="dual-nets and products: the largest of each d + D")
+    for number, (nodes, ratio, spec) in enumerate(zip(sizes, ratios, specs, strict=True), start=1):
+        axes.annotate(str(number), (nodes, ratio), (0, 5), textcoords="offset points", ha="center", fontsize=7)
+        axes.plot([], [], " ", label=f"{number}  {spec}: {nodes}, {ratio:.3f}")
+    axes.plot(*zip(*_bound(moore, most), strict=True), "-", color="C3", linewidth=1, label="least by the Moore bound")
+    axes.plot(*zip(*tori, strict=True), "^", color="C2", markersize=3, label="tori of two and three equal rings")
+    axes.axhline(1, color="C1", linewidth=1, label="hypercubes")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(0.3, 1.3)
+    axes.set_xlabel("nodes")
+    axes.set_ylabel("CR_w")
+    axes.grid(linewidth=0.3)
+    figure.legend(loc="outside right upper", fontsize=7)
+    return figure
 
 
 def _bound(moore: Sequence[int], most: int) -> list[tuple[float, float]]:

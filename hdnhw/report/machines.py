@@ -1,12 +1,15 @@
 """Machines on one network as a picture: throughput against latency, and the area of each."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from hdnhw.report.curves import STYLE, save_figure
+from hdnhw.report.page import Sheet, table_of
 
-__all__ = ["plot_machines"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_machines", "machines_sheet"]
 
 LARGEST = 2500.0
 """Area of the square around the largest mark, square points."""
@@ -15,38 +18,46 @@ COLORS = {True: "#1f6f8b", False: "#c8702a"}
 """Whether packet buffers are in block RAM -> colour."""
 
 
-def plot_machines(rows: Sequence[dict[str, Any]], path: Path, *, network: str, hops: int) -> None:
+def machines_sheet(rows: Sequence[dict[str, Any]], network: str, about: Mapping[str, Any]) -> Sheet:
+    """Return the figure of :func:`draw_machines` with its table; `about` is what was asked for."""
+    return Sheet(
+        title=f"Machines on {network}",
+        draw=partial(draw_machines, rows, network=network, hops=about["hops"]),
+        shows="Gbit/s a node at saturation against nanoseconds at zero load, a mark for each machine, as large as "
+        "a router; the table has the figures.",
+        tables=[table_of("Machines", rows)],
+        options={name.replace("_", " "): value for name, value in about.items()},
+    )
+
+
+def draw_machines(rows: Sequence[dict[str, Any]], *, network: str, hops: int) -> "Figure":
     """Draw Gbit/s a node against nanoseconds; a mark's area is that of a router, and it is filled on the front.
 
     Parameters
     ----------
     rows : sequence of dict
         As ``hdnhw machines`` prints them.
-    path : Path
-        A file whose suffix :func:`hdnhw.report.curves.check_plot` accepts. The same rows give the same SVG.
     network : str
         On which all are built.
     hops : int
         Channels over which the latency is.
     """
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(STYLE):
-        figure = Figure(figsize=(10, 5), layout="constrained")
-        axes = figure.add_subplot()
-        area = LARGEST / max(row["sites"] for row in rows)
-        for number, row in enumerate(rows, start=1):
-            _draw(axes, number, row, area)
-        axes.set_xlim(0, 1.15 * max(row["ns"] for row in rows))
-        axes.set_ylim(0, 1.2 * max(row["gbits_per_node"] for row in rows))
-        axes.set_xlabel(f"ns over {hops} hops at zero load")
-        axes.set_ylabel("Gbit/s a node at saturation")
-        what = "area of a mark: sites of a router; filled: on the Pareto front; blue: buffers in block RAM"
-        axes.set_title(f"{network}; {what}", fontsize=9)
-        axes.grid(linewidth=0.3)
-        figure.legend(loc="outside right upper", fontsize=7, handlelength=0)
-        save_figure(figure, path)
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    axes = figure.add_subplot()
+    area = LARGEST / max(row["sites"] for row in rows)
+    for number, row in enumerate(rows, start=1):
+        _draw(axes, number, row, area)
+    axes.set_xlim(0, 1.15 * max(row["ns"] for row in rows))
+    axes.set_ylim(0, 1.2 * max(row["gbits_per_node"] for row in rows))
+    axes.set_xlabel(f"ns over {hops} hops at zero load")
+    axes.set_ylabel("Gbit/s a node at saturation")
+    what = "area of a mark: sites of a router; filled: on the Pareto front; blue: buffers in block RAM"
+    axes.set_title(f"{network}; {what}", fontsize=9)
+    axes.grid(linewidth=0.3)
+    figure.legend(loc="outside right upper", fontsize=7, handlelength=0)
+    return figure
 
 
 def _draw(axes: Any, number: int, row: dict[str, Any], area: float) -> None:

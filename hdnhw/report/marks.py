@@ -11,8 +11,8 @@ import numpy as np
 from hdnhw.report.legend import DARK
 
 if TYPE_CHECKING:
-    from hdnhw.collective.executor import Execution
-    from hdnhw.collective.schedule import Schedule
+    from hdnhw.collectives.executor import Execution
+    from hdnhw.collectives.schedule import Schedule
     from hdnhw.topology.faults import Faults
     from hdnhw.topology.levels import LeveledNetwork
     from hdnhw.topology.network import Network

@@ -1,27 +1,88 @@
-"""A sweep as one HTML file that needs nothing else: figure, tables, options."""
+"""A figure with tables and options as one HTML file that needs nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, StrictUndefined
+from typing import TYPE_CHECKING, Any
 
 from hdnhw.files import check_output
-from hdnhw.model.measure import LoadSpec
-from hdnhw.report.curves import CEILING, curves_svg
-from hdnhw.routing.plan import plan
-from hdnhw.spec import FabricSpec, parse
-from hdnhw.spec.options import options_of
+from hdnhw.report.figure import figure_svg
 
-__all__ = ["check_page", "sweep_page"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["NOTHING", "Group", "Line", "Sheet", "Table", "check_page", "figures_table", "page_of", "shown", "table_of"]
 
 LIBRARIES = ("hdnhw", "numpy", "numba", "matplotlib")
 """On whose versions the page depends."""
 
 NOTHING = "—"
 """Where there is no figure."""
+
+UNSTABLE = ("seconds", "router_cycles_per_second")
+"""Figures that differ from run to run."""
+
+DIGITS = 6
+"""Of a number in a table, if nobody says how many."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table: cells, and whether it is pale; a link makes of the first cell a heading that leads there."""
+
+    cells: Sequence[str]
+    is_pale: bool = False
+    link: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Lines under a heading of their own, if any, to which links lead."""
+
+    lines: Sequence[Line]
+    name: str | None = None
+    ident: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: heading, id, names of columns, groups of lines, and paragraphs below it, those of notes with a name."""
+
+    heading: str
+    ident: str
+    columns: Sequence[str]
+    groups: Sequence[Group]
+    text: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """What is drawn, and what stands beside it on a page.
+
+    Attributes
+    ----------
+    title : str
+    draw : callable
+        Makes the figure.
+    shows : str
+        What it shows, for those who cannot see it.
+    tables : sequence of Table
+    options : mapping of str to object
+        What all had in common, the machine and the load if there are any: name -> value.
+    heading, caption : str
+        Above and below the figure.
+    """
+
+    title: str
+    draw: "Callable[[], Figure]"
+    shows: str
+    tables: Sequence[Table]
+    options: Mapping[str, Any]
+    heading: str = "Figure"
+    caption: str = ""
 
 
 def check_page(path: Path) -> None:
@@ -30,92 +91,58 @@ def check_page(path: Path) -> None:
     import_module("matplotlib.figure")  # an error now, not after the work
 
 
-def sweep_page(curves: Sequence[dict[str, Any]], *, load: LoadSpec, command: str) -> str:
-    """Return the page of a sweep as HTML; it is the same for the same curves and versions.
+def page_of(sheet: Sheet, command: str) -> str:
+    """Return a sheet as HTML; it is the same for the same figures and versions.
 
     Parameters
     ----------
-    curves : sequence of dict
-        As :meth:`hdnhw.model.sweep.Sweep.run` returns them, at least one.
-    load : LoadSpec
-        What was offered, but for the rate.
+    sheet : Sheet
     command : str
-        The command line that makes the page.
+        What makes the page: a command line, or the name of a function.
     """
+    from jinja2 import Environment, StrictUndefined
+
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
     template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
     return template.render(
-        title="Load curves: " + ", ".join(curve["spec"] for curve in curves),
-        figure=curves_svg(curves),
-        ceiling=CEILING,
-        networks=[
-            {
-                "name": curve["spec"],
-                "cells": _network_cells(curve),
-                "note": curve["note"],
-                "points": [{"steady": row["steady"], "cells": _point_cells(row)} for row in curve["points"]],
-            }
-            for curve in curves
-        ],
-        options=_options(curves[0]["points"][0], load),
+        sheet=sheet,
+        figure=figure_svg(sheet.draw()),
+        options={name: shown(value) for name, value in sheet.options.items()},
         command=command,
         versions={name: version(name) for name in LIBRARIES},
     )
 
 
-def _network_cells(curve: dict[str, Any]) -> dict[str, str]:
-    """Return heading -> text of a network."""
-    lowest = curve["points"][0]
-    routing = plan(parse(curve["spec"]), lowest["modes"], lowest["lanes"])
-    bound = None if curve["saturation_bound"] is None else min(1.0, curve["saturation_bound"])
-    throughput = curve["saturation_throughput"]
-    return {
-        "nodes": str(curve["nodes"]),
-        "ports": str(len(routing.shapes[0].ports)),
-        "virtual channels": str(routing.max_vcs),
-        "modes": routing.modes or NOTHING,
-        "zero-load latency": _text(curve["zero_load_latency"], 2),
-        "rate at 3x latency": _text(curve["rate_at_3x_latency"], 3),
-        "saturation throughput": _text(throughput, 3),
-        "overload throughput": _text(curve["overload_throughput"], 3),
-        "bound": _text(bound, 3),
-        "share of bound": NOTHING if None in (bound, throughput) else f"{100 * throughput / bound:.0f} %",
-    }
+def table_of(heading: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return rows as a table, a column for each key of any of them."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [Line([shown(row.get(name)) for name in names]) for row in rows]
+    columns = [name.replace("_", " ") for name in names]
+    return Table(heading, heading.lower().replace(" ", "-"), columns, [Group(lines)])
 
 
-def _point_cells(row: dict[str, Any]) -> dict[str, str]:
-    """Return heading -> text of a point."""
-    latency = row["packet_latency"] or {}
-    return {
-        "rate": _text(row["rate"], 4),
-        "offered": _text(row["offered_rate"], 4),
-        "accepted": _text(row["accepted_rate"], 4),
-        "mean": _text(latency.get("mean"), 2),
-        "±": _text(row["confidence_95"], 2),
-        **{name: _text(latency.get(name), 0) for name in ("p50", "p95", "p99", "max")},
-        "hops": _text(row["mean_hops"], 3),
-        "steady": "yes" if row["steady"] else "no",
-    }
+def figures_table(figures: Mapping[str, Any]) -> Table:
+    """Return single figures below each other, without those that differ from run to run."""
+    rows = [
+        {"figure": name.replace("_", " "), "value": value} for name, value in figures.items() if name not in UNSTABLE
+    ]
+    return table_of("Figures", rows)
 
 
-def _text(value: float | None, decimals: int) -> str:
-    return NOTHING if value is None else f"{value:.{decimals}f}"
+def shown(value: Any) -> str:
+    """Return a value as a page shows it.
 
-
-def _value(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-def _options(row: dict[str, Any], load: LoadSpec) -> dict[str, str]:
-    """Return name -> text of what all runs had in common."""
-    units = {"packet_length": " flits", "buffers": " packet buffers a port"}
-    machine = [name for name in options_of(FabricSpec, timed=True) if name != "modes"]
-    return {
-        **{name.replace("_", " "): f"{_value(row[name])}{units.get(name, '')}" for name in machine},
-        "pattern": load.pattern,
-        "messages": "a packet each" if load.lengths is None else f"{load.lengths} flits",
-        "injection": load.injection,
-        "cycles measured": str(load.cycles),
-        "warm-up": "until it is steady" if load.warmup is None else f"{load.warmup} cycles",
-        "seed": str(load.seed),
-    }
+    Examples
+    --------
+    >>> shown(None), shown(True), shown(0.123456789), shown([1, 0.5])
+    ('—', 'yes', '0.123457', '1, 0.5')
+    """
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(shown(part) for part in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)

@@ -6,9 +6,9 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
-from hdnhw.papers.catalogue import PAPERS
-from hdnhw.papers.claim import Verdict
-from hdnhw.papers.errata import ERRATA
+from hdnhw.claims.catalogue import PAPERS
+from hdnhw.claims.claim import Verdict
+from hdnhw.claims.errata import ERRATA
 
 __all__ = ["errata_page", "papers_page"]
 
@@ -24,7 +24,7 @@ def papers_page(
     Parameters
     ----------
     rows : sequence of mapping
-        As :func:`hdnhw.papers.check.check_claims` returns them, in the order of papers; seconds and memory are left
+        As :func:`hdnhw.claims.check.check_claims` returns them, in the order of papers; seconds and memory are left
         out, so that the page is the same on every machine.
     command : str
         The command line that makes the page.

@@ -1,13 +1,16 @@
 """Figures 12 to 14 of the disjoint-path paper drawn anew, with routing by waypoints among them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hdnhw.report.curves import STYLE, save_figure
+from hdnhw.report.page import Sheet, table_of
 
-__all__ = ["plot_path_faults"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_path_faults", "path_faults_sheet"]
 
 PANELS = {
     "all_paths": "share of pairs with all paths (figure 12)",
@@ -21,41 +24,49 @@ MARKERS = "oxs^vD+*."
 """By turns, for the most waypoints."""
 
 
-def plot_path_faults(left: Sequence[dict[str, Any]], joined: Sequence[dict[str, Any]], path: Path) -> None:
+def path_faults_sheet(
+    left: Sequence[dict[str, Any]], joined: Sequence[dict[str, Any]], about: Mapping[str, Any]
+) -> Sheet:
+    """Return the figure of :func:`draw_path_faults` with its tables; `about` says of which network it is."""
+    return Sheet(
+        title=f"Disjoint paths among failed nodes: {about['spec']}",
+        draw=partial(draw_path_faults, left, joined),
+        shows="What is left of disjoint paths, and what waypoints join, against the share of nodes that have failed, a "
+        "colour for each case; the tables have the figures.",
+        tables=[table_of("Paths left", left), *([table_of("Waypoints left", joined)] if joined else [])],
+        options=about,
+    )
+
+
+def draw_path_faults(left: Sequence[dict[str, Any]], joined: Sequence[dict[str, Any]]) -> "Figure":
     """Draw what is left against the rate of faults, a panel for each figure: a colour for each case.
 
     Parameters
     ----------
     left : sequence of dict
-        As :func:`hdnhw.routing.case_survey.paths_left` returns them; a dash for each kind of paths.
+        As :func:`hdnhw.rules.case_survey.paths_left` returns them; a dash for each kind of paths.
     joined : sequence of dict
-        As :func:`hdnhw.routing.case_survey.waypoints_left` does, drawn beside the share of pairs with a path; a marker
+        As :func:`hdnhw.rules.case_survey.waypoints_left` does, drawn beside the share of pairs with a path; a marker
         for each number of waypoints.
-    path : Path
-        A file that ends in .svg, .png or .pdf. The same rows give the same SVG.
     """
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(STYLE):
-        figure = Figure(figsize=(11, 8.5), layout="constrained")
-        kinds = list(dict.fromkeys(row["paths"] for row in left))
-        for axes, (name, label) in zip(figure.subplots(2, 2).flat, PANELS.items(), strict=True):
-            for (kind, case), rows in groupby(left, key=lambda row: (row["paths"], row["case"])):
-                line = LINES[kinds.index(kind) % len(LINES)]
-                _draw(
-                    axes, [(row["rate"], row[name]) for row in rows], line, COLORS[case], f"case {case}, paths: {kind}"
-                )
-            if name == "any_path":
-                _draw_waypoints(axes, joined)
-                handles = axes.get_legend_handles_labels()
-            axes.set_xlabel("failed nodes, %")
-            axes.set_title(label, fontsize=9)
-            axes.set_xlim(left=0)
-            axes.set_ylim(bottom=0)
-            axes.grid(linewidth=0.3)
-        figure.legend(*handles, loc="outside lower center", ncols=3, fontsize=8)
-        save_figure(figure, path)
+    figure = Figure(figsize=(11, 8.5), layout="constrained")
+    kinds = list(dict.fromkeys(row["paths"] for row in left))
+    for axes, (name, label) in zip(figure.subplots(2, 2).flat, PANELS.items(), strict=True):
+        for (kind, case), rows in groupby(left, key=lambda row: (row["paths"], row["case"])):
+            line = LINES[kinds.index(kind) % len(LINES)]
+            _draw(axes, [(row["rate"], row[name]) for row in rows], line, COLORS[case], f"case {case}, paths: {kind}")
+        if name == "any_path":
+            _draw_waypoints(axes, joined)
+            handles = axes.get_legend_handles_labels()
+        axes.set_xlabel("failed nodes, %")
+        axes.set_title(label, fontsize=9)
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.grid(linewidth=0.3)
+    figure.legend(*handles, loc="outside upper center", ncols=3, fontsize=8)
+    return figure
 
 
 def _draw_waypoints(axes: Any, joined: Sequence[dict[str, Any]]) -> None:

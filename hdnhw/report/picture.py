@@ -14,7 +14,7 @@ from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.network import Network
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["network_svg"]
+__all__ = ["edge_color", "edge_text", "network_svg", "node_classes"]
 
 MARGIN = 24
 
@@ -66,7 +66,7 @@ class _Picture:
         squeeze = max(1.0, min(block.width * self.stretch[0] / WIDEST, _nearest(block.places) / least))
         self.places = block.places / squeeze + MARGIN
         self.size = np.array([block.width, block.height]) / squeeze + 2 * MARGIN
-        self.edges = sorted(edges_of(network, self.places), key=lambda edge: _color_of(edge[2]) == INNER)
+        self.edges = sorted(edges_of(network, self.places), key=lambda edge: edge_color(edge[2]) == INNER)
         self.edge_of = {frozenset(edge[:2]): edge for edge in self.edges}
 
     def lines(self) -> Iterator[str]:
@@ -117,12 +117,12 @@ class _Picture:
 
     def _edge(self, edge: Edge) -> str:
         one, other, port, bend = edge
-        style = f' stroke="{self._color(port)}"' + ' stroke-width="0.8"' * (_color_of(port) != INNER)
+        style = f' stroke="{self._color(port)}"' + ' stroke-width="0.8"' * (edge_color(port) != INNER)
         return self._shape(one, other, bend, style)
 
     def _color(self, port: str) -> str:
         """Return the colour of the edges of a port, lighter below what is marked."""
-        color = _color_of(port)
+        color = edge_color(port)
         return color if self.marks.is_empty else lighter(color, FAINT)
 
     def _traces(self) -> Iterator[tuple[Points, str]]:
@@ -192,10 +192,10 @@ class _Picture:
     def _entries(self) -> Iterator[Entry]:
         """Yield what the legend says: of edges and classes only if there are several kinds."""
         marks, network = self.marks, self.network
-        kinds = dict.fromkeys(edge[2] for edge in self.edges if _color_of(edge[2]) != INNER)
-        if len({_color_of(edge[2]) for edge in self.edges}) > 1:
+        kinds = dict.fromkeys(edge[2] for edge in self.edges if edge_color(edge[2]) != INNER)
+        if len({edge_color(edge[2]) for edge in self.edges}) > 1:
             yield Entry("edge", _inner_text(network), self._color(""))
-            yield from (Entry("edge", _outer_text(port), self._color(port)) for port in sorted(kinds))
+            yield from (Entry("edge", edge_text(self.network, port), self._color(port)) for port in sorted(kinds))
         if isinstance(network, LeveledNetwork) and network.levels:
             plain = set(range(network.num_nodes)) - (marks.fills.keys() | marks.dead_nodes)
             texts = {_class_text(network, node): _class_color(network, node) for node in sorted(plain)}
@@ -235,13 +235,18 @@ def _oval(x: float, y: float, across: float, down: float, style: str) -> str:
     return f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{across:.1f}" ry="{down:.1f}" {style}/>'
 
 
-def _color_of(port: str) -> str:
+def edge_color(port: str) -> str:
     """Return the colour of the edges of a port; ports between clusters have names with a level or none."""
     match = re.fullmatch(r"(cross|swap)(\d*)|complement", port)
     if match is None:
         return INNER
     kind, level = match.groups()
     return COMPLEMENT if kind is None else OUTER[(int(level or 1) - (kind == "swap") - 1) % len(OUTER)]
+
+
+def edge_text(network: Network, port: str) -> str:
+    """Return what a legend says of the edges of a port."""
+    return _inner_text(network) if edge_color(port) == INNER else _outer_text(port)
 
 
 def _inner_text(network: Network) -> str:
@@ -259,7 +264,7 @@ def _outer_text(port: str) -> str:
     return f"{'cross-edge' if name == 'cross' else 'edge'} of level {port[len(name) :]}"
 
 
-def _classes(network: Network, node: int) -> list[int]:
+def node_classes(network: Network, node: int) -> list[int]:
     """Return the classes of a node at the lowest two levels, the lower first; none if there are no levels."""
     if not isinstance(network, LeveledNetwork):
         return []
@@ -268,11 +273,11 @@ def _classes(network: Network, node: int) -> list[int]:
 
 
 def _class_color(network: Network, node: int) -> str:
-    return CLASS_COLORS[sum(bit << place for place, bit in enumerate(_classes(network, node)))]
+    return CLASS_COLORS[sum(bit << place for place, bit in enumerate(node_classes(network, node)))]
 
 
 def _class_text(network: Network, node: int) -> str:
-    classes = _classes(network, node)
+    classes = node_classes(network, node)
     if len(classes) == 1:
         return f"class {classes[0]}"
     return f"class {classes[1]} of level 2, {classes[0]} of level 1"

@@ -1,32 +1,56 @@
 """Time-space pictures of schedules: which port each node sends over in each step."""
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collective.combining import Phases
-from hdnhw.collective.executor import Execution
-from hdnhw.collective.registers import RegisterSchedule
-from hdnhw.collective.schedule import Schedule
-from hdnhw.report.curves import STYLE, check_plot, save_figure
+from hdnhw.collectives.combining import Phases
+from hdnhw.collectives.executor import Execution
+from hdnhw.collectives.registers import RegisterSchedule
+from hdnhw.collectives.schedule import Schedule
+from hdnhw.report.page import Sheet, figures_table, table_of
 from hdnhw.spec import SpecError
 
-__all__ = ["MOST_DRAWN", "check_picture", "plot_timespace"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["MOST_DRAWN", "check_drawn", "draw_timespace", "timespace_sheet"]
 
 MOST_DRAWN = 2048
 """Nodes of a picture."""
 
 
-def check_picture(path: Path, nodes: int) -> None:
-    """Raise SpecError unless a picture of so many nodes can be drawn to a file of this name."""
-    check_plot(path)
+def check_drawn(nodes: int) -> None:
+    """Raise SpecError unless so many nodes can be drawn."""
     if nodes > MOST_DRAWN:
         raise SpecError(f"plot must be of at most {MOST_DRAWN} nodes, not {nodes}")
 
 
-def plot_timespace(schedule: Schedule | RegisterSchedule | Phases, execution: Execution, path: Path) -> None:
+def timespace_sheet(
+    schedule: Schedule | RegisterSchedule | Phases,
+    execution: Execution,
+    about: Mapping[str, Any],
+    figures: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+) -> Sheet:
+    """Return the figure of :func:`draw_timespace` with what was counted and a table of the steps.
+
+    `about` is what was asked for.
+    """
+    return Sheet(
+        title=f"{schedule.name} on {schedule.network.spec}",
+        draw=partial(draw_timespace, schedule, execution),
+        shows="Which port each node sends over in each step: a row for each node, a column for each step, as wide as "
+        "the words that it takes.",
+        tables=[figures_table(figures), table_of("Steps", steps)],
+        options={name.replace("_", " "): value for name, value in about.items()},
+    )
+
+
+def draw_timespace(schedule: Schedule | RegisterSchedule | Phases, execution: Execution) -> "Figure":
     """Draw a row for each node and a column for each step, as wide as the words that the step takes.
 
     A cell has the colour of the port over which the node sends, is striped in those of several, and white where it
@@ -37,37 +61,34 @@ def plot_timespace(schedule: Schedule | RegisterSchedule | Phases, execution: Ex
     schedule : Schedule, RegisterSchedule or Phases
     execution : Execution
         Of this schedule.
-    path : Path
-        A file whose suffix :func:`check_picture` accepts.
     """
-    from matplotlib import colormaps, rc_context
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     steps, nodes, ports = execution.sent.shape
-    check_picture(path, nodes)
+    check_drawn(nodes)
     colors = colormaps["tab20"](np.arange(ports) % 20)
     ends = np.cumsum([0, *execution.words_per_step])
-    with rc_context(STYLE):
-        figure = Figure(figsize=(8, 5), layout="constrained")
-        axes = figure.add_subplot()
-        for step in range(steps):
-            used = execution.sent[step] > 0
-            several = np.maximum(used.sum(axis=1), 1)
-            width = (ends[step + 1] - ends[step]) / several
-            for port in np.flatnonzero(used.any(axis=0)):
-                node = np.flatnonzero(used[:, port])
-                left = ends[step] + used[node, :port].sum(axis=1) * width[node]
-                axes.bar(left, 1, width[node], node - 0.5, align="edge", color=colors[port], linewidth=0)
-        axes.set_xticks(ends, labels=[str(end) for end in ends], fontsize=7, rotation=90)
-        axes.set(xlim=(0, max(1, ends[-1])), ylim=(nodes - 0.5, -0.5), xlabel="words", ylabel="node")
-        if isinstance(schedule, Phases):
-            _name_phases(axes, schedule, ends)
-        axes.set_title(f"{schedule.name} on {schedule.network.spec}: {steps} start-ups, {ends[-1]} words", fontsize=10)
-        names = [port.name for port in schedule.network.ports]
-        patches = [Patch(color=color, label=name) for color, name in zip(colors, names, strict=True)]
-        figure.legend(handles=patches, loc="outside right upper", fontsize=8, title="port", title_fontsize=8)
-        save_figure(figure, path)
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.add_subplot()
+    for step in range(steps):
+        used = execution.sent[step] > 0
+        several = np.maximum(used.sum(axis=1), 1)
+        width = (ends[step + 1] - ends[step]) / several
+        for port in np.flatnonzero(used.any(axis=0)):
+            node = np.flatnonzero(used[:, port])
+            left = ends[step] + used[node, :port].sum(axis=1) * width[node]
+            axes.bar(left, 1, width[node], node - 0.5, align="edge", color=colors[port], linewidth=0)
+    axes.set_xticks(ends, labels=[str(end) for end in ends], fontsize=7, rotation=90)
+    axes.set(xlim=(0, max(1, ends[-1])), ylim=(nodes - 0.5, -0.5), xlabel="words", ylabel="node")
+    if isinstance(schedule, Phases):
+        _name_phases(axes, schedule, ends)
+    axes.set_title(f"{schedule.name} on {schedule.network.spec}: {steps} start-ups, {ends[-1]} words", fontsize=10)
+    names = [port.name for port in schedule.network.ports]
+    patches = [Patch(color=color, label=name) for color, name in zip(colors, names, strict=True)]
+    figure.legend(handles=patches, loc="outside right upper", fontsize=8, title="port", title_fontsize=8)
+    return figure
 
 
 def _name_phases(axes: Any, phases: Phases, ends: npt.NDArray[np.int64]) -> None:

@@ -15,7 +15,7 @@ def onward_layout(machine: Machine) -> data.StructLayout:
 
     ``take``: its output port, one-hot, ejection last; ``vc``: the virtual channel there.
     """
-    return data.StructLayout({"take": len(machine.network.ports) + 1, "vc": max(1, len(machine.plan.rule.vc))})
+    return data.StructLayout({"take": len(machine.network.ports) + 1, "vc": max(1, len(machine.plan.circuit_rule.vc))})
 
 
 def notice_layout(machine: Machine, num_vcs: int) -> data.StructLayout:

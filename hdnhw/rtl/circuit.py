@@ -1,12 +1,12 @@
-"""Circuits of addresses (:mod:`hdnhw.routing.circuit`) as logic."""
+"""Circuits of addresses (:mod:`hdnhw.rules.circuit`) as logic."""
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import and_, invert, or_
 
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 
-from hdnhw.routing.circuit import Circuit, Term
 from hdnhw.rtl.bits import add, below, equal, equals, less, number_of, subtract_modulo
+from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["OPERATIONS", "elaborate_circuit"]
@@ -30,7 +30,8 @@ def _difference(a: Value, b: Value, n: Const) -> Value:
         if len(a) == len(b):
             return subtract_modulo(a, b, n.value)
         return Mux(less(a, b), a - b + n.value, a - b)[:width]
-    digits = range(n.value)
+    bits = len(b if isinstance(a, Const) else a)  # a number may have fewer than a digit
+    digits = range(min(n.value, 1 << bits))
     if isinstance(a, Const):
         results = {(a.value - digit) % n.value: equals(b, digit) for digit in digits}
     else:

@@ -53,8 +53,8 @@ class Fabric(wiring.Component):
     ----------
     machine : Machine
     modules : FabricModules or FabricParts
-        With names alone it instantiates modules, which :mod:`hdnhw.emit` emits: an elaboration elsewhere has black
-        boxes in their place. :func:`hdnhw.emit.component.fabric_component` makes one with its logic.
+        With names alone it instantiates modules, which :mod:`hdnhw.verilog` emits: an elaboration elsewhere has black
+        boxes in their place. :func:`hdnhw.verilog.component.fabric_component` makes one with its logic.
 
     Members
     -------

@@ -8,9 +8,9 @@ from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.routing.plan import RoutingPlan
 from hdnhw.rtl.bits import UNINITIALISED, below
 from hdnhw.rtl.circuit import OPERATIONS
+from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["RouteUnit", "is_node"]
@@ -59,14 +59,14 @@ class RouteUnit(wiring.Component):
                 "cur": In(width),
                 "dst": In(width),
                 "take": Out(len(plan.network.ports) + 1),
-                "vc": Out(max(1, len(plan.rule.vc))),
+                "vc": Out(max(1, len(plan.circuit_rule.vc))),
                 "possible": Out(1),
             }
         )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        rule, layout = self._plan.rule, self._plan.address
+        rule, layout = self._plan.circuit_rule, self._plan.address
         sides = {"cur": self.cur, "dst": self.dst}
 
         def digit(name: str) -> _Wire:

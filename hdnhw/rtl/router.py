@@ -10,7 +10,6 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.machine import Machine
-from hdnhw.routing.plan import RouterShape
 from hdnhw.rtl.allocator import Allocator
 from hdnhw.rtl.bits import add, index_width, next_flit
 from hdnhw.rtl.buffer import Ways
@@ -19,6 +18,7 @@ from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
 from hdnhw.rtl.queueing import allocator_of
+from hdnhw.rules.plan import RouterShape
 
 __all__ = ["Router", "node_pins", "ways_of"]
 

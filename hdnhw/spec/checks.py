@@ -4,10 +4,12 @@ from collections.abc import Iterable
 
 __all__ = [
     "MAX_ADDRESS_BITS",
+    "MAX_EDGES",
     "MAX_PORTS",
     "SpecError",
     "call_text",
     "check_address",
+    "check_edges",
     "check_level_count",
     "check_ports",
     "dimension",
@@ -16,6 +18,9 @@ __all__ = [
 
 MAX_ADDRESS_BITS = 60
 """Widest packed address, bits: addresses are handled as signed 64-bit integers by the model."""
+
+MAX_EDGES = 1 << 19
+"""Most edges of a network that is a list of them."""
 
 MAX_PORTS = 4096
 """Most ports of a node; a router has fewer still."""
@@ -59,6 +64,12 @@ def check_ports(text: str, ports: int) -> None:
     """Raise SpecError if a node has too many ports."""
     if ports > MAX_PORTS:
         raise SpecError(f"{text} has {ports} ports a node; at most {MAX_PORTS} are allowed")
+
+
+def check_edges(text: str, edges: int) -> None:
+    """Raise SpecError if a network that is a list of edges has too many."""
+    if edges > MAX_EDGES:
+        raise SpecError(f"{text} has {edges} edges; networks that are lists of edges have at most {MAX_EDGES}")
 
 
 def check_level_count(name: str, levels: int) -> None:

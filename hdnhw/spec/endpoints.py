@@ -1,7 +1,7 @@
 """Endpoints: what may stand at the terminals of a fabric in place of bare streams of flits, one class a kind."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from hdnhw.spec.checks import SpecError
@@ -38,7 +38,7 @@ ENGINE_OPERATIONS = (*OPERATIONS, BARRIER)
 """What collective engines can do."""
 
 REGISTER_OPERATIONS = ("allreduce-short", "scan", "exscan")
-"""Collective operations on one packet of each node, by engines of another kind: the first is an all-reduce."""
+"""Collective operations on one packet of each node, in registers: the first is an all-reduce."""
 
 OPERATORS = ("sum", "min", "max", "and", "or", "xor")
 """What makes one number of two."""
@@ -47,7 +47,7 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 """Numbers that engines combine; sums wrap around, and ``min`` and ``max`` look at the sign of those that have one."""
 
 EXCHANGE_ORDERS = ("paper", "cluster-first")
-"""Schedules of a total exchange: the papers' and the one of fewest words, see :mod:`hdnhw.collective.exchange`."""
+"""Schedules of a total exchange: the papers' and the one of fewest words, see :mod:`hdnhw.collectives.exchange`."""
 
 TUSERS = ("first", "last")
 """The transfer of a frame that says its user data."""
@@ -178,8 +178,8 @@ class CollectiveSpec(EndpointSpec):
     Attributes
     ----------
     operations : tuple of str
-        Those of :data:`ENGINE_OPERATIONS` that an engine can run, in their order there; some other than a barrier.
-        Or of :data:`REGISTER_OPERATIONS` alone.
+        Those of :data:`ENGINE_OPERATIONS`, and behind them of :data:`REGISTER_OPERATIONS`, that an engine can run, in
+        their order there; some other than a barrier.
     root : int
         Node number of the only source of a broadcast or scatter, and of the only destination of a reduce or gather.
     order : str
@@ -188,6 +188,9 @@ class CollectiveSpec(EndpointSpec):
         Those of :data:`OPERATORS` that a host may choose from where messages are combined, in their order there.
     numbers : str
         One of :data:`INTEGERS`: what a flit is made of where messages are combined.
+    message_packets : int
+        Packets of a message, 1 to 256; a vector of :data:`REGISTER_OPERATIONS` is one packet, and it is 1 with these
+        alone.
     """
 
     kind: ClassVar[str] = "collective"
@@ -196,32 +199,53 @@ class CollectiveSpec(EndpointSpec):
     operations: tuple[str, ...] = option(
         MOVING,
         Names(
-            help="what collective engines can do", metavar="OP,...", choices=(*ENGINE_OPERATIONS, *REGISTER_OPERATIONS)
+            help="what collective engines can do, or all for what they can on the network",
+            metavar="OP,...",
+            choices=(*ENGINE_OPERATIONS, *REGISTER_OPERATIONS),
         ),
     )
     root: int = option(0, Node(help="root of their broadcast, scatter, reduce and gather", metavar="NODE"))
     order: str = option(EXCHANGE_ORDERS[1], Choice(help="schedule of their total exchange", choices=EXCHANGE_ORDERS))
     operators: tuple[str, ...] = option(
-        OPERATORS[:1], Names(help="how their reductions combine numbers", metavar="OP,...", choices=OPERATORS)
+        OPERATORS[:1], Names(help="how their reductions combine numbers, or all", metavar="OP,...", choices=OPERATORS)
     )
     numbers: str = option("int32", Choice(help="numbers that their reductions combine", choices=INTEGERS))
+    message_packets: int = option(
+        1, Size(help="packets of each of their messages", metavar="M", least=1, most=256, unit="packets")
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.operations == (BARRIER,):
             raise SpecError(
-                f"operations must have one that moves messages beside {BARRIER}: without messages an engine has "
-                "nothing to send through the fabric"
+                f"operations must have one that sends packets beside {BARRIER}: without packets an engine has nothing "
+                "to send through the fabric"
             )
-        if self.in_registers and set(self.operations) - set(REGISTER_OPERATIONS):
+        if set(self.operations).isdisjoint(OPERATIONS) and self.message_packets > 1:
             raise SpecError(
-                f"operations must be all of {', '.join(REGISTER_OPERATIONS)}, or none, not {', '.join(self.operations)}"
+                f"message packets must be 1 for {', '.join(REGISTER_OPERATIONS)}, not {self.message_packets}: a vector "
+                "is one packet there"
             )
 
     @property
     def in_registers(self) -> bool:
-        """Whether the operations are those of register machines."""
-        return not set(self.operations).isdisjoint(REGISTER_OPERATIONS)
+        """Whether the operations are those of register machines alone."""
+        return set(self.operations) <= set(REGISTER_OPERATIONS)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether engines are joined: one in registers, and one that moves messages, or a barrier, or both."""
+        return not self.in_registers and not set(self.operations).isdisjoint(REGISTER_OPERATIONS)
+
+    @property
+    def parts(self) -> "tuple[CollectiveSpec, ...]":
+        """The engines that move packets, each by itself: two of joint ones that also move messages, else one."""
+        if not self.is_joint:
+            return (self,)
+        kinds = [tuple(name for name in kind if name in self.operations) for kind in (OPERATIONS, REGISTER_OPERATIONS)]
+        packets = (self.message_packets, 1)
+        parts = zip(kinds, packets, strict=True)
+        return tuple(replace(self, operations=kind, message_packets=size) for kind, size in parts if kind)
 
 
 LAPSES = 16

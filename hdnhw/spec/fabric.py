@@ -75,7 +75,12 @@ class FabricSpec:
     network: NetworkSpec
     modes: str | None = option(
         None,
-        Text(help="one letter a level, level k first: f or O; default O..Of", metavar="MODES", routes=True, timed=True),
+        Text(
+            help="one letter a level, level k first: f or O; default O..Of; of tables layers (default), updown or hops",
+            metavar="MODES",
+            routes=True,
+            timed=True,
+        ),
     )
     lanes: int = option(
         1,

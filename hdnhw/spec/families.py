@@ -37,11 +37,13 @@ class Family:
     network : callable
         Takes a spec and returns its :class:`hdnhw.topology.graph.Network`.
     step : callable or None
-        The table-free routing rule. Takes a :class:`hdnhw.routing.circuit.Circuit`, a network, the digits of the
+        The table-free routing rule. Takes a :class:`hdnhw.rules.circuit.Circuit`, a network, the digits of the
         current node and of the destination as terms, and the modes (empty but for dual-nets); returns a
-        :class:`hdnhw.routing.step.Step`. None where no rule is known: then nothing routes.
+        :class:`hdnhw.rules.step.Step`. None where no rule is known: then the network is routed by tables, and no
+        hardware is made for it.
     is_shortest : bool or callable
-        Whether every route is known to be as short as the distance; or what says so of a network and modes.
+        Whether every route of the rule is known to be as short as the distance; or what says so of a network and
+        modes.
     layout : callable or None
         Takes a network and returns the :class:`hdnhw.report.layout.Block` of its nodes. None where no picture is known.
     """

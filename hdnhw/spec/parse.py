@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
+from typing import cast
 
 from hdnhw.spec.checks import SpecError
 from hdnhw.spec.families import makers
@@ -93,7 +94,7 @@ def _construct(node: ast.Call, name: str, source: _Source, where: str) -> object
     maker = makers().get(name)
     if maker is None:
         raise SpecError(f"{where}: {name!r} is not a network; allowed are {', '.join(makers())}")
-    arguments = [_read(argument, source) for argument in node.args]
+    arguments = [_text(argument) if _is_text(argument, maker) else _read(argument, source) for argument in node.args]
     options = _options(node, maker, source, where)
     try:
         signature(maker).bind(*arguments, **options)
@@ -104,6 +105,16 @@ def _construct(node: ast.Call, name: str, source: _Source, where: str) -> object
         return maker(*arguments, **options)
     except SpecError as error:
         raise SpecError(f"{where}: {error}") from None
+
+
+def _is_text(node: ast.expr, maker: Callable[..., NetworkSpec]) -> bool:
+    """Return whether an argument is a string, of a maker that takes some."""
+    takes = any("str" in str(parameter.annotation) for parameter in signature(maker).parameters.values())
+    return takes and isinstance(node, ast.Constant) and type(node.value) is str
+
+
+def _text(node: ast.expr) -> str:
+    return str(cast(ast.Constant, node).value)
 
 
 def _shape(maker: Callable[..., NetworkSpec]) -> list[str]:

@@ -73,6 +73,11 @@ class Network(ABC):
         return prod(self.radices)
 
     @property
+    def num_terminals(self) -> int:
+        """Number of nodes that have a terminal, and come first: all of them but where there are switches without."""
+        return self.num_nodes
+
+    @property
     def num_ports(self) -> int:
         """Ports of all nodes, those included that a node at a border lacks: what a table of neighbours has entries."""
         return self.num_nodes * len(self.ports)

@@ -182,13 +182,13 @@ def table_distances(table: npt.NDArray[np.int32], source: int) -> npt.NDArray[np
 
 
 def distance_histogram(network: Network, source: int) -> list[int]:
-    """Return how many nodes lie at each distance 0, 1, ... from `source`."""
-    return [int(count) for count in np.bincount(distances_from(network, source))]
+    """Return how many nodes with a terminal lie at each distance 0, 1, ... from `source`."""
+    return [int(count) for count in np.bincount(distances_from(network, source)[: network.num_terminals])]
 
 
 @dataclass(frozen=True)
 class DistanceSummary:
-    """Distances of a network, found by breadth-first search.
+    """Distances of a network, found by breadth-first search; those of nodes that have a terminal.
 
     Attributes
     ----------
@@ -208,11 +208,12 @@ class DistanceSummary:
 def pair_histogram(network: Network, progress: Callable[[int], None] | None = None) -> list[int]:
     """Return how many ordered pairs lie at each distance 0, 1, ..., searching from 64 sources at once."""
     histogram: list[int] = []
-    for _, hops, reached in _searches(neighbor_table(network), progress):
+    terminals = network.num_terminals
+    for _, hops, reached in _searches(neighbor_table(network), terminals, progress):
         if hops == len(histogram):
             histogram.append(0)
-        histogram[hops] += int(np.bitwise_count(reached).sum())
-    return histogram
+        histogram[hops] += int(np.bitwise_count(reached[:terminals]).sum())
+    return histogram[: 1 + max(hops for hops, pairs in enumerate(histogram) if pairs)]
 
 
 def partner_distances(
@@ -233,7 +234,7 @@ def partner_distances(
     list of ndarray of int64, shape (num_nodes,)
     """
     distances = [np.zeros(network.num_nodes, np.int64) for _ in partners]
-    for sources, hops, reached in _searches(neighbor_table(network), progress):
+    for sources, hops, reached in _searches(neighbor_table(network), network.num_nodes, progress):
         for partner, distance in zip(partners, distances, strict=True):
             is_reached = reached[partner[sources]] >> np.arange(len(sources), dtype=np.uint64) & np.uint64(1)
             distance[sources[is_reached == 1]] = hops
@@ -241,17 +242,17 @@ def partner_distances(
 
 
 def _searches(
-    table: npt.NDArray[np.int32], progress: Callable[[int], None] | None
+    table: npt.NDArray[np.int32], num_sources: int, progress: Callable[[int], None] | None
 ) -> Iterator[tuple[npt.NDArray[np.int64], int, npt.NDArray[np.uint64]]]:
-    """Yield sources, at most 64, and hops: and for each node, bit by bit, which of them are so far away.
+    """Yield sources, at most 64 of the first ones, and hops: and for each node, bit by bit, which are so far away.
 
     Every node holds one 64-bit word with a bit a source, set when the search from that source has reached it.
     """
     n = len(table)
     nodes = np.arange(n, dtype=np.int32)
     columns = [np.where(table[:, port] < 0, nodes, table[:, port]) for port in range(table.shape[1])]
-    for first in range(0, n, 64):
-        sources = np.arange(first, min(first + 64, n))
+    for first in range(0, num_sources, 64):
+        sources = np.arange(first, min(first + 64, num_sources))
         reached = np.zeros(n, dtype=np.uint64)
         reached[sources] = np.uint64(1) << np.arange(len(sources), dtype=np.uint64)
         seen, hops = reached, 0
@@ -290,8 +291,8 @@ def summarise_distances(
         if n * n > budget:
             return DistanceSummary(None, None, tuple(own))
         histogram = pair_histogram(network, lambda searched: progress(searched / n))
-    total = sum(hops * count for hops, count in enumerate(histogram))
-    return DistanceSummary(len(histogram) - 1, Fraction(total, n * (n - 1)), tuple(own))
+    total, terminals = sum(hops * count for hops, count in enumerate(histogram)), network.num_terminals
+    return DistanceSummary(len(histogram) - 1, Fraction(total, terminals * (terminals - 1)), tuple(own))
 
 
 def _sources(network: Network) -> list[tuple[int, int]] | None:

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.kernels import kernel
-from hdnhw.routing.circuit import INTEGER_OPERATIONS, Circuit, Term
-from hdnhw.routing.compiled import ROUTE, VC_SHIFT
-from hdnhw.routing.plan import RoutingPlan
+from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
+from hdnhw.rules.compiled import ROUTE, VC_SHIFT
+from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.metrics import neighbor_table
@@ -51,6 +51,8 @@ Integers = npt.NDArray[np.int64]
 def check_size(network: Network, *, timed: bool) -> None:
     """Raise SpecError if a total exchange is among too few or too many nodes, or too many for a timetable."""
     nodes = network.num_nodes
+    if network.num_terminals < nodes:
+        raise SpecError(f"a total exchange is among all nodes, and {network.spec} has switches without terminals")
     if not 2 <= nodes <= MOST_EXCHANGED:
         raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {network.spec} has {nodes}")
     if timed and nodes > MOST_TIMED:

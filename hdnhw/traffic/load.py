@@ -1,6 +1,7 @@
 """A load: which messages the terminals create, some cycles at a time, from one seed."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ from hdnhw.traffic.injection import parse_injection
 from hdnhw.traffic.lengths import packets_of, parse_lengths
 from hdnhw.traffic.patterns import parse_pattern
 
-__all__ = ["Load", "Messages"]
+__all__ = ["CommonLoad", "Load", "Messages"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -37,8 +38,20 @@ class Messages:
 
     def of_sources(self, sends: npt.NDArray[np.bool_]) -> "Messages":
         """Return those of the nodes that send, shape (nodes,)."""
-        kept = sends[self.source]
-        return Messages(*(getattr(self, field.name)[kept] for field in fields(self)))
+        return self.part(sends[self.source])
+
+    def part(self, which: slice | npt.NDArray[np.bool_]) -> "Messages":
+        """Return some of them."""
+        return Messages(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def later(self, cycles: int) -> "Messages":
+        """Return the same, created so many cycles later."""
+        return replace(self, cycle=self.cycle + cycles)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Messages]") -> "Messages":
+        """Return all of some, which follow each other."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
 class Load:
@@ -55,7 +68,7 @@ class Load:
         Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
     rate : float
         Flits of packets a node and cycle, 0 to 1.
-    seed : int
+    seed : int or tuple of int
 
     Attributes
     ----------
@@ -79,7 +92,7 @@ class Load:
         injection: str,
         lengths: str | None,
         rate: float,
-        seed: int,
+        seed: int | tuple[int, ...],
     ) -> None:
         self._packet_length, self._pattern = packet_length, parse_pattern(pattern, network)
         arrivals, self._destinations, self._sizes = (
@@ -100,3 +113,32 @@ class Load:
         flits = self._lengths.draw(len(cycle), self._sizes)
         destination = self._pattern.draw(source, self._destinations)
         return Messages(cycle, source, destination, flits, packets_of(flits, self._packet_length))
+
+
+class CommonLoad:
+    """A load whose messages do not depend on how many cycles are asked for at a time.
+
+    Machines ask for windows of other lengths, and processes draw anew in each window. Here the windows in which they
+    draw are always the same, so that networks of as many nodes get the same messages: common random numbers.
+
+    Parameters
+    ----------
+    load : Load
+    cycles : int
+        Of a window in which messages are drawn.
+    """
+
+    def __init__(self, load: Load, cycles: int) -> None:
+        self._load, self._cycles = load, cycles
+        self._drawn, self._there = load.window(0), 0
+
+    def window(self, cycles: int) -> Messages:
+        """Return the messages of the next so many cycles."""
+        parts = [self._drawn]
+        while self._there < cycles:
+            parts.append(self._load.window(self._cycles).later(self._there))
+            self._there += self._cycles
+        drawn = Messages.joined(parts)
+        end = int(np.searchsorted(drawn.cycle, cycles))
+        self._drawn, self._there = drawn.part(slice(end, None)).later(-cycles), self._there - cycles
+        return drawn.part(slice(end))

@@ -56,18 +56,18 @@ def _permutation(text: str, network: Network, destination: Nodes) -> Pattern:
 
 
 def _random(text: str, network: Network, draw: Draw) -> Pattern:
-    return Pattern(text, np.arange(network.num_nodes, dtype=np.int64), draw)
+    return Pattern(text, np.arange(network.num_terminals, dtype=np.int64), draw)
 
 
 def _address_bits(network: Network, name: str) -> int:
-    bits = network.num_nodes.bit_length() - 1
-    if network.num_nodes != 1 << bits:
-        raise SpecError(f"pattern {name} needs a power of two of nodes; {network.spec} has {network.num_nodes}")
+    bits = network.num_terminals.bit_length() - 1
+    if network.num_terminals != 1 << bits:
+        raise SpecError(f"pattern {name} needs a power of two of nodes; {network.spec} has {network.num_terminals}")
     return bits
 
 
 def _make_uniform(network: Network) -> Pattern:
-    return _random("uniform", network, lambda sources, rng: _uniform(network.num_nodes, sources, rng))
+    return _random("uniform", network, lambda sources, rng: _uniform(network.num_terminals, sources, rng))
 
 
 def _make_hotspot(network: Network, share: float = 0.1, node: int = 0) -> Pattern:
@@ -75,9 +75,11 @@ def _make_hotspot(network: Network, share: float = 0.1, node: int = 0) -> Patter
     if not 0 < share <= 1:
         raise SpecError(f"hotspot share must be above 0 and at most 1, not {share}")
     hot = network.check_node(node)
+    if hot >= network.num_terminals:
+        raise SpecError(f"hotspot node must have a terminal: 0 to {network.num_terminals - 1}, not {hot}")
 
     def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
-        drawn = _uniform(network.num_nodes, sources, rng)
+        drawn = _uniform(network.num_terminals, sources, rng)
         return np.where((rng.random(len(sources)) < share) & (sources != hot), hot, drawn)
 
     return _random(f"hotspot({share}, {hot})", network, draw)
@@ -85,29 +87,31 @@ def _make_hotspot(network: Network, share: float = 0.1, node: int = 0) -> Patter
 
 def _make_transpose(network: Network) -> Pattern:
     """Exchange the two halves of a node number in base sqrt(N)."""
-    side = isqrt(network.num_nodes)
-    if side * side != network.num_nodes:
-        raise SpecError(f"pattern transpose needs a square number of nodes; {network.spec} has {network.num_nodes}")
-    return _permutation("transpose", network, np.arange(network.num_nodes).reshape(side, side).T.ravel())
+    side = isqrt(network.num_terminals)
+    if side * side != network.num_terminals:
+        raise SpecError(f"pattern transpose needs a square number of nodes; {network.spec} has {network.num_terminals}")
+    return _permutation("transpose", network, np.arange(network.num_terminals).reshape(side, side).T.ravel())
 
 
 def _make_complement(network: Network) -> Pattern:
     """Send from n to N - 1 - n: of a power of two of nodes, every bit is inverted."""
-    return _permutation("complement", network, np.arange(network.num_nodes)[::-1].copy())
+    return _permutation("complement", network, np.arange(network.num_terminals)[::-1].copy())
 
 
 def _make_reverse(network: Network) -> Pattern:
     bits = _address_bits(network, "reverse")
-    return _permutation("reverse", network, np.arange(network.num_nodes).reshape([2] * bits).T.ravel())
+    return _permutation("reverse", network, np.arange(network.num_terminals).reshape([2] * bits).T.ravel())
 
 
 def _make_shuffle(network: Network) -> Pattern:
     """Rotate the bits of a node number to the left."""
-    bits, nodes = _address_bits(network, "shuffle"), np.arange(network.num_nodes)
-    return _permutation("shuffle", network, (nodes << 1 | nodes >> (bits - 1)) & (network.num_nodes - 1))
+    bits, nodes = _address_bits(network, "shuffle"), np.arange(network.num_terminals)
+    return _permutation("shuffle", network, (nodes << 1 | nodes >> (bits - 1)) & (network.num_terminals - 1))
 
 
 def _shifted(network: Network, text: str, shift: Callable[[int], int]) -> Pattern:
+    if network.num_terminals < network.num_nodes:
+        raise SpecError(f"pattern {text} is for networks whose nodes all have terminals; {network.spec} has switches")
     digits = network.decode(np.arange(network.num_nodes))
     moved = [(digit + shift(radix)) % radix for digit, radix in zip(digits, network.radices, strict=True)]
     return _permutation(text, network, network.encode(tuple(moved)))
@@ -125,7 +129,7 @@ def _make_neighbour(network: Network) -> Pattern:
 
 def _make_permutation(network: Network, seed: int = 1) -> Pattern:
     """Draw a permutation once."""
-    return _permutation(f"permutation({seed})", network, np.random.default_rng(seed).permutation(network.num_nodes))
+    return _permutation(f"permutation({seed})", network, np.random.default_rng(seed).permutation(network.num_terminals))
 
 
 def _levels(network: Network, name: str) -> tuple[Level, ...]:
@@ -201,6 +205,6 @@ def parse_pattern(text: str, network: Network) -> Pattern:
     'hotspot(0.2, 0)'
     """
     name, arguments = read_expression(text, PATTERNS, "pattern")
-    if network.num_nodes < 2:
+    if network.num_terminals < 2:
         raise SpecError(f"{network.spec} has one node: there is nowhere to send to")
     return PATTERNS[name](network, *arguments)

@@ -27,7 +27,7 @@ class Trace:
     Attributes
     ----------
     form : str
-        Of the file: ``text``, ``parquet`` or ``netrace``; or ``exchange``.
+        Of the file: ``text``, ``parquet`` or ``netrace``; or ``exchange`` or ``requests``.
     cycle : ndarray of int64, shape (messages,)
         Cycle before which the message is not offered.
     source, destination : ndarray of int64, shape (messages,)
@@ -39,6 +39,8 @@ class Trace:
         Messages that are not offered before others have arrived.
     whole : bool
         Whether these are all messages of the file.
+    delay : ndarray of int64, shape (messages,), or None
+        Cycles that pass before a message is offered when the last one that it waits for has arrived; None for none.
     """
 
     form: str
@@ -49,6 +51,7 @@ class Trace:
     first: Integers
     dependent: Integers
     whole: bool = True
+    delay: Integers | None = None
 
     def __len__(self) -> int:
         return len(self.cycle)

@@ -1,7 +1,8 @@
 """The least cost of each size against a listing of all candidates of `hdnhw design`."""
 
 from bench import cost_ratios
-from hdnhw.report.cost_ratios import plot_cost_ratios
+from hdnhw.report.cost_ratios import draw_cost_ratios
+from hdnhw.report.figure import save_figure
 from hdnhw.spec import parse
 from hdnhw.topology.design import candidates, measure
 
@@ -37,6 +38,6 @@ def test_the_moore_bound():
 def test_the_same_picture_twice(tmp_path):
     for name in ("a.svg", "b.svg"):
         points, best = [(4, 1.0), (5, 0.861)], [(5, 0.861, "torus(5)")]
-        plot_cost_ratios(points, best, [2, 3, 5], [(9, 1.1)], tmp_path / name)
+        save_figure(draw_cost_ratios(points, best, [2, 3, 5], [(9, 1.1)]), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert ">1  torus(5): 5, 0.861<" in (tmp_path / "a.svg").read_text()

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from bench import long_vectors, node_symmetry, total_exchange, wide_diameter
-from hdnhw.papers.families import dual_net
+from hdnhw.claims.families import dual_net
 from hdnhw.spec import parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from hdnhw.boards.simulation import hear_self_test, self_test_sources
-from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.traffic.packets import Traffic
+from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
 PACKETS = 20
 FIRST_OFFER = 4

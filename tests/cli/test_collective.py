@@ -53,6 +53,16 @@ WRONG = {
     "barrier of messages": "collective 'cube(3)' --op barrier --words 1",
     "barrier of packets": "collective 'cube(3)' --op barrier --on model",
     "barrier of no machine": "collective 'cube(3)' --op barrier --channel-registers 1",
+    "packets of a barrier's messages": "collective 'cube(3)' --op barrier --on rtl --message-packets 2",
+    "packets of no engines": "collective 'cube(3)' --op allgather --on model --message-packets 2",
+    "no packets": "exchange 'cube(3)' --on rtl --message-packets 0",
+    "half a message on rtl": "exchange 'cube(3)' --on rtl --message-packets 2 --words 8",
+    "packets of a vector": "collective 'cube(1)' --op scan --on rtl --message-packets 2",
+    "packets of messages simply routed": "exchange 'cube(1)' --schedule network --on rtl --message-packets 2",
+    "packets along trees": "collective 'cube(3)' --op allgather --ports all --trees --message-packets 2",
+    "packets of all algorithms": "collective 'cube(3)' --op allreduce --sizes 8 --message-packets 2",
+    "too many packets": "emit 'cube(1)' -o out --endpoints collective --message-packets 257",
+    "packets of frames": "emit 'cube(1)' -o out --endpoints axi-stream --message-packets 2",
     "nothing but a barrier": "emit 'cube(1)' -o out --endpoints collective --operations barrier",
     "no such picture": "exchange 'cube(3)' --plot steps.doc",
     "picture of too many": "collective 'cube(12)' --op scatter --plot steps.svg",
@@ -190,9 +200,11 @@ def test_a_barrier_takes_the_diameter_and_a_cycle(result_of, text, diameter):
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_a_picture_is_the_same_twice(result_of, suffix):
-    for name in ("one", "other"):
-        result_of(f"collective 'torus(5)' --op broadcast --plot {name}.{suffix}")
-    one, other = (Path(f"{name}.{suffix}").read_bytes() for name in ("one", "other"))
+    made = []
+    for _ in range(2):
+        result_of(f"collective 'torus(5)' --op broadcast --plot picture.{suffix}")
+        made.append(Path(f"picture.{suffix}").read_bytes())
+    one, other = made
     assert one == other
     if suffix == "svg":
         assert b"broadcast on torus(5): 3 start-ups, 3 words" in one
@@ -235,6 +247,7 @@ def test_engines_and_generators_in_the_verilog(result_of):
         ("--op exscan --operator max", "exscan", ("max",)),
         ("--op allreduce --algorithm short --operator xor", "allreduce-short", ("xor",)),
         ("--op allreduce", "allreduce", ("sum",)),
+        ("--op allreduce --message-packets 3", "allreduce", ("sum",)),
     ],
 )
 def test_engines_are_asked_for_what_the_user_asks_for(monkeypatch, capsys, asked, operation, operators):
@@ -242,11 +255,31 @@ def test_engines_are_asked_for_what_the_user_asks_for(monkeypatch, capsys, asked
 
     class Bench:
         def measure(self, name, **_):
-            return {"delivered": True, "operation": name}
+            return {"delivered": True, "operation": name, "cycles": 64, "packet_length": 8, "data_flits": 7}
 
-    monkeypatch.setattr("hdnhw.cli.schedules.bench_of", lambda _, engines: built.append(engines) or Bench())
+    monkeypatch.setattr(
+        "hdnhw.library.collectives.schedules.bench_of", lambda _, engines: built.append(engines) or Bench()
+    )
     assert main(["collective", "cube(2)", *asked.split(), "--on", "rtl", "--numbers", "int16", "--json"]) == 0
     result, (engines,) = json.loads(capsys.readouterr().out), built
     assert result["operation"] == operation
+    assert result["share"] == round(result["lower_bound_words"] / 64, 4)
+    assert result["data_share"] == round(result["lower_bound_words"] / 64 * 7 / 8, 4)
     assert (engines.operations, engines.operators, engines.numbers) == ((operation,), operators, "int16")
-    assert result["vector_words"] == (32 if operation == "allreduce" else 8)
+    packets = 3 if "packets" in asked else 1
+    assert (engines.message_packets, result["message_words"]) == (packets, 8 * packets)
+    assert result["vector_words"] == (32 if operation == "allreduce" else 8) * packets
+
+
+def test_engines_with_a_barrier_are_asked_for_it(monkeypatch, capsys):
+    built = []
+
+    class Bench:
+        def measure_barriers(self, **_):
+            return {"delivered": True, "barriers": 8}
+
+    place = "hdnhw.library.collectives.barrier.bench_of"
+    monkeypatch.setattr(place, lambda _, engines: built.append(engines) or Bench())
+    assert main(["collective", "cube(2)", "--op", "barrier", "--on", "rtl", "--buffers", "8", "--json"]) == 0
+    result, (engines,) = json.loads(capsys.readouterr().out), built
+    assert (result["barriers"], result["rounds"], engines.operations) == (8, 2, ("broadcast", "barrier"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hdnhw.routing.four_parts import four_parts, node_at_parts
+from hdnhw.rules.four_parts import four_parts, node_at_parts
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 

@@ -68,7 +68,7 @@ def test_a_fault_of_the_program_is_one_line_and_a_report(tmp_path, monkeypatch, 
     def fail(_):
         raise ArithmeticError("what should not be")
 
-    monkeypatch.setattr("hdnhw.cli.network.network_of", fail)
+    monkeypatch.setattr("hdnhw.library.info.network_of", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert main(["info", "cube(3)"]) == 70
     out, err = capsys.readouterr()
@@ -91,8 +91,8 @@ def work(_):
     Dies()
     print("goes on", file=sys.stderr)
     time.sleep(60)
-import hdnhw.cli.network
-hdnhw.cli.network.network_of = work
+import hdnhw.library.info
+hdnhw.library.info.network_of = work
 sys.exit(main(["info", "cube(3)"]))
 """
 
@@ -103,6 +103,28 @@ def test_a_signal_in_a_destructor_is_not_lost(name, status, last):
         [sys.executable, "-c", LOST.format(f"signal.{name}")], capture_output=True, text=True, timeout=50, check=False
     )
     assert (done.returncode, done.stderr) == (status, f"goes on\nhdnhw: {last}\n")
+
+
+INTERRUPTS = """
+import sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "hdnhw.cli":
+            exec("raise KeyboardInterrupt")
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def test_an_interrupt_that_passes_an_exec_has_its_status(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTS)
+    done = subprocess.run(
+        [sys.executable, "-m", "hdnhw", "info", "cube(3)"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "hdnhw: interrupted\n")
 
 
 def test_of_an_argument_of_any_length_the_ends_are_told():
@@ -117,7 +139,7 @@ def test_too_little_memory_is_one_line(monkeypatch, capsys):
     def fail(_):
         raise MemoryError("1 TiB")
 
-    monkeypatch.setattr("hdnhw.cli.network.network_of", fail)
+    monkeypatch.setattr("hdnhw.library.info.network_of", fail)
     assert main(["info", "cube(3)"]) == 2
     assert capsys.readouterr() == ("", "hdnhw: there is not enough memory: 1 TiB\n")
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from hdnhw.claims.catalogue import CLAIMS, NAMES
 from hdnhw.cli import _print, main
-from hdnhw.papers.catalogue import CLAIMS, NAMES
 
 
 def test_names_count_the_claims_of_a_paper():

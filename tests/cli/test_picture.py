@@ -11,7 +11,7 @@ import networkx
 import numpy as np
 import pytest
 
-from hdnhw.cli.papers import PICTURES
+from hdnhw.library.papers import PICTURES
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
@@ -444,7 +444,7 @@ def test_colors_of_the_legend_are_those_of_the_edges(draw, options):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_papers_figures_are_in_docs(draw, name):
-    draw(PICTURES[name][1])
+    draw(PICTURES[name].words)
     assert Path("p.svg").read_text() == (DOCS / name).read_text()
 
 

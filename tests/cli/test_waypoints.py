@@ -6,7 +6,7 @@ from itertools import pairwise
 import networkx
 import pytest
 
-from hdnhw.routing.plan import plan
+from hdnhw.rules.plan import plan
 from hdnhw.spec import parse
 
 SPEC = "hdn(cube(2), [[0]])"

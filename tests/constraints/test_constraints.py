@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric, write_fabric
 from hdnhw.flow.yosys import run_yosys
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FOLDER = Path(__file__).parents[2] / "constraints"
 TOPS = ("fabric", "fabric_axi")

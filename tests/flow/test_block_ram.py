@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from hdnhw.emit.verilog import module_text
 from hdnhw.flow import synth
 from hdnhw.flow.block_ram import block_rams, choose_ram, use_output_registers
 from hdnhw.flow.family import DEVICES, FAMILIES, BlockRam
@@ -14,6 +13,7 @@ from hdnhw.flow.spec import SynthSpec
 from hdnhw.machine import Machine, make_machine
 from hdnhw.rtl.router import Router
 from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.verilog.verilog import module_text
 
 ECP5, ICE40 = DEVICES["LFE5U-85F"], DEVICES["iCE40HX8K"]
 SPEC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32, buffers=4)

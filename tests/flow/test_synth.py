@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.emit.verilog import module_text
 from hdnhw.flow import synth
 from hdnhw.flow.family import FAMILIES, PLACED_FAMILIES
 from hdnhw.flow.harness import INSTANCE, UNIT, WRAPPER, Port, parallel_wrapper, ports_of, serial_wrapper, unit_text
@@ -22,6 +21,7 @@ from hdnhw.flow.yosys import run_yosys
 from hdnhw.machine import make_machine
 from hdnhw.rtl.router import Router
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError, parse
+from hdnhw.verilog.verilog import module_text
 
 SMALLEST = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=4)
 KEYS = """spec unit family device speed modes packet_length flit_width buffers num_vcs ports luts lut_inputs ff ram

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hdnhw.collective.baselines import baseline_of
-from hdnhw.collective.exchange import exchange_schedule
-from hdnhw.collective.executor import execute
-from hdnhw.collective.spread import allgather_schedule, broadcast_schedule
+from hdnhw.collectives.baselines import baseline_of
+from hdnhw.collectives.exchange import exchange_schedule
+from hdnhw.collectives.executor import execute
+from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
 from hdnhw.model import collective
 from hdnhw.model.collective import measure_baseline, measure_network_exchange, measure_steps
 from hdnhw.model.replay import replay

@@ -12,8 +12,9 @@ from pyarrow import parquet
 from hdnhw.model.counts import Counts, buffer_classes, channel_types, write_channels
 from hdnhw.model.fabric import Course
 from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
-from hdnhw.model.measure import LoadSpec, measure
-from hdnhw.routing.plan import plan
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
+from hdnhw.rules.plan import plan
 from hdnhw.spec import QUEUEINGS, SpecError, parse
 from hdnhw.timing import buffers_per_vc
 from hdnhw.topology.metrics import neighbor_table

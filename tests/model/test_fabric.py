@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hdnhw.routing.plan import plan
+from hdnhw.rules.plan import plan
 from hdnhw.spec import QUEUEINGS, parse
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
@@ -349,7 +349,7 @@ def test_no_packets_no_cycles(model_on):
 @pytest.mark.parametrize(("queueing", "each", "limit"), [("fifo", 30, 4000), ("voq", 300, 60_000)])
 @pytest.mark.parametrize("length", [1, 4])
 def test_a_broken_class_rule_hangs_and_the_proved_one_does_not(model_on, length, queueing, each, limit):
-    """Negative control: one class on every channel. The proof refuses it (tests/routing/test_plan.py); it must hang."""
+    """Negative control: one class on every channel. The proof refuses it (tests/rules/test_plan.py); it must hang."""
     made = plan_of("rdn(cube(3), 1)")
     rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1, 1, 1, 1))
     broken = replace(made, rule=rule, num_vcs=rule.num_vcs)

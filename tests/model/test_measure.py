@@ -9,19 +9,12 @@ from scipy.stats import linregress
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.kernel.state import NODE, TAG, TAIL_CYCLE, Arrivals
-from hdnhw.model.measure import (
-    MOST_BINS,
-    LoadSpec,
-    bins,
-    grows,
-    measure,
-    summarise,
-    truncation_point,
-    zero_load_latency,
-)
-from hdnhw.routing.plan import plan
-from hdnhw.routing.statistics import routing_statistics
-from hdnhw.routing.waypoints import RouteTable
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure, zero_load_latency
+from hdnhw.model.statistics import MOST_BINS, bins, grows, summarise, truncation_point
+from hdnhw.rules.plan import plan
+from hdnhw.rules.statistics import routing_statistics
+from hdnhw.rules.waypoints import RouteTable
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table, summarise_distances
@@ -291,6 +284,22 @@ def test_latency_at_zero_load_of_long_messages_and_none():
 def test_loads_that_cannot_be(options, said):
     with pytest.raises(SpecError, match=said):
         LoadSpec(**options)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"cycles": 1e4}, "cycles must be an integer, not 10000.0"),
+        ({"seed": 1.5}, "seed must be an integer, not 1.5"),
+        ({"warmup": "9"}, "warmup must be an integer, not '9'"),
+        ({"pattern": 3}, "pattern must be text, not 3"),
+        ({"lengths": 5}, "lengths must be text, not 5"),
+        ({"rate": "x"}, "rate must be a number, not 'x'"),
+    ],
+)
+def test_members_of_a_load_have_types(given, said):
+    with pytest.raises(TypeError, match=f"^{said}$"):
+        LoadSpec(**given)
 
 
 def test_a_network_whose_routers_are_sorted():

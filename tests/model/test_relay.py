@@ -10,8 +10,8 @@ from hdnhw.flit import RELAY_COUNTS, RelayKind
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.relay import RelayModel, Sends
-from hdnhw.routing.plan import plan
-from hdnhw.routing.waypoints import Detours, RouteTable
+from hdnhw.rules.plan import plan
+from hdnhw.rules.waypoints import Detours, RouteTable
 from hdnhw.spec import FabricSpec, RelaySpec, parse
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table

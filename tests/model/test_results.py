@@ -7,8 +7,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from hdnhw.model.measure import LoadSpec
-from hdnhw.model.results import ResultsFile
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.results import SUFFIXES, ResultsFile
 from hdnhw.model.sweep import Point, measure_point
 from hdnhw.spec import FabricSpec, SpecError, parse
 
@@ -39,7 +39,7 @@ def test_files_that_are_no_results(path, content):
     [
         ({"key": [1], "zero_load_latency": [1]}, "its column key is not of strings"),
         ({"key": [["a"]], "zero_load_latency": [1]}, "its column key is not of strings"),
-        ({"rate": [0.1]}, "Column key does not exist"),
+        ({"rate": [0.1]}, "it has no column key"),
     ],
 )
 def test_tables_that_are_no_results(path, columns, reason):
@@ -86,3 +86,72 @@ def test_rows_are_json_after_the_file(path):
     row = measure_point(point)
     ResultsFile(path).add(point.key, row)
     assert json.loads(json.dumps(ResultsFile(path).get(point.key))) == json.loads(json.dumps(row))
+
+
+RICH = {
+    "spec": "cube(3)",
+    "modes": "",
+    "lengths": "9",
+    "pattern": "hotspot(0.1, 0)",
+    "rate": 0.1,
+    "steady": True,
+    "seed": 3,
+    "packet_latency": {"mean": 43.25, "p50": 41},
+    "network_latency": None,
+    "confidence_95": None,
+    "latency_of_seed": [1.5, None],
+    "messages_of_seed": ["0123", "true"],
+    "zero_load_latency": 42.0,
+}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_rows_come_back_from_every_format(tmp_path, suffix):
+    path = tmp_path / f"results{suffix}"
+    one = ResultsFile(path)
+    one.add("a", RICH)
+    one.add("b", RICH | {"modes": "fO", "lengths": None, "network_latency": {"mean": 40.0, "p50": 40}})
+    one.add("c", ROW)  # without some columns
+    again = ResultsFile(path)
+    for key in "abc":
+        there, kept = (
+            {name: value for name, value in (results.get(key) or {}).items() if value not in (None, "")}
+            for results in (again, one)
+        )
+        assert there == kept
+    assert (again.get("a") or {})["modes"] == ""
+    again.add("d", ROW)
+    assert ResultsFile(path).get("a") is not None
+
+
+def test_csv_and_json_are_what_others_read(tmp_path):
+    for suffix in (".csv", ".json"):
+        ResultsFile(tmp_path / f"r{suffix}").add("a", RICH)
+    head, line = (tmp_path / "r.csv").read_text().splitlines()
+    assert head.startswith("key,spec,modes,lengths,pattern,rate,steady,seed,packet_latency.mean,packet_latency.p50,")
+    assert line.startswith('a,cube(3),,"""9""","hotspot(0.1, 0)",0.1,true,3,43.25,41,')
+    assert json.loads((tmp_path / "r.json").read_text()) == [{"key": "a", **RICH}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("r.json", "{", "JSON file of a sweep"),
+        ("r.json", '{"key": "a"}', "it is no list of rows"),
+        ("r.json", "[3]", "JSON file of a sweep"),
+        ("r.json", '[{"key": 3}]', "its column key is not of strings"),
+        ("r.csv", "a,b\n1,2\n", "it has no column key"),
+        ("r.csv", "key,spec\nx,cube(3)\n", "of an older version"),
+        ("r.csv", "", "of an older version"),
+    ],
+)
+def test_texts_that_are_no_results(tmp_path, name, content, said):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(SpecError, match=rf"^results [^\n]*{said}[^\n]*$"):
+        ResultsFile(tmp_path / name)
+    assert (tmp_path / name).read_text() == content
+
+
+def test_a_suffix_says_what_a_file_is(tmp_path):
+    with pytest.raises(SpecError, match=r"^results must be a file \.parquet, \.csv or \.json, not '.*\.txt'$"):
+        ResultsFile(tmp_path / "r.txt")

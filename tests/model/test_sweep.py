@@ -8,11 +8,13 @@ import pytest
 
 from hdnhw.model import sweep as sweep_module
 from hdnhw.model.fabric import model_of
-from hdnhw.model.measure import LoadSpec, measure, summarise, zero_load_latency
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure, zero_load_latency
 from hdnhw.model.results import ResultsFile
+from hdnhw.model.statistics import summarise
 from hdnhw.model.sweep import Point, Sweep, measure_point
-from hdnhw.routing.plan import plan
-from hdnhw.routing.statistics import routing_statistics
+from hdnhw.rules.plan import plan
+from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError, parse
 
 LOAD = LoadSpec(cycles=200, warmup=50)

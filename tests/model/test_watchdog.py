@@ -11,9 +11,10 @@ import pytest
 from hdnhw.model.fabric import Course
 from hdnhw.model.hang import HangError
 from hdnhw.model.kernel.state import Arrivals
-from hdnhw.model.measure import LoadSpec, measure
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
 from hdnhw.model.watchdog import PATIENCE, Watchdog
-from hdnhw.routing.plan import plan
+from hdnhw.rules.plan import plan
 from hdnhw.spec import parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
@@ -30,7 +31,7 @@ def plan_of(text):
 
 @cache
 def one_class(text):
-    """Return a plan whose rule uses one virtual channel, which the proof refuses (tests/routing/test_plan.py)."""
+    """Return a plan whose rule uses one virtual channel, which the proof refuses (tests/rules/test_plan.py)."""
     made = plan_of(text)
     rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1,) * len(made.num_vcs))
     return replace(made, rule=rule, num_vcs=rule.num_vcs)

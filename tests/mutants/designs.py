@@ -6,12 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hdnhw.cli.options import drawn_faults
-from hdnhw.emit.fabric import EmittedFabric
+from hdnhw.library.options import drawn_faults
 from hdnhw.model.fabric import FabricModel
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.axi4 import MemoryBench
-from hdnhw.sim.collective import CollectiveBench, CollectiveCase
 from hdnhw.sim.deaths import DeathBench
 from hdnhw.sim.errors import ErrorBench, Flip
 from hdnhw.sim.exchange import ExchangeBench, ExchangeCase
@@ -20,18 +18,17 @@ from hdnhw.sim.runner import Bench
 from hdnhw.sim.stimulus import Case, make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import (
-    OPERATIONS,
     AxiMemorySpec,
     AxiStreamSpec,
-    CollectiveSpec,
     ExchangeSpec,
     FabricSpec,
     RelaySpec,
     parse,
 )
+from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.schemata import Mutant, all_mutants, modules_of
 
-__all__ = ["DESIGNS", "Design", "Trial", "mutants_of", "stream_cases", "text_of_all"]
+__all__ = ["DESIGNS", "SAMPLE", "Design", "Trial", "mutants_of", "stream_cases", "text_of_all"]
 
 NETWORK = parse("hdn(cube(1), [[]])")
 """Its router has two ports beside the terminal's, with up to two classes, as dual-nets have."""
@@ -56,12 +53,18 @@ class Design:
         Another design: mutants that read as one of its are looked at there.
     sample : int or None
         How many mutants are drawn; all if None.
+    about : str
+        Mutants are looked at in whose place this regular expression is found.
+    runs : bool
+        Whether mutants that no case tells apart are compared in all runs, by :mod:`tests.mutants.sequential`.
     """
 
     spec: FabricSpec
     trials: Callable[[EmittedFabric], dict[str, Trial]] | None = None
     beside: str = ""
     sample: int | None = None
+    about: str = ""
+    runs: bool = False
 
 
 class HasModel(Protocol):
@@ -174,17 +177,6 @@ def _bursts(fabric: EmittedFabric) -> dict[str, Trial]:
     }
 
 
-def _operations(fabric: EmittedFabric) -> dict[str, Trial]:
-    bench = CollectiveBench(fabric)
-    cases = {
-        "each operation": CollectiveCase(OPERATIONS),
-        "operations, hosts stall": CollectiveCase([*OPERATIONS, *reversed(OPERATIONS)], stall=200, pause=500),
-        "operations, hosts pause": CollectiveCase([*OPERATIONS, "exchange"] * 2, pause=500, seed=2),
-        "operations, resets": CollectiveCase([*OPERATIONS, "exchange"], pause=20, resets=range(200, 1200, 101)),
-    }
-    return {name: (bench, case) for name, case in cases.items()}
-
-
 def _exchanges(fabric: EmittedFabric) -> dict[str, Trial]:
     """Undisturbed, reset in each phase of a slot, and with words turned over one by one."""
     bench = ExchangeBench(fabric, flips=True)
@@ -208,7 +200,6 @@ DESIGNS = {
     "axi-stream": Design(FabricSpec(network=NETWORK, endpoints=AxiStreamSpec()), _frames, sample=SAMPLE),
     "axi4": Design(FabricSpec(network=NETWORK, endpoints=AxiMemorySpec()), _bursts, sample=SAMPLE),
     "relay": Design(FabricSpec(network=NETWORK, endpoints=RelaySpec(), dead_pins=True), _relays, sample=SAMPLE),
-    "collective": Design(FabricSpec(network=NETWORK, endpoints=CollectiveSpec()), _operations, sample=SAMPLE),
     "exchange": Design(FabricSpec(network=NETWORK, endpoints=ExchangeSpec()), _exchanges, sample=SAMPLE),
 }
 """By name."""

@@ -7,36 +7,30 @@ Random states and inputs tell most mutants apart; of the others, a SAT solver sa
 
 import heapq
 import random
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import z3
 
 from hdnhw.flow.harness import ports_of
-from hdnhw.prove.netlist import Net, Netlist
+from hdnhw.proofs.netlist import Net, Netlist
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 
-__all__ = ["equivalent_mutants"]
+__all__ = ["Gates", "equivalent_mutants"]
 
 PATTERNS = 4096
 """Random states and inputs."""
 
 
-class _Gates:
-    """Gates of two inputs, each made once, with their values for random inputs.
+class Gates(ABC):
+    """Gates of two inputs, each made once.
 
     A gate is twice its number, and 1 more if it is inverted; 0 is the constant.
     """
 
     def __init__(self) -> None:
-        self._rng = random.Random(1)
-        self._all = (1 << PATTERNS) - 1
-        self._values, self._terms = [0], [z3.BoolVal(False)]
-        self._reads: list[tuple[int, int] | tuple[()]] = [()]
         self._made: dict[tuple[int, int], int] = {}
-
-    def new_input(self) -> int:
-        return self._new((), self._rng.getrandbits(PATTERNS), z3.FreshBool())
 
     def both(self, first: int, second: int) -> int:
         """Return the gate that is 1 where both are."""
@@ -46,9 +40,29 @@ class _Gates:
         if low == 1 or low == high:
             return high
         if (low, high) not in self._made:
-            value = self.value(low) & self.value(high)
-            self._made[low, high] = self._new((low, high), value, z3.And(self.term(low), self.term(high)))
+            self._made[low, high] = self._new_gate(low, high)
         return self._made[low, high]
+
+    @abstractmethod
+    def _new_gate(self, low: int, high: int) -> int:
+        """Return a gate that there is not yet."""
+
+
+class _Values(Gates):
+    """Gates with their values for random inputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rng = random.Random(1)
+        self._all = (1 << PATTERNS) - 1
+        self._values, self._terms = [0], [z3.BoolVal(False)]
+        self._reads: list[tuple[int, int] | tuple[()]] = [()]
+
+    def new_input(self) -> int:
+        return self._new((), self._rng.getrandbits(PATTERNS), z3.FreshBool())
+
+    def _new_gate(self, low: int, high: int) -> int:
+        return self._new((low, high), self.value(low) & self.value(high), z3.And(self.term(low), self.term(high)))
 
     def reads(self, number: int) -> tuple[int, int] | tuple[()]:
         """Return the gates that a gate reads, by its number."""
@@ -87,7 +101,7 @@ class _Circuit:
                 self._logic[net] = reads
             else:
                 self.seen.update(reads)
-        self.gates = _Gates()
+        self.gates = _Values()
         self._gold: dict[Net, int] = {"0": 0, "1": 1, **dict.fromkeys(self.switches, 0)}
         self._readers: dict[Net, list[Net]] = defaultdict(list)
         self._place: dict[Net, int] = {}

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.sim.check import check_ejections, count_hop_mismatches
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, LOG, Build, control_text
 from hdnhw.sim.stimulus import Case, write_case
 from hdnhw.sim.streams import StreamBench
+from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 
-__all__ = ["MutantBench", "Seen"]
+__all__ = ["MutantBench", "Program", "Seen"]
 
 DRIVER = """// What hdnhw.sim.streams_bench does, without Python; for cases of up to CAPACITY packets.
 module driver;
@@ -68,7 +68,7 @@ class Seen(IntEnum):
     """One does not, or the run does not end."""
 
 
-class _Program(Build):
+class Program(Build):
     """A build by Verilator that is a program, without cocotb."""
 
     def _compile(self, sources: Sequence[Path], arguments: Sequence[str], folder: Path) -> None:
@@ -110,7 +110,7 @@ class MutantBench:
         name = f"{fabric.modules.top}.sv"
         files = {**files, name: with_mutants(files[name], mutants), "driver.sv": DRIVER}
         files = {"bench.vlt": control_text(fabric.blocks), **files}
-        self._program = _Program("mutants", files, "driver", arguments=(*BUILD_ARGUMENTS, "-Wno-lint"), root=root)
+        self._program = Program("mutants", files, "driver", arguments=(*BUILD_ARGUMENTS, "-Wno-lint"), root=root)
         self.machine, self.model, self._patience = fabric.machine, streams.model, patience
 
     def make(self) -> float:

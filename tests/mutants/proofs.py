@@ -15,12 +15,12 @@ from itertools import chain
 from pathlib import Path
 
 from hdnhw.cli.options import Parser
-from hdnhw.emit.fabric import EmittedFabric, emit_fabric
-from hdnhw.prove.delivery import prove_delivery
-from hdnhw.prove.fabric import prove_routing
-from hdnhw.prove.finding import SECONDS
+from hdnhw.proofs.delivery import prove_delivery
+from hdnhw.proofs.fabric import prove_routing
+from hdnhw.proofs.finding import SECONDS
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 from tests.mutants.check import WORKERS, draw, parse_drawn
 from tests.mutants.designs import mutants_of, stream_cases, text_of_all
 from tests.mutants.equivalence import equivalent_mutants

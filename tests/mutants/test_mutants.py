@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
 from tests.mutants import check, designs, equivalence, schemata
 
 TEXT = r"""
@@ -161,8 +161,27 @@ def test_survivors_that_are_not_listed_and_listed_ones_that_are_none_are_told(sm
     assert check.compare(outcome, [third, fourth, fifth], keys) == ([], [])
     assert check.compare(outcome, [third, fifth], keys) == ([fourth], [])
     assert check.compare(outcome, [*keys, "gone"], keys) == ([], [first, second, "gone"])
+    never = check.Outcome(outcome.mutants, outcome.equivalent, outcome.killed, frozenset([3]))
+    assert check.compare(never, [fifth], keys) == ([fourth], [])
+    assert check.compare(never, [third, fourth, fifth], keys) == ([], [])
     few = outcome_of(mutants[:3], equivalent=[1], killed=[2])
     assert check.compare(few, [third, fourth], keys) == ([], [])
+
+
+@pytest.mark.heavy
+def test_hosts_that_do_not_wait_kill_engines_that_do_not_either():
+    """One takes an operation while another runs, one its own messages; and one never differs in a run."""
+    design = check.KNOWN["registers"]
+    fabric = emit_fabric(design.spec)
+    keys = (
+        r"\w+: if \(stepper\.operation__ready\) if \(\S+\) stepper\.i__ready\.next = 1'h1: always",
+        r"\w+: stepper\.operation__ready\.next = 1'h0: constant 1",
+        r"\w+: if \(stepper\.and_\d+\) stepper\.i__ready\.next = 1'h0: never",
+    )
+    mutants = [next(one for one in designs.mutants_of(fabric) if re.fullmatch(key, one.key)) for key in keys]
+    outcome = check.check_design(design, fabric, sorted(mutants, key=lambda one: one.number))
+    assert {outcome.killed[one.number] for one in mutants[:2]} == {"operations, back to back"}
+    assert outcome.never == {mutants[2].number}
 
 
 @pytest.mark.heavy
@@ -198,16 +217,17 @@ def test_a_design_leaves_out_what_another_has():
     assert not names & {one.key for one in check.all_of(designs.DESIGNS["default"])}
 
 
-@pytest.mark.parametrize("design", designs.DESIGNS)
+@pytest.mark.parametrize("design", check.KNOWN)
 def test_known_survivors_are_mutants_and_have_reasons(design):
     known = check.read_survivors().get(design, {})
-    assert known.keys() <= {one.key for one in check.all_of(designs.DESIGNS[design])}
+    assert known.keys() <= {one.key for one in check.all_of(check.KNOWN[design])}
     assert all(reason.strip() for reason in known.values())
 
 
 def test_the_command_fails_for_a_survivor_and_for_a_stale_one(small, monkeypatch, capsys):
     mutants = designs.mutants_of(small)
-    monkeypatch.setattr(check, "DESIGNS", {"small": designs.Design(small.machine.spec)})
+    for name in ("FIRST", "KNOWN"):
+        monkeypatch.setattr(check, name, {"small": designs.Design(small.machine.spec)})
     killed = range(2, len(mutants) + 1)
     monkeypatch.setattr(check, "check_design", lambda _design, _fabric, chosen: outcome_of(chosen, killed=killed))
     monkeypatch.setattr(check, "read_survivors", lambda: {"small": {mutants[0].key: "is harmless"}})

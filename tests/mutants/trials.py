@@ -10,8 +10,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from hdnhw.emit.fabric import EmittedFabric
 from hdnhw.flow.tools import ToolError
+from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.designs import Design, Trial
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 

@@ -1,6 +1,7 @@
 """Bandwidth against the size of the vector."""
 
-from hdnhw.report.bandwidth import plot_bandwidth
+from hdnhw.report.bandwidth import draw_bandwidth
+from hdnhw.report.figure import save_figure
 
 ROWS = [
     {"vector_words": 1, "bound": 50.0, "short": 60.0, "long": 100.0, "ring": 200.0},
@@ -19,8 +20,8 @@ RESULT = {
 
 def test_lines_of_the_cost_model_alone(tmp_path):
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
-    plot_bandwidth(RESULT, first)
-    plot_bandwidth(RESULT, second)
+    save_figure(draw_bandwidth(RESULT), first)
+    save_figure(draw_bandwidth(RESULT), second)
     text = first.read_text()
     assert text == second.read_text()
     for label in (
@@ -38,8 +39,8 @@ def test_lines_of_the_cost_model_alone(tmp_path):
 
 def test_points_of_the_model(tmp_path):
     rows = [row | {f"{name}_cycles": row[name] for name in ("short", "long", "ring")} for row in ROWS]
-    plot_bandwidth(RESULT | {"on": "model", "sizes": rows}, tmp_path / "points.svg")
-    plot_bandwidth(RESULT, tmp_path / "lines.svg")
+    save_figure(draw_bandwidth(RESULT | {"on": "model", "sizes": rows}), tmp_path / "points.svg")
+    save_figure(draw_bandwidth(RESULT), tmp_path / "lines.svg")
     points, lines = ((tmp_path / f"{name}.svg").read_text() for name in ("points", "lines"))
     assert ">cycle-accurate model<" in points
     assert points.count("<use ") == lines.count("<use ") + 3 * 2 + 1

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from matplotlib.axes import Axes
 
-from hdnhw.report.curves import check_plot, plot_curves
+from hdnhw.report.curves import draw_curves
+from hdnhw.report.figure import check_plot, save_figure
 from hdnhw.spec import SpecError
 
 
@@ -27,8 +27,8 @@ CURVES = [
 
 def test_every_network_is_named_and_the_same_curves_give_the_same_picture(tmp_path):
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
-    plot_curves(CURVES, first)
-    plot_curves(CURVES, second)
+    save_figure(draw_curves(CURVES), first)
+    save_figure(draw_curves(CURVES), second)
     text = first.read_text()
     assert text == second.read_text()
     assert "offered rate, flits a node and cycle" in text
@@ -38,21 +38,20 @@ def test_every_network_is_named_and_the_same_curves_give_the_same_picture(tmp_pa
 
 
 def test_without_notes_there_is_no_star(tmp_path):
-    plot_curves(CURVES[:1], tmp_path / "a.svg")
+    save_figure(draw_curves(CURVES[:1]), tmp_path / "a.svg")
     assert not re.search(r">[^<]*\*[^<]*<", (tmp_path / "a.svg").read_text().split("</style>")[-1])
 
 
 def test_points_that_are_not_steady_are_not_drawn(tmp_path):
-    plot_curves(CURVES, tmp_path / "with.svg")
+    save_figure(draw_curves(CURVES), tmp_path / "with.svg")
     without = [CURVES[0] | {"points": CURVES[0]["points"][:2]}, *CURVES[1:]]
-    plot_curves(without, tmp_path / "without.svg")
+    save_figure(draw_curves(without), tmp_path / "without.svg")
     assert (tmp_path / "with.svg").read_text() == (tmp_path / "without.svg").read_text()
 
 
-def test_no_two_curves_look_the_same(tmp_path, monkeypatch):
-    lines, plot = [], Axes.plot
-    monkeypatch.setattr(Axes, "plot", lambda *given, **named: lines.extend(plot(*given, **named)))
-    plot_curves([curve_of(f"cube({n})", None, [row(0.1, 20.0)]) for n in range(1, 281)], tmp_path / "a.svg")
+def test_no_two_curves_look_the_same():
+    figure = draw_curves([curve_of(f"cube({n})", None, [row(0.1, 20.0)]) for n in range(1, 281)])
+    lines = figure.axes[0].get_lines()
     assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) == len(lines) == 280
     assert len({(line.get_color(), line.get_marker()) for line in lines[:70]}) == 70
     assert {line.get_linestyle() for line in lines[:10]} == {"-"}
@@ -60,10 +59,24 @@ def test_no_two_curves_look_the_same(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", [".png", ".pdf"])
 def test_other_formats(tmp_path, suffix):
-    plot_curves(CURVES, tmp_path / f"curves{suffix}")
+    save_figure(draw_curves(CURVES), tmp_path / f"curves{suffix}")
     assert (tmp_path / f"curves{suffix}").read_bytes()[:4] in (b"\x89PNG", b"%PDF")
 
 
 def test_names_that_no_picture_has(tmp_path):
     with pytest.raises(SpecError, match=r"^plot must be a file \.svg, \.png or \.pdf, not 'curves.doc'$"):
         check_plot(type(tmp_path)("curves.doc"))
+
+
+def test_points_of_several_seeds_have_intervals_and_loads_in_bits_are_said():
+    curve = curve_of("cube(3)", 0.4, [row(0.1, 20.0) | {"seeds": 3, "confidence_95": 2.5, "offered_rate_bits": 3.2}])
+    plain = curve | {"points": [point | {"seeds": None} for point in curve["points"]]}
+    (bars,) = draw_curves([curve]).axes[0].containers
+    assert [segment.tolist() for segment in bars[2][0].get_segments()] == [[[0.1, 17.5], [0.1, 22.5]]]
+    (bars,) = draw_curves([plain]).axes[0].containers
+    assert not bars.has_yerr
+    wide = curve | {"flit_width": 18, "packet_length": 15, "saturation_throughput_bits": 12.8}
+    figure = draw_curves([wide])
+    assert figure.axes[0].get_xlabel() == "offered rate, bits of packets a node and cycle"
+    assert figure.axes[0].get_lines()[0].get_xdata().tolist() == [3.2]
+    assert figure.legends[0].get_texts()[0].get_text() == "cube(3), 8 nodes, 15 flits of 18 bits: 12.80"

@@ -3,7 +3,8 @@
 import pytest
 from matplotlib.colors import to_rgb
 
-from hdnhw.report.machines import COLORS, LARGEST, plot_machines
+from hdnhw.report.figure import save_figure
+from hdnhw.report.machines import COLORS, LARGEST, draw_machines
 
 ROWS = [
     {
@@ -26,12 +27,9 @@ ROWS = [
 
 
 @pytest.fixture
-def axes(tmp_path, monkeypatch):
+def axes():
     """Return the axes of a picture of all rows."""
-    saved = []
-    monkeypatch.setattr("hdnhw.report.machines.save_figure", lambda figure, _: saved.append(figure))
-    plot_machines(ROWS, tmp_path / "a.svg", network="torus(4, 4)", hops=3)
-    (axes,) = saved[0].axes
+    (axes,) = draw_machines(ROWS, network="torus(4, 4)", hops=3).axes
     return axes
 
 
@@ -64,7 +62,7 @@ def test_all_marks_are_inside_the_frame(axes):
 
 def test_the_same_rows_give_the_same_picture_with_all_names(tmp_path):
     for name in ("a.svg", "b.svg"):
-        plot_machines(ROWS, tmp_path / name, network="torus(4, 4)", hops=4)
+        save_figure(draw_machines(ROWS, network="torus(4, 4)", hops=4), tmp_path / name)
     text = (tmp_path / "a.svg").read_text()
     assert text == (tmp_path / "b.svg").read_text()
     for shown in (

@@ -5,10 +5,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from hdnhw.model.measure import LoadSpec
-from hdnhw.report.page import check_page, sweep_page
-from hdnhw.routing.plan import plan
-from hdnhw.routing.statistics import routing_statistics
+from hdnhw.model.load import LoadSpec
+from hdnhw.report.curves_page import sweep_sheet
+from hdnhw.report.page import check_page, page_of
+from hdnhw.rules.plan import plan
+from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import SpecError, parse
 
 VOID = {"meta"}
@@ -100,8 +101,8 @@ BOUND = routing_statistics(plan(parse("dualcube(3)"))).saturation_bound
 CURVES = curves_of()
 
 
-def page_of(curves=CURVES, load=None, command="hdnhw sweep 'cube(3)' --html p.html"):
-    return sweep_page(curves, load=load or LoadSpec(), command=command)
+def text_of(curves=CURVES, load=None, command="hdnhw sweep 'cube(3)' --html p.html"):
+    return page_of(sweep_sheet(curves, load or LoadSpec()), command)
 
 
 def number(text):
@@ -109,7 +110,7 @@ def number(text):
 
 
 def test_it_is_well_formed_and_its_headings_are_in_order():
-    text = page_of()
+    text = text_of()
     page = Page(text)
     assert text.startswith("<!DOCTYPE html>\n")
     assert ("html", "lang", "en") in page.attributes
@@ -120,7 +121,7 @@ def test_it_is_well_formed_and_its_headings_are_in_order():
 
 
 def test_nothing_is_fetched_and_every_reference_is_to_an_id_of_the_page():
-    text = page_of()
+    text = text_of()
     page = Page(text)
     assert not {"script", "link", "img", "iframe", "object", "embed", "image"} & set(page.seen)
     references = [value for _, name, value in page.attributes if name.split(":")[-1] in ("href", "src")]
@@ -135,11 +136,11 @@ def test_nothing_is_fetched_and_every_reference_is_to_an_id_of_the_page():
 
 
 def test_the_same_curves_give_the_same_page():
-    assert page_of() == page_of(curves_of())
+    assert text_of() == text_of(curves_of())
 
 
 def test_points_are_the_rows():
-    heading, *rows = Page(page_of()).tables["points"]
+    heading, *rows = Page(text_of()).tables["points"]
     expected = []
     for curve in CURVES:
         expected.append([curve["spec"]])
@@ -163,7 +164,7 @@ def test_points_are_the_rows():
 
 
 def test_networks():
-    heading, *rows = Page(page_of()).tables["networks"]
+    heading, *rows = Page(text_of()).tables["networks"]
     assert [cells[0] for cells in rows] == ["cube(3)", "dualcube(3)", "cube(2)"]
     cube, dual, square = (dict(zip(heading, cells, strict=True)) for cells in rows)
     assert (cube["nodes"], cube["ports"], cube["virtual channels"], cube["modes"]) == ("8", "3", "1", "—")
@@ -180,15 +181,15 @@ def test_networks():
 
 
 def test_what_a_machine_lacks_is_said_of_its_network_alone():
-    text = page_of()
+    text = text_of()
     assert text.count("&amp; no more") == 2  # below the table and in the figure
     assert "<strong>dualcube(3)</strong>: with 1 packet buffer &amp; no more, slow.</p>" in text
     assert "dualcube(3), 32 nodes: 0.200*<" in text
-    assert 'class="note"' not in page_of([CURVES[0]])
+    assert 'class="note"' not in text_of([CURVES[0]])
 
 
 def test_the_bound_is_one_of_uniform_traffic():
-    heading, *rows = Page(page_of([curve | {"saturation_bound": None} for curve in CURVES])).tables["networks"]
+    heading, *rows = Page(text_of([curve | {"saturation_bound": None} for curve in CURVES])).tables["networks"]
     for cells in rows:
         shown = dict(zip(heading, cells, strict=True))
         assert (shown["bound"], shown["share of bound"]) == ("—", "—")
@@ -198,7 +199,7 @@ def test_options_and_what_is_special_in_html():
     load = LoadSpec(
         pattern=HOSTILE, injection="on_off(8, 0.5)", lengths="mix(1, 1, 9, 1)", cycles=777, warmup=55, seed=9
     )
-    page = Page(page_of(load=load, command=f"hdnhw sweep {HOSTILE}"))
+    page = Page(text_of(load=load, command=f"hdnhw sweep {HOSTILE}"))
     assert dict(page.tables["options"]) == {
         "packet length": "8 flits",
         "buffers": "2 packet buffers a port",
@@ -213,15 +214,16 @@ def test_options_and_what_is_special_in_html():
         "injection": "on_off(8, 0.5)",
         "cycles measured": "777",
         "warm-up": "55 cycles",
+        "95 % confidence": "by the means of 20 batches",
         "seed": "9",
     }
     assert page.text["code"] == f"hdnhw sweep {HOSTILE}"
-    assert dict(Page(page_of()).tables["options"])["warm-up"] == "until it is steady"
+    assert dict(Page(text_of()).tables["options"])["warm-up"].startswith("until it is steady (MSER, White 1997")
 
 
 def test_names_of_networks_are_escaped_as_well(monkeypatch):
-    monkeypatch.setattr("hdnhw.report.page.parse", lambda _: parse("cube(3)"))
-    page = Page(page_of([CURVES[0] | {"spec": HOSTILE}]))
+    monkeypatch.setattr("hdnhw.report.curves_page.parse", lambda _: parse("cube(3)"))
+    page = Page(text_of([CURVES[0] | {"spec": HOSTILE}]))
     assert page.text["h1"] == f"Load curves: {HOSTILE}"
     assert page.tables["networks"][1][0] == page.tables["points"][1][0] == HOSTILE
 

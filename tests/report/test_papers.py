@@ -1,6 +1,6 @@
 """The page of checked claims."""
 
-from hdnhw.papers.errata import ERRATA
+from hdnhw.claims.errata import ERRATA
 from hdnhw.report.papers import errata_page, papers_page
 
 ROW = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hdnhw.report.path_faults import plot_path_faults
+from hdnhw.report.figure import save_figure
+from hdnhw.report.path_faults import draw_path_faults
 from hdnhw.spec import SpecError
 
 
@@ -19,20 +20,20 @@ JOINED = [{"case": case, "rate": rate, "reached": [0.5, 0.9]} for case in "AB" f
 
 def test_a_line_for_each_kind_and_case_and_number_of_waypoints(tmp_path):
     rows = [*left("one", "A", 3, 2), *left("one", "B", 5, 4), *left("other", "A", 3, None), *left("other", "B", 6, 5)]
-    plot_path_faults(rows, JOINED, tmp_path / "faults.svg")
+    save_figure(draw_path_faults(rows, JOINED), tmp_path / "faults.svg")
     text = (tmp_path / "faults.svg").read_text()
     for words in ("case A, paths: one", "case B, paths: other", "figure 12", "figure 14", "failed nodes, %"):
         assert words in text
     assert "case B, 1 waypoints" in text
-    plot_path_faults(rows, JOINED, tmp_path / "again.svg")
+    save_figure(draw_path_faults(rows, JOINED), tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_text() == text
 
 
 def test_without_waypoints(tmp_path):
-    plot_path_faults(left("one", "A", 3, 2), [], tmp_path / "faults.svg")
+    save_figure(draw_path_faults(left("one", "A", 3, 2), []), tmp_path / "faults.svg")
     assert "waypoints" not in (tmp_path / "faults.svg").read_text()
 
 
 def test_names_of_files(tmp_path):
     with pytest.raises(SpecError, match="plot must be a file"):
-        plot_path_faults([], JOINED, tmp_path / "faults.txt")
+        save_figure(draw_path_faults([], JOINED), tmp_path / "faults.txt")

@@ -1,20 +1,19 @@
 """Pictures of networks, read back from the SVG: nodes that do not touch, and every edge once."""
 
 import re
-import shlex
 from collections import Counter
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from hdnhw.cli.papers import PICTURES
+from hdnhw.library.papers import PICTURES
 from hdnhw.report.picture import network_svg
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
 SVG = "{http://www.w3.org/2000/svg}"
-PAPERS = list(dict.fromkeys(shlex.split(words)[0] for _, words, _ in PICTURES.values()))
+PAPERS = list(dict.fromkeys(figure.spec for figure in PICTURES.values()))
 OTHERS = [
     "complete(2)",
     "complete(6)",

@@ -1,10 +1,11 @@
 """Time-space pictures of schedules."""
 
-from hdnhw.collective.combining import combine_and_gather
-from hdnhw.collective.executor import execute
-from hdnhw.collective.operations import allreduce_phases, operation_schedule
-from hdnhw.collective.operators import operator_of
-from hdnhw.report.timespace import plot_timespace
+from hdnhw.collectives.combining import combine_and_gather
+from hdnhw.collectives.executor import execute
+from hdnhw.collectives.operations import allreduce_phases, operation_schedule
+from hdnhw.collectives.operators import operator_of
+from hdnhw.report.figure import save_figure
+from hdnhw.report.timespace import draw_timespace
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
@@ -14,7 +15,7 @@ NETWORK = build(parse("rdn(cube(1), 1)"))
 def test_phases_are_named(tmp_path):
     phases = allreduce_phases(NETWORK)
     whole = combine_and_gather(phases, operator_of("sum", "int32")).execution
-    plot_timespace(phases, whole, tmp_path / "whole.svg")
+    save_figure(draw_timespace(phases, whole), tmp_path / "whole.svg")
     text = (tmp_path / "whole.svg").read_text()
     assert f">allreduce on rdn(cube(1), 1): {whole.startups} start-ups, 14 words<" in text
     assert text.index(">reducescatter<") < text.index(">allgather<")
@@ -22,7 +23,7 @@ def test_phases_are_named(tmp_path):
 
 def test_a_single_phase_has_no_name_but_the_title(tmp_path):
     schedule = operation_schedule(NETWORK, "reducescatter")
-    plot_timespace(schedule, execute(schedule), tmp_path / "one.svg")
+    save_figure(draw_timespace(schedule, execute(schedule)), tmp_path / "one.svg")
     text = (tmp_path / "one.svg").read_text()
     assert ">reducescatter on rdn(cube(1), 1): 4 start-ups, 7 words<" in text
     assert ">reducescatter<" not in text

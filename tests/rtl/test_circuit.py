@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from amaranth.hdl import Module, Signal
 
-from hdnhw.routing.circuit import INTEGER_OPERATIONS, Circuit
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.circuit import OPERATIONS, elaborate_circuit
+from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit
 from hdnhw.spec import parse
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.network import build
@@ -27,6 +27,8 @@ def test_values_are_those_of_integers(simulate, radix):
     for constant in constants:
         outputs += [constant.submod(a, radix), a.submod(constant, radix), a.eq(constant), constant.eq(b)]
         outputs += [a.lt(constant), constant.lt(b)]
+        outputs += [narrow.submod(constant, radix), constant.submod(narrow, radix), narrow.eq(constant)]
+        outputs += [narrow.lt(constant), constant.lt(narrow)]
     m, sides = Module(), {name: Signal(index_width(radix), name=name) for name in ("own", "dst")}
     results = [Signal(index_width(radix), name="result") for _ in outputs]
     values = elaborate_circuit(m, circuit, outputs, sides, layout)

@@ -5,8 +5,8 @@ import random
 import pytest
 from amaranth.hdl import Cat, Module
 
-from hdnhw.routing.plan import plan
 from hdnhw.rtl.route_unit import RouteUnit
+from hdnhw.rules.plan import plan
 from hdnhw.spec import parse
 
 SPECS = [

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.axi import AxiBench, AxiVerdict, check_frames
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
 
 
 def bench(text: str, **sizes: int) -> AxiBench:

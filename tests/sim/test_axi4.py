@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.axi4 import FIXED, INCR, WRAP, MemoryBench, MemoryVerdict
 from hdnhw.spec import AxiMemorySpec, FabricSpec, SpecError, parse
+from hdnhw.verilog.fabric import emit_fabric
 
 
 def bench(text: str, *, node_clocks: bool = False, initial: bool = True, **options: Any) -> MemoryBench:

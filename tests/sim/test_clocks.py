@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.clocks import PERIOD_NS, RATIOS, ClockBench, draw_periods
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
 
 
 def emitted(text: str, **options: Any) -> Any:

@@ -1,5 +1,6 @@
 """Collective operations on engines in the emitted Verilog: what they bring and send, and each kind of fault seen."""
 
+import random
 import re
 from dataclasses import replace
 from typing import Any
@@ -7,14 +8,16 @@ from typing import Any
 import pytest
 from amaranth.hdl import Cat, Const
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.rtl.collective import combiner
 from hdnhw.rtl.collective.combiner import Combiner
 from hdnhw.rtl.collective.engine import startup_cycles
+from hdnhw.rtl.collective.receiver import Receiver
+from hdnhw.rtl.collective.sender import Sender
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective import BarrierVerdict, CollectiveBench, CollectiveCase
 from hdnhw.spec import ENGINE_OPERATIONS, MOVING, OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.timing import SlotTiming
+from hdnhw.verilog.fabric import emit_fabric
 
 
 def bench(
@@ -24,10 +27,12 @@ def bench(
     root: int = 0,
     operators: tuple[str, ...] = ("sum",),
     numbers: str = "int32",
+    message_packets: int = 1,
     **machine: Any,
 ) -> CollectiveBench:
     """Return the bench of a fabric; builds are kept between test runs."""
-    engines = CollectiveSpec(operations=operations, root=root, operators=operators, numbers=numbers)
+    sizes = {"numbers": numbers, "message_packets": message_packets}
+    engines = CollectiveSpec(operations=operations, root=root, operators=operators, **sizes)
     return CollectiveBench(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
 
 
@@ -56,7 +61,8 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
     ]
     operators = [("sum", "max")[place % 2] for place in range(len(operations))]
     times = ({"stall": 235, "pause": 60, "seed": 2}, {"stall": 60, "pause": 400, "seed": 3}, {"resets": (100, 251, 7)})
-    for pauses in ({}, *times):
+    before = {"ahead": True, "early": True}
+    for pauses in ({}, *times, before, {"stall": 200, **before}):
         for verdict in small.run_case(CollectiveCase(operations, operators, **pauses)).verdict.operations:
             assert verdict.passed, (pauses, verdict)
             if verdict.operation == "barrier":
@@ -65,6 +71,48 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
             due = {"broadcast": 6, "scatter": 6, "allgather": 36, "exchange": 36}
             due |= {"reduce": 1, "reducescatter": 6, "gather": 6, "allreduce": 36}
             assert verdict.messages == due[verdict.operation]
+
+
+@pytest.mark.heavy
+def test_messages_of_several_packets() -> None:
+    """Of a number of packets, and on a ring of a number of nodes, that are no powers of two."""
+    ring = bench("torus(3)", operations=ENGINE_OPERATIONS, root=1, packet_length=4, flit_width=32, message_packets=3)
+    rng = random.Random(1)
+    for pauses in ({}, {"stall": 200, "pause": 300, "seed": 3}, {"stall": 60, "pause": 60, "resets": (100, 351, 7)}):
+        operations = rng.sample([*ENGINE_OPERATIONS, *ENGINE_OPERATIONS], 2 * len(ENGINE_OPERATIONS))
+        verdicts = ring.run_case(CollectiveCase(operations, **pauses)).verdict
+        assert verdicts.passed, (pauses, verdicts)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("fault", [None, "table", "header", "swapped"])
+def test_packets_of_a_message_that_are_mixed_up_are_seen(fault: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the number of the packet is not looked at to combine, not sent, or another one."""
+    claim, sort, digits = Receiver._elaborate_claim, Sender._elaborate_sort, Receiver._elaborate_counts
+
+    def of_targets(self: Any, m: Any, header: Any, own: Any, begins: Any, counts: Any) -> None:
+        claim(self, m, header, own, begins, {"target": counts["target"]})
+
+    def without(self: Any, m: Any, packet: Any, again: Any) -> None:
+        sort(self, m, packet, again)
+        with m.If(~packet.results):
+            m.d.sync += packet.header.part.eq(0)
+
+    def swapped(self: Any, m: Any) -> dict[str, Any]:
+        counts = digits(self, m)
+        return counts | {"part": ~counts["part"]}
+
+    if fault == "table":
+        monkeypatch.setattr(Receiver, "_elaborate_claim", of_targets)
+    elif fault == "header":
+        monkeypatch.setattr(Sender, "_elaborate_sort", without)
+    elif fault == "swapped":
+        monkeypatch.setattr(Receiver, "_elaborate_counts", swapped)
+    case = CollectiveCase(["exchange", "reducescatter"])
+    mixed = bench("cube(2)", operations=("exchange", "reducescatter"), packet_length=4, message_packets=2)
+    moved, combined = mixed.run_case(case).verdict.operations
+    assert moved.passed == (fault in (None, "table"))
+    assert combined.passed == (fault is None)
 
 
 @pytest.mark.heavy
@@ -88,11 +136,12 @@ def test_each_fault_is_seen(small: CollectiveBench) -> None:
         (verdict,) = small.check(case, folder).operations
         return verdict.lost, verdict.wrong, verdict.send_mismatches > 0
 
-    place, node, source, word = results[-1].split()
+    *whose, word = results[-1].split()
     assert faults(results, sends) == (0, 0, False)
     assert faults(results[:-1], sends) == (1, 0, False)
     assert faults([*results, results[-1]], sends) == (0, 1, False)
-    assert faults([*results[:-1], f"{place} {node} {source} {int(word, 16) ^ 1:x}"], sends) == (0, 1, False)
+    assert faults([*results[:-1], f"{' '.join(whose[:-1])} {int(whose[-1]) + 1} {word}"], sends) == (0, 1, False)
+    assert faults([*results[:-1], f"{' '.join(whose)} {int(word, 16) ^ 1:x}"], sends) == (0, 1, False)
     held = next(
         row
         for row in sends
@@ -119,8 +168,8 @@ def test_engines_that_combine_wrongly_are_seen(fault: Any, monkeypatch: pytest.M
     if fault == "neighbor":
         right = Combiner._elaborate_write
 
-        def beside(self: Any, m: Any, claim: Any, place: Any, merges: Any) -> None:
-            right(self, m, claim, Cat(place[0] ^ merges, place[1:]), merges)
+        def beside(self: Any, m: Any, came: Any, claim: Any, place: Any, merges: Any) -> None:
+            right(self, m, came, claim, Cat(place[0] ^ merges, place[1:]), merges)
 
         monkeypatch.setattr(Combiner, "_elaborate_write", beside)
     elif fault is not None:
@@ -132,7 +181,9 @@ def test_engines_that_combine_wrongly_are_seen(fault: Any, monkeypatch: pytest.M
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("text", ["hdn(cube(2), [[0]])", "hdn(cube(2), [[0], [0]])", "rdn(cube(3), 1)"])
+@pytest.mark.parametrize(
+    "text", ["hdn(cube(2), [[0]])", "hsn(2, cube(2))", "hdn(cube(2), [[0], [0]])", "rdn(cube(3), 1)"]
+)
 def test_cycles_are_those_of_the_cost_model(text: str) -> None:
     large, length = bench(text, operations=OPERATIONS, buffers=8), 8
     for operation in OPERATIONS:
@@ -154,6 +205,9 @@ def test_cycles_are_those_of_the_cost_model(text: str) -> None:
         ("rdn(cube(2), 1)", {"packet_length": 4, "buffers": 4}),
         ("dualcube(3)", {"queueing": "voq", "buffers": 4, "lanes": 2}),
         ("hdn(cube(1), [[], [0]])", {"packet_length": 16}),
+        ("product(mesh(3), complete(4))", {"packet_length": 2, "flit_width": 48, "message_packets": 5}),
+        ("hdn(cube(2), [[0]])", {"packet_length": 5, "flit_width": 8, "message_packets": 4}),
+        ("dualcube(3)", {"queueing": "voq", "buffers": 4, "lanes": 2, "message_packets": 2}),
     ],
 )
 @pytest.mark.parametrize("operations", [MOVING, OPERATIONS], ids=["moving", "all"])

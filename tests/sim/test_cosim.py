@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric, emit_machine
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.collective import measure_network_exchange
-from hdnhw.model.measure import LoadSpec
-from hdnhw.routing.plan import plan
-from hdnhw.routing.waypoints import RouteTable
+from hdnhw.model.load import LoadSpec
+from hdnhw.rules.plan import plan
+from hdnhw.rules.waypoints import RouteTable
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.cosim import random_lengths
 from hdnhw.sim.deaths import DeathBench
@@ -28,6 +27,7 @@ from hdnhw.timing import SlotTiming
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
+from hdnhw.verilog.fabric import emit_fabric, emit_machine
 
 
 def bench(text: str, simulator: str = "verilator", **sizes: int | str) -> StreamBench:

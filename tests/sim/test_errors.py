@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.sim.errors import ErrorBench, ErrorCase, ErrorVerdict, draw_flips
@@ -18,6 +17,7 @@ from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.verilog.fabric import emit_fabric
 
 Logs = tuple[Run[ErrorVerdict], Path, ErrorCase]
 

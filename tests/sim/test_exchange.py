@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.flit import FlitFormat, GeneratorFormat
 from hdnhw.model.collective import measure_network_exchange
 from hdnhw.sim.errors import Flip
@@ -17,6 +16,7 @@ from hdnhw.sim.exchange import ExchangeBench, ExchangeCase, ExchangeVerdict
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import ExchangeSpec, FabricSpec, parse
 from hdnhw.topology.network import build
+from hdnhw.verilog.fabric import emit_fabric
 
 
 def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int, int]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.frame_rates import FrameRates, FrameTiming, FrameTimings, Latencies, Rates
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
 
 
 @pytest.fixture(scope="module")

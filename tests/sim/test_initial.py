@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.collective import CollectiveBench
 from hdnhw.sim.exchange import ExchangeBench
@@ -16,6 +15,7 @@ from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.verilog.fabric import emit_fabric
 
 STARTS = (1, 2, 3)
 """Seeds of what registers and memories hold before the reset."""

@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hdnhw.cli import fabric_spec, load_spec
+from hdnhw.cli import fabric_spec
 from hdnhw.cli.options import Parser
-from hdnhw.routing.plan import plan
+from hdnhw.library.options import given
+from hdnhw.model.load import LoadSpec
+from hdnhw.rules.plan import plan
 from hdnhw.sim import lockstep
 from hdnhw.sim.commands import add_cosim
 from hdnhw.sim.draw import KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
@@ -99,7 +101,8 @@ def test_the_command_of_a_case_means_the_same(number):
         assert options.resets == (",".join(map(str, case.resets)) or None)
         assert bool(case.resets) == (case.test == "random")
         if case.load is not None:
-            assert load_spec(options) == case.load
+            names = ("pattern", "injection", "lengths", "rate", "cycles", "seed")
+            assert LoadSpec(**given({name: getattr(options, name) for name in names})) == case.load
             pauses = (options.source_gap, options.sink_stall, options.seed)
             assert pauses == (case.terminals.source_gap, case.terminals.sink_stall, case.terminals.seed)
 

@@ -4,19 +4,25 @@ from dataclasses import replace
 
 import pytest
 
-from hdnhw.collective.instructions import Kind
-from hdnhw.emit.fabric import emit_fabric, emit_machine
+from hdnhw.collectives.instructions import Kind
 from hdnhw.machine import Machine
-from hdnhw.routing.plan import plan
+from hdnhw.rules.plan import plan
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective import CollectiveBench, CollectiveCase
 from hdnhw.sim.registers import RegisterBench
 from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric, emit_machine
 
 pytestmark = pytest.mark.heavy
 
 OPERATORS = ("sum", "min", "max", "and", "or", "xor")
-PAUSES = ({}, {"stall": 235, "pause": 60, "seed": 2}, {"pause": 2000, "seed": 3}, {"resets": (100, 251, 7)})
+PAUSES = (
+    {},
+    {"stall": 235, "pause": 60, "seed": 2},
+    {"pause": 2000, "seed": 3},
+    {"ahead": True, "early": True, "stall": 100},
+    {"resets": (100, 251, 7)},
+)
 
 
 def spec_of(text: str, *, operators: tuple[str, ...] = OPERATORS, numbers: str = "int8", **machine: int) -> FabricSpec:
@@ -27,7 +33,7 @@ def spec_of(text: str, *, operators: tuple[str, ...] = OPERATORS, numbers: str =
 @pytest.mark.parametrize(
     ("text", "machine"),
     [
-        ("hdn(torus(3), [[0]])", {"packet_length": 4, "flit_width": 16}),
+        ("hdn(torus(3), [[0]])", {"packet_length": 4, "flit_width": 8}),
         ("product(mesh(3), complete(4))", {"packet_length": 3, "numbers": "uint32"}),
         ("rdn(cube(2), 1)", {"packet_length": 4, "numbers": "int16"}),
         ("dualcube(2)", {"queueing": "voq", "buffers": 4, "lanes": 2}),
@@ -57,10 +63,10 @@ def test_each_fault_is_seen() -> None:
         (verdict,) = bench.check(case, folder).operations
         return verdict.lost, verdict.wrong, verdict.send_mismatches > 0
 
-    place, node, source, word = results[-1].split()
+    *whose, word = results[-1].split()
     assert faults(results, sends) == (0, 0, False)
     assert faults(results[:-1], sends) == (1, 0, False)
-    assert faults([*results[:-1], f"{place} {node} {source} {int(word, 16) ^ 1:x}"], sends) == (0, 1, False)
+    assert faults([*results[:-1], f"{' '.join(whose)} {int(word, 16) ^ 1:x}"], sends) == (0, 1, False)
     assert faults(results, sends[:-1]) == (0, 0, True)
     assert faults(results, [*sends, sends[-1]]) == (0, 0, True)
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hdnhw.emit.fabric import emit_fabric
 from hdnhw.sim.relay import RelayBench
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError, parse
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.verilog.fabric import emit_fabric
 
 
 def bench(

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hdnhw.emit.fabric import EmittedFabric, emit_fabric
 from hdnhw.sim.rig import RigBench, RigCase
 from hdnhw.sim.rig_check import COUNTS, RigVerdict
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
 SMALL = "hdn(cube(1), [[]])"
 

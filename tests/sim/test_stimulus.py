@@ -7,8 +7,8 @@ import pytest
 
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.measure import LoadSpec
-from hdnhw.routing.plan import RoutingPlan, plan
+from hdnhw.model.load import LoadSpec
+from hdnhw.rules.plan import RoutingPlan, plan
 from hdnhw.sim import stimulus
 from hdnhw.sim.stimulus import Case, load_case
 from hdnhw.spec import FabricSpec, SpecError, parse

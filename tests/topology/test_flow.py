@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from hdnhw.routing.plan import plan
-from hdnhw.routing.statistics import routing_statistics
+from hdnhw.rules.plan import plan
+from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import parse
 from hdnhw.topology import flow
 from hdnhw.topology.flow import flow_bound, least_load

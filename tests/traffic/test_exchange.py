@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from hdnhw.routing.plan import plan
+from hdnhw.rules.plan import plan
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
 from hdnhw.traffic.exchange import broadcast_slots, exchange_circuit, exchange_order, exchange_trace, timetable

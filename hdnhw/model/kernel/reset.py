@@ -1,22 +1,26 @@
 """A fabric and its terminals as they are after reset, and the room for packets made larger in the course of a run."""
 
+from mmap import mmap
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.model.kernel.compiled import kept
 from hdnhw.model.kernel.state import (
+    ITEM_WORDS,
+    LINE,
     PACKET_WORDS,
-    PROGRESS_WORDS,
     QUEUE_WORDS,
     SENT_LAST,
     Counters,
     Credits,
-    Crossing,
     Fabric,
+    Integers,
     Leaving,
-    Nodes,
+    Mail,
     Orders,
+    Parts,
     Pauses,
     Phases,
     Pool,
@@ -31,7 +35,13 @@ from hdnhw.model.kernel.state import (
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 
-__all__ = ["make_routers", "make_state", "with_room"]
+__all__ = ["credits_under_way", "make_routers", "make_states", "with_room"]
+
+PART_BYTES = 3 << 18
+"""Most that a part holds of what its routers are: with what it sends and receives it fits into a cache of 2 MiB."""
+
+PARTS_A_THREAD = 8
+"""Fewest parts that a thread has if there are several threads, so that they have about as much to do."""
 
 
 def make_routers(
@@ -107,29 +117,121 @@ def _make_orders(nodes: int, ports: int, vcs: int, *, matched: bool) -> Orders:
 
 def _make_work(ports: int, packets: int) -> Work:
     """Return work space for routers with so many packets at most."""
-    none = np.full(ports, -1, np.int64)
-    return Work(none, np.empty(packets, np.int64), np.empty(packets, np.int64), none.copy(), none.copy())
+    sizes = ports, packets, packets, ports, ports
+    winner, queue, output_vc, leader, partner = (_alone(size) for size in sizes)
+    for none in (winner, leader, partner):
+        none[:] = -1
+    return Work(winner, queue, output_vc, leader, partner)
 
 
-def make_state(
-    fabric: Fabric, routers: Routers, timing: SlotTiming, terminals: Terminals, *, ejection_buffers: int, counting: bool
-) -> State:
-    """Return a fabric with idle terminals; with `counting`, what channels and queues do is counted."""
-    nodes, room = len(fabric.address), len(routers.pool.free)
-    return State(
+def _alone(size: int) -> Integers:
+    """Return zeros in lines of the cache that nothing else is in."""
+    return np.zeros(size + 2 * LINE, np.int64)[LINE : LINE + size]
+
+
+def make_states(
+    fabric: Fabric,
+    routers: Routers,
+    timing: SlotTiming,
+    terminals: Terminals,
+    *,
+    ejection_buffers: int,
+    counting: bool,
+    threads: int,
+) -> list[State]:
+    """Return a fabric with idle terminals as each of so many threads has it.
+
+    With `counting`, what channels and queues do is counted.
+    """
+    nodes, parts = len(fabric.address), _make_parts(fabric, routers, threads)
+    state = State(
         fabric=fabric,
         phases=_make_phases(timing),
         pauses=Pauses(terminals.source_gap, terminals.sink_stall, terminals.sink_hold),
+        parts=parts,
         routers=routers,
-        busy=_no_nodes(nodes),
-        **_under_way(nodes, fabric.ports, room, timing),
+        busy=_unused(nodes),
+        **_make_lists(fabric, parts, timing),
         sources=_make_sources(nodes),
         sinks=_make_sinks(nodes, ejection_buffers),
         generators=terminal_seeds(nodes, terminals.seed),
         counters=_make_counters(nodes if counting else 0, fabric.ports, 1 << routers.vc_bits),
-        out=np.empty(room * PACKET_WORDS, np.int32),
-        progress=np.zeros(PROGRESS_WORDS, np.int64),
+        out=_unused(len(routers.pool.free) * PACKET_WORDS),
+        progress=_alone(LINE),
     )
+    return [_of_thread(state, thread) for thread in range(threads)]
+
+
+def _of_thread(state: State, thread: int) -> State:
+    """Return a state as a thread has it: with its parts, and what it alone writes."""
+    parts, routers, work = state.parts, state.routers, state.routers.work
+    begin, end = (parts.number * number // parts.threads for number in (thread, thread + 1))
+    own = _make_work(len(work.winner), len(work.queue))
+    return state._replace(
+        parts=parts._replace(thread=thread, begin=begin, end=end),
+        routers=routers._replace(work=own),
+        out=_unused(len(state.out)),
+        progress=_alone(LINE),
+    )
+
+
+def _make_parts(fabric: Fabric, routers: Routers, threads: int) -> Parts:
+    """Cut the nodes into parts; those of a thread come one after the other.
+
+    A thread has as many channels to a part as the part has to the thread: mail of both kinds has room for as much.
+    """
+    nodes = len(fabric.address)
+    of_node = 4 * (len(fabric.neighbors) + len(routers.queues.links)) // nodes + 2 * routers.queues.size + 48
+    most = max(1, PART_BYTES // of_node)
+    if threads > 1:
+        most = min(most, max(1, nodes // (PARTS_A_THREAD * threads)))
+    bits = min(most, nodes).bit_length() - 1 if most < nodes else (nodes - 1).bit_length()
+    number = -(-nodes // (1 << bits))
+    bounds = np.array([number * thread // threads for thread in range(threads + 1)])
+    counts = np.zeros((threads, number), np.int64)
+    _count_channels(fabric.neighbors.reshape(nodes, fabric.ports), bits, bounds, counts)
+    first = np.cumsum(counts.reshape(-1)) - counts.reshape(-1)
+    lengths, gone = np.zeros(number * LINE, np.int64), np.zeros(2 * threads * LINE, np.int64)
+    return Parts(bits, number, 0, number, 0, threads, lengths, first, _alone(1), gone)
+
+
+@kept
+def _count_channels(neighbors: Words, bits: int, bounds: Integers, counts: Integers) -> None:
+    """Count the channels, axes (thread, part), from the parts of a thread, which begin at `bounds`, to each part."""
+    for thread in range(len(bounds) - 1):
+        end = min(bounds[thread + 1] << bits, len(neighbors))
+        for node in range(bounds[thread] << bits, end):
+            for port in range(neighbors.shape[1]):
+                if neighbors[node, port] >= 0:
+                    counts[thread, neighbors[node, port] >> bits] += 1
+
+
+def _make_lists(fabric: Fabric, parts: Parts, timing: SlotTiming) -> dict[str, Any]:
+    """Return lists with nothing in them of what takes a slot or more, and of what leaves in it."""
+    nodes, channels, ejected = len(fabric.address), len(fabric.neighbors), timing.ejection_slots
+    steps = 1 if timing.cuts_through else timing.hop_slots
+    return {
+        "crossing": _make_mail(parts, steps + 1, channels, ITEM_WORDS),
+        "returning": _make_mail(parts, 2 + timing.credit_slots + timing.cuts_through, channels, 1),
+        "freed": _unused(nodes),
+        "leaving": Leaving(_unused(nodes), _unused(nodes)),
+        "ejected": Credits(_unused(ejected * nodes), np.zeros(ejected * parts.number * LINE, np.int64), ejected),
+    }
+
+
+def _make_mail(parts: Parts, slots: int, room: int, words: int) -> Mail:
+    """Return boxes with no mail in them."""
+    stride = -(-parts.number // LINE) * LINE
+    lengths = np.zeros(slots * parts.threads * stride, np.int64)
+    return Mail(_unused(slots * room * words), lengths, slots, room, stride)
+
+
+def _unused(size: int) -> Words:
+    """Return an array of which pages of 4 KiB take memory when they are first written, and no others.
+
+    NumPy asks for huge pages.
+    """
+    return np.frombuffer(mmap(-1, max(4, 4 * size)), np.int32, size)
 
 
 def _make_phases(timing: SlotTiming) -> Phases:
@@ -146,32 +248,10 @@ def _make_phases(timing: SlotTiming) -> Phases:
     )
 
 
-def _under_way(nodes: int, ports: int, room: int, timing: SlotTiming) -> dict[str, Any]:
-    """Return lists with no item of what takes slots: each for as many as there can be with so many packets."""
-    most, once = max(1, min(room, nodes * ports)), max(1, min(room, nodes))
-    slots = timing.hop_slots
-    crossing = np.empty((slots, most), np.int32), np.empty((slots, most), np.int16), np.empty((slots, most), np.int32)
-    return {
-        "crossing": Crossing(*crossing, np.zeros(slots, np.int64)),
-        "returning": _no_credits(1 + timing.credit_slots + timing.cuts_through, most),
-        "freed": _no_nodes(once),
-        "leaving": Leaving(np.empty(once, np.int32), np.empty(once, np.int32), np.zeros(1, np.int64)),
-        "ejected": _no_credits(timing.ejection_slots, once),
-    }
-
-
-def _no_nodes(most: int) -> Nodes:
-    return Nodes(np.empty(most, np.int32), np.zeros(1, np.int64))
-
-
-def _no_credits(slots: int, most: int) -> Credits:
-    return Credits(np.empty((slots, most), np.int64), np.zeros(slots, np.int64))
-
-
 def _make_sources(nodes: int) -> Sources:
     zeros = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
     dropped, offering = np.zeros(nodes, np.int64), np.zeros(nodes, np.uint8)
-    return Sources(_make_queues(nodes, 1, 1), *zeros, _no_nodes(nodes), dropped, offering)
+    return Sources(_make_queues(nodes, 1, 1), *zeros, np.empty(nodes, np.int32), dropped, offering)
 
 
 def _make_sinks(nodes: int, buffers: int) -> Sinks:
@@ -184,18 +264,28 @@ def _make_counters(nodes: int, ports: int, vcs: int) -> Counters:
     return Counters(*(np.zeros(size, np.int64) for size in (channels * vcs, channels, queues, queues)))
 
 
-def with_room(state: State, timing: SlotTiming, rows: int) -> State:
-    """Return the state, its packets in a pool of so many rows: more than there are."""
-    pool, routers, fabric = state.routers.pool, state.routers, state.fabric
+def with_room(states: list[State], rows: int) -> list[State]:
+    """Return the states, the packets in a pool of so many rows: more than there are."""
+    pool = states[0].routers.pool
     old, num_free = len(pool.free), int(pool.num_free[0])
     larger = _make_pool(rows)
     larger.words[: len(pool.words)] = pool.words
     larger.free[:num_free] = pool.free[:num_free]
     larger.free[num_free : num_free + rows - old] = np.arange(old, rows)
     larger.num_free[0] = num_free + rows - old
-    lists = _under_way(len(fabric.address), fabric.ports, rows, timing)
-    for name, after in lists.items():
-        for source, target in zip(getattr(state, name), after, strict=True):
-            target[tuple(slice(size) for size in source.shape)] = source
-    out: Words = np.empty(rows * PACKET_WORDS, np.int32)
-    return state._replace(routers=routers._replace(pool=larger), out=out, **lists)
+    return [
+        state._replace(routers=state.routers._replace(pool=larger), out=_unused(rows * PACKET_WORDS))
+        for state in states
+    ]
+
+
+def credits_under_way(state: State) -> Words:
+    """Return the output virtual channels, of those of all nodes, to which a credit is on its way: once for each."""
+    mail, parts, ejected = state.returning, state.parts, state.ejected
+    lengths = mail.lengths.reshape(mail.slots, parts.threads, mail.stride)[..., : parts.number]
+    begins = parts.first.reshape(parts.threads, -1) + np.arange(mail.slots)[:, None, None] * mail.room
+    given = ejected.lengths.reshape(ejected.slots, parts.number, LINE)[..., 0]
+    starts = np.arange(ejected.slots)[:, None] * len(state.busy) + (np.arange(parts.number) << parts.bits)
+    found = [mail.words[begin : begin + length] for begin, length in zip(begins.flat, lengths.flat, strict=True)]
+    found += [ejected.place[begin : begin + length] for begin, length in zip(starts.flat, given.flat, strict=True)]
+    return np.concatenate(found)

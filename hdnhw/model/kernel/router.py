@@ -8,44 +8,52 @@ from hdnhw.model.kernel.counter import count_slot
 from hdnhw.model.kernel.memory import prefetch
 from hdnhw.model.kernel.queue import holds_packet, note_arrival, push_packet, take_packet, trailing_zeros
 from hdnhw.model.kernel.state import (
+    BUSY,
     DESTINATION,
+    FREED,
     HOPS,
+    ITEM_WORDS,
+    LEAVING,
+    LINE,
     PACKET_WORDS,
     QUEUE_WORDS,
-    Credits,
-    Nodes,
-    Queues,
-    Routers,
+    Mail,
+    Parts,
     State,
+    Words,
 )
-from hdnhw.routing.compiled import VC_SHIFT
+from hdnhw.rules.compiled import VC_SHIFT
 
-__all__ = ["AHEAD", "Route", "allocate", "deliver", "enter", "return_credits"]
+__all__ = ["AHEAD", "Route", "allocate", "deliver", "enter", "return_credits", "return_ejected"]
 
 Route = Callable[[int, int], int]
-"""A compiled rule of two packed addresses, see :func:`hdnhw.routing.compiled.compile_rule`."""
+"""A compiled rule of two packed addresses, see :func:`hdnhw.rules.compiled.compile_rule`."""
 
 PORT_MASK = (1 << VC_SHIFT) - 1
 
 AHEAD = 8
 """How many items before its turn an item's memory is asked for."""
 
-FEW_ROUTERS = 4096
-"""Routers whose state is in the cache in any order."""
+
+@inlined
+def _list(nodes: Words, parts: Parts, part: int, name: int, node: int) -> None:
+    """Put a node at the end of a list of a part."""
+    length = at(part * LINE + name)
+    nodes[at((part << parts.bits) + parts.lengths[length])] = node
+    parts.lengths[length] += 1
 
 
 @inlined
-def enter(route: Route, state: State, slot: int, node: int, queue: int, packet: int) -> None:
+def enter(route: Route, state: State, slot: int, part: int, node: int, queue: int, packet: int) -> None:
     """Route computation: put a packet into a queue of a router, and list the router among those that hold one.
 
     A packet whose next channel is dead is ejected.
     """
     pool, queues, vc_bits = state.routers.pool, state.routers.queues, state.routers.vc_bits
     dead, ports, counters = state.fabric.dead, state.fabric.ports, state.counters
-    decision = route(state.fabric.address[at(node)], wide(pool.words[at(packet * PACKET_WORDS + DESTINATION)]))
+    decision = route(wide(state.fabric.address[at(node)]), wide(pool.words[at(packet * PACKET_WORDS + DESTINATION)]))
     if not holds_packet(queues.present, queues.words, node):
-        state.busy.node[at(state.busy.length[0])] = node
-        state.busy.length[0] += 1
+        _list(state.busy, state.parts, part, BUSY, node)
     port = decision & PORT_MASK
     output_vc = port << vc_bits | decision >> VC_SHIFT
     if len(dead) and port < ports and dead[at(node * ports + port)]:
@@ -60,69 +68,90 @@ def enter(route: Route, state: State, slot: int, node: int, queue: int, packet: 
 
 
 @inlined
-def deliver(route: Route, state: State, slot: int) -> None:
-    """Put packets that have crossed a channel into the queues of the next routers."""
-    pool, queues, crossing = state.routers.pool.words, state.routers.queues, state.crossing
-    now = slot % len(crossing.lengths)
-    to_node, to_queue, packets = crossing.node[now], crossing.queue[now], crossing.packet[now]
-    total = crossing.lengths[now]
-    for item in range(total):
-        if item + AHEAD < total:
-            node = wide(to_node[at(item + AHEAD)])
-            prefetch(pool, packets[at(item + AHEAD)] * PACKET_WORDS)
-            prefetch(state.fabric.address, node)
-            prefetch(queues.present, node * queues.words)
-            prefetch(queues.links, (node * queues.size + to_queue[at(item + AHEAD)]) * QUEUE_WORDS)
-        node, queue, packet = wide(to_node[at(item)]), wide(to_queue[at(item)]), wide(packets[at(item)])
-        pool[at(packet * PACKET_WORDS + HOPS)] += 1
-        enter(route, state, slot, node, queue, packet)
-    crossing.lengths[now] = 0
+def deliver(route: Route, state: State, slot: int, turn: int, part: int) -> None:
+    """Put packets that have crossed a channel into the queues of a part's routers."""
+    pool, queues, crossing, parts = state.routers.pool.words, state.routers.queues, state.crossing, state.parts
+    now = (_step(state, slot, turn) + 1) % crossing.slots
+    for thread in range(parts.threads):
+        length, begin = _box(crossing, parts, now, thread, part)
+        words, total = crossing.words, begin + crossing.lengths[length]
+        for item in range(begin, total):
+            if item + AHEAD < total:
+                place = (item + AHEAD) * ITEM_WORDS
+                node = wide(words[at(place)])
+                prefetch(pool, wide(words[at(place + 2)]) * PACKET_WORDS)
+                prefetch(state.fabric.address, node)
+                prefetch(queues.present, node * queues.words)
+                prefetch(queues.links, (node * queues.size + words[at(place + 1)]) * QUEUE_WORDS)
+            place = item * ITEM_WORDS
+            node, queue, packet = wide(words[at(place)]), wide(words[at(place + 1)]), wide(words[at(place + 2)])
+            pool[at(packet * PACKET_WORDS + HOPS)] += 1
+            enter(route, state, slot, part, node, queue, packet)
+        crossing.lengths[length] = 0
 
 
 @inlined
-def return_credits(routers: Routers, returning: Credits, slot: int) -> None:
-    """Count the packet buffers that have become free downstream."""
-    now = slot % len(returning.lengths)
-    places, total = returning.place[now], returning.lengths[now]
-    for item in range(total):
-        if item + AHEAD < total:
-            prefetch(routers.credits, places[at(item + AHEAD)])
-        routers.credits[at(places[at(item)])] += 1
-    returning.lengths[now] = 0
+def return_credits(state: State, slot: int, part: int) -> None:
+    """Count the packet buffers that have become free downstream of a part's routers."""
+    credits, returning, parts = state.routers.credits, state.returning, state.parts
+    for thread in range(parts.threads):
+        length, begin = _box(returning, parts, slot % returning.slots, thread, part)
+        total = begin + returning.lengths[length]
+        for item in range(begin, total):
+            if item + AHEAD < total:
+                prefetch(credits, wide(returning.words[at(item + AHEAD)]))
+            credits[at(returning.words[at(item)])] += 1
+        returning.lengths[length] = 0
 
 
 @inlined
-def allocate(state: State, slot: int, turn: int) -> int:
-    """Allocate every router that holds a packet and send the winners on; return the packets sent between routers.
+def return_ejected(state: State, slot: int, part: int) -> None:
+    """Count the places that have become free in the ejection buffers of a part."""
+    ejected, parts = state.ejected, state.parts
+    now = slot % ejected.slots
+    begin, length = now * len(state.busy) + (part << parts.bits), at((now * parts.number + part) * LINE)
+    for item in range(begin, begin + ejected.lengths[length]):
+        state.routers.credits[at(ejected.place[at(item)])] += 1
+    ejected.lengths[length] = 0
+
+
+@inlined
+def _step(state: State, slot: int, turn: int) -> int:
+    """Return the number of a turn, of which a slot has two with cut-through."""
+    return 2 * slot + turn if len(state.fabric.odd) else slot
+
+
+@inlined
+def _box(mail: Mail, parts: Parts, now: int, thread: int, part: int) -> tuple[int, int]:
+    """Return where the length of a thread's mail for a part stands, and where the mail begins."""
+    begin = now * mail.room + parts.first[at(thread * parts.number + part)]
+    return at((now * parts.threads + thread) * mail.stride + part), wide(begin)
+
+
+@inlined
+def allocate(state: State, slot: int, turn: int, part: int) -> int:
+    """Allocate every router of a part that holds a packet and send the winners on.
 
     What has crossed, come back or left is listed: `crossing`, `returning`, `freed` and `leaving` of the state. With
     cut-through odd routers have the first `turn` in a slot, and what they send is there when the others have theirs.
+    Return the packets sent between routers.
     """
-    fabric, routers, busy = state.fabric, state.routers, state.busy
+    fabric, routers, busy, parts = state.fabric, state.routers, state.busy, state.parts
     queues, work, vc_bits = routers.queues, routers.work, routers.vc_bits
-    crossing, returning, freed, leaving = state.crossing, state.returning, state.freed, state.leaving
-    odd, halves = fabric.odd, len(fabric.odd) > 0
+    odd, halves, counting = fabric.odd, len(fabric.odd) > 0, len(state.counters.sent) > 0
+    local, sent = fabric.ports << vc_bits, wide(0)
     # What odd routers forget, the others know a slot later; what these forget, odd ones know half a slot after that.
-    now, back = slot % len(crossing.lengths), (slot + (halves and turn == 0)) % len(returning.lengths)
-    to_node, to_queue, crossed, returned = (
-        crossing.node[now],
-        crossing.queue[now],
-        crossing.packet[now],
-        returning.place[back],
-    )
-    sent, given, free = crossing.lengths[now], returning.lengths[back], freed.length[0]
-    left, kept = leaving.length[0], 0
-    before, local, counting = sent, fabric.ports << vc_bits, len(state.counters.sent) > 0
-    if len(routers.several) > FEW_ROUTERS and busy.length[0] * 32 > len(routers.several):
-        _sort_busy(queues, busy)
-    total = busy.length[0]
-    for place in range(total):
+    now = _step(state, slot, turn) % state.crossing.slots
+    back = (slot + (1 if halves and turn == 0 else state.returning.slots - 1)) % state.returning.slots
+    begin, length = part << parts.bits, at(part * LINE + BUSY)
+    kept, total = begin, begin + parts.lengths[length]
+    for place in range(begin, total):
         if place + 2 * AHEAD < total:
-            prefetch(queues.present, busy.node[at(place + 2 * AHEAD)] * queues.words)
-            _ask_ahead(state, wide(busy.node[at(place + AHEAD)]))
-        node = wide(busy.node[at(place)])
+            prefetch(queues.present, busy[at(place + 2 * AHEAD)] * queues.words)
+            _ask_ahead(state, wide(busy[at(place + AHEAD)]))
+        node = wide(busy[at(place)])
         if halves and odd[at(node)] == (turn == 1):
-            busy.node[at(kept)] = node
+            busy[at(kept)] = node
             kept += 1
             continue
         granted = allocate_node(routers, slot, node)
@@ -132,27 +161,43 @@ def allocate(state: State, slot: int, turn: int) -> int:
             queue, output_vc = work.queue[at(grant)], work.output_vc[at(grant)]
             packet = take_packet(routers.pool, queues, node, queue, output_vc)
             if queue < local:
-                behind = wide(fabric.neighbors[at(node * fabric.ports + (queue >> vc_bits))])
-                returned[at(given)] = behind * queues.size + fabric.mirror[at(queue)]
-                given += 1
+                _return_credit(state, back, node, queue)
             else:
-                freed.node[at(free)] = node
-                free += 1
+                _list(state.freed, parts, part, FREED, node)
             if output_vc < local:
-                to_node[at(sent)] = fabric.neighbors[at(node * fabric.ports + (output_vc >> vc_bits))]
-                to_queue[at(sent)] = fabric.mirror[at(output_vc)]
-                crossed[at(sent)] = packet
+                _send(state, now, node, output_vc, packet)
                 sent += 1
             else:
-                leaving.node[at(left)] = node
-                leaving.packet[at(left)] = packet
-                left += 1
+                state.leaving.packet[at(begin + parts.lengths[at(part * LINE + LEAVING)])] = packet
+                _list(state.leaving.node, parts, part, LEAVING, node)
         if holds_packet(queues.present, queues.words, node):
-            busy.node[at(kept)] = node
+            busy[at(kept)] = node
             kept += 1
-    crossing.lengths[now], returning.lengths[back], freed.length[0], leaving.length[0] = sent, given, free, left
-    busy.length[0] = kept
-    return wide(sent - before)
+    parts.lengths[length] = kept - begin
+    return sent
+
+
+@inlined
+def _return_credit(state: State, back: int, node: int, queue: int) -> None:
+    """Tell the router before a queue that a packet has left it."""
+    fabric, mail, size = state.fabric, state.returning, state.routers.queues.size
+    behind = wide(fabric.neighbors[at(node * fabric.ports + (queue >> state.routers.vc_bits))])
+    length, begin = _box(mail, state.parts, back, state.parts.thread, behind >> state.parts.bits)
+    mail.words[at(begin + mail.lengths[length])] = behind * size + fabric.mirror[at(queue)]
+    mail.lengths[length] += 1
+
+
+@inlined
+def _send(state: State, now: int, node: int, output_vc: int, packet: int) -> None:
+    """Send a packet over a channel between routers."""
+    fabric, mail = state.fabric, state.crossing
+    to = wide(fabric.neighbors[at(node * fabric.ports + (output_vc >> state.routers.vc_bits))])
+    length, begin = _box(mail, state.parts, now, state.parts.thread, to >> state.parts.bits)
+    place = (begin + mail.lengths[length]) * ITEM_WORDS
+    mail.words[at(place)] = to
+    mail.words[at(place + 1)] = fabric.mirror[at(output_vc)]
+    mail.words[at(place + 2)] = packet
+    mail.lengths[length] += 1
 
 
 @inlined
@@ -165,14 +210,3 @@ def _ask_ahead(state: State, node: int) -> None:
     prefetch(credits, (node + 1) * queues.size - 1)
     prefetch(state.fabric.neighbors, node * ports)
     prefetch(state.fabric.neighbors, (node + 1) * ports - 1)
-
-
-@inlined
-def _sort_busy(queues: Queues, busy: Nodes) -> None:
-    """List the routers that hold a packet in the order of memory: if they are many, that is worth a look at all."""
-    listed = 0
-    for node in range(len(queues.present) // queues.words):
-        if holds_packet(queues.present, queues.words, node):
-            busy.node[at(listed)] = node
-            listed += 1
-    busy.length[0] = listed

@@ -3,7 +3,11 @@
 Arrays are flat. A queue of a router, which is an input virtual channel, has the number ``input << vc_bits | vc``, and
 an output virtual channel has ``output << vc_bits | vc``; `vc_bits` is the same everywhere. Inputs and outputs have the
 order of the network's ports, and the last input is injection, the last output is ejection. Packets are rows of a pool,
-and queues are lists of them. What is on its way has a list for every slot that it takes.
+and queues are lists of them.
+
+Nodes are cut into parts, whose state fits into a cache, and a slot is worked on part by part. Routers touch no other
+part: what they send to it, packets and credits, lies in lists that the other part reads a slot later or more. So
+threads that share the parts among them do the same as one.
 """
 
 from typing import Any, NamedTuple
@@ -14,26 +18,33 @@ import numpy.typing as npt
 __all__ = [
     "ANYWHERE",
     "AT_HOME",
+    "BUSY",
     "CAME_LAST",
     "CREATED",
     "CYCLE",
     "DESTINATION",
     "ENDED",
     "FIRST",
+    "FREED",
     "HEAD_CYCLE",
     "HEAD_OUTPUT_VC",
     "HOPS",
+    "ITEM_WORDS",
     "LAST",
+    "LEAVING",
     "LEFT",
+    "LINE",
     "LOST",
     "NEXT",
     "NODE",
     "NOWHERE",
+    "OFFERED",
     "OUTPUT_VC",
     "PACE",
     "PACKET_WORDS",
-    "PROGRESS_WORDS",
     "QUEUE_WORDS",
+    "ROW",
+    "SENDING",
     "SENT",
     "SENT_LAST",
     "SLOT",
@@ -42,11 +53,12 @@ __all__ = [
     "Arrivals",
     "Counters",
     "Credits",
-    "Crossing",
     "Fabric",
     "Leaving",
-    "Nodes",
+    "Mail",
+    "Offers",
     "Orders",
+    "Parts",
     "Pauses",
     "Phases",
     "Pool",
@@ -70,13 +82,24 @@ packet behind it in a queue; the output virtual channel that it takes next; and 
 ANYWHERE, AT_HOME, NOWHERE = range(3)
 """Where sinks may pause before a packet: everywhere, at its destination alone, or not at all."""
 
-NODE, TAIL_CYCLE = OUTPUT_VC, NEXT
-"""Words of a packet that has left, beside those of the pool: where it came out, and the cycle of its tail."""
+NODE, TAIL_CYCLE, ROW = OUTPUT_VC, NEXT, PACE
+"""Words of a packet that has left, in place of those of the pool: where it came out, the cycle of its tail, and the row
+that it had."""
+
+LINE = 16
+"""Words of 64 bits from the numbers of a part or thread to those of the next: no two write a line of the cache both."""
 
 CYCLE, SLOT, ENDED, SENT, LOST, LEFT = range(6)
-PROGRESS_WORDS = 6
-"""Words of the progress of a run: the next cycle and slot; the cycle behind the last in which a packet left or was
+"""Words of the progress of a thread: the next cycle and slot; the cycle behind the last in which a packet left or was
 dropped; packets sent between routers, dropped, and left. The last three count from reset."""
+
+BUSY, SENDING, FREED, LEAVING, OFFERED = range(5)
+"""Words of a part, the lengths of its lists: routers that hold a packet; sources that have one to send; routers whose
+injection buffer has lost a packet in the slot; packets that are ejected in it; and arrivals that have been offered."""
+
+ITEM_WORDS = 3
+"""Words of a packet on a channel: the next router, its queue, and the row of the pool. Of a credit there is one: the
+output virtual channel, of those of all nodes."""
 
 FIRST, LAST, HEAD_OUTPUT_VC, SENT_LAST = range(4)
 QUEUE_WORDS = 4
@@ -92,7 +115,7 @@ class Fabric(NamedTuple):
 
     Attributes
     ----------
-    address : ndarray of int64, axis (node)
+    address : ndarray of int32, axis (node)
         Packed addresses.
     neighbors : ndarray of int32, axes (node, port)
         The node behind each port, -1 where there is none.
@@ -108,7 +131,7 @@ class Fabric(NamedTuple):
         Packet buffers of injection.
     """
 
-    address: Integers
+    address: Words
     neighbors: Words
     mirror: Words
     dead: npt.NDArray[np.bool_]
@@ -145,7 +168,10 @@ class Pauses(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Packets, axes (row, :data:`PACKET_WORDS`), the rows that are free, and their number in an array of one."""
+    """Packets, axes (row, :data:`PACKET_WORDS`), the rows that are free, and their number in an array of one.
+
+    A call takes rows for its arrivals from the end of those that are free; what leaves in it is free after it.
+    """
 
     words: Words
     free: Words
@@ -241,35 +267,83 @@ class Routers(NamedTuple):
     early: bool
 
 
-class Nodes(NamedTuple):
-    """A list of nodes, and its length in an array of one."""
+class Parts(NamedTuple):
+    """The parts of the nodes, and those of one thread.
 
-    node: Words
-    length: Integers
+    Attributes
+    ----------
+    bits : int
+        Part p is of the nodes from ``p << bits`` on. A list of nodes of the part has its place there, too.
+    number : int
+        Of parts.
+    begin, end : int
+        Those of the thread.
+    thread, threads : int
+        Its number, and how many there are.
+    lengths : ndarray of int64, axes (part, LINE)
+        Of the lists of each part, see :data:`BUSY`.
+    first : ndarray of int64, axes (thread, part)
+        Where a thread's mail for a part begins in that of a slot.
+    meetings, gone : ndarray of int64
+        How often threads have come to where they wait for each other, and, axes (parity of meetings, thread, LINE), how
+        many packets each has seen leave or be dropped.
+    """
 
-
-class Crossing(NamedTuple):
-    """Packets on channels, axes (slot, item): the next router, its queue, and the row of the pool; items a slot."""
-
-    node: Words
-    queue: npt.NDArray[np.int16]
-    packet: Words
+    bits: int
+    number: int
+    begin: int
+    end: int
+    thread: int
+    threads: int
     lengths: Integers
+    first: Integers
+    meetings: Integers
+    gone: Integers
+
+
+class Mail(NamedTuple):
+    """What goes from parts to parts, from one slot to a later one.
+
+    Attributes
+    ----------
+    words : ndarray of int32, axes (slot, channel, word)
+        A channel carries one item a slot at most, and there is room for it. A thread's items for a part stand together.
+    lengths : ndarray of int64, axes (slot, thread, part)
+        Items from a thread for a part.
+    slots : int
+        For which there is room: one more than the items take, as what is sent must not fall on what is read.
+    room, stride : int
+        Items of a slot, and the length of the last axis of `lengths`.
+    """
+
+    words: Words
+    lengths: Integers
+    slots: int
+    room: int
+    stride: int
 
 
 class Credits(NamedTuple):
-    """Credits on their way back, axes (slot, item): output virtual channels of all nodes; items a slot."""
+    """Credits of ejection on their way back to the same part.
 
-    place: Integers
+    Attributes
+    ----------
+    place : ndarray of int32, axes (slot, node)
+        Lists of output virtual channels, of those of all nodes.
+    lengths : ndarray of int64, axes (slot, part, LINE)
+    slots : int
+    """
+
+    place: Words
     lengths: Integers
+    slots: int
 
 
 class Leaving(NamedTuple):
-    """Packets that are ejected in a slot: node and row of the pool, and their number in an array of one."""
+    """Packets that are ejected in a slot, axis (node): lists of nodes and rows of the pool."""
 
     node: Words
     packet: Words
-    length: Integers
 
 
 class Counters(NamedTuple):
@@ -306,8 +380,8 @@ class Sources(NamedTuple):
         pauses: 1 up to the next injection phase while one comes in.
     occupied : ndarray of int32
         Packet buffers of injection in use.
-    busy : Nodes
-        Those that have a packet to send.
+    busy : ndarray of int32
+        Lists of those that have a packet to send.
     dropped : ndarray of int64
         Packets for impossible destinations.
     offering : ndarray of uint8
@@ -317,7 +391,7 @@ class Sources(NamedTuple):
     backlog: Queues
     position: Words
     occupied: Words
-    busy: Nodes
+    busy: Words
     dropped: Integers
     offering: npt.NDArray[np.uint8]
 
@@ -357,32 +431,44 @@ class Arrivals(NamedTuple):
         return cls(np.ascontiguousarray(cycle, np.int64), *words)
 
 
+class Offers(NamedTuple):
+    """Arrivals by the part of their source: those of part p have the numbers ``order[first[p]:first[p + 1]]``."""
+
+    arrivals: Arrivals
+    first: Words
+    order: Words
+
+
 class State(NamedTuple):
-    """All of a fabric and its terminals.
+    """All of a fabric and its terminals, as a thread has it.
 
     Attributes
     ----------
-    busy : Nodes
-        Routers that hold a packet.
-    freed : Nodes
-        Those whose injection buffer has lost a packet in the slot, once for each.
-    returning, ejected : Credits
-        Of channels between routers, and of ejection where sinks never pause.
+    busy : ndarray of int32, axis (node)
+        Lists of the routers that hold a packet.
+    freed : ndarray of int32, axis (node)
+        Lists of those whose injection buffer has lost a packet in the slot, once for each.
+    crossing, returning : Mail
+        Packets on channels, and credits of channels between routers.
+    ejected : Credits
+        Of ejection where sinks never pause; else those that wait for the next allocation.
     generators : ndarray of uint32, axis (node)
         States of the generators of pauses.
-    out : ndarray of int32, axes (packet, PACKET_WORDS)
-        Packets that have left in a call.
-    progress : ndarray of int64, axis (PROGRESS_WORDS)
+    out : ndarray of int32, axes (PACKET_WORDS, packet)
+        Packets that have left in a call, of the thread's parts.
+    progress : ndarray of int64, axis (LINE)
+        Of the thread.
     """
 
     fabric: Fabric
     phases: Phases
     pauses: Pauses
+    parts: Parts
     routers: Routers
-    busy: Nodes
-    crossing: Crossing
-    returning: Credits
-    freed: Nodes
+    busy: Words
+    crossing: Mail
+    returning: Mail
+    freed: Words
     leaving: Leaving
     ejected: Credits
     sources: Sources

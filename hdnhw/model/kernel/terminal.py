@@ -16,13 +16,17 @@ from hdnhw.model.kernel.state import (
     FIRST,
     HEAD_CYCLE,
     HOPS,
+    LEAVING,
+    LINE,
     NODE,
     PACE,
     PACKET_WORDS,
     QUEUE_WORDS,
+    ROW,
+    SENDING,
     TAG,
     TAIL_CYCLE,
-    Arrivals,
+    Offers,
     State,
 )
 
@@ -46,10 +50,16 @@ def _ahead(state: State, node: int) -> int:
 
 
 @inlined
-def advance_generators(state: State, cycle: int) -> None:
-    """Step the generators of all terminals, see :func:`hdnhw.traffic.packets.advance_generators`, from reset on."""
+def _end(state: State, part: int) -> int:
+    """Return the node behind the last one of a part."""
+    return min((part + 1) << state.parts.bits, len(state.busy))
+
+
+@inlined
+def advance_generators(state: State, part: int, cycle: int) -> None:
+    """Step the generators of a part, see :func:`hdnhw.traffic.packets.advance_generators`, from reset on."""
     states = state.generators
-    for node in range(len(states)):
+    for node in range(part << state.parts.bits, _end(state, part)):
         if cycle < _ahead(state, node):
             continue
         word = wide(states[node])  # Numba widens 32-bit arithmetic, so the shifts to the left are cut back by hand
@@ -60,14 +70,19 @@ def advance_generators(state: State, cycle: int) -> None:
 
 
 @inlined
-def offer(state: State, arrivals: Arrivals, number: int) -> None:
-    """Put a packet at the end of what a source has to send."""
-    pool, backlog, busy = state.routers.pool, state.sources.backlog, state.sources.busy
-    if number + AHEAD < len(arrivals.node):
-        prefetch(backlog.links, arrivals.node[at(number + AHEAD)] * QUEUE_WORDS)
-        prefetch(backlog.present, arrivals.node[at(number + AHEAD)])
-    pool.num_free[0] -= 1
-    packet, node = wide(pool.free[at(pool.num_free[0])]), wide(arrivals.node[at(number)])
+def offer(state: State, offers: Offers, item: int, total: int) -> None:
+    """Put a packet, which the order of arrivals names, at the end of what a source has to send.
+
+    Packets take the last rows that are free, from the end, in the order of their numbers.
+    """
+    pool, backlog, bits = state.routers.pool, state.sources.backlog, state.parts.bits
+    arrivals, order = offers.arrivals, offers.order
+    if item + AHEAD < total:
+        following = wide(arrivals.node[at(order[at(item + AHEAD)])])
+        prefetch(backlog.links, following * QUEUE_WORDS)
+        prefetch(backlog.present, following)
+    number = wide(order[at(item)])
+    packet, node = wide(pool.free[at(pool.num_free[0] - 1 - number)]), wide(arrivals.node[at(number)])
     row = packet * PACKET_WORDS
     pool.words[at(row + DESTINATION)] = arrivals.destination[at(number)]
     pool.words[at(row + CREATED)] = arrivals.cycle[at(number)]
@@ -76,13 +91,14 @@ def offer(state: State, arrivals: Arrivals, number: int) -> None:
     pool.words[at(row + HOPS)] = 0
     pool.words[at(row + PACE)] = ANYWHERE
     if not backlog.present[at(node)]:
-        busy.node[at(busy.length[0])] = node
-        busy.length[0] += 1
+        length = at((node >> bits) * LINE + SENDING)
+        state.sources.busy[at((node >> bits << bits) + state.parts.lengths[length])] = node
+        state.parts.lengths[length] += 1
     push_packet(pool, backlog, node, 0, packet, 0)
 
 
 @inlined
-def _accept(route: Route, state: State, slot: int, node: int) -> int:
+def _accept(route: Route, state: State, slot: int, part: int, node: int) -> int:
     """Take the tail of a source's packet, or the head of a gapless one; return 1 if it is dropped, for no node.
 
     It enters the injection queue. One that is dropped keeps its row of the pool, as a record.
@@ -95,12 +111,12 @@ def _accept(route: Route, state: State, slot: int, node: int) -> int:
         sources.dropped[at(node)] += 1
         return 1
     sources.occupied[at(node)] += 1
-    enter(route, state, slot, node, state.fabric.ports << state.routers.vc_bits, packet)
+    enter(route, state, slot, part, node, state.fabric.ports << state.routers.vc_bits, packet)
     return 0
 
 
 @inlined
-def inject_slot(route: Route, state: State, slot: int, begin: int, tails: bool) -> int:
+def inject_slot(route: Route, state: State, slot: int, part: int, begin: int, tails: bool) -> int:
     """Sources that never pause offer flits for a slot that begins in cycle `begin` and ends in an update phase.
 
     A packet whose head is accepted in the first cycle is complete in the last one, if `tails` are accepted there at
@@ -108,14 +124,15 @@ def inject_slot(route: Route, state: State, slot: int, begin: int, tails: bool) 
     """
     sources, pool, buffers = state.sources, state.routers.pool.words, state.fabric.buffers
     links, waiting, busy = sources.backlog.links, sources.backlog.present, sources.busy
-    drops, kept, total = 0, 0, busy.length[0]
-    for place in range(total):
+    length, first, drops = at(part * LINE + SENDING), part << state.parts.bits, 0
+    kept, total = first, first + state.parts.lengths[length]
+    for place in range(first, total):
         if place + AHEAD < total:
-            node = wide(busy.node[at(place + AHEAD)])
+            node = wide(busy[at(place + AHEAD)])
             prefetch(links, node * QUEUE_WORDS)
             prefetch(sources.position, node)
             prefetch(sources.occupied, node)
-        node = wide(busy.node[at(place)])
+        node = wide(busy[at(place)])
         if sources.occupied[at(node)] < buffers:
             complete = sources.position[at(node)] > 0
             if not complete:
@@ -126,34 +143,35 @@ def inject_slot(route: Route, state: State, slot: int, begin: int, tails: bool) 
                     sources.position[at(node)] = 1
                     complete = start == begin
             if complete and tails:
-                drops += _accept(route, state, slot, node)
+                drops += _accept(route, state, slot, part, node)
         elif tails:
             count_waiting(state, node)
         if waiting[at(node)]:
-            busy.node[at(kept)] = node
+            busy[at(kept)] = node
             kept += 1
-    busy.length[0] = kept
+    state.parts.lengths[length] = kept - first
     return drops
 
 
 @inlined
-def inject_gapless(route: Route, state: State, slot: int, cycle: int, taken: bool) -> int:
+def inject_gapless(route: Route, state: State, slot: int, part: int, cycle: int, taken: bool) -> int:
     """Sources offer the heads of gapless packets, which are accepted only if `taken`; return how many were dropped.
 
     Sources that never pause need not be asked in other cycles.
     """
     sources, pool, buffers, gap = state.sources, state.routers.pool.words, state.fabric.buffers, state.pauses.gap
     links, waiting, busy, position = sources.backlog.links, sources.backlog.present, sources.busy, sources.position
-    drops, kept, total = 0, 0, busy.length[0]
+    length, begin, drops = at(part * LINE + SENDING), part << state.parts.bits, 0
+    kept, total = begin, begin + state.parts.lengths[length]
     if gap and taken:
-        position[:] = 0
-    for place in range(total):
+        position[begin : _end(state, part)] = 0
+    for place in range(begin, total):
         if place + AHEAD < total:
-            node = wide(busy.node[at(place + AHEAD)])
+            node = wide(busy[at(place + AHEAD)])
             prefetch(links, node * QUEUE_WORDS)
             prefetch(sources.occupied, node)
-        node = wide(busy.node[at(place)])
-        busy.node[at(kept)] = node
+        node = wide(busy[at(place)])
+        busy[at(kept)] = node
         kept += 1
         row, ahead = wide(links[at(node * QUEUE_WORDS + FIRST)]) * PACKET_WORDS, _ahead(state, node)
         if position[at(node)] or max(wide(pool[at(row + CREATED)]) + ahead, 0) > cycle:
@@ -167,23 +185,24 @@ def inject_gapless(route: Route, state: State, slot: int, cycle: int, taken: boo
             count_waiting(state, node)
             continue
         pool[at(row + HEAD_CYCLE)] = cycle - ahead
-        drops += _accept(route, state, slot, node)
+        drops += _accept(route, state, slot, part, node)
         sources.offering[at(node)], position[at(node)] = 0, gap > 0
         if not waiting[at(node)]:
             kept -= 1
-    busy.length[0] = kept
+    state.parts.lengths[length] = kept - begin
     return drops
 
 
 @inlined
-def inject_cycle(route: Route, state: State, slot: int, cycle: int, tails: bool) -> int:
+def inject_cycle(route: Route, state: State, slot: int, part: int, cycle: int, tails: bool) -> int:
     """Sources that pause offer a flit each; a tail is accepted only if `tails`. Return how many were dropped."""
-    sources, pool, length, gap = state.sources, state.routers.pool.words, state.phases.length, state.pauses.gap
+    sources, pool, flits, gap = state.sources, state.routers.pool.words, state.phases.length, state.pauses.gap
     links, waiting, busy, position = sources.backlog.links, sources.backlog.present, sources.busy, sources.position
-    drops, kept = 0, 0
-    for place in range(busy.length[0]):
-        node = wide(busy.node[place])
-        busy.node[kept] = node
+    length, begin, drops = at(part * LINE + SENDING), part << state.parts.bits, 0
+    kept = begin
+    for place in range(begin, begin + state.parts.lengths[length]):
+        node = wide(busy[place])
+        busy[kept] = node
         kept += 1
         row, ahead = wide(links[node * QUEUE_WORDS + FIRST]) * PACKET_WORDS, _ahead(state, node)
         if pool[at(row + CREATED)] + ahead > cycle:
@@ -191,7 +210,7 @@ def inject_cycle(route: Route, state: State, slot: int, cycle: int, tails: bool)
         if not sources.offering[node] and (state.generators[node] & np.uint32(255)) < gap:
             continue
         full = sources.occupied[node] == state.fabric.buffers
-        if full or (position[node] == length - 1 and not tails):
+        if full or (position[node] == flits - 1 and not tails):
             if tails:
                 count_waiting(state, node)
             sources.offering[node] = 1
@@ -200,32 +219,33 @@ def inject_cycle(route: Route, state: State, slot: int, cycle: int, tails: bool)
         if position[node] == 0:
             pool[at(row + HEAD_CYCLE)] = cycle - ahead
         position[node] += 1
-        if position[node] == length:
-            drops += _accept(route, state, slot, node)
+        if position[node] == flits:
+            drops += _accept(route, state, slot, part, node)
             if not waiting[node]:
                 kept -= 1
-    busy.length[0] = kept
+    state.parts.lengths[length] = kept - begin
     return drops
 
 
 @inlined
-def eject_slot(state: State, slot: int, cycle: int, left: int) -> int:
-    """Sinks that never pause take the tails of all packets in `cycle`; return the packets that have left so far."""
-    leaving, ejected, size = state.leaving, state.ejected, state.routers.queues.size
-    local, now = state.fabric.ports << state.routers.vc_bits, slot % len(ejected.lengths)
-    for item in range(leaving.length[0]):
-        node = wide(leaving.node[at(item)])
-        _leave(state, wide(leaving.packet[at(item)]), node, cycle, left + item)
-        ejected.place[now, at(item)] = node * size + local
-    ejected.lengths[now] = leaving.length[0]
-    return wide(left + leaving.length[0])
+def eject_slot(state: State, slot: int, part: int, cycle: int, left: int) -> int:
+    """Sinks of a part that never pause take the tails of all packets in `cycle`; return the packets that have left."""
+    leaving, ejected, parts, size = state.leaving, state.ejected, state.parts, state.routers.queues.size
+    local, now, begin = state.fabric.ports << state.routers.vc_bits, slot % ejected.slots, part << parts.bits
+    number, first = parts.lengths[at(part * LINE + LEAVING)], now * len(state.busy) + begin
+    for item in range(number):
+        node = wide(leaving.node[at(begin + item)])
+        _leave(state, wide(leaving.packet[at(begin + item)]), node, cycle, left + item)
+        ejected.place[at(first + item)] = node * size + local
+    ejected.lengths[at((now * parts.number + part) * LINE)] = number
+    return wide(left + number)
 
 
 @inlined
-def store_leaving(state: State, ready: int) -> None:
+def store_leaving(state: State, part: int, ready: int) -> None:
     """Put packets into the ejection buffers of sinks that pause; flit p can be taken from cycle ``ready + p`` on."""
-    sinks, leaving = state.sinks, state.leaving
-    for item in range(leaving.length[0]):
+    sinks, leaving, begin = state.sinks, state.leaving, part << state.parts.bits
+    for item in range(begin, begin + state.parts.lengths[at(part * LINE + LEAVING)]):
         node = leaving.node[item]
         place = (sinks.head[node] + sinks.level[node]) % sinks.packet.shape[1]
         sinks.packet[node, place], sinks.ready[node, place] = leaving.packet[item], ready
@@ -233,13 +253,13 @@ def store_leaving(state: State, ready: int) -> None:
 
 
 @inlined
-def eject_cycle(state: State, cycle: int, left: int, late: bool) -> int:
+def eject_cycle(state: State, part: int, cycle: int, left: int, late: bool) -> int:
     """Sinks that pause take a flit each; return the packets that have left so far.
 
     Where it is `late`, the place of a packet is free an allocation later.
     """
     sinks, routers, stall, ejected = state.sinks, state.routers, state.pauses.stall, state.ejected
-    for node in range(len(sinks.head)):
+    for node in range(part << state.parts.bits, _end(state, part)):
         if sinks.level[node] == 0 or cycle - _ahead(state, node) < state.pauses.hold:
             continue
         place = sinks.head[node]
@@ -256,8 +276,8 @@ def eject_cycle(state: State, cycle: int, left: int, late: bool) -> int:
             sinks.level[node] -= 1
             output_vc = node * routers.queues.size + (state.fabric.ports << routers.vc_bits)
             if late:
-                ejected.place[0, ejected.lengths[0]] = output_vc
-                ejected.lengths[0] += 1
+                ejected.place[(part << state.parts.bits) + ejected.lengths[part * LINE]] = output_vc
+                ejected.lengths[part * LINE] += 1
             else:
                 routers.credits[output_vc] += 1
             _leave(state, packet, node, cycle, left)
@@ -274,11 +294,11 @@ def _may_pause(pool: npt.NDArray[np.int32], packet: int, address: int) -> bool:
 
 @inlined
 def _leave(state: State, packet: int, node: int, cycle: int, left: int) -> None:
-    """Record a packet whose tail is taken in a cycle; its row of the pool is free again."""
-    pool, out = state.routers.pool, state.out
-    for word in range(PACKET_WORDS):
-        out[at(left * PACKET_WORDS + word)] = pool.words[at(packet * PACKET_WORDS + word)]
-    out[at(left * PACKET_WORDS + NODE)] = node
-    out[at(left * PACKET_WORDS + TAIL_CYCLE)] = cycle - _ahead(state, node)
-    pool.free[at(pool.num_free[0])] = packet
-    pool.num_free[0] += 1
+    """Record a packet whose tail is taken in a cycle."""
+    pool, out = state.routers.pool.words, state.out
+    rows = len(out) // PACKET_WORDS
+    for word in (DESTINATION, CREATED, HEAD_CYCLE, TAG, HOPS):
+        out[at(word * rows + left)] = pool[at(packet * PACKET_WORDS + word)]
+    out[at(NODE * rows + left)] = node
+    out[at(TAIL_CYCLE * rows + left)] = cycle - _ahead(state, node)
+    out[at(ROW * rows + left)] = packet

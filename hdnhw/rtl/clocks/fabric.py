@@ -76,7 +76,7 @@ def streams_of(ports: Ports) -> list[NodeStream]:
 class ClockedFabric(wiring.Component):
     """A fabric, with endpoints or without, and a crossing between each terminal and its user.
 
-    It instantiates both modules by name; :mod:`hdnhw.emit` emits them.
+    It instantiates both modules by name; :mod:`hdnhw.verilog` emits them.
 
     Parameters
     ----------

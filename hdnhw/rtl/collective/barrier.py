@@ -18,7 +18,7 @@ def signal_pin(port: str) -> str:
 
 
 class Barrier(wiring.Component):
-    """Enter a barrier, and leave it when all nodes have entered; :mod:`hdnhw.collective.barrier` says how.
+    """Enter a barrier, and leave it when all nodes have entered; :mod:`hdnhw.collectives.barrier` says how.
 
     All nodes are released in the same cycle, `rounds` x (1 + `registers`) cycles after the last one has entered. A node
     may enter again from the next cycle on.

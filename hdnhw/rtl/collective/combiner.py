@@ -1,17 +1,18 @@
 """Between the receiver and the memory: messages that are combined where they meet, as they come in."""
 
+from itertools import pairwise
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.collective.program import Program
+from hdnhw.collectives.program import Program
 from hdnhw.flit import MessageFormat
-from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.bits import any_of, index_width
 from hdnhw.rtl.collective.numbers import combined
 from hdnhw.rtl.collective.sorter import sort_layout
-from hdnhw.rtl.collective.store import StoreOldSignature, StoreWriteSignature, label_layout
+from hdnhw.rtl.collective.store import StoreOldSignature, StoreWriteSignature
 
 __all__ = ["ClaimSignature", "Combiner", "claim_layout"]
 
@@ -21,11 +22,16 @@ def claim_layout(messages: MessageFormat) -> data.StructLayout:
 
     `combines`: it is a partial result, for the node whose packed address is `block`, or the root (then 0), in an
     operation of this `parity`; `held`: the node's own part has been loaded, and not given away; `own`: it is that part.
+    Of a message of several packets, `block` has the number of the packet below the address.
     """
-    block = label_layout(messages).members.get("target", 1)
-    width = block if isinstance(block, int) else block.width
+    width = (messages.header_fields.get("target", 0) + messages.part_width) or 1
     fields = {"combines": 1, "own": 1, "held": 1, "parity": 1, "block": width, "operator": messages.operator_width}
     return data.StructLayout({name: bits for name, bits in fields.items() if bits})
+
+
+DELAY = 5
+"""Cycles from the one in which a flit comes to the one in which it is written: two until it is known where, two to read
+what is there, through the memory's register, and one to combine it."""
 
 
 class ClaimSignature(wiring.Signature):
@@ -46,8 +52,10 @@ class Combiner(wiring.Component):
     """Put the first part of a partial result into a free buffer, and combine all further ones with what is there.
 
     A table of buffers by parity and block says where. Whoever comes first takes a buffer, is sorted and writes it
-    there: the node's own part, or a message that comes before. One flit a cycle; a write comes two cycles after that
-    of the receiver. For ``2 << block width`` cycles after reset the table is cleared, and nothing is taken.
+    there: the node's own part, or a message that comes before. One flit a cycle; it is written :data:`DELAY` cycles
+    after it has come. Two flits that meet at one place come four cycles apart at least: after messages of
+    fewer data flits no buffer is offered for as many cycles as they lack. For ``2 << block width`` cycles after reset
+    the table is cleared, and nothing is taken.
 
     Parameters
     ----------
@@ -65,12 +73,13 @@ class Combiner(wiring.Component):
     i_write, write : In, Out(StoreWriteSignature)
     old : Out(StoreOldSignature)
     i_sort, sort : In, Out(stream of sort_layout)
-        A message that was combined is no longer one.
+        A message that is combined is not sorted.
     """
 
     def __init__(self, program: Program, messages: MessageFormat, buffers: int) -> None:
         self._messages, self._buffers = messages, buffers
-        slots, sorts = stream.Signature(index_width(buffers)), stream.Signature(sort_layout(program, buffers))
+        slots = stream.Signature(index_width(buffers))
+        sorts = stream.Signature(sort_layout(program, buffers), always_ready=True)
         write = StoreWriteSignature(messages, buffers)
         super().__init__(
             {
@@ -99,9 +108,12 @@ class Combiner(wiring.Component):
             merges.eq(Mux(now, claim.combines & (claim.held | entry.early), last_merges)),
             place.eq(Mux(now, Mux(merges, entry.slot, spare), last_place)),
         ]
-        self._elaborate_spare(m, cleared, now & ~merges, now, spare)
-        self._elaborate_write(m, claim, place, merges)
-        self._elaborate_sort(m, merges)
+        came = self._elaborate_came(m)
+        # What follows finds in memory what has been written, also at the same place.
+        recent = any_of(each.enable for each in came[: max(0, DELAY - 1 - self._messages.payload_flits)])
+        self._elaborate_spare(m, cleared, now & ~merges, now | recent, spare)
+        self._elaborate_write(m, came, claim, place, merges)
+        m.d.comb += [self.sort.valid.eq(self.i_sort.valid & ~merges), self.sort.payload.eq(self.i_sort.payload)]
         return m
 
     def _elaborate_table(self, m: Module, now: Value, claim: Any, spare: Value, merges: Value) -> tuple[Value, Any]:
@@ -113,7 +125,7 @@ class Combiner(wiring.Component):
         depth = 2 << len(claim.block)
         m.submodules.table = table = memory.Memory(shape=layout, depth=depth, init=[])
         write = table.write_port()
-        read = table.read_port(transparent_for=(write,) if self._messages.payload_flits == 1 else ())
+        read = table.read_port()
         fresh = Signal(range(depth + 1))  # entries below it have been cleared since reset
         cleared, asked = fresh[-1], self.claim.payload
         m.d.sync += fresh.eq(fresh + ~cleared)
@@ -126,52 +138,50 @@ class Combiner(wiring.Component):
         ]
         return cleared, read.data
 
-    def _elaborate_spare(self, m: Module, cleared: Value, used: Value, now: Value, spare: Signal) -> None:
-        """Keep one free buffer at hand; a message that is combined gives it back."""
+    def _elaborate_spare(self, m: Module, cleared: Value, used: Value, waits: Value, spare: Signal) -> None:
+        """Keep one free buffer at hand, and offer it if nothing `waits`; a message that is combined gives it back."""
         there = Signal()
         m.d.comb += [
-            self.slot.valid.eq(there & ~now),
+            self.slot.valid.eq(there & ~waits),
             self.slot.payload.eq(spare),
             self.i_slot.ready.eq(cleared & (~there | used)),
         ]
         with m.If(self.i_slot.ready):
             m.d.sync += [there.eq(self.i_slot.valid), spare.eq(self.i_slot.payload)]
 
-    def _elaborate_write(self, m: Module, claim: Any, place: Value, merges: Value) -> None:
-        """Read what is there, and write that combined with what has come, or what has come alone."""
-        write, came = self.write, self.i_write
+    def _elaborate_write(self, m: Module, came: Any, claim: Any, place: Value, merges: Value) -> None:
+        """Read what is there, and write that combined with what has come, or what has come alone.
+
+        `came` holds what came one to :data:`DELAY` - 1 cycles before; `place` and `merges` are for the first of them.
+        """
+        write = self.write
         operator = claim.operator if self._messages.operator_width else Signal(name="operator")
-        first = Signal(data.StructLayout({"enable": 1, "flit": len(came.flit), "data": len(came.data)}))
-        second_merges, second_operator = Signal(), Signal.like(operator)
+        chosen = data.StructLayout({"slot": len(place), "merges": 1, "operator": len(operator)})
+        which = [Signal(chosen, name=f"which_{cycle}") for cycle in range(2, DELAY)]
+        m.d.sync += [which[0].slot.eq(place), which[0].merges.eq(merges), which[0].operator.eq(operator)]
+        m.d.sync += [later.eq(earlier) for earlier, later in pairwise(which)]
+        last, late = came[-1], which[-1]
+        m.d.comb += [self.old.slot.eq(which[0].slot), self.old.flit.eq(came[1].flit)]
+        made, plain, merged = Signal.like(last.data), Signal.like(last.data), Signal()
         m.d.sync += [
-            first.enable.eq(came.enable),
-            first.flit.eq(came.flit),
-            first.data.eq(came.data),
-            write.enable.eq(first.enable),
-            write.slot.eq(place),
-            write.flit.eq(first.flit),
-            second_merges.eq(merges),
-            second_operator.eq(operator),
+            write.enable.eq(last.enable),
+            write.slot.eq(late.slot),
+            write.flit.eq(last.flit),
+            made.eq(combined(self._messages, self.old.data, last.data, late.operator)),
+            plain.eq(last.data),
+            merged.eq(late.merges),
         ]
-        second = Signal.like(came.data)
-        m.d.sync += second.eq(first.data)
         m.d.comb += [
-            self.old.slot.eq(place),
-            self.old.flit.eq(first.flit),
-            write.data.eq(Mux(second_merges, combined(self._messages, self.old.data, second, second_operator), second)),
-            write.labels.eq(came.labels),
-            write.label_slot.eq(came.label_slot),
-            write.label.eq(came.label),
+            write.data.eq(Mux(merged, made, plain)),
+            write.labels.eq(self.i_write.labels),
+            write.label_slot.eq(self.i_write.label_slot),
+            write.label.eq(self.i_write.label),
         ]
 
-    def _elaborate_sort(self, m: Module, merges: Value) -> None:
-        """Have a message that was combined sorted as none; it may wait while the next one begins."""
-        waiting, waiting_merges, here = Signal(), Signal(), Signal()
-        m.d.comb += [
-            here.eq(Mux(waiting, waiting_merges, merges)),
-            self.sort.valid.eq(self.i_sort.valid),
-            self.i_sort.ready.eq(self.sort.ready),
-            self.sort.payload.eq(self.i_sort.payload),
-            self.sort.payload.holds.eq(self.i_sort.payload.holds & ~here),
-        ]
-        m.d.sync += [waiting.eq(self.i_sort.valid & ~self.sort.ready), waiting_merges.eq(here)]
+    def _elaborate_came(self, m: Module) -> list[Any]:
+        """Return what came in the cycles before, the last one first; that has been in the receiver's register."""
+        layout = data.StructLayout({"enable": 1, "flit": len(self.i_write.flit), "data": len(self.i_write.data)})
+        came = [Signal(layout, name=f"came_{cycle}") for cycle in range(1, DELAY)]
+        m.d.comb += [came[0][name].eq(getattr(self.i_write, name)) for name in layout.members]
+        m.d.sync += [later.eq(earlier) for earlier, later in pairwise(came)]
+        return came

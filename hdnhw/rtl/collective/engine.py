@@ -13,42 +13,47 @@ from hdnhw.rtl.collective.host import engine_members
 from hdnhw.rtl.collective.lists import BufferLists, BufferPool
 from hdnhw.rtl.collective.receiver import Receiver
 from hdnhw.rtl.collective.sender import Sender
-from hdnhw.rtl.collective.sequencer import Sequencer, used_ports
+from hdnhw.rtl.collective.sequencer import Sequencer
 from hdnhw.rtl.collective.sorter import Sorter, num_lists
 from hdnhw.rtl.collective.store import MessageStore
 from hdnhw.timing import SlotTiming
 
 __all__ = ["CollectiveEngine", "startup_cycles", "window_of"]
 
-REACTION = 6
-"""Cycles from the one in which a step's last tail is delivered to the one in which the next step's head is offered."""
+REACTION = 9
+"""Cycles from the one in which a step's last tail is delivered to the one in which the next step's head is offered.
+
+A message of fewer than three data flits that goes on in that step is in its list as many cycles later as it lacks.
+"""
 
 
 def startup_cycles(timing: SlotTiming) -> int:
     """Return t_s: the cycles of a step beyond those of its words, where all ports are paired; t_w is 1.
 
     From the last head to the first one of the next step it is a hop and the reaction, in whole slots; the words count
-    the last packet's own slot.
+    the last packet's own slot. In packets of fewer than four flits t_w is more, as the next one takes four cycles.
 
     Examples
     --------
-    >>> [startup_cycles(SlotTiming(length)) for length in (2, 4, 8, 16)]
-    [14, 20, 32, 64]
+    >>> [startup_cycles(SlotTiming(length)) for length in (4, 6, 8, 16)]
+    [20, 30, 32, 64]
     """
     slots = -(-(timing.zero_load_latency(1, timing.start_phase) + REACTION) // timing.packet_length)
     return (slots - 1) * timing.packet_length
 
 
 def window_of(timing: SlotTiming) -> int:
-    """Return the messages that go out before a neighbor that began at the same time is known to have begun."""
+    """Return the packets that go out before a neighbor that began at the same time is known to have begun."""
     return startup_cycles(timing) // timing.packet_length + 1
 
 
 class CollectiveEngine(wiring.Component):
     """Runs the operations of a program for a node, and needs nobody to tell it when.
 
-    All nodes must be given the same operations in the same order, but not at the same time. A message is one packet:
-    :attr:`hdnhw.flit.MessageFormat.payload_flits` data flits.
+    All nodes must be given the same operations in the same order, but not at the same time. A message is
+    :attr:`hdnhw.flit.MessageFormat.message_packets` packets of :attr:`hdnhw.flit.MessageFormat.payload_flits` data
+    flits. Inside, each of these packets is a message of its own, with the source and the target of the whole, and with
+    its number within it.
 
     Parameters
     ----------
@@ -65,8 +70,8 @@ class CollectiveEngine(wiring.Component):
         reduce-scatter and an all-reduce, and of the root in a scatter, one for each node in ascending order of packed
         addresses; in an all-gather, reduce and gather, and of the root in a broadcast, one; of other nodes none.
     o : Out(stream of result_layout)
-        The messages that the operation brings to the node, with the packed addresses of their sources, in any order;
-        the source of what has been combined is the node where it was complete.
+        The packets that the operation brings to the node, with the packed addresses of their sources and their numbers
+        within their messages, in any order; the source of what has been combined is the node where it was complete.
     done : Out(1)
         High from the end of the operation until its results have been taken; for one cycle after a barrier, when all
         nodes have begun it.
@@ -79,19 +84,26 @@ class CollectiveEngine(wiring.Component):
     def __init__(self, machine: Machine) -> None:
         self.machine, program = machine, machine.program
         self.window = window_of(machine.timing)
-        self.buffers = program.buffers(self.window)
+        self.buffers = program.buffers(self.window, machine.endpoint_format.message_packets)
         address = machine.address.width
-        self._pins = [
-            f"{program.network.ports[port].name}_{what}"
-            for port in used_ports(program)
-            for what in ("neighbor", "present")
-        ]
-        members = engine_members(machine, program)
+        self._pins = [f"{name}_{what}" for name in program.used for what in ("neighbor", "present")]
+        members = engine_members(machine)
         members |= {pin: In(address if pin.endswith("_neighbor") else 1) for pin in self._pins}
         self._ports = [port.name for port in program.network.ports]
         if program.rounds:
             members |= {"signal": Out(1)} | {signal_pin(port): In(1) for port in self._ports}
         super().__init__(members)
+
+    def _paces(self) -> list[int]:
+        """Return the cycles of each step by the cost model, if some node has no part in some step.
+
+        It would be a step ahead of its neighbors, and the packets that it sends them delay those that they wait for.
+        """
+        program, timing = self.machine.program, self.machine.timing
+        if not program.has_gaps:
+            return []
+        word = self.machine.endpoint_format.message_packets * timing.packet_length
+        return [startup_cycles(timing) + words * word for words in program.words_per_step]
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -102,7 +114,7 @@ class CollectiveEngine(wiring.Component):
         m.submodules.sorter = sorter = Sorter(program, buffers)
         m.submodules.receiver = receiver = Receiver(program, messages, buffers)
         m.submodules.sender = sender = Sender(program, messages, buffers, self.window)
-        m.submodules.sequencer = sequencer = Sequencer(program, messages)
+        m.submodules.sequencer = sequencer = Sequencer(program, messages, self._paces())
         connect(m, flipped(self.eject), receiver.eject)
         connect(m, flipped(self.i), receiver.i)
         if messages.operators:
@@ -133,12 +145,9 @@ class CollectiveEngine(wiring.Component):
             receiver.parity.eq(sequencer.parity),
             sender.parity.eq(sequencer.parity),
             sender.open.eq(sequencer.open),
-            sender.filled.eq(lists.filled),
+            sequencer.filled.eq(lists.filled),
             sequencer.loaded.eq(receiver.loaded),
-            sequencer.sorted.eq(sorter.done),
-            sequencer.sorted_send.eq(sorter.send),
-            sequencer.sorted_ready.eq(sorter.ready),
-            sequencer.sorted_last.eq(sorter.last),
+            sequencer.told.eq(receiver.told),
             sequencer.sorting.eq(sorter.busy | receiver.sort.valid),
             sequencer.giving.eq(sender.giving),
             self.done.eq(sequencer.done),
@@ -175,7 +184,4 @@ class CollectiveEngine(wiring.Component):
             m.d.comb += [sorter.i.valid.eq(1), sorter.i.payload.eq(arrived.payload)]
         with m.Else():
             m.d.comb += [sorter.i.valid.eq(sender.sort.valid), sorter.i.payload.eq(sender.sort.payload)]
-        m.d.comb += [
-            arrived.ready.eq(sorter.i.ready),
-            sender.sort.ready.eq(sorter.i.ready & ~arrived.valid),
-        ]
+        m.d.comb += sender.sort.ready.eq(~arrived.valid)

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.machine import Machine
 from hdnhw.rtl.collective.barrier import signal_pin
 from hdnhw.rtl.collective.host import operation_shape, result_layout
-from hdnhw.rtl.collective.sequencer import used_ports
+from hdnhw.rtl.collective.pins import neighbors_of, node_pins
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
@@ -40,10 +40,9 @@ class CollectiveFabric(wiring.Component):
     def __init__(self, machine: Machine, modules: EndpointModules | EndpointParts) -> None:
         self.machine, self.modules = machine, modules
         nodes, messages = machine.network.num_nodes, machine.endpoint_format
-        self._program = program = machine.register_program if machine.in_registers else machine.program
         super().__init__(
             {
-                "operation": In(stream.Signature(operation_shape(program, messages))).array(nodes),
+                "operation": In(stream.Signature(operation_shape(machine.operations, messages))).array(nodes),
                 "message": In(stream.Signature(messages.flits.flit_width)).array(nodes),
                 "result": Out(stream.Signature(result_layout(messages))).array(nodes),
                 "done": Out(1).array(nodes),
@@ -54,7 +53,7 @@ class CollectiveFabric(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         pins: dict[str, Any] = {}
-        nodes = range(self.machine.network.num_nodes if self._program.rounds else 0)
+        nodes = range(self.machine.network.num_nodes if self.machine.rounds else 0)
         self._signals = [Signal(name=f"signal_{node}") for node in nodes]
         for node in range(self.machine.network.num_nodes):
             pins |= self._elaborate_node(m, node)
@@ -91,13 +90,12 @@ class CollectiveFabric(wiring.Component):
 
     def _constants(self, node: int) -> dict[str, Any]:
         """Return the pins of an engine that say where it is."""
-        network, layout, in_registers = self.machine.network, self.machine.address, self.machine.in_registers
-        neighbors = network.neighbors(node)
+        layout = self.machine.address
+        neighbors = neighbors_of(self.machine, node)
         pins: dict[str, Any] = {"i_address": Const(layout.of_node(node), layout.width)}
-        for port in self._program.ports if in_registers else used_ports(self.machine.program):
-            name = network.ports[port].name
-            neighbor = neighbors.get(name)
-            if not in_registers:
-                pins[f"i_{name}_present"] = Const(neighbor is not None)
-            pins[f"i_{name}_neighbor"] = Const(0 if neighbor is None else layout.of_node(neighbor), layout.width)
+        for pin, width in node_pins(self.machine).items():
+            port, what = pin.rsplit("_", 1)
+            neighbor = neighbors.get(port)
+            address = 0 if neighbor is None else layout.of_node(neighbor)
+            pins[f"i_{pin}"] = Const(neighbor is not None) if what == "present" else Const(address, width)
         return pins

@@ -1,13 +1,12 @@
 """What a node's host and its router see of an engine, of whatever kind."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from amaranth.hdl import Value
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.collective.instructions import RegisterProgram
-from hdnhw.collective.program import Program
 from hdnhw.flit import NumberFormat
 from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
@@ -16,9 +15,9 @@ from hdnhw.rtl.channel import ejection_signature, injection_signature
 __all__ = ["asked_operation", "engine_members", "operation_shape", "result_layout"]
 
 
-def operation_shape(program: Program | RegisterProgram, messages: NumberFormat) -> int | data.StructLayout:
+def operation_shape(operations: Sequence[str], messages: NumberFormat) -> int | data.StructLayout:
     """Return what a host asks for: the index of an operation and, of several operators, that of one."""
-    width = index_width(len(program.operations))
+    width = index_width(len(operations))
     if not messages.operator_width:
         return width
     return data.StructLayout({"operation": width, "operator": messages.operator_width})
@@ -31,18 +30,22 @@ def asked_operation(payload: Any, messages: NumberFormat) -> Value:
 
 
 def result_layout(messages: NumberFormat) -> data.StructLayout:
-    """Return a flit of a result: data, the packed address of its source, and whether it is the message's last."""
-    return data.StructLayout({"data": messages.flits.flit_width, "source": messages.flits.address_width, "last": 1})
+    """Return a flit of a result: data, the packed address of its source, the number of its packet within the message if
+    that has several, and whether it is the packet's last.
+    """
+    flits = messages.flits
+    fields = {"data": flits.flit_width, "source": flits.address_width, "part": messages.part_width, "last": 1}
+    return data.StructLayout({name: width for name, width in fields.items() if name != "part" or width})
 
 
-def engine_members(machine: Machine, program: Program | RegisterProgram) -> dict[str, Any]:
+def engine_members(machine: Machine) -> dict[str, Any]:
     """Return the members of an engine but its own pins: :class:`hdnhw.rtl.collective.engine.CollectiveEngine` says what
     they are.
     """
     width, messages = machine.spec.flit_width, machine.endpoint_format
     return {
         "address": In(machine.address.width),
-        "operation": In(stream.Signature(operation_shape(program, messages))),
+        "operation": In(stream.Signature(operation_shape(machine.operations, messages))),
         "i": In(stream.Signature(width)),
         "o": Out(stream.Signature(result_layout(messages))),
         "done": Out(1),

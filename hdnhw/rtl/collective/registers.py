@@ -11,24 +11,34 @@ from hdnhw.rtl.collective.host import engine_members
 from hdnhw.rtl.collective.packets import PacketReceiver, PacketSender
 from hdnhw.rtl.collective.stepper import Stepper, neighbor_pins
 from hdnhw.rtl.collective.vectors import Vectors
+from hdnhw.timing import SlotTiming
 
 __all__ = ["RegisterEngine", "step_cycles"]
 
 
-REACTION = 3
-"""Cycles from the one in which a step's last tail is delivered to the one in which the next step's head is offered, but
-those in which what has come is combined."""
+REACTION = 7
+"""Cycles from the one in which a step's tail is delivered to the one in which the tail of the next step is offered."""
+
+GAPLESS_REACTION = 7
+"""The same to the head of the next step, where packets are gapless: it is not offered before all can be sent."""
 
 
-def step_cycles(machine: Machine) -> int:
+def step_cycles(timing: SlotTiming) -> int:
     """Return t_s: the cycles of a step beyond those of its words, if one register is combined before the next step.
 
-    As of :func:`hdnhw.rtl.collective.engine.startup_cycles`; t_w is 1.
+    As of :func:`hdnhw.rtl.collective.engine.startup_cycles`; t_w is 1. A flit is sent on as soon as it has been made,
+    so that of two packets that follow each other only the tails count.
+
+    Examples
+    --------
+    >>> [step_cycles(SlotTiming(length)) for length in (2, 4, 8, 16)]
+    [14, 16, 24, 48]
+    >>> [step_cycles(SlotTiming(length, gapless_packets=True)) for length in (2, 4, 8, 16)]
+    [14, 16, 24, 48]
     """
-    timing = machine.timing
-    data_flits: int = machine.endpoint_format.payload_flits
-    cycles = timing.zero_load_latency(1, timing.start_phase) + REACTION + data_flits
-    return (-(-cycles // timing.packet_length) - 1) * timing.packet_length
+    cycles, length = timing.zero_load_latency(1, timing.start_phase), timing.packet_length
+    cycles += GAPLESS_REACTION if timing.gapless_packets else REACTION - (length - 1)
+    return (-(-cycles // length) - 1) * length
 
 
 class RegisterEngine(wiring.Component):
@@ -39,11 +49,13 @@ class RegisterEngine(wiring.Component):
 
     Never a packet that has nowhere to go: memory has a place for each packet of an operation, twice, by the parity of
     the operation. A node ends an operation only after all nodes to which it sends have begun it
-    (:func:`hdnhw.collective.instructions.make_register_program` checks that). So one that sends in its operation n + 2
+    (:func:`hdnhw.collectives.instructions.make_register_program` checks that). So one that sends in its operation n + 2
     has ended n + 1, its neighbors have begun n + 1 and ended n, and what came to them in n has been combined.
 
     No hang: what comes is taken at once, in every state, so that the network moves on. Take the least instruction that
-    any node is at: if it waits for a packet, the sender has gone beyond the instruction that sends it.
+    any node has not ended, of the earliest operation: if it waits for a packet, the sender has ended the instruction
+    that sends it, so it comes; if it waits for what is combined, or for what is sent, that is an earlier instruction of
+    its own node.
 
     Parameters
     ----------
@@ -68,7 +80,7 @@ class RegisterEngine(wiring.Component):
     def __init__(self, machine: Machine) -> None:
         self.machine, program = machine, machine.register_program
         self._pins = list(neighbor_pins(program).values())
-        super().__init__(engine_members(machine, program) | {pin: In(machine.address.width) for pin in self._pins})
+        super().__init__(engine_members(machine) | {pin: In(machine.address.width) for pin in self._pins})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -76,12 +88,11 @@ class RegisterEngine(wiring.Component):
         m.submodules.vectors = vectors = Vectors(program, messages)
         m.submodules.receiver = receiver = PacketReceiver(program, messages)
         m.submodules.sender = sender = PacketSender(program, messages)
-        m.submodules.stepper = stepper = Stepper(program, messages)
+        m.submodules.stepper = stepper = Stepper(self.machine)
         connect(m, flipped(self.eject), receiver.eject)
         connect(m, receiver.write, vectors.came)
         connect(m, flipped(self.operation), stepper.operation)
-        connect(m, flipped(self.i), stepper.i)
-        connect(m, stepper.load, vectors.load)
+        connect(m, flipped(self.i), vectors.i)
         connect(m, stepper.combine, vectors.combine)
         connect(m, stepper.job, sender.job)
         connect(m, sender.read, vectors.read)
@@ -90,12 +101,15 @@ class RegisterEngine(wiring.Component):
         m.d.comb += [
             *(part.address.eq(self.address) for part in (stepper, sender)),
             *(getattr(stepper, pin).eq(getattr(self, pin)) for pin in self._pins),
-            stepper.came.eq(receiver.write.vector),
-            stepper.tail.eq(receiver.tail),
-            stepper.reads.eq(sender.reads),
-            stepper.register.eq(sender.read.vector),
-            stepper.giving.eq(sender.giving),
+            *(part.parity.eq(stepper.parity) for part in (receiver, vectors)),
+            receiver.packet.eq(vectors.packet),
+            receiver.position.eq(vectors.position),
+            receiver.changes.eq(vectors.changes),
+            receiver.forgets.eq(stepper.ended),
+            vectors.there.eq(receiver.there),
             vectors.operator.eq(stepper.operator),
+            stepper.busy.eq(vectors.busy),
+            stepper.giving.eq(sender.giving),
             self.done.eq(stepper.done),
         ]
         return m

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.collective.program import Program
+from hdnhw.collectives.program import Program
 from hdnhw.flit import MessageFormat
-from hdnhw.rtl.bits import below, equals, index_width
+from hdnhw.rtl.bits import below, index_width
 from hdnhw.rtl.channel import injection_signature
 from hdnhw.rtl.collective.host import result_layout
 from hdnhw.rtl.collective.lists import PopSignature
@@ -22,12 +22,14 @@ __all__ = ["Sender", "job_layout"]
 def job_layout(program: Program, messages: MessageFormat) -> data.StructLayout:
     """Return what a sender is asked to do: to send all messages of a list, or to `announce` that the node is ready.
 
-    `dst` is the neighbor's packed address; `paired` says that the first packet announces it too; `results`, that the
-    messages are to be given to the node itself; `copies`, that they are kept.
+    `filled` says whether the list is not empty; `dst` is the neighbor's packed address; `paired` says that the first
+    packet announces it too; `results`, that the messages are to be given to the node itself; `copies`, that they are
+    kept.
     """
     return data.StructLayout(
         {
             "list": index_width(num_lists(program)),
+            "filled": 1,
             "dst": messages.flits.address_width,
             "announce": 1,
             "paired": 1,
@@ -52,18 +54,18 @@ class Sender(wiring.Component):
     Members
     -------
     job : In(stream of job_layout)
-        Taken when its last packet has begun; a list that is empty makes one packet, and no result.
+        Taken in the cycle after the one in which its last packet has begun; a list that is empty makes one packet, and
+        no result.
     open : In(1)
         Whether the neighbor is ready.
     parity : In(1)
     operator : In
         Of the operation, where there are several.
-    filled : In(lists)
     pop : Out(PopSignature)
     read : Out(StoreReadSignature)
     sort : Out(stream of sort_layout)
     free : Out(stream of buffers)
-        Must be ready.
+        Always ready.
     inject : Out(injection_signature)
     o : Out(stream of result_layout)
     giving : Out(1)
@@ -77,11 +79,10 @@ class Sender(wiring.Component):
             "job": In(stream.Signature(job_layout(program, messages))),
             "open": In(1),
             "parity": In(1),
-            "filled": In(lists),
             "pop": Out(PopSignature(lists, buffers)),
             "read": Out(StoreReadSignature(messages, buffers)),
             "sort": Out(stream.Signature(sort_layout(program, buffers))),
-            "free": Out(stream.Signature(index_width(buffers))),
+            "free": Out(stream.Signature(index_width(buffers), always_ready=True)),
             "inject": Out(injection_signature(flit_width=messages.flits.flit_width)),
             "o": Out(stream.Signature(result_layout(messages))),
             "giving": Out(1),
@@ -92,11 +93,8 @@ class Sender(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        packet = Signal(
-            data.StructLayout(
-                {"slot": len(self.pop.slot), "header": header_layout(self._messages), "results": 1, "frees": 1}
-            )
-        )
+        header = header_layout(self._messages)
+        packet = Signal(data.StructLayout({"header": header, "results": 1, "frees": 1, "unasked": 1}))
         fetched, load = Signal(), Signal()
         self._elaborate_fetch(m, packet, fetched, load)
         self._elaborate_stream(m, packet, fetched, load)
@@ -104,115 +102,124 @@ class Sender(wiring.Component):
 
     def _elaborate_fetch(self, m: Module, packet: Any, fetched: Signal, load: Signal) -> None:
         """Compose the next packet while one is sent: pop, read the label, sort again."""
-        job, header = self.job.payload, packet.header
-        filled, begun, empty, popped, goes_on, sorted_ = (Signal() for _ in range(6))
-        pop, label, sort, wait = (
-            Signal(init=name == "pop", name=f"at_{name}") for name in ("pop", "label", "sort", "wait")
+        job, header, last = self.job.payload, packet.header, packet.header.last
+        asked, begun, empty, popped, goes_on, again = (Signal() for _ in range(6))
+        pop, label, read, wait = (
+            Signal(init=name == "pop", name=f"at_{name}") for name in ("pop", "label", "read", "wait")
         )
         m.d.comb += [
-            filled.eq(Cat(bit & equals(job.list, place) for place, bit in enumerate(self.filled)).any()),
             self.pop.list.eq(job.list),
-            self.pop.valid.eq(pop & self.job.valid & filled & ~job.announce),
+            asked.eq(pop & self.job.valid & ~self.job.ready),
+            self.pop.valid.eq(asked & job.filled & ~job.announce),
             popped.eq(self.pop.valid & self.pop.ready),
-            empty.eq(pop & self.job.valid & (job.announce | ~filled)),
-            sorted_.eq(sort & (~self.sort.valid | self.sort.ready)),
-            goes_on.eq(wait & (load | ~fetched)),
-            self.job.ready.eq(goes_on & (header.last | job.announce)),
+            empty.eq(asked & (job.announce | ~job.filled)),
+            goes_on.eq(wait & (load | ~fetched) & (~again | self.sort.ready)),
+            self.read.label_slot.eq(self.pop.slot),
         ]
         with m.If(pop):
-            self._elaborate_header(m, packet, filled, begun)
-        self._elaborate_label(m, packet, sort)
+            self._elaborate_header(m, packet, begun)
+        with m.If(label):
+            m.d.sync += last.eq(self.pop.only)
+        with m.If(read):
+            m.d.sync += [header[name].eq(self.read.label[name]) for name in self.read.label.shape().members]
         with m.If(goes_on):
-            m.d.sync += begun.eq(~self.job.ready)
-        with m.If(load | (empty & ~job.results) | sorted_):
+            m.d.sync += begun.eq(~last & ~job.announce)
+        with m.If(load | (empty & ~job.results) | read):
             m.d.sync += fetched.eq(~load)
         m.d.sync += [
+            self.job.ready.eq(goes_on & (last | job.announce)),
             pop.eq((pop & ~empty & ~popped) | goes_on),
             label.eq(popped),
-            sort.eq(label | (sort & ~sorted_)),
-            wait.eq(empty | sorted_ | (wait & ~goes_on)),
+            read.eq(label),
+            wait.eq(empty | read | (wait & ~goes_on)),
+            again.eq((read & ~packet.frees) | (again & ~self.sort.ready)),
         ]
+        self._elaborate_sort(m, packet, again)
 
-    def _elaborate_header(self, m: Module, packet: Any, filled: Value, begun: Value) -> None:
+    def _elaborate_header(self, m: Module, packet: Any, begun: Value) -> None:
         """Compose what the job and its list say."""
         job, header = self.job.payload, packet.header
         m.d.sync += [
-            packet.slot.eq(self.pop.slot),
             packet.results.eq(job.results),
-            packet.frees.eq(~job.announce & filled & (job.results | ~job.copies)),
+            packet.frees.eq(~job.announce & job.filled & (job.results | ~job.copies)),
+            packet.unasked.eq(job.results | job.announce),
             header.dst.eq(job.dst),
             header.send.eq(job.list[: len(header.send)]),
             header.parity.eq(self.parity),
             header.ready.eq(job.announce | (job.paired & ~begun)),
-            header.last.eq(~job.announce & (~filled | self.pop.only)),
-            header.holds.eq(~job.announce & filled),
+            header.last.eq(~job.announce & ~job.filled),
+            header.holds.eq(~job.announce & job.filled),
         ]
         if self._messages.operator_width:
             m.d.sync += header.operator.eq(self.operator)
 
-    def _elaborate_label(self, m: Module, packet: Any, sort: Value) -> None:
-        """Add whose message it is; one that is kept is sorted again."""
-        again, header = self.sort.payload, packet.header
+    def _elaborate_sort(self, m: Module, packet: Any, again: Value) -> None:
+        """Have a message that is kept sorted again."""
+        sort, header = self.sort.payload, packet.header
         m.d.comb += [
-            self.read.label_slot.eq(packet.slot),
-            self.sort.valid.eq(sort & ~packet.frees),
-            again.slot.eq(packet.slot),
-            again.source.eq(self.read.label.source),
-            again.send.eq(header.send),
-            again.parity.eq(self.parity),
-            again.holds.eq(1),
+            self.sort.valid.eq(again),
+            sort.slot.eq(self.pop.slot),
+            sort.source.eq(header.source),
+            sort.send.eq(header.send),
+            sort.parity.eq(self.parity),
         ]
-        with m.If(sort):
-            m.d.sync += header.source.eq(self.read.label.source)
         if self._messages.has_target:
-            m.d.comb += again.target.eq(self.read.label.target)
-            with m.If(sort):
-                m.d.sync += header.target.eq(self.read.label.target)
+            m.d.comb += sort.target.eq(header.target)
 
     def _elaborate_stream(self, m: Module, packet: Any, fetched: Signal, load: Signal) -> None:
-        """Send header and data through a register, or data to the node itself."""
-        messages, read = self._messages, self.read
+        """Send header and data through a register, or data to the node itself.
+
+        `position` is that of the flit which is offered next. A flit of data is asked for two cycles before its turn, as
+        it goes through the memory's register, of a result, which leaves that register itself, one cycle; the first one
+        while the packet may be loaded, whether it is or not.
+        """
+        messages, read, header = self._messages, self.read, packet.header
         width, length, headers = messages.flits.flit_width, messages.flits.packet_length, messages.header_flits
-        active, results, frees, source = Signal(), Signal(), Signal(), Signal.like(packet.header.source)
-        slot, shift = Signal.like(packet.slot), Signal(messages.header_width)
-        position, following, sent = (
-            Signal(index_width(length)),
-            Signal(index_width(length)),
-            Signal(range(self._window + 1)),
-        )
-        advance, tail, in_header, room, may = Signal(), Signal(), Signal(), Signal(), Signal()
-        free = ~self.inject.valid | self.inject.ready, ~self.o.valid | self.o.ready
+        sends, gives, frees, source = Signal(), Signal(), Signal(), Signal.like(header.source)
+        slot, shift = Signal.like(self.pop.slot), Signal(messages.header_width)
+        position, last = Signal(index_width(length)), Signal(init=1)
+        ask = Signal.like(read.flit, init=headers % (1 << len(read.flit)))
+        sent, may, advance, room = Signal(range(self._window + 1)), Signal(), Signal(), Signal()
+        free, taken = ~self.inject.valid | self.inject.ready, ~self.o.valid | self.o.ready
         m.d.comb += [
-            room.eq(Mux(results, free[1], free[0])),
-            in_header.eq(below(position, headers)),
-            advance.eq(active & room),
-            tail.eq(advance & equals(position, length - 1)),
-            may.eq(self.open | packet.results | self.job.payload.announce | below(sent, self._window)),
-            load.eq(fetched & may & (~active | tail)),
-            following.eq(Mux(load, Mux(packet.results, headers, 0), position + advance)),
-            read.slot.eq(Mux(load, packet.slot, slot)),
-            read.flit.eq(Mux(below(following, headers), headers, following)[: len(read.flit)]),
-            self.free.valid.eq(tail & frees),
+            room.eq(Mux(sends, free, taken)),
+            advance.eq((sends | gives) & room),
+            load.eq(fetched & may & last & room),
+            read.enable.eq(room),
+            read.slot.eq(Mux(last, self.pop.slot, slot)),
+            read.flit.eq(ask),
+            self.free.valid.eq(frees & room & last),
             self.free.payload.eq(slot),
-            self.giving.eq((active & results) | self.o.valid),
+            self.giving.eq(gives | self.o.valid),
+            self.o.payload.data.eq(read.data),
         ]
-        m.d.sync += position.eq(following)
-        with m.If(free[0]):
-            m.d.sync += self.inject.valid.eq(active & ~results)
-            m.d.sync += self.inject.payload.eq(Mux(in_header, shift[:width], read.data))
-        with m.If(free[1]):
-            m.d.sync += self.o.valid.eq(active & results)
-            m.d.sync += self.o.payload.data.eq(read.data)
-            m.d.sync += [self.o.payload.source.eq(source), self.o.payload.last.eq(equals(position, length - 1))]
-        if headers > 1:
-            with m.If(advance):
+        m.d.sync += may.eq(self.open | packet.unasked | below(sent, self._window))
+        with m.If(free):
+            m.d.sync += self.inject.valid.eq(sends)
+            m.d.sync += self.inject.payload.eq(Mux(below(position, headers), shift[:width], read.data))
+        with m.If(taken):
+            m.d.sync += [self.o.valid.eq(gives), self.o.payload.source.eq(source), self.o.payload.last.eq(last)]
+        ends = ~below(position, max(0, length - 2))
+        with m.If(advance):
+            m.d.sync += [position.eq(position + 1), last.eq(ends)]
+            m.d.sync += ask.eq(Mux(ends, headers, ask + ~below(position, max(0, headers - 2)))[: len(ask)])
+            if headers > 1:
                 m.d.sync += shift.eq(shift[width:])
-        with m.If(tail):
-            m.d.sync += active.eq(0)
-        with m.If(self.job.valid & self.job.ready):
+        with m.If(advance & last):
+            m.d.sync += [sends.eq(0), gives.eq(0), frees.eq(0)]
+        with m.If(self.job.ready):
             m.d.sync += sent.eq(0)
-        with m.Elif(load & packet.header.holds & below(sent, self._window)):
+        with m.Elif(load & header.holds & below(sent, self._window)):
             m.d.sync += sent.eq(sent + 1)
+        alone = packet.results if messages.payload_flits == 1 else Const(0)  # a result of one flit
         with m.If(load):
-            m.d.sync += [active.eq(1), results.eq(packet.results), frees.eq(packet.frees), slot.eq(packet.slot)]
-            m.d.sync += [shift.eq(packet.header), source.eq(packet.header.source)]
+            m.d.sync += [sends.eq(~packet.results), gives.eq(packet.results), frees.eq(packet.frees)]
+            m.d.sync += [slot.eq(self.pop.slot), shift.eq(header), source.eq(header.source), last.eq(alone)]
+            m.d.sync += position.eq(Mux(packet.results, headers, 0))
+            m.d.sync += ask.eq(Mux(packet.results & ~alone, headers + 1, max(2, headers))[: len(ask)])
+        if messages.part_width:
+            part = Signal(messages.part_width)
+            with m.If(load):
+                m.d.sync += part.eq(header.part)
+            with m.If(taken):
+                m.d.sync += self.o.payload.part.eq(part)

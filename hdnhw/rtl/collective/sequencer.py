@@ -6,24 +6,29 @@ from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.collective.program import NumberedSend, Program, messages_of
+from hdnhw.collectives.program import Link, NumberedSend, Program, messages_of
 from hdnhw.flit import MessageFormat
-from hdnhw.rtl.bits import any_of, equals, index_width, number_of
+from hdnhw.rtl.bits import any_of, chosen_from, equals, index_width, number_of, padded, selected
 from hdnhw.rtl.collective.host import asked_operation, operation_shape
+from hdnhw.rtl.collective.receiver import told_layout
 from hdnhw.rtl.collective.sender import job_layout
+from hdnhw.rtl.collective.sorter import num_lists
 from hdnhw.spec import BARRIER
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Sequencer", "used_ports"]
+__all__ = ["Sequencer"]
 
 
-def used_ports(program: Program) -> tuple[int, ...]:
-    """Return the ports by which a node sends or receives, ascending."""
-    ports = program.network.ports
-    return tuple(sorted({side for port in program.ports for side in (port, ports[port].opposite)}))
+def _now_layout(program: Program) -> data.StructLayout:
+    """Return what a sequencer knows of the current send; `goes_by` and `in_step_with` have a bit a link, see
+    :attr:`Program.links`.
+    """
+    links, bits = len(program.links), ("ends_step", "ends_operation", "paired", "copies", "sends", "announces")
+    fields = {"list": index_width(num_lists(program)), "goes_by": links, "in_step_with": links}
+    return data.StructLayout(fields | dict.fromkeys(bits, 1))
 
 
 class Sequencer(wiring.Component):
@@ -36,29 +41,33 @@ class Sequencer(wiring.Component):
     ----------
     program : Program
     messages : MessageFormat
+    paces : sequence of int
+        For each step of the program the fewest cycles after which the next one begins; empty: as soon as it can.
 
     Members
     -------
     address : In(address width)
     P_neighbor : In(address width), P_present : In(1)
-        Of each of :func:`used_ports` P: the packed address of the neighbor, and whether there is one; constant.
+        Of each of :attr:`Program.used` P: the packed address of the neighbor, and whether there is one; constant.
     operation : In(stream of operation indices)
         The next one; taken when the results of the one before have been taken.
     loads : Out(1)
         The node's own messages are awaited.
     send : Out
-        Number of the current send.
+        While it loads, the number of the operation's first send.
     parity : Out(1)
     begun : Out(1)
         Where messages are combined: an operation is under way, and all the node's own messages have been written.
     operator : Out
         Of several, that of the operation.
     loaded : In(1)
-        High for one cycle for each own message that has been written.
-    sorted : In(1)
-        High for one cycle when a message or an announcement has been sorted.
-    sorted_send, sorted_ready, sorted_last, sorting : In
-        Those of :class:`hdnhw.rtl.collective.sorter.Sorter`.
+        High for one cycle for each packet of the node's own messages that has been written.
+    told : In(told_layout)
+        What a packet has said; `send` a cycle before the rest.
+    sorting : In(1)
+        Whether a message that has begun to come is not in its list yet.
+    filled : In(lists)
+        Those of :class:`hdnhw.rtl.collective.lists.BufferLists`.
     job : Out(stream of job_layout)
     open : Out(1)
         Whether the neighbor of the current send is ready.
@@ -70,29 +79,26 @@ class Sequencer(wiring.Component):
         High from the end of the operation until its results have been taken; for one cycle after a barrier.
     """
 
-    def __init__(self, program: Program, messages: MessageFormat) -> None:
-        self._program, self._messages = program, messages
+    def __init__(self, program: Program, messages: MessageFormat, paces: Sequence[int] = ()) -> None:
+        self._program, self._messages, self._paces = program, messages, paces
         self._layout = AddressLayout(program.network)
         width, send = self._layout.width, index_width(len(program.sends))
         members: dict[str, Any] = {
             "address": In(width),
-            "operation": In(stream.Signature(operation_shape(program, messages))),
+            "operation": In(stream.Signature(operation_shape(program.operations, messages))),
             "loads": Out(1),
             "send": Out(send),
             "parity": Out(1),
             "loaded": In(1),
-            "sorted": In(1),
-            "sorted_send": In(send),
-            "sorted_ready": In(1),
-            "sorted_last": In(1),
+            "told": In(told_layout(messages)),
             "sorting": In(1),
+            "filled": In(num_lists(program)),
             "job": Out(stream.Signature(job_layout(program, messages))),
             "open": Out(1),
             "giving": In(1),
             "done": Out(1),
         }
-        for port in used_ports(program):
-            name = program.network.ports[port].name
+        for name in program.used:
             members |= {f"{name}_neighbor": In(width), f"{name}_present": In(1)}
         if program.rounds:
             members |= {"enter": Out(1), "released": In(1)}
@@ -104,75 +110,122 @@ class Sequencer(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        ends_step, consume, complete = Signal(), Signal(), Signal()
-        sends = range(len(self._program.sends))
-        self._current, event = Signal(len(sends)), Signal(len(sends))  # one-hot: the current send, that of an event
-        m.d.comb += [
-            self._current.eq(Cat(equals(self.send, number) for number in sends)),
-            event.eq(Cat(equals(self.sorted_send, number) & self.sorted for number in sends)),
-            ends_step.eq(self._is(self._ends_step)),
-        ]
-        self._elaborate_partners(m, event, consume, complete)
-        self._elaborate_operation(m, ends_step, consume, complete)
+        fetch, consume, complete = Signal(), Signal(), Signal()
+        self._elaborate_fetch(m, fetch)
+        self._elaborate_partners(m, consume, complete)
+        self._elaborate_operation(m, fetch, consume, complete)
         return m
 
-    def _elaborate_operation(self, m: Module, ends_step: Value, consume: Signal, complete: Value) -> None:
-        own = Signal(range(self._program.network.num_nodes + 1))
-        idle, load, send, step, results, giving = at = [
+    def _elaborate_fetch(self, m: Module, fetch: Value) -> None:
+        """Keep the current send in a register, of which all is known at once; `send` is the one behind it."""
+        self._ahead = ahead = self._one_hot(m, self.send, "ahead")
+        self._now = now = Signal(_now_layout(self._program))
+        values = {
+            "goes_by": Cat(self._goes_by(link, ahead) for link in self._program.links),
+            "in_step_with": Cat(self._in_step_with(link, ahead) for link in self._program.links),
+            "ends_step": self._is(self._ends_step, ahead),
+            "ends_operation": self._is(self._ends_operation, ahead),
+            "paired": self._is(lambda send: send.link.is_paired, ahead),
+            "copies": self._is(lambda send: send.schedule.copies, ahead),
+            "sends": self._has_partner(ahead, announce=False),
+            "announces": self._has_partner(ahead, announce=True),
+            "list": padded(self.send, len(now.list)),
+        }
+        filled = [chosen_from(list(self.filled), index) for index in (values["list"], now.list)]
+        with m.If(fetch):
+            m.d.sync += [now[name].eq(value) for name, value in values.items()]
+        m.d.sync += self.job.payload.filled.eq(Mux(fetch, *filled))
+
+    def _elaborate_pace(self, m: Module, begins: Value) -> Value:
+        """Return whether the step has lasted long enough that began when `begins` was high for the last time."""
+        left = Signal(range(max(self._paces)))
+        paces = [Const(self._paces[send.step] - 1, len(left)) for send in self._program.sends]
+        m.d.sync += left.eq(Mux(begins, selected(self._ahead, paces), left - left.any()))
+        return ~left.any()
+
+    def _elaborate_operation(self, m: Module, fetch: Signal, consume: Signal, complete: Value) -> None:
+        own, now = Signal(range(self._program.network.num_nodes * self._messages.message_packets + 1)), self._now
+        self._asked = Signal.like(self.operation.payload)
+        idle, begin, load, send, step, ended, results, giving = at = [
             Signal(init=place == 0, name=f"at_{name}")
-            for place, name in enumerate(("idle", "load", "send", "step", "results", "giving"))
+            for place, name in enumerate(("idle", "begin", "load", "send", "step", "ended", "results", "giving"))
         ]
         at += [Signal(name=f"at_{name}") for name in ("barrier", "behind") if self._program.rounds]
 
         def go(state: Signal) -> list[Any]:
             return [other.eq(other is state) for other in at]
 
-        announced, announces = Signal(), Signal()
+        announced, announces, goes_on, loaded = Signal(), Signal(), Signal(), Signal()
+        ends = complete & self._elaborate_pace(m, load | consume) if self._paces else complete
         m.d.comb += [
             self.operation.ready.eq(idle),
-            self.loads.eq(load & own.any()),
-            consume.eq(step & complete),
-            self.done.eq(reduce(or_, at[7:], results | giving)),
-            announces.eq(self._has_partner(announce=True) & ~announced),
+            loaded.eq(load & ~self.loads & ~self.sorting),
+            consume.eq(step & ends),
+            self.done.eq(reduce(or_, at[9:], ended | results | giving)),
+            announces.eq(now.announces & ~announced),
+            goes_on.eq(send & ~announces & (~now.sends | self.job.ready)),
+            fetch.eq(load | (goes_on & ~now.ends_step) | consume),
+            self.job.valid.eq((send & (announces | now.sends)) | results),
         ]
+        self._elaborate_job(m, announces, results)
         if self._messages.operators:
-            m.d.comb += self.begun.eq(reduce(or_, at[2:6], load & ~own.any()))
+            m.d.comb += self.begun.eq(reduce(or_, at[3:8], load & ~self.loads))
         with m.If(idle):
-            if self._messages.operator_width:
-                m.d.sync += self.operator.eq(self.operation.payload.operator)
-            m.d.sync += [own.eq(self._own_messages()), self.send.eq(self._first_sends())]
+            m.d.sync += self._asked.eq(self.operation.payload)
             with m.If(self.operation.valid):
-                m.d.sync += go(load)
+                m.d.sync += go(begin)
+        with m.If(begin):
+            count = self._own_messages()
+            m.d.sync += [own.eq(count), self.loads.eq(count.any()), self.send.eq(self._first_sends()), *go(load)]
+            if self._messages.operator_width:
+                m.d.sync += self.operator.eq(self._asked.operator)
         with m.If(load):
-            m.d.sync += own.eq(own - self.loaded)
-            with m.If(~own.any() & ~self.sorting):
-                m.d.sync += go(send)
-        with m.If(send):
-            m.d.comb += self._job(announces)
-            with m.If(~self.job.valid | self.job.ready):
-                m.d.sync += announced.eq(announces)
-                with m.If(~announces & ends_step):
-                    m.d.sync += go(step)
-                with m.Elif(~announces):
-                    m.d.sync += self.send.eq(self.send + 1)
+            m.d.sync += [own.eq(own - self.loaded), self.loads.eq(own[1:].any() | (own[0] & ~self.loaded))]
+        with m.If(loaded):
+            m.d.sync += go(send)
+        with m.If(loaded | (fetch & ~load)):
+            m.d.sync += self.send.eq(self.send + 1)
+        with m.If(send & (~self.job.valid | self.job.ready)):
+            m.d.sync += announced.eq(announces)
+        with m.If(goes_on & now.ends_step):
+            m.d.sync += go(step)
         with m.If(consume):
-            m.d.sync += [self.send.eq(self.send + 1), *go(send)]
-            with m.If(self._is(self._ends_operation)):
-                m.d.sync += go(results)
-        with m.If(results):
-            m.d.comb += self._results_job()
-            with m.If(self.job.ready):
-                m.d.sync += go(giving)
+            m.d.sync += go(send)
+            with m.If(now.ends_operation):
+                m.d.sync += [now.list.eq(len(self._program.sends) + self.parity), *go(ended)]
+        with m.If(ended):
+            m.d.sync += go(results)
+        with m.If(results & self.job.ready):
+            m.d.sync += go(giving)
         with m.If(giving & ~self.giving):
             m.d.sync += [self.parity.eq(~self.parity), *go(idle)]
         if self._program.rounds:
             self._elaborate_barrier(m, at, go)
 
+    def _elaborate_job(self, m: Module, announces: Value, results: Value) -> None:
+        """Ask the sender for the current send, or to tell the node that sends to this one that it is ready, or for the
+        results.
+        """
+        job, now = self.job.payload, self._now
+        dst = []
+        for here, link in zip(now.goes_by, self._program.links, strict=True):
+            there, back = (getattr(self, f"{name}_neighbor") for name in (link.name, link.back))
+            dst.append(Mux(announces, back, there) & here.replicate(len(there)))
+        m.d.comb += [
+            job.list.eq(now.list),
+            job.dst.eq(any_of(dst)),
+            job.announce.eq(announces & ~results),
+            job.paired.eq(now.paired),
+            job.copies.eq(now.copies),
+            job.results.eq(results),
+        ]
+
     def _elaborate_barrier(self, m: Module, at: Sequence[Signal], go: Callable[[Signal], list[Any]]) -> None:
         """Enter the barrier if it is the operation that is asked for, and wait behind it for a cycle."""
         idle, *_, barrier, behind = at
         number = self._program.operations.index(BARRIER)
-        m.d.comb += self.enter.eq(idle & self.operation.valid & equals(self._asked, number))
+        asked = asked_operation(self.operation.payload, self._messages)
+        m.d.comb += self.enter.eq(idle & self.operation.valid & equals(asked, number))
         with m.If(self.enter):
             m.d.sync += go(barrier)
         with m.If(barrier & self.released):
@@ -180,75 +233,59 @@ class Sequencer(wiring.Component):
         with m.If(behind):
             m.d.sync += go(idle)
 
-    def _elaborate_partners(self, m: Module, event: Value, consume: Value, complete: Signal) -> None:
-        """Count, for each port, steps whose last message has come, and those in which the neighbor is known to be."""
-        waits = []
-        for port in self._program.ports:
-            name = self._program.network.ports[port].name
-            source, target = self._present(self._program.network.ports[port].opposite), self._present(port)
+    def _elaborate_partners(self, m: Module, consume: Value, complete: Signal) -> None:
+        """Count, for each link, steps whose last message has come, and those in which the neighbor is known to be.
+
+        Of a step it is known a cycle later whether it is complete, if nothing that has come is still to be sorted.
+        """
+        waits, now = [], self._now
+        event = self._one_hot(m, self.told.send, "event")
+        for here, in_step, link in zip(now.goes_by, now.in_step_with, self._program.links, strict=True):
+            name = link.name
+            source, target = self._present(link.back), self._present(name)
             came, known = Signal(2, name=f"{name}_came"), Signal(2, name=f"{name}_known")
-            comes = self._goes_by(port, event)
-            in_step = self._in_step_with(port)
+            comes = Signal(name=f"{name}_comes")  # what is told is for this link
             m.d.sync += [
-                came.eq(came + (comes & self.sorted_last) - (consume & in_step & source)),
-                known.eq(known + (comes & self.sorted_ready) - (consume & in_step & target)),
+                comes.eq(self._goes_by(link, event)),
+                came.eq(came + (comes & self.told.last) - (consume & in_step & source)),
+                known.eq(known + (comes & self.told.ready) - (consume & in_step & target)),
             ]
             waits.append(in_step & ((source & ~came.any()) | (target & ~known.any())))
-            with m.If(self._goes_by(port)):
+            with m.If(here):
                 m.d.comb += self.open.eq(known.any())
-        m.d.comb += complete.eq(~any_of(waits))
+        m.d.sync += complete.eq(~any_of(waits) & ~self.sorting)
 
-    def _job(self, announces: Value) -> list[Any]:
-        """Ask the sender for the current send, or to tell the node that sends to this one that it is ready."""
-        job, ports = self.job.payload, self._program.network.ports
-        dst = []
-        for port in self._program.ports:
-            here = self._goes_by(port)
-            there, back = (getattr(self, f"{ports[side].name}_neighbor") for side in (port, ports[port].opposite))
-            dst.append(Mux(announces, back, there) & here.replicate(len(there)))
-        return [
-            self.job.valid.eq(announces | self._has_partner(announce=False)),
-            job.list.eq(self.send),
-            job.dst.eq(any_of(dst)),
-            job.announce.eq(announces),
-            job.paired.eq(self._is(lambda send: self._program.is_paired(send.port))),
-            job.copies.eq(self._is(lambda send: send.schedule.copies)),
-        ]
+    def _one_hot(self, m: Module, send: Value, name: str) -> Signal:
+        """Return a bit a send, high for one: a signal, as every bit of an expression would be written out with all."""
+        sends = range(len(self._program.sends))
+        bits = Signal(len(sends), name=name)
+        m.d.comb += bits.eq(Cat(equals(send, number) for number in sends))
+        return bits
 
-    def _has_partner(self, *, announce: bool) -> Value:
+    def _has_partner(self, chosen: Value, *, announce: bool) -> Value:
         """Return whether there is a node to send to, or one that sends to this one and is another."""
         found = []
-        for port in self._program.ports:
-            if announce and self._program.is_paired(port):
+        for link in self._program.links:
+            if announce and link.is_paired:
                 continue
-            side = self._program.network.ports[port].opposite if announce else port
-            found.append(self._goes_by(port) & self._present(side))
+            found.append(self._goes_by(link, chosen) & self._present(link.back if announce else link.name))
         return any_of(found)
 
-    def _results_job(self) -> list[Any]:
-        """Ask the sender for the results."""
-        job = self.job.payload
-        lists = len(self._program.sends) + self.parity
-        return [self.job.valid.eq(1), job.list.eq(lists), job.results.eq(1)]
+    def _present(self, name: str) -> Value:
+        present: Value = getattr(self, f"{name}_present")
+        return present
 
-    def _present(self, port: int) -> Value:
-        return getattr(self, f"{self._program.network.ports[port].name}_present")
+    def _is(self, what: Callable[[NumberedSend], bool], chosen: Value) -> Value:
+        """Return whether the send that is chosen is one of which something is true."""
+        return any_of(bit for bit, send in zip(chosen, self._program.sends, strict=True) if what(send))
 
-    def _is(self, what: Callable[[NumberedSend], bool], chosen: Value | None = None) -> Value:
-        """Return whether the current send, or the one chosen, is one of which something is true."""
-        one_hot = self._current if chosen is None else chosen
-        return any_of(bit for bit, send in zip(one_hot, self._program.sends, strict=True) if what(send))
+    def _goes_by(self, link: Link, chosen: Value) -> Value:
+        """Return whether the send that is chosen goes by a link."""
+        return self._is(lambda send: send.link == link, chosen)
 
-    def _goes_by(self, port: int, chosen: Value | None = None) -> Value:
-        """Return whether the current send, or the one chosen, goes by a port."""
-        return self._is(lambda send: send.port == port, chosen)
-
-    def _in_step_with(self, port: int) -> Value:
-        """Return whether the current send is in a step with one by a port."""
-        return self._is(lambda send: port in self._ports_of_step(send))
-
-    def _ports_of_step(self, send: NumberedSend) -> set[int]:
-        return {self._program.sends[number].port for number in self._program.numbers_of_step(send.step)}
+    def _in_step_with(self, link: Link, chosen: Value) -> Value:
+        """Return whether the send that is chosen is in a step with one by a link."""
+        return self._is(lambda send: link in self._program.links_of_step(send.step), chosen)
 
     def _ends_step(self, send: NumberedSend) -> bool:
         """Return whether it is the last of its step."""
@@ -257,25 +294,22 @@ class Sequencer(wiring.Component):
     def _ends_operation(self, send: NumberedSend) -> bool:
         return send is self._program.sends[self._program.numbers_of(send.operation)[-1]]
 
-    @property
-    def _asked(self) -> Value:
-        """The index of the operation that is asked for."""
-        return asked_operation(self.operation.payload, self._messages)
-
     def _first_sends(self) -> Value:
         """Return the number of the first send of the operation that is asked for."""
-        asked = {
-            self._program.numbers_of(operation).start: equals(self._asked, operation)
+        asked = asked_operation(self._asked, self._messages)
+        starts = {
+            self._program.numbers_of(operation).start: equals(asked, operation)
             for operation in range(len(self._program.schedules))
         }
-        return number_of(asked, len(self.send))
+        return number_of(starts, len(self.send))
 
     def _own_messages(self) -> Value:
-        """Return how many messages the node has of its own in the operation that is asked for."""
-        nodes = self._program.network.num_nodes
-        counts: dict[int, Value] = {1: Const(0), nodes: Const(0)}
+        """Return how many packets the node has of its own in the operation that is asked for."""
+        nodes, packets = self._program.network.num_nodes, self._messages.message_packets
+        asked = asked_operation(self._asked, self._messages)
+        counts: dict[int, Value] = {packets: Const(0), nodes * packets: Const(0)}
         for operation, name in enumerate(self._program.schedules):
             source = self._program.source_of(name)
             here = Const(1) if source is None else equals(self.address, self._layout.of_node(source))
-            counts[messages_of(name, nodes)] |= equals(self._asked, operation) & here
-        return number_of(counts, nodes.bit_length())
+            counts[messages_of(name, nodes) * packets] |= equals(asked, operation) & here
+        return number_of(counts, (nodes * packets).bit_length())

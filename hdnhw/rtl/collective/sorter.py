@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.collective.program import Program
-from hdnhw.rtl.bits import below, equals, index_width, number_of
+from hdnhw.collectives.program import Program
+from hdnhw.rtl.bits import below, equals, first_of, index_width, number_of, selected
 from hdnhw.rtl.circuit import elaborate_circuit
 from hdnhw.rtl.collective.lists import append_layout
 from hdnhw.topology.address import AddressLayout
@@ -24,8 +24,7 @@ def sort_layout(program: Program, buffers: int) -> data.StructLayout:
     """Return what is sorted.
 
     `send` is the number of the send by which the message came; if it `begins`, that of its operation's first. `source`
-    and `target` are packed addresses. Where it does not hold a message, only `ready` and `last` count, see
-    :class:`hdnhw.flit.MessageFormat`.
+    and `target` are packed addresses.
     """
     width = AddressLayout(program.network).width
     return data.StructLayout(
@@ -36,15 +35,16 @@ def sort_layout(program: Program, buffers: int) -> data.StructLayout:
             "send": index_width(len(program.sends)),
             "begins": 1,
             "parity": 1,
-            "holds": 1,
-            "ready": 1,
-            "last": 1,
         }
     )
 
 
+GROUP = 4
+"""Sends, a power of two, of which the first is found in one cycle."""
+
+
 class Sorter(wiring.Component):
-    """Append messages to lists, in two cycles, one a cycle.
+    """Append messages to lists, in three cycles, one a cycle.
 
     Parameters
     ----------
@@ -57,55 +57,44 @@ class Sorter(wiring.Component):
         The node's own packed address.
     i : In(stream of sort_layout)
     append : Out(stream of append_layout)
-    done : Out(1)
-        High for one cycle when a message has been appended, or there was none.
-    send, ready, last : Out
-        Those of what is done.
+        Both always ready.
     busy : Out(1)
-        Whether there is something that has not been done.
+        Whether there is something that has not been appended.
     """
 
     def __init__(self, program: Program, buffers: int) -> None:
         self._program = program
+        given = stream.Signature(sort_layout(program, buffers), always_ready=True)
         super().__init__(
             {
                 "address": In(AddressLayout(program.network).width),
-                "i": In(stream.Signature(sort_layout(program, buffers))),
-                "append": Out(stream.Signature(append_layout(num_lists(program), buffers))),
-                "done": Out(1),
-                "send": Out(index_width(len(program.sends))),
-                "ready": Out(1),
-                "last": Out(1),
+                "i": In(given),
+                "append": Out(stream.Signature(append_layout(num_lists(program), buffers), always_ready=True)),
                 "busy": Out(1),
             }
         )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        first, second = Signal.like(self.i.payload), Signal.like(self.i.payload)
-        first_valid, second_valid, advance = Signal(), Signal(), Signal()
-        sends = len(self._program.sends)
-        chosen, number = Signal(sends), Signal.like(self.append.payload.list)
-        m.d.comb += [advance.eq(~self.append.valid | self.append.ready), self.i.ready.eq(advance)]
-        with m.If(advance):
-            m.d.sync += [
-                first_valid.eq(self.i.valid),
-                first.eq(self.i.payload),
-                chosen.eq(self._possible(m) & self._later(self.i.payload)),
-                second_valid.eq(first_valid),
-                second.eq(first),
-                number.eq(self._lowest(m, chosen, first.parity)),
-            ]
-        m.d.comb += [
-            self.append.valid.eq(second_valid & second.holds),
-            self.append.payload.list.eq(number),
+        payload, sends = self.i.payload, len(self._program.sends)
+        first, second = (
+            Signal(data.StructLayout({"valid": 1, "slot": len(payload.slot), "parity": 1}), name=name)
+            for name in ("first", "second")
+        )
+        possible, later, chosen = Signal(sends), Signal(sends), Signal(sends)
+        m.d.sync += [
+            first.valid.eq(self.i.valid),
+            first.slot.eq(payload.slot),
+            first.parity.eq(payload.parity),
+            possible.eq(self._possible(m)),
+            later.eq(self._later(payload)),
+            second.eq(first),
+            self.append.valid.eq(second.valid),
             self.append.payload.slot.eq(second.slot),
-            self.done.eq(second_valid & advance),
-            self.send.eq(second.send),
-            self.ready.eq(second.ready),
-            self.last.eq(second.last),
-            self.busy.eq(first_valid | second_valid),
+            self.append.payload.list.eq(self._elaborate_lowest(m, chosen, second.parity)),
         ]
+        m.d.comb += chosen.eq(possible & later)
+        m.d.comb += self.busy.eq(first.valid | second.valid | self.append.valid)
         return m
 
     def _possible(self, m: Module) -> Value:
@@ -129,9 +118,19 @@ class Sorter(wiring.Component):
             result.append(Mux(payload.begins, equals(payload.send, operation), later))
         return Cat(result)
 
-    def _lowest(self, m: Module, chosen: Value, parity: Value) -> Value:
-        """Return the number of the lowest bit that is set, that of the results if there is none."""
-        sends = len(chosen)
-        lowest = Signal(sends + 2, name="lowest")
-        m.d.comb += lowest.eq(Cat(chosen & ~(chosen - 1)[:sends], ~chosen.any() & ~parity, ~chosen.any() & parity))
-        return number_of(dict(enumerate(lowest)), index_width(sends + 2))
+    def _elaborate_lowest(self, m: Module, chosen: Value, parity: Value) -> Value:
+        """Return the number of the lowest bit that was set in the cycle before, that of the results if there was none.
+
+        In two cycles: the lowest of each group, then the first group that has one.
+        """
+        width = len(self.append.payload.list)
+        groups, lowest = [], []
+        for place in range(0, len(chosen), GROUP):
+            group = chosen[place : place + GROUP]
+            some, low = Signal(name=f"some_{place}"), Signal(index_width(GROUP), name=f"lowest_{place}")
+            m.d.sync += [some.eq(group.any()), low.eq(number_of(dict(enumerate(first_of(group))), len(low)))]
+            groups.append(some)
+            lowest.append(Cat(low, Const(place // GROUP, width))[:width])
+        results = Mux(parity, Const(len(chosen) + 1, width), Const(len(chosen), width))
+        none = ~Cat(groups).any()
+        return selected([*first_of(Cat(groups)), none], [*lowest, results])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,9 +13,11 @@ __all__ = ["MessageStore", "StoreOldSignature", "StoreReadSignature", "StoreWrit
 
 
 def label_layout(messages: MessageFormat) -> data.StructLayout:
-    """Return whose a message is: packed addresses of its source and, if the header has it, its target."""
+    """Return whose a message is: packed addresses of its source and, if the header has them, its target and the number
+    of the packet.
+    """
     fields = messages.header_fields
-    return data.StructLayout({name: fields[name] for name in ("source", "target") if name in fields})
+    return data.StructLayout({name: fields[name] for name in ("source", "target", "part") if name in fields})
 
 
 class StoreWriteSignature(wiring.Signature):
@@ -47,7 +49,7 @@ class StoreWriteSignature(wiring.Signature):
 
 
 class StoreOldSignature(wiring.Signature):
-    """Reading what is combined with what comes: it comes in the next cycle.
+    """Reading what is combined with what comes: it comes in the cycle after the next.
 
     Members
     -------
@@ -66,12 +68,14 @@ class StoreOldSignature(wiring.Signature):
 
 
 class StoreReadSignature(wiring.Signature):
-    """Reading: what is there comes in the next cycle. Labels and data are read apart.
+    """Reading. Labels and data are read apart: a label comes in the next cycle, data in the one after it.
 
     Members
     -------
     label_slot : Out
     label : In(label_layout)
+    enable : Out(1)
+        Data that has been asked for moves on, from memory to its register, and from there.
     slot, flit : Out
     data : In(flit width)
     """
@@ -81,6 +85,7 @@ class StoreReadSignature(wiring.Signature):
             {
                 "label_slot": Out(index_width(buffers)),
                 "label": In(label_layout(messages)),
+                "enable": Out(1),
                 "slot": Out(index_width(buffers)),
                 "flit": Out(index_width(messages.payload_flits)),
                 "data": In(messages.flits.flit_width),
@@ -118,7 +123,9 @@ class MessageStore(wiring.Component):
         m = Module()
         layout, write, read = label_layout(self._messages), self.write, self.read
         depth = self._buffers << len(write.flit)
-        m.submodules.data = flits = memory.Memory(shape=self._messages.flits.flit_width, depth=depth, init=[])
+        # Nobody reads a word in the cycle in which it is written: what comes out then may be anything.
+        unchecked, width = {"no_rw_check": 1}, self._messages.flits.flit_width
+        m.submodules.data = flits = memory.Memory(shape=width, depth=depth, init=[], attrs=unchecked)
         m.submodules.labels = labels = memory.Memory(shape=layout.size, depth=self._buffers, init=[])
         to_data, from_data = flits.write_port(), flits.read_port()
         to_label, from_label = labels.write_port(), labels.read_port()
@@ -130,12 +137,16 @@ class MessageStore(wiring.Component):
             to_label.addr.eq(write.label_slot if self._messages.operators else write.slot),
             to_label.data.eq(write.label),
             from_data.addr.eq(Cat(read.flit, read.slot)),
-            read.data.eq(from_data.data),
+            from_data.en.eq(read.enable),
             from_label.addr.eq(read.label_slot),
             read.label.eq(from_label.data),
         ]
+        word = Signal.like(from_data.data, reset_less=True)  # the memory's own register, where it has one
+        with m.If(read.enable):
+            m.d.sync += word.eq(from_data.data)
+        m.d.comb += read.data.eq(word)
         if self._messages.operators:
-            # Of one data flit a message, the next one may be read while the last one is written.
-            old = flits.read_port(transparent_for=(to_data,) if self._messages.payload_flits == 1 else ())
-            m.d.comb += [old.addr.eq(Cat(self.old.flit, self.old.slot)), self.old.data.eq(old.data)]
+            old, word = flits.read_port(), Signal(width, reset_less=True, name="old_word")
+            m.d.sync += word.eq(old.data)
+            m.d.comb += [old.addr.eq(Cat(self.old.flit, self.old.slot)), self.old.data.eq(word)]
         return m

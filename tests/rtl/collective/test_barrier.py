@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hdnhw.collective.barrier import barrier_cycles, barrier_rounds
+from hdnhw.collectives.barrier import barrier_cycles, barrier_rounds
 from hdnhw.rtl.collective.barrier import Barrier, signal_pin
 from hdnhw.spec import parse
 from hdnhw.topology.network import build

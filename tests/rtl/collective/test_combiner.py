@@ -16,7 +16,7 @@ from hdnhw.rtl.collective.sorter import sort_layout
 from hdnhw.rtl.collective.store import MessageStore, StoreReadSignature
 from hdnhw.spec import CollectiveSpec, FabricSpec, parse
 
-NODE, BUFFERS, ROUNDS = 2, 12, 16
+NODE, BUFFERS, ROUNDS = 2, 20, 16
 
 
 class Joined(wiring.Component):
@@ -27,8 +27,8 @@ class Joined(wiring.Component):
         self.receiver = Receiver(self.program, self.messages, BUFFERS)
         super().__init__(
             {
-                "sort": Out(stream.Signature(sort_layout(self.program, BUFFERS))),
-                "free": In(stream.Signature(index_width(BUFFERS))),
+                "sort": Out(stream.Signature(sort_layout(self.program, BUFFERS), always_ready=True)),
+                "free": In(stream.Signature(index_width(BUFFERS), always_ready=True)),
                 "read": In(StoreReadSignature(self.messages, BUFFERS)),
             }
         )
@@ -52,9 +52,10 @@ class Joined(wiring.Component):
         return m
 
 
-def joined(length, operation):
+def joined(length, operation, packets):
     """Return the parts of an engine for packets of one header flit and numbers that fill a flit."""
-    engines = CollectiveSpec(operations=("exchange", operation), operators=("sum", "xor"), numbers="int16")
+    combining = {"operators": ("sum", "xor"), "numbers": "int16"}
+    engines = CollectiveSpec(operations=("exchange", operation), message_packets=packets, **combining)
     sizes = {"packet_length": length, "flit_width": 16}
     return Joined(make_machine(FabricSpec(network=parse("cube(2)"), endpoints=engines, **sizes)))
 
@@ -66,8 +67,9 @@ class Sums:
         self.messages, self.rng, self.values = messages, rng, {}
 
     def packet(self, parity, block, operator, send):
-        """Return the flits of a random contribution, and count it in."""
-        fields = {"dst": NODE, "source": 1, "target": block, "send": send, "parity": parity, "holds": 1}
+        """Return the flits of a random contribution to a packet of a block, and count it in."""
+        fields = {"dst": NODE, "source": 1, "send": send, "parity": parity, "holds": 1}
+        fields |= dict(zip(("target", "part"), block, strict=True))
         header = sum(
             value << self.messages.header_positions[name]["offset"]
             for name, value in (fields | {"operator": operator}).items()
@@ -85,20 +87,25 @@ class Sums:
         return new
 
 
-@pytest.mark.parametrize(("length", "operation"), [(2, "reducescatter"), (3, "allreduce"), (4, "reduce")])
-def test_whoever_comes_first_takes_the_buffer(simulate, length, operation):
-    dut, rng = joined(length, operation), random.Random(f"{length} {operation}")
+@pytest.mark.parametrize(
+    ("length", "operation", "packets"),
+    [(2, "reducescatter", 1), (3, "allreduce", 1), (4, "reduce", 1), (2, "allreduce", 2), (3, "reduce", 3)],
+)
+def test_whoever_comes_first_takes_the_buffer(simulate, length, operation, packets):
+    dut, rng = joined(length, operation, packets), random.Random(f"{length} {operation}")
     receiver, payload, sums = dut.receiver, dut.sort.payload, Sums(dut.messages, rng)
     send = dut.program.numbers_of(1).start
-    rounds = ROUNDS * (2 if length == 2 else 1)  # one data flit a message: the next one may meet the last one's write
-    blocks = [0] if operation == "reduce" else range(4)
+    rounds = ROUNDS * (
+        2 if length + packets == 3 else 1
+    )  # one data flit a message: the next one may meet the last one's write
+    blocks = [(target, part) for target in range(1 if operation == "reduce" else 4) for part in range(packets)]
     firsts = {True: 0, False: 0}
 
     async def bench(ctx):
         ctx.set(receiver.address, NODE)
         ctx.set(receiver.send, send)
         operators = [rng.randrange(2) for _ in range(rounds + 1)]
-        early, where = [], {}
+        early, taken = [], {}
         for number in range(rounds):
             parity, operator = number % 2, operators[number]
             ctx.set(receiver.parity, parity)
@@ -122,40 +129,52 @@ def test_whoever_comes_first_takes_the_buffer(simulate, length, operation):
                 ctx.set(receiver.eject.payload.data, eject or 0)
                 ctx.set(receiver.i.valid, give is not None)
                 ctx.set(receiver.i.payload, give or 0)
-                ctx.set(dut.sort.ready, rng.random() < 0.6)
-                _, _, ejected, given, done, valid, ready, *item = await ctx.tick().sample(
-                    receiver.eject.ready, receiver.i.ready, receiver.loaded, dut.sort.valid, dut.sort.ready,
-                    payload.holds, payload.slot, payload.parity, payload.target, payload.begins,
+                _, _, ejected, given, done, valid, *item = await ctx.tick().sample(
+                    receiver.eject.ready, receiver.i.ready, receiver.loaded, dut.sort.valid,
+                    payload.slot, payload.parity, payload.target, payload.begins,
                 )  # fmt: skip
-                holds, slot, of_parity, target, begun = item
-                if valid and ready and holds:
-                    assert (of_parity, target) not in where
-                    where[of_parity, target] = slot
+                slot, of_parity, target, begun = item
+                if valid:
+                    assert slot not in taken
+                    taken[slot] = of_parity, target
                     firsts[bool(begun)] += 1
                 eject, give = None if ejected else eject, None if given else give
                 loaded, cycle = loaded + done, cycle + 1
                 busy = come or own or eject is not None or give is not None or valid
                 quiet = 0 if busy or loaded < len(blocks) else quiet + 1
-            for block in blocks:
-                slot = where.pop((parity, block))
+            ours = [slot for slot, (of_parity, _) in taken.items() if of_parity == parity]
+            assert len(ours) == len(blocks)
+            for slot in ours:
+                _, target = taken.pop(slot)
+                block = target, await number_of(ctx, dut, slot)
                 assert await contents(ctx, dut, slot) == sums.values.pop((parity, block))
                 ctx.set(dut.free.payload, slot)
                 ctx.set(dut.free.valid, 1)
                 await ctx.tick()
                 ctx.set(dut.free.valid, 0)
-            assert set(where) == set(sums.values)
+            assert sorted(taken.values()) == sorted((of_parity, target) for of_parity, (target, _) in sums.values)
             ctx.set(receiver.begun, 0)
 
     simulate(dut, bench, cycles=20_000)
     assert min(firsts.values()) > 0
 
 
+async def number_of(ctx, dut, slot):
+    """Return which packet of its message a buffer holds."""
+    if not dut.messages.part_width:
+        return 0
+    ctx.set(dut.read.label_slot, slot)
+    await ctx.tick()
+    return ctx.get(dut.read.label.part)
+
+
 async def contents(ctx, dut, slot):
     """Return the data flits of a buffer, as they are read."""
     flits = []
     for position in range(1, 1 + dut.messages.payload_flits):
+        ctx.set(dut.read.enable, 1)
         ctx.set(dut.read.slot, slot)
         ctx.set(dut.read.flit, position % (1 << len(dut.read.flit)))
-        await ctx.tick()
+        await ctx.tick().repeat(2)
         flits.append(ctx.get(dut.read.data))
     return flits

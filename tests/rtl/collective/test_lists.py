@@ -14,13 +14,13 @@ def test_lists_are_deques(simulate, num_lists, buffers):
 
     async def bench(ctx):
         expected, free = [deque() for _ in range(num_lists)], list(range(buffers))
-        append = pop = None
+        append = pop = taken = None
         for cycle in range(1500):
             assert ctx.get(dut.filled) == sum(bool(queue) << number for number, queue in enumerate(expected))
             filling = 0.9 if cycle // (4 * buffers) % 2 else 0.2
             if append is None and free and rng.random() < filling:
                 append = rng.randrange(num_lists), free.pop(rng.randrange(len(free)))
-            some = [number for number, queue in enumerate(expected) if queue]
+            some = [number for number, queue in enumerate(expected) if len(queue) > (number == taken)]
             if pop is None and some and rng.random() > filling:
                 pop = rng.choice(some)
             ctx.set(dut.append.valid, append is not None)
@@ -29,14 +29,12 @@ def test_lists_are_deques(simulate, num_lists, buffers):
             ctx.set(dut.append.payload.list, number)
             ctx.set(dut.append.payload.slot, slot)
             ctx.set(dut.pop.list, rng.randrange(num_lists) if pop is None else pop)
-            _, _, appended, popped, first, only = await ctx.tick().sample(
-                dut.append.ready, dut.pop.ready, dut.pop.slot, dut.pop.only
-            )
-            if pop is not None and popped:
-                assert (first, only) == (expected[pop][0], len(expected[pop]) == 1)
-                free.append(expected[pop].popleft())
-                pop = None
-            if append is not None and appended:
+            _, _, ready, first, only = await ctx.tick().sample(dut.pop.ready, dut.pop.slot, dut.pop.only)
+            if taken is not None:  # in the cycle before
+                assert (first, only) == (expected[taken][0], len(expected[taken]) == 1)
+                free.append(expected[taken].popleft())
+            taken, pop = (pop, None) if pop is not None and ready else (None, pop)
+            if append is not None:
                 expected[append[0]].append(append[1])
                 append = None
             most.append(len(free))

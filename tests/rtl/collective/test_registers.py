@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from amaranth.hdl import Module
 
-from hdnhw.collective.instructions import Kind
-from hdnhw.collective.operators import operator_of
+from hdnhw.collectives.instructions import Kind
+from hdnhw.collectives.operators import operator_of
 from hdnhw.machine import Machine
-from hdnhw.routing.plan import plan
-from hdnhw.rtl.collective.registers import RegisterEngine
+from hdnhw.rtl.collective.registers import GAPLESS_REACTION, REACTION, RegisterEngine
 from hdnhw.rtl.collective.stepper import neighbor_pins
+from hdnhw.rules.plan import plan
 from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
 
 
@@ -37,7 +37,7 @@ class Rig:
         flit = machine.spec.flit_width // 8
         self.given = np.random.default_rng(seed).integers(0, 256, (*shape, flit), np.uint8).view(self.messages.numbers)
         self.results = np.full_like(self.given, 85)
-        self.under_way, self.cycle, self.hosts = [[] for _ in self.engines], 0, len(self.engines)
+        self.under_way, self.cycle, self.running = [[] for _ in self.engines], 0, 2 * len(self.engines)
 
     def due(self):
         """Return what nodes must get."""
@@ -56,8 +56,8 @@ class Rig:
         return int((execution.sent * (execution.neighbors == node)).sum())
 
     async def count(self, ctx):
-        """Count cycles, until all results are there."""
-        while self.hosts:
+        """Count cycles, until all results are there and all packets have come."""
+        while self.running:
             await ctx.tick()
             self.cycle += 1
 
@@ -88,7 +88,7 @@ class Rig:
                     row[:] = np.frombuffer(word, row.dtype)
                     assert item >> width & (1 << layout.width) - 1 == layout.of_node(node)
                 assert [item >> width + layout.width for item in items] == [0] * (len(items) - 1) + [1]
-            self.hosts -= 1
+            self.running -= 1
 
         executions = [self.machine.register_program.executions[name] for name, _ in self.operations]
         to_send = sum(int(execution.sent[:, node].sum()) for execution in executions)
@@ -107,12 +107,15 @@ class Rig:
                 packet = self.rng.choice(here)  # in any order
                 self.under_way[node].remove(packet)
                 for place, flit in enumerate(packet[1]):
+                    while pause():
+                        await ctx.tick()
                     ctx.set(engine.eject.payload.data, flit)
                     ctx.set(engine.eject.payload.last, place == len(packet[1]) - 1)
                     ctx.set(engine.eject.valid, 1)
                     _, _, ready = await ctx.tick().sample(engine.eject.ready)
                     assert ready
                     ctx.set(engine.eject.valid, 0)
+            self.running -= 1
 
         return host, out, into
 
@@ -147,6 +150,39 @@ def test_every_node_gets_its_sum(run, text, options):
     names = [*REGISTER_OPERATIONS, *REGISTER_OPERATIONS[1:]]
     rig = run(machine, [(name, chosen[place % len(chosen)]) for place, name in enumerate(names)])
     assert (rig.results == rig.due()).all()
+
+
+def step_of(simulate, machine):
+    """Return the cycle of each flit of the second step that a node offers, from that in which the tail of the first one
+    came to it; flits come and go one a cycle.
+    """
+    dut, length, offered = RegisterEngine(machine), machine.spec.packet_length, []
+
+    async def node(ctx):
+        for port in neighbor_pins(machine.register_program).values():
+            ctx.set(getattr(dut, port), 1)
+        for signal in (dut.operation.valid, dut.i.valid, dut.inject.ready):
+            ctx.set(signal, 1)
+        await ctx.tick().repeat(50)
+        ctx.set(dut.eject.payload.data, 0)  # the header of packet 0 of the first operation
+        ctx.set(dut.eject.valid, 1)
+        await ctx.tick().repeat(length)
+        ctx.set(dut.eject.valid, 0)
+        for cycle in range(30):
+            if ctx.get(dut.inject.valid):
+                offered.append(cycle + 1)
+            await ctx.tick()
+
+    simulate(dut, node, cycles=100)
+    return offered
+
+
+@pytest.mark.parametrize("length", [2, 4, 8])
+@pytest.mark.parametrize("gapless", [False, True])
+def test_a_step_takes_as_long_as_the_cost_model_says(simulate, length, gapless):
+    machine = machine_of("cube(2)", packet_length=length, flit_width=16, gapless_packets=gapless)
+    offered = step_of(simulate, machine)
+    assert (offered[0] == GAPLESS_REACTION) if gapless else (offered[-1] == REACTION)
 
 
 @pytest.mark.parametrize("change", ["dropped", "doubled"])

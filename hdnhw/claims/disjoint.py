@@ -1,0 +1,12 @@
+"""All claims of the disjoint-path paper."""
+
+from hdnhw.claims.claim import Claim
+from hdnhw.claims.disjoint_fans import CLAIMS as FANS
+from hdnhw.claims.disjoint_faults import CLAIMS as FAULTS
+from hdnhw.claims.disjoint_networks import CLAIMS as NETWORKS
+from hdnhw.claims.disjoint_paths import CLAIMS as PATHS
+
+__all__ = ["CLAIMS"]
+
+CLAIMS: tuple[Claim, ...] = (*NETWORKS, *FANS, *PATHS, *FAULTS)
+"""In the order of the paper."""

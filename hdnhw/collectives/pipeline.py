@@ -1,0 +1,319 @@
+"""All-gather, reduce-scatter and all-reduce of long vectors: chunks that flow along spanning trees, all ports at once.
+
+A block, what a node contributes to an all-gather, is cut into chunks, which are dealt out to the node's trees. In a
+round a channel carries one chunk. A tree's chunks follow one another at a distance of as many rounds as there are trees
+on the fullest channel, and each tree has a round of its own, modulo that, on every channel that it uses; so no two
+chunks ever meet, and the fullest channel never rests in between. A reduce-scatter is the same backwards: over the
+reversed channels, rounds in reversed order, and where trees branch partial results are combined. An all-reduce is a
+reduce-scatter, then an all-gather.
+
+The executor knows nothing of trees. It is given who sends what in which round over which port, moves it, and fails if
+that cannot be or does not bring about what the operation means.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.collectives.executor import ScheduleError
+from hdnhw.kernels import kernel
+from hdnhw.spec import SpecError
+from hdnhw.topology.graph import Network
+from hdnhw.topology.packing import Packing
+
+__all__ = [
+    "OPERATIONS",
+    "Pipeline",
+    "Sends",
+    "check_long",
+    "execute_pipeline",
+    "make_pipeline",
+    "run_pipeline",
+    "sends_of",
+]
+
+OPERATIONS = ("allgather", "reducescatter", "allreduce")
+
+MOST_NODES = 512
+"""Of a network."""
+
+MOST_MOVES = 1 << 28
+"""Words of a block, times its hops and the blocks: half a minute."""
+
+FINE, NO_PORT, TAKEN, NOT_HELD, TWICE, LOST = range(6)
+FAULTS = {
+    NO_PORT: "sends over a port that it does not have",
+    TAKEN: "sends two chunks over one port",
+    NOT_HELD: "has to send a chunk that it does not hold",
+    TWICE: "gets what it has",
+    LOST: "lacks something in the end",
+}
+
+Integers = npt.NDArray[np.int64]
+_SENDS = "int32[:, ::1], int64[:, :, ::1], int64[:, :, ::1], int64[:, :, ::1], int64[::1], int64, boolean[:, :, ::1]"
+
+
+@dataclass(frozen=True, eq=False)
+class Pipeline:
+    """Chunks on their way along trees.
+
+    Attributes
+    ----------
+    packing : Packing
+    starts : ndarray of int64, shape (trees, nodes, nodes)
+        ``starts[tree, source, node]`` is the round in which a node gets a tree's first chunk; -1 at the source.
+    words : int
+        Words of a block; a chunk is a word.
+    """
+
+    packing: Packing
+    starts: Integers
+    words: int
+
+    @property
+    def chunks(self) -> Integers:
+        """Chunks of each tree."""
+        trees = self.packing.trees
+        return (self.words + trees - 1 - np.arange(trees)) // trees
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of an all-gather, or of a reduce-scatter."""
+        last = self.starts.max(axis=(1, 2)) + (self.chunks - 1) * self.packing.load
+        return int(last[self.chunks > 0].max()) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Sends:
+    """What is sent of each block along each tree, in an order in which rounds never go back.
+
+    Attributes
+    ----------
+    combines : bool
+        Whether partial results are given away and combined, as in a reduce-scatter; else chunks are copied.
+    senders, ports, rounds : ndarray of int64, shape (trees, blocks, sends)
+        Who sends a tree's first chunk, over which port, in which round.
+    chunks : ndarray of int64, shape (trees,)
+        Chunks of each tree.
+    step : int
+        Rounds from a chunk to the next; negative if the first chunk goes last.
+    total : int
+        Number of rounds.
+    """
+
+    combines: bool
+    senders: Integers
+    ports: Integers
+    rounds: Integers
+    chunks: Integers
+    step: int
+    total: int
+
+
+@kernel("void(int64[::1], int64[::1], int64[::1], int64, int64[::1])")
+def _start(hops: Any, first: Any, above: Any, period: int, starts: Any) -> None:
+    """Let each channel take the first of its hops that it can, round by round, in rounds that are free in all periods.
+
+    Hop `hops[i]` is on channel c for `first[c] <= i < first[c + 1]`, and follows hop `above[hops[i]]`.
+    """
+    later, left, now = starts.max(), len(hops), 0
+    channels = len(first) - 1
+    taken, begin = np.zeros((channels, period), np.bool_), first.copy()
+    while left:
+        for channel in range(channels):
+            if taken[channel, now % period]:
+                continue
+            for place in range(begin[channel], first[channel + 1]):
+                hop = hops[place]
+                if starts[hop] == later and starts[above[hop]] < now:
+                    starts[hop], taken[channel, now % period] = now, True
+                    left -= 1
+                    break
+            while begin[channel] < first[channel + 1] and starts[hops[begin[channel]]] < later:
+                begin[channel] += 1
+        now += 1
+
+
+@kernel(f"UniTuple(int64, 3)({_SENDS})")
+def _copy(
+    table: Any, senders: Any, ports: Any, rounds: Any, chunks: Any, step: int, taken: Any
+) -> tuple[int, int, int]:
+    """Copy every chunk of every source to all nodes; return (fault, round, node)."""
+    nodes = len(table)
+    since = np.empty(nodes, np.int64)
+    for number in range(senders.shape[0] * nodes):
+        tree, source = divmod(number, nodes)
+        for chunk in range(chunks[tree]):
+            since[:] = taken.shape[2]
+            since[source] = -1
+            for send in range(senders.shape[2]):
+                node, port = senders[tree, source, send], ports[tree, source, send]
+                now = rounds[tree, source, send] + chunk * step
+                other = table[node, port]
+                if other < 0:
+                    return NO_PORT, now, node
+                if since[node] >= now:
+                    return NOT_HELD, now, node
+                if taken[node, port, now]:
+                    return TAKEN, now, node
+                taken[node, port, now] = True
+                if since[other] < taken.shape[2]:
+                    return TWICE, now, other
+                since[other] = now
+            for node in range(nodes):
+                if since[node] == taken.shape[2]:
+                    return LOST, taken.shape[2] - 1, node
+    return FINE, 0, 0
+
+
+@kernel(f"UniTuple(int64, 3)({_SENDS})")
+def _combine(
+    table: Any, senders: Any, ports: Any, rounds: Any, chunks: Any, step: int, taken: Any
+) -> tuple[int, int, int]:
+    """Combine every chunk of every block at its destination; return (fault, round, node).
+
+    A partial result is known by the contributions in it, a row of `parts`. One that is given away moves, so that no
+    contribution is ever in two of them.
+    """
+    nodes = len(table)
+    parts, since = np.empty((nodes, nodes), np.bool_), np.empty(nodes, np.int64)
+    for number in range(senders.shape[0] * nodes):
+        tree, block = divmod(number, nodes)
+        for chunk in range(chunks[tree]):
+            since[:] = -1
+            for node in range(nodes):
+                parts[node] = False
+                parts[node, node] = True
+            for send in range(senders.shape[2]):
+                node, port = senders[tree, block, send], ports[tree, block, send]
+                now = rounds[tree, block, send] + chunk * step
+                other = table[node, port]
+                if other < 0:
+                    return NO_PORT, now, node
+                if taken[node, port, now]:
+                    return TAKEN, now, node
+                taken[node, port, now] = True
+                if since[node] >= now or not parts[node].any():
+                    return NOT_HELD, now, node
+                parts[other] |= parts[node]
+                parts[node] = False
+                since[other] = now
+            for node in range(nodes):
+                if not parts[block, node]:
+                    return LOST, taken.shape[2] - 1, block
+    return FINE, 0, 0
+
+
+def check_long(network: Network, operation: str, words: int) -> None:
+    """Raise SpecError if an operation, or a block of so many words on a network, is not for pipelines."""
+    if operation not in OPERATIONS:
+        raise SpecError(f"trees are for {', '.join(OPERATIONS)}, not for {operation}")
+    nodes = network.num_nodes
+    if not 2 <= nodes <= MOST_NODES:
+        raise SpecError(f"trees are packed for 2 to {MOST_NODES} nodes; {network.spec} has {nodes}")
+    if words * nodes**2 > MOST_MOVES:
+        most = MOST_MOVES // nodes**2
+        raise SpecError(f"a block must have at most {most} words on {nodes} nodes, as each is moved; not {words}")
+
+
+def make_pipeline(packing: Packing, words: int) -> Pipeline:
+    """Give each hop of each tree a round: each channel takes the chunk for which most nodes wait.
+
+    Parameters
+    ----------
+    packing : Packing
+    words : int
+        Words of a block, at least one.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.metrics import neighbor_table
+    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.topology.packing import shortest_packing
+    >>> packing = shortest_packing(neighbor_table(build(parse("rdn(cube(3), 1)"))))
+    >>> make_pipeline(packing, 4).rounds, make_pipeline(packing, 40).rounds, packing.time * 4
+    (127, 1270, Fraction(127, 1))
+    """
+    (nodes, ports), shape = packing.table.shape, packing.ports.shape
+    depths, node = packing.depths, np.arange(nodes)
+    above = np.where(packing.ports < 0, node, packing.table[node, packing.ports])
+    above = (np.arange(packing.trees)[:, None, None] * nodes + node[:, None]) * nodes + above
+    hops = np.flatnonzero(depths)
+    channel = np.broadcast_to(node * ports, shape).ravel()[hops] + packing.ports.ravel()[hops]
+    order = np.lexsort((-_waiting(depths.ravel(), above.ravel())[hops], channel))
+    first = np.searchsorted(channel[order], np.arange(nodes * ports + 1)).astype(np.int64)
+    starts = np.where(depths.ravel() > 0, np.iinfo(np.int64).max, -1)
+    _start(hops[order], first, above.ravel(), packing.load, starts)
+    return Pipeline(packing, starts.reshape(shape), words)
+
+
+def _waiting(depths: Integers, above: Integers) -> Integers:
+    """Return how many nodes hear of a source through each node, itself too."""
+    waiting = np.ones(len(depths), np.int64)
+    for depth in range(int(depths.max()), 0, -1):
+        hops = np.flatnonzero(depths == depth)
+        np.add.at(waiting, above[hops], waiting[hops])
+    return waiting
+
+
+def sends_of(pipeline: Pipeline, *, combines: bool) -> Sends:
+    """Return what a pipeline sends: copies of blocks, or backwards, partial results."""
+    packing, total = pipeline.packing, pipeline.rounds
+    table, load = packing.table, packing.load
+    rounds = total - 1 - pipeline.starts if combines else pipeline.starts
+    keys = np.where(packing.ports < 0, np.iinfo(np.int64).max, rounds)
+    nodes = np.argsort(keys, axis=2, kind="stable")[:, :, :-1]
+    ports = np.take_along_axis(packing.ports, nodes, axis=2).astype(np.int64)
+    senders = nodes
+    if not combines:
+        senders = table[nodes, ports].astype(np.int64)
+        ports = (table[senders] == nodes[..., None]).argmax(axis=3)
+    own = np.take_along_axis(rounds, nodes, axis=2)
+    chunks, step = pipeline.chunks, -load if combines else load
+    senders, ports, own = (np.ascontiguousarray(values) for values in (senders, ports, own))
+    return Sends(combines, senders, ports, own, chunks, step, total)
+
+
+def execute_pipeline(table: npt.NDArray[np.int32], sends: Sends) -> int:
+    """Move all chunks and return the number of rounds.
+
+    Raises
+    ------
+    ScheduleError
+        If a node has to send what it does not hold when a round begins, over a port that it lacks or that carries
+        another chunk in that round; if it gets a chunk twice; or if in the end a node lacks a chunk, or the
+        contribution of a node to its block.
+    """
+    taken = np.zeros((*table.shape, sends.total), np.bool_)
+    move = _combine if sends.combines else _copy
+    fault, now, node = move(table, sends.senders, sends.ports, sends.rounds, sends.chunks, sends.step, taken)
+    if fault:
+        raise ScheduleError(f"round {now}: node {node} {FAULTS[fault]}")
+    return int(np.flatnonzero(taken.any(axis=(0, 1)))[-1]) + 1
+
+
+def run_pipeline(pipeline: Pipeline, operation: str) -> tuple[int, Fraction]:
+    """Execute an operation of long vectors.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+    operation : str
+        One of :data:`OPERATIONS`.
+
+    Returns
+    -------
+    rounds : int
+        That it takes.
+    at_best : Fraction
+        Rounds along the pipeline's trees if none were lost at the beginning and the end: words times
+        :attr:`hdnhw.topology.packing.Packing.time`, for an all-reduce twice.
+    """
+    parts = {"allgather": (False,), "reducescatter": (True,), "allreduce": (True, False)}[operation]
+    table = pipeline.packing.table
+    rounds = sum(execute_pipeline(table, sends_of(pipeline, combines=combines)) for combines in parts)
+    return rounds, pipeline.words * pipeline.packing.time * len(parts)

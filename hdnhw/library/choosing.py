@@ -1,0 +1,236 @@
+"""Choosing a network: side by side, or by a search."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from hdnhw.library.info import SEARCH_LIMIT, SEARCH_PORTS, STRUCTURE_LIMIT, STRUCTURE_PORTS
+from hdnhw.library.options import NetworkLike, PathLike, checked_weight, network_of
+from hdnhw.library.result import Result
+from hdnhw.progress import ProgressBar, say
+from hdnhw.spec import SpecError
+
+if TYPE_CHECKING:
+    from hdnhw.topology.network import Network
+
+__all__ = ["compare", "design"]
+
+Say = Callable[[str], None]
+
+
+def compare(
+    *specs: NetworkLike,
+    degree_weight: float = 0.5,
+    plot: PathLike | None = None,
+    html: PathLike | None = None,
+    command: str = "hdnhw.compare",
+) -> Result:
+    """Return networks side by side.
+
+    Parameters
+    ----------
+    specs : str, NetworkSpec or Network
+    degree_weight : float
+        w1 of the HDN paper's weighted cost ratio CR_w, of the degree; w2 = 1 - w1.
+    plot : path, optional
+        Draw bars of the figures there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows does.
+    html : path, optional
+        Write a page there with the figure, all tables and the options.
+    command : str
+        What plot and page say that they were made by.
+
+    Returns
+    -------
+    Result
+        ``networks``: a row for each, as docs/choosing.md describes it.
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> rows = hdnhw.compare("rdn(cube(2), 1)", "cube(5)", "torus(4, 8)").networks
+    >>> [(row["spec"], row["degree"], row["diameter"]) for row in rows]
+    [('rdn(cube(2), 1)', 3, 6), ('cube(5)', 5, 5), ('torus(4, 8)', 4, 6)]
+    """
+    from hdnhw.report.choice import comparison_sheet
+    from hdnhw.report.outputs import Outputs
+
+    if not specs:
+        raise SpecError("compare must have at least one network")
+    networks, weight = [network_of(spec) for spec in specs], checked_weight(degree_weight)
+    outputs = Outputs(plot, html, command)
+    rows: list[dict[str, Any]] = []
+    missing: dict[str, list[str]] = {}
+    with ProgressBar() as bar:
+        for network in networks:
+            bar.show(f"{len(rows)} of {len(networks)} networks: {network.spec}", len(rows) / len(networks))
+            rows.append(_row(network, weight, partial(_tell, missing, str(network.spec))))
+    for reason, names in missing.items():
+        say(reason if names[0] in reason else f"{reason}: not of {'; '.join(names)}")
+    outputs.write(comparison_sheet(rows, weight))
+    return Result({"networks": rows})
+
+
+def _tell(missing: dict[str, list[str]], spec: str, reason: str) -> None:
+    """Note why something is not known of a network."""
+    missing.setdefault(reason, []).append(spec)
+
+
+def _row(network: "Network", weight: float, tell: Say) -> dict[str, Any]:
+    """Return the figures of a network; null where there is none, and then say why."""
+    from hdnhw.topology import metrics
+
+    nodes, degree = network.num_nodes, metrics.degree_bounds(network)[1]
+    diameter = average = None
+    if nodes > SEARCH_LIMIT or network.num_ports > SEARCH_PORTS:
+        most = f"{SEARCH_LIMIT} nodes and {SEARCH_PORTS} ports in all"
+        tell(f"diameter and average distance are searched up to {most}")
+    else:
+        found = metrics.summarise_distances(network)
+        diameter, average = found.diameter, found.average_distance
+        if average is None:
+            tell("diameter and average distance are not searched where too many nodes differ")
+    return {
+        "spec": str(network.spec),
+        "nodes": nodes,
+        "degree": degree,
+        "diameter": diameter,
+        "average_distance": None if average is None else float(average),
+        "cr_w": None if diameter is None else metrics.weighted_cost_ratio(nodes, degree, diameter, weight),
+        **_bisection(network, tell),
+        **_routing(network, tell),
+    }
+
+
+def _bisection(network: "Network", tell: Say) -> dict[str, Any]:
+    from hdnhw.topology.cut_bound import known_bound
+    from hdnhw.topology.cuts import bisection, known_halves
+    from hdnhw.topology.metrics import neighbor_table
+
+    if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
+        most = f"{STRUCTURE_LIMIT} nodes and {STRUCTURE_PORTS} ports in all"
+        tell(f"a bisection is looked for up to {most}")
+        return {"bisection": None, "bisection_exact": None}
+    if network.num_terminals < network.num_nodes:
+        tell("a bisection is looked for where every node has a terminal")
+        return {"bisection": None, "bisection_exact": None}
+    bound = known_bound(network)
+    cut = bisection(neighbor_table(network), known_halves(network), at_least=bound, quick=True)
+    return {"bisection": cut.edges, "bisection_exact": cut.exact}
+
+
+def _routing(network: "Network", tell: Say) -> dict[str, Any]:
+    from hdnhw.rules.plan import plan
+    from hdnhw.rules.statistics import PAIR_BUDGET, routing_statistics
+
+    try:
+        routing = plan(network.spec)
+    except SpecError as error:
+        tell(str(error))
+        return {"num_vcs": None, "saturation_bound": None}
+    bound = None
+    if network.num_nodes**2 > PAIR_BUDGET:
+        tell(f"all pairs are routed, for the saturation bound, up to {PAIR_BUDGET} pairs")
+    else:
+        bound = routing_statistics(routing).saturation_bound
+    return {"num_vcs": routing.max_vcs, "saturation_bound": bound}
+
+
+def design(
+    *,
+    nodes: int,
+    degree: int,
+    within: float = 2.0,
+    all: bool = False,
+    longest_ring: int | None = None,
+    sort: str = "cr_w",
+    degree_weight: float = 0.5,
+    limit: int | None = 20,
+    plot: PathLike | None = None,
+    html: PathLike | None = None,
+    command: str = "hdnhw.design",
+) -> Result:
+    """Return all dual-nets and products near a size, the best first.
+
+    Parameters
+    ----------
+    nodes, degree : int
+        Nodes wished for, and most ports of a router to others.
+    within : float
+        From ``nodes / within`` to ``nodes * within`` nodes are as good.
+    all : bool
+        Dual-nets with super-nodes that are not nested too.
+    longest_ring : int or None
+        Most nodes of a ring that is a factor; None: 64, or fewer where there are too many candidates.
+    sort : str
+        What the list goes by, the best first: ``cr_w``, ``average_distance``, ``capacity``, ``degree``, ``diameter``,
+        ``links`` or ``nodes``.
+    degree_weight : float
+        w1 of CR_w.
+    limit : int or None
+        Networks listed; None: all.
+    plot : path, optional
+        Draw the Pareto front there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows does.
+    html : path, optional
+        Write a page there with the figure, all tables and the options.
+    command : str
+        What plot and page say that they were made by.
+
+    Returns
+    -------
+    Result
+        ``networks`` and ``front``: a row for each, as docs/choosing.md describes it, and what was asked for.
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> found = hdnhw.design(nodes=128, degree=3, within=1.25)
+    >>> found.networks[0]["spec"], found.networks[0]["nodes"]
+    ('rdn(torus(8), 1)', 128)
+    """
+    from hdnhw.report.choice import front_sheet
+    from hdnhw.report.outputs import Outputs
+    from hdnhw.topology.design import ORDERS, USUAL_RING, fitting_ring, front, search
+
+    if sort not in ORDERS:
+        raise SpecError(f"sort must be one of {', '.join(ORDERS)}, not {sort!r}")
+    if limit is not None and limit < 1:
+        raise SpecError(f"limit must be at least 1, not {limit}")
+    outputs = Outputs(plot, html, command)
+    weight = checked_weight(degree_weight)
+    bounds: dict[str, Any] = {"within": within, "nested": not all}
+    ring = longest_ring
+    if ring is None:
+        ring = fitting_ring(nodes, degree, **bounds) or USUAL_RING
+        if ring < USUAL_RING:
+            say(f"rings have at most {ring} nodes, as there are too many candidates with longer ones")
+    bounds["longest_ring"] = ring
+    with ProgressBar() as bar:
+        found = search(nodes, degree, progress=bar.show, degree_weight=weight, **bounds)
+    best = front(found, nodes)
+    specs = {one.spec for one in best}
+    unknown = sum(one.average_distance is None for one in found)
+    if unknown:
+        say(f"{unknown} of {len(found)} candidates are too large to search: no average distance, not on the front")
+    found.sort(key=lambda one: (ORDERS[sort](one), one.degree, -one.nodes, str(one.spec)))
+    about = {"nodes": nodes, "degree": degree, **bounds, "degree_weight": weight}
+    about |= {"candidates": len(found), "sort": sort}
+    rows = {
+        "front": [_design_row(one) for one in best],
+        "networks": [_design_row(one) | {"pareto": one.spec in specs} for one in found[:limit]],
+    }
+    outputs.write(front_sheet(found, best, about, rows))
+    return Result(about | rows)
+
+
+def _design_row(found: Any) -> dict[str, Any]:
+    return {
+        "spec": str(found.spec),
+        "nodes": found.nodes,
+        "degree": found.degree,
+        "links": found.links,
+        "diameter": found.diameter,
+        "average_distance": None if found.average_distance is None else float(found.average_distance),
+        "cr_w": found.cr_w,
+        "capacity": found.capacity,
+        "nested": found.nested,
+    }

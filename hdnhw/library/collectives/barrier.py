@@ -1,0 +1,51 @@
+"""The cycles of a barrier by prediction, and on engines in the emitted Verilog."""
+
+from hdnhw.kernels import Stopwatch
+from hdnhw.library.collectives.schedules import Asked, Row, bench_of, checked_network, refuse
+from hdnhw.library.result import Result
+from hdnhw.progress import say
+from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
+
+__all__ = ["run_barrier"]
+
+OF_MESSAGES = (
+    "ports",
+    "root",
+    "targets",
+    "as_printed",
+    "operator",
+    "numbers",
+    "algorithm",
+    "trees",
+    "words",
+    "message_packets",
+    "steps",
+    "plot",
+    "html",
+    "startup_time",
+    "word_time",
+    "sizes",
+    "bandwidth",
+)
+"""Options, none of which there are by default, for operations that move messages."""
+
+
+def run_barrier(asked: Asked) -> Result:
+    """Predict the cycles of a barrier, beside their bound; on rtl compare them with those of the Verilog."""
+    from hdnhw.collectives.barrier import barrier_cycles, barrier_rounds, signal_cycles
+
+    refuse(asked, OF_MESSAGES, f"{{}} is for operations that move messages; a {BARRIER} moves none")
+    if asked.on == "model":
+        raise SpecError(f"--on model moves packets, and a {BARRIER} has none: give --on rtl")
+    watch = Stopwatch()
+    asked, network = checked_network(asked)
+    rounds, registers = barrier_rounds(network), asked.machine.get("channel_registers") or 0
+    hop = signal_cycles(registers)
+    result: Row = {"spec": str(network.spec), "nodes": network.num_nodes, "op": BARRIER}
+    result |= {"on": asked.on or "schedule", "rounds": rounds, "hop_cycles": hop}
+    result |= {"cycles": barrier_cycles(rounds, registers), "lower_bound_cycles": rounds * hop}
+    if asked.on == "rtl":
+        engines = CollectiveSpec(operations=("broadcast", BARRIER))
+        result |= bench_of(asked.fabric, engines).measure_barriers(say=say)
+    result["seconds"] = round(watch.seconds, 3)
+    return Result(result, passed=result.get("delivered", True))

@@ -1,0 +1,352 @@
+"""What functions have in common that run a schedule: its counts, the model, the engines, tables and pictures."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.metadata import entry_points
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from hdnhw.kernels import Stopwatch
+from hdnhw.library.options import (
+    NodeLike,
+    PathLike,
+    check_choice,
+    check_integers,
+    fabric_of,
+    flag_of,
+    given,
+    network_of,
+)
+from hdnhw.library.result import Result
+from hdnhw.progress import ProgressBar, say
+from hdnhw.spec import (
+    ENGINE_OPERATIONS,
+    REGISTER_OPERATIONS,
+    CollectiveSpec,
+    EndpointSpec,
+    FabricSpec,
+    NetworkSpec,
+    SpecError,
+)
+from hdnhw.spec.options import options_of
+
+if TYPE_CHECKING:
+    from hdnhw.collectives.cost import Cost
+    from hdnhw.report.outputs import Outputs
+    from hdnhw.topology.network import Network
+
+__all__ = [
+    "MOST_WORDS",
+    "PLACES",
+    "PORTS",
+    "Asked",
+    "Count",
+    "Progress",
+    "Row",
+    "bench_of",
+    "checked_network",
+    "number_of_words",
+    "refuse",
+    "run_schedule",
+]
+
+PORTS, PLACES = ("one", "all"), ("schedule", "model", "rtl")
+"""That a node uses in a step; and where an operation is run."""
+
+MOST_WORDS = 1 << 20
+"""Of a message."""
+
+Row = dict[str, Any]
+"""Keys and values of a result, or a row of a table in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked of a collective operation, by the names of the options of ``exchange`` and ``collective``.
+
+    Attributes
+    ----------
+    spec : NetworkSpec
+    machine : mapping of str to Any
+        Options of the machine that are given.
+    """
+
+    spec: NetworkSpec
+    op: str
+    machine: Mapping[str, Any]
+    words: int | None = None
+    message_packets: int | None = None
+    ports: str = "one"
+    on: str | None = None
+    steps: bool = False
+    plot: PathLike | None = None
+    html: PathLike | None = None
+    command: str = ""
+    startup_time: float | None = None
+    word_time: float | None = None
+
+    schedule: str | None = None
+    split: str = "destination"
+    lengths: str | None = None
+    trace: PathLike | None = None
+    seed: int | None = None
+    at_once: bool = False
+
+    root: NodeLike | None = None
+    targets: Sequence[NodeLike] | None = None
+    operator: str | None = None
+    numbers: str | None = None
+    algorithm: str | None = None
+    sizes: str | Sequence[int] | None = None
+    bandwidth: PathLike | None = None
+    as_printed: bool = False
+    trees: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.machine:
+            if name not in options_of(FabricSpec):
+                raise TypeError(f"there is no option {name!r} of a machine")
+        check_integers(words=self.words, message_packets=self.message_packets, seed=self.seed)
+        check_choice("ports", self.ports, PORTS)
+        if self.on is not None:
+            check_choice("on", self.on, PLACES)
+
+    @property
+    def fabric(self) -> FabricSpec:
+        """The machine, without endpoints."""
+        return fabric_of(self.spec, None, self.machine)
+
+    @property
+    def outputs(self) -> "Outputs":
+        """The files that are drawn, each looked at anew."""
+        from hdnhw.report.outputs import Outputs
+
+        return Outputs(self.plot, self.html, self.command)
+
+    @property
+    def all_port(self) -> bool:
+        """Whether a node uses all its ports in a step."""
+        return self.ports == "all"
+
+    @property
+    def message_words(self) -> int:
+        """Words of a message: 1 if nothing is said of them."""
+        return 1 if self.words is None else self.words
+
+
+def refuse(asked: Asked, names: Iterable[str], why: str) -> None:
+    """Raise SpecError if one of some options is given; `why`, with ``{}`` for the option, says why it must not be.
+
+    One that is not given is None, False, or ``one``, the default of ``--ports``.
+    """
+    values = {**vars(asked), **asked.machine}
+    for name in names:
+        value = values.get(name)
+        if value is not None and value is not False and value != "one":
+            raise SpecError(why.format(flag_of(name)))
+
+
+def checked_network(asked: Asked) -> tuple[Asked, "Network"]:
+    """Refuse options that do not go together before anything is counted.
+
+    Returns
+    -------
+    asked : Asked
+        The same; on engines with the words of their messages.
+    network : Network
+    """
+    from hdnhw.collectives.executor import check_size
+    from hdnhw.report.timespace import check_drawn
+
+    if asked.on == "rtl":
+        asked = _on_engines(asked)
+    else:
+        refuse(asked, ("message_packets",), "{} is for engines: give --on rtl as well")
+    if not 1 <= asked.message_words <= MOST_WORDS:
+        raise SpecError(f"words must be 1 to {MOST_WORDS}, not {asked.words}")
+    for what, value in (("startup time", asked.startup_time), ("word time", asked.word_time)):
+        if value is not None and not 0 <= value < inf:
+            raise SpecError(f"{what} must be a number that is not negative, not {value}")
+    if asked.on in (None, "schedule") and asked.schedule != "network":
+        refuse(asked, options_of(FabricSpec), "{} is for a machine: give --on model or --on rtl as well")
+    network = network_of(asked.spec)
+    check_size(network)
+    if asked.outputs.are_asked:
+        check_drawn(network.num_nodes)
+    return asked, network
+
+
+Progress = Callable[[str, float], None]
+
+Count = Callable[[Progress], tuple[Any, Row]]
+"""Runs a schedule: takes what is told the progress; returns what was counted, and more that the user sees."""
+
+
+def run_schedule(
+    asked: Asked,
+    schedule: Any,
+    operation: str,
+    head: Row,
+    *,
+    count: Count | None = None,
+    bound: Callable[[], "Cost"] | None = None,
+) -> Result:
+    """Execute a schedule and compare it with its bound and formulas.
+
+    `count` and `bound` are by default those of the operation with equal messages of all nodes, or of the root.
+    """
+    from hdnhw.collectives.cost import lower_bound
+    from hdnhw.collectives.executor import ScheduleError, execute
+    from hdnhw.report.timespace import timespace_sheet
+
+    watch, network = Stopwatch(), schedule.network
+    result: Row = {"spec": str(network.spec), "nodes": network.num_nodes, **head, "ports": asked.ports}
+    result |= {"on": asked.on or "schedule", "message_words": asked.message_words}
+    about = {**result, **asked.machine}
+    try:
+        with ProgressBar() as progress:
+            if count is None:
+                counted = execute(schedule, all_port=asked.all_port, progress=progress.show)
+                more: Row = {"delivered": True}
+            else:
+                counted, more = count(progress.show)
+    except ScheduleError as error:
+        say(f"hdnhw: {error}")
+        return Result(result | {"delivered": False, "error": str(error)}, passed=False)
+    if bound is None:
+        root = schedule.root or 0
+        least = lower_bound(network, operation, root=root, all_port=counted.all_port, words=asked.message_words)
+    else:
+        least = bound()
+    result |= more | _costs(asked, schedule, operation, counted, least)
+    if asked.on == "model":
+        result |= _on_model(asked, counted)
+    if asked.on == "rtl":
+        measured = _on_rtl(asked, schedule, operation)
+        result |= measured | _shares(measured, least)
+    result["seconds"] = round(watch.seconds, 3)
+    if asked.steps or asked.outputs.are_asked:
+        steps = _steps(schedule, counted, asked.message_words, result.get("cycles_per_step"))
+    if asked.outputs.are_asked:
+        asked.outputs.write(timespace_sheet(schedule, counted, about, _others(result, about), steps))
+    if asked.steps:
+        result["steps"] = steps
+    return Result(result, passed=result["delivered"])
+
+
+def _costs(asked: Asked, schedule: Any, operation: str, counted: Any, bound: "Cost") -> Row:
+    """Return what was counted beside its bound and the papers' formulas, for messages of so many words."""
+    from hdnhw.collectives.cost import Cost, corrected_formula, paper_formula
+    from hdnhw.topology.flow import flow_bound
+    from hdnhw.topology.metrics import neighbor_table
+
+    network, words = schedule.network, asked.message_words
+    cost, printed = Cost(counted.startups, counted.words) * words, paper_formula(network, operation)
+    result: Row = {
+        "messages": counted.messages,
+        "startups": cost.startups,
+        "nonempty_startups": counted.nonempty_startups,
+        "words": cost.words,
+        "lower_bound_startups": bound.startups,
+        "lower_bound_words": number_of_words(bound.words),
+        "words_per_step": [most * words for most in counted.words_per_step],
+        "total_words": counted.total_words * words,
+        "paper_formula_startups": None if printed is None else printed.startups,
+        "paper_formula_words": None if printed is None else number_of_words(printed.words * words),
+    }
+    if operation == "exchange":
+        right = corrected_formula(network, split=asked.split)
+        result["corrected_formula_words"] = None if right is None else number_of_words(right.words * words)
+        if counted.all_port:
+            least = flow_bound(neighbor_table(network))
+            result["flow_bound_words"] = None if least is None else number_of_words(least * words)
+    result |= {"links_used": counted.links_used, "links": counted.links, "cost": str(cost)}
+    if asked.startup_time is not None or asked.word_time is not None:
+        result["time"] = cost.time(asked.startup_time or 0.0, asked.word_time or 0.0)
+    return result
+
+
+def number_of_words(words: float | Fraction) -> int | float:
+    """Return words as a user sees them: an integer where they are one."""
+    return int(words) if words == int(words) else float(words)
+
+
+def _on_model(asked: Asked, counted: Any) -> Row:
+    from hdnhw.model.collective import measure_steps
+
+    with ProgressBar() as progress:
+        return measure_steps(asked.fabric, counted, words=asked.message_words, progress=progress.show)
+
+
+def bench_of(spec: FabricSpec, endpoints: EndpointSpec) -> Any:
+    """Return the bench of a machine with endpoints; it lies outside the package."""
+    from hdnhw.verilog.fabric import emit_fabric
+
+    (point,) = entry_points(group="hdnhw.benches", name=endpoints.kind)
+    return point.load().of(emit_fabric(replace(spec, endpoints=endpoints)))
+
+
+def _on_rtl(asked: Asked, schedule: Any, operation: str) -> Row:
+    order: Row = {"order": asked.schedule} if operation == "exchange" else {}
+    if asked.algorithm == "short":
+        operation = f"{operation}-short"
+    engines = replace(_engines(asked), operations=(operation,), root=schedule.root or 0, **order)
+    measured: Row = bench_of(asked.fabric, engines).measure(operation, say=say)
+    return measured
+
+
+def _shares(measured: Row, bound: "Cost") -> Row:
+    """Return the words of the bound over the cycles, of all flits and of those that carry data."""
+    if not measured["delivered"]:
+        return {}
+    share = float(bound.words / measured["cycles"])
+    return {
+        "share": round(share, 4),
+        "data_share": round(share * measured["data_flits"] / measured["packet_length"], 4),
+    }
+
+
+def _on_engines(asked: Asked) -> Asked:
+    """Refuse what engines cannot do, and let a message be what they send: whole packets."""
+    engines = _engines(asked)
+    packets = engines.message_packets
+    words = packets * replace(asked.fabric, endpoints=engines).packet_length
+    if asked.words not in (None, words):
+        whole = "a packet" if packets == 1 else f"{packets} packets"
+        raise SpecError(f"words must be those of {whole} on rtl, {words}, not {asked.words}")
+    if asked.all_port:
+        raise SpecError("--ports all is for the schedule and the model; engines use one port a step")
+    if asked.split != "destination":
+        raise SpecError(f"split must be destination on rtl, not {asked.split}")
+    if asked.as_printed:
+        raise SpecError("--as-printed is for the schedule and the model")
+    if asked.op not in (*ENGINE_OPERATIONS, *REGISTER_OPERATIONS):
+        raise SpecError(f"{asked.op} is for the schedule and the model; engines have none")
+    if asked.algorithm not in (None, "short", "long"):
+        raise SpecError(f"algorithm must be short or long on rtl, not {asked.algorithm}")
+    return replace(asked, words=words)
+
+
+def _engines(asked: Asked) -> CollectiveSpec:
+    """Return engines that combine as it is asked, with messages of so many packets."""
+    about = {"numbers": asked.numbers, "message_packets": asked.message_packets}
+    operators = None if asked.operator is None else (asked.operator,)
+    return CollectiveSpec(**given(about | {"operators": operators}))
+
+
+def _others(result: Row, about: Row) -> Row:
+    """Return what of a result is a figure, and not what was asked for."""
+    return {name: value for name, value in result.items() if name not in about}
+
+
+def _steps(schedule: Any, counted: Any, words: int, cycles: list[int] | None) -> list[Row]:
+    """Return a row for each step."""
+    rows = []
+    for number, (step, sent) in enumerate(zip(schedule.steps, counted.sent, strict=True)):
+        names = [schedule.network.ports[send.port].name for send in step.sends]
+        row: Row = {"step": number, "stage": step.stage, "ports": ",".join(names)}
+        row |= {"senders": int(sent.any(axis=1).sum()), "words": counted.words_per_step[number] * words}
+        row["total_words"] = int(sent.sum()) * words
+        rows.append(row if cycles is None else row | {"cycles": cycles[number]})
+    return rows

@@ -1,0 +1,193 @@
+"""Algorithms of a product network on an HSN, and those of a hypercube on a dual-cube."""
+
+from typing import Any
+
+from hdnhw.collectives.choices import ALGORITHMS, SWAPS
+from hdnhw.kernels import Stopwatch
+from hdnhw.library.options import NetworkLike, check_choice, check_integers, network_of
+from hdnhw.library.result import Result
+from hdnhw.progress import say
+from hdnhw.spec import DualCube, SpecError, cube
+
+__all__ = ["WAYS", "emulate"]
+
+ONE_SWAP, TWO_SWAPS = "one-swap", "two-swaps"
+WAYS = (TWO_SWAPS, ONE_SWAP)
+"""Of data over all ports: swap, dimension, swap; or over one swap."""
+
+Row = dict[str, Any]
+
+
+def emulate(
+    spec: NetworkLike,
+    *,
+    step: str | None = None,
+    all_port: bool = False,
+    run: str | None = None,
+    ways: str | None = None,
+    swaps: str | None = None,
+    seed: int = 0,
+    steps: bool = False,
+) -> Result:
+    """Run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or of a hypercube on a dual-cube.
+
+    Parameters
+    ----------
+    spec : str, NetworkSpec or Network
+    step : str, optional
+        One dimension: a port of the nucleus in X_i, as in ``3.dim0``.
+    all_port : bool
+        All dimensions at once.
+    run : str, optional
+        An algorithm of a hypercube: a transform, lowest (``ascend``) or highest (``descend``) dimension first, one
+        there and back (``round-trip``), bitonic ``sort``, a cyclic ``convolution``, or a product of matrices
+        (``matrix``). One of step, all_port and run is given.
+    ways : str, optional
+        Over all ports: ``two-swaps``, swap, dimension, swap; ``one-swap``, on hsn(l, complete(M)) with l < M (default
+        there).
+    swaps : str, optional
+        Of an algorithm: back after each level (``paper``, default), or when another digit is needed (``lazy``).
+    seed : int
+        Of the values of an algorithm.
+    steps : bool
+        Also return what each port carries in each step.
+
+    Returns
+    -------
+    Result
+        As docs/collectives.md describes it: steps beside the published ones; `passed` is whether the data that were
+        moved are where, and what, they should be.
+
+    Raises
+    ------
+    SpecError
+        If an option does not go with another, or the network is no host.
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> found = hdnhw.emulate("hsn(3, cube(2))", all_port=True)
+    >>> found.guest, found.steps, found.published_steps
+    ('cube(6)', 4, 5)
+    >>> hdnhw.emulate("dualcube(2)", run="sort").verified
+    True
+    """
+    from hdnhw.collectives.ascend import check_host
+    from hdnhw.collectives.guest import guest_of, host_of
+
+    check_integers(seed=seed)
+    _check(step=step, all_port=all_port, run=run, ways=ways, swaps=swaps, steps=steps)
+    watch = Stopwatch()
+    host: Any = network_of(spec)
+    if run is not None:
+        check_host(host)
+    is_dual = isinstance(host.spec, DualCube) and run is not None
+    guest = cube(2 * host.spec.r - 1) if is_dual else guest_of(host_of(host, "an emulation"))
+    head: Row = {"spec": str(host.spec), "nodes": host.num_nodes, "guest": None if guest is None else str(guest)}
+    if run is not None:
+        result, is_right = _run(host, run, swaps or SWAPS[0], seed)
+    else:
+        result, is_right = _communicate(host, step, ways, shown=steps)
+    return Result(head | result | {"seconds": round(watch.seconds, 3)}, passed=is_right)
+
+
+def _check(
+    *, step: str | None, all_port: bool, run: str | None, ways: str | None, swaps: str | None, steps: bool
+) -> None:
+    """Refuse options that do not go together."""
+    if (step is not None) + all_port + (run is not None) != 1:
+        raise SpecError("emulate takes one of --step, --all-port and --run")
+    for name, value, of, is_used in (
+        ("ways", ways, "--all-port", all_port),
+        ("swaps", swaps, "--run", run is not None),
+        ("steps", steps, "--step and --all-port", run is None),
+    ):
+        if value and not is_used:
+            raise SpecError(f"--{name} is for {of}")
+    for name, value, choices in (("run", run, ALGORITHMS), ("ways", ways, WAYS), ("swaps", swaps, SWAPS)):
+        if value is not None:
+            check_choice(name, value, choices)
+
+
+def _run(host: Any, name: str, swaps: str, seed: int) -> tuple[Row, bool]:
+    """Run an algorithm of a hypercube."""
+    from hdnhw.collectives.ascend import run_algorithm
+
+    run = run_algorithm(host, name, swaps, seed=seed)
+    published = {}
+    if not isinstance(host.spec, DualCube):
+        once = 2 * (host.spec.levels - 1)
+        published = {"ascend": once, "descend": once, "round-trip": 2 * once, "convolution": 3 * once, "matrix": once}
+    return {
+        "run": name,
+        "swaps": swaps,
+        "steps": run.dimension_steps + run.exchange_steps,
+        "dimension_steps": run.dimension_steps,
+        "exchange_steps": run.exchange_steps,
+        "words": run.words,
+        "published_exchange_steps": published.get(name),
+        "checked": run.checked,
+        "verified": run.verified,
+    }, run.verified
+
+
+def _communicate(host: Any, step: str | None, ways: str | None, *, shown: bool) -> tuple[Row, bool]:
+    """Emulate one step of communication: of one dimension, or of all if None."""
+    from hdnhw.collectives import emulation
+    from hdnhw.collectives.executor import ScheduleError
+
+    levels, ports = host.spec.levels, len(host.nucleus.ports)
+    if step is None:
+        result: Row = {"ports": "all", "ways": ways or _best_ways(host)}
+        table = emulation.all_port_timetable(levels, ports)
+        bounds = {
+            "published_steps": emulation.published_steps(host),
+            "lower_bound_steps": emulation.lower_bound_steps(host),
+        }
+    else:
+        result = {"ports": "one", "link": step}
+        table = emulation.step_timetable(ports, _link(host, step))
+        bounds = {"published_steps": 3}
+    directly = result.get("ways") == ONE_SWAP
+    if directly and shown:
+        raise SpecError(f"--steps is for {TWO_SWAPS}; with {ONE_SWAP} nodes differ")
+    try:
+        counted = emulation.emulate_directly(host) if directly else emulation.emulate(host, table)
+    except ScheduleError as error:
+        say(f"hdnhw: {error}")
+        return result | {"delivered": False, "error": str(error)}, False
+    result |= {"steps": counted.steps, **bounds, "delivered": True, "data": counted.data, "hops": counted.hops}
+    result |= {"hops_per_step": list(counted.moved), "busy": round(counted.hops / counted.steps / counted.links, 3)}
+    if shown:
+        result["timetable"] = _rows(host, table, counted.steps)
+    return result, True
+
+
+def _best_ways(host: Any) -> str:
+    from hdnhw.collectives.emulation import is_direct
+
+    return ONE_SWAP if is_direct(host) else TWO_SWAPS
+
+
+def _link(host: Any, text: str) -> tuple[int, int]:
+    """Read a link of the guest, as in ``3.dim0``."""
+    from hdnhw.collectives.guest import guest_table
+
+    level, _, name = text.partition(".")
+    names = [port.name for port in host.nucleus.ports]
+    levels = [str(level) for level in range(1, host.spec.levels + 1)]
+    if level not in levels or name not in names:
+        raise SpecError(f"step must be 1.{names[0]} to {levels[-1]}.{names[-1]}, not {text!r}")
+    port = names.index(name)
+    if not (guest_table(host, int(level))[:, port] >= 0).any():
+        raise SpecError(f"step must be a dimension of the guest; over {host.spec.top} top clusters {text} is none")
+    return int(level), port
+
+
+def _rows(host: Any, table: Any, steps: int) -> list[Row]:
+    """Return for each step and port of the network the link of the guest whose data cross it."""
+    rows: list[Row] = [{"step": step} | {port.name: "" for port in host.ports} for step in range(1, steps + 1)]
+    for (level, port), hops in table.items():
+        for step, over in hops:
+            rows[step - 1][host.ports[over].name] = f"{level}.{host.nucleus.ports[port].name}"
+    return rows

@@ -1,0 +1,172 @@
+"""Networks at equal cost: channels as wide as an equal number of pins, of wires, or an equal bisection allows.
+
+A network of few ports has wide channels, one of many narrow ones. A packet has as many bits on all, so it is more flits
+where channels are narrow: latency in cycles of one clock then compares what networks make of the same hardware.
+
+References
+----------
+Dally, "Performance analysis of k-ary n-cube interconnection networks", IEEE Transactions on Computers 39 (6), 1990:
+constant bisection. Agarwal, "Limits on interconnection network performance", IEEE Transactions on Parallel and
+Distributed Systems 2 (4), 1991: constant bisection and constant pins. Dally and Towles, Principles and Practices of
+Interconnection Networks, section 3.4: packaging cost.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hdnhw.library.info import STRUCTURE_LIMIT, STRUCTURE_PORTS
+from hdnhw.library.options import check_choice
+from hdnhw.progress import say
+from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.topology.network import Network, build
+
+__all__ = ["EQUALS", "PACKET_BITS", "Equal", "make_equal"]
+
+PACKET_BITS, MOST_BITS = 256, 1 << 16
+"""Of a packet: if nobody says how many, and at most."""
+
+
+def _pins(network: Network) -> int:
+    from hdnhw.topology.metrics import degree_bounds
+
+    return degree_bounds(network)[1]
+
+
+def _wires(network: Network) -> int:
+    from hdnhw.topology.metrics import num_edges
+
+    return num_edges(network)
+
+
+def _bisection(network: Network) -> int:
+    from hdnhw.topology.cut_bound import known_bound
+    from hdnhw.topology.cuts import bisection, known_halves
+    from hdnhw.topology.metrics import neighbor_table
+
+    if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
+        most = f"{STRUCTURE_LIMIT} nodes and {STRUCTURE_PORTS} ports in all"
+        raise SpecError(f"a bisection is looked for up to {most}; {network.spec} has more")
+    if network.num_terminals < network.num_nodes:
+        raise SpecError(
+            f"a bisection is looked for where every node has a terminal; {network.spec} has switches without"
+        )
+    cut = bisection(neighbor_table(network), known_halves(network), at_least=known_bound(network), quick=True)
+    if cut.exact is False:
+        say(f"{network.spec}: its bisection is at most {cut.edges} links; that it is not fewer is not proved")
+    return cut.edges
+
+
+EQUALS: dict[str, tuple[str, Callable[[Network], int]]] = {
+    "pins": ("ports", _pins),
+    "wires": ("links", _wires),
+    "bisection": ("links", _bisection),
+}
+"""What can be equal -> what is counted of a network, and how: most ports of a router, links, links of a bisection."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equal:
+    """Machines at equal cost.
+
+    Attributes
+    ----------
+    what : str
+        Of :data:`EQUALS`.
+    packet_bits : int
+    fabrics : tuple of FabricSpec
+    counts : tuple of int
+        Ports, or links, of each network.
+    """
+
+    what: str
+    packet_bits: int
+    fabrics: tuple[FabricSpec, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each network: what is counted, bits of a flit, both multiplied, and flits of a packet."""
+        return [
+            {
+                "spec": str(fabric.network),
+                EQUALS[self.what][0]: count,
+                "flit_width": fabric.flit_width,
+                self.what: count * fabric.flit_width,
+                "packet_length": fabric.packet_length,
+            }
+            for fabric, count in zip(self.fabrics, self.counts, strict=True)
+        ]
+
+    @property
+    def most(self) -> float:
+        """The most bits of packets a node and cycle that any network can be offered: a flit in each cycle."""
+        return max(self._bits_of_flit(fabric) for fabric in self.fabrics)
+
+    def _bits_of_flit(self, fabric: FabricSpec) -> float:
+        """Return how many bits of a packet a flit has in the mean: the last one need not be full."""
+        return self.packet_bits / fabric.packet_length
+
+    def rates(self, bits: Sequence[float]) -> list[list[float]]:
+        """Return loads in bits a node and cycle in flits, for each machine; without those above a flit in each cycle.
+
+        Raises
+        ------
+        SpecError
+            If there is a machine that can have none of them.
+        """
+        found = []
+        for fabric in self.fabrics:
+            most = self._bits_of_flit(fabric)
+            found.append([one / most for one in bits if one <= most])
+            if not found[-1]:
+                raise SpecError(f"rates must begin below the {most:g} bits a node and cycle of {fabric.network}")
+        return found
+
+    def tell(self, curves: Sequence[dict[str, Any]]) -> None:
+        """Add to curves what is in bits: widths, loads and saturation."""
+        for fabric, curve in zip(self.fabrics, curves, strict=True):
+            bits = self._bits_of_flit(fabric)
+            curve |= {"flit_width": fabric.flit_width, "packet_length": fabric.packet_length}
+            for name in ("rate_at_3x_latency", "saturation_throughput", "overload_throughput", "saturation_bound"):
+                curve[f"{name}_bits"] = None if curve[name] is None else round(curve[name] * bits, 4)
+            curve["points"] = [row | self._in_bits(row, bits) for row in curve["points"]]
+
+    def _in_bits(self, row: dict[str, Any], bits: float) -> dict[str, float]:
+        return {f"{name}_bits": round(row[name] * bits, 6) for name in ("rate", "offered_rate", "accepted_rate")}
+
+
+def make_equal(fabrics: Sequence[FabricSpec], what: str, packet_bits: int | None) -> Equal:
+    """Return machines whose flits are as wide as what is equal allows; the first one keeps its width.
+
+    Parameters
+    ----------
+    fabrics : sequence of FabricSpec
+    what : str
+        ``pins``: the bits of all channels of the router with the most ports; ``wires``: those of all channels of the
+        network; ``bisection``: those of the channels between two halves. Widths are whole bits, rounded down.
+    packet_bits : int or None
+        Of a packet; None: 256. It is ceil(packet_bits / width) flits.
+
+    Raises
+    ------
+    SpecError
+        If there is nothing of this name, or flits would be too narrow or too wide, or packets too long.
+    """
+    check_choice("equal", what, tuple(EQUALS))
+    bits = PACKET_BITS if packet_bits is None else packet_bits
+    if not 1 <= bits <= MOST_BITS:
+        raise SpecError(f"packet bits must be 1 to {MOST_BITS}, not {bits}")
+    networks = [build(fabric.network) for fabric in fabrics]
+    counts = [EQUALS[what][1](network) for network in networks]
+    sizes = {network.num_terminals for network in networks}
+    if len(sizes) > 1:
+        say(f"networks have {min(sizes)} to {max(sizes)} terminals: equal {what} compare best where they have as many")
+    budget = counts[0] * fabrics[0].flit_width
+    made = []
+    for fabric, count in zip(fabrics, counts, strict=True):
+        width = budget // count
+        if not width:
+            raise SpecError(f"{fabric.network} needs {what} of {count} bits or more; the first network has {budget}")
+        made.append(replace(fabric, flit_width=width, packet_length=-(-bits // width)))
+    return Equal(what=what, packet_bits=bits, fabrics=tuple(made), counts=tuple(counts))

@@ -1,0 +1,302 @@
+"""What functions of the library take: networks, nodes, and the options of a machine."""
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from numbers import Integral
+from os import PathLike as PathLikeOf
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+
+from hdnhw.spec import ENDPOINTS, CollectiveSpec, EndpointSpec, FabricSpec, NetworkSpec, SpecError, parse
+from hdnhw.spec.options import Names, Node, Option, options_of
+
+if TYPE_CHECKING:
+    from hdnhw.library.network import Network
+    from hdnhw.topology import network as topology
+    from hdnhw.topology.faults import Faults
+
+__all__ = [
+    "MachineOptions",
+    "NetworkLike",
+    "NodeLike",
+    "PathLike",
+    "RelayOptions",
+    "RuleOptions",
+    "check_choice",
+    "check_integers",
+    "checked_rates",
+    "checked_weight",
+    "drawn_faults",
+    "endpoints_of",
+    "fabric_of",
+    "flag_of",
+    "given",
+    "machine_words",
+    "network_of",
+    "node_of",
+    "spec_of",
+]
+
+NetworkLike: TypeAlias = "str | NetworkSpec | Network"
+"""A spec string, a spec, or a network of the library."""
+
+PathLike = str | PathLikeOf[str]
+"""The path of a file."""
+
+NodeLike = int | str
+"""The number of a node, or its address."""
+
+
+ALL = "all"
+"""In place of a list of names."""
+
+
+class RuleOptions(TypedDict, total=False):
+    """Options of the routing rule, as ``--modes`` and ``--lanes``; what is left out, or None, is the default."""
+
+    modes: str | None
+    lanes: int | None
+
+
+class MachineOptions(RuleOptions, total=False):
+    """Options of a machine, as docs/machines.md has them; what is left out, or None, is the default."""
+
+    packet_length: int | None
+    flit_width: int | None
+    buffers: int | None
+    crossbar: str | None
+    queueing: str | None
+    switching: str | None
+    channel_registers: int | None
+    ram: str | None
+    dead_pins: bool | None
+    crc: bool | None
+    gapless_packets: bool | None
+
+
+class RelayOptions(MachineOptions, total=False):
+    """Options of a machine and of relays, as docs/faults.md has them; what is left out, or None, is the default."""
+
+    timeout: int | None
+    relay_buffers: int | None
+    relay_queues: int | None
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def spec_of(network: Any) -> NetworkSpec:
+    """Return the spec of a network.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    SpecError
+        If a string cannot be read.
+    """
+    if isinstance(network, str):
+        return parse(network)
+    spec = getattr(network, "spec", network)
+    if not isinstance(spec, NetworkSpec):
+        raise TypeError(f"network must be a spec such as 'rdn(cube(3), 1)', or a network, not {network!r}")
+    return spec
+
+
+def network_of(network: Any) -> "topology.Network":
+    """Return what :func:`hdnhw.topology.network.build` makes of a network."""
+    from hdnhw.topology.network import build
+
+    return build(spec_of(network))
+
+
+FOUR_PARTS = re.compile(r"[0-9]{1,19}(,[0-9]{1,19}){3}")
+
+
+def node_of(network: "topology.Network", node: NodeLike) -> int:
+    """Return the node of a number, an address, or, of a dual-net, the HDN paper's four parts C,U,SN,N of level k."""
+    from hdnhw.rules.four_parts import node_at_parts
+    from hdnhw.topology.dualnet import DualNetwork
+
+    if not isinstance(node, str):
+        return network.check_node(node)
+    if isinstance(network, DualNetwork) and network.levels and FOUR_PARTS.fullmatch(node):
+        class_id, cluster, super_node, inner = map(int, node.split(","))
+        return node_at_parts(network, (class_id, cluster, super_node, inner))
+    return network.parse_node(node)
+
+
+def check_choice(what: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise SpecError if a value is none of those that there are."""
+    if value not in choices:
+        raise SpecError(f"{what} must be {', '.join(choices[:-1])} or {choices[-1]}, not {value!r}")
+
+
+def check_integers(**values: Any) -> None:
+    """Raise TypeError if one of some options, which may be None, is no integer."""
+    for name, value in values.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
+            raise TypeError(f"{name.replace('_', ' ')} must be an integer, not {value!r}")
+
+
+def checked_weight(degree_weight: float) -> float:
+    """Return w1 of CR_w; raise SpecError if it is no share."""
+    if not 0 <= degree_weight <= 1:
+        raise SpecError(f"degree weight must be 0 to 1, not {degree_weight}")
+    return float(degree_weight)
+
+
+def checked_rates(rates: str | Iterable[float], least: float, most: float, example: str) -> list[float]:
+    """Return numbers, which may be text with commas between them, each once, the least first.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or one is not within the bounds.
+    """
+    try:
+        found = sorted({float(rate) for rate in (rates.split(",") if isinstance(rates, str) else rates)})
+    except (TypeError, ValueError):
+        found = []
+    if not found or not all(least <= rate <= most for rate in found):
+        raise SpecError(f"rates must be numbers from {least} to {most}, such as {example}, not {rates!r}")
+    return found
+
+
+def flag_of(name: str) -> str:
+    """Return an option as the command line has it."""
+    return f"--{name.replace('_', '-')}"
+
+
+def machine_words(options: Mapping[str, Any], spec: type = FabricSpec) -> str:
+    """Return options of a machine, or of endpoints, by their names, as they stand on a command line; nothing for
+    defaults.
+    """
+    defaults = {member.name: member.default for member in fields(spec)}
+    words: list[str] = []
+    for name, value in options.items():
+        if value != defaults[name]:
+            shown = ",".join(value) if isinstance(value, tuple) else str(value)
+            words += [flag_of(name), *([] if value is True else [shown])]
+    return shlex.join(words)
+
+
+def fabric_of(
+    network: Any,
+    endpoints: str | EndpointSpec | None,
+    options: Mapping[str, Any],
+    *,
+    shown: Callable[[str], str] = str,
+) -> FabricSpec:
+    """Return a machine.
+
+    Parameters
+    ----------
+    network : NetworkLike
+    endpoints : str, EndpointSpec or None
+        What stands at the terminals: the spec, or the name of a kind, whose options are then among `options`.
+    options : mapping of str to Any
+        Of :class:`MachineOptions`, and of the endpoints.
+    shown : callable
+        How messages name an option of endpoints.
+
+    Raises
+    ------
+    TypeError
+        If there is no such option.
+    SpecError
+        If a value is out of range, or an option is of other endpoints.
+    """
+    spec, asked = spec_of(network), given(options)
+    known = options_of(FabricSpec)
+    machine = {name: value for name, value in asked.items() if name in known}
+    rest = {name: value for name, value in asked.items() if name not in known}
+    return FabricSpec(network=spec, endpoints=endpoints_of(spec, endpoints, rest, shown=shown), **machine)
+
+
+def endpoints_of(
+    network: NetworkSpec,
+    kind: str | EndpointSpec | None,
+    options: Mapping[str, Any],
+    *,
+    shown: Callable[[str], str] = str,
+) -> EndpointSpec | None:
+    """Return what stands at the terminals of a network.
+
+    Parameters
+    ----------
+    network : NetworkSpec
+    kind : str, EndpointSpec or None
+        The name of a kind, or the spec.
+    options : mapping of str to Any
+        Of a kind that is named.
+    shown : callable
+        How messages name an option.
+
+    Raises
+    ------
+    TypeError
+        If there is no such option.
+    SpecError
+        If a value is out of range, or an option is of other endpoints.
+    """
+    if isinstance(kind, str) and kind not in ENDPOINTS:
+        raise SpecError(f"endpoints must be {' or '.join(ENDPOINTS)}, not {kind!r}")
+    own = options_of(ENDPOINTS[kind]) if isinstance(kind, str) else {}
+    for name in options:
+        if name not in own:
+            others = [spec.title for spec in ENDPOINTS.values() if name in options_of(spec)]
+            if not others:
+                raise TypeError(f"there is no option {name!r} of a machine")
+            raise SpecError(f"{shown(name)} is for {' and '.join(others)}; this fabric has none")
+    if not isinstance(kind, str):
+        return kind
+    return ENDPOINTS[kind](**{name: _value(own[name], value, network) for name, value in options.items()})
+
+
+def _value(option: Option, value: Any, network: NetworkSpec) -> Any:
+    """Return the value of an option that may be text."""
+    if isinstance(value, str) and isinstance(option, Names):
+        return _names(option, value, network)
+    if isinstance(value, str) and isinstance(option, Node):
+        return network_of(network).parse_node(value)
+    return value
+
+
+def drawn_faults(asked: str | tuple[int, int] | int | None, network: "topology.Network", seed: int) -> "Faults":
+    """Return faults of a network, drawn at random.
+
+    Parameters
+    ----------
+    asked : str, int, tuple of int or None
+        Dead nodes, or these and dead channels between the others: ``"2"``, ``"2,1"``, 2 or (2, 1); a few if None.
+    network : topology.Network
+    seed : int
+    """
+    import numpy as np
+
+    from hdnhw.topology.faults import draw_faults
+    from hdnhw.topology.metrics import neighbor_table
+
+    if asked is None:
+        nodes, channels = network.num_nodes // 10, network.num_nodes // 6
+    else:
+        counts = asked.split(",") if isinstance(asked, str) else [str(count) for count in np.atleast_1d(asked)]
+        if len(counts) > 2 or not all(count.strip().isdecimal() for count in counts):
+            raise SpecError(f"faults must be the number of dead nodes, or that and one of channels, not {asked!r}")
+        nodes, channels = (*map(int, counts), 0)[:2]
+    return draw_faults(neighbor_table(network), np.random.default_rng(seed), nodes=nodes, channels=channels)
+
+
+def _names(option: Names, value: str, network: NetworkSpec) -> tuple[str, ...]:
+    """Return names that stand between commas; ``all`` stands for each there is, of operations on the network."""
+    if value != ALL:
+        return tuple(value.split(","))
+    if option is not options_of(CollectiveSpec)["operations"]:
+        return option.choices
+    from hdnhw.collectives.available import engine_operations
+
+    return engine_operations(network_of(network))

@@ -1,0 +1,399 @@
+"""Pictures of networks, and of what goes on in them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from hdnhw.collectives.choices import ROOTED, SPLITS
+from hdnhw.library.faults import MOST_BY_DEFAULT, dead_of, way_around
+from hdnhw.library.options import (
+    NetworkLike,
+    NodeLike,
+    PathLike,
+    RuleOptions,
+    check_choice,
+    given,
+    network_of,
+    node_of,
+)
+from hdnhw.library.result import Result
+from hdnhw.library.routes import PATH_ALGORITHMS, ROUTE_ALGORITHMS, paths_of, route_of, waypoints_of
+from hdnhw.progress import say
+from hdnhw.spec import EXCHANGE_ORDERS, MOVING, SpecError
+
+if TYPE_CHECKING:
+    from hdnhw.report.marks import Marks
+    from hdnhw.topology.faults import Faults
+    from hdnhw.topology.network import Network
+
+__all__ = ["DRAWN", "LABELS", "PICTURE_LIMIT", "Drawing", "picture"]
+
+PICTURE_LIMIT, PICTURE_PORTS = 1024, 1 << 15
+"""Most nodes of a picture, and most ports of all of them."""
+
+LABELS = ("number", "address")
+"""What a node bears."""
+
+DRAWN = (*MOVING, "gather", "reduce", "reducescatter")
+"""Collective operations whose steps are drawn."""
+
+KINDS = ("route", "paths", "fan", "cluster", "collective")
+"""What can be drawn in a network, one at a time."""
+
+NEEDS = {
+    "algorithm": ("route", "paths"),
+    "modes": ("route", "paths"),
+    "lanes": ("route", "paths"),
+    "waypoints": ("route",),
+    "root": ("collective",),
+    "step": ("collective",),
+    "ports": ("collective",),
+}
+"""Options that say more of what is drawn: what they are for."""
+
+
+class Drawing(Result):
+    """What is drawn in a picture; a notebook shows the picture.
+
+    Attributes
+    ----------
+    svg : str
+        The picture, as SVG.
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> drawing = hdnhw.picture("cube(2)")
+    >>> drawing.svg[:4], drawing.bytes == len(drawing.svg)
+    ('<svg', True)
+    """
+
+    def __init__(self, items: Any, svg: str, *, passed: bool) -> None:
+        super().__init__(items, passed=passed)
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What is to be drawn, by the names of the options of ``picture``."""
+
+    labels: str
+    route: tuple[NodeLike, NodeLike] | Sequence[NodeLike] | None
+    paths: tuple[NodeLike, NodeLike] | Sequence[NodeLike] | None
+    fan: NodeLike | Sequence[NodeLike] | None
+    cluster: NodeLike | None
+    collective: str | None
+    algorithm: str | None
+    dead_nodes: Sequence[NodeLike]
+    dead_channels: Sequence[str]
+    waypoints: int | None
+    root: NodeLike | None
+    step: str | int | None
+    ports: str | None
+    schedule: str | None
+    split: str | None
+    rules: Mapping[str, Any]
+
+    def faults(self, network: "Network") -> "Faults":
+        """Return what is dead."""
+        return dead_of(network, self.dead_nodes, self.dead_channels)
+
+
+_Part = tuple["Marks", dict[str, Any], bool]
+"""What is marked in a picture, what it shows, and whether all that was checked is true."""
+
+
+def picture(
+    spec: NetworkLike,
+    output: PathLike | None = None,
+    *,
+    labels: str = "number",
+    route: Sequence[NodeLike] | None = None,
+    paths: Sequence[NodeLike] | None = None,
+    fan: NodeLike | Sequence[NodeLike] | None = None,
+    cluster: NodeLike | None = None,
+    collective: str | None = None,
+    algorithm: str | None = None,
+    dead_nodes: Sequence[NodeLike] = (),
+    dead_channels: Sequence[str] = (),
+    waypoints: int | None = None,
+    root: NodeLike | None = None,
+    step: str | int | None = None,
+    ports: str | None = None,
+    schedule: str | None = None,
+    split: str | None = None,
+    **rules: Unpack[RuleOptions],
+) -> Drawing:
+    """Draw a network of up to 1024 nodes, or what goes on in it, as SVG.
+
+    Parameters
+    ----------
+    spec : str, NetworkSpec or Network
+    output : path, optional
+        File to write, .svg; without it the picture is returned alone.
+    labels : str
+        What a node bears: its ``number``, or its ``address`` as the papers write it.
+    route : two of int or str, optional
+        Draw the route from a node to another; where something on it is dead, and the way around.
+    paths : two of int or str, optional
+        Draw paths from a node to another that share no other node.
+    fan : int, str or up to two of these, optional
+        Draw paths from a node to different clusters of a dual-net: Algorithm 3 of the disjoint-path paper; with a
+        second node of the same cluster Algorithm 5: one path ends there.
+    cluster : int or str, optional
+        Draw the cross-edges that leave a node's cluster in a dual-net.
+    collective : str, optional
+        Draw what a schedule sends: ``broadcast``, ``scatter``, ``allgather``, ``exchange``, ``gather``, ``reduce`` or
+        ``reducescatter``.
+    algorithm : str, optional
+        Of the route or the paths, as of :func:`hdnhw.route` and :func:`hdnhw.paths`.
+    dead_nodes, dead_channels : sequence
+        See :func:`hdnhw.waypoints`.
+    waypoints : int, optional
+        Of a way around: most waypoints that a packet names (default 3).
+    root : int or str, optional
+        Of a schedule: source or destination, or the node whose messages, or whose result, alone are drawn.
+    step : int or str, optional
+        Of a schedule: draw this step alone, or some as ``0-3``.
+    ports : str, optional
+        Of a schedule: that a node uses in a step, ``one`` (default) or ``all``.
+    schedule, split : str, optional
+        Of a total exchange, see :func:`hdnhw.exchange`.
+    modes, lanes
+        Of the route or the paths, see :class:`hdnhw.RuleOptions`.
+
+    Returns
+    -------
+    Drawing
+        ``spec``, ``file``, ``bytes`` and what is drawn; `svg` is the picture, and `passed` whether paths are disjoint.
+
+    Raises
+    ------
+    SpecError
+        If the network is too large, or an option does not go with what is drawn.
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> drawing = hdnhw.picture("cube(2)", paths=(0, 3))
+    >>> drawing.paths
+    {'path 1': [0, 1, 3], 'path 2': [0, 2, 3]}
+    """
+    from hdnhw.files import check_output, replacing
+
+    if output is not None:
+        check_output("picture", Path(output), [".svg"])
+    asked = _Asked(
+        labels=labels,
+        route=route,
+        paths=paths,
+        fan=fan,
+        cluster=cluster,
+        collective=collective,
+        algorithm=algorithm,
+        dead_nodes=dead_nodes,
+        dead_channels=dead_channels,
+        waypoints=waypoints,
+        root=root,
+        step=step,
+        ports=ports,
+        schedule=schedule,
+        split=split,
+        rules=given(rules),
+    )
+    name, text, found, passed = _drawn(asked, spec)
+    if output is not None:
+        with replacing(Path(output)) as new:
+            new.write_text(text, encoding="utf-8")
+    head = {"spec": name, "file": None if output is None else str(output), "bytes": len(text)}
+    return Drawing(head | found, text, passed=passed)
+
+
+def _drawn(asked: _Asked, spec: NetworkLike) -> tuple[str, str, dict[str, Any], bool]:
+    """Return the name of a network, an SVG, what it shows, and whether all that was checked is true."""
+    from hdnhw.report.picture import network_svg
+
+    _check(asked)
+    network = network_of(spec)
+    if network.num_nodes > PICTURE_LIMIT:
+        raise SpecError(f"picture must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
+    if network.num_ports > PICTURE_PORTS:
+        raise SpecError(f"picture must have at most {PICTURE_PORTS} ports; {network.spec} has {network.num_ports}")
+    makers = {"route": _route, "paths": _paths, "fan": _fan, "cluster": _cluster, "collective": _collective}
+    kind = next((kind for kind in KINDS if getattr(asked, kind) is not None), None)
+    marks, found, passed = _plain(asked, network) if kind is None else makers[kind](asked, network)
+    return str(network.spec), network_svg(network, labels=asked.labels, marks=marks), found, passed
+
+
+def _check(asked: _Asked) -> None:
+    """Refuse options that say more of what is not drawn."""
+    kinds = [kind for kind in KINDS if getattr(asked, kind) is not None]
+    if len(kinds) > 1:
+        raise SpecError(f"--{kinds[1]} does not go with --{kinds[0]}")
+    values = {**vars(asked), **asked.rules}
+    for name, targets in NEEDS.items():
+        if values.get(name) is not None and not set(targets) & set(kinds):
+            raise SpecError(f"--{name} is for {' and '.join(f'--{target}' for target in targets)}")
+    for name in ("collective", "cluster"):
+        if name in kinds and (asked.dead_nodes or asked.dead_channels):
+            raise SpecError(f"--{name} knows of nothing dead: leave out --dead-nodes and --dead-channels")
+    for name in ("schedule", "split"):
+        if values[name] is not None and asked.collective != "exchange":
+            raise SpecError(f"--{name} is for --collective exchange")
+    known = ROUTE_ALGORITHMS if asked.route is not None else PATH_ALGORITHMS
+    if asked.algorithm not in (None, *known):
+        named = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise SpecError(f"algorithm of --{kinds[0]} must be {named}, not {asked.algorithm}")
+    choices = {"collective": DRAWN, "ports": ("one", "all"), "schedule": EXCHANGE_ORDERS, "split": SPLITS}
+    for name, allowed in {"labels": LABELS, **choices}.items():
+        if values[name] is not None:
+            check_choice(name, values[name], allowed)
+
+
+def _plain(asked: _Asked, network: "Network") -> _Part:
+    """Return the network alone, with what is dead."""
+    from hdnhw.report.marks import dead_marks
+
+    return dead_marks(network, asked.faults(network)), {}, True
+
+
+def _ends(network: "Network", kind: str, names: Sequence[NodeLike] | None) -> tuple[int, int]:
+    nodes = [node_of(network, name) for name in names or ()]
+    if len(nodes) != 2:
+        raise SpecError(f"--{kind} takes two nodes, not {len(nodes)}")
+    src, dst = nodes
+    if src == dst:
+        raise SpecError(f"source and destination must be two nodes, not both {src}")
+    return src, dst
+
+
+def _route(asked: _Asked, network: "Network") -> _Part:
+    """Return a route, and where something on it is dead a way around by waypoints."""
+    from hdnhw.report.marks import dead_marks, is_broken, path_marks
+
+    src, dst = _ends(network, "route", asked.route)
+    faults = asked.faults(network)
+    dead = dead_marks(network, faults)
+    hops = route_of(network, src, dst, asked.algorithm or "hop", asked.rules)
+    nodes = [*(node for node, _, _ in hops), dst]
+    drawn, reach = {"route": nodes}, "plain"
+    waypoints: list[int] = []
+    if is_broken(nodes, dead):
+        most = MOST_BY_DEFAULT if asked.waypoints is None else asked.waypoints
+        way = way_around(network, faults, src, dst, waypoints=most, rules=asked.rules)
+        reach, waypoints = way.reach, way.waypoints or []
+        if way.waypoints:
+            stops = [src, *way.waypoints, dst]
+            legs = [route_of(network, one, other, "hop", asked.rules) for one, other in pairwise(stops)]
+            drawn["way around"] = [*(node for leg in legs for node, _, _ in leg), dst]
+        else:
+            say(f"{network.spec}: no way around from {src} to {dst}: {reach}")
+    elif asked.waypoints is not None:
+        raise SpecError("--waypoints is for a way around what is dead; nothing on the route is")
+    return path_marks(drawn, [waypoints], dead), {"reach": reach, "waypoints": waypoints, "paths": drawn}, True
+
+
+def _paths(asked: _Asked, network: "Network") -> _Part:
+    """Return the disjoint paths between two nodes; those on which something is dead are broken."""
+    from hdnhw.report.marks import dead_marks, is_broken, path_marks
+    from hdnhw.topology.disjoint import fault_of_paths
+
+    src, dst = _ends(network, "paths", asked.paths)
+    dead = dead_marks(network, asked.faults(network))
+    algorithm, found = paths_of(network, src, dst, asked.algorithm)
+    fault = fault_of_paths(lambda node: network.neighbors(node).values(), src, dst, found)
+    waypoints = waypoints_of(network, found, asked.rules)["waypoints"] or []
+    drawn = {f"path {number}": path for number, path in enumerate(found, start=1)}
+    marks = path_marks(drawn, [some or [] for some in waypoints], dead)
+    result = {"algorithm": algorithm, "disjoint": fault is None, "fault": fault, "paths": drawn}
+    return marks, result | {"broken": [name for name, path in drawn.items() if is_broken(path, dead)]}, fault is None
+
+
+def _fan(asked: _Asked, network: "Network") -> _Part:
+    """Return the paths of Algorithm 3 from a node, whose ends should be in different clusters, or of Algorithm 5."""
+    from hdnhw.report.marks import dead_marks, path_marks
+    from hdnhw.rules.disjoint_literal import fan
+    from hdnhw.rules.path_faults import clusters_of
+    from hdnhw.topology.dualnet import DualNetwork
+
+    if not isinstance(network, DualNetwork) or not network.levels:
+        raise SpecError(f"--fan is for dual-nets over products, of a level or more; {network.spec} is none")
+    names = [asked.fan] if isinstance(asked.fan, (int, str)) else list(asked.fan or ())
+    if not 1 <= len(names) <= 2:
+        raise SpecError(f"--fan takes a node, or two, not {len(names)}")
+    node, *ends = [node_of(network, name) for name in names]
+    if ends and clusters_of(network, ends) != clusters_of(network, [node]):
+        raise SpecError(f"--fan takes two nodes of one cluster; {node} and {ends[0]} are in two")
+    found = fan(network, node, end=ends[0] if ends else None)
+    drawn = {f"path {number}": path for number, path in enumerate(found, start=1)}
+    return path_marks(drawn, (), dead_marks(network, asked.faults(network))), {"paths": drawn}, True
+
+
+def _cluster(asked: _Asked, network: "Network") -> _Part:
+    """Return the cross-edges of a cluster."""
+    from hdnhw.report.marks import cluster_marks
+    from hdnhw.topology.levels import LeveledNetwork
+
+    if not isinstance(network, LeveledNetwork) or not network.levels or asked.cluster is None:
+        raise SpecError(f"--cluster is for dual-nets of a level or more; {network.spec} is none")
+    marks = cluster_marks(network, node_of(network, asked.cluster))
+    return marks, {"edges": len(marks.traces[0].hops)}, True
+
+
+def _collective(asked: _Asked, network: "Network") -> _Part:
+    """Return the steps of a schedule."""
+    from hdnhw.collectives.executor import check_size, execute
+    from hdnhw.report.marks import step_marks
+
+    check_size(network)
+    whose = _whose(asked, network)
+    schedule = _schedule(asked, network, whose or 0)
+    steps = _steps(asked.step, len(schedule.steps))
+    sources = None if whose is None or asked.collective == "gather" else [whose]
+    counted = execute(schedule, all_port=asked.ports == "all", sources=sources)
+    marks = step_marks(schedule, counted, steps, whose)
+    sends = {trace.text: len(trace.hops) for trace in marks.traces}
+    result = {"op": asked.collective, "root": whose, "first": steps.start, "last": steps.stop - 1}
+    return marks, result | {"channels_used": sends}, True
+
+
+def _whose(asked: _Asked, network: "Network") -> int | None:
+    """Return the node at which a schedule begins or ends, or whose messages are drawn."""
+    if asked.root is not None:
+        return node_of(network, asked.root)
+    if asked.collective in ROOTED:
+        return 0
+    if asked.step is None:
+        what = "a reducescatter need --root, whose result is drawn"
+        if asked.collective in MOVING:
+            what = f"an {asked.collective} need --root, whose messages are drawn"
+        raise SpecError(f"all steps of {what}; or give --step")
+    return None
+
+
+def _schedule(asked: _Asked, network: "Network", root: int) -> Any:
+    from hdnhw.collectives.exchange import exchange_schedule
+    from hdnhw.collectives.operations import operation_schedule
+
+    all_port = asked.ports == "all"
+    if asked.collective != "exchange":
+        return operation_schedule(network, asked.collective or "", root=root, all_port=all_port)
+    order, split = asked.schedule or "cluster-first", asked.split or "destination"
+    return exchange_schedule(network, order, split=split, all_port=all_port)
+
+
+def _steps(asked: str | int | None, count: int) -> range:
+    """Return the steps that are drawn: one, or from one to another, or all."""
+    if asked is None:
+        return range(count)
+    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", str(asked), re.ASCII)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
+    if not 0 <= first <= last < count:
+        raise SpecError(f"step must be 0 to {count - 1}, or a range such as 0-{count - 1}, not {asked!r}")
+    return range(first, last + 1)

@@ -1,0 +1,291 @@
+"""Routes and disjoint paths, and the routing over all pairs."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Unpack
+
+from hdnhw.library.info import SEARCH_LIMIT, paper_addresses
+from hdnhw.library.options import NetworkLike, NodeLike, RuleOptions, given, network_of, node_of, spec_of
+from hdnhw.library.result import Result
+from hdnhw.progress import ProgressBar, say
+from hdnhw.spec import SpecError
+
+if TYPE_CHECKING:
+    from hdnhw.topology.network import Network
+
+__all__ = ["PATH_ALGORITHMS", "ROUTE_ALGORITHMS", "paths", "paths_of", "route", "route_of", "routing", "waypoints_of"]
+
+ROUTE_ALGORITHMS, PATH_ALGORITHMS = ("paper", "hop"), ("address", "short", "flow", "paper")
+"""Of routes, and of disjoint paths."""
+
+PATHS_LIMIT = 1024
+"""Most ports of a node between which ``paths`` are made: one for each."""
+
+FLOW_LIMIT, FLOW_WORK = 1 << 22, 1 << 29
+"""Most nodes in which ``paths`` looks for a flow, and ports that its searches look at: one search a port of a node."""
+
+
+def route(
+    spec: NetworkLike, src: NodeLike, dst: NodeLike, *, algorithm: str = "hop", **rules: Unpack[RuleOptions]
+) -> Result:
+    """Return one route.
+
+    Parameters
+    ----------
+    spec : str, NetworkSpec or Network
+    src, dst : int or str
+        Numbers or addresses of nodes.
+    algorithm : str
+        ``hop``, what the hardware does, or ``paper``: Algorithm 1 of the HDN paper, and on HSNs section 2.3 of the HSN
+        paper.
+    modes, lanes
+        Of the hop algorithm, see :class:`RuleOptions`.
+
+    Returns
+    -------
+    Result
+        ``algorithm``, ``hops``, ``nodes`` and their ``addresses`` and ``paper_addresses``, ``ports`` and virtual
+        channels ``vcs`` of the hops (None of the papers' algorithms).
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> found = hdnhw.route("rdn(cube(2), 1)", 2, "1.3/0.1")
+    >>> found.nodes, found.ports
+    ([2, 3, 28, 29], ['dim1', 'cross1', 'dim1'])
+    """
+    network = network_of(spec)
+    if algorithm not in ROUTE_ALGORITHMS:
+        raise SpecError(f"algorithm must be {' or '.join(ROUTE_ALGORITHMS)}, not {algorithm!r}")
+    first, last = node_of(network, src), node_of(network, dst)
+    hops = route_of(network, first, last, algorithm, given(rules))
+    nodes = [*(node for node, _, _ in hops), last]
+    is_paper = algorithm == "paper"
+    return Result(
+        {
+            "algorithm": _paper_algorithm(network) if is_paper else algorithm,
+            "hops": len(hops),
+            "nodes": nodes,
+            "addresses": [network.format_node(node) for node in nodes],
+            "paper_addresses": paper_addresses(network, nodes),
+            "ports": [port for _, port, _ in hops],
+            "vcs": None if is_paper else [vc for _, _, vc in hops],
+        }
+    )
+
+
+def route_of(
+    network: "Network", src: int, dst: int, algorithm: str, rules: Mapping[str, Any]
+) -> list[tuple[int, str, int | None]]:
+    """Return the hops of a route: node, port, and virtual channel where the algorithm has any.
+
+    Parameters
+    ----------
+    network : Network
+    src, dst : int
+    algorithm : str
+        One of :data:`ROUTE_ALGORITHMS`.
+    rules : dict
+        Those of :class:`RuleOptions` that are given, for the hop algorithm.
+    """
+    from hdnhw.rules.of_network import rule_of
+
+    if algorithm != "paper":
+        return [(node, network.ports[port].name, vc) for node, port, vc in rule_of(network, **rules).route(src, dst)]
+    if rules:
+        raise SpecError("modes and lanes belong to the hop algorithm, not to the paper's")
+    return [
+        (here, next(name for name, other in network.neighbors(here).items() if other == there), None)
+        for here, there in pairwise(_paper_route(network, src, dst))
+    ]
+
+
+def _paper_route(network: "Network", src: int, dst: int) -> list[int]:
+    """Return the nodes of the papers' route."""
+    from hdnhw.rules.algorithm1 import algorithm1_route
+    from hdnhw.rules.swapped_route import swapped_route
+    from hdnhw.topology.swapped import SwappedNetwork
+
+    return (swapped_route if isinstance(network, SwappedNetwork) else algorithm1_route)(network, src, dst)
+
+
+def _paper_algorithm(network: "Network") -> str:
+    from hdnhw.topology.swapped import SwappedNetwork
+
+    return "HSN paper, section 2.3" if isinstance(network, SwappedNetwork) else "HDN paper, Algorithm 1"
+
+
+def paths(
+    spec: NetworkLike, src: NodeLike, dst: NodeLike, *, algorithm: str | None = None, **rules: Unpack[RuleOptions]
+) -> Result:
+    """Return paths between two nodes that share no other node.
+
+    Parameters
+    ----------
+    spec : str, NetworkSpec or Network
+    src, dst : int or str
+        Numbers or addresses of nodes.
+    algorithm : str or None
+        ``address``, by address arithmetic; ``short``, the same made shorter by a flow over a small part of the network
+        (default); ``flow``, over all of it (default for networks of other kinds); ``paper``, the disjoint-path paper's
+        Algorithm 6 as printed.
+    modes, lanes
+        See :class:`RuleOptions`.
+
+    Returns
+    -------
+    Result
+        ``paths``, a list of nodes each, their figures and the waypoints by which the routing follows them, as
+        docs/paths.md describes them; `passed` is whether they are disjoint.
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> hdnhw.paths("cube(2)", 0, 3).paths
+    [[0, 1, 3], [0, 2, 3]]
+    """
+    from hdnhw.topology.disjoint import fault_of_paths
+
+    network = network_of(spec)
+    if algorithm not in (None, *PATH_ALGORITHMS):
+        raise SpecError(f"algorithm must be {' or '.join(PATH_ALGORITHMS)}, not {algorithm!r}")
+    first, last = node_of(network, src), node_of(network, dst)
+    algorithm, found = paths_of(network, first, last, algorithm)
+    fault = fault_of_paths(lambda node: network.neighbors(node).values(), first, last, found)
+    hops = [len(path) - 1 for path in found]
+    return Result(
+        {
+            "spec": str(network.spec),
+            "algorithm": algorithm,
+            "src": first,
+            "dst": last,
+            "count": len(found),
+            "max_hops": max(hops, default=0),
+            "total_hops": sum(hops),
+            **_case_and_bounds(network, first, last),
+            "disjoint": fault is None,
+            "fault": fault,
+            "paths": found,
+            **waypoints_of(network, found, given(rules)),
+        },
+        passed=fault is None,
+    )
+
+
+def _case_and_bounds(network: "Network", src: int, dst: int) -> dict[str, Any]:
+    """Return the disjoint-path paper's case of two nodes and how long its paths, and ours, can be; null elsewhere."""
+    from hdnhw.rules.disjoint import is_addressable, length_bound
+    from hdnhw.rules.disjoint_literal import length_bounds
+    from hdnhw.rules.path_faults import case_of
+
+    if not is_addressable(network) or not network.levels:
+        return dict.fromkeys(("case", "paper_bound", "corrected_bound", "address_bound"))
+    bounds = length_bounds(network)
+    return {
+        "case": case_of(network, src, dst),
+        "paper_bound": bounds["printed"],
+        "corrected_bound": bounds["with SN^1"],
+        "address_bound": length_bound(network),
+    }
+
+
+def paths_of(network: "Network", src: int, dst: int, algorithm: str | None) -> tuple[str, list[list[int]]]:
+    """Return paths between two nodes, and the algorithm, one of :data:`PATH_ALGORITHMS`; the default if None."""
+    from hdnhw.rules import disjoint
+    from hdnhw.rules.disjoint_literal import literal_routes
+
+    if len(network.ports) > PATHS_LIMIT:
+        raise SpecError(f"paths need at most {PATHS_LIMIT} ports a node; {network.spec} has {len(network.ports)}")
+    if algorithm is None:
+        algorithm = "short" if disjoint.is_addressable(network) else "flow"
+    makers = {
+        "address": disjoint.disjoint_routes,
+        "short": disjoint.short_routes,
+        "paper": literal_routes,
+        "flow": _flow_paths,
+    }
+    return algorithm, makers[algorithm](network, src, dst)
+
+
+def waypoints_of(network: "Network", found: list[list[int]], rules: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how the table-free routing follows the paths, null where the network has none."""
+    from hdnhw.rules.path_waypoints import waypoints_along
+    from hdnhw.rules.plan import plan
+
+    try:
+        made = plan(network.spec, **rules)
+    except SpecError as error:
+        if rules:
+            raise
+        say(str(error))
+        return {"modes": None, "max_waypoints": None, "waypoints": None}
+    chosen = [waypoints_along(made, path) for path in found]
+    counts = [len(some) for some in chosen if some is not None]
+    most = max(counts, default=0) if len(counts) == len(chosen) else None
+    return {"modes": made.modes, "max_waypoints": most, "waypoints": chosen}
+
+
+def _flow_paths(network: "Network", src: int, dst: int) -> list[list[int]]:
+    from hdnhw.topology.disjoint import shortest_disjoint_paths
+    from hdnhw.topology.metrics import neighbor_table
+
+    if network.num_nodes > FLOW_LIMIT:
+        raise SpecError(f"paths by a flow need at most {FLOW_LIMIT} nodes; {network.spec} has {network.num_nodes}")
+    work = network.num_ports * len(network.ports)
+    if work > FLOW_WORK:
+        raise SpecError(
+            f"paths by a flow need at most {FLOW_WORK} ports in all, for each of a node's; {network.spec} has {work}"
+        )
+    return shortest_disjoint_paths(neighbor_table(network), src, dst)
+
+
+def routing(spec: NetworkLike, **rules: Unpack[RuleOptions]) -> Result:
+    """Return the figures of the routing over all pairs, and its proof.
+
+    Parameters
+    ----------
+    spec : str, NetworkSpec or Network
+    modes, lanes
+        See :class:`RuleOptions`.
+
+    Returns
+    -------
+    Result
+        As docs/metrics.md describes it.
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> found = hdnhw.routing("rdn(cube(2), 1)")
+    >>> found.cdg_acyclic, found.num_vcs, found.saturation_bound
+    (True, 2, 0.775)
+    """
+    from hdnhw.rules.plan import plan
+    from hdnhw.rules.statistics import routing_statistics
+
+    named = spec_of(spec)
+    nodes = network_of(named).num_nodes
+    if nodes > SEARCH_LIMIT:
+        raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {named} has {nodes}")
+    made = plan(named, **given(rules))
+    with ProgressBar() as bar:
+        statistics = routing_statistics(made, progress=partial(bar.show, "routing"))
+    if not statistics.exhaustive:
+        say(f"{named}: {statistics.pairs} of all pairs routed, destinations evenly spread")
+    names = [port.name for port in made.network.ports]
+    return Result(
+        {
+            "spec": str(named),
+            "modes": made.modes,
+            "lanes": made.lanes,
+            **asdict(statistics),
+            "cdg_channels": made.proof.channels,
+            "cdg_edges": made.proof.edges,
+            "cdg_acyclic": made.proof.acyclic,
+            "proof": str(made.proof),
+            "num_vcs": made.max_vcs,
+            "num_vcs_of_port": dict(zip(names, made.num_vcs, strict=True)),
+        }
+    )

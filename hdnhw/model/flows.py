@@ -1,0 +1,73 @@
+"""Latency by flow: of the messages from one node to another, how many there were and how long they took."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.model.columns import check_columns, write_columns
+from hdnhw.spec import SpecError
+
+__all__ = ["MOST_FLOW_NODES", "Flows", "check_flows", "write_flows"]
+
+MOST_FLOW_NODES = 1 << 11
+"""Of a network whose flows are told apart: there are as many as pairs of nodes."""
+
+Integers = npt.NDArray[np.int64]
+Packets = npt.NDArray[np.int32]
+
+
+class Flows:
+    """Latencies of messages by source and destination, in cycles from creation to the last tail.
+
+    Parameters
+    ----------
+    nodes : int
+        With a terminal.
+
+    Attributes
+    ----------
+    nodes : int
+    messages, total, most : ndarray of int64, shape (nodes * nodes,)
+        Of source s and destination d at ``s * nodes + d``: how many, the sum of their latencies, the longest.
+
+    Raises
+    ------
+    SpecError
+        If there are too many nodes.
+    """
+
+    def __init__(self, nodes: int) -> None:
+        if nodes > MOST_FLOW_NODES:
+            raise SpecError(f"flows are told apart on at most {MOST_FLOW_NODES} nodes, not {nodes}")
+        self.nodes = nodes
+        self.messages, self.total, self.most = np.zeros((3, nodes * nodes), np.int64)
+
+    def add(self, source: Packets, destination: Packets, latency: Packets) -> None:
+        """Count messages."""
+        flow = source.astype(np.int64) * self.nodes + destination
+        self.messages += np.bincount(flow, minlength=len(self.messages))
+        self.total += np.bincount(flow, weights=latency, minlength=len(self.messages)).astype(np.int64)
+        np.maximum.at(self.most, flow, latency)
+
+
+def check_flows(path: Path) -> None:
+    """Raise SpecError unless :func:`write_flows` can write a file of this name."""
+    check_columns("flows", path)
+
+
+def write_flows(flows: Flows, path: Path) -> None:
+    """Write a row for each pair of nodes that had messages, in the order of sources and then of destinations.
+
+    Columns are ``source``, ``destination``, ``messages``, and of their latencies, in cycles, ``mean`` and ``max``.
+    """
+    flow = np.flatnonzero(flows.messages)
+    messages = flows.messages[flow]
+    columns = {
+        "source": flow // flows.nodes,
+        "destination": flow % flows.nodes,
+        "messages": messages,
+        "mean": flows.total[flow] / messages,
+        "max": flows.most[flow],
+    }
+    write_columns(columns, path)

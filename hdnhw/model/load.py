@@ -1,0 +1,91 @@
+"""What is offered to a fabric, and how long it is measured."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+from hdnhw.spec import SpecError
+from hdnhw.topology.network import Network
+from hdnhw.traffic.load import Load
+
+__all__ = ["BATCHES", "LEAST_RATE", "MOST_CYCLES", "LoadSpec"]
+
+BATCHES = 20
+"""Of the interval, for the confidence of its mean latency."""
+
+LEAST_RATE, MOST_CYCLES = 1e-9, 500_000_000
+"""Of a load: flits a node and cycle; cycles of the interval and of the warm-up, so that all fit into 31 bits."""
+
+_TEXT, _COUNT = (str, "text"), (Integral, "an integer")
+_KINDS: dict[str, tuple[type, str]] = {
+    "pattern": _TEXT,
+    "injection": _TEXT,
+    "lengths": _TEXT,
+    "rate": (Real, "a number"),
+    "cycles": _COUNT,
+    "warmup": _COUNT,
+    "seed": _COUNT,
+}
+"""Of the members of a load: what each is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadSpec:
+    """What is offered, and how long it is measured.
+
+    Attributes
+    ----------
+    pattern : str
+        See :func:`hdnhw.traffic.patterns.parse_pattern`.
+    injection : str
+        See :func:`hdnhw.traffic.injection.parse_injection`.
+    lengths : str or None
+        Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
+    rate : float
+        Flits of packets a node and cycle, 1e-9 to 1.
+    cycles : int
+        Cycles of the interval that is measured, 20 to 500,000,000.
+    warmup : int or None
+        Cycles before it, up to 500,000,000; None to find out, see :func:`measure`.
+    seed : int
+
+    Raises
+    ------
+    TypeError
+        If a member is of another type.
+    SpecError
+        If a member is out of range.
+    """
+
+    pattern: str = "uniform"
+    injection: str = "bernoulli"
+    lengths: str | None = None
+    rate: float = 0.1
+    cycles: int = 10_000
+    warmup: int | None = None
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name, (kind, what) in _KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind) and not (value is None and name in ("lengths", "warmup")):
+                raise TypeError(f"{name} must be {what}, not {value!r}")
+        if not LEAST_RATE <= self.rate <= 1:
+            raise SpecError(f"rate must be {LEAST_RATE} to 1 flit a node and cycle, not {self.rate}")
+        if not BATCHES <= self.cycles <= MOST_CYCLES:
+            raise SpecError(f"cycles must be {BATCHES} to {MOST_CYCLES}, not {self.cycles}")
+        if self.warmup is not None and not 0 <= self.warmup <= MOST_CYCLES:
+            raise SpecError(f"warmup must be 0 to {MOST_CYCLES} cycles, not {self.warmup}")
+        if self.seed < 0:
+            raise SpecError(f"seed must be at least 0, not {self.seed}")
+
+    def on(self, network: Network, packet_length: int, *, anew: bool = False) -> Load:
+        """Return what is created on a network with packets of so many flits; `anew`: other messages of this seed."""
+        return Load(
+            network,
+            packet_length,
+            pattern=self.pattern,
+            injection=self.injection,
+            lengths=self.lengths,
+            rate=self.rate,
+            seed=(self.seed, 1) if anew else self.seed,
+        )

@@ -1,0 +1,66 @@
+"""Endpoints: rules of their streams, what sender and granter of AXI4-Stream make of frames, and barriers of engines."""
+
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from pathlib import Path
+
+from hdnhw.proofs.barrier import BarrierRig
+from hdnhw.proofs.finding import Finding
+from hdnhw.proofs.grants import GranterRig
+from hdnhw.proofs.packets import SenderRig
+from hdnhw.proofs.rig import Rig
+from hdnhw.proofs.search import PROOF_ROOT, answer_of
+from hdnhw.proofs.streams import StreamRig, streams_of
+from hdnhw.spec import BARRIER, AxiStreamSpec, CollectiveSpec
+from hdnhw.verilog.fabric import EmittedFabric
+
+__all__ = ["PROPERTIES", "prove_endpoints"]
+
+PROPERTIES = ("streams", "packets", "grants", "barrier")
+"""Those of endpoints."""
+
+
+def prove_endpoints(
+    fabric: EmittedFabric,
+    *,
+    seconds: float,
+    root: Path = PROOF_ROOT,
+    say: Callable[[str], None] = lambda _: None,
+    properties: Collection[str] = PROPERTIES,
+) -> Iterator[Finding]:
+    """Prove what is claimed of the endpoint of a fabric; where there is none, nothing is found.
+
+    Parameters
+    ----------
+    fabric : EmittedFabric
+    seconds : float
+        After so many, a search is given up; there is one for each stream, the sender, the granter, and the barrier.
+    root : Path
+        A folder in which answers are kept.
+    say : callable
+        Is told what goes on.
+    properties : collection of str
+        Which of :data:`PROPERTIES` are looked at.
+    """
+    if fabric.endpoints is None:
+        return
+    module = fabric.endpoints.modules.unit
+    for name, part, make in _parts(fabric):
+        if name in properties:
+            said = f"stream {part}" if name == "streams" else part
+            say(f"{module}: {said}, at most {seconds:g} seconds ...")
+            _, answer = answer_of(make, seconds=seconds, root=root)
+            yield answer.finding(name, module, part)
+
+
+def _parts(fabric: EmittedFabric) -> Iterator[tuple[str, str, Callable[[], Rig]]]:
+    """Yield each property, the part of the endpoint that has it, and what makes the rig."""
+    for stream in streams_of(fabric):
+        yield "streams", stream, partial(StreamRig, fabric, stream)
+    if isinstance(fabric.machine.spec.endpoints, AxiStreamSpec):
+        yield "packets", "sender", partial(SenderRig, fabric)
+        if fabric.machine.frame_pool.grants:
+            yield "grants", "granter", partial(GranterRig, fabric)
+    endpoints = fabric.machine.spec.endpoints
+    if isinstance(endpoints, CollectiveSpec) and BARRIER in endpoints.operations:
+        yield "barrier", "barrier", partial(BarrierRig, fabric)

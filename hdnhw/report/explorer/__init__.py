@@ -1,0 +1,1 @@
+"""A page on which a network is explored: what it holds, and the scripts that show it."""

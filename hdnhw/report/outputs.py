@@ -1,0 +1,55 @@
+"""The files into which a command draws what it has found: a figure, and a page with figure, tables and options."""
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from hdnhw.files import check_distinct, replacing
+from hdnhw.report.figure import check_plot, save_figure
+from hdnhw.report.page import Sheet, check_page, page_of, shown
+
+__all__ = ["Outputs"]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that were asked for, looked at before the work.
+
+    Attributes
+    ----------
+    plot, html : path or None
+    command : str
+        What makes them: a command line, or the name of a function.
+
+    Raises
+    ------
+    SpecError
+        If one cannot be written, or both are the same.
+    """
+
+    plot: str | PathLike[str] | None
+    html: str | PathLike[str] | None
+    command: str
+
+    def __post_init__(self) -> None:
+        files = {"--plot": self.plot, "--html": self.html}
+        check_distinct({name: path if path is None else str(path) for name, path in files.items()})
+        if self.plot is not None:
+            check_plot(Path(self.plot))
+        if self.html is not None:
+            check_page(Path(self.html))
+
+    @property
+    def are_asked(self) -> bool:
+        """Whether there is any."""
+        return self.plot is not None or self.html is not None
+
+    def write(self, sheet: Sheet) -> None:
+        """Write a sheet to the files that were asked for; below a plot stand its options and the command."""
+        if self.plot is not None:
+            said = "; ".join(f"{name}: {shown(value)}" for name, value in sheet.options.items() if value is not None)
+            save_figure(sheet.draw(), Path(self.plot), [*([said] if said else []), self.command])
+        if self.html is not None:
+            page = page_of(sheet, self.command)
+            with replacing(Path(self.html)) as new:
+                new.write_text(page, encoding="utf-8")

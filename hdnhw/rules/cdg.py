@@ -1,0 +1,195 @@
+"""The channel dependency graph of a routing rule, built in full, and the search for a cycle in it.
+
+A vertex is a virtual channel (node, port, vc); there is an edge from one to the next if some packet, from any source to
+any destination, holds the first while it waits for the second (Dally and Seitz, 1987). Acyclic means deadlock-free.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.kernels import interpreted, kernel
+from hdnhw.rules.compiled import ROUTE, VC_SHIFT, compile_rule, interpret_rule
+from hdnhw.rules.errors import RuleError
+from hdnhw.rules.hop import HopRule
+from hdnhw.rules.table import TableRule
+from hdnhw.spec import SpecError
+from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.metrics import neighbor_table
+
+__all__ = ["DependencyGraph", "build_dependency_graph"]
+
+MOST_DEPENDENCIES = 1 << 31
+"""Pairs of virtual channels that meet at a router, of all routers: as many bytes, twice."""
+
+
+@dataclass(frozen=True)
+class DependencyGraph:
+    """The virtual channels a rule uses and their dependencies.
+
+    Attributes
+    ----------
+    num_ports, num_vcs : int
+        Network ports a node; most virtual channels of any port.
+    used : ndarray of uint8, shape (nodes, ports * num_vcs)
+        Whether virtual channel ``port * num_vcs + vc`` leaving the node carries any packet.
+    depends : ndarray of uint8, shape (nodes, ports * num_vcs, ports * num_vcs)
+        Whether a packet that leaves the node by the first virtual channel leaves the next node by the second.
+    turns : ndarray of uint8, shape (nodes, ports * num_vcs + 1, ports * num_vcs + 1)
+        Whether a packet comes in by the first virtual channel, ``port * num_vcs + vc`` (the last index is injection),
+        and leaves by the second (ejection).
+    neighbors : ndarray of int32, shape (nodes, ports)
+    """
+
+    num_ports: int
+    num_vcs: int
+    used: npt.NDArray[np.uint8]
+    depends: npt.NDArray[np.uint8]
+    turns: npt.NDArray[np.uint8]
+    neighbors: npt.NDArray[np.int32]
+
+    @property
+    def num_channels(self) -> int:
+        """Virtual channels that carry some packet."""
+        return int(self.used.sum())
+
+    @property
+    def num_edges(self) -> int:
+        """Dependencies between them."""
+        return int(self.depends.sum(dtype=np.int64))
+
+    def find_cycle(self) -> list[tuple[int, int, int]] | None:
+        """Return virtual channels (node, port, vc), each waiting for the next and the last for the first, or None."""
+        with interpreted(self.depends.size):
+            left = _remove_sources(self.depends, self.neighbors, self.num_vcs)
+        waiting = np.argwhere(left & self.used)
+        if not len(waiting):
+            return None
+        # Every channel that is left has a holder that is left too, so a walk backwards must close a cycle.
+        holders: dict[tuple[int, int], tuple[int, int]] = {}
+        remaining = {(int(node), int(channel)) for node, channel in waiting}
+        for node, channel in remaining:
+            target = int(self.neighbors[node, channel // self.num_vcs])
+            for following in np.flatnonzero(self.depends[node, channel]):
+                if (target, int(following)) in remaining:
+                    holders[target, int(following)] = (node, channel)
+        walk, place = [], next(iter(sorted(holders)))
+        while place not in walk:
+            walk.append(place)
+            place = holders[place]
+        cycle = walk[walk.index(place) :][::-1]
+        return [(node, channel // self.num_vcs, channel % self.num_vcs) for node, channel in cycle]
+
+
+@kernel(
+    f"int64({ROUTE}, int64[::1], int32[:, ::1], int64[::1], int64, int64, "
+    "uint8[:, ::1], uint8[:, :, ::1], uint8[:, :, ::1])"
+)
+def _follow(
+    route: Any,
+    address: Any,
+    neighbors: Any,
+    opposite: Any,
+    terminals: int,
+    num_vcs: int,
+    used: Any,
+    depends: Any,
+    turns: Any,
+) -> Any:
+    """Take every hop to every terminal; return -1, or source * nodes + destination of the first bad one."""
+    nodes, ports = neighbors.shape
+    mask, local = (1 << VC_SHIFT) - 1, neighbors.shape[1] * num_vcs
+    for dst in range(terminals):
+        for cur in range(nodes):
+            hop = route(address[cur], address[dst])
+            port = hop & mask
+            vc = hop >> VC_SHIFT
+            if port > ports or (port == ports) != (cur == dst) or vc >= num_vcs:
+                return cur * nodes + dst
+            if port == ports:
+                turns[cur, local, local] = 1
+                continue
+            turns[cur, local, port * num_vcs + vc] = 1
+            following = neighbors[cur, port]
+            if following < 0:
+                return cur * nodes + dst
+            used[cur, port * num_vcs + vc] = 1
+            onward = route(address[following], address[dst])
+            next_port = onward & mask
+            if next_port > ports or (onward >> VC_SHIFT) >= num_vcs:
+                return following * nodes + dst
+            arrival = opposite[port] * num_vcs + vc
+            if next_port == ports:
+                turns[following, arrival, local] = 1
+                continue
+            departure = next_port * num_vcs + (onward >> VC_SHIFT)
+            turns[following, arrival, departure] = 1
+            depends[cur, port * num_vcs + vc, departure] = 1
+    return -1
+
+
+@kernel("uint8[:, ::1](uint8[:, :, ::1], int32[:, ::1], int64)")
+def _remove_sources(depends: Any, neighbors: Any, num_vcs: int) -> Any:
+    """Remove channels that nothing waits for until none is left; return the ones that cannot be removed."""
+    nodes, channels, _ = depends.shape
+    waiting = np.zeros((nodes, channels), np.int64)
+    for node in range(nodes):
+        for channel in range(channels):
+            target = neighbors[node, channel // num_vcs]
+            for following in range(channels):
+                if depends[node, channel, following]:
+                    waiting[target, following] += 1
+    left = np.ones((nodes, channels), np.uint8)
+    stack = np.empty(nodes * channels, np.int64)
+    size = 0
+    for node in range(nodes):
+        for channel in range(channels):
+            if waiting[node, channel] == 0:
+                stack[size] = node * channels + channel
+                size += 1
+    while size:
+        size -= 1
+        node, channel = stack[size] // channels, stack[size] % channels
+        left[node, channel] = 0
+        target = neighbors[node, channel // num_vcs]
+        for following in range(channels):
+            if depends[node, channel, following]:
+                waiting[target, following] -= 1
+                if waiting[target, following] == 0:
+                    stack[size] = target * channels + following
+                    size += 1
+    return left
+
+
+def build_dependency_graph(rule: HopRule | TableRule) -> DependencyGraph:
+    """Build the full channel dependency graph by taking every hop from every node to every destination.
+
+    Raises
+    ------
+    RuleError
+        If a hop leaves the network or its virtual channels, or a packet stops anywhere but at its destination.
+    SpecError
+        If the graph would be too large.
+    """
+    network = rule.network
+    nodes, ports, num_vcs = network.num_nodes, len(network.ports), max(rule.num_vcs, default=1)
+    channels = ports * num_vcs
+    if nodes * channels * channels > MOST_DEPENDENCIES:
+        raise SpecError(
+            f"routing of {network.spec} is not proved deadlock-free: the dependencies of {nodes} nodes with {channels} "
+            "virtual channels each are too many"
+        )
+    neighbors = neighbor_table(network)
+    used = np.zeros((nodes, channels), np.uint8)
+    depends = np.zeros((nodes, channels, channels), np.uint8)
+    turns = np.zeros((nodes, channels + 1, channels + 1), np.uint8)
+    address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
+    opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
+    with interpreted(nodes * nodes) as plain:
+        route = interpret_rule(rule) if plain else compile_rule(rule)
+        bad = _follow(route, address, neighbors, opposite, network.num_terminals, num_vcs, used, depends, turns)
+    if bad >= 0:
+        raise RuleError(f"rule of {network.spec} takes no valid hop at node {bad // nodes} to {bad % nodes}")
+    return DependencyGraph(ports, num_vcs, used, depends, turns, neighbors)

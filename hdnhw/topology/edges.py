@@ -1,0 +1,185 @@
+"""Networks that are lists of edges: any graph, with switches that have no terminal if need be.
+
+Ports come from a proper colouring of the edges: an edge is behind the port of its colour at both ends, so that a port
+is seen as the same one from the other end, as in the networks that are given by arithmetic.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.spec import NetworkSpec
+from hdnhw.topology.graph import Digits, Network, Port, own_inverses
+
+__all__ = ["EdgeNetwork", "colour_edges", "network_of_edges"]
+
+TRIES = 64
+"""Pairs of colours by which room is made for an edge, before there is one colour more."""
+
+
+def colour_edges(num_nodes: int, edges: Iterable[tuple[int, int]]) -> npt.NDArray[np.int32]:
+    """Colour edges so that no two at a node have the same colour.
+
+    A graph of degree d needs d colours or d + 1 (Vizing, 1964); where both ends have no common free colour, a path of
+    two colours is exchanged (Kempe), which always works in graphs without odd cycles. Others may get a few more.
+
+    Parameters
+    ----------
+    num_nodes : int
+    edges : iterable of (int, int)
+        Each edge once.
+
+    Returns
+    -------
+    ndarray of int32, shape (num_nodes, colours)
+        The node at the other end of the edge of each colour, -1 where there is none.
+
+    Examples
+    --------
+    >>> colour_edges(3, [(0, 1), (0, 2), (1, 2)]).tolist()
+    [[1, 2, -1], [0, -1, 2], [-1, 0, 1]]
+    """
+    listed = [(int(one), int(other)) for one, other in edges]
+    degrees = np.bincount(np.array(listed, np.int64).reshape(-1), minlength=num_nodes)
+    colours = int(degrees.max(initial=0))
+    behind: list[dict[int, int]] = [{} for _ in range(num_nodes)]
+    for one, other in listed:
+        colour = _room(behind, one, other, colours)
+        if colour == colours:
+            colours += 1
+        behind[one][colour], behind[other][colour] = other, one
+    table = np.full((num_nodes, colours), -1, np.int32)
+    for node, row in enumerate(behind):
+        for colour, end in row.items():
+            table[node, colour] = end
+    return table
+
+
+def _room(behind: list[dict[int, int]], one: int, other: int, colours: int) -> int:
+    """Return a colour that is free at both ends of an edge, made so if need be; `colours` if that does not work."""
+    for colour in range(colours):
+        if colour not in behind[one] and colour not in behind[other]:
+            return colour
+    free = [[colour for colour in range(colours) if colour not in behind[node]] for node in (one, other)]
+    pairs = ((a, b) for a in free[0] for b in free[1])
+    for (a, b), _ in zip(pairs, range(TRIES), strict=False):
+        path = list(_path(behind, other, a, b))
+        if path[-1] != one:
+            _exchange(behind, path, a, b)
+            return a
+    return colours
+
+
+def _path(behind: list[dict[int, int]], node: int, a: int, b: int) -> Iterator[int]:
+    """Yield the nodes of the path of colours a, b, a, ... from a node that has no edge of colour b."""
+    yield node
+    while a in behind[node]:
+        node = behind[node][a]
+        yield node
+        a, b = b, a
+
+
+def _exchange(behind: list[dict[int, int]], path: Sequence[int], a: int, b: int) -> None:
+    """Exchange two colours on a path whose first edge has colour a."""
+    ends = list(pairwise(path))
+    for place, (one, other) in enumerate(ends):
+        colour = (a, b)[place % 2]
+        del behind[one][colour], behind[other][colour]
+    for place, (one, other) in enumerate(ends):
+        colour = (b, a)[place % 2]
+        behind[one][colour], behind[other][colour] = other, one
+
+
+class EdgeNetwork(Network):
+    """A network given by the neighbours of its nodes.
+
+    Parameters
+    ----------
+    spec : NetworkSpec
+    table : ndarray of int32, shape (num_nodes, ports)
+        The node behind each port, -1 where there is none.
+    ports : sequence of Port
+    num_terminals : int, optional
+        Nodes with a terminal, which come first; all if omitted.
+    diameter : int, optional
+        As the literature gives it.
+    names : sequence of str, optional
+        Of the nodes, where they have others than their numbers.
+    """
+
+    def __init__(
+        self,
+        spec: NetworkSpec,
+        table: npt.NDArray[np.int32],
+        ports: Sequence[Port],
+        *,
+        num_terminals: int | None = None,
+        diameter: int | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
+        self.spec, self.table, self.ports, self.radices = spec, table, tuple(ports), (len(table),)
+        self._num_terminals, self._diameter, self._names = num_terminals, diameter, tuple(names)
+
+    @property
+    def num_terminals(self) -> int:
+        """Number of nodes that have a terminal; they come first."""
+        return self.num_nodes if self._num_terminals is None else self._num_terminals
+
+    @property
+    def digit_names(self) -> tuple[str, ...]:
+        """``node``."""
+        return ("node",)
+
+    @property
+    def node_symmetric(self) -> None:
+        """Not known."""
+        return None
+
+    @property
+    def diameter_formula(self) -> int | None:
+        """What the literature says, if it does."""
+        return self._diameter
+
+    def move(self, digits: Digits, port: int) -> Digits:
+        """Return the neighbour behind `port`."""
+        (node,) = digits
+        found = self.table[node, port]
+        return (int(found) if found.ndim == 0 else found.astype(np.int64),)
+
+    def has_port(self, digits: Digits, port: int) -> Any:
+        """Return whether the node has an edge behind `port`."""
+        found = self.table[digits[0], port] >= 0
+        return bool(found) if found.ndim == 0 else found
+
+    def port_count(self, port: int) -> int:
+        """Return how many nodes have `port`."""
+        return int((self.table[:, port] >= 0).sum()) if port < len(self.ports) else 0
+
+    @cached_property
+    def port_sets(self) -> frozenset[tuple[int, ...]]:
+        """The distinct sets of ports that nodes have."""
+        sets = np.unique(self.table >= 0, axis=0)
+        return frozenset(tuple(np.flatnonzero(row).tolist()) for row in sets)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self._names)}
+
+    def paper_address(self, node: int) -> str:
+        """Return the name of a node."""
+        return self._names[self.check_node(node)] if self._names else self.format_node(node)
+
+    def parse_node(self, text: str) -> int:
+        """Read the name of a node, or its number."""
+        found = self._numbers.get(text)
+        return super().parse_node(text) if found is None else found
+
+
+def network_of_edges(spec: NetworkSpec, num_nodes: int, edges: Iterable[tuple[int, int]], **known: Any) -> EdgeNetwork:
+    """Return the network of a list of edges; what else is known goes to :class:`EdgeNetwork`."""
+    table = colour_edges(num_nodes, edges)
+    return EdgeNetwork(spec, table, own_inverses(f"port{colour}" for colour in range(table.shape[1])), **known)

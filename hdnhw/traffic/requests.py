@@ -1,0 +1,135 @@
+"""Requests and replies: a node has at most a window of requests without a reply, as a processor with its misses has.
+
+References
+----------
+.. [1] Dally and Towles, Principles and Practices of Interconnection Networks, section 23.1: open and closed loop.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.spec import SpecError
+from hdnhw.topology.network import Network
+from hdnhw.traffic.lengths import MOST_FLITS
+from hdnhw.traffic.patterns import parse_pattern
+from hdnhw.traffic.trace import Trace
+
+__all__ = ["RequestSpec", "Requests", "make_requests"]
+
+MOST_MESSAGES = 1 << 25
+"""Requests and replies of all nodes."""
+
+MOST_WINDOW, MOST_REQUESTS, MOST_CYCLES = 1 << 12, 1 << 20, 1 << 20
+"""Requests without a reply, requests of a node, and cycles of service or thought."""
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestSpec:
+    """What nodes ask of each other.
+
+    Attributes
+    ----------
+    window : int
+        Requests of a node without a reply, at most.
+    count : int
+        Requests of a node in all.
+    pattern : str
+        To whom they go, see :func:`hdnhw.traffic.patterns.parse_pattern`.
+    request_length, reply_length : int or None
+        Flits; None for one packet.
+    service, think : int
+        Cycles from the last tail of a request to its reply, and from that of a reply to the next request.
+    seed : int
+        Of the destinations.
+
+    Raises
+    ------
+    SpecError
+        If something is out of range.
+    """
+
+    window: int = 4
+    count: int = 1000
+    pattern: str = "uniform"
+    request_length: int | None = None
+    reply_length: int | None = None
+    service: int = 0
+    think: int = 0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        lengths = {"request length": self.request_length, "reply length": self.reply_length}
+        ranges = {
+            "window": (self.window, 1, MOST_WINDOW),
+            "requests": (self.count, 1, MOST_REQUESTS),
+            **{what: (flits, 1, MOST_FLITS) for what, flits in lengths.items() if flits is not None},
+            "service": (self.service, 0, MOST_CYCLES),
+            "think": (self.think, 0, MOST_CYCLES),
+        }
+        for what, (value, least, most) in ranges.items():
+            if not least <= value <= most:
+                raise SpecError(f"{what} must be {least} to {most}, not {value}")
+        if self.seed < 0:
+            raise SpecError(f"seed must be at least 0, not {self.seed}")
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """Requests and replies as messages of which each waits for the one before it.
+
+    Attributes
+    ----------
+    trace : Trace
+    request, reply : ndarray of int64, shape (requests,)
+        Places in the trace of each request and of its reply.
+    """
+
+    trace: Trace
+    request: Integers
+    reply: Integers
+
+
+def make_requests(network: Network, spec: RequestSpec, packet_length: int) -> Requests:
+    """Make the messages.
+
+    The window is so many chains a node: request, reply, request and so on. The messages are in turns, in each of which
+    every chain has a request and then every chain its reply; in the last turn there may be fewer chains.
+
+    Raises
+    ------
+    SpecError
+        If the network cannot carry the pattern, or there are too many messages.
+    """
+    pattern, random = parse_pattern(spec.pattern, network), np.random.default_rng(spec.seed)
+    window = min(spec.window, spec.count)
+    total = 2 * len(pattern.senders) * spec.count
+    if total > MOST_MESSAGES:
+        raise SpecError(f"requests and replies must be at most {MOST_MESSAGES} in all, not {total}")
+    turns = [min(window, spec.count - done) for done in range(0, spec.count, window)]
+    source, destination, before, first = [], [], [], 0
+    for turn, chains in enumerate(turns):
+        asking = np.tile(pattern.senders, chains)
+        asked = pattern.draw(asking, random)
+        places = first + np.arange(len(asking))
+        source += [asking, asked]
+        destination += [asked, asking]
+        before += [places - window * len(pattern.senders) if turn else np.full(len(asking), -1), places]
+        first += 2 * len(asking)
+    is_reply = np.repeat(np.tile([False, True], len(turns)), np.repeat(turns, 2) * len(pattern.senders))
+    lengths = [packet_length if flits is None else flits for flits in (spec.request_length, spec.reply_length)]
+    waits_for = np.concatenate(before)
+    trace = Trace(
+        form="requests",
+        cycle=np.zeros(total, np.int64),
+        source=np.concatenate(source),
+        destination=np.concatenate(destination),
+        flits=np.where(is_reply, lengths[1], lengths[0]),
+        first=np.searchsorted(waits_for[waits_for >= 0], np.arange(total + 1)),
+        dependent=np.flatnonzero(waits_for >= 0),
+        delay=np.where(is_reply, spec.service, spec.think),
+    )
+    return Requests(trace, np.flatnonzero(~is_reply), np.flatnonzero(is_reply))

@@ -1,0 +1,113 @@
+"""A clock for each terminal as text: the crossings, the top level with them, the manifest and the constraints."""
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+from hdnhw.rtl.clocks.crossing import Crossing
+from hdnhw.rtl.clocks.fabric import ClockedFabric
+from hdnhw.rtl.clocks.queue import DEPTH
+from hdnhw.verilog.verilog import module_text
+
+__all__ = ["RESET_CYCLES", "EmittedClocks"]
+
+RESET_CYCLES = 16
+"""Cycles of the slower clock for which a reset is held, and is away, at least."""
+
+_XDC = """\
+# The crossings of {top}, for Vivado: read it after the clocks are defined, and put in the shortest period, in ns.
+# What crosses in Gray code must be skewed by less than that; data have stood still for two cycles when they are read.
+# No set_clock_groups and no set_false_path between these clocks: they would come before the limits below.
+set hdnhw_period 5.000
+set_max_delay -datapath_only -from [get_cells -hierarchical -filter {{{sources}}}] \\
+  -to [get_cells -hierarchical -filter {{NAME =~ *crossing_*_near_reg*}}] $hdnhw_period
+set_max_delay -datapath_only -from [get_cells -hierarchical -filter {{NAME =~ *crossing_*words_reg*}}] \\
+  -to [get_cells -hierarchical -filter {{NAME =~ *crossing_*payload_reg*}}] $hdnhw_period
+"""
+
+_SDC = """\
+# The crossings of {top}, for Quartus: read it after the clocks are defined, which are asynchronous to each other
+# (set_clock_groups -asynchronous, one group each). What crosses in Gray code must be skewed by less than a period.
+set_max_skew -from [get_registers {{*crossing_*_code*}}] -to [get_registers {{*crossing_*_near*}}] \\
+  -get_skew_value_from_clock_period min_clock_period -skew_value_multiplier 0.8
+set_net_delay -max -from [get_registers {{*crossing_*_code*}}] -to [get_registers {{*crossing_*_near*}}] \\
+  -get_value_from_clock_period min_clock_period -value_multiplier 0.8
+set_net_delay -max -from [get_registers {{*crossing_*words*}}] -to [get_registers {{*crossing_*payload*}}] \\
+  -get_value_from_clock_period min_clock_period -value_multiplier 0.8
+"""
+
+_SOURCES = " || ".join(f"NAME =~ *crossing_*_{name}_reg*" for name in ("code", "asks", "stop"))
+
+
+class EmittedClocks:
+    """The top level whose terminals have clocks of their own.
+
+    Parameters
+    ----------
+    inside : Component
+        The top level of the fabric, with endpoints or without.
+    fabric : str
+        Name of its module.
+    clock, reset : str
+        Names of its clock and reset.
+    ports : dict
+        Its ports, as the manifest has them.
+    nodes : int
+    initial : bool
+        Whether registers and memories have initial values.
+    """
+
+    def __init__(
+        self, inside: Any, *, fabric: str, clock: str, reset: str, ports: dict[str, Any], nodes: int, initial: bool
+    ) -> None:
+        self.top, self.crossing, self._initial = f"{fabric}_clocks", f"{fabric}_clocks_crossing", initial
+        self._clock, self._reset, self._ports = clock, reset, ports
+        inside._MustUse__silence = True  # its ports are read, and no more: it is emitted elsewhere
+        self._around = ClockedFabric(
+            inside, fabric=fabric, crossing=self.crossing, clock=clock, reset=reset, nodes=nodes
+        )
+
+    @property
+    def file(self) -> str:
+        """Name of the Verilog file."""
+        return f"{self.top}.sv"
+
+    @cached_property
+    def text(self) -> str:
+        """The crossing and the top level in Verilog."""
+        streams = {each.label: (each.leads_in, each.width) for each in self._around.streams}
+        crossing = module_text(Crossing(streams), self.crossing, flatten=True, initial=self._initial)
+        return f"{crossing}\n{module_text(self._around, self.top, flatten=False)}"
+
+    @property
+    def constraints(self) -> dict[str, str]:
+        """Constraints of what crosses: file name -> text."""
+        return {
+            f"{self.top}.{suffix}": text.format(top=self.top, sources=_SOURCES)
+            for suffix, text in (("xdc", _XDC), ("sdc", _SDC))
+        }
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest's entry ``clocks``."""
+        held = f"hold for {RESET_CYCLES} cycles or more of this clock, and of any that is slower"
+        sense = "active low" if self._reset.endswith("n") else "active high"
+        ports = {
+            self._clock: {"direction": "input", "width": 1, "meaning": "the fabric's"},
+            self._reset: {"direction": "input", "width": 1, "meaning": f"the fabric's; synchronous, {sense}; {held}"},
+            f"{self._clock}_N": {"direction": "input", "width": 1, "meaning": "of all streams of node N"},
+            f"{self._reset}_N": {
+                "direction": "input",
+                "width": 1,
+                "meaning": f"node N's; synchronous, {sense}; {held}",
+            },
+        }
+        return {
+            "file": self.file,
+            "digest": "sha256:" + hashlib.sha256(self.text.encode()).hexdigest(),
+            "crossing_module": self.crossing,
+            "depth": DEPTH,
+            "streams": [each.label for each in self._around.streams],
+            "constraints": list(self.constraints),
+            "ports": ports | {name: port for name, port in self._ports.items() if name not in ports},
+        }

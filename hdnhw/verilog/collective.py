@@ -1,0 +1,127 @@
+"""Verilog of a fabric with collective engines, and what the manifest says of it."""
+
+from functools import cached_property
+from typing import Any
+
+from hdnhw.collectives.barrier import barrier_cycles
+from hdnhw.flit import NumberFormat
+from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.collective.engine import CollectiveEngine
+from hdnhw.rtl.collective.fabric import CollectiveFabric
+from hdnhw.rtl.collective.host import result_layout
+from hdnhw.rtl.collective.joint import JointEngine
+from hdnhw.rtl.collective.registers import RegisterEngine
+from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts
+from hdnhw.verilog.endpoint import EmittedEndpoints
+from hdnhw.verilog.verilog import CLOCKED
+
+__all__ = ["EmittedEngines"]
+
+
+class EmittedEngines(EmittedEndpoints):
+    """Collective engines as text."""
+
+    suffix, unit_suffix = "_collective", "_engine"
+
+    @cached_property
+    def _engine(self) -> CollectiveEngine:
+        """An engine to read sizes from."""
+        engine = CollectiveEngine(self.machine)
+        engine._MustUse__silence = True  # no warning that it was forgotten
+        return engine
+
+    def unit(self) -> Any:
+        """Return the engine of a node."""
+        if self.machine.is_joint:
+            return JointEngine(self.machine)
+        return RegisterEngine(self.machine) if self.machine.in_registers else CollectiveEngine(self.machine)
+
+    def around(self, modules: EndpointModules | EndpointParts) -> CollectiveFabric:
+        """Return the fabric with its engines."""
+        return CollectiveFabric(self.machine, modules)
+
+    def entry(self) -> dict[str, Any]:
+        """See :meth:`EmittedEndpoints.entry`."""
+        if self.machine.is_joint:
+            return self._joint_entry()
+        if self.machine.in_registers:
+            return self._registers_entry()
+        program, messages = self.machine.program, self.machine.endpoint_format
+        entry = {
+            "engine_module": self.modules.unit,
+            "operations": list(program.operations),
+            "roots": {name: program.root_of(name) for name in program.schedules},
+            **({"operators": list(messages.operators), "numbers": messages.numbers} if messages.operators else {}),
+            **({"message_packets": messages.message_packets} if messages.part_width else {}),
+            "message_buffers": self._engine.buffers,
+            "window": self._engine.window,
+            "ports": _ports(messages, len(program.operations)),
+            "packet": self.packet(),
+        }
+        return entry | {"barrier": self._barrier()} if program.rounds else entry
+
+    def _joint_entry(self) -> dict[str, Any]:
+        """Return what all parts have in common, and what the manifest says of each that stands alone."""
+        machine, messages = self.machine, self.machine.endpoint_format
+        common = ("engine_module", "ports", "operators", "numbers")
+        entry = {
+            "engine_module": self.modules.unit,
+            "operations": list(machine.operations),
+            "operators": list(messages.operators),
+            "numbers": messages.numbers,
+            "ports": _ports(messages, len(machine.operations)),
+        }
+        for part in machine.parts:
+            of_part = EmittedEngines(part, self.modules.fabric, self.fabric_ports).entry()
+            name = "registers" if part.in_registers else "messages"
+            entry[name] = {key: value for key, value in of_part.items() if key not in common}
+        return entry | {"barrier": self._barrier()} if machine.rounds else entry
+
+    def _barrier(self) -> dict[str, int]:
+        rounds = self.machine.rounds
+        return {"rounds": rounds, "cycles": barrier_cycles(rounds, self.machine.spec.channel_registers)}
+
+    def _registers_entry(self) -> dict[str, Any]:
+        program, messages = self.machine.register_program, self.machine.endpoint_format
+        return {
+            "engine_module": self.modules.unit,
+            "operations": list(program.operations),
+            "operators": list(messages.operators),
+            "numbers": messages.numbers,
+            "registers": list(program.registers),
+            "packets": program.packets,
+            "instructions": len(program.instructions),
+            "ports": _ports(messages, len(program.operations)),
+            "packet": self.packet(),
+        }
+
+
+def _ports(messages: NumberFormat, operations: int) -> dict[str, Any]:
+    width, result = messages.flits.flit_width, result_layout(messages)
+    fields = {name: {"offset": field.offset, "width": field.width} for name, field in result}
+    ports = dict(CLOCKED)
+    for name, one, other, payload in (
+        ("operation", "input", "output", _operation(messages, operations)),
+        ("message", "input", "output", {"width": width, "meaning": "data flits of the node's own messages"}),
+        ("result", "output", "input", {"width": result.size, "fields": fields}),
+    ):
+        ports[f"{name}_N_valid"] = {"direction": one, "width": 1}
+        ports[f"{name}_N_ready"] = {"direction": other, "width": 1}
+        ports[f"{name}_N_payload"] = {"direction": one, **payload}
+    ports["done_N"] = {
+        "direction": "output",
+        "width": 1,
+        "meaning": "high from the end of the operation until its results have been taken",
+    }
+    ports["dropped_N"] = {"direction": "output", "width": DROPPED_WIDTH, "meaning": "see the fabric's; stays 0"}
+    return ports
+
+
+def _operation(messages: NumberFormat, operations: int) -> dict[str, Any]:
+    """Return the payload by which a host asks for an operation, and for one of several operators."""
+    width, operator = index_width(operations), messages.operator_width
+    if not operator:
+        return {"width": width, "meaning": "place in `operations`"}
+    fields = {"operation": {"offset": 0, "width": width}, "operator": {"offset": width, "width": operator}}
+    return {"width": width + operator, "meaning": "places in `operations` and `operators`", "fields": fields}

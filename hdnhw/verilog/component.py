@@ -1,0 +1,41 @@
+"""A fabric as a component with all of its logic, for simulations and designs in Amaranth."""
+
+from functools import partial
+from typing import Any
+
+from hdnhw.machine import Machine, make_machine
+from hdnhw.rtl.ejection import ejection_buffer
+from hdnhw.rtl.fabric import Fabric, FabricParts
+from hdnhw.rtl.router import Router
+from hdnhw.spec import FabricSpec
+from hdnhw.verilog.fabric import EMITTED
+
+__all__ = ["fabric_component"]
+
+
+def fabric_component(spec: FabricSpec) -> Any:
+    """Return a fabric as an Amaranth component that can be simulated, and elaborated inside a design.
+
+    All of it is in the clock domain ``sync``, whose reset is that of the fabric. Its members are those of its class:
+    of bare streams :class:`hdnhw.rtl.fabric.Fabric`, with endpoints
+    :class:`hdnhw.rtl.axi.fabric.AxiComponent`, :class:`hdnhw.rtl.relay.fabric.RelayFabric`,
+    :class:`hdnhw.rtl.collective.fabric.CollectiveFabric` or :class:`hdnhw.rtl.exchange.fabric.ExchangeFabric`. Every
+    router is elaborated by itself, so that it takes time in proportion to the number of nodes.
+
+    Raises
+    ------
+    SpecError
+        As of :func:`hdnhw.machine.make_machine`.
+    RuleError
+        If its routing is not deadlock-free.
+    """
+    machine = make_machine(spec)
+    _ = machine.plan.circuit_rule
+    if spec.endpoints is None:
+        return _bare(machine)
+    return EMITTED[spec.endpoints.kind](machine, "fabric", {}).component(partial(_bare, machine))
+
+
+def _bare(machine: Machine) -> Fabric:
+    routers = tuple(partial(Router, machine, shape) for shape in machine.plan.shapes)
+    return Fabric(machine, FabricParts(routers, partial(ejection_buffer, machine)))

@@ -1,0 +1,115 @@
+"""What the kinds of endpoints have in common when they are emitted: the modules around a fabric, and their manifest."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar
+
+from hdnhw.machine import Machine
+from hdnhw.rtl.part import Part
+from hdnhw.rtl.terminal import EndpointModules, EndpointParts
+from hdnhw.verilog.verilog import module_text
+
+__all__ = ["EmittedEndpoints"]
+
+
+class EmittedEndpoints(ABC):
+    """The endpoints of a fabric as text: what stands at a terminal, what they share, and the top level.
+
+    Parameters
+    ----------
+    machine : Machine
+        With endpoints of the kind.
+    fabric : str
+        Name of the bare fabric's module.
+    ports : dict
+        Its ports, as the manifest has them.
+    initial : bool
+        Whether registers and memories have initial values.
+
+    Attributes
+    ----------
+    suffix : str
+        Appended to the fabric's name for the top level.
+    unit_suffix, shared_suffix : str
+        Appended to that for the modules below; `shared_suffix` is empty if terminals share nothing.
+    clock, reset : str
+        Names of the top level's clock and reset; a reset whose name ends in ``n`` is active low.
+    has_streams : bool
+        Whether its users meet it at streams alone, so that each may have a clock of its own.
+    """
+
+    suffix: ClassVar[str]
+    unit_suffix: ClassVar[str]
+    shared_suffix: ClassVar[str] = ""
+    clock, reset = "clk", "rst"
+    has_streams: ClassVar[bool] = False
+
+    def __init__(self, machine: Machine, fabric: str, ports: dict[str, Any], *, initial: bool = True) -> None:
+        self.machine, self.fabric_ports, self.top = machine, ports, fabric + self.suffix
+        self._initial = initial
+        shared = self.top + self.shared_suffix if self.shared_suffix else ""
+        self.modules = EndpointModules(fabric, self.top + self.unit_suffix, shared)
+
+    @property
+    def file(self) -> str:
+        """Name of the Verilog file."""
+        return f"{self.top}.sv"
+
+    @property
+    def blocks(self) -> list[str]:
+        """Names of the modules below the top level, the one at a terminal first."""
+        return [name for name in (self.modules.unit, self.modules.shared) if name]
+
+    @abstractmethod
+    def unit(self) -> Any:
+        """Return a new component as it stands at each terminal."""
+
+    def shared(self) -> Any:
+        """Return the component that all terminals share."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def around(self, modules: EndpointModules | EndpointParts) -> Any:
+        """Return the component that joins the fabric and its endpoints."""
+
+    def component(self, fabric: Part) -> Any:
+        """Return that component with the logic of all, around a fabric with its own."""
+        return self.around(self.parts(fabric))
+
+    def parts(self, fabric: Part) -> EndpointParts:
+        """Return what it is joined from."""
+        return EndpointParts(fabric, self.unit, self.shared if self.shared_suffix else "")
+
+    @abstractmethod
+    def entry(self) -> dict[str, Any]:
+        """Return what the manifest says beyond the names, the file and its digest."""
+
+    def packet(self) -> dict[str, Any]:
+        """Return what the manifest says of packets with a header and data flits behind it."""
+        header = self.machine.endpoint_format
+        return {
+            "header": header.header_positions,
+            "header_flits": header.header_flits,
+            "data_flits": header.payload_flits,
+        }
+
+    @cached_property
+    def text(self) -> str:
+        """The modules in Verilog, the top level last."""
+        texts = [module_text(self.unit(), self.modules.unit, flatten=True, initial=self._initial)]
+        if self.modules.shared:
+            texts.append(module_text(self.shared(), self.modules.shared, flatten=True, initial=self._initial))
+        return "\n".join([*texts, module_text(self.around(self.modules), self.top, flatten=False)])
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest's entry ``endpoints``."""
+        endpoints = self.machine.spec.endpoints
+        assert endpoints is not None
+        return {
+            "type": endpoints.kind,
+            "file": self.file,
+            "digest": "sha256:" + hashlib.sha256(self.text.encode()).hexdigest(),
+            **self.entry(),
+        }

@@ -1,0 +1,390 @@
+"""Emit a fabric: Verilog, the manifest that explains it, and a FuseSoC core file."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hdnhw.files import write_together
+from hdnhw.machine import Machine, make_machine
+from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.fabric import Fabric, FabricModules
+from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, SpecError
+from hdnhw.topology.network import build
+from hdnhw.verilog.axi import EmittedAxi
+from hdnhw.verilog.axi4 import EmittedMemory
+from hdnhw.verilog.clocks import EmittedClocks
+from hdnhw.verilog.collective import EmittedEngines
+from hdnhw.verilog.core import core_name, core_text
+from hdnhw.verilog.endpoint import EmittedEndpoints
+from hdnhw.verilog.exchange import EmittedGenerators
+from hdnhw.verilog.keywords import KEYWORDS, VHDL_KEYWORDS
+from hdnhw.verilog.relay import EmittedRelays
+from hdnhw.verilog.verilog import CLOCKED, fabric_modules, fabric_verilog
+from hdnhw.verilog.wrapper.files import wrapper_files
+
+__all__ = ["EMITTED", "MAX_ROUTERS", "EmittedFabric", "check_place", "emit_fabric", "emit_machine", "write_fabric"]
+
+MAX_ROUTERS, MAX_ROUTER_PORTS = 1 << 13, 32
+"""Most routers of an emitted fabric, and ports of one to others: half a minute for a router of 32."""
+
+LISTED_ADDRESSES = 4096
+"""Most nodes whose packed addresses the manifest lists one by one."""
+
+
+EMITTED: Mapping[str, type[EmittedEndpoints]] = {
+    AxiStreamSpec.kind: EmittedAxi,
+    AxiMemorySpec.kind: EmittedMemory,
+    CollectiveSpec.kind: EmittedEngines,
+    RelaySpec.kind: EmittedRelays,
+    ExchangeSpec.kind: EmittedGenerators,
+}
+"""How the kinds of endpoints of :data:`hdnhw.spec.ENDPOINTS` are emitted."""
+
+
+@dataclass(frozen=True)
+class EmittedFabric:
+    """A fabric as text.
+
+    Attributes
+    ----------
+    machine : Machine
+    modules : FabricModules
+        Names of its modules.
+    endpoints : EmittedEndpoints or None
+        What stands at its terminals.
+    clocks : EmittedClocks or None
+        The top level whose terminals have clocks of their own.
+    files : dict of str to str
+        File name -> text; the Verilog, wrappers, the FuseSoC core file and ``manifest.json``, which comes last.
+    manifest : dict
+        The parsed manifest.
+    """
+
+    machine: Machine
+    modules: FabricModules
+    endpoints: EmittedEndpoints | None
+    clocks: EmittedClocks | None
+    files: dict[str, str]
+    manifest: dict[str, Any]
+
+    @property
+    def verilog(self) -> dict[str, str]:
+        """The files of Verilog among `files` that tools read one after the other, wrappers excepted."""
+        around = [part.file for part in (self.endpoints, self.clocks) if part is not None]
+        return {name: self.files[name] for name in (f"{self.modules.top}.sv", *around)}
+
+    @property
+    def initial(self) -> bool:
+        """Whether registers and memories have initial values."""
+        return bool(self.manifest["initial_values"])
+
+    @property
+    def top(self) -> str:
+        """Name of the top level: with endpoints, if there are any."""
+        return str(self.manifest["top"])
+
+    @property
+    def blocks(self) -> list[str]:
+        """Names of the modules of which there may be several instances, but for top levels."""
+        around = [] if self.endpoints is None else self.endpoints.blocks
+        crossing = [] if self.clocks is None else [self.clocks.crossing]
+        return [*self.modules.routers, self.modules.ejection, *around, *crossing]
+
+
+def emit_fabric(
+    spec: FabricSpec, *, top: str = "fabric", initial: bool = True, wrapper: bool = False, node_clocks: bool = False
+) -> EmittedFabric:
+    """Prove, elaborate and print a fabric.
+
+    Parameters
+    ----------
+    spec : FabricSpec
+    top : str
+        Name of the top-level module and prefix of the others.
+    initial : bool
+        Whether registers and memories have initial values; without, they have none before the first reset.
+    wrapper : bool
+        Whether there are wrappers in Verilog and VHDL too.
+    node_clocks : bool
+        Whether each terminal has a clock of its own.
+
+    Raises
+    ------
+    SpecError
+        If the fabric is too large, an address does not fit into a flit, endpoints do not fit the packets, `top` is not
+        a name in Verilog and VHDL, or its terminals cannot have clocks of their own, or not with wrappers.
+    RuleError
+        If its routing is not deadlock-free.
+    """
+    _check_name(top)
+    network = build(spec.network)
+    nodes, ports = network.num_nodes, len(network.ports)
+    if nodes > MAX_ROUTERS:
+        raise SpecError(f"a fabric must have at most {MAX_ROUTERS} routers; {spec.network} has {nodes}")
+    if ports > MAX_ROUTER_PORTS:
+        raise SpecError(f"a router must have at most {MAX_ROUTER_PORTS} ports in Verilog; {spec.network} has {ports}")
+    return emit_machine(make_machine(spec), top=top, initial=initial, wrapper=wrapper, node_clocks=node_clocks)
+
+
+def emit_machine(
+    machine: Machine, *, top: str = "fabric", initial: bool = True, wrapper: bool = False, node_clocks: bool = False
+) -> EmittedFabric:
+    """Elaborate and print a machine of any size, see :func:`emit_fabric`."""
+    _check_name(top)
+    _ = machine.plan.circuit_rule
+    if node_clocks and wrapper:
+        raise SpecError("wrappers are of terminals with one clock: leave out --wrapper or --node-clocks")
+    if node_clocks:
+        _check_clocks(machine)
+    modules = fabric_modules(machine, top)
+    text = fabric_verilog(machine, modules, initial=initial)
+    manifest, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None
+    files = {f"{top}.sv": text}
+    if machine.spec.endpoints is not None:
+        endpoints = EMITTED[machine.spec.endpoints.kind](machine, top, manifest["ports"], initial=initial)
+        files[endpoints.file] = endpoints.text
+        manifest |= {"top": endpoints.top, "endpoints": endpoints.manifest}
+    clocks = _clocks(machine, modules, endpoints, manifest, initial=initial) if node_clocks else None
+    if clocks is not None:
+        files[clocks.file] = clocks.text
+        manifest |= {"top": clocks.top, "clocks": clocks.manifest}
+    wrappers: dict[str, str] = {}
+    if wrapper:
+        wrappers, manifest["wrappers"] = wrapper_files(manifest)
+    files = {**files, **wrappers, f"{top}.core": _core(manifest, list(files))}
+    files |= {} if clocks is None else clocks.constraints
+    manifest["files"] = list(files)
+    files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
+    return EmittedFabric(machine, modules, endpoints, clocks, files, manifest)
+
+
+def _check_clocks(machine: Machine) -> None:
+    """Raise SpecError if terminals cannot have clocks of their own."""
+    endpoints = machine.spec.endpoints
+    if machine.spec.gapless_packets:
+        raise SpecError("node clocks do not go with gapless packets: a flit may come a cycle later from another clock")
+    if endpoints is not None and not EMITTED[endpoints.kind].has_streams:
+        raise SpecError(f"node clocks are for terminals that are streams alone, not for {endpoints.title}")
+
+
+def _clocks(
+    machine: Machine, modules: FabricModules, endpoints: EmittedEndpoints | None, manifest: Any, *, initial: bool
+) -> EmittedClocks:
+    """Return the top level with a clock for each terminal, around that of the fabric."""
+    nodes = machine.network.num_nodes
+    if endpoints is None:
+        ports, inside = manifest["ports"], Fabric(machine, modules)
+        return EmittedClocks(
+            inside, fabric=modules.top, clock="clk", reset="rst", ports=ports, nodes=nodes, initial=initial
+        )
+    return EmittedClocks(
+        endpoints.around(endpoints.modules),
+        fabric=endpoints.top,
+        clock=endpoints.clock,
+        reset=endpoints.reset,
+        ports=manifest["endpoints"]["ports"],
+        nodes=nodes,
+        initial=initial,
+    )
+
+
+def _check_name(top: str) -> None:
+    if not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", top):
+        raise SpecError(f"module name must be letters, digits and single _ between them, a letter first, not {top!r}")
+    if top in KEYWORDS:
+        raise SpecError(f"module name must not be a keyword of SystemVerilog such as {top!r}")
+    if top.lower() in VHDL_KEYWORDS:
+        raise SpecError(f"module name must not be a keyword of VHDL such as {top!r}")
+
+
+def _core(manifest: dict[str, Any], sources: list[str]) -> str:
+    """Return the FuseSoC core file; its top level is the one with endpoints if there are any."""
+    return core_text(
+        sources,
+        fabric=manifest["fabric"],
+        top=manifest["top"],
+        description=f"Network on chip {manifest['spec']}: {manifest['routers']} routers",
+        wrappers=manifest.get("wrappers"),
+    )
+
+
+def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, Any]:
+    network, plan, flits = machine.network, machine.plan, machine.flits
+    manifest: dict[str, Any] = {
+        "spec": str(network.spec),
+        **machine.options(routes=True),
+        "top": modules.top,
+        "fabric": modules.top,
+        "files": [],
+        "core": core_name(modules.top),
+        "digest": "sha256:" + hashlib.sha256(text.encode()).hexdigest(),
+        "routers": network.num_nodes,
+        "router_modules": list(modules.routers),
+        "ejection_module": modules.ejection,
+        "num_vcs": plan.max_vcs,
+        "num_vcs_of_port": {port.name: plan.num_vcs[i] for i, port in enumerate(network.ports)},
+        **machine.options(routes=False),
+        "buffers_per_vc_of_port": {
+            port.name: machine.buffers_per_vc(plan.num_vcs[i]) for i, port in enumerate(network.ports)
+        },
+        "proof": {**asdict(plan.proof), "summary": str(plan.proof)},
+        "latency": _latency(machine),
+        "ports": _ports(machine),
+        "packet": {
+            "flits": flits.packet_length,
+            "destination": {"flit": 0, "offset": flits.destination.start, "width": flits.address_width},
+            "payload": {"head_offset": flits.destination.stop, "width": flits.payload_width},
+            "impossible_destination": "dropped at injection and counted in dropped_N",
+        },
+        "address": {
+            "width": flits.address_width,
+            "fields": [asdict(field) for field in plan.address.fields],
+            "numbering": "node N is the mixed-radix number of the digits in `fields`, the first most significant; "
+            "of a dual-cube, the fields b* and u1_* of class 1 change places in N",
+        },
+    }
+    if network.num_nodes <= LISTED_ADDRESSES:
+        manifest["address"]["of_node"] = [plan.address.of_node(node) for node in range(network.num_nodes)]
+    return manifest
+
+
+def _latency(machine: Machine) -> dict[str, Any]:
+    """Explain the zero-load latency, see :meth:`SlotTiming.zero_load_latency`."""
+    timing, since = machine.timing, "cycles since reset"
+    length, start = timing.packet_length, timing.start_phase
+    taken = "offered" if timing.gapless_packets else "accepted"
+    if timing.cuts_through:
+        since += f", {timing.offset} more at the nodes listed under odd"
+    constant = timing.zero_load_latency(0, start)
+    return {
+        "hop_cycles": timing.hop_cycles,
+        "zero_load": f"{timing.hop_cycles}*hops + {constant} + (({start} - phase) mod {length})",
+        "unit": f"cycles from the one in which the head flit is {taken} to the one in which the tail is delivered",
+        "phase": f"{since}, modulo {length}, in which the head flit is {taken}",
+    } | ({"odd": np.flatnonzero(machine.odd).tolist()} if timing.cuts_through else {})
+
+
+def _ports(machine: Machine) -> dict[str, Any]:
+    """Describe the ports of the top level."""
+    spec, width, names = machine.spec, machine.spec.flit_width, [port.name for port in machine.network.ports]
+    ports: dict[str, Any] = {
+        **CLOCKED,
+        "inject_N_valid": {"direction": "input", "width": 1},
+        "inject_N_ready": {"direction": "output", "width": 1},
+        "inject_N_payload": {
+            "direction": "input",
+            "width": width,
+            "meaning": "one flit; L flits a packet, head first" + _promise(machine),
+        },
+        "eject_N_valid": {"direction": "output", "width": 1},
+        "eject_N_ready": {"direction": "input", "width": 1},
+        "eject_N_payload": {
+            "direction": "output",
+            "width": width + 1,
+            "fields": {"data": {"offset": 0, "width": width}, "last": {"offset": width, "width": 1}},
+        },
+        "dropped_N": {
+            "direction": "output",
+            "width": DROPPED_WIDTH,
+            "meaning": "packets dropped at node N since reset as their destination names no node; stays at its maximum",
+        },
+    }
+    if spec.gapless_packets:
+        ports["paused_N"] = {
+            "direction": "output",
+            "width": DROPPED_WIDTH,
+            "meaning": "packets of node N since reset of which a flit was not valid when it was due; "
+            "stays at its maximum",
+        }
+    if spec.dead_pins:
+        ports |= _dead_pins(names)
+    return ports | _error_pins(names) if spec.crc else ports
+
+
+def _promise(machine: Machine) -> str:
+    """Return what is asked of sources, where that is more than a stream's rules."""
+    if not machine.spec.gapless_packets:
+        return ""
+    return (
+        ", in consecutive cycles: once a head flit has been taken ready stays high for the others, and each is taken "
+        "as it is, valid or not; a packet with a gap is counted in paused_N"
+    )
+
+
+def _dead_pins(names: list[str]) -> dict[str, Any]:
+    return {
+        "dead_N": {
+            "direction": "input",
+            "width": len(names) + 1,
+            "fields": {name: {"offset": number, "width": 1} for number, name in enumerate([*names, "router"])},
+            "meaning": "channels that leave node N by these ports are dead, or its router with all channels from and "
+            "to it; a packet whose next channel is dead comes out at the node where it is, whatever its destination",
+        },
+        "lost_N": {
+            "direction": "output",
+            "width": DROPPED_WIDTH,
+            "meaning": "packets dropped at node N since reset that were routed before their channel died; stays at its "
+            "maximum",
+        },
+    }
+
+
+def _error_pins(names: list[str]) -> dict[str, Any]:
+    return {
+        "errors_N": {
+            "direction": "output",
+            "width": ERRORS_WIDTH * len(names),
+            "fields": {
+                name: {"offset": ERRORS_WIDTH * number, "width": ERRORS_WIDTH} for number, name in enumerate(names)
+            },
+            "meaning": "packets with a wrong flit that came to node N by these ports since reset, 0 where it has none; "
+            "a packet counts at every port that it comes by after it was hurt; each stays at its maximum",
+        },
+        "bad_N": {
+            "direction": "output",
+            "width": ERRORS_WIDTH,
+            "meaning": "packets with a wrong flit that were dropped at node N since reset in place of coming out; "
+            "stays at its maximum",
+        },
+    }
+
+
+def check_place(folder: Path, *, top: str) -> set[str]:
+    """Return the names of the files that an earlier fabric of the same name has in a folder.
+
+    Raises
+    ------
+    SpecError
+        If there is a fabric of another name, whose manifest would be lost.
+    """
+    try:
+        old = json.loads((folder / "manifest.json").read_text())
+        there, names = str(old["fabric"]), {str(name) for name in old["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    if there != top:
+        raise SpecError(f"output must be a folder for one fabric: {str(folder)!r} has {there!r}, and this is {top!r}")
+    return {name for name in names if re.fullmatch(rf"{re.escape(top)}\w*\.(sv|v|svh|vhd|core|sdc|xdc)", name)}
+
+
+def write_fabric(fabric: EmittedFabric, folder: Path) -> list[Path]:
+    """Write the files of a fabric in place of those of an earlier one, all or none: an error leaves what was there.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    SpecError
+        See :func:`check_place`.
+    """
+    return write_together(folder, fabric.files, without=check_place(folder, top=fabric.modules.top))

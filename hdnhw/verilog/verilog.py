@@ -1,0 +1,101 @@
+"""Verilog of a fabric: the router modules, the ejection buffer and the top level that joins them."""
+
+import re
+from typing import Any
+
+from amaranth.back import rtlil, verilog
+from amaranth.hdl import Value
+from amaranth.lib.wiring import In
+
+from hdnhw.machine import Machine
+from hdnhw.rtl.ejection import ejection_buffer
+from hdnhw.rtl.fabric import Fabric, FabricModules
+from hdnhw.rtl.router import Router
+from hdnhw.spec import SpecError
+from hdnhw.verilog.rtlil import with_readable_names, without_initial_values, without_needless_initial_values
+
+__all__ = ["CLOCKED", "fabric_modules", "fabric_verilog", "module_text"]
+
+CLOCKED: dict[str, Any] = {
+    "clk": {"direction": "input", "width": 1},
+    "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},
+}
+"""The ports that every top level has, as manifests have them."""
+
+MAX_INPUTS = 65_000
+"""Most bits of inputs of a module: Amaranth numbers them, with clock and reset, in 16 bits."""
+
+_SCRIPT = """read_rtlil <<rtlil
+{rtlil}
+rtlil
+proc -nomux -norom
+memory_collect
+{passes}
+write_verilog -sv
+"""
+
+_NUMBERED = re.compile(r"^  assign (\\\S+ |\w+) *= (_\d+_);$", re.MULTILINE)
+"""A signal that is all that Yosys has given a number."""
+
+_CLOCKED = re.compile(r"\balways_ff(?= @)")
+"""What only one process may write, and so no initial value (IEEE 1800-2017, 9.2.2.4)."""
+
+_ATTRIBUTE = re.compile(r"^ *\(\* (?!(ram_style|no_rw_check|ASYNC_REG) =).* \*\)\n", re.MULTILINE)
+"""What Yosys notes for itself, but for how a memory is built and where a signal comes from another clock."""
+
+
+def module_text(component: Any, name: str, *, flatten: bool, initial: bool = True) -> str:
+    """Return the SystemVerilog text of an Amaranth `component` as module `name`.
+
+    Processes come out as ``always_comb``, which Icarus evaluates at time 0, and registers as ``always``, as they have
+    initial values, unless there shall be no `initial` ones. With `flatten`, submodules are merged, and the text holds
+    one module.
+
+    Raises
+    ------
+    SpecError
+        If it has more inputs than Amaranth can number.
+    """
+    flat = list(component.signature.flatten(component))
+    inputs = sum(len(Value.cast(value)) for _, member, value in flat if member.flow is In)
+    if inputs > MAX_INPUTS:
+        component._MustUse__silence = True  # no warning that it was forgotten
+        raise SpecError(
+            f"{name} must have at most {MAX_INPUTS} bits of inputs, not {inputs}: fewer nodes or bits of a flit"
+        )
+    text = without_needless_initial_values(rtlil.convert(component, name=name, emit_src=False))
+    yosys = verilog.find_yosys(lambda version: version >= (0, 40))
+    ports = {} if flatten else {"__".join(map(str, path)): "_".join(map(str, path)) for path, _, _ in flat}
+    if not initial:
+        text = without_initial_values(text)
+    text = with_readable_names(text, ports)
+    script = _SCRIPT.format(rtlil=text, passes="flatten\nopt_clean" if flatten else "")
+    printed = str(yosys.run(["-q", "-"], script, ignore_warnings=True))
+    return _with_names_for_numbers(_CLOCKED.sub("always", _ATTRIBUTE.sub("", printed)))
+
+
+def _with_names_for_numbers(text: str) -> str:
+    """Name what Yosys has numbered: a part of the signal that it is assigned to, which may have a field `part`."""
+    names = {}
+    for name, number in _NUMBERED.findall(text):
+        part = rf"\{name.strip().removeprefix(chr(92))}.part"
+        names[number] = f"{part}_2 " if f"{part} " in text else f"{part} "
+    return re.sub(r"\b_\d+_\b", lambda number: names.get(number[0], number[0]), text)
+
+
+def fabric_modules(machine: Machine, top: str) -> FabricModules:
+    """Return the names of the modules of a fabric: ``top_router``, numbered if there are several shapes, and so on."""
+    shapes = machine.plan.shapes
+    routers = [f"{top}_router_{number}" for number in range(len(shapes))] if len(shapes) > 1 else [f"{top}_router"]
+    return FabricModules(top, tuple(routers), f"{top}_ejection")
+
+
+def fabric_verilog(machine: Machine, modules: FabricModules, *, initial: bool = True) -> str:
+    """Return the text of all modules of a fabric, see :func:`module_text`; the top level comes last."""
+    texts = [
+        module_text(Router(machine, shape), name, flatten=True, initial=initial)
+        for shape, name in zip(machine.plan.shapes, modules.routers, strict=True)
+    ]
+    texts.append(module_text(ejection_buffer(machine), modules.ejection, flatten=True, initial=initial))
+    texts.append(module_text(Fabric(machine, modules), modules.top, flatten=False))
+    return "\n".join(texts)

@@ -1,0 +1,98 @@
+"""The executor: what it refuses."""
+
+import pytest
+
+from hdnhw.collectives.exchange import exchange_schedule
+from hdnhw.collectives.executor import ScheduleError, execute
+from hdnhw.collectives.schedule import Builder, Send, Step
+from hdnhw.collectives.spread import broadcast_schedule
+from hdnhw.spec import SpecError, parse
+from hdnhw.topology.network import build
+
+
+def schedule_of(text, steps, *, copies=False, root=None):
+    """Return a schedule; `steps` takes a builder and returns a list of (port, condition) for each step."""
+    maker = Builder(build(parse(text)), all_port=True)
+    made = [Step("step", tuple(Send(*send) for send in sends)) for sends in steps(maker)]
+    return maker.schedule("test", made, copies=copies, root=root)
+
+
+def test_a_message_that_stays_on_its_way():
+    with pytest.raises(
+        ScheduleError, match=r"^step 1 of test on cube\(2\): node 0 holds a message in the end that is for"
+    ):
+        execute(schedule_of("cube(2)", lambda maker: [[(1, ~maker.own[1].eq(maker.dst[1]))], []]))
+
+
+def test_a_message_over_two_ports():
+    with pytest.raises(ScheduleError, match=r"^step 0 of test on cube\(2\): node 0 sends one message over two ports$"):
+        execute(
+            schedule_of("cube(2)", lambda maker: [[(port, maker.circuit.constant(1)) for port in (0, 1)]]),
+            all_port=True,
+        )
+
+
+def test_a_port_that_is_not_there():
+    with pytest.raises(ScheduleError, match=r"^step 0 of test on mesh\(3\): node 2 sends over a port that it does not"):
+        execute(schedule_of("mesh(3)", lambda maker: [[(0, maker.circuit.constant(1))]], root=2))
+
+
+def test_a_copy_that_is_not_there():
+    def steps(maker):
+        return [[(0, maker.own[1])], [(1, maker.circuit.constant(1))]]
+
+    with pytest.raises(ScheduleError, match=r"node 1 has to send a message that it does not hold$"):
+        execute(schedule_of("cube(2)", steps, copies=True, root=0))
+
+
+def test_a_node_without_the_message():
+    with pytest.raises(
+        ScheduleError, match=r"node 2 holds a message in the end that is for another node, or lacks one$"
+    ):
+        execute(schedule_of("cube(2)", lambda maker: [[(1, ~maker.own[0] & ~maker.own[1])]], copies=True, root=0))
+
+
+def test_two_ports_at_once_are_for_all_ports():
+    schedule = exchange_schedule(build(parse("complete(4)")), all_port=True)
+    with pytest.raises(ScheduleError, match=r"^step 0 of cluster-first on complete\(4\): node 0 sends over 3 ports$"):
+        execute(schedule)
+    assert execute(schedule, all_port=True).words_per_step == (1,)
+
+
+def test_two_ports_to_receive_are_for_all_ports():
+    def steps(maker):
+        def at(digits, node):
+            return digits[0].eq(maker.circuit.constant(node % 3))
+
+        return [
+            [(port, at(maker.dst, node) & at(maker.own, node + by)) for port, by in ((0, -1), (1, 1))]
+            for node in range(3)
+        ]
+
+    schedule = schedule_of("torus(3)", steps)
+    with pytest.raises(ScheduleError, match=r"^step 0 of test on torus\(3\): node 0 receives over 2 ports$"):
+        execute(schedule)
+    assert execute(schedule, all_port=True).words == 3
+
+
+def test_a_port_twice_in_a_step():
+    with pytest.raises(ValueError, match=r"^ports of a step must be distinct, not \[0, 0\]$"):
+        schedule_of("cube(1)", lambda maker: [[(0, maker.dst[0]), (0, maker.own[0])]])
+
+
+def test_too_many_nodes():
+    with pytest.raises(SpecError, match=r"^a collective operation is among 2 to 32768 nodes; cube\(16\) has 65536$"):
+        execute(broadcast_schedule(build(parse("cube(16)"))))
+
+
+def test_what_is_counted():
+    counted = execute(exchange_schedule(build(parse("torus(4)"))))
+    assert (counted.startups, counted.nonempty_startups, counted.words_per_step) == (3, 3, (2, 1, 1))
+    assert (counted.words, counted.total_words, counted.links_used, counted.messages) == (4, 16, 4, 16)
+    assert counted.sent.shape == (3, 4, 2)
+
+
+def test_a_sample_of_the_sources():
+    schedule = exchange_schedule(build(parse("rdn(cube(2), 1)")), "paper")
+    whole, part = execute(schedule), execute(schedule, sources=[0, 7])
+    assert (part.messages, part.total_words * 16) == (64, whole.total_words)

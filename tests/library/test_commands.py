@@ -1,0 +1,507 @@
+"""Library and command line: the same names, the same options, the same results."""
+
+import inspect
+import json
+import re
+import shlex
+from argparse import _SubParsersAction
+from functools import cache
+from typing import Any
+
+import pytest
+
+import hdnhw
+from hdnhw.cli import command_parser, main
+from hdnhw.library import (
+    choosing,
+    cosimulation,
+    emulation,
+    explorer,
+    faults,
+    graphs,
+    hardware,
+    info,
+    machines,
+    papers,
+    picture,
+    proofs,
+    requests,
+    routes,
+    simulation,
+)
+from hdnhw.library.collectives import exchange, operations
+from hdnhw.library.options import MachineOptions, RuleOptions
+from hdnhw.library.result import Result
+from hdnhw.spec import ENDPOINTS, FabricSpec
+from hdnhw.spec.options import options_of
+
+MODULES = {
+    choosing: ("compare", "design"),
+    cosimulation: ("cosim",),
+    emulation: ("emulate",),
+    exchange: ("exchange",),
+    explorer: ("explore",),
+    faults: ("faults", "waypoints"),
+    graphs: ("export",),
+    hardware: ("emit", "synth"),
+    info: ("info", "neighbors"),
+    routes: ("paths", "route", "routing"),
+    machines: ("machines",),
+    operations: ("collective",),
+    papers: ("papers",),
+    picture: ("picture",),
+    proofs: ("prove",),
+    requests: ("requests",),
+    simulation: ("simulate", "sweep"),
+}
+DRAWING = (
+    "collective",
+    "compare",
+    "design",
+    "exchange",
+    "explore",
+    "faults",
+    "machines",
+    "papers",
+    "simulate",
+    "sweep",
+)
+"""Functions that say in what they draw which command made it."""
+
+SHOWN = ("explore", "picture", "sweep")
+"""Functions whose results a notebook shows as more than tables: they have a class of their own."""
+
+FUNCTIONS = {name: getattr(module, name) for module, names in MODULES.items() for name in names}
+
+ENDPOINT_OPTIONS = {name for spec in ENDPOINTS.values() for name in options_of(spec)}
+
+CALLS = {
+    "compare": (("compare", "cube(3)", "torus(4, 4)"), lambda: hdnhw.compare("cube(3)", "torus(4, 4)")),
+    "design": (
+        ("design", "--nodes", "16", "--degree", "3", "--all"),
+        lambda: hdnhw.design(nodes=16, degree=3, all=True),
+    ),
+    "collective": (
+        "collective 'rdn(cube(2), 1)' --op broadcast --root 0.1/0.1 --steps --words 4 --ports all --startup-time 3",
+        lambda: hdnhw.collective(
+            "rdn(cube(2), 1)", op="broadcast", root="0.1/0.1", steps=True, words=4, ports="all", startup_time=3.0
+        ),
+    ),
+    "collective allreduce": (
+        "collective 'torus(4)' --op allreduce --algorithm long --operator max --words 9 --on model --buffers 8",
+        lambda: hdnhw.collective(
+            "torus(4)", op="allreduce", algorithm="long", operator="max", words=9, on="model", buffers=8
+        ),
+    ),
+    "collective barrier": ("collective 'torus(5)' --op barrier", lambda: hdnhw.collective("torus(5)", op="barrier")),
+    "collective multicast": (
+        "collective 'cube(3)' --op multicast --root 1 --targets 3 7",
+        lambda: hdnhw.collective("cube(3)", op="multicast", root=1, targets=[3, "7"]),
+    ),
+    "collective ring": (
+        "collective 'cube(3)' --op allreduce --algorithm ring --words 64",
+        lambda: hdnhw.collective("cube(3)", op="allreduce", algorithm="ring", words=64),
+    ),
+    "requests": (
+        "requests 'cube(3)' --window 2 --requests 60 --reply-length 16 --service 5 --think 3 --pattern complement "
+        "--buffers 8",
+        lambda: hdnhw.requests(
+            "cube(3)", window=2, requests=60, reply_length=16, service=5, think=3, pattern="complement", buffers=8
+        ),
+    ),
+    "collective scan": (
+        "collective 'cube(3)' --op scan --numbers uint8",
+        lambda: hdnhw.collective("cube(3)", op="scan", numbers="uint8"),
+    ),
+    "collective sizes": (
+        "collective 'cube(3)' --op allreduce --sizes 64,1",
+        lambda: hdnhw.collective("cube(3)", op="allreduce", sizes=[1, 64]),
+    ),
+    "collective trees": (
+        "collective 'torus(4)' --op allgather --ports all --trees",
+        lambda: hdnhw.collective("torus(4)", op="allgather", ports="all", trees="best"),
+    ),
+    "emulate": (
+        "emulate 'hsn(3, cube(2))' --step 3.dim0 --steps",
+        lambda: hdnhw.emulate("hsn(3, cube(2))", step="3.dim0", steps=True),
+    ),
+    "emulate an algorithm": (
+        "emulate 'hsn(2, cube(2))' --run ascend --swaps lazy --seed 3",
+        lambda: hdnhw.emulate("hsn(2, cube(2))", run="ascend", swaps="lazy", seed=3),
+    ),
+    "exchange": (
+        "exchange 'hdn(cube(2), [[0]])' --schedule paper --split sum --words 3",
+        lambda: hdnhw.exchange("hdn(cube(2), [[0]])", schedule="paper", split="sum", words=3),
+    ),
+    "exchange of unequal messages": (
+        "exchange 'cube(3)' --lengths 'uniform(1, 9)' --seed 4",
+        lambda: hdnhw.exchange(hdnhw.cube(3), lengths="uniform(1, 9)", seed=4),
+    ),
+    "exchange that is routed": (
+        "exchange 'cube(2)' --schedule network --at-once --buffers 8",
+        lambda: hdnhw.exchange("cube(2)", schedule="network", at_once=True, buffers=8),
+    ),
+    "faults": (
+        ("faults", "hdn(cube(2), [[0]])", "--rate", "0.1", "--trials", "2", "--workers", "1", "--modes", "f"),
+        lambda: hdnhw.faults("hdn(cube(2), [[0]])", rate=0.1, trials=2, workers=1, modes="f"),
+    ),
+    "faults by case": (
+        "faults 'rdn(cube(2), 1)' --by-case --rates 0.1 --pairs 9 --trials 1 --workers 1 --paths address",
+        lambda: hdnhw.faults(
+            hdnhw.Network("rdn(cube(2), 1)"), by_case=True, rates=[0.1], pairs=9, trials=1, workers=1, paths=["address"]
+        ),
+    ),
+    "info": (("info", "rdn(cube(2), 1)"), lambda: hdnhw.info(hdnhw.rdn(hdnhw.cube(2), 1))),
+    "neighbors": (("neighbors", "torus(4, 4)", "1.1"), lambda: hdnhw.neighbors("torus(4, 4)", 5)),
+    "papers": (
+        "papers --claim DC-1 --claim HDN-2 --workers 1",
+        lambda: hdnhw.papers(claim=["DC-1", "hdn-2"], workers=1),
+    ),
+    "paths": (("paths", "rdn(cube(2), 1)", "0", "31"), lambda: hdnhw.paths(hdnhw.Network("rdn(cube(2), 1)"), 0, 31)),
+    "route": (
+        ("route", "hdn(cube(2), [[0], [0, 1]])", "0", "9", "--modes", "ff"),
+        lambda: hdnhw.route("hdn(cube(2), [[0], [0, 1]])", 0, 9, modes="ff"),
+    ),
+    "routing": (("routing", "torus(4)", "--lanes", "2"), lambda: hdnhw.routing("torus(4)", lanes=2)),
+    "simulate": (
+        ("simulate", "cube(3)", "--rate", "0.2", "--cycles", "500", "--channels", "--buffers", "4", "--faults", "1"),
+        lambda: hdnhw.simulate("cube(3)", rate=0.2, cycles=500, channels=True, buffers=4, faults=1),
+    ),
+    "sweep": (
+        ("sweep", "cube(2)", "cube(3)", "--rates", "0.1,0.2", "--cycles", "500", "--workers", "1"),
+        lambda: hdnhw.sweep("cube(2)", "cube(3)", rates=[0.2, 0.1], cycles=500, workers=1),
+    ),
+    "waypoints": (
+        "waypoints 'hdn(cube(3), [[2]])' 0 --dead-nodes 1 0.1/0.1.1 --dead-channels 0:cross1",
+        lambda: hdnhw.waypoints("hdn(cube(3), [[2]])", 0, dead_nodes=[1, "0.1/0.1.1"], dead_channels=["0:cross1"]),
+    ),
+}
+"""Of functions that write no file: a command line and the same call."""
+
+
+@cache
+def parsers():
+    (commands,) = (action for action in command_parser()._actions if isinstance(action, _SubParsersAction))
+    return commands.choices
+
+
+def names_of(function):
+    """Return the names of what a function takes."""
+    names = set()
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            names.add(name)
+        elif parameter.annotation is Any:
+            names |= {*options_of(FabricSpec), *ENDPOINT_OPTIONS}
+        else:
+            names |= set(parameter.annotation.__args__[0].__annotations__)
+    return names
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_takes_what_its_command_takes(name):
+    options = {
+        action.dest.removeprefix("endpoint_").replace("run_name", "run") for action in parsers()[name]._actions
+    } - {"help", "json"}
+    only_in_pages = {"command"} if name in DRAWING else set()
+    allowed = names_of(FUNCTIONS[name]) - only_in_pages
+    # Cycles do not depend on all options of a machine.
+    untimed = ("collective", "exchange", "explore", "requests", "simulate", "sweep")
+    more = {"cosim": ENDPOINT_OPTIONS} | {each: set(options_of(FabricSpec)) for each in untimed}
+    assert options - allowed == set()
+    assert allowed - options <= more.get(name, set())
+
+
+def test_options_of_machines_are_those_of_specs():
+    assert set(MachineOptions.__annotations__) == set(options_of(FabricSpec))
+    assert set(RuleOptions.__annotations__) == set(options_of(FabricSpec, routes=True))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_returns_what_its_command_prints(name, capsys):
+    words, call = CALLS[name]
+    assert main([*(shlex.split(words) if isinstance(words, str) else words), "--json"]) == 0
+    printed, found = json.loads(capsys.readouterr().out), json.loads(json.dumps(call()))
+    assert without_times(found) == without_times(printed)
+
+
+def without_times(value):
+    """Return a result without the times that a run took."""
+    if isinstance(value, list):
+        return [without_times(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    times = ("memory_mib", "seconds", "router_cycles_per_second")
+    return {key: without_times(item) for key, item in value.items() if key not in times}
+
+
+def test_faults_are_numbers_or_what_the_command_line_has():
+    numbers, text = (hdnhw.simulate("cube(3)", faults=faults, cycles=200) for faults in ((1, 2), "1,2"))
+    assert without_times(dict(numbers)) == without_times(dict(text))
+
+
+def test_emit_writes_what_its_command_writes(tmp_path):
+    made = hdnhw.emit("cube(2)", tmp_path / "one", endpoints="axi-stream", max_frame=64, channel_registers=1)
+    words = [
+        "emit",
+        "cube(2)",
+        "-o",
+        str(tmp_path / "other"),
+        "--endpoints",
+        "axi-stream",
+        "--max-frame",
+        "64",
+        "--channel-registers",
+        "1",
+    ]
+    assert main(words) == 0
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "other").iterdir())
+    assert len(names) == len(made.files)
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+PICTURES = {
+    "--labels address --dead-nodes 1 --dead-channels 2:dim0": {
+        "labels": "address",
+        "dead_nodes": [1],
+        "dead_channels": ["2:dim0"],
+    },
+    "--route 0 31 --dead-nodes 3 --waypoints 2 --modes f": {
+        "route": (0, 31),
+        "dead_nodes": [3],
+        "waypoints": 2,
+        "modes": "f",
+    },
+    "--paths 0 1.1/1.1 --algorithm flow": {"paths": (0, "1.1/1.1"), "algorithm": "flow"},
+    "--fan 0": {"fan": 0},
+    "--fan 0 1": {"fan": [0, 1]},
+    "--cluster 5": {"cluster": 5},
+    "--collective exchange --root 0 --step 0-2 --ports all --schedule paper --split sum": {
+        "collective": "exchange",
+        "root": 0,
+        "step": "0-2",
+        "ports": "all",
+        "schedule": "paper",
+        "split": "sum",
+    },
+    "--collective gather --step 1": {"collective": "gather", "step": 1},
+}
+"""Options of ``picture``, and of the function."""
+
+
+@pytest.mark.parametrize("words", PICTURES)
+def test_a_picture_is_that_of_its_command(words, tmp_path, capsys):
+    file = tmp_path / "p.svg"
+    assert main(["picture", "rdn(cube(2), 1)", *shlex.split(words), "-o", str(file), "--json"]) == 0
+    printed, text = json.loads(capsys.readouterr().out), file.read_text()
+    drawing = hdnhw.Network("rdn(cube(2), 1)").picture(file, **PICTURES[words])
+    assert json.loads(json.dumps(drawing)) == printed
+    assert drawing.svg == file.read_text() == text == drawing._repr_svg_()
+    assert hdnhw.picture("rdn(cube(2), 1)", **PICTURES[words]).file is None
+
+
+def test_prove_asks_for_what_its_command_asks_for(monkeypatch, tmp_path, capsys):
+    asked = []
+    found = {"proved": True, "findings": []}
+    monkeypatch.setattr(
+        "hdnhw.proofs.fabric.prove_fabric", lambda *given, **named: asked.append((given, named)) or found
+    )
+    words = ["--endpoints", "axi-stream", "--max-frame", "64", "--buffers", "8", "--seconds", "9", "-o", str(tmp_path)]
+    assert main(["prove", "cube(2)", *words, "--json"]) == 0
+    given = {"endpoints": "axi-stream", "max_frame": 64, "buffers": 8, "seconds": 9.0, "output": tmp_path}
+    assert hdnhw.Network("cube(2)").prove(**given) == json.loads(capsys.readouterr().out)
+    assert asked[0] == asked[1]
+
+
+def test_machines_are_those_of_their_command(monkeypatch, capsys):
+    figures = {"family": "ecp5", "comb_sites": 900, "ram_cells": {}, "fmax_mhz": 100.0, "fmax_of_seed": [100.0]}
+    monkeypatch.setattr("hdnhw.flow.machines.synthesise", lambda *_, **__: figures)
+    words = "machines 'cube(2)' --machine '--buffers 8' --machine '--crc --packet-length 4' --packet-bits 64 --lanes 2"
+    assert main([*shlex.split(words), "--json"]) == 0
+    asked = {"machine": [{"buffers": 8}, {"crc": True, "packet_length": 4}], "packet_bits": 64, "lanes": 2}
+    found = hdnhw.machines("cube(2)", **asked)
+    assert json.loads(json.dumps(found)) == json.loads(capsys.readouterr().out)
+    assert {row["lanes"] for row in found.machines} == {2}
+
+
+def test_cosim_asks_for_what_its_command_asks_for(monkeypatch, capsys):
+    asked = []
+
+    def run(options):
+        asked.append(options)
+        return Result({"packets": 5, "passed": False}, passed=False)
+
+    monkeypatch.setattr("hdnhw.sim.cosim.cosim", run)
+    words = "cosim 'cube(2)' --test random --resets 9,40 --no-initial --seed 3 --channel-registers 1 --simulator icarus"
+    assert main([*shlex.split(words), "--json"]) == 1
+    given = {"resets": [9, 40], "initial": False, "seed": 3, "channel_registers": 1, "simulator": "icarus"}
+    found = hdnhw.Network("cube(2)").cosim(test="random", **given)
+    assert (found, found.passed) == (json.loads(capsys.readouterr().out), False)
+    assert asked[0] == asked[1]
+    assert hdnhw.cosim("cube(2)", test="load", rate=0.2, sink_stall=9).packets == 5
+    assert (asked[2].test, asked[2].rate, asked[2].sink_stall) == ("load", 0.2, 9)
+
+
+def test_what_is_not_proved_is_said_by_result_and_status(monkeypatch):
+    monkeypatch.setattr("hdnhw.proofs.fabric.prove_fabric", lambda *_, **__: {"proved": False})
+    assert not hdnhw.prove("cube(2)").passed
+    assert main(["prove", "cube(2)"]) == 1
+
+
+def test_papers_are_written_as_by_their_command(tmp_path, monkeypatch):
+    rows = [{"paper": "DC", "search": None, "verdict": "true"}]
+    monkeypatch.setattr("hdnhw.claims.check.check_claims", lambda *_, **__: rows)
+    monkeypatch.setattr("hdnhw.report.papers.papers_page", lambda rows, **about: f"{rows} {about}")
+    made = hdnhw.papers(paper="DC", output=tmp_path, command=f"hdnhw papers --paper DC -o {tmp_path}", workers=1)
+    texts = {name: (tmp_path / name).read_text() for name in made.files}
+    assert {"papers.md", "papers-ccc.svg"} <= set(texts)
+    monkeypatch.setattr("hdnhw.cli.papers._line", lambda row: row)
+    assert main(["papers", "--paper", "DC", "-o", str(tmp_path)]) == 0
+    assert texts == {path.name: path.read_text() for path in tmp_path.iterdir()}
+
+
+def test_every_public_name_has_a_docstring():
+    for name in hdnhw.__all__:
+        assert len(getattr(hdnhw, name).__doc__ or "") > 40, name
+    families = {name for name in dir(hdnhw) if name not in hdnhw.__all__ and not name.startswith("_")}
+    assert {"cube", "hdn"} <= families
+    assert all(getattr(hdnhw, name).__doc__ for name in families)
+
+
+def test_every_function_is_one_of_those_held_to_their_commands():
+    functions = {name for name in hdnhw.__all__ if inspect.isfunction(getattr(hdnhw, name))}
+    assert functions - {"from_networkx", "parse"} == set(FUNCTIONS)
+    assert set(parsers()) - set(FUNCTIONS) == {"build", "demo", "warm-up"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
+    text = inspect.getdoc(FUNCTIONS[name])
+    sections = dict(re.findall(r"^(\w+)\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, flags=re.MULTILINE | re.DOTALL))
+    entries = re.findall(r"^(\w.*?)(?: : (.+))?$", sections["Parameters"], flags=re.MULTILINE)
+    told = {one for names, _ in entries for one in names.split(", ")}
+    rules = {"modes", "lanes"}  # in place of the name of all others, of which there are two
+    for parameter in inspect.signature(FUNCTIONS[name]).parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty, parameter
+        is_told = parameter.name in told or (parameter.kind is parameter.VAR_KEYWORD and rules <= told)
+        assert is_told, f"{name}: {parameter.name}"
+    assert "Result" in str(inspect.signature(FUNCTIONS[name]).return_annotation) or name in SHOWN
+    assert re.search(rf"^(>>>|\.\.\.) .*hdnhw\.{name}\(", sections["Examples"], flags=re.MULTILINE), name
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: hdnhw.info(7), TypeError, "network must be a spec such as 'rdn(cube(3), 1)', or a network, not 7"),
+        (lambda: hdnhw.route("cube(2)", 0, 4), ValueError, "node of cube(2) must be 0 to 3, not 4"),
+        (lambda: hdnhw.route("cube(2)", 0, 1, algorithm="x"), hdnhw.SpecError, "must be paper or hop, not 'x'"),
+        (lambda: hdnhw.paths("cube(2)", 0, 1, algorithm="x"), hdnhw.SpecError, "address or short or flow or paper"),
+        (lambda: hdnhw.compare(), hdnhw.SpecError, "at least one network"),
+        (lambda: hdnhw.sweep(), hdnhw.SpecError, "at least one network"),
+        (lambda: hdnhw.simulate("cube(2)", buffer=2), TypeError, "there is no option 'buffer' of a machine"),
+        (lambda: hdnhw.simulate("cube(2)", rate=0.1, trace="x"), hdnhw.SpecError, "does not go with rate"),
+        (lambda: hdnhw.simulate("cube(2)", waypoints=1), hdnhw.SpecError, "they need faults"),
+        (
+            lambda: hdnhw.simulate("cube(3)", faults="(2, 1)"),
+            hdnhw.SpecError,
+            "faults must be the number of dead nodes",
+        ),
+        (lambda: hdnhw.sweep("cube(2)", rates=[2]), hdnhw.SpecError, "rates must be numbers from"),
+        (lambda: hdnhw.emit("cube(2)", "x", endpoints="y"), hdnhw.SpecError, "endpoints must be axi-stream or axi4"),
+        (lambda: hdnhw.emit("cube(2)", "x", max_frame=3), hdnhw.SpecError, "max_frame is for AXI4-Stream endpoints"),
+        (lambda: hdnhw.design(nodes=8, degree=3, limit=0), hdnhw.SpecError, "limit must be at least 1"),
+        (lambda: hdnhw.collective("cube(3)", op="x"), hdnhw.SpecError, "op must be broadcast, multicast"),
+        (
+            lambda: hdnhw.collective("cube(3)", op="reduce", operator="x"),
+            hdnhw.SpecError,
+            "operator must be sum, min, max, and, or or xor, not 'x'",
+        ),
+        (lambda: hdnhw.collective("cube(3)", op="scan", ports="two"), hdnhw.SpecError, "ports must be one or all"),
+        (lambda: hdnhw.collective("cube(3)", op="scan", on="x"), hdnhw.SpecError, "on must be schedule, model or rtl"),
+        (lambda: hdnhw.collective("cube(3)", op="scan", buffer=4), TypeError, "no option 'buffer' of a machine"),
+        (lambda: hdnhw.collective("cube(3)", op="scan", buffers=4), hdnhw.SpecError, "--buffers is for a machine"),
+        (
+            lambda: hdnhw.collective("cube(3)", op="allreduce", algorithm="x"),
+            hdnhw.SpecError,
+            "algorithm must be short, long, ring or doubling, not 'x'",
+        ),
+        (
+            lambda: hdnhw.collective("cube(3)", op="allgather", ports="all", trees="x"),
+            hdnhw.SpecError,
+            "trees must be best or digits, not 'x'",
+        ),
+        (lambda: hdnhw.collective("cube(3)", op="scan", words=1.5), TypeError, "words must be an integer, not 1.5"),
+        (lambda: hdnhw.faults("cube(3)", trials=True), TypeError, "trials must be an integer, not True"),
+        (lambda: hdnhw.waypoints("cube(3)", 0, waypoints="2"), TypeError, "waypoints must be an integer, not '2'"),
+        (lambda: hdnhw.machines("cube(2)", packet_bits=8.0), TypeError, "packet bits must be an integer, not 8.0"),
+        (lambda: hdnhw.emulate("hsn(2, cube(2))", run="sort", seed=""), TypeError, "seed must be an integer, not ''"),
+        (lambda: hdnhw.cosim("cube(2)", packets=9.5), TypeError, "packets must be an integer, not 9.5"),
+        (lambda: hdnhw.cosim("cube(2)", test="x"), hdnhw.SpecError, "test must be hops, random"),
+        (
+            lambda: hdnhw.cosim("cube(2)", test="axi", simulator="icarus"),
+            hdnhw.SpecError,
+            "the axi test needs verilator",
+        ),
+        (lambda: hdnhw.cosim("cube(2)", test="hops", max_frame=64), hdnhw.SpecError, "--max-frame is for AXI4-Stream"),
+        (lambda: hdnhw.cosim("cube(2)", test="hops", depth=64), TypeError, "there is no option 'depth' of a machine"),
+        (lambda: hdnhw.emulate("hsn(2, cube(2))"), hdnhw.SpecError, "emulate takes one of --step, --all-port and"),
+        (lambda: hdnhw.emulate("hsn(2, cube(2))", run="x"), hdnhw.SpecError, "run must be ascend, descend"),
+        (lambda: hdnhw.exchange("cube(3)", schedule="x"), hdnhw.SpecError, "or network, not 'x'"),
+        (lambda: hdnhw.exchange("cube(3)", lengths="2", trace="t"), hdnhw.SpecError, "does not go with --trace"),
+        (lambda: hdnhw.faults("cube(3)", trials=0), hdnhw.SpecError, "trials must be at least 1, not 0"),
+        (lambda: hdnhw.faults("cube(3)", pairs=5), hdnhw.SpecError, "--pairs is for --by-case"),
+        (
+            lambda: hdnhw.faults("rdn(cube(2), 1)", by_case=True, paths=["flow"]),
+            hdnhw.SpecError,
+            "paths must be short, address or mended, not 'flow'",
+        ),
+        (lambda: hdnhw.machines("cube(2)", machine=[{"buffer": 4}]), TypeError, "there is no option 'buffer'"),
+        (lambda: hdnhw.machines("cube(2)", hops=0), hdnhw.SpecError, "hops must be 1 to"),
+        (lambda: hdnhw.machines("cube(2)", family="xc7"), hdnhw.SpecError, "not 'xc7'"),
+        (lambda: hdnhw.papers(paper="X"), hdnhw.SpecError, "paper must be one of HDN, RDN, DISJ, HSN, DC, not 'X'"),
+        (lambda: hdnhw.papers(claim="DC-0"), hdnhw.SpecError, "claim must be one of HDN-1 to"),
+        (lambda: hdnhw.prove(), hdnhw.SpecError, "prove takes either SPEC or --check FILE"),
+        (lambda: hdnhw.prove("cube(2)", check="c.json"), hdnhw.SpecError, "prove takes either SPEC or --check FILE"),
+        (lambda: hdnhw.picture("cube(2)", "x.png"), hdnhw.SpecError, ".svg"),
+        (
+            lambda: hdnhw.picture("cube(2)", route=(0, 1), paths=(0, 1)),
+            hdnhw.SpecError,
+            "--paths does not go with --route",
+        ),
+        (lambda: hdnhw.picture("cube(2)", route=(0,)), hdnhw.SpecError, "--route takes two nodes, not 1"),
+        (lambda: hdnhw.picture("cube(2)", labels="x"), hdnhw.SpecError, "labels must be number or address, not 'x'"),
+        (lambda: hdnhw.picture("cube(2)", collective="scan"), hdnhw.SpecError, "collective must be broadcast, scatter"),
+        (lambda: hdnhw.waypoints("cube(3)", 1, dead_nodes=[1]), hdnhw.SpecError, "source must be a healthy node"),
+        (lambda: hdnhw.waypoints("cube(3)", 1, dead_channels=["1:x"]), hdnhw.SpecError, "port of node 1 must be dim0"),
+        (lambda: hdnhw.info("cube(3)").nodez, AttributeError, "result has no 'nodez'; it has spec, nodes"),
+        (lambda: hdnhw.info("cube(3)").table("nodes"), ValueError, "one of the keys with rows, here none"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(call, kind, message):
+    with pytest.raises(kind) as error:
+        call()
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_failed_check_is_said_by_result_and_status(monkeypatch):
+    monkeypatch.setattr("hdnhw.topology.disjoint.fault_of_paths", lambda *_: "two paths share node 1")
+    assert not hdnhw.paths("cube(2)", 0, 3).passed
+    assert main(["paths", "cube(2)", "0", "3"]) == 1
+
+
+def test_a_result_shows_itself_in_a_notebook():
+    shown = hdnhw.compare("cube(3)")._repr_html_()
+    assert "<th>spec</th>" in shown
+    assert "<td>cube(3)</td>" in shown
+    assert "<th>nodes</th><td>8</td>" in hdnhw.info("cube(3)")._repr_html_()
+
+
+def test_curves_draw_themselves(tmp_path):
+    curves = hdnhw.sweep("cube(2)", rates=[0.1, 0.2], cycles=500, workers=1)
+    assert curves._repr_svg_().startswith("<svg")
+    curves.plot(tmp_path / "c.svg")
+    assert "cube(2), 4 nodes" in (tmp_path / "c.svg").read_text()
+    assert curves.table("points").num_rows == 2

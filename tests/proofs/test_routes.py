@@ -1,0 +1,128 @@
+"""Proofs about route units of the emitted text: they hold for what is emitted, and not where a gate is changed."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hdnhw.proofs.fabric import prove_routing
+from hdnhw.proofs.netlist import ForeignInputError, Netlist
+from hdnhw.proofs.routes import HopTable, prove_arrival, rule_table
+from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.plan import plan
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
+
+SMALL = FabricSpec(network=parse("hdn(cube(1), [[]])"))
+
+
+def answers(fabric):
+    return {(one.property, one.part): one for one in prove_routing(fabric)}
+
+
+def changed(fabric, pattern, becomes):
+    """Return a fabric with a text in which one place has changed."""
+    text, count = re.subn(pattern, becomes, fabric.files["fabric.sv"], count=1)
+    assert count == 1
+    return replace(fabric, files={**fabric.files, "fabric.sv": text})
+
+
+@pytest.fixture(scope="module")
+def small():
+    return emit_fabric(SMALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("hdn(cube(1), [[]])", {}),
+        ("rdn(torus(3), 1)", {"packet_length": 4}),
+        ("hdn(cube(2), [[0]])", {"switching": "cut-through", "gapless_packets": True}),
+        ("mesh(2, 3)", {"dead_pins": True, "crc": True}),
+        ("torus(5)", {"lanes": 2, "queueing": "voq"}),
+        ("hsn(2, cube(2))", {}),
+    ],
+)
+@pytest.mark.light("hdn(cube(1), [[]])", "rdn(torus(3), 1)", "cube(2), [[0]]")
+def test_what_is_emitted_is_proved(text, options):
+    spec = FabricSpec(network=parse(text), **options)
+    findings = prove_routing(emit_fabric(spec))
+    assert {one.answer for one in findings} == {"proved"}
+    made = plan(spec.network, lanes=options.get("lanes", 1))
+    ahead = options.get("switching") == "cut-through"  # inputs look a router ahead, and injection does both
+    units = sum(len(shape.ports) + (2 if ahead else 1) for shape in made.shapes)
+    assert sum(one.property == "route" for one in findings) == units
+    assert [one.property for one in findings][-2:] == ["arrival", "wiring"]
+
+
+@pytest.mark.parametrize(
+    "text", ["hdn(torus(2, 3), [[0, 1]])", "rdn(cube(2), 1)", "torus(5, 5)", "star(4)", "mesh(2, 3)"]
+)
+def test_the_rule_is_that_of_the_plan(text):
+    """The plan compiles its own function, and routes pair by pair."""
+    made = plan(parse(text))
+    table, address = rule_table(made), [made.address.of_node(node) for node in range(made.network.num_nodes)]
+    for cur, here in enumerate(address):
+        for dst, there in enumerate(address):
+            hop = made.route(here, there)
+            port, vc = hop & (1 << VC_SHIFT) - 1, hop >> VC_SHIFT
+            assert (table.port[cur, dst], table.vc[cur, dst]) == (port, 0 if cur == dst else vc)
+
+
+def test_a_changed_gate_is_refuted_with_a_pair(small):
+    gate = r"(assign \\dim0.route.gate\S*  = \\dim0.route.cur \[2\]) == "
+    found = answers(changed(small, gate, r"\1 != "))
+    wrong = [part for part, one in found.items() if one.answer == "refuted"]
+    assert wrong == [("route", "dim0.route")]
+    assert re.search(r"from \S+ to \S+ it (takes|names)", found["route", "dim0.route"].why)
+
+
+def test_packets_are_followed_by_the_hops_of_the_text(small):
+    gate = r"(assign \\injection.route.gate\S*  = \\injection.route.cur \[2\]) == "
+    found = answers(changed(small, gate, r"\1 != "))
+    assert found["route", "injection.route"].answer == "refuted"
+    assert all(one.answer == "refuted" for (name, _), one in found.items() if name == "arrival")
+
+
+def test_an_output_that_comes_later_is_refuted(small):
+    """A register more in front of one of a unit's outputs."""
+    gate = re.search(r"assign \\dim0.route.take  = \{ (\S+) ,", small.files["fabric.sv"])[1].replace("\\", "\\\\")
+    late = f"reg late; always @(posedge clk) late <= {gate} ;\n"
+    found = answers(
+        changed(small, r"assign \\dim0.route.take  = \{ \S+ ,", f"{late}assign \\\\dim0.route.take  = {{ late,")
+    )
+    assert "do not come 1 cycles after" in found["route", "dim0.route"].why
+
+
+def test_a_unit_that_reads_something_else_is_refuted(small):
+    gate = r"(assign \\dim0.route.gate\S*  = \\dim0.route.cur \[2\]) == (\S+ \[\d\])"
+    found = answers(changed(small, gate, r"\1 == inject__valid"))
+    assert "it depends on inject__valid" in found["route", "dim0.route"].why
+
+
+def test_impossible_addresses():
+    fabric = emit_fabric(FabricSpec(network=parse("rdn(torus(3), 1)")))
+    text = fabric.files["fabric.sv"]
+    unit = re.search(r"\\dim0_plus.route.possible.next  = (.*?);", text)
+    found = answers(changed(fabric, re.escape(unit[0]), unit[0].replace(unit[1], "1'h1").replace("\\", "\\\\")))
+    assert re.fullmatch(
+        r"address 0x\w+ is none of a node, and it says the opposite", found["route", "dim0_plus.route"].why
+    )
+
+
+def test_hops_that_go_round_are_found():
+    """A rule that sends every packet on by port 0 gets nowhere on a ring, but to the next node."""
+    made = plan(parse("torus(5)"))
+    table = HopTable(np.where(np.eye(5, dtype=bool), 2, 0).astype(np.uint8), np.zeros((5, 5), np.uint8))
+    assert "the distance is" in prove_arrival(made, {0: table}, ["r"]).why
+    never = HopTable(np.zeros((5, 5), np.uint8), table.vc)
+    assert "never gets to" in prove_arrival(made, {0: never}, ["r"]).why
+
+
+def test_a_cone_that_feeds_itself():
+    text = "module m(input clk, input d, output q);\n  reg \\u.q = 0;\n  wire \\u.d ;\n  assign \\u.d = d ^ \\u.q ;\n"
+    text += "  always @(posedge clk) \\u.q <= \\u.d ;\n  assign q = \\u.q ;\nendmodule\n"
+    netlist = Netlist(text, "m", ("d", "q"))
+    with pytest.raises(ForeignInputError, match="depends on itself"):
+        netlist.cone(netlist.names["q"], moving=netlist.names["d"])

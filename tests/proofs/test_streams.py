@@ -1,0 +1,280 @@
+"""Proofs about endpoints: the emitted ones keep the rules of streams and send whole packets, changed ones do not."""
+
+import json
+import re
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from hdnhw.cli import main
+from hdnhw.proofs import fabric as prove
+from hdnhw.proofs.endpoints import prove_endpoints
+from hdnhw.proofs.streams import streams_of
+from hdnhw.spec import ENDPOINTS, AxiStreamSpec, CollectiveSpec, FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
+
+SECONDS = 100.0
+SMALL = "hdn(cube(1), [[]])"
+
+prove_streams, prove_packets, prove_grants = (
+    partial(prove_endpoints, properties=[name]) for name in ("streams", "packets", "grants")
+)
+
+
+def emitted(endpoints, network=SMALL, **options):
+    return emit_fabric(FabricSpec(network=parse(network), endpoints=endpoints, **options))
+
+
+def changed(fabric, pattern, becomes):
+    """Return a fabric in whose endpoint the first place that is like `pattern` has changed."""
+    file = fabric.endpoints.file
+    text, count = re.subn(pattern, becomes, fabric.files[file], count=1)
+    assert count == 1
+    return replace(fabric, files={**fabric.files, file: text})
+
+
+@pytest.fixture(scope="module")
+def axi():
+    return emitted(AxiStreamSpec())
+
+
+def answers(findings):
+    return {(one.answer, one.why) for one in findings}
+
+
+@pytest.mark.parametrize(
+    ("kind", "streams"),
+    [
+        ("axi-stream", {"inject", "m_axis"}),
+        ("axi4", {"inject", "m_axi_ar", "m_axi_aw", "m_axi_w", "s_axi_b", "s_axi_r"}),
+        ("relay", {"inject", "deliver"}),
+        ("collective", {"inject", "o"}),
+        ("exchange", {"inject"}),
+    ],
+)
+@pytest.mark.light("axi-stream-streams0")
+def test_streams_of_what_is_emitted_are_proved(kind, streams, tmp_path):
+    fabric = emitted(ENDPOINTS[kind]())
+    assert set(streams_of(fabric)) == streams
+    assert answers(prove_streams(fabric, seconds=SECONDS, root=tmp_path)) == {("proved", "")}
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "endpoints"),
+    [
+        ("torus(4, 4)", {"packet_length": 4}, {"max_frame": 16}),
+        ("rdn(torus(3), 1)", {"packet_length": 2, "flit_width": 64}, {}),
+        ("hdn(cube(2), [[0]])", {"packet_length": 5}, {"tuser_width": 4, "tuser": "last"}),
+    ],
+)
+def test_streams_of_other_machines_are_proved(network, options, endpoints, tmp_path):
+    fabric = emitted(AxiStreamSpec(**endpoints), network, **options)
+    assert answers(prove_streams(fabric, seconds=SECONDS, root=tmp_path)) == {("proved", "")}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "part", "said"),
+    [
+        (  # tvalid falls while nobody is ready
+            r"(\\output.m_axis__valid.next  =) \\output.m_axis__valid ;",
+            r"\1 1'h0;",
+            "m_axis",
+            "what is offered is withdrawn",
+        ),
+        (  # tdata goes on while nobody is ready
+            r"(\\output.beat_data.next  =) \\output.beat_data ;",
+            r"\1 \\output.read__data ;",
+            "m_axis",
+            "what is offered changes while it waits",
+        ),
+        (  # a bit of tkeep, tlast, tid and tuser is lost while nobody is ready
+            r"(assign m_axis__payload = \{ )(output_port_\d+_0)(,)",
+            r"\1 \2 & {9{m_axis__ready}} \3",
+            "m_axis",
+            "what is offered changes while it waits",
+        ),
+        (  # a reset leaves tvalid alone
+            r"(    if \(\\output.rst \) begin\n      \\output.m_axis__valid.next  =) 1'h0;",
+            r"\1 \\output.m_axis__valid ;",
+            "m_axis",
+            "something is offered right after reset",
+        ),
+        (  # a flit goes on while the router is not ready
+            r"(\\sender.inject__payload.next  =) \\sender.inject__payload ;",
+            r"\1 { \\sender.inject__payload [30:0], 1'h0 };",
+            "inject",
+            "what is offered ",
+        ),
+        (  # there is a flit when a reset ends
+            r"(\\sender.inject__valid.next  =) 1'h0;",
+            r"\1 1'h1;",
+            "inject",
+            "something is offered ",
+        ),
+    ],
+)
+def test_a_changed_stream_is_refuted(axi, pattern, becomes, part, said, tmp_path):
+    findings = prove_streams(changed(axi, pattern, becomes), seconds=SECONDS, root=tmp_path)
+    found = [one for one in findings if one.answer == "refuted"]
+    assert part in {one.part for one in found}
+    assert any(re.search(rf"{said}.*, in cycle \d+", one.why) for one in found)
+    assert all("$enddefinitions" in trace.read_text() for trace in tmp_path.glob("*/trace.vcd"))
+    assert list(tmp_path.glob("*/trace.vcd"))
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "endpoints"),
+    [
+        (SMALL, {}, {}),
+        (SMALL, {"packet_length": 4}, {}),
+        (SMALL, {"flit_width": 8}, {}),
+        ("torus(4, 4)", {"packet_length": 4}, {"max_frame": 16}),
+        ("mesh(2, 2)", {"packet_length": 16, "flit_width": 16}, {"tuser_width": 8, "tuser": "last"}),
+        ("hdn(cube(2), [[0]])", {"packet_length": 5, "flit_width": 16}, {"prompt_packets": 2}),
+        ("rdn(torus(3), 1)", {"packet_length": 2, "flit_width": 64}, {}),
+        ("torus(4, 4)", {"packet_length": 32}, {}),
+    ],
+)
+@pytest.mark.light("hdn(cube(1), [[]])-options0-endpoints0")
+def test_packets_of_what_is_emitted_are_proved(network, options, endpoints, tmp_path):
+    fabric = emitted(AxiStreamSpec(**endpoints), network, **options)
+    assert answers(prove_packets(fabric, seconds=SECONDS, root=tmp_path)) == {("proved", "")}
+
+
+@pytest.mark.heavy
+def test_results_of_several_short_packets_come_late_and_are_proved(tmp_path):
+    engines = CollectiveSpec(operations=("allreduce",), message_packets=3)
+    fabric = emitted(engines, "cube(2)", packet_length=4)
+    assert answers(prove_streams(fabric, seconds=SECONDS, root=tmp_path)) == {("proved", "")}
+
+
+def test_of_other_endpoints_no_packets_are_looked_at(tmp_path):
+    fabric = emitted(ENDPOINTS["exchange"]())
+    assert not list(prove_packets(fabric, seconds=SECONDS, root=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "said"),
+    [
+        (  # another tkeep
+            r"(\\sender.header.next \[15:12\] =)",
+            r"\1 ~",
+            "of keep is wrong in a header",
+        ),
+        (  # a frame ends with its first packet
+            r"(\\sender.header.next \[8\] =) \\sender.is_last ;",
+            r"\1 1'h1;",
+            "of last is wrong in a header",
+        ),
+        (  # another source
+            r"(\\sender.header.next \[5:3\] =)",
+            r"\1 ~",
+            "of src is wrong in a header",
+        ),
+        (  # grants go where the frame goes
+            r"(\\sender.replies  \?) \\sender.reply__payload ",
+            r"\1 \\sender.oldest__frame [2:0]",
+            "of dst is wrong in a header",
+        ),
+        (  # a beat comes twice
+            r"(assign \\sender.oldest__take_word  =)",
+            r"\1 ~\\sender.is_last &",
+            "a data flit is not where it belongs, or changed",
+        ),
+        (  # a beat is lost
+            r"(assign \\sender.oldest__take_word  =)",
+            r"\1 \\sender.load |",
+            "a data flit is ",
+        ),
+        (  # a bit of tdata turns over
+            r"(\\sender.inject__payload.next  =) (\\sender.mux_\d+ );",
+            r"\1 { \2[31:1], \2[0] ^ \\sender.has_data };",
+            "a data flit is not where it belongs, or changed|is wrong in a header",
+        ),
+        (  # a frame is taken with a packet before its last
+            r"(\\sender.last.next  =)",
+            r"\1 \\sender.oldest__whole |",
+            "a frame is taken with another packet than its last",
+        ),
+        (  # a packet pauses
+            r"(\\sender.inject__valid.next  =) (\\sender.signal_\d+ );",
+            r"\1 \2 & ~\\sender.replies ;",
+            "a packet pauses|a data flit is not where",
+        ),
+    ],
+)
+def test_a_changed_sender_is_refuted(axi, pattern, becomes, said, tmp_path):
+    (found,) = prove_packets(changed(axi, pattern, becomes), seconds=SECONDS, root=tmp_path)
+    assert found.answer == "refuted"
+    assert re.search(rf"({said}).*, in cycle \d+", found.why)
+    (trace,) = tmp_path.glob("*/trace.vcd")
+    assert "$enddefinitions" in trace.read_text()
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "endpoints"),
+    [
+        (SMALL, {}, {}),
+        (SMALL, {"packet_length": 4, "flit_width": 16}, {"prompt_packets": 2}),
+        ("torus(4, 4)", {"packet_length": 32}, {}),
+        ("rdn(torus(3), 1)", {"packet_length": 2, "flit_width": 64}, {}),
+    ],
+)
+def test_grants_of_what_is_emitted_are_proved(network, options, endpoints, tmp_path):
+    fabric = emitted(AxiStreamSpec(**endpoints), network, **options)
+    assert answers(prove_grants(fabric, seconds=SECONDS, root=tmp_path)) == {("proved", "")}
+
+
+def test_where_nothing_is_granted_no_grants_are_looked_at(tmp_path):
+    without = emitted(AxiStreamSpec(max_frame=16))
+    for fabric in (without, emitted(ENDPOINTS["relay"]())):
+        assert not list(prove_grants(fabric, seconds=SECONDS, root=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "said"),
+    [
+        (  # whatever is left of the reserve is enough
+            r"(assign \\receiver.granter.not_\d+  = ~) \\receiver.granter.signal_\d+ \[6\];",
+            r"\1 1'h0;",
+            "more is granted than the reserve",
+        ),
+        (  # a request is granted twice
+            r"(\\receiver.granter.requests_address.next  =) \\receiver.granter.sum_\d+ \[3:0\];",
+            r"\1 \\receiver.granter.requests_address ;",
+            "",
+        ),
+        (  # another source is granted
+            r"(\\receiver.granter.reply__payload.next  =) (\\receiver.granter.\S+) \[2:0\];",
+            r"\1 ~\2 [2:0];",
+            "a grant goes to another source",
+        ),
+        (  # what comes back counts twice
+            r"(assign \\receiver.granter.sum_\d+  = \\receiver.granter.left  \+ \\receiver.granter.returns )",
+            r"\1 + \\receiver.granter.returns ",
+            "more is granted than the reserve",
+        ),
+    ],
+)
+def test_a_changed_granter_is_refuted(axi, pattern, becomes, said, tmp_path):
+    (found,) = prove_grants(changed(axi, pattern, becomes), seconds=SECONDS, root=tmp_path)
+    assert found.answer == "refuted"
+    assert re.search(rf"{said}.*, in cycle \d+", found.why)
+
+
+def test_the_command_names_endpoints(monkeypatch, tmp_path, capsys):
+    for name in ("prove_routing", "prove_delivery", "prove_waiting"):
+        monkeypatch.setattr(prove, name, lambda *_, **__: [])
+    words = [SMALL, "--packet-length", "4", "--endpoints", "axi-stream", "--max-frame", "64"]
+    assert main(["emit", *words, "-o", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["prove", *words, "-o", str(tmp_path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {one["property"] for one in said["findings"]} >= {"packets", "streams"}
+    assert {one["module"] for one in said["findings"]} == {"fabric_axi_endpoint"}
+    certificate = str(tmp_path / "certificate.json")
+    assert main(["prove", "--check", certificate]) == 0
+    (tmp_path / "fabric_axi.sv").write_text("\n")
+    assert main(["prove", "--check", certificate]) == 1
+    assert main(["prove", *words[:-1], "128", "-o", str(tmp_path)]) == 2

@@ -1,0 +1,84 @@
+"""Proofs about the composition of a fabric: every pin that is joined to something else is found."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from hdnhw.cli import main
+from hdnhw.proofs import fabric as prove
+from hdnhw.proofs.wiring import prove_wiring
+from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
+
+LINE = "hdn(cube(1), [[]])"
+
+
+def rewired(fabric, node, pin, becomes):
+    """Return a fabric in which a pin of a router is joined to something else."""
+    text = fabric.files["fabric.sv"]
+    start = text.index(f"router_{node} (")
+    pattern = re.compile(rf"\.{pin}\(.*?\)(?=,|\n)")
+    found = pattern.search(text, start)
+    assert found is not None
+    text = text[: found.start()] + f".{pin}({becomes})" + text[found.end() :]
+    return replace(fabric, files={**fabric.files, "fabric.sv": text})
+
+
+@pytest.fixture(scope="module")
+def small():
+    return emit_fabric(FabricSpec(network=parse(LINE)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"endpoints": AxiStreamSpec()},
+        {"channel_registers": 1, "crc": True, "dead_pins": True},
+        {"switching": "cut-through", "gapless_packets": True},
+    ],
+)
+def test_what_is_emitted_is_proved(options):
+    finding = prove_wiring(emit_fabric(FabricSpec(network=parse(LINE), **options)))
+    assert (finding.answer, finding.why) == ("proved", "")
+    assert finding.cases > 8 * 20
+
+
+@pytest.mark.parametrize(
+    ("pin", "becomes", "said"),
+    [
+        ("address", "3'h5", "router_3.address is not 0x3"),
+        ("dim0_i__valid", "inject_0_valid", r"router_2.dim0_o__valid is not joined to router_3.dim0_i__valid"),
+        ("dim0_o__data", "", r"router_3.dim0_o__data is not joined to router_2.dim0_i__data"),
+        ("inject__payload", "inject_2_payload", "router_3.inject__payload is not the port inject_3_payload"),
+        ("rst", "1'h0", "router_3.rst is not the port rst"),
+        ("dropped", "dropped_2", "router_3.dropped is not the port dropped_3"),
+    ],
+)
+def test_another_wire_is_refuted(small, pin, becomes, said):
+    finding = prove_wiring(rewired(small, 3, pin, becomes))
+    assert finding.answer == "refuted"
+    assert re.search(said, finding.why)
+
+
+def test_two_routers_that_change_places_are_refuted(small):
+    text = small.files["fabric.sv"]
+    swapped = re.sub(r"\brouter_([34]) \(", lambda found: f"router_{7 - int(found[1])} (", text)
+    finding = prove_wiring(replace(small, files={**small.files, "fabric.sv": swapped}))
+    assert finding.answer == "refuted"
+
+
+def test_the_command_ends_with_1_if_something_is_refuted(small, monkeypatch, capsys):
+    wrong = rewired(small, 3, "address", "3'h5")
+    monkeypatch.setattr(prove, "emit_fabric", lambda _: wrong)
+    assert main(["prove", LINE]) == 1
+    out = capsys.readouterr().out
+    assert re.search(r"^proved +false$", out, re.MULTILINE)
+    assert "router_3.address is not 0x3" in out
+
+
+def test_networks_too_large_are_refused_in_a_line(capsys):
+    assert main(["prove", "cube(14)"]) == 2
+    assert capsys.readouterr().err == (
+        "hdnhw: nodes must be at most 8192 for a proof by enumeration, and cube(14) has 16384\n"
+    )

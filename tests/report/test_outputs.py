@@ -1,0 +1,131 @@
+"""What commands draw: every plot says what it is of and which command made it, and so does every page."""
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from hdnhw.report.figure import save_figure
+from hdnhw.report.outputs import Outputs
+from hdnhw.report.page import shown, table_of
+from hdnhw.spec import SpecError
+
+DRAWING = {
+    "simulate 'cube(3)' --cycles 500 --rate 0.2": (
+        "spec: cube(3)",
+        "buffers: 4",
+        "rate: 0.2",
+        "packet latency, cycles",
+    ),
+    "simulate 'cube(2)' --pattern exchange": ("pattern: exchange", "spec: cube(2)"),
+    "compare 'cube(3)' 'torus(4)'": ("w1 of CR_w: 0.5",),
+    "design --nodes 16 --degree 3": ("nodes: 16", "average distance, hops"),
+    "faults 'rdn(cube(1), 1)' --by-case --trials 2 --pairs 9 --rates 0.1,0.2 --workers 1": (
+        "trials: 2",
+        "failed nodes, %",
+    ),
+    "faults 'cube(3)' --rates 0,0.2 --trials 2 --workers 1": ("spec: cube(3)", "dead nodes, %", "share of pairs"),
+    "exchange 'cube(2)'": ("schedule: cluster-first", "words"),
+    "collective 'cube(2)' --op scatter --words 4": ("message words: 4", "node"),
+    "sweep 'cube(2)' --rates 0.1 --cycles 200 --workers 1": ("packet length: 8 flits", "cycles measured: 200"),
+}
+"""Command line -> what stands in its plot."""
+
+
+class Texts(HTMLParser):
+    """The cells of a page's tables, and all text of each kind of tag; tags must close in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.cells, self.text = [], [], {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, _):
+        if tag != "meta":
+            self.open.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.text[self.open[-1]] = self.text.get(self.open[-1], "") + data
+            if {"td", "th"} & set(self.open):
+                self.cells[-1] += data
+
+
+def drawn_texts(name):
+    """Return the texts of a plot in the order in which they stand in its file; broken lines are joined."""
+    return " ".join(unescape(text).strip() for text in re.findall(r">([^<>]+)</t(?:ext|span)>", Path(name).read_text()))
+
+
+@pytest.mark.parametrize("line", DRAWING)
+def test_plots_and_pages_say_what_made_them(run, line):
+    command = f"hdnhw {line} --plot a.svg --html a.html"
+    status, out, err = run(f"{line} --plot a.svg --html a.html --json")
+    assert (status, "Traceback" in err) == (0, False)
+    texts = drawn_texts("a.svg")
+    assert all(expected in texts for expected in (*DRAWING[line], f"{command} --json".split(" --plot")[0]))
+    page = Path("a.html").read_text()
+    read = Texts(page)
+    assert read.text["code"] == f"{command} --json"
+    assert page.count("<svg") == 1
+    assert "://" not in re.sub(r'xmlns(:xlink)?="[^"]*"', "", page)
+    result = json.loads(out)
+    rows = next(value for value in result.values() if isinstance(value, list)) if "networks" in result else []
+    assert all(shown(value) in read.cells for row in rows[:3] for value in row.values() if not isinstance(value, dict))
+
+
+def test_the_sizes_of_an_allreduce_as_a_page(run):
+    status, out, _ = run("collective 'cube(3)' --op allreduce --sizes 1,64 --bandwidth b.png --html b.html --json")
+    cells = Texts(Path("b.html").read_text()).cells
+    assert status == 0
+    assert all(shown(value) in cells for row in json.loads(out)["sizes"] for value in row.values())
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("compare 'cube(2)' --plot a.svg --html a.svg", "--plot and --html must be different files, not both 'a.svg'"),
+        ("simulate 'cube(2)' --plot a.gif", "plot must be a file .svg, .png or .pdf, not 'a.gif'"),
+        ("design --nodes 8 --degree 3 --html a.txt", "page must be a file .html or .htm, not 'a.txt'"),
+        ("collective 'cube(2)' --op barrier --html a.html", "--html is for operations that move messages"),
+        ("collective 'cube(2)' --op allreduce --algorithm ring --html a.html", "--html is for schedules over ports"),
+        ("faults 'cube(2)' --html a.html", "--html is for --rates and --by-case"),
+    ],
+)
+def test_names_are_looked_at_before_the_work(run, tmp_path, line, told):
+    status, out, err = run(line)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert told in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_long_lines_below_a_figure_are_broken_and_make_it_higher(tmp_path):
+    figure = Figure(figsize=(5, 4), layout="constrained")
+    figure.add_subplot()
+    save_figure(figure, tmp_path / "a.svg", ["word " * 60, "cost $5 $6"])
+    assert figure.get_size_inches()[1] > 4.4
+    text = (tmp_path / "a.svg").read_text()
+    assert max(len(line) for line in re.findall(r">([^<>]+)</t(?:ext|span)>", text)) < 110
+    assert ">cost $5 $6<" in text
+
+
+def test_a_function_that_draws_names_itself(tmp_path):
+    with pytest.raises(SpecError, match="plot must be"):
+        Outputs(tmp_path / "a.doc", None, "hdnhw.compare")
+    assert not Outputs(None, None, "hdnhw.compare").are_asked
+
+
+def test_a_table_has_a_column_for_each_key_of_any_row():
+    table = table_of("Some rows", [{"a_b": 1, "c": None}, {"d": {"mean": 0.25}}])
+    assert (table.ident, table.columns) == ("some-rows", ["a b", "c", "d"])
+    assert [line.cells for line in table.groups[0].lines] == [["1", "—", "—"], ["—", "—", "mean 0.25"]]

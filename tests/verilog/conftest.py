@@ -1,0 +1,54 @@
+"""Fabrics that several tests look at, each emitted once."""
+
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
+
+sys.path.insert(0, str(Path(__file__).parent))  # for what tests of this folder share
+import readers
+
+FABRICS = {
+    "two classes": FabricSpec(network=parse("rdn(cube(1), 1)"), packet_length=4),
+    "two levels": FabricSpec(network=parse("hdn(cube(1), [[0], [0]])"), modes="OO", packet_length=3),
+    "several shapes": FabricSpec(network=parse("mesh(2, 3)"), flit_width=8),
+    "holes": FabricSpec(network=parse("torus(5)"), packet_length=2, flit_width=3),
+    "one flit, one slot": FabricSpec(network=parse("hdn(cube(1), [[0]])"), packet_length=1, buffers=1),
+    "three classes": FabricSpec(network=parse("hsn(3, cube(1))"), packet_length=2),
+    "two nodes": FabricSpec(network=parse("complete(2)"), packet_length=1, flit_width=1),
+    "check bits": FabricSpec(network=parse("mesh(3)"), packet_length=2, flit_width=120, dead_pins=True, crc=True),
+}
+
+_emitted = cache(emit_fabric)
+
+
+@pytest.fixture
+def emitted():
+    """Return a function that returns a fabric by its name here."""
+    return lambda name: _emitted(FABRICS[name])
+
+
+HEAVY = {"two classes", "two levels", "three classes", "two nodes"}
+"""Fabrics for `make check-heavy` alone."""
+
+
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.heavy] * (name in HEAVY)) for name in FABRICS])
+def machine(request):
+    """Return the spec of each fabric in turn."""
+    return FABRICS[request.param]
+
+
+@pytest.fixture
+def fabric(machine):
+    """Return each fabric in turn, emitted."""
+    return _emitted(machine)
+
+
+@pytest.fixture(scope="session")
+def complaints():
+    """Return a function that returns what the tools that are here say of some sources and a top level."""
+    return readers.said_of

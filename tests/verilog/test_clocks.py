@@ -1,0 +1,147 @@
+"""The top level whose terminals have clocks of their own: its manifest, and its constraints against the registers."""
+
+import hashlib
+import re
+from fnmatch import fnmatchcase
+from functools import cache
+
+import pytest
+
+from hdnhw.flow.harness import ports_of
+from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, SpecError, parse
+from hdnhw.verilog.fabric import emit_fabric, write_fabric
+
+FABRICS = {
+    "bare": FabricSpec(network=parse("mesh(3)"), packet_length=4, crc=True, dead_pins=True),
+    "axi": FabricSpec(network=parse("torus(3)"), endpoints=AxiStreamSpec(max_frame=64)),
+    "relay": FabricSpec(network=parse("cube(2)"), dead_pins=True, endpoints=RelaySpec()),
+}
+TOPS = {"bare": "fabric", "axi": "fabric_axi", "relay": "fabric_relay"}
+
+
+@cache
+def emitted(name):
+    return emit_fabric(FABRICS[name], node_clocks=True)
+
+
+@pytest.fixture(params=FABRICS)
+def name(request):
+    """Return the name of each fabric in turn."""
+    return request.param
+
+
+def test_all_but_the_top_level_is_as_without_clocks(name):
+    fabric, plain = emitted(name), emit_fabric(FABRICS[name])
+    assert {file: text for file, text in fabric.verilog.items() if "_clocks" not in file} == plain.verilog
+    top = f"{TOPS[name]}_clocks"
+    names = [*plain.verilog, f"{top}.sv", "fabric.core", f"{top}.xdc", f"{top}.sdc"]
+    assert fabric.manifest["files"] == names
+    assert fabric.manifest["top"] == fabric.top == top
+    assert f"toplevel: {top}" in fabric.files["fabric.core"]
+    assert {key: value for key, value in fabric.manifest.items() if key not in ("top", "files", "clocks")} == {
+        key: value for key, value in plain.manifest.items() if key not in ("top", "files")
+    }
+
+
+def test_manifest_names_every_port_of_the_top_level(name):
+    fabric, clocks = emitted(name), emitted(name).manifest["clocks"]
+    declared = {
+        port.name: ("input" if port.is_input else "output", port.width)
+        for port in ports_of(fabric.files[clocks["file"]], fabric.top)
+    }
+    named = {
+        re.sub(r"_N(?=_|$)", f"_{node}", pattern): (port["direction"], port["width"])
+        for pattern, port in clocks["ports"].items()
+        for node in range(fabric.manifest["routers"])
+    }
+    assert declared == named
+    digest = hashlib.sha256(fabric.files[clocks["file"]].encode()).hexdigest()
+    assert clocks["digest"] == f"sha256:{digest}"
+    assert clocks["streams"] == (["s_axis", "m_axis"] if name == "axi" else ["inject", "eject"])
+
+
+def test_one_crossing_a_node(name):
+    fabric, clocks = emitted(name), emitted(name).manifest["clocks"]
+    text = fabric.files[clocks["file"]]
+    assert re.findall(r"^module ([^\s(]+)", text, re.MULTILINE) == [clocks["crossing_module"], fabric.top]
+    found = re.findall(rf"^  {clocks['crossing_module']} crossing_(\d+) \(", text, re.MULTILINE)
+    assert sorted(map(int, found)) == list(range(fabric.manifest["routers"]))
+
+
+def test_constraints_name_the_registers_that_cross(name):
+    """What they say is from another clock is what the other clock writes, and all of it."""
+    fabric, clocks = emitted(name), emitted(name).manifest["clocks"]
+    crossing = fabric.files[clocks["file"]].split("\nendmodule")[0]
+    clock_of, sources = registers(crossing)
+    crosses = {
+        register: source
+        for register, source in sources.items()
+        if source in clock_of and clock_of[source] != clock_of[register]
+    }
+    memories = {register: source for register, source in crosses.items() if source.endswith("words")}
+    flops = crosses.keys() - memories.keys()
+    assert len(memories) == 2
+    assert len(flops) == 8  # two pointers of two streams, two resets, and whether each side has stopped
+    xdc, sdc = (fabric.files[f"{fabric.top}.{suffix}"] for suffix in ("xdc", "sdc"))
+    for text, suffix in ((xdc, "_reg"), (sdc, "")):
+        near, data = ({f"crossing_0/{register}{suffix}[0]" for register in each} for each in (flops, memories))
+        assert matched(text, near | data, "near") == near
+        assert matched(text, near | data, "payload") == data
+    everything = {f"crossing_0/{register}_reg[0]" for register in clock_of}
+    named = set().union(*(matched(xdc, everything, kind) for kind in ("code", "asks", "stop", "words")))
+    assert {f"crossing_0/{source}_reg[0]" for source in crosses.values()} == named
+
+
+def registers(text):
+    """Return the clock of each register and memory, and the register or memory that it takes its value from."""
+    plain = re.sub(r"\\(\S+) ", r"\1", text)
+    written = r"always @\(posedge (?:\w+\.)?(fabric|node)_clk\)(?: begin)?\s+(?:if \(\S+\)\s+)?(\S+?)(?:\[\S+\])? <="
+    clock_of = {register: clock for clock, register in re.findall(written, plain)}
+    sources = dict(re.findall(r"^    (\S+) <= (\S+);$", plain, re.MULTILINE))
+    reads = dict(re.findall(r"assign (\S+)\.read__data = (\S+?)\[", plain))
+    sources |= {f"{queue}.payload": memory for queue, memory in reads.items()}
+    return clock_of, sources
+
+
+def matched(text, names, kind):
+    """Return those of some cells that the patterns with a word in them match."""
+    patterns = {pattern for pattern in re.findall(r"\*crossing_[^\s}]+", text) if kind in pattern}
+    assert patterns
+    return {name for name in names if any(fnmatchcase(name.replace("[0]", ""), each) for each in patterns)}
+
+
+def test_synchronisers_are_marked_for_the_placer(name):
+    text = emitted(name).files[emitted(name).manifest["clocks"]["file"]]
+    marked = re.findall(r'\(\* ASYNC_REG = "TRUE" \*\)\n  reg (?:\[\d+:0\] )?\\?(\S+)', text)
+    assert len(marked) == 16
+    assert all(re.search(r"_(near|seen)$", register) for register in marked)
+
+
+def test_a_fabric_of_one_clock_takes_its_place(tmp_path):
+    write_fabric(emitted("axi"), tmp_path)
+    assert (tmp_path / "fabric_axi_clocks.xdc").exists()
+    write_fabric(emit_fabric(FABRICS["axi"]), tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"fabric.sv", "fabric_axi.sv", "fabric.core", "manifest.json"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"endpoints": CollectiveSpec()},
+            "node clocks are for terminals that are streams alone, not for collective engines",
+        ),
+        (
+            {"endpoints": ExchangeSpec()},
+            "node clocks are for terminals that are streams alone, not for generators of a total exchange",
+        ),
+        (
+            {"gapless_packets": True},
+            "node clocks do not go with gapless packets: a flit may come a cycle later from another clock",
+        ),
+    ],
+)
+def test_what_does_not_go_with_node_clocks(options, message):
+    with pytest.raises(SpecError, match=f"^{message}$"):
+        emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])"), **options), node_clocks=True)
