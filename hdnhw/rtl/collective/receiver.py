@@ -156,7 +156,7 @@ class Receiver(wiring.Component):
                 write.label.source.eq(Mux(self._is_own(header, own), self.address, header.source)),
                 sort.payload.send.eq(Mux(own, self.send, header.send)),
                 sort.payload.begins.eq(own),
-                sort.payload.parity.eq(Mux(own, self.parity, header.parity)),
+                sort.payload.early.eq(~own & (header.parity != self.parity)),
             ]
             m.d.sync += [write.label[name].eq(Mux(own, count, header[name])) for name, count in counts.items()]
         m.d.sync += [
@@ -165,7 +165,12 @@ class Receiver(wiring.Component):
             write.labels.eq(self.slot.ready),
             sort.valid.eq(self.slot.ready),
         ]
-        m.d.comb += [write.slot.eq(slot), sort.payload.slot.eq(slot), sort.payload.source.eq(write.label.source)]
+        m.d.comb += [
+            write.slot.eq(slot),
+            write.label.send.eq(sort.payload.send),
+            sort.payload.slot.eq(slot),
+            sort.payload.source.eq(write.label.source),
+        ]
         if "target" in counts:
             m.d.comb += sort.payload.target.eq(write.label.target)
         if messages.operators:

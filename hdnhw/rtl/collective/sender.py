@@ -24,7 +24,7 @@ def job_layout(program: Program, messages: MessageFormat) -> data.StructLayout:
 
     `filled` says whether the list is not empty; `dst` is the neighbor's packed address; `paired` says that the first
     packet announces it too; `results`, that the messages are to be given to the node itself; `copies`, that they are
-    kept.
+    kept; `early`, that they are not to be sent at all, but sorted again, as the operation that they are of has begun.
     """
     return data.StructLayout(
         {
@@ -35,6 +35,7 @@ def job_layout(program: Program, messages: MessageFormat) -> data.StructLayout:
             "paired": 1,
             "results": 1,
             "copies": 1,
+            "early": 1,
         }
     )
 
@@ -121,10 +122,12 @@ class Sender(wiring.Component):
         with m.If(label):
             m.d.sync += last.eq(self.pop.only)
         with m.If(read):
-            m.d.sync += [header[name].eq(self.read.label[name]) for name in self.read.label.shape().members]
+            names = [name for name in self.read.label.shape().members if name != "send"]
+            m.d.sync += [header[name].eq(self.read.label[name]) for name in names]
+            m.d.sync += header.send.eq(Mux(job.early, self.read.label.send, job.list[: len(header.send)]))
         with m.If(goes_on):
             m.d.sync += begun.eq(~last & ~job.announce)
-        with m.If(load | (empty & ~job.results) | read):
+        with m.If(load | (empty & ~job.results) | (read & ~job.early)):
             m.d.sync += fetched.eq(~load)
         m.d.sync += [
             self.job.ready.eq(goes_on & (last | job.announce)),
@@ -141,7 +144,7 @@ class Sender(wiring.Component):
         job, header = self.job.payload, packet.header
         m.d.sync += [
             packet.results.eq(job.results),
-            packet.frees.eq(~job.announce & job.filled & (job.results | ~job.copies)),
+            packet.frees.eq(~job.announce & job.filled & ~job.early & (job.results | ~job.copies)),
             packet.unasked.eq(job.results | job.announce),
             header.dst.eq(job.dst),
             header.send.eq(job.list[: len(header.send)]),
@@ -161,7 +164,6 @@ class Sender(wiring.Component):
             sort.slot.eq(self.pop.slot),
             sort.source.eq(header.source),
             sort.send.eq(header.send),
-            sort.parity.eq(self.parity),
         ]
         if self._messages.has_target:
             m.d.comb += sort.target.eq(header.target)

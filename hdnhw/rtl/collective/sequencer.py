@@ -155,17 +155,19 @@ class Sequencer(wiring.Component):
         def go(state: Signal) -> list[Any]:
             return [other.eq(other is state) for other in at]
 
-        announced, announces, goes_on, loaded = Signal(), Signal(), Signal(), Signal()
+        announced, announces, goes_on, loaded, again = Signal(), Signal(), Signal(), Signal(), Signal()
+        sends, early = len(self._program.sends), self.filled[-1]
         ends = complete & self._elaborate_pace(m, load | consume) if self._paces else complete
         m.d.comb += [
             self.operation.ready.eq(idle),
-            loaded.eq(load & ~self.loads & ~self.sorting),
+            loaded.eq(load & ~self.loads & ~self.sorting & ~early & ~again),
             consume.eq(step & ends),
             self.done.eq(reduce(or_, at[9:], ended | results | giving)),
-            announces.eq(now.announces & ~announced),
+            announces.eq(send & now.announces & ~announced),
             goes_on.eq(send & ~announces & (~now.sends | self.job.ready)),
-            fetch.eq(load | (goes_on & ~now.ends_step) | consume),
-            self.job.valid.eq((send & (announces | now.sends)) | results),
+            fetch.eq(loaded | (goes_on & ~now.ends_step) | consume),
+            self.job.valid.eq(announces | (send & now.sends) | results | again),
+            self.job.payload.early.eq(again),
         ]
         self._elaborate_job(m, announces, results)
         if self._messages.operators:
@@ -173,7 +175,7 @@ class Sequencer(wiring.Component):
         with m.If(idle):
             m.d.sync += self._asked.eq(self.operation.payload)
             with m.If(self.operation.valid):
-                m.d.sync += go(begin)
+                m.d.sync += [now.list.eq(sends + 1), *go(begin)]
         with m.If(begin):
             count = self._own_messages()
             m.d.sync += [own.eq(count), self.loads.eq(count.any()), self.send.eq(self._first_sends()), *go(load)]
@@ -181,9 +183,10 @@ class Sequencer(wiring.Component):
                 m.d.sync += self.operator.eq(self._asked.operator)
         with m.If(load):
             m.d.sync += [own.eq(own - self.loaded), self.loads.eq(own[1:].any() | (own[0] & ~self.loaded))]
+            m.d.sync += again.eq(Mux(again, ~self.job.ready, early))
         with m.If(loaded):
             m.d.sync += go(send)
-        with m.If(loaded | (fetch & ~load)):
+        with m.If(fetch):
             m.d.sync += self.send.eq(self.send + 1)
         with m.If(send & (~self.job.valid | self.job.ready)):
             m.d.sync += announced.eq(announces)
@@ -192,7 +195,7 @@ class Sequencer(wiring.Component):
         with m.If(consume):
             m.d.sync += go(send)
             with m.If(now.ends_operation):
-                m.d.sync += [now.list.eq(len(self._program.sends) + self.parity), *go(ended)]
+                m.d.sync += [now.list.eq(sends), *go(ended)]
         with m.If(ended):
             m.d.sync += go(results)
         with m.If(results & self.job.ready):
@@ -214,7 +217,7 @@ class Sequencer(wiring.Component):
         m.d.comb += [
             job.list.eq(now.list),
             job.dst.eq(any_of(dst)),
-            job.announce.eq(announces & ~results),
+            job.announce.eq(announces),
             job.paired.eq(now.paired),
             job.copies.eq(now.copies),
             job.results.eq(results),

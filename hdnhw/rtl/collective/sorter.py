@@ -16,7 +16,7 @@ __all__ = ["Sorter", "num_lists", "sort_layout"]
 
 
 def num_lists(program: Program) -> int:
-    """Return the lists of an engine: one for each send, in their order, and two for results, by the parity."""
+    """Return the lists of an engine: one for each send, in their order, one for results, and one for early messages."""
     return len(program.sends) + 2
 
 
@@ -24,7 +24,8 @@ def sort_layout(program: Program, buffers: int) -> data.StructLayout:
     """Return what is sorted.
 
     `send` is the number of the send by which the message came; if it `begins`, that of its operation's first. `source`
-    and `target` are packed addresses.
+    and `target` are packed addresses. `early` is a message of the operation behind the node's own: it waits in a list
+    apart to be sorted again, as the next operation may be the same one.
     """
     width = AddressLayout(program.network).width
     return data.StructLayout(
@@ -34,7 +35,7 @@ def sort_layout(program: Program, buffers: int) -> data.StructLayout:
             "target": width,
             "send": index_width(len(program.sends)),
             "begins": 1,
-            "parity": 1,
+            "early": 1,
         }
     )
 
@@ -78,20 +79,20 @@ class Sorter(wiring.Component):
         m = Module()
         payload, sends = self.i.payload, len(self._program.sends)
         first, second = (
-            Signal(data.StructLayout({"valid": 1, "slot": len(payload.slot), "parity": 1}), name=name)
+            Signal(data.StructLayout({"valid": 1, "slot": len(payload.slot), "early": 1}), name=name)
             for name in ("first", "second")
         )
         possible, later, chosen = Signal(sends), Signal(sends), Signal(sends)
         m.d.sync += [
             first.valid.eq(self.i.valid),
             first.slot.eq(payload.slot),
-            first.parity.eq(payload.parity),
+            first.early.eq(payload.early),
             possible.eq(self._possible(m)),
             later.eq(self._later(payload)),
             second.eq(first),
             self.append.valid.eq(second.valid),
             self.append.payload.slot.eq(second.slot),
-            self.append.payload.list.eq(self._elaborate_lowest(m, chosen, second.parity)),
+            self.append.payload.list.eq(self._elaborate_lowest(m, chosen, second.early)),
         ]
         m.d.comb += chosen.eq(possible & later)
         m.d.comb += self.busy.eq(first.valid | second.valid | self.append.valid)
@@ -109,17 +110,20 @@ class Sorter(wiring.Component):
         return Cat(value[0] for value in values)
 
     def _later(self, payload: Any) -> Value:
-        """Return for each send whether it is of the same operation and a later step, or any if the message begins."""
+        """Return for each send whether it is of the same operation and a later step, or any if the message begins; none
+        if it is early.
+        """
         result = []
         for send in self._program.sends:
             operation = self._program.numbers_of(send.operation).start
             step = self._program.numbers_of_step(send.step).start
             later = ~below(payload.send, operation) & below(payload.send, step)
-            result.append(Mux(payload.begins, equals(payload.send, operation), later))
+            result.append(~payload.early & Mux(payload.begins, equals(payload.send, operation), later))
         return Cat(result)
 
-    def _elaborate_lowest(self, m: Module, chosen: Value, parity: Value) -> Value:
-        """Return the number of the lowest bit that was set in the cycle before, that of the results if there was none.
+    def _elaborate_lowest(self, m: Module, chosen: Value, early: Value) -> Value:
+        """Return the number of the lowest bit that was set in the cycle before; if there was none, that of early messages or
+        of results.
 
         In two cycles: the lowest of each group, then the first group that has one.
         """
@@ -131,6 +135,6 @@ class Sorter(wiring.Component):
             m.d.sync += [some.eq(group.any()), low.eq(number_of(dict(enumerate(first_of(group))), len(low)))]
             groups.append(some)
             lowest.append(Cat(low, Const(place // GROUP, width))[:width])
-        results = Mux(parity, Const(len(chosen) + 1, width), Const(len(chosen), width))
+        others = Mux(early, Const(len(chosen) + 1, width), Const(len(chosen), width))
         none = ~Cat(groups).any()
-        return selected([*first_of(Cat(groups)), none], [*lowest, results])
+        return selected([*first_of(Cat(groups)), none], [*lowest, others])

@@ -14,10 +14,10 @@ __all__ = ["MessageStore", "StoreOldSignature", "StoreReadSignature", "StoreWrit
 
 def label_layout(messages: MessageFormat) -> data.StructLayout:
     """Return whose a message is: packed addresses of its source and, if the header has them, its target and the number
-    of the packet.
+    of the packet; and the send by which it came.
     """
     fields = messages.header_fields
-    return data.StructLayout({name: fields[name] for name in ("source", "target", "part") if name in fields})
+    return data.StructLayout({name: fields[name] for name in ("source", "target", "part", "send") if name in fields})
 
 
 class StoreWriteSignature(wiring.Signature):

@@ -131,12 +131,12 @@ def test_whoever_comes_first_takes_the_buffer(simulate, length, operation, packe
                 ctx.set(receiver.i.payload, give or 0)
                 _, _, ejected, given, done, valid, *item = await ctx.tick().sample(
                     receiver.eject.ready, receiver.i.ready, receiver.loaded, dut.sort.valid,
-                    payload.slot, payload.parity, payload.target, payload.begins,
+                    payload.slot, payload.early, payload.target, payload.begins,
                 )  # fmt: skip
-                slot, of_parity, target, begun = item
+                slot, early_one, target, begun = item
                 if valid:
                     assert slot not in taken
-                    taken[slot] = of_parity, target
+                    taken[slot] = parity ^ early_one, target
                     firsts[bool(begun)] += 1
                 eject, give = None if ejected else eject, None if given else give
                 loaded, cycle = loaded + done, cycle + 1

@@ -38,6 +38,28 @@ class Packets:
         return [self.rng.getrandbits(16) for _ in range(self.messages.payload_flits)]
 
 
+async def set_up(ctx, dut):
+    """Tell an engine where it is, and let the network take all that it sends."""
+    layout = dut.machine.address
+    ctx.set(dut.address, layout.of_node(NODE))
+    for port, neighbor in dut.machine.network.neighbors(NODE).items():
+        ctx.set(getattr(dut, f"{port}_neighbor"), layout.of_node(neighbor))
+        ctx.set(getattr(dut, f"{port}_present"), 1)
+    ctx.set(dut.inject.ready, 1)
+
+
+async def run(ctx, dut, data):
+    """Ask for the only operation there is, and give the node's own messages."""
+    ctx.set(dut.operation.valid, 1)
+    await ctx.tick().until(dut.operation.ready)
+    ctx.set(dut.operation.valid, 0)
+    for flit in data:
+        ctx.set(dut.i.payload, flit)
+        ctx.set(dut.i.valid, 1)
+        await ctx.tick().until(dut.i.ready)
+    ctx.set(dut.i.valid, 0)
+
+
 def sum_of(one, other):
     """Return the sums of two lists of numbers."""
     return [first + second & 0xFFFF for first, second in zip(one, other, strict=True)]
@@ -57,19 +79,8 @@ def test_what_comes_last_is_in_what_the_next_step_sends_first(simulate, length):
     offered, tails = [], []
 
     async def host(ctx):
-        ctx.set(dut.address, layout.of_node(NODE))
-        for port, neighbor in neighbors.items():
-            ctx.set(getattr(dut, f"{port}_neighbor"), neighbor)
-            ctx.set(getattr(dut, f"{port}_present"), 1)
-        ctx.set(dut.inject.ready, 1)
-        ctx.set(dut.operation.valid, 1)
-        await ctx.tick().until(dut.operation.ready)
-        ctx.set(dut.operation.valid, 0)
-        for flit in (flit for block in own for flit in own[block]):
-            ctx.set(dut.i.payload, flit)
-            ctx.set(dut.i.valid, 1)
-            await ctx.tick().until(dut.i.ready)
-        ctx.set(dut.i.valid, 0)
+        await set_up(ctx, dut)
+        await run(ctx, dut, [flit for block in own for flit in own[block]])
 
     async def neighbor(ctx):
         await ctx.tick().repeat(20 * length)  # until all of the first step has been sent
@@ -100,6 +111,78 @@ def test_what_comes_last_is_in_what_the_next_step_sends_first(simulate, length):
     assert (packets.field(late, "dst"), packets.field(late, "target")) == (far, far)
     assert list(late[1:]) == sum_of(own[far], came[far])
     assert cycles[-length] - tails[-1] == REACTION
+
+
+@pytest.mark.parametrize("length", [2, 3])
+@pytest.mark.parametrize("operations", [("allgather",), ("allgather", "reduce")], ids=["moves", "combines"])
+def test_what_comes_for_the_next_run_of_an_operation_waits_for_it(simulate, length, operations):
+    """A neighbor's message of the second run comes before the first run has sent what goes the same way."""
+    engines = CollectiveSpec(operations=operations, operators=("sum",), numbers="int16")
+    machine = make_machine(FabricSpec(network=parse("cube(2)"), endpoints=engines, packet_length=length, flit_width=16))
+    dut, packets = CollectiveEngine(machine), Packets(machine)
+    near, far, third = 2, 1, 3  # neighbors in the first step and in the second one, and who sends to `far` before
+    places = {node: machine.address.of_node(node) for node in range(4)}
+    data = {(run, node): packets.data() for run in range(2) for node in places}
+    sent, results = [], []
+
+    async def host(ctx):
+        await set_up(ctx, dut)
+        for number in range(2):
+            await run(ctx, dut, data[number, NODE])
+
+    async def come(ctx, number, source, step):
+        fields = {"source": places[source], "send": step, "parity": number, "holds": 1}
+        last = source != far  # `far` sends its own message, then that of the node behind it
+        header = packets.header(dst=places[NODE], ready=source != third, last=last, **fields)
+        for flit in (*header, *data[number, source]):
+            ctx.set(dut.eject.payload.data, flit)
+            ctx.set(dut.eject.valid, 1)
+            await ctx.tick().until(dut.eject.ready)
+        ctx.set(dut.eject.valid, 0)
+
+    async def network(ctx):
+        await ctx.tick().until(dut.inject.valid)
+        await come(ctx, 0, near, 0)
+        ctx.set(dut.inject.ready, 0)
+        await ctx.tick().repeat(4)
+        await come(ctx, 1, near, 0)
+        await ctx.tick().repeat(12)
+        ctx.set(dut.inject.ready, 1)
+        await come(ctx, 0, far, 1)
+        await come(ctx, 0, third, 1)
+        await ctx.tick().until(dut.done)
+        await ctx.tick().repeat(30 * length)
+        await come(ctx, 1, far, 1)
+        await come(ctx, 1, third, 1)
+
+    async def listen(ctx):
+        ctx.set(dut.o.ready, 1)
+        for _ in range(120 * length + 200):
+            _, _, *sends, gives, result = await ctx.tick().sample(
+                dut.inject.valid & dut.inject.ready, dut.inject.payload, dut.o.valid, dut.o.payload
+            )
+            if sends[0]:
+                sent.append(sends[1])
+            if gives:
+                results.append((result.source, result.data))
+
+    simulate(dut, host, network, listen)
+    headers = packets.messages.header_flits
+    came = [sent[place : place + length] for place in range(0, len(sent), length)]
+    moved = [
+        (packets.field(flits, "parity"), packets.field(flits, "send"), packets.field(flits, "source"), flits[headers:])
+        for flits in came
+    ]
+    due = [
+        (number, step, places[node], data[number, node])
+        for number in range(2)
+        for step, node in ((0, NODE), (1, NODE), (1, near))
+    ]
+    assert sorted(moved) == sorted(due)
+    of_run = len(results) // 2
+    for number in range(2):
+        got = results[of_run * number : of_run * (number + 1)]
+        assert sorted(got) == sorted((places[node], flit) for node in places for flit in data[number, node])
 
 
 def test_an_expression_is_not_written_out_for_each_place_that_uses_it():
