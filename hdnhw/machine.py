@@ -27,7 +27,8 @@ from hdnhw.flit import (
     RelayFormat,
 )
 from hdnhw.frames import FramePool
-from hdnhw.rules.plan import RoutingPlan, plan
+from hdnhw.rules.plan import RoutingPlan
+from hdnhw.rules.valiant import fabric_plan
 from hdnhw.spec import (
     BARRIER,
     AxiMemorySpec,
@@ -317,4 +318,4 @@ def make_machine(spec: FabricSpec) -> Machine:
     RuleError
         If its routing is not deadlock-free.
     """
-    return Machine(spec, plan(spec.network, spec.modes, spec.lanes))
+    return Machine(spec, fabric_plan(spec.network, spec.modes, spec.lanes))

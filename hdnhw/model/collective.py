@@ -46,6 +46,7 @@ def measure_steps(fabric: FabricSpec, execution: Execution, *, words: int, progr
         The machine, ``cycles`` and ``cycles_per_step``. A node is told the beginning of a step at no cost.
     """
     model = model_of(fabric)
+    model.plan.check_direct("collectives")
     table, count = neighbor_table(model.plan.network), len(execution.sent)
     steps, cycles = _Steps(model), []
     for step, sent in enumerate(execution.sent):
@@ -75,6 +76,7 @@ def measure_baseline(
         The machine, ``cycles``, and ``cycles_per_step``: for each of the partners those of one step.
     """
     model = model_of(fabric)
+    model.plan.check_direct("collectives")
     steps, cycles, own = _Steps(model), [], np.arange(baseline.nodes)
     for partner in baseline.partners:
         cycles.append(steps.cycles(own, partner, np.full(baseline.nodes, words)))
@@ -145,6 +147,7 @@ def measure_network_exchange(
         none.
     """
     model = model_of(fabric)
+    model.plan.check_direct("collectives")
     network, length = model.plan.network, model.timing.packet_length
     nodes, packets = network.num_nodes, -(-words // length)
     if not at_once:

@@ -13,6 +13,7 @@ from hdnhw.model.kernel.fabric import simulate, sort_arrivals
 from hdnhw.model.kernel.reset import credits_under_way, make_routers, make_states, with_room
 from hdnhw.model.kernel.state import (
     BUSY,
+    DESTINATION,
     ENDED,
     FIRST,
     HEAD_CYCLE,
@@ -147,6 +148,8 @@ class FabricModel:
         if faults is not None and self.timing.cuts_through:
             raise SpecError("cut-through does not go with faults: a packet is routed before it comes")
         self._check_memory(len(vcs))
+        if faults is not None:
+            plan.check_direct("faults")
         dead = np.zeros((0, 0), np.bool_) if faults is None else faults.all_channels(table)
         self.fabric = Fabric(
             address=np.ascontiguousarray(plan.address.of_node(np.arange(network.num_nodes, dtype=np.int64)), np.int32),
@@ -160,6 +163,20 @@ class FabricModel:
         buffers = [*map(machine.buffers_per_vc, plan.num_vcs), machine.ejection_buffers]
         self.vc_buffers = np.repeat(np.array(buffers, np.int16), len(vcs))
         self.several = _several(plan)
+        self.drawn = self._drawn(table) if plan.phase_vcs else (np.zeros(0, np.int32), np.zeros(0, np.int32))
+
+    def _drawn(self, table: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return packed addresses of the nodes that a packet may go by, and of what it is routed to on its way there.
+
+        Where there are switches it is that of a terminal: a packet would have to come back from the terminal itself.
+        """
+        network, address = self.plan.network, self.fabric.address
+        targets = address[: network.num_terminals]
+        if network.num_terminals == network.num_nodes:
+            return targets, targets
+        links = table[: network.num_terminals]
+        only = (links >= 0).sum(axis=1) == 1
+        return np.where(only, address[links.max(axis=1)], targets), targets
 
     def _check_memory(self, vcs: int) -> None:
         """Raise SpecError if what :func:`hdnhw.model.kernel.reset.make_routers` makes of queues is too large."""
@@ -259,6 +276,8 @@ class Course:
         routers = make_routers(
             model.vc_buffers,
             model.several,
+            drawn=model.drawn,
+            phase_vcs=model.plan.phase_vcs,
             vc_bits=model.vc_bits,
             lane_bits=(model.plan.lanes - 1).bit_length(),
             rounds=model.machine.matching_rounds,
@@ -400,12 +419,24 @@ class Course:
             first = rows[first, NEXT]
         return np.concatenate([np.empty(0, np.int32), *found])
 
-    def farthest(self) -> npt.NDArray[np.int32] | None:
-        """Return one of :attr:`packets` that has crossed most channels, a row of words; None if there are none."""
+    def farthest(self) -> tuple[npt.NDArray[np.int32], list[tuple[int, int]]] | None:
+        """Return one of :attr:`packets` that has crossed most channels, and the legs of its way; None if there is none.
+
+        The packet is a row of words. Of a leg there are the packed addresses of where it ends, and of what the packet
+        is routed to: two of them with Valiant's routing.
+        """
         pool = self._state.routers.pool
         hops = self._rows[:, HOPS].copy()
         hops[pool.free[: pool.num_free[0]]] = -1
-        return self._rows[hops.argmax()] if hops.max(initial=-1) >= 0 else None
+        row, valiant = int(hops.argmax()), self._state.routers.valiant
+        if hops.max(initial=-1) < 0:
+            return None
+        end = int(self._rows[row, DESTINATION])
+        legs = [(end, end)]
+        if len(valiant.nodes):
+            by = max(valiant.by[row], ~valiant.by[row])
+            legs.insert(0, (int(valiant.nodes[by]), int(valiant.targets[by])))
+        return self._rows[row], legs
 
     def _make_room(self, packets: int) -> None:
         """See that so many more packets can be offered, by doubling the pool if need be."""

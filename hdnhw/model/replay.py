@@ -263,6 +263,7 @@ def measure_trace(
         Is told a stage and the share of the packets that have arrived.
     """
     model = model_of(fabric)
+    model.plan.check_direct("a trace")
     nodes, length = model.plan.network.num_terminals, model.timing.packet_length
     trace = read_trace(path, nodes=nodes, packet_length=length, flit_width=fabric.flit_width, limit=cycles)
     head = {"flit_width": fabric.flit_width, "trace": str(path), "format": trace.form}
@@ -328,6 +329,7 @@ def measure_exchange(
     The parameters are those of :func:`measure_trace`.
     """
     model = model_of(fabric)
+    model.plan.check_direct("a total exchange")
     trace = exchange_on(model, words=model.timing.packet_length, at_once=True)
     row = _row(model, trace, cycles, histogram, threads, progress)
     return machine_row(model.machine) | {"pattern": trace.form} | row

@@ -167,6 +167,8 @@ class _Curve:
         machine, self._bound = make_machine(fabric), None
         if load.pattern == "uniform":  # the load of the channels is known for that alone
             self._bound = routing_statistics(machine.plan).saturation_bound
+            if machine.plan.phase_vcs:  # either phase is uniform traffic
+                self._bound = None if self._bound is None else self._bound / 2
         self._note, self._most = machine.buffer_note, min(1.0, self._bound or 1.0, peak_rate(load.injection))
         self._low, self._high = 0, STEPS + 1
         most = replace(load, rate=self._most if rates is None else max(rates))

@@ -64,23 +64,28 @@ class Watchdog:
 
     def _check_farthest(self) -> None:
         """Follow the route of the packet that has crossed most channels: it must end, and be as long at least."""
-        packet = self._course.farthest()
-        if packet is None:
+        found = self._course.farthest()
+        if found is None:
             return
+        packet, legs = found
         source, destination = self._source_of(int(packet[TAG])), self._node(packet[DESTINATION])
         hops = int(packet[HOPS])
-        node, crossed = source, dict[int, str]()
-        while node not in crossed and node != destination:
-            port, vc = self._hop(node, int(packet[DESTINATION]))
-            crossed[node] = f"{node}.{self._ports[port].name}.{vc}"
-            node = int(self._neighbors[node, port])
-        if node == destination and hops <= len(crossed):
+        node, crossed, ends = source, list[str](), True
+        for number, (stop, target) in enumerate(legs):
+            seen = set[int]()
+            while ends and node != self._node(stop):
+                seen.add(node)
+                port, vc = self._hop(node, target)
+                crossed.append(f"{node}.{self._ports[port].name}.{vc + number * self._model.plan.phase_vcs}")
+                node = int(self._neighbors[node, port])
+                ends = node not in seen
+        if ends and hops <= len(crossed):
             return
-        end = f"has {len(crossed)}" if node == destination else f"comes back to node {node} after {len(crossed)}"
+        end = f"has {len(crossed)}" if ends else f"comes back to node {node} after {len(crossed)}"
         raise HangError(
             f"{self._model.plan.network.spec} has a livelock: the packet from {source} to {destination} of cycle "
             f"{packet[CREATED]} has crossed {hops} channels by cycle {self._cycle}, and its route (node.port.vc) {end}:"
-            + "".join(f"\n  {channel}" for channel in crossed.values())
+            + "".join(f"\n  {channel}" for channel in crossed)
         )
 
     def _hop(self, node: int, address: int) -> tuple[int, int]:
@@ -126,7 +131,7 @@ class Watchdog:
         names = [*(port.name for port in self._ports), "injection"]
         return f"{node}.{names[entry >> vc_bits]}.{entry & (1 << vc_bits) - 1}"
 
-    def _node(self, address: np.int32) -> int:
+    def _node(self, address: int | np.int32) -> int:
         plan = self._model.plan
         return int(plan.network.encode(plan.address.unpack(int(address))))
 

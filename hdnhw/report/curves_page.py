@@ -8,7 +8,7 @@ from typing import Any
 from hdnhw.model.load import BATCHES, LoadSpec
 from hdnhw.report.curves import CEILING, draw_curves
 from hdnhw.report.page import NOTHING, Group, Line, Sheet, Table, shown, table_of
-from hdnhw.rules.plan import plan
+from hdnhw.rules.valiant import fabric_plan
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.spec.options import options_of
 
@@ -93,7 +93,7 @@ def _points(curves: Sequence[dict[str, Any]]) -> Table:
 def _network_cells(curve: dict[str, Any]) -> dict[str, str]:
     """Return heading -> text of a network."""
     lowest = curve["points"][0]
-    routing = plan(parse(curve["spec"]), lowest["modes"], lowest["lanes"])
+    routing = fabric_plan(parse(curve["spec"]), lowest["modes"], lowest["lanes"])
     bound = None if curve["saturation_bound"] is None else min(1.0, curve["saturation_bound"])
     throughput = curve["saturation_throughput"]
     return {

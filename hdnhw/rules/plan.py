@@ -92,12 +92,16 @@ class RoutingPlan:
         Virtual channels in use on each network port.
     shapes : tuple of RouterShape
         The distinct routers of the network; the fullest first.
+    phase_vcs : int
+        With Valiant's routing (:mod:`hdnhw.rules.valiant`) the virtual channels of a port that packets take on the
+        way to the node that was drawn, by the rule; those behind it are of the way from there. 0 without.
     """
 
     rule: HopRule | TableRule
     proof: Proof
     num_vcs: tuple[int, ...]
     shapes: tuple[RouterShape, ...]
+    phase_vcs: int = 0
 
     @property
     def network(self) -> Network:
@@ -111,18 +115,28 @@ class RoutingPlan:
         Raises
         ------
         SpecError
-            If it is a table.
+            If it is a table, or packets go by nodes that are drawn.
         """
+        self.check_direct("hardware")
         if isinstance(self.rule, HopRule):
             return self.rule
         raise SpecError(
             f"no hardware is made for {self.network.spec}: it is routed by tables, which only the model reads"
         )
 
+    def check_direct(self, what: str) -> None:
+        """Raise SpecError if packets go by nodes that are drawn, which there is not for `what`."""
+        if self.phase_vcs:
+            raise SpecError(
+                f"modes {self.modes!r} do not go with {what}: Valiant's routing is measured under loads alone"
+            )
+
     @property
     def modes(self) -> str:
-        """One letter a level, level k first; of tables, how their buffer classes are found."""
-        return self.rule.modes
+        """One letter a level, level k first; of tables, how their classes are found; ``valiant`` before either."""
+        if not self.phase_vcs:
+            return self.rule.modes
+        return f"valiant:{self.rule.modes}" if self.rule.modes else "valiant"
 
     @property
     def lanes(self) -> int:

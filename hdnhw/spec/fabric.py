@@ -31,7 +31,8 @@ class FabricSpec:
     ----------
     network : NetworkSpec
     modes : str or None
-        One letter a level, from level k down to 1, ``f`` or ``O``; None for the default.
+        One letter a level, from level k down to 1, ``f`` or ``O``; None for the default. See
+        :func:`hdnhw.rules.valiant.fabric_plan`.
     lanes : int
         Virtual channels of a buffer class, 1 or 2.
     packet_length : int
@@ -76,7 +77,8 @@ class FabricSpec:
     modes: str | None = option(
         None,
         Text(
-            help="one letter a level, level k first: f or O; default O..Of; of tables layers (default), updown or hops",
+            help="one letter a level, level k first: f or O; default O..Of; of tables layers (default), updown or "
+            "hops; under a load of the model also valiant, or valiant:MODES",
             metavar="MODES",
             routes=True,
             timed=True,

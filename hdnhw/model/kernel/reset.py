@@ -29,6 +29,7 @@ from hdnhw.model.kernel.state import (
     Sinks,
     Sources,
     State,
+    Valiant,
     Words,
     Work,
 )
@@ -48,6 +49,8 @@ def make_routers(
     credits: npt.NDArray[np.int16],
     several: npt.NDArray[np.bool_],
     *,
+    drawn: tuple[Words, Words],
+    phase_vcs: int,
     vc_bits: int,
     lane_bits: int,
     rounds: int,
@@ -63,6 +66,8 @@ def make_routers(
         Packet buffers at its end.
     several : ndarray of bool, shape (nodes,)
         Whether an input of the router has two virtual channels or more.
+    drawn, phase_vcs : (ndarray of int32, ndarray of int32), int
+        See :class:`Valiant`: `nodes` and `targets`, and `vcs`.
     vc_bits, lane_bits, rounds, early : int or bool
         See :class:`Routers`.
     held, room : int
@@ -71,6 +76,7 @@ def make_routers(
     nodes, ports = len(several), len(credits) >> vc_bits
     return Routers(
         _make_pool(room),
+        Valiant(np.zeros(room if len(drawn[0]) else 0, np.int32), *drawn, phase_vcs),
         _make_queues(nodes, ports, 1 << vc_bits),
         np.tile(credits, nodes),
         _make_orders(nodes, ports, 1 << vc_bits, matched=rounds > 0),
@@ -273,8 +279,11 @@ def with_room(states: list[State], rows: int) -> list[State]:
     larger.free[:num_free] = pool.free[:num_free]
     larger.free[num_free : num_free + rows - old] = np.arange(old, rows)
     larger.num_free[0] = num_free + rows - old
+    valiant = states[0].routers.valiant
+    if len(valiant.nodes):
+        valiant = valiant._replace(by=np.append(valiant.by, np.zeros(rows - old, np.int32)))
     return [
-        state._replace(routers=state.routers._replace(pool=larger), out=_unused(rows * PACKET_WORDS))
+        state._replace(routers=state.routers._replace(pool=larger, valiant=valiant), out=_unused(rows * PACKET_WORDS))
         for state in states
     ]
 

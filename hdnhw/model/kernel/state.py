@@ -67,6 +67,7 @@ __all__ = [
     "Sinks",
     "Sources",
     "State",
+    "Valiant",
     "Work",
 ]
 
@@ -178,6 +179,26 @@ class Pool(NamedTuple):
     num_free: Integers
 
 
+class Valiant(NamedTuple):
+    """By which nodes packets go first, with Valiant's routing; of no nodes without.
+
+    Attributes
+    ----------
+    by : ndarray of int32, axis (row of the pool)
+        The place, in the next two, of the node that the packet goes by; or -1 less that if it has been there.
+    nodes, targets : ndarray of int32
+        Packed addresses of those that are drawn from, and by which packets are routed on their way there: of a switch
+        that is one of its terminals.
+    vcs : int
+        The first virtual channel of packets that have been there.
+    """
+
+    by: Words
+    nodes: Words
+    targets: Words
+    vcs: int
+
+
 class Queues(NamedTuple):
     """Lists of packets.
 
@@ -256,6 +277,7 @@ class Routers(NamedTuple):
     """
 
     pool: Pool
+    valiant: Valiant
     queues: Queues
     credits: npt.NDArray[np.int16]
     orders: Orders

@@ -26,8 +26,10 @@ from hdnhw.model.kernel.state import (
     SENDING,
     TAG,
     TAIL_CYCLE,
+    Arrivals,
     Offers,
     State,
+    Valiant,
 )
 
 __all__ = [
@@ -90,11 +92,28 @@ def offer(state: State, offers: Offers, item: int, total: int) -> None:
     pool.words[at(row + TAG)] = arrivals.tag[at(number)]
     pool.words[at(row + HOPS)] = 0
     pool.words[at(row + PACE)] = ANYWHERE
+    if len(state.routers.valiant.nodes):
+        _draw(state.routers.valiant, arrivals, number, packet)
     if not backlog.present[at(node)]:
         length = at((node >> bits) * LINE + SENDING)
         state.sources.busy[at((node >> bits << bits) + state.parts.lengths[length])] = node
         state.parts.lengths[length] += 1
     push_packet(pool, backlog, node, 0, packet, 0)
+
+
+@inlined
+def _draw(valiant: Valiant, arrivals: Arrivals, number: int, packet: int) -> None:
+    """Draw the node that a packet goes by: the same one for all packets of a message, so that they stay in order.
+
+    It follows from cycle, source and destination, as random numbers do from a seed (the finalizer of SplitMix64, Steele
+    and others, OOPSLA 2014).
+    """
+    word = wide(arrivals.cycle[at(number)]) * 0x1F123BB5159A55E5
+    word += wide(arrivals.node[at(number)]) * 0x5851F42D4C957F2D + wide(arrivals.destination[at(number)])
+    word = (word ^ (word >> 30 & 0x3FFFFFFFF)) * -0x40A7B892E31B1A47
+    word = (word ^ (word >> 27 & 0x1FFFFFFFFF)) * -0x6B2FB644ECCEEE15
+    word ^= word >> 31 & 0x1FFFFFFFF
+    valiant.by[at(packet)] = (word & 0x7FFFFFFFFFFFFFFF) % len(valiant.nodes)
 
 
 @inlined

@@ -122,8 +122,8 @@ class Sorter(wiring.Component):
         return Cat(result)
 
     def _elaborate_lowest(self, m: Module, chosen: Value, early: Value) -> Value:
-        """Return the number of the lowest bit that was set in the cycle before; if there was none, that of early messages or
-        of results.
+        """Return the number of the lowest bit that was set in the cycle before; that of results or of early messages if
+        there was none.
 
         In two cycles: the lowest of each group, then the first group that has one.
         """

@@ -14,8 +14,8 @@ SLOTS = 11
 
 
 def expected_list(program, node, source, target, send, begins, early):
-    """Return the number of the first send of a later step of the operation that takes a message, or of the results, or of
-    early messages.
+    """Return the number of the first send of a later step of the operation that takes a message, or of the results; or
+    that of early messages.
     """
     sends = program.sends
     if early:

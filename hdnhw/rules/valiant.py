@@ -1,0 +1,51 @@
+"""Valiant's routing: every packet goes to a node drawn at random first, and from there to its destination.
+
+Whatever the pattern, channels are loaded as by uniform traffic in either phase (Valiant, A scheme for fast parallel
+communication, SIAM J. Comput. 11(2), 1982). Each phase has the virtual channels of the plain rule for itself, and
+packets go from those of the first to those of the second alone: where neither can deadlock, both together cannot.
+"""
+
+from dataclasses import replace
+
+from hdnhw.rules.plan import RoutingPlan, plan
+from hdnhw.spec import NetworkSpec, SpecError
+
+__all__ = ["PREFIX", "fabric_plan"]
+
+PREFIX = "valiant"
+"""Of the modes of a machine: alone, or followed by a colon and the modes of either phase."""
+
+
+def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan:
+    """Return the routing plan of a machine, proved deadlock-free.
+
+    Parameters
+    ----------
+    spec : NetworkSpec
+    modes : str or None
+        Those of :func:`hdnhw.rules.plan.plan`, or :data:`PREFIX`, with such behind a colon or without.
+    lanes : int
+
+    Raises
+    ------
+    SpecError
+        If `modes` or `lanes` does not fit.
+    RuleError
+        If the rule is not deadlock-free.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> plain, valiant = (fabric_plan(parse("torus(5)"), modes, 1) for modes in (None, "valiant"))
+    >>> plain.num_vcs, valiant.num_vcs, valiant.modes
+    ((2, 2), (4, 4), 'valiant')
+    """
+    name, colon, inner = (modes or "").partition(":")
+    if name != PREFIX:
+        return plan(spec, modes, lanes)
+    if colon and not inner:
+        raise SpecError(f"modes {modes!r} end with a colon: behind it stand the modes of either phase")
+    plain = plan(spec, inner or None, lanes)
+    phase = plain.max_vcs
+    proof = replace(plain.proof, channels=2 * plain.proof.channels, edges=None)
+    return replace(plain, proof=proof, num_vcs=tuple(phase + vcs for vcs in plain.num_vcs), phase_vcs=phase)

@@ -1,0 +1,164 @@
+"""Valiant's routing: channels wait for each other in no circle, found by walking, and packets go where they must."""
+
+from itertools import product
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from hdnhw.machine import make_machine
+from hdnhw.model.fabric import Course, FabricModel
+from hdnhw.model.kernel.state import DESTINATION, NODE, TAG, Arrivals
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
+from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.valiant import fabric_plan
+from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.topology.metrics import neighbor_table
+from hdnhw.traffic.packets import Terminals
+
+NETWORKS = (
+    "torus(5)",
+    "torus(4, 3)",
+    "cube(3)",
+    "hdn(cube(2), [[0]])",
+    "rdn(cube(1), 1)",
+    "slim_fly(3)",
+    "fat_tree(4)",
+)
+PACKETS = 400
+
+
+def model_of(text, modes="valiant", **machine):
+    return FabricModel(make_machine(FabricSpec(network=parse(text), modes=modes, **machine)))
+
+
+def walk(model, src, by, dst, phase):
+    """Return the virtual channels of a way, (node, port, vc), and the nodes where its legs end."""
+    (nodes, targets), address = model.drawn, model.fabric.address
+    neighbors, node, ways = neighbor_table(model.plan.network), src, []
+    legs = [(nodes[by], targets[by]), (address[dst], address[dst])]
+    if address[src] == targets[by]:  # the terminal whose switch is drawn
+        legs[0] = address[src], address[src]
+    for number, (end, target) in enumerate(legs):
+        while address[node] != end:
+            decision = model.plan.route(int(address[node]), int(target))
+            port, vc = decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
+            ways.append((node, port, vc + number * phase))
+            node = int(neighbors[node, port])
+            assert len(ways) < 4 * len(address)
+    assert node == dst
+    return ways
+
+
+def dependencies(model, phase):
+    graph, terminals = nx.DiGraph(), range(model.plan.network.num_terminals)
+    for src, by, dst in product(terminals, range(len(model.drawn[0])), terminals):
+        nx.add_path(graph, walk(model, src, by, dst, phase))
+    return graph
+
+
+@pytest.mark.parametrize("text", NETWORKS)
+def test_virtual_channels_wait_for_each_other_in_no_circle(text):
+    model = model_of(text)
+    plan = model.plan
+    graph = dependencies(model, plan.phase_vcs)
+    assert nx.is_directed_acyclic_graph(graph)
+    assert all(vc < plan.num_vcs[port] for _, port, vc in graph)
+    assert plan.proof.acyclic
+
+
+def test_phases_that_shared_virtual_channels_could_deadlock():
+    assert not nx.is_directed_acyclic_graph(dependencies(model_of("torus(5)"), 0))
+
+
+@pytest.mark.parametrize("text", NETWORKS)
+@pytest.mark.parametrize("machine", [{"packet_length": 1}, {"queueing": "voq", "lanes": 2}], ids=["fifo", "voq"])
+def test_packets_go_by_a_node_and_arrive(text, machine):
+    model = model_of(text, **machine)
+    network, address, rng = model.plan.network, model.fabric.address, np.random.default_rng(5)
+    source, destination = rng.integers(network.num_terminals, size=(2, PACKETS))
+    arrivals = Arrivals.of(np.sort(rng.integers(PACKETS, size=PACKETS)), source, address[destination], range(PACKETS))
+    course = Course(model, Terminals(), room=8, counting=True)  # it grows
+    left = course.advance(arrivals, packets=PACKETS, limit=1_000_000)
+    assert np.array_equal(address[left[:, NODE]], left[:, DESTINATION])
+    assert sorted(left[:, TAG]) == list(range(PACKETS))
+    counts = course.counts().sent[:, : len(network.ports)]
+    phase = model.plan.phase_vcs
+    by = drawn(arrivals, len(model.drawn[0]))
+    sent, lanes = np.zeros_like(counts), model.plan.lanes
+    for src, via, dst in zip(source.tolist(), by, destination.tolist(), strict=True):
+        for node, port, vc in walk(model, src, via, dst, phase):
+            sent[node, port, vc] += 1
+    of_classes = (each.reshape(*each.shape[:2], -1, lanes).sum(axis=-1) for each in (counts, sent))
+    assert np.array_equal(*of_classes)
+
+
+def drawn(arrivals, nodes):
+    """Yield the place of the node that is drawn for each packet, by SplitMix64's finalizer in integers without end."""
+    mask = (1 << 64) - 1
+    for cycle, node, destination in zip(*(column.tolist() for column in arrivals[:3]), strict=True):
+        word = cycle * 0x1F123BB5159A55E5 + node * 0x5851F42D4C957F2D + destination & mask
+        word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & mask
+        word = (word ^ word >> 27) * 0x94D049BB133111EB & mask
+        word ^= word >> 31
+        yield (word & (1 << 63) - 1) % nodes
+
+
+def test_nodes_are_drawn_evenly():
+    model, load = model_of("torus(4, 4)", packet_length=1, buffers=16), LoadSpec(rate=0.2, cycles=50_000, warmup=0)
+    measured = measure(model, load)
+    assert measured.mean_hops == pytest.approx(2 * 2.0, rel=0.01)  # 2: the mean distance of any two, of equal ones too
+    counts = measure(model, load, counting=True).counts
+    of_vc = counts.sent[:, :4].sum(axis=(0, 1))
+    assert of_vc[: model.plan.phase_vcs].sum() == pytest.approx(of_vc[model.plan.phase_vcs :].sum(), rel=0.02)
+
+
+def test_it_takes_more_of_a_pattern_that_loads_few_channels():
+    load = LoadSpec(pattern="tornado", rate=0.32, cycles=20_000, warmup=2000)
+    plain, valiant = (
+        measure(model_of("torus(8)", modes, packet_length=1, buffers=16), load) for modes in (None, "valiant")
+    )
+    assert not plain.steady
+    assert valiant.steady
+    assert valiant.accepted_rate > 0.31 > 0.26 > plain.accepted_rate
+
+
+def test_runs_are_the_same_for_any_number_of_threads():
+    model, load = model_of("torus(5, 3)", packet_length=3), LoadSpec(rate=0.3, cycles=2000, lengths="mix(3, 1, 20, 1)")
+    runs = [measure(model, load, threads=threads) for threads in (1, 2, 3)]
+    for run in runs:
+        assert np.array_equal(run.packet_latency, runs[0].packet_latency)
+        assert run.delivered == run.created > 0
+
+
+def test_modes_of_either_phase():
+    network = parse("hdn(cube(2), [[0]])")
+    assert fabric_plan(network, "valiant:f", 2).modes == "valiant:f"
+    plain, valiant = (fabric_plan(network, modes, 2) for modes in ("f", "valiant:f"))
+    assert valiant.num_vcs == tuple(vcs + plain.max_vcs for vcs in plain.num_vcs)
+    assert fabric_plan(network, None, 1).phase_vcs == 0
+    with pytest.raises(SpecError, match=r"^modes 'valiant:' end with a colon"):
+        fabric_plan(network, "valiant:", 1)
+    with pytest.raises(SpecError, match=r"^modes 'valiant' do not go with hardware: "):
+        _ = fabric_plan(parse("cube(2)"), "valiant", 1).circuit_rule
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "simulate cube(3) --pattern exchange",
+        "simulate cube(3) --faults 1,0",
+        "simulate cube(3) --faults 1,0 --waypoints 1",
+        "emit cube(3) -o there",
+        "synth cube(3)",
+        "prove cube(3)",
+        "cosim cube(3)",
+        "collective cube(3) --op allreduce --on model",
+        "machines cube(3)",
+    ],
+)
+def test_what_is_not_measured_under_a_load_refuses_it(run, command):
+    status, _, said = run(f"{command} --modes valiant")
+    assert status == 2
+    assert "valiant" in said
