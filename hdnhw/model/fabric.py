@@ -276,8 +276,6 @@ class Course:
         routers = make_routers(
             model.vc_buffers,
             model.several,
-            drawn=model.drawn,
-            phase_vcs=model.plan.phase_vcs,
             vc_bits=model.vc_bits,
             lane_bits=(model.plan.lanes - 1).bit_length(),
             rounds=model.machine.matching_rounds,
@@ -290,6 +288,8 @@ class Course:
             routers,
             model.timing,
             terminals,
+            drawn=model.drawn,
+            phase_vcs=model.plan.phase_vcs,
             ejection_buffers=model.machine.ejection_buffers,
             counting=counting,
             threads=threads,
@@ -428,7 +428,7 @@ class Course:
         pool = self._state.routers.pool
         hops = self._rows[:, HOPS].copy()
         hops[pool.free[: pool.num_free[0]]] = -1
-        row, valiant = int(hops.argmax()), self._state.routers.valiant
+        row, valiant = int(hops.argmax()), self._state.valiant
         if hops.max(initial=-1) < 0:
             return None
         end = int(self._rows[row, DESTINATION])

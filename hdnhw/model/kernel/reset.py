@@ -49,8 +49,6 @@ def make_routers(
     credits: npt.NDArray[np.int16],
     several: npt.NDArray[np.bool_],
     *,
-    drawn: tuple[Words, Words],
-    phase_vcs: int,
     vc_bits: int,
     lane_bits: int,
     rounds: int,
@@ -66,8 +64,6 @@ def make_routers(
         Packet buffers at its end.
     several : ndarray of bool, shape (nodes,)
         Whether an input of the router has two virtual channels or more.
-    drawn, phase_vcs : (ndarray of int32, ndarray of int32), int
-        See :class:`Valiant`: `nodes` and `targets`, and `vcs`.
     vc_bits, lane_bits, rounds, early : int or bool
         See :class:`Routers`.
     held, room : int
@@ -76,7 +72,6 @@ def make_routers(
     nodes, ports = len(several), len(credits) >> vc_bits
     return Routers(
         _make_pool(room),
-        Valiant(np.zeros(room if len(drawn[0]) else 0, np.int32), *drawn, phase_vcs),
         _make_queues(nodes, ports, 1 << vc_bits),
         np.tile(credits, nodes),
         _make_orders(nodes, ports, 1 << vc_bits, matched=rounds > 0),
@@ -141,13 +136,16 @@ def make_states(
     timing: SlotTiming,
     terminals: Terminals,
     *,
+    drawn: tuple[Words, Words],
+    phase_vcs: int,
     ejection_buffers: int,
     counting: bool,
     threads: int,
 ) -> list[State]:
     """Return a fabric with idle terminals as each of so many threads has it.
 
-    With `counting`, what channels and queues do is counted.
+    `drawn` and `phase_vcs` are `nodes` and `targets`, and `vcs`, of :class:`Valiant`. With `counting`, what channels
+    and queues do is counted.
     """
     nodes, parts = len(fabric.address), _make_parts(fabric, routers, threads)
     state = State(
@@ -156,6 +154,7 @@ def make_states(
         pauses=Pauses(terminals.source_gap, terminals.sink_stall, terminals.sink_hold),
         parts=parts,
         routers=routers,
+        valiant=Valiant(np.zeros(len(routers.pool.free) if phase_vcs else 0, np.int32), *drawn, phase_vcs),
         busy=_unused(nodes),
         **_make_lists(fabric, parts, timing),
         sources=_make_sources(nodes),
@@ -279,11 +278,11 @@ def with_room(states: list[State], rows: int) -> list[State]:
     larger.free[:num_free] = pool.free[:num_free]
     larger.free[num_free : num_free + rows - old] = np.arange(old, rows)
     larger.num_free[0] = num_free + rows - old
-    valiant = states[0].routers.valiant
+    valiant = states[0].valiant
     if len(valiant.nodes):
         valiant = valiant._replace(by=np.append(valiant.by, np.zeros(rows - old, np.int32)))
     return [
-        state._replace(routers=state.routers._replace(pool=larger, valiant=valiant), out=_unused(rows * PACKET_WORDS))
+        state._replace(routers=state.routers._replace(pool=larger), valiant=valiant, out=_unused(rows * PACKET_WORDS))
         for state in states
     ]
 

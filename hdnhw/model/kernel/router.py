@@ -50,7 +50,7 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
     A packet whose next channel is dead is ejected.
     """
     pool, queues, vc_bits = state.routers.pool, state.routers.queues, state.routers.vc_bits
-    dead, ports, counters, valiant = state.fabric.dead, state.fabric.ports, state.counters, state.routers.valiant
+    dead, ports, counters, valiant = state.fabric.dead, state.fabric.ports, state.counters, state.valiant
     own, target = wide(state.fabric.address[at(node)]), wide(pool.words[at(packet * PACKET_WORDS + DESTINATION)])
     first_vc = wide(0)
     if len(valiant.nodes):
@@ -66,9 +66,9 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
     if not holds_packet(queues.present, queues.words, node):
         _list(state.busy, state.parts, part, BUSY, node)
     port = decision & PORT_MASK
-    output_vc = port << vc_bits
-    if port < ports:
-        output_vc |= (decision >> VC_SHIFT) + first_vc
+    output_vc = port << vc_bits | decision >> VC_SHIFT
+    if first_vc and port < ports:
+        output_vc += first_vc
     if len(dead) and port < ports and dead[at(node * ports + port)]:
         output_vc = ports << vc_bits
     push_packet(pool, queues, node, queue, packet, output_vc)

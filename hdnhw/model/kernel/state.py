@@ -277,7 +277,6 @@ class Routers(NamedTuple):
     """
 
     pool: Pool
-    valiant: Valiant
     queues: Queues
     credits: npt.NDArray[np.int16]
     orders: Orders
@@ -487,6 +486,7 @@ class State(NamedTuple):
     pauses: Pauses
     parts: Parts
     routers: Routers
+    valiant: Valiant
     busy: Words
     crossing: Mail
     returning: Mail

@@ -92,8 +92,8 @@ def offer(state: State, offers: Offers, item: int, total: int) -> None:
     pool.words[at(row + TAG)] = arrivals.tag[at(number)]
     pool.words[at(row + HOPS)] = 0
     pool.words[at(row + PACE)] = ANYWHERE
-    if len(state.routers.valiant.nodes):
-        _draw(state.routers.valiant, arrivals, number, packet)
+    if len(state.valiant.nodes):
+        _draw(state.valiant, arrivals, number, packet)
     if not backlog.present[at(node)]:
         length = at((node >> bits) * LINE + SENDING)
         state.sources.busy[at((node >> bits << bits) + state.parts.lengths[length])] = node
