@@ -154,6 +154,20 @@ def _slowness(row: Row) -> float:
     return float(row["packet_latency"]["mean"] / row["zero_load_latency"]) if known else 1.0
 
 
+def _bound_of(machine: Machine) -> float | None:
+    """Return the saturation bound under uniform traffic; None if there is none, or it is not known.
+
+    With Valiant's routing either phase is uniform traffic in which nodes send to themselves too. With switches no more
+    is known.
+    """
+    network, bound = machine.network, routing_statistics(machine.plan).saturation_bound
+    if not machine.plan.phase_vcs:
+        return bound
+    if bound is None or network.num_terminals < network.num_nodes:
+        return None
+    return bound / 2 * network.num_nodes / (network.num_nodes - 1)
+
+
 class _Curve:
     """One machine: which rates to measure next, given what is known.
 
@@ -166,9 +180,7 @@ class _Curve:
         self._asked: set[float] = set()
         machine, self._bound = make_machine(fabric), None
         if load.pattern == "uniform":  # the load of the channels is known for that alone
-            self._bound = routing_statistics(machine.plan).saturation_bound
-            if machine.plan.phase_vcs:  # either phase is uniform traffic
-                self._bound = None if self._bound is None else self._bound / 2
+            self._bound = _bound_of(machine)
         self._note, self._most = machine.buffer_note, min(1.0, self._bound or 1.0, peak_rate(load.injection))
         self._low, self._high = 0, STEPS + 1
         most = replace(load, rate=self._most if rates is None else max(rates))

@@ -72,8 +72,8 @@ class Watchdog:
         hops = int(packet[HOPS])
         node, crossed, ends = source, list[str](), True
         for number, (stop, target) in enumerate(legs):
-            seen = set[int]()
-            while ends and node != self._node(stop):
+            seen, stops = set[int](), {self._node(stop), self._node(target)}
+            while ends and node not in stops:
                 seen.add(node)
                 port, vc = self._hop(node, target)
                 crossed.append(f"{node}.{self._ports[port].name}.{vc + number * self._model.plan.phase_vcs}")

@@ -1,16 +1,20 @@
 """Valiant's routing: channels wait for each other in no circle, found by walking, and packets go where they must."""
 
+from collections import Counter
 from itertools import product
 
 import networkx as nx
 import numpy as np
 import pytest
 
+from hdnhw.library.simulation import sweep
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.kernel.state import DESTINATION, NODE, TAG, Arrivals
+from hdnhw.model.hang import HangError
+from hdnhw.model.kernel.state import DESTINATION, HOPS, NODE, TAG, Arrivals
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
+from hdnhw.model.watchdog import Watchdog
 from hdnhw.rules.compiled import VC_SHIFT
 from hdnhw.rules.valiant import fabric_plan
 from hdnhw.spec import FabricSpec, SpecError, parse
@@ -162,3 +166,42 @@ def test_what_is_not_measured_under_a_load_refuses_it(run, command):
     status, _, said = run(f"{command} --modes valiant")
     assert status == 2
     assert "valiant" in said
+
+
+@pytest.mark.parametrize("text", ["torus(5)", "hdn(cube(2), [[0]])"])
+def test_the_bound_is_that_of_the_most_loaded_channel(text):
+    model = model_of(text)
+    nodes = range(model.plan.network.num_nodes)
+    load = Counter(
+        channel[:2]
+        for src, by, dst in product(nodes, repeat=3)
+        if src != dst
+        for channel in walk(model, src, by, dst, model.plan.phase_vcs)
+    )
+    bound = len(nodes) * (len(nodes) - 1) / max(load.values())
+    assert bound_told(text) == pytest.approx(bound, rel=1e-6)
+
+
+def bound_told(text):
+    (curve,) = sweep(text, modes="valiant", rates=[0.1], cycles=200, workers=1)["saturation"]
+    return curve["saturation_bound"]
+
+
+def test_no_bound_is_told_of_a_network_with_switches():
+    assert bound_told("fat_tree(4)") is None
+
+
+@pytest.mark.parametrize("text", ["torus(5)", "concentrated(complete(3), 2)"])
+def test_the_watchdog_follows_both_legs(text):
+    model = model_of(text, packet_length=1)
+    terminals, address, rng = model.plan.network.num_terminals, model.fabric.address, np.random.default_rng(1)
+    course = Course(model, Terminals(), room=64)
+    watchdog = Watchdog(model, course, source_of=lambda tag: tag)
+    for cycle in range(1, 300):
+        source, destination = rng.integers(terminals, size=(2, 2))
+        arrivals = Arrivals.of([cycle - 1] * 2, source, address[destination], source)
+        course.advance(arrivals, packets=1 << 40, limit=cycle)
+        watchdog.look(last=True)
+    course._rows[:, HOPS] = 99
+    with pytest.raises(HangError, match="has a livelock"):
+        watchdog.look(last=True)
