@@ -163,7 +163,7 @@ class FabricModel:
         buffers = [*map(machine.buffers_per_vc, plan.num_vcs), machine.ejection_buffers]
         self.vc_buffers = np.repeat(np.array(buffers, np.int16), len(vcs))
         self.several = _several(plan)
-        self.drawn = self._drawn(table) if plan.phase_vcs else (np.zeros(0, np.int32), np.zeros(0, np.int32))
+        self.drawn = self._drawn(table) if plan.leg_vcs else (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
     def _drawn(self, table: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Return packed addresses of the nodes that a packet may go by, and of what it is routed to on its way there.
@@ -289,7 +289,7 @@ class Course:
             model.timing,
             terminals,
             drawn=model.drawn,
-            phase_vcs=model.plan.phase_vcs,
+            leg_vcs=model.plan.leg_vcs,
             ejection_buffers=model.machine.ejection_buffers,
             counting=counting,
             threads=threads,

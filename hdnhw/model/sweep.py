@@ -157,11 +157,11 @@ def _slowness(row: Row) -> float:
 def _bound_of(machine: Machine) -> float | None:
     """Return the saturation bound under uniform traffic; None if there is none, or it is not known.
 
-    With Valiant's routing either phase is uniform traffic in which nodes send to themselves too. With switches no more
+    With Valiant's routing either leg is uniform traffic in which nodes send to themselves too. With switches no more
     is known.
     """
     network, bound = machine.network, routing_statistics(machine.plan).saturation_bound
-    if not machine.plan.phase_vcs:
+    if not machine.plan.leg_vcs:
         return bound
     if bound is None or network.num_terminals < network.num_nodes:
         return None

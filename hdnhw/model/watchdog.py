@@ -76,7 +76,7 @@ class Watchdog:
             while ends and node not in stops:
                 seen.add(node)
                 port, vc = self._hop(node, target)
-                crossed.append(f"{node}.{self._ports[port].name}.{vc + number * self._model.plan.phase_vcs}")
+                crossed.append(f"{node}.{self._ports[port].name}.{vc + number * self._model.plan.leg_vcs}")
                 node = int(self._neighbors[node, port])
                 ends = node not in seen
         if ends and hops <= len(crossed):

@@ -92,7 +92,7 @@ class RoutingPlan:
         Virtual channels in use on each network port.
     shapes : tuple of RouterShape
         The distinct routers of the network; the fullest first.
-    phase_vcs : int
+    leg_vcs : int
         With Valiant's routing (:mod:`hdnhw.rules.valiant`) the virtual channels of a port that packets take on the
         way to the node that was drawn, by the rule; those behind it are of the way from there. 0 without.
     """
@@ -101,7 +101,7 @@ class RoutingPlan:
     proof: Proof
     num_vcs: tuple[int, ...]
     shapes: tuple[RouterShape, ...]
-    phase_vcs: int = 0
+    leg_vcs: int = 0
 
     @property
     def network(self) -> Network:
@@ -126,7 +126,7 @@ class RoutingPlan:
 
     def check_direct(self, what: str) -> None:
         """Raise SpecError if packets go by nodes that are drawn, which there is not for `what`."""
-        if self.phase_vcs:
+        if self.leg_vcs:
             raise SpecError(
                 f"modes {self.modes!r} do not go with {what}: Valiant's routing is measured under loads alone"
             )
@@ -134,7 +134,7 @@ class RoutingPlan:
     @property
     def modes(self) -> str:
         """One letter a level, level k first; of tables, how their classes are found; ``valiant`` before either."""
-        if not self.phase_vcs:
+        if not self.leg_vcs:
             return self.rule.modes
         return f"valiant:{self.rule.modes}" if self.rule.modes else "valiant"
 

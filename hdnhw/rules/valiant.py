@@ -1,7 +1,7 @@
 """Valiant's routing: every packet goes to a node drawn at random first, and from there to its destination.
 
-Whatever the pattern, channels are loaded as by uniform traffic in either phase (Valiant, A scheme for fast parallel
-communication, SIAM J. Comput. 11(2), 1982). Each phase has the virtual channels of the plain rule for itself, and
+Whatever the pattern, channels are loaded as by uniform traffic in either leg (Valiant, A scheme for fast parallel
+communication, SIAM J. Comput. 11(2), 1982). Each leg has the virtual channels of the plain rule for itself, and
 packets go from those of the first to those of the second alone: where neither can deadlock, both together cannot.
 """
 
@@ -13,7 +13,7 @@ from hdnhw.spec import NetworkSpec, SpecError
 __all__ = ["PREFIX", "fabric_plan"]
 
 PREFIX = "valiant"
-"""Of the modes of a machine: alone, or followed by a colon and the modes of either phase."""
+"""Of the modes of a machine: alone, or followed by a colon and the modes of either leg."""
 
 
 def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan:
@@ -44,8 +44,8 @@ def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan
     if name != PREFIX:
         return plan(spec, modes, lanes)
     if colon and not inner:
-        raise SpecError(f"modes {modes!r} end with a colon: behind it stand the modes of either phase")
+        raise SpecError(f"modes {modes!r} end with a colon: behind it stand the modes of either leg")
     plain = plan(spec, inner or None, lanes)
-    phase = plain.max_vcs
+    leg = plain.max_vcs
     proof = replace(plain.proof, channels=2 * plain.proof.channels, edges=None)
-    return replace(plain, proof=proof, num_vcs=tuple(phase + vcs for vcs in plain.num_vcs), phase_vcs=phase)
+    return replace(plain, proof=proof, num_vcs=tuple(leg + vcs for vcs in plain.num_vcs), leg_vcs=leg)

@@ -37,7 +37,7 @@ def model_of(text, modes="valiant", **machine):
     return FabricModel(make_machine(FabricSpec(network=parse(text), modes=modes, **machine)))
 
 
-def walk(model, src, by, dst, phase):
+def walk(model, src, by, dst, leg):
     """Return the virtual channels of a way, (node, port, vc), and the nodes where its legs end."""
     (nodes, targets), address = model.drawn, model.fabric.address
     neighbors, node, ways = neighbor_table(model.plan.network), src, []
@@ -48,17 +48,17 @@ def walk(model, src, by, dst, phase):
         while address[node] != end:
             decision = model.plan.route(int(address[node]), int(target))
             port, vc = decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
-            ways.append((node, port, vc + number * phase))
+            ways.append((node, port, vc + number * leg))
             node = int(neighbors[node, port])
             assert len(ways) < 4 * len(address)
     assert node == dst
     return ways
 
 
-def dependencies(model, phase):
+def dependencies(model, leg):
     graph, terminals = nx.DiGraph(), range(model.plan.network.num_terminals)
     for src, by, dst in product(terminals, range(len(model.drawn[0])), terminals):
-        nx.add_path(graph, walk(model, src, by, dst, phase))
+        nx.add_path(graph, walk(model, src, by, dst, leg))
     return graph
 
 
@@ -66,13 +66,13 @@ def dependencies(model, phase):
 def test_virtual_channels_wait_for_each_other_in_no_circle(text):
     model = model_of(text)
     plan = model.plan
-    graph = dependencies(model, plan.phase_vcs)
+    graph = dependencies(model, plan.leg_vcs)
     assert nx.is_directed_acyclic_graph(graph)
     assert all(vc < plan.num_vcs[port] for _, port, vc in graph)
     assert plan.proof.acyclic
 
 
-def test_phases_that_shared_virtual_channels_could_deadlock():
+def test_legs_that_shared_virtual_channels_could_deadlock():
     assert not nx.is_directed_acyclic_graph(dependencies(model_of("torus(5)"), 0))
 
 
@@ -88,11 +88,11 @@ def test_packets_go_by_a_node_and_arrive(text, machine):
     assert np.array_equal(address[left[:, NODE]], left[:, DESTINATION])
     assert sorted(left[:, TAG]) == list(range(PACKETS))
     counts = course.counts().sent[:, : len(network.ports)]
-    phase = model.plan.phase_vcs
+    leg = model.plan.leg_vcs
     by = drawn(arrivals, len(model.drawn[0]))
     sent, lanes = np.zeros_like(counts), model.plan.lanes
     for src, via, dst in zip(source.tolist(), by, destination.tolist(), strict=True):
-        for node, port, vc in walk(model, src, via, dst, phase):
+        for node, port, vc in walk(model, src, via, dst, leg):
             sent[node, port, vc] += 1
     of_classes = (each.reshape(*each.shape[:2], -1, lanes).sum(axis=-1) for each in (counts, sent))
     assert np.array_equal(*of_classes)
@@ -115,7 +115,7 @@ def test_nodes_are_drawn_evenly():
     assert measured.mean_hops == pytest.approx(2 * 2.0, rel=0.01)  # 2: the mean distance of any two, of equal ones too
     counts = measure(model, load, counting=True).counts
     of_vc = counts.sent[:, :4].sum(axis=(0, 1))
-    assert of_vc[: model.plan.phase_vcs].sum() == pytest.approx(of_vc[model.plan.phase_vcs :].sum(), rel=0.02)
+    assert of_vc[: model.plan.leg_vcs].sum() == pytest.approx(of_vc[model.plan.leg_vcs :].sum(), rel=0.02)
 
 
 def test_it_takes_more_of_a_pattern_that_loads_few_channels():
@@ -136,12 +136,12 @@ def test_runs_are_the_same_for_any_number_of_threads():
         assert run.delivered == run.created > 0
 
 
-def test_modes_of_either_phase():
+def test_modes_of_either_leg():
     network = parse("hdn(cube(2), [[0]])")
     assert fabric_plan(network, "valiant:f", 2).modes == "valiant:f"
     plain, valiant = (fabric_plan(network, modes, 2) for modes in ("f", "valiant:f"))
     assert valiant.num_vcs == tuple(vcs + plain.max_vcs for vcs in plain.num_vcs)
-    assert fabric_plan(network, None, 1).phase_vcs == 0
+    assert fabric_plan(network, None, 1).leg_vcs == 0
     with pytest.raises(SpecError, match=r"^modes 'valiant:' end with a colon"):
         fabric_plan(network, "valiant:", 1)
     with pytest.raises(SpecError, match=r"^modes 'valiant' do not go with hardware: "):
@@ -176,7 +176,7 @@ def test_the_bound_is_that_of_the_most_loaded_channel(text):
         channel[:2]
         for src, by, dst in product(nodes, repeat=3)
         if src != dst
-        for channel in walk(model, src, by, dst, model.plan.phase_vcs)
+        for channel in walk(model, src, by, dst, model.plan.leg_vcs)
     )
     bound = len(nodes) * (len(nodes) - 1) / max(load.values())
     assert bound_told(text) == pytest.approx(bound, rel=1e-6)

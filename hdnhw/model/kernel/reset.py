@@ -137,14 +137,14 @@ def make_states(
     terminals: Terminals,
     *,
     drawn: tuple[Words, Words],
-    phase_vcs: int,
+    leg_vcs: int,
     ejection_buffers: int,
     counting: bool,
     threads: int,
 ) -> list[State]:
     """Return a fabric with idle terminals as each of so many threads has it.
 
-    `drawn` and `phase_vcs` are `nodes` and `targets`, and `vcs`, of :class:`Valiant`. With `counting`, what channels
+    `drawn` and `leg_vcs` are `nodes` and `targets`, and `vcs`, of :class:`Valiant`. With `counting`, what channels
     and queues do is counted.
     """
     nodes, parts = len(fabric.address), _make_parts(fabric, routers, threads)
@@ -154,7 +154,7 @@ def make_states(
         pauses=Pauses(terminals.source_gap, terminals.sink_stall, terminals.sink_hold),
         parts=parts,
         routers=routers,
-        valiant=Valiant(np.zeros(len(routers.pool.free) if phase_vcs else 0, np.int32), *drawn, phase_vcs),
+        valiant=Valiant(np.zeros(len(routers.pool.free) if leg_vcs else 0, np.int32), *drawn, leg_vcs),
         busy=_unused(nodes),
         **_make_lists(fabric, parts, timing),
         sources=_make_sources(nodes),
