@@ -127,7 +127,7 @@ class Sender(wiring.Component):
             m.d.sync += header.send.eq(Mux(job.early, self.read.label.send, job.list[: len(header.send)]))
         with m.If(goes_on):
             m.d.sync += begun.eq(~last & ~job.announce)
-        with m.If(load | (empty & ~job.results) | (read & ~job.early)):
+        with m.If(load | (((empty & ~job.results) | read) & ~job.early)):
             m.d.sync += fetched.eq(~load)
         m.d.sync += [
             self.job.ready.eq(goes_on & (last | job.announce)),
