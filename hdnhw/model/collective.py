@@ -45,8 +45,7 @@ def measure_steps(fabric: FabricSpec, execution: Execution, *, words: int, progr
     dict
         The machine, ``cycles`` and ``cycles_per_step``. A node is told the beginning of a step at no cost.
     """
-    model = model_of(fabric)
-    model.plan.check_direct("collectives")
+    model = _direct_model(fabric)
     table, count = neighbor_table(model.plan.network), len(execution.sent)
     steps, cycles = _Steps(model), []
     for step, sent in enumerate(execution.sent):
@@ -75,8 +74,7 @@ def measure_baseline(
     dict
         The machine, ``cycles``, and ``cycles_per_step``: for each of the partners those of one step.
     """
-    model = model_of(fabric)
-    model.plan.check_direct("collectives")
+    model = _direct_model(fabric)
     steps, cycles, own = _Steps(model), [], np.arange(baseline.nodes)
     for partner in baseline.partners:
         cycles.append(steps.cycles(own, partner, np.full(baseline.nodes, words)))
@@ -92,6 +90,13 @@ def measure_allreduce(
     if isinstance(run, Baseline):
         return measure_baseline(fabric, run, words=words, progress=progress)
     return measure_steps(fabric, run, words=words, progress=progress)
+
+
+def _direct_model(fabric: FabricSpec) -> FabricModel:
+    """Return the model of a machine whose packets go straight to their destinations."""
+    model = model_of(fabric)
+    model.plan.check_direct("collectives")
+    return model
 
 
 class _Steps:
@@ -146,8 +151,7 @@ def measure_network_exchange(
         ``flow_bound_cycles``: the least of both for any routes, None where :func:`hdnhw.topology.flow.flow_bound` has
         none.
     """
-    model = model_of(fabric)
-    model.plan.check_direct("collectives")
+    model = _direct_model(fabric)
     network, length = model.plan.network, model.timing.packet_length
     nodes, packets = network.num_nodes, -(-words // length)
     if not at_once:

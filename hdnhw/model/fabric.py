@@ -145,11 +145,11 @@ class FabricModel:
         self.vc_bits = (plan.max_vcs - 1).bit_length()
         vcs = range(1 << self.vc_bits)
         table = neighbor_table(network)
-        if faults is not None and self.timing.cuts_through:
-            raise SpecError("cut-through does not go with faults: a packet is routed before it comes")
-        self._check_memory(len(vcs))
         if faults is not None:
             plan.check_direct("faults")
+            if self.timing.cuts_through:
+                raise SpecError("cut-through does not go with faults: a packet is routed before it comes")
+        self._check_memory(len(vcs))
         dead = np.zeros((0, 0), np.bool_) if faults is None else faults.all_channels(table)
         self.fabric = Fabric(
             address=np.ascontiguousarray(plan.address.of_node(np.arange(network.num_nodes, dtype=np.int64)), np.int32),

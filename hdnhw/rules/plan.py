@@ -18,10 +18,13 @@ from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
-__all__ = ["EXHAUSTIVE_NODES", "Proof", "RouterShape", "RoutingPlan", "plan", "prove"]
+__all__ = ["EXHAUSTIVE_NODES", "VALIANT", "Proof", "RouterShape", "RoutingPlan", "plan", "prove"]
 
 EXHAUSTIVE_NODES = 1 << 13
 """Largest network whose dependency graph is built in full; beyond, the ranking function is proved by a solver."""
+
+VALIANT = "valiant"
+"""How the modes of a machine with Valiant's routing begin; behind a colon may stand the modes of either leg."""
 
 RANKED_PORTS = 128
 """Most ports of a node for which the solver is asked: half a minute, and minutes for twice as many."""
@@ -136,7 +139,7 @@ class RoutingPlan:
         """One letter a level, level k first; of tables, how their classes are found; ``valiant`` before either."""
         if not self.leg_vcs:
             return self.rule.modes
-        return f"valiant:{self.rule.modes}" if self.rule.modes else "valiant"
+        return f"{VALIANT}:{self.rule.modes}" if self.rule.modes else VALIANT
 
     @property
     def lanes(self) -> int:

@@ -7,13 +7,10 @@ packets go from those of the first to those of the second alone: where neither c
 
 from dataclasses import replace
 
-from hdnhw.rules.plan import RoutingPlan, plan
+from hdnhw.rules.plan import VALIANT, RoutingPlan, plan
 from hdnhw.spec import NetworkSpec, SpecError
 
-__all__ = ["PREFIX", "fabric_plan"]
-
-PREFIX = "valiant"
-"""Of the modes of a machine: alone, or followed by a colon and the modes of either leg."""
+__all__ = ["fabric_plan"]
 
 
 def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan:
@@ -23,7 +20,7 @@ def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan
     ----------
     spec : NetworkSpec
     modes : str or None
-        Those of :func:`hdnhw.rules.plan.plan`, or :data:`PREFIX`, with such behind a colon or without.
+        Those of :func:`hdnhw.rules.plan.plan`, or :data:`hdnhw.rules.plan.VALIANT`, alone or with such behind a colon.
     lanes : int
 
     Raises
@@ -41,7 +38,7 @@ def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan
     ((2, 2), (4, 4), 'valiant')
     """
     name, colon, inner = (modes or "").partition(":")
-    if name != PREFIX:
+    if name != VALIANT:
         return plan(spec, modes, lanes)
     if colon and not inner:
         raise SpecError(f"modes {modes!r} end with a colon: behind it stand the modes of either leg")
