@@ -1,6 +1,7 @@
 """What a command says while it works: messages, a bar of tqdm, and on a terminal how long it has been silent."""
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, RLock, Thread
 from time import monotonic
@@ -8,7 +9,10 @@ from types import TracebackType
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-__all__ = ["Clock", "ProgressBar", "say"]
+__all__ = ["Clock", "Progress", "ProgressBar", "say"]
+
+Progress = Callable[[str, float], None]
+"""What is told a stage of some work and the share of it that is done."""
 
 TERMINAL_BAR, NOTEBOOK_BAR = "{percentage:3.0f} %|{bar:16}| {elapsed}<{remaining} {desc}", "{bar} {elapsed} {desc}"
 CLOCK = "working, {elapsed}"

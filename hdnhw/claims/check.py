@@ -2,12 +2,13 @@
 
 import resource
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
 from hdnhw.claims.catalogue import CLAIMS, NAMES
 from hdnhw.processes import Ended, Processes
+from hdnhw.progress import Progress
 
 __all__ = ["check_claim", "check_claims"]
 
@@ -48,9 +49,7 @@ def check_claim(number: int) -> Row:
     }
 
 
-def check_claims(
-    numbers: Sequence[int], *, workers: int, progress: Callable[[str, float], None] = lambda *_: None
-) -> list[Row]:
+def check_claims(numbers: Sequence[int], *, workers: int, progress: Progress = lambda *_: None) -> list[Row]:
     """Check claims of the catalogue, each in a fresh process so that its memory is its own; rows in their order."""
     rows: dict[int, Row] = {}
     with Processes(workers, method="forkserver", preload=(__name__,), max_tasks_per_child=1) as executor:

@@ -12,7 +12,6 @@ References
        High Performance Computing Applications 19 (2005).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +21,7 @@ from hdnhw.collectives.combining import SEED, count_wrong
 from hdnhw.collectives.cost import Cost, block_words
 from hdnhw.collectives.executor import check_size
 from hdnhw.collectives.operators import Operator
+from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 from hdnhw.topology.metrics import partner_distances
 from hdnhw.topology.network import Network
@@ -115,7 +115,7 @@ def run_baseline(
     operator: Operator,
     *,
     words: int = 1,
-    progress: Callable[[str, float], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Sample:
     """Run an algorithm on random words.
 
@@ -149,9 +149,7 @@ def run_baseline(
     return Sample(count, count_wrong(operator, held, right, given), bool((held == held[0]).all()))
 
 
-def farthest_hops(
-    network: Network, baseline: Baseline, progress: Callable[[str, float], None] = lambda *_: None
-) -> list[int]:
+def farthest_hops(network: Network, baseline: Baseline, progress: Progress = lambda *_: None) -> list[int]:
     """Return how far a message has to go at most, in the steps of each of the partners."""
     nodes = network.num_nodes
     found = partner_distances(network, baseline.partners, lambda done: progress("distances", done / nodes))

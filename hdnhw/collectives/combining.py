@@ -4,7 +4,6 @@ An all-reduce of a long vector is a reduce-scatter of its blocks, one for each n
 That of a short one is by registers (:mod:`hdnhw.collectives.prefix`): fewer start-ups, more words.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from hdnhw.collectives.executor import Execution, Integers, execute
 from hdnhw.collectives.operators import Operator
 from hdnhw.collectives.registers import RegisterSchedule, run_registers
 from hdnhw.collectives.schedule import Schedule, Step
+from hdnhw.progress import Progress
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.network import Network
 
@@ -80,7 +80,7 @@ def combine_and_gather(
     words: int = 1,
     all_port: bool = False,
     gathered: Execution | None = None,
-    progress: Callable[[str, float], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Combined:
     """Run an all-reduce in blocks, of as many words each; see :func:`combine`.
 
@@ -108,7 +108,7 @@ def combine(
     *,
     words: int = 1,
     all_port: bool = False,
-    progress: Callable[[str, float], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Combined:
     """Run a schedule that combines, on random words.
 
@@ -145,7 +145,7 @@ def combine_registers(
     operator: Operator,
     *,
     words: int = 1,
-    progress: Callable[[str, float], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Combined:
     """Run a schedule in registers on random words; see :func:`combine`."""
     network = schedule.network

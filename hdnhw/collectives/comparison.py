@@ -1,6 +1,5 @@
 """The algorithms of an all-reduce side by side: what vectors of any size cost."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from hdnhw.collectives.baselines import Baseline, baseline_of
@@ -11,6 +10,7 @@ from hdnhw.collectives.executor import Execution
 from hdnhw.collectives.operations import allreduce_phases
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.prefix import allreduce_schedule
+from hdnhw.progress import Progress
 from hdnhw.topology.network import Network
 
 __all__ = ["Algorithm", "compared"]
@@ -44,7 +44,7 @@ class Algorithm:
         return Cost(self.run.startups, self.run.words) * self.words(vector_words)
 
 
-def compared(network: Network, progress: Callable[[str, float], None] = lambda *_: None) -> list[Algorithm]:
+def compared(network: Network, progress: Progress = lambda *_: None) -> list[Algorithm]:
     """Return the algorithms that a network can run with one port: ``doubling`` is for a power of two of nodes.
 
     Raises

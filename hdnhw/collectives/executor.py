@@ -15,6 +15,7 @@ import numpy.typing as npt
 from hdnhw.collectives.compiled import SENDS, compile_sends
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.kernels import kernel
+from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
@@ -208,7 +209,7 @@ def execute(
     words: Integers | None = None,
     targets: Sequence[int] | None = None,
     observe: Callable[[int, Integers], None] = lambda *_: None,
-    progress: Callable[[str, float], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Execution:
     """Move the messages of a schedule.
 

@@ -22,10 +22,10 @@ from hdnhw.flow.synth import SYNTH_ROOT, synthesise
 from hdnhw.flow.tools import TooLargeError, ToolError
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import Progress
 from hdnhw.model.results import ResultsFile
 from hdnhw.model.sweep import Sweep
 from hdnhw.model.warmup import compile_model
+from hdnhw.progress import Progress
 from hdnhw.rules.errors import RuleError
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError
 from hdnhw.spec.options import Choice, options_of

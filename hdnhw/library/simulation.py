@@ -20,13 +20,13 @@ from hdnhw.library.options import (
 )
 from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
-from hdnhw.progress import ProgressBar, say
+from hdnhw.progress import Progress, ProgressBar, say
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError
 
 if TYPE_CHECKING:
     from hdnhw.model.fabric import FabricModel
     from hdnhw.model.load import LoadSpec
-    from hdnhw.model.measure import Measurement, Progress
+    from hdnhw.model.measure import Measurement
     from hdnhw.rules.plan import RoutingPlan
 
 __all__ = ["Curves", "simulate", "sweep"]
@@ -229,7 +229,7 @@ class _Counted:
         self._energy = None if self._energy_file is None else read_energy(self._energy_file, plan)
         self._flows = None if self._flows_file is None else Flows(plan.network.num_terminals)
 
-    def measure(self, model: "FabricModel", load: "LoadSpec", threads: int, progress: "Progress") -> "Measurement":
+    def measure(self, model: "FabricModel", load: "LoadSpec", threads: int, progress: Progress) -> "Measurement":
         """Measure, and count."""
         from hdnhw.model.measure import measure
 

@@ -11,10 +11,10 @@ from hdnhw.kernels import Stopwatch
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import Progress
 from hdnhw.model.relay import RelayCourse, Sends
 from hdnhw.model.statistics import summarise
 from hdnhw.model.sweep import load_row, machine_row
+from hdnhw.progress import Progress
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.waypoints import Detours, RouteTable
 from hdnhw.spec import RelaySpec, SpecError

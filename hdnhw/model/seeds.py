@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import Measurement, Progress, measure
+from hdnhw.model.measure import Measurement, measure
 from hdnhw.model.results import Row
 from hdnhw.model.statistics import half_width, summarise
+from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 
 __all__ = ["MOST_SEEDS", "check_seeds", "differences", "measure_seeds", "pooled", "seeds_row"]

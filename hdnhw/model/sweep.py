@@ -10,11 +10,12 @@ from math import ceil, inf, isinf
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import Measurement, Progress, measure, zero_load_latency
+from hdnhw.model.measure import Measurement, measure, zero_load_latency
 from hdnhw.model.results import ResultsFile, Row
 from hdnhw.model.seeds import check_seeds, measure_seeds, seeds_row
 from hdnhw.model.statistics import summarise
 from hdnhw.processes import Ended
+from hdnhw.progress import Progress
 from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import Faults

@@ -11,7 +11,8 @@ from hdnhw.kernels.compiling import folder_of
 from hdnhw.model.fabric import model_of
 from hdnhw.model.kernel.fabric import simulate
 from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import Progress, measure
+from hdnhw.model.measure import measure
+from hdnhw.progress import Progress
 from hdnhw.spec import FabricSpec, SpecError, cube
 
 __all__ = ["compile_all", "compile_model"]

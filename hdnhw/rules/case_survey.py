@@ -1,6 +1,6 @@
 """What is left among failed nodes by the disjoint-path paper's cases: of disjoint paths, and of routes by waypoints."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
 from math import sqrt
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.progress import Progress
 from hdnhw.rules.disjoint import disjoint_routes, short_routes
 from hdnhw.rules.disjoint_literal import mended_routes
 from hdnhw.rules.path_faults import (
@@ -20,7 +21,7 @@ from hdnhw.rules.path_faults import (
     pairs_of_case,
     sample_paths,
 )
-from hdnhw.rules.survey import FaultSurvey, Progress, Start
+from hdnhw.rules.survey import FaultSurvey, Start
 from hdnhw.spec import NetworkSpec, SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
@@ -162,6 +163,6 @@ def waypoints_left(
     return [found[case, number] for case in cases for number in range(len(rates))]
 
 
-def _share_of(progress: Progress, done: int, of: int) -> Callable[[str, float], None]:
+def _share_of(progress: Progress, done: int, of: int) -> Progress:
     """Return what tells the progress of one rate of several."""
     return lambda what, share: progress(f"rate {done + 1} of {of}: {what}", (done + share) / of)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.processes import Ended
+from hdnhw.progress import Progress
 from hdnhw.rules.plan import plan
 from hdnhw.rules.waypoints import Detours, RouteTable
 from hdnhw.spec import NetworkSpec
@@ -23,7 +24,6 @@ BATCHES = 64
 
 
 Start = Callable[[], AbstractContextManager[Executor]]
-Progress = Callable[[str, float], None]
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from itertools import islice
 from math import ceil, floor, prod
 from typing import Any
 
+from hdnhw.progress import Progress
 from hdnhw.spec import (
     DualNet,
     Factor,
@@ -272,7 +273,7 @@ def search(
     nested: bool = True,
     longest_ring: int = 64,
     degree_weight: float = 0.5,
-    progress: Callable[[str, float], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> list[Design]:
     """Return every candidate of nodes / within to nodes * within nodes, with its figures.
 

@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.collectives.choices import BASELINES, NUMBERS, OPERATORS
-from hdnhw.library.collectives.schedules import Asked, Count, Progress, Row, run_schedule
+from hdnhw.library.collectives.schedules import Asked, Count, Row, run_schedule
 from hdnhw.library.options import check_choice
 from hdnhw.library.result import Result
+from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 
 if TYPE_CHECKING:

@@ -1,0 +1,296 @@
+"""A fabric under a load, some cycles at a time, up to its steady state and on; other packets may be sent among it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hdnhw.model.fabric import Course, FabricModel
+from hdnhw.model.kernel.state import (
+    CREATED,
+    DESTINATION,
+    HEAD_CYCLE,
+    HOPS,
+    NODE,
+    PACKET_WORDS,
+    TAG,
+    TAIL_CYCLE,
+    Arrivals,
+)
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.statistics import truncation_point
+from hdnhw.model.watchdog import Watchdog
+from hdnhw.progress import Progress
+from hdnhw.traffic.load import CommonLoad, Load, Messages
+from hdnhw.traffic.packets import Terminals
+
+__all__ = ["NO_ARRIVALS", "LoadedFabric", "Window", "tag_of_other", "warm_up"]
+
+WINDOW_PACKETS = 1 << 16
+"""Packets, on average, that a window of cycles creates at most."""
+
+BLOCK_SLOTS, LEAST_BLOCK = 40, 200
+"""Of a block of the warm-up: slots, and cycles at least."""
+
+LEAST_BLOCKS, MOST_BLOCKS = 10, 60
+
+_LAST, _FIRST, _SOURCE = 1, 2, 2
+"""Of a packet's tag: whether it is the last or the first of its message, and how far to the left its source stands."""
+
+Integers = npt.NDArray[np.int64]
+Packets = npt.NDArray[np.int32]
+"""Rows of packets that have left, or columns of them."""
+
+NO_ARRIVALS = Arrivals.of([], [], [], [])
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Some cycles of a run.
+
+    Of the messages created, in the order of cycles: when, source and destination (rows of `ends`), and how many packets
+    and flits. Of the packets that left: their source, the cycle of the tail, whether they were at their destination.
+    Of the messages that left at their destination: the cycles in which they were created, their head was accepted and
+    their last tail taken, the channels that they crossed, their source and destination; of those
+    that left elsewhere: the cycles in which they were created.
+    """
+
+    created: Integers
+    ends: Integers
+    packets: Integers
+    flits: Integers
+    source: Packets
+    taken: Packets
+    arrived: npt.NDArray[np.bool_]
+    born: Packets
+    head: Packets
+    tail: Packets
+    hops: Packets
+    begin: Packets
+    end: Packets
+    stranded: Packets
+
+
+class _Beginnings:
+    """When the first packets of messages were accepted whose last ones are under way.
+
+    A source creates one message a cycle at most: source and cycle name it.
+    """
+
+    def __init__(self) -> None:
+        self._message, self._cycle = np.empty(0, np.int64), np.empty(0, np.int32)
+
+    def add(self, message: Integers, cycle: Packets) -> None:
+        """Keep the cycles in which messages began."""
+        message, cycle = np.append(self._message, message), np.append(self._cycle, cycle)
+        order = np.argsort(message)
+        self._message, self._cycle = message[order], cycle[order]
+
+    def take(self, message: Integers) -> Packets:
+        """Return the cycles in which messages began, and forget them."""
+        place = np.searchsorted(self._message, message)
+        cycle = self._cycle[place]
+        self._message, self._cycle = np.delete(self._message, place), np.delete(self._cycle, place)
+        return cycle
+
+
+def tag_of_other(source: Integers) -> Integers:
+    """Return the tags of packets from these nodes that are not of the load."""
+    return ~source
+
+
+def _source_of(tag: int) -> int:
+    return ~tag if tag < 0 else tag >> _SOURCE
+
+
+def _merged(first: Arrivals, second: Arrivals) -> Arrivals:
+    """Return all of both, the first before the second of the same cycle."""
+    order = np.argsort(np.append(first.cycle, second.cycle), kind="stable")
+    cycle, *words = (np.append(getattr(first, name), getattr(second, name))[order] for name in Arrivals._fields)
+    return Arrivals.of(cycle, *words)
+
+
+class LoadedFabric:
+    """A fabric under a load, a window of cycles at a time.
+
+    Parameters
+    ----------
+    model : FabricModel
+    load : LoadSpec
+    counting : bool
+        See :class:`hdnhw.model.fabric.Course`.
+    threads : int
+    progress : callable
+        Is told a stage and the share of it that is done.
+    """
+
+    def __init__(
+        self,
+        model: FabricModel,
+        load: LoadSpec,
+        *,
+        counting: bool = False,
+        threads: int = 1,
+        progress: Progress = lambda *_: None,
+    ) -> None:
+        self._model, self._progress, self.cycle = model, progress, 0
+        self._spec, self._load = load, load.on(model.plan.network, self.packet_length)
+        self.senders = self._load.senders
+        if model.faults is not None:
+            self.senders = self.senders[~model.faults.nodes[self.senders]]
+        per_cycle = load.rate / self.packet_length * len(self.senders)
+        self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
+        self._messages: Load | CommonLoad = self._load
+        self._shared, self._others = False, np.empty((0, PACKET_WORDS), np.int32)
+        room = max(1024, len(model.fabric.address))
+        self.course = Course(model, Terminals(), room=room, counting=counting, threads=threads)
+        self._beginnings, self.watchdog = _Beginnings(), Watchdog(model, self.course, source_of=_source_of)
+
+    @property
+    def packet_length(self) -> int:
+        """Flits a packet."""
+        return self._model.timing.packet_length
+
+    @property
+    def terminals(self) -> int:
+        """Nodes that have a terminal: all but switches."""
+        return self._model.plan.network.num_terminals
+
+    @property
+    def flit_hops(self) -> int:
+        """Flits sent over channels between routers."""
+        return self.course.packets_sent * self.packet_length
+
+    @property
+    def block(self) -> int:
+        """Cycles of a block of the warm-up."""
+        return max(LEAST_BLOCK, BLOCK_SLOTS * self.packet_length)
+
+    def allocated(self, cycle: int) -> int:
+        """Return the first cycle from this one on in which a slot is allocated."""
+        return cycle + (self._model.timing.sample_phase - cycle) % self.packet_length
+
+    def draw_anew(self) -> None:
+        """Let the messages from now on be those of common random numbers."""
+        load = self._spec.on(self._model.plan.network, self.packet_length, anew=True)
+        self._messages = CommonLoad(load, 1 << (self._most_cycles.bit_length() - 1))  # the same if a rate is rounded
+
+    def begin(self, stage: str, end: int) -> None:
+        """Begin a stage that ends at cycle `end` at the latest."""
+        self._stage, self._start, self._end = stage, self.cycle, end
+        self._progress(stage, 0.0)
+
+    def windows(self, stop: int) -> Iterator[Window]:
+        """Simulate up to cycle `stop`, or the first one behind it at which a slot is allocated."""
+        while self.cycle < stop:
+            yield self._window(self.allocated(min(stop, self.cycle + self._most_cycles)))
+            self._progress(self._stage, (self.cycle - self._start) / (self._end - self._start))
+
+    def among(self, others: Arrivals, stop: int) -> tuple[Window, Packets]:
+        """Simulate up to cycle `stop`, in which a slot is allocated, with other packets among those of the load.
+
+        Parameters
+        ----------
+        others : Arrivals
+            Packets with the tags of :func:`tag_of_other` that sources get to send, before those of the load of the same
+            cycle.
+        stop : int
+
+        Returns
+        -------
+        window : Window
+            The load.
+        left : ndarray of int32, shape (packets, PACKET_WORDS)
+            The other packets that have left.
+        """
+        self._shared = True
+        window = self._window(stop, others)
+        return window, self._others
+
+    def _window(self, stop: int, others: Arrivals = NO_ARRIVALS) -> Window:
+        messages = self._messages.window(stop - self.cycle)
+        if self._model.faults is not None:
+            messages = messages.of_sources(~self._model.faults.nodes)
+        created = messages.cycle + self.cycle
+        offers = self._offer(created, messages)
+        left = self.course.advance(_merged(others, offers) if self._shared else offers, packets=1 << 62, limit=stop)
+        if self._shared:
+            mine = left[:, TAG] >= 0
+            left, self._others = left[mine], left[~mine]
+        self.cycle = stop
+        self.watchdog.look()
+        ended, head = self._ended(left)
+        source, taken = left[:, TAG] >> _SOURCE, left[:, TAIL_CYCLE]
+        arrived = self._is_home(left)
+        home = arrived if ended is left else self._is_home(ended)
+        stranded = ended[~home, CREATED]
+        if len(stranded):
+            ended, head = ended[home], head[home]
+        return Window(
+            created,
+            np.stack([messages.source, messages.destination]),
+            messages.packets,
+            messages.flits,
+            source,
+            taken,
+            arrived,
+            ended[:, CREATED],
+            head,
+            ended[:, TAIL_CYCLE],
+            ended[:, HOPS],
+            ended[:, TAG] >> _SOURCE,
+            ended[:, NODE],
+            stranded,
+        )
+
+    def _is_home(self, packets: Packets) -> npt.NDArray[np.bool_]:
+        """Tell which packets have left at their destination."""
+        home: npt.NDArray[np.bool_] = self._model.fabric.address[packets[:, NODE]] == packets[:, DESTINATION]
+        return home
+
+    def _offer(self, created: Integers, messages: Messages) -> Arrivals:
+        """Return the packets of messages as their sources get them to send."""
+        source, destination = messages.source, self._model.fabric.address[messages.destination]
+        tag = source << _SOURCE | _FIRST | _LAST
+        if not self._load.one_packet:
+            packets = messages.packets
+            created, source, destination, tag = (
+                np.repeat(column, packets) for column in (created, source, destination, tag)
+            )
+            ends = np.cumsum(packets)
+            last, first = np.zeros((2, len(tag)), np.bool_)
+            last[ends - 1], first[ends - packets] = True, True
+            tag &= ~np.where(last, 0, _LAST) & ~np.where(first, 0, _FIRST)
+        return Arrivals.of(created, source, destination, tag)
+
+    def _ended(self, left: Packets) -> tuple[Packets, Packets]:
+        """Return the last packets of messages among those that have left, and when these messages were accepted."""
+        if self._load.one_packet:
+            return left, left[:, HEAD_CYCLE]
+        first, last = left[:, TAG] & _FIRST != 0, left[:, TAG] & _LAST != 0
+        begun, messages = left[first & ~last], left[last]
+        head, several = messages[:, HEAD_CYCLE].copy(), ~first[last]
+        self._beginnings.add(self._names(begun), begun[:, HEAD_CYCLE])
+        head[several] = self._beginnings.take(self._names(messages[several]))
+        return messages, head
+
+    def _names(self, packets: Packets) -> Integers:
+        """Return a number for the message of each packet."""
+        return packets[:, CREATED] * np.int64(len(self._model.fabric.address)) + (packets[:, TAG] >> _SOURCE)
+
+
+def warm_up(run: LoadedFabric) -> tuple[list[Window], bool]:
+    """Simulate until the mean latency of blocks of cycles is steady; return (the last block, whether it is).
+
+    Some of the last block's messages are taken behind its end.
+    """
+    run.begin("warm-up", MOST_BLOCKS * run.block)
+    means: list[float] = []
+    while len(means) < MOST_BLOCKS:
+        windows = list(run.windows(run.cycle + run.block))
+        latencies = np.concatenate([window.tail - window.born for window in windows])
+        means.append(float(latencies.mean()) if len(latencies) else 0.0)
+        if len(means) >= LEAST_BLOCKS and truncation_point(means) < len(means) // 2:
+            return windows, True
+    return windows, False
