@@ -218,6 +218,7 @@ docs-machines: $(READY)
 	$(BIN)/hdnhw machines "torus(4, 4)" --plot docs/machines-torus.svg
 	$(BIN)/hdnhw machines "rdn(cube(3), 1)" --plot docs/machines-rdn.svg
 	$(BIN)/python bench/consoles.py docs/machines.md
+	touch build/synth/docs-machines
 
 # The documentation as a site in build/site, without a warning or a link that leads nowhere; minutes the first time, as its tutorials are
 # executed. To read it: `python3 -m http.server -d build/site`.

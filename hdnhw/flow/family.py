@@ -184,7 +184,7 @@ _MACHXO3 = Family(
 
 _NEXUS_PINS = "".join(
     f"ldc_set_location -site {{{site}}} [get_ports {port}]\n"
-    for site, port in (("D12", "clk"), ("E17", "serial_i"), ("F13", "serial_o"))
+    for site, port in (("L13", "clk"), ("E17", "serial_i"), ("F13", "serial_o"))
 )
 
 _NEXUS = Family(
@@ -198,7 +198,8 @@ _NEXUS = Family(
     block_ram="PDPSC16K",
     placement=Placement(
         tool="nextpnr-nexus",
-        options=("--device", "LIFCL-40-9BG400C", "--pdc", "pins.pdc"),
+        # Its default router does not find the way from the pad of the clock to the global buffer for every seed.
+        options=("--device", "LIFCL-40-9BG400C", "--pdc", "pins.pdc", "--router", "router1"),
         pins=("pins.pdc", _NEXUS_PINS),
         comb="OXIDE_COMB",
         has_pads=True,

@@ -13,7 +13,7 @@ def test_a_console_is_what_its_commands_print(console, tmp_path):
     if not all(trace.exists() for trace in console.traces):
         pytest.skip("TRACES names no folder with the traces of Netrace")
     if is_unmeasured(command for command, _ in console.steps):
-        pytest.skip("what make docs measures takes an hour the first time")
+        pytest.skip("what make docs-machines measures takes half an hour the first time")
     assert play(console, tmp_path).lines == console.lines
 
 

@@ -19,7 +19,7 @@ ROWS = [
 @pytest.mark.parametrize(("table", "row"), ROWS)
 def test_a_row_is_what_its_commands_print(table, row):
     if is_unmeasured(command for group in table.groups for command in group.commands):
-        pytest.skip("what make docs measures takes an hour the first time")
+        pytest.skip("what make docs-machines measures takes half an hour the first time")
     assert fill(table, row) == row
 
 
