@@ -24,7 +24,8 @@ from hdnhw.library.collectives.trees import TREES
 
 __all__ = ["add_collective_commands", "add_split_option"]
 
-COUNTED = ("words", "message_packets", "ports", "on", "steps", *DRAWN, "startup_time", "word_time")
+BACKGROUND = ("background", "background_pattern", "background_seed", "repeats")
+COUNTED = ("words", "message_packets", "ports", "on", "steps", *DRAWN, "startup_time", "word_time", *BACKGROUND)
 """Options of both commands."""
 
 
@@ -98,7 +99,24 @@ def _add_options(parser: Parser) -> None:
     add_drawing_options(parser, "which port each node uses in each step")
     parser.add_argument("--startup-time", type=float, metavar="T", help="t_s of the cost model, for the time")
     parser.add_argument("--word-time", type=float, metavar="T", help="t_w of the cost model, for the time")
+    _add_background_options(parser)
     add_machine_options(parser, timed=True)
+
+
+def _add_background_options(parser: Parser) -> None:
+    parser.add_argument(
+        "--background",
+        type=float,
+        metavar="RATE",
+        help="on model: run the operation also among packets of RATE flits a node and cycle, in their steady state",
+    )
+    parser.add_argument(
+        "--background-pattern", metavar="PATTERN", help="where these go, as packets of simulate (default uniform)"
+    )
+    parser.add_argument("--background-seed", type=int, metavar="S", help="of their random numbers (default 1)")
+    parser.add_argument(
+        "--repeats", type=int, metavar="R", help="how often the operation is run among them (default 5)"
+    )
 
 
 def add_collective_commands(commands: Any) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "add_load_options",
     "add_machine_options",
     "add_node_clocks_option",
+    "add_threads_option",
     "add_worker_options",
     "ended",
     "endpoint_options",
@@ -187,6 +188,16 @@ def rule_options(options: argparse.Namespace) -> dict[str, Any]:
 def machine_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return what the options say of the machine, by the names of :class:`hdnhw.library.options.MachineOptions`."""
     return given({name: getattr(options, name, None) for name in options_of(FabricSpec)})
+
+
+def add_threads_option(parser: Parser) -> None:
+    """Add the option that says how many threads simulate."""
+    parser.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="that share the routers (default 1): worth it from some thousands of routers on; the result is the same",
+    )
 
 
 def add_load_options(parser: Parser, *, patterns: str = "") -> None:

@@ -3,12 +3,20 @@
 import argparse
 from typing import Any
 
-from hdnhw.cli.options import Parser, Result, add_command, add_machine_options, ended, machine_options
+from hdnhw.cli.options import (
+    Parser,
+    Result,
+    add_command,
+    add_machine_options,
+    add_threads_option,
+    ended,
+    machine_options,
+)
 from hdnhw.library import requests as library
 
 __all__ = ["add_requests_command"]
 
-OPTIONS = ("window", "requests", "pattern", "request_length", "reply_length", "service", "think", "seed")
+OPTIONS = ("window", "requests", "pattern", "request_length", "reply_length", "service", "think", "seed", "threads")
 
 
 def requests(options: argparse.Namespace) -> tuple[Result, int]:
@@ -40,4 +48,5 @@ def add_requests_command(commands: Any) -> None:
         "--think", type=int, metavar="C", help="cycles from the last flit of a reply to the next request (default 0)"
     )
     parser.add_argument("--seed", type=int, help="of the random numbers (default 1)")
+    add_threads_option(parser)
     add_machine_options(parser, timed=True)

@@ -15,6 +15,7 @@ from hdnhw.cli.options import (
     add_faults_option,
     add_load_options,
     add_machine_options,
+    add_threads_option,
     add_worker_options,
     ended,
     endpoint_options,
@@ -117,12 +118,7 @@ def add_simulation_commands(commands: Any) -> None:
         metavar="FILE",
         help="write a row for each pair of nodes to FILE, .parquet or .csv: messages, their mean and longest latency",
     )
-    parser.add_argument(
-        "--threads",
-        type=int,
-        metavar="N",
-        help="that share the routers (default 1): worth it from some thousands of routers on; the result is the same",
-    )
+    add_threads_option(parser)
     add_drawing_options(parser, "how many messages took how long")
     _add_curve_options(parser, patterns=", or exchange, from each to all at once", also=["flit_width"])
     parser = add_command(

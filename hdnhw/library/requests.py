@@ -20,6 +20,7 @@ def requests(
     service: int = 0,
     think: int = 0,
     seed: int = 1,
+    threads: int = 1,
     **machine: Unpack[MachineOptions],
 ) -> Result:
     """Measure how many requests are answered, and how fast, when no node has more than a window of them under way.
@@ -42,6 +43,8 @@ def requests(
         Cycles from the last flit of a request to its reply, and from that of a reply to the next request.
     seed : int
         Of the random numbers.
+    threads : int
+        That share the routers: worth it from some thousands of routers on. The result is the same.
     machine
         See :class:`hdnhw.MachineOptions`.
 
@@ -69,7 +72,8 @@ def requests(
         "think": think,
         "seed": seed,
     }
-    check_integers(requests=requests, **numbers)
+    check_integers(requests=requests, threads=threads, **numbers)
     load = RequestSpec(count=requests, pattern=pattern, **numbers)
     with ProgressBar() as progress:
-        return Result(measure_requests(fabric_of(spec, None, machine), load, progress=progress.show))
+        fabric = fabric_of(spec, None, machine)
+        return Result(measure_requests(fabric, load, threads=threads, progress=progress.show))

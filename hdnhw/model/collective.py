@@ -3,6 +3,8 @@
 A word is a flit. Messages that a node sends over one port in one step go as one, in as many packets as hold its words.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -12,22 +14,62 @@ import numpy.typing as npt
 from hdnhw.collectives.baselines import Baseline
 from hdnhw.collectives.comparison import Algorithm
 from hdnhw.collectives.executor import Execution
+from hdnhw.model.background import BusyFabric
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.measure import Progress
+from hdnhw.model.load import LoadSpec
 from hdnhw.model.replay import exchange_on, replay
 from hdnhw.model.sweep import Row, machine_row
+from hdnhw.progress import Progress
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import FabricSpec
+from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.trace import make_trace
 
-__all__ = ["measure_allreduce", "measure_baseline", "measure_network_exchange", "measure_steps"]
+__all__ = ["Among", "measure_allreduce", "measure_baseline", "measure_network_exchange", "measure_steps"]
+
+MOST_REPEATS = 10_000
+"""Of an operation among other packets."""
 
 Integers = npt.NDArray[Any]
 
+Step = tuple[Integers, Integers, Integers]
+"""Source, destination and flits of the messages of a step."""
 
-def measure_steps(fabric: FabricSpec, execution: Execution, *, words: int, progress: Progress = lambda *_: None) -> Row:
+
+@dataclass(frozen=True)
+class Among:
+    """Packets among which an operation is run as well.
+
+    Attributes
+    ----------
+    load : LoadSpec
+        Its cycles are not used.
+    repeats : int
+        How often the operation is run, one behind the other.
+
+    Raises
+    ------
+    SpecError
+        If the repeats are out of range.
+    """
+
+    load: LoadSpec
+    repeats: int = 5
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.repeats <= MOST_REPEATS:
+            raise SpecError(f"repeats must be 1 to {MOST_REPEATS}, not {self.repeats}")
+
+
+def measure_steps(
+    fabric: FabricSpec,
+    execution: Execution,
+    *,
+    words: int,
+    among: Among | None = None,
+    progress: Progress = lambda *_: None,
+) -> Row:
     """Run the steps of a schedule on the model; each begins when the last packet of the one before has arrived.
 
     Parameters
@@ -37,26 +79,41 @@ def measure_steps(fabric: FabricSpec, execution: Execution, *, words: int, progr
         What each node sends in each step.
     words : int
         Flits of a message.
+    among : Among, optional
+        Packets among which it is run as well.
     progress : callable
         Is told a stage and the share of the steps that is done.
 
     Returns
     -------
     dict
-        The machine, ``cycles`` and ``cycles_per_step``. A node is told the beginning of a step at no cost.
+        The machine, ``cycles`` and ``cycles_per_step`` in an empty network. A node is told the beginning of a step at
+        no cost. With `among` also ``background``: what that is, the mean latency of its messages ``alone`` and of those
+        created ``during`` the operation; and for all runs of the operation ``busy_cycles``, with the mean, and
+        ``slowdown``, the mean beside ``cycles``.
+
+    Raises
+    ------
+    SpecError
+        If the load of `among` has no steady state.
     """
     model = _direct_model(fabric)
-    table, count = neighbor_table(model.plan.network), len(execution.sent)
-    steps, cycles = _Steps(model), []
-    for step, sent in enumerate(execution.sent):
-        node, port = np.nonzero(sent)
-        cycles.append(steps.cycles(node, table[node, port], sent[node, port] * words))
-        progress("steps", (step + 1) / count)
-    return machine_row(model.machine) | {"cycles": sum(cycles), "cycles_per_step": cycles}
+    table = neighbor_table(model.plan.network)
+
+    def messages(step: int) -> Step:
+        node, port = np.nonzero(execution.sent[step])
+        return node, table[node, port], execution.sent[step][node, port] * words
+
+    return _measured(model, messages, len(execution.sent), 1, among, progress)
 
 
 def measure_baseline(
-    fabric: FabricSpec, baseline: Baseline, *, words: int, progress: Progress = lambda *_: None
+    fabric: FabricSpec,
+    baseline: Baseline,
+    *,
+    words: int,
+    among: Among | None = None,
+    progress: Progress = lambda *_: None,
 ) -> Row:
     """Run an algorithm that routes its messages on the model; its steps begin as those of :func:`measure_steps`.
 
@@ -66,20 +123,51 @@ def measure_baseline(
     baseline : Baseline
     words : int
         Flits of a block.
+    among : Among, optional
+        Packets among which it is run as well.
     progress : callable
         Is told a stage and the share of the steps that is done.
 
     Returns
     -------
     dict
-        The machine, ``cycles``, and ``cycles_per_step``: for each of the partners those of one step.
+        As of :func:`measure_steps`; ``cycles_per_step`` has for each of the partners those of one step.
     """
-    model = _direct_model(fabric)
-    steps, cycles, own = _Steps(model), [], np.arange(baseline.nodes)
-    for partner in baseline.partners:
-        cycles.append(steps.cycles(own, partner, np.full(baseline.nodes, words)))
-        progress("steps", len(cycles) / len(baseline.partners))
-    return machine_row(model.machine) | {"cycles": sum(cycles) * baseline.repeats, "cycles_per_step": cycles}
+    model, own = _direct_model(fabric), np.arange(baseline.nodes)
+
+    def messages(step: int) -> Step:
+        return own, baseline.partners[step], np.full(baseline.nodes, words)
+
+    return _measured(model, messages, len(baseline.partners), baseline.repeats, among, progress)
+
+
+def _measured(
+    model: FabricModel, messages: Callable[[int], Step], steps: int, times: int, among: Among | None, progress: Progress
+) -> Row:
+    """Run steps, each so many times, in an empty fabric, and among other packets if there are some."""
+    quiet, cycles = _QuietFabric(model), list[int]()
+    for step in range(steps):
+        cycles.append(quiet.step(*messages(step)))
+        progress("steps", (step + 1) / steps)
+    row = machine_row(model.machine) | {"cycles": sum(cycles) * times, "cycles_per_step": cycles}
+    if among is None:
+        return row
+    load, busy, runs = among.load, BusyFabric(model, among.load, progress=progress), list[int]()
+    for number in range(among.repeats):
+        run = 0
+        for step in range(steps):
+            for _ in range(times):
+                run += busy.step(*messages(step))
+            progress(f"run {number + 1} among other packets", (step + 1) / steps)
+        runs.append(run)
+    alone, during = busy.latencies()
+    about = {"pattern": load.pattern, "rate": load.rate, "seed": load.seed, "alone": alone, "during": during}
+    mean = sum(runs) / len(runs)
+    return row | {
+        "background": about,
+        "busy_cycles": {"mean": round(mean, 1), "runs": runs},
+        "slowdown": round(mean / row["cycles"], 4) if row["cycles"] else None,
+    }
 
 
 def measure_allreduce(
@@ -99,14 +187,14 @@ def _direct_model(fabric: FabricSpec) -> FabricModel:
     return model
 
 
-class _Steps:
-    """Runs steps of which each finds the fabric empty, as after a reset: those that are alike are run once."""
+class _QuietFabric:
+    """A fabric that each step finds empty, as after a reset: those that are alike are run once."""
 
     def __init__(self, model: FabricModel) -> None:
         self._model, self._known = model, dict[tuple[bytes, ...], int]()
 
-    def cycles(self, source: Integers, destination: Integers, flits: Integers) -> int:
-        """Return the cycles until the last packet of messages that are offered at once has arrived."""
+    def step(self, source: Integers, destination: Integers, flits: Integers) -> int:
+        """Send messages at once; return the cycles until the last packet of them has arrived."""
         if not len(source):
             return 0
         columns = {

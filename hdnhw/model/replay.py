@@ -14,10 +14,10 @@ import numpy.typing as npt
 from hdnhw.kernels import Stopwatch
 from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel, model_of
 from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
-from hdnhw.model.measure import Progress
 from hdnhw.model.statistics import bins, summarise
 from hdnhw.model.sweep import Row, machine_row
 from hdnhw.model.watchdog import Watchdog
+from hdnhw.progress import Progress
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.traffic.exchange import check_size, exchange_order, exchange_trace, timetable
 from hdnhw.traffic.lengths import packets_of

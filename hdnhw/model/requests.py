@@ -3,10 +3,10 @@
 import numpy as np
 
 from hdnhw.model.fabric import model_of
-from hdnhw.model.measure import Progress
 from hdnhw.model.replay import replay
 from hdnhw.model.statistics import summarise
 from hdnhw.model.sweep import Row, machine_row
+from hdnhw.progress import Progress
 from hdnhw.spec import FabricSpec
 from hdnhw.traffic.requests import RequestSpec, make_requests
 
@@ -16,13 +16,17 @@ WARMUP = 5
 """One of so many parts of the time in which all nodes ask is left out at its begin."""
 
 
-def measure_requests(fabric: FabricSpec, spec: RequestSpec, *, progress: Progress = lambda *_: None) -> Row:
+def measure_requests(
+    fabric: FabricSpec, spec: RequestSpec, *, threads: int = 1, progress: Progress = lambda *_: None
+) -> Row:
     """Run requests and replies until all have arrived; return what the command ``requests`` prints.
 
     Parameters
     ----------
     fabric : FabricSpec
     spec : RequestSpec
+    threads : int
+        See :func:`hdnhw.model.measure.measure`.
     progress : callable
         Is told a stage and the share of the packets that have arrived.
 
@@ -35,7 +39,7 @@ def measure_requests(fabric: FabricSpec, spec: RequestSpec, *, progress: Progres
     model = model_of(fabric)
     network, length = model.plan.network, model.timing.packet_length
     made = make_requests(network, spec, length)
-    run = replay(model, made.trace, progress=progress)
+    run = replay(model, made.trace, threads=threads, progress=progress)
     request, reply, first = made.request, made.reply, made.trace.first
     end = int(run.tail[reply][first[reply + 1] == first[reply]].min())
     begin = end // WARMUP

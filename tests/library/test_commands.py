@@ -94,6 +94,23 @@ CALLS = {
         ),
     ),
     "collective barrier": ("collective 'torus(5)' --op barrier", lambda: hdnhw.collective("torus(5)", op="barrier")),
+    "collective among packets": (
+        "collective 'torus(4, 4)' --op allgather --on model --background 0.1 --background-pattern tornado "
+        "--background-seed 3 --repeats 2",
+        lambda: hdnhw.collective(
+            "torus(4, 4)",
+            op="allgather",
+            on="model",
+            background=0.1,
+            background_pattern="tornado",
+            background_seed=3,
+            repeats=2,
+        ),
+    ),
+    "exchange among packets": (
+        "exchange 'cube(3)' --on model --background 0.2",
+        lambda: hdnhw.exchange("cube(3)", on="model", background=0.2),
+    ),
     "collective multicast": (
         "collective 'cube(3)' --op multicast --root 1 --targets 3 7",
         lambda: hdnhw.collective("cube(3)", op="multicast", root=1, targets=[3, "7"]),
@@ -104,9 +121,12 @@ CALLS = {
     ),
     "requests": (
         "requests 'cube(3)' --window 2 --requests 60 --reply-length 16 --service 5 --think 3 --pattern complement "
-        "--buffers 8",
+        "--threads 2 --buffers 8",
         lambda: hdnhw.requests(
-            "cube(3)", window=2, requests=60, reply_length=16, service=5, think=3, pattern="complement", buffers=8
+            "cube(3)",
+            **{"window": 2, "requests": 60, "reply_length": 16, "service": 5, "think": 3, "pattern": "complement"},
+            threads=2,
+            buffers=8,
         ),
     ),
     "collective scan": (

@@ -53,6 +53,14 @@ def random_messages(count, spread, seed):
     return [(cycle, source, destination, flits + 1) for cycle, source, destination, flits in zip(*columns, strict=True)]
 
 
+@pytest.mark.parametrize("end", [0, 1])
+def test_a_run_ends_behind_its_last_tail_at_routers_whose_slots_begin_half_a_slot_before_others_too(end):
+    machine = make_machine(FabricSpec(network=parse("cube(3)"), buffers=2, switching="cut-through"))
+    for cycle in range(machine.timing.packet_length):
+        run = replay(FabricModel(machine), trace_of([(cycle, 1 - end, end, 1)]))
+        assert run.cycles == run.tail[0] + 1
+
+
 @pytest.mark.parametrize("length", [1, 4, 8])
 @pytest.mark.parametrize("spread", [1, 60, 100_000])
 def test_messages_without_dependencies(length, spread):

@@ -58,6 +58,12 @@ def test_a_larger_window_gives_more_requests_that_take_longer():
         assert less["round_trip"]["mean"] < more["round_trip"]["mean"]
 
 
+def test_threads_change_nothing():
+    load, untimed = RequestSpec(window=3, count=40, think=9), ("seconds", "router_cycles_per_second")
+    one, two = (measure_requests(FabricSpec(network=parse("torus(8, 8)")), load, threads=count) for count in (1, 2))
+    assert {key: one[key] for key in one if key not in untimed} == {key: two[key] for key in two if key not in untimed}
+
+
 def test_silent_nodes_answer_but_do_not_ask():
     load = RequestSpec(window=2, count=50, pattern="reverse")
     found = measure_requests(FabricSpec(network=parse("cube(3)")), load)

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from hdnhw.kernels import Stopwatch
 from hdnhw.library.collectives.combining import CHECKED_WORDS, times_of
-from hdnhw.library.collectives.schedules import MOST_WORDS, Asked, Row, checked_network, number_of_words, refuse
+from hdnhw.library.collectives.schedules import (
+    BACKGROUND,
+    MOST_WORDS,
+    Asked,
+    Row,
+    checked_network,
+    number_of_words,
+    refuse,
+)
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import SpecError
@@ -20,7 +28,10 @@ __all__ = ["compare_sizes", "run_routed"]
 SIZES = tuple(4**power for power in range(10))
 """Words of the vectors that are compared if none are named: up to 1 MiB in words of four bytes."""
 
-ALONE = ("words", "message_packets", "algorithm", "operator", "numbers", "root", "as_printed", "steps", "plot")
+ALONE = (
+    *("words", "message_packets", "algorithm", "operator", "numbers", "root", "as_printed", "steps", "plot"),
+    *BACKGROUND,
+)
 """Options that say how one all-reduce is run, or what is shown of it."""
 
 
@@ -68,7 +79,7 @@ def _on_model(asked: Asked, baseline: "Baseline", words: int) -> Row:
     from hdnhw.model.collective import measure_baseline
 
     with ProgressBar() as progress:
-        return measure_baseline(asked.fabric, baseline, words=words, progress=progress.show)
+        return measure_baseline(asked.fabric, baseline, words=words, among=asked.among, progress=progress.show)
 
 
 def _steps(baseline: "Baseline", words: int, hops: list[int], cycles: list[int] | None) -> list[Row]:

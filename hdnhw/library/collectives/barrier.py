@@ -1,7 +1,7 @@
 """The cycles of a barrier by prediction, and on engines in the emitted Verilog."""
 
 from hdnhw.kernels import Stopwatch
-from hdnhw.library.collectives.schedules import Asked, Row, bench_of, checked_network, refuse
+from hdnhw.library.collectives.schedules import BACKGROUND, Asked, Row, bench_of, checked_network, refuse
 from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
@@ -26,6 +26,7 @@ OF_MESSAGES = (
     "word_time",
     "sizes",
     "bandwidth",
+    *BACKGROUND,
 )
 """Options, none of which there are by default, for operations that move messages."""
 

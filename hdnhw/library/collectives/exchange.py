@@ -49,6 +49,10 @@ def exchange(
     command: str = "hdnhw.exchange",
     startup_time: float | None = None,
     word_time: float | None = None,
+    background: float | None = None,
+    background_pattern: str | None = None,
+    background_seed: int | None = None,
+    repeats: int | None = None,
     **machine: Unpack[MachineOptions],
 ) -> Result:
     """Run a total exchange, in which every node has a message for every other one, and count what it costs.
@@ -90,6 +94,14 @@ def exchange(
         What plot and page say that they were made by.
     startup_time, word_time : float, optional
         t_s and t_w of the cost model, for the time.
+    background : float, optional
+        On the model: run the operation also among packets of so many flits a node and cycle, in their steady state.
+    background_pattern : str, optional
+        Where these go, see :func:`hdnhw.simulate` (default ``uniform``).
+    background_seed : int, optional
+        Of their random numbers (default 1).
+    repeats : int, optional
+        How often the operation is run among them (default 5).
     machine
         See :class:`hdnhw.MachineOptions`; on the model and rtl.
 
@@ -125,6 +137,10 @@ def exchange(
         command=command,
         startup_time=startup_time,
         word_time=word_time,
+        background=background,
+        background_pattern=background_pattern,
+        background_seed=background_seed,
+        repeats=repeats,
         schedule=schedule,
         split=split,
         lengths=lengths,
@@ -234,6 +250,7 @@ def _refuse_steps(asked: Asked) -> None:
         "--word-time": asked.word_time is not None,
         "--on schedule": asked.on == "schedule",
         "--message-packets": asked.message_packets is not None,
+        "--background": asked.background is not None,
     }
     for name, is_given in given.items():
         if is_given:

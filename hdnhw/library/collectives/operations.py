@@ -51,6 +51,10 @@ def collective(
     command: str = "hdnhw.collective",
     startup_time: float | None = None,
     word_time: float | None = None,
+    background: float | None = None,
+    background_pattern: str | None = None,
+    background_seed: int | None = None,
+    repeats: int | None = None,
     **machine: Unpack[MachineOptions],
 ) -> Result:
     """Run a collective operation other than a total exchange and count what it costs.
@@ -101,6 +105,14 @@ def collective(
         What plot and page say that they were made by.
     startup_time, word_time : float, optional
         t_s and t_w of the cost model, for the time.
+    background : float, optional
+        On the model: run the operation also among packets of so many flits a node and cycle, in their steady state.
+    background_pattern : str, optional
+        Where these go, see :func:`hdnhw.simulate` (default ``uniform``).
+    background_seed : int, optional
+        Of their random numbers (default 1).
+    repeats : int, optional
+        How often the operation is run among them (default 5).
     machine
         See :class:`hdnhw.MachineOptions`; on the model and rtl.
 
@@ -138,6 +150,10 @@ def collective(
         command=command,
         startup_time=startup_time,
         word_time=word_time,
+        background=background,
+        background_pattern=background_pattern,
+        background_seed=background_seed,
+        repeats=repeats,
         root=root,
         targets=targets,
         operator=operator,

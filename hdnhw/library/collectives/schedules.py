@@ -19,7 +19,7 @@ from hdnhw.library.options import (
     network_of,
 )
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar, say
+from hdnhw.progress import Progress, ProgressBar, say
 from hdnhw.spec import (
     ENGINE_OPERATIONS,
     REGISTER_OPERATIONS,
@@ -33,16 +33,17 @@ from hdnhw.spec.options import options_of
 
 if TYPE_CHECKING:
     from hdnhw.collectives.cost import Cost
+    from hdnhw.model.collective import Among
     from hdnhw.report.outputs import Outputs
     from hdnhw.topology.network import Network
 
 __all__ = [
+    "BACKGROUND",
     "MOST_WORDS",
     "PLACES",
     "PORTS",
     "Asked",
     "Count",
-    "Progress",
     "Row",
     "bench_of",
     "checked_network",
@@ -53,6 +54,9 @@ __all__ = [
 
 PORTS, PLACES = ("one", "all"), ("schedule", "model", "rtl")
 """That a node uses in a step; and where an operation is run."""
+
+BACKGROUND = ("background", "background_pattern", "background_seed", "repeats")
+"""Options for packets among which an operation is run on the model."""
 
 MOST_WORDS = 1 << 20
 """Of a message."""
@@ -85,6 +89,10 @@ class Asked:
     command: str = ""
     startup_time: float | None = None
     word_time: float | None = None
+    background: float | None = None
+    background_pattern: str | None = None
+    background_seed: int | None = None
+    repeats: int | None = None
 
     schedule: str | None = None
     split: str = "destination"
@@ -108,6 +116,7 @@ class Asked:
             if name not in options_of(FabricSpec):
                 raise TypeError(f"there is no option {name!r} of a machine")
         check_integers(words=self.words, message_packets=self.message_packets, seed=self.seed)
+        check_integers(background_seed=self.background_seed, repeats=self.repeats)
         check_choice("ports", self.ports, PORTS)
         if self.on is not None:
             check_choice("on", self.on, PLACES)
@@ -123,6 +132,20 @@ class Asked:
         from hdnhw.report.outputs import Outputs
 
         return Outputs(self.plot, self.html, self.command)
+
+    @property
+    def among(self) -> "Among | None":
+        """The packets among which the operation is run as well."""
+        from hdnhw.model.collective import Among
+        from hdnhw.model.load import LoadSpec
+
+        if self.background is None:
+            return None
+        load = {"pattern": self.background_pattern, "seed": self.background_seed}
+        try:
+            return Among(LoadSpec(rate=self.background, **given(load)), **given({"repeats": self.repeats}))
+        except SpecError as error:
+            raise SpecError(f"background: {error}") from None
 
     @property
     def all_port(self) -> bool:
@@ -174,10 +197,21 @@ def checked_network(asked: Asked) -> tuple[Asked, "Network"]:
     check_size(network)
     if asked.outputs.are_asked:
         check_drawn(network.num_nodes)
+    _check_background(asked, network)
     return asked, network
 
 
-Progress = Callable[[str, float], None]
+def _check_background(asked: Asked, network: "Network") -> None:
+    """Refuse packets among which nothing is run, and such as cannot be on a network."""
+    from hdnhw.traffic.patterns import parse_pattern
+
+    if asked.on != "model":
+        refuse(asked, BACKGROUND, "{} is for the model: give --on model as well")
+    if asked.background is None:
+        refuse(asked, BACKGROUND, "{} is for packets in the background: give --background as well")
+    elif asked.among is not None:
+        parse_pattern(asked.among.load.pattern, network)
+
 
 Count = Callable[[Progress], tuple[Any, Row]]
 """Runs a schedule: takes what is told the progress; returns what was counted, and more that the user sees."""
@@ -276,7 +310,9 @@ def _on_model(asked: Asked, counted: Any) -> Row:
     from hdnhw.model.collective import measure_steps
 
     with ProgressBar() as progress:
-        return measure_steps(asked.fabric, counted, words=asked.message_words, progress=progress.show)
+        return measure_steps(
+            asked.fabric, counted, words=asked.message_words, among=asked.among, progress=progress.show
+        )
 
 
 def bench_of(spec: FabricSpec, endpoints: EndpointSpec) -> Any:

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hdnhw.kernels import Stopwatch
-from hdnhw.library.collectives.schedules import Asked, Row, number_of_words, refuse
+from hdnhw.library.collectives.schedules import BACKGROUND, Asked, Row, number_of_words, refuse
 from hdnhw.library.options import check_choice, network_of
 from hdnhw.library.result import Result
 from hdnhw.progress import say
@@ -43,6 +43,7 @@ OTHERS = (
     "message_packets",
     "sizes",
     "bandwidth",
+    *BACKGROUND,
 )
 """Options of other schedules."""
 

@@ -119,11 +119,9 @@ def _work_terminals(
     offers: Offers,
 ) -> int:
     """Let the terminals of a part that never pause go on to the next allocation."""
-    phases, progress, leaving = state.phases, state.progress, state.parts.lengths[at(part * LINE + LEAVING)]
+    phases, progress = state.phases, state.progress
     if samples:
         tail = (slot + 2) * phases.length + phases.ejection_cycles - 1
-        if leaving:
-            progress[ENDED] = max(progress[ENDED], tail + 1)
         left = eject_slot(state, slot, part, tail, left)
     _offer_until(state, part, min(end, limit - 1), offers)
     slot += samples
@@ -156,15 +154,17 @@ def _work_cycle(
         store_leaving(state, part, (slot + 1) * phases.length + phases.ejection_cycles)
     _offer_until(state, part, cycle, offers)
     slot += samples
-    taken = phase == phases.injection
+    taken, drops = phase == phases.injection, 0
     if not phases.gapless:
-        progress[LOST] += inject_cycle(route, state, slot, part, cycle, taken)
+        drops = inject_cycle(route, state, slot, part, cycle, taken)
     elif taken or state.pauses.gap:
-        progress[LOST] += inject_gapless(route, state, slot, part, cycle, taken)
+        drops = inject_gapless(route, state, slot, part, cycle, taken)
+    if drops:
+        progress[ENDED] = max(progress[ENDED], cycle + 1)
+    progress[LOST] += drops
     left = eject_cycle(state, part, cycle, left, phases.late <= phase <= phases.update)
     if state.pauses.gap or state.pauses.stall:
         advance_generators(state, part, cycle)
-    progress[ENDED] = cycle + 1
     return left
 
 

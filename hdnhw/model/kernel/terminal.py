@@ -13,6 +13,7 @@ from hdnhw.model.kernel.state import (
     AT_HOME,
     CREATED,
     DESTINATION,
+    ENDED,
     FIRST,
     HEAD_CYCLE,
     HOPS,
@@ -319,5 +320,7 @@ def _leave(state: State, packet: int, node: int, cycle: int, left: int) -> None:
     for word in (DESTINATION, CREATED, HEAD_CYCLE, TAG, HOPS):
         out[at(word * rows + left)] = pool[at(packet * PACKET_WORDS + word)]
     out[at(NODE * rows + left)] = node
-    out[at(TAIL_CYCLE * rows + left)] = cycle - _ahead(state, node)
+    tail = cycle - _ahead(state, node)
+    out[at(TAIL_CYCLE * rows + left)] = tail
+    state.progress[ENDED] = max(state.progress[ENDED], tail + 1)
     out[at(ROW * rows + left)] = packet
