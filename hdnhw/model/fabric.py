@@ -290,6 +290,8 @@ class Course:
             terminals,
             drawn=model.drawn,
             leg_vcs=model.plan.leg_vcs,
+            room=model.vc_buffers,
+            chooses=model.plan.chooses,
             ejection_buffers=model.machine.ejection_buffers,
             counting=counting,
             threads=threads,
@@ -423,7 +425,7 @@ class Course:
         """Return one of :attr:`packets` that has crossed most channels, and the legs of its way; None if there is none.
 
         The packet is a row of words. Of a leg there are the packed addresses of where it ends, and of what the packet
-        is routed to: two of them with Valiant's routing.
+        is routed to: two of them where it goes by a node that was drawn.
         """
         pool = self._state.routers.pool
         hops = self._rows[:, HOPS].copy()
@@ -434,8 +436,10 @@ class Course:
         end = int(self._rows[row, DESTINATION])
         legs = [(end, end)]
         if len(valiant.nodes):
-            by = max(valiant.by[row], ~valiant.by[row])
-            legs.insert(0, (int(valiant.nodes[by]), int(valiant.targets[by])))
+            by = int(valiant.by[row])
+            by = max(by, ~by)
+            if by < len(valiant.nodes):  # else it goes straight
+                legs.insert(0, (int(valiant.nodes[by]), int(valiant.targets[by])))
         return self._rows[row], legs
 
     def _make_room(self, packets: int) -> None:

@@ -158,13 +158,13 @@ def _slowness(row: Row) -> float:
 def _bound_of(machine: Machine) -> float | None:
     """Return the saturation bound under uniform traffic; None if there is none, or it is not known.
 
-    With Valiant's routing either leg is uniform traffic in which nodes send to themselves too. With switches no more
-    is known.
+    With Valiant's routing either leg is uniform traffic in which nodes send to themselves too. With switches, or where
+    sources choose, no more is known.
     """
     network, bound = machine.network, routing_statistics(machine.plan).saturation_bound
     if not machine.plan.leg_vcs:
         return bound
-    if bound is None or network.num_terminals < network.num_nodes:
+    if bound is None or machine.plan.chooses or network.num_terminals < network.num_nodes:
         return None
     return bound / 2 * network.num_nodes / (network.num_nodes - 1)
 

@@ -18,13 +18,14 @@ from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
-__all__ = ["EXHAUSTIVE_NODES", "VALIANT", "Proof", "RouterShape", "RoutingPlan", "plan", "prove"]
+__all__ = ["EXHAUSTIVE_NODES", "UGAL", "VALIANT", "Proof", "RouterShape", "RoutingPlan", "plan", "prove"]
 
 EXHAUSTIVE_NODES = 1 << 13
 """Largest network whose dependency graph is built in full; beyond, the ranking function is proved by a solver."""
 
-VALIANT = "valiant"
-"""How the modes of a machine with Valiant's routing begin; behind a colon may stand the modes of either leg."""
+VALIANT, UGAL = "valiant", "ugal"
+"""How the modes of a machine begin whose packets go by nodes that are drawn: all of them, or those for which that is
+the quicker way. Behind a colon may stand the modes of either leg."""
 
 RANKED_PORTS = 128
 """Most ports of a node for which the solver is asked: half a minute, and minutes for twice as many."""
@@ -98,6 +99,8 @@ class RoutingPlan:
     leg_vcs : int
         With Valiant's routing (:mod:`hdnhw.rules.valiant`) the virtual channels of a port that packets take on the
         way to the node that was drawn, by the rule; those behind it are of the way from there. 0 without.
+    chooses : bool
+        Whether packets go by the node that was drawn only where that is the quicker way.
     """
 
     rule: HopRule | TableRule
@@ -105,6 +108,7 @@ class RoutingPlan:
     num_vcs: tuple[int, ...]
     shapes: tuple[RouterShape, ...]
     leg_vcs: int = 0
+    chooses: bool = False
 
     @property
     def network(self) -> Network:
@@ -131,15 +135,16 @@ class RoutingPlan:
         """Raise SpecError if packets go by nodes that are drawn, which there is not for `what`."""
         if self.leg_vcs:
             raise SpecError(
-                f"modes {self.modes!r} do not go with {what}: Valiant's routing is measured under loads alone"
+                f"modes {self.modes!r} do not go with {what}: packets by drawn nodes are measured under loads alone"
             )
 
     @property
     def modes(self) -> str:
-        """One letter a level, level k first; of tables, how their classes are found; ``valiant`` before either."""
+        """One letter a level, level k first; of tables, how their classes are found; before either what draws nodes."""
         if not self.leg_vcs:
             return self.rule.modes
-        return f"{VALIANT}:{self.rule.modes}" if self.rule.modes else VALIANT
+        name = UGAL if self.chooses else VALIANT
+        return f"{name}:{self.rule.modes}" if self.rule.modes else name
 
     @property
     def lanes(self) -> int:

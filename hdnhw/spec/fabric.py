@@ -78,7 +78,7 @@ class FabricSpec:
         None,
         Text(
             help="one letter a level, level k first: f or O; default O..Of; of tables layers (default), updown or "
-            "hops; under a load of the model also valiant, or valiant:MODES",
+            "hops; under a load of the model also valiant or ugal, alone or before :MODES",
             metavar="MODES",
             routes=True,
             timed=True,

@@ -1,6 +1,7 @@
 """Valiant's routing: channels wait for each other in no circle, found by walking, and packets go where they must."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import networkx as nx
@@ -11,7 +12,7 @@ from hdnhw.library.simulation import sweep
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.hang import HangError
-from hdnhw.model.kernel.state import DESTINATION, HOPS, NODE, TAG, Arrivals
+from hdnhw.model.kernel.state import DESTINATION, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.watchdog import Watchdog
@@ -55,6 +56,18 @@ def walk(model, src, by, dst, leg):
     return ways
 
 
+def straight(model, src, dst):
+    """Return the virtual channels of the way of the rule, those of the second leg."""
+    leg, address = model.plan.leg_vcs, model.fabric.address
+    neighbors, node, ways = neighbor_table(model.plan.network), src, []
+    while node != dst:
+        decision = model.plan.route(int(address[node]), int(address[dst]))
+        port, vc = decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
+        ways.append((node, port, vc + leg))
+        node = int(neighbors[node, port])
+    return ways
+
+
 def dependencies(model, leg):
     graph, terminals = nx.DiGraph(), range(model.plan.network.num_terminals)
     for src, by, dst in product(terminals, range(len(model.drawn[0])), terminals):
@@ -63,10 +76,13 @@ def dependencies(model, leg):
 
 
 @pytest.mark.parametrize("text", NETWORKS)
-def test_virtual_channels_wait_for_each_other_in_no_circle(text):
-    model = model_of(text)
+@pytest.mark.parametrize("modes", ["valiant", "ugal"])
+def test_virtual_channels_wait_for_each_other_in_no_circle(text, modes):
+    model = model_of(text, modes)
     plan = model.plan
     graph = dependencies(model, plan.leg_vcs)
+    for src, dst in product(range(plan.network.num_terminals), repeat=2):
+        nx.add_path(graph, straight(model, src, dst))
     assert nx.is_directed_acyclic_graph(graph)
     assert all(vc < plan.num_vcs[port] for _, port, vc in graph)
     assert plan.proof.acyclic
@@ -109,6 +125,68 @@ def drawn(arrivals, nodes):
         yield (word & (1 << 63) - 1) % nodes
 
 
+@pytest.mark.parametrize("text", NETWORKS)
+def test_a_source_chooses_by_hops_times_packets_ahead(text):
+    """The first packet of each run, with credits that are set at random: which way it takes is seen at the channels."""
+    model, rng, seen = model_of(text, "ugal", packet_length=1, buffers=64), np.random.default_rng(3), Counter()
+    (nodes, _), address, terminals = model.drawn, model.fabric.address, model.plan.network.num_terminals
+    for _ in range(40):
+        course = Course(model, Terminals(), room=8, counting=True)
+        source, destination = (int(node) for node in rng.integers(terminals, size=2))
+        credits = course._state.routers.credits.reshape(len(address), -1)
+        room = credits.copy()
+        credits -= rng.integers(room, endpoint=False).astype(credits.dtype)
+        arrivals = Arrivals.of([int(rng.integers(1000))], [source], [address[destination]], [0])
+        (by,) = drawn(arrivals, len(nodes))
+        aside, direct = walk(model, source, by, destination, model.plan.leg_vcs), straight(model, source, destination)
+
+        def load(way, used=room - credits):
+            node, port, vc = way[0]
+            return len(way) * int(used[node].reshape(-1, 1 << model.vc_bits)[port, vc])
+
+        is_there = address[source] in (nodes[by], model.drawn[1][by])
+        expected = direct if not direct or is_there or load(direct) <= load(aside) else aside
+        course.advance(arrivals, packets=1, limit=10_000)
+        sent = course.counts().sent[:, : len(model.plan.network.ports)]
+        assert sorted(zip(*(axis.tolist() for axis in np.nonzero(sent)), strict=True)) == sorted(set(expected))
+        seen[expected is aside] += 1
+    assert min(seen[True], seen[False]) > 3
+
+
+def test_sources_that_choose_send_straight_what_finds_no_packets_ahead():
+    rng, left = np.random.default_rng(2), []
+    cycle, (source, destination) = 100 * np.arange(PACKETS), rng.integers(16, size=(2, PACKETS))
+    for modes in (None, "ugal"):
+        model = model_of("torus(4, 4)", modes)
+        arrivals = Arrivals.of(cycle, source, model.fabric.address[destination], range(PACKETS))
+        rows = Course(model, Terminals(), room=8).advance(arrivals, packets=PACKETS, limit=1_000_000)
+        left.append(rows[np.argsort(rows[:, TAG])][:, [TAG, HOPS, TAIL_CYCLE]])
+    assert np.array_equal(*left)
+
+
+def test_sources_that_choose_take_more_of_either_pattern_than_those_that_cannot():
+    for pattern, rate, worse in (("tornado", 0.31, None), ("uniform", 0.4, "valiant")):
+        load = LoadSpec(pattern=pattern, rate=rate, cycles=20_000, warmup=2000)
+        other, ugal = (
+            measure(model_of("torus(8)", modes, packet_length=1, buffers=16), load) for modes in (worse, "ugal")
+        )
+        assert ugal.accepted_rate > 1.05 * other.accepted_rate
+
+
+def test_packets_of_a_message_stay_in_order_where_sources_choose():
+    model, rng = model_of("torus(8)", "ugal", packet_length=1, buffers=4), np.random.default_rng(1)
+    messages, each = 900, 5
+    cycle, source = np.sort(rng.integers(2000, size=messages)), rng.integers(8, size=messages)
+    target = (source + rng.integers(2, 5, size=messages)) % 8
+    columns = (np.repeat(column, each) for column in (cycle, source, model.fabric.address[target]))
+    course = Course(model, Terminals(), room=8, counting=True)
+    left = course.advance(Arrivals.of(*columns, range(each * messages)), packets=each * messages, limit=1_000_000)
+    tails = left[np.argsort(left[:, TAG]), TAIL_CYCLE].reshape(messages, each)
+    assert (np.diff(tails, axis=1) > 0).all()
+    of_vc = course.counts().sent[:, : len(model.plan.network.ports)].sum(axis=(0, 1))
+    assert of_vc[: model.plan.leg_vcs].sum() > 1000, "some go by another node"
+
+
 def test_nodes_are_drawn_evenly():
     model, load = model_of("torus(4, 4)", packet_length=1, buffers=16), LoadSpec(rate=0.2, cycles=50_000, warmup=0)
     measured = measure(model, load)
@@ -128,8 +206,10 @@ def test_it_takes_more_of_a_pattern_that_loads_few_channels():
     assert valiant.accepted_rate > 0.31 > 0.26 > plain.accepted_rate
 
 
-def test_runs_are_the_same_for_any_number_of_threads():
-    model, load = model_of("torus(5, 3)", packet_length=3), LoadSpec(rate=0.3, cycles=2000, lengths="mix(3, 1, 20, 1)")
+@pytest.mark.parametrize("modes", ["valiant", "ugal"])
+def test_runs_are_the_same_for_any_number_of_threads(modes):
+    model = model_of("torus(5, 3)", modes, packet_length=3)
+    load = LoadSpec(rate=0.3, cycles=2000, lengths="mix(3, 1, 20, 1)")
     runs = [measure(model, load, threads=threads) for threads in (1, 2, 3)]
     for run in runs:
         assert np.array_equal(run.packet_latency, runs[0].packet_latency)
@@ -141,6 +221,9 @@ def test_modes_of_either_leg():
     assert fabric_plan(network, "valiant:f", 2).modes == "valiant:f"
     plain, valiant = (fabric_plan(network, modes, 2) for modes in ("f", "valiant:f"))
     assert valiant.num_vcs == tuple(vcs + plain.max_vcs for vcs in plain.num_vcs)
+    ugal = fabric_plan(network, "ugal:f", 2)
+    assert ugal == replace(valiant, rule=ugal.rule, chooses=True)
+    assert ugal.modes == "ugal:f"
     assert fabric_plan(network, None, 1).leg_vcs == 0
     with pytest.raises(SpecError, match=r"^modes 'valiant:' end with a colon"):
         fabric_plan(network, "valiant:", 1)
@@ -162,10 +245,11 @@ def test_modes_of_either_leg():
         "machines cube(3)",
     ],
 )
-def test_what_is_not_measured_under_a_load_refuses_it(run, command):
-    status, _, said = run(f"{command} --modes valiant")
+@pytest.mark.parametrize("modes", ["valiant", "ugal"])
+def test_what_is_not_measured_under_a_load_refuses_it(run, command, modes):
+    status, _, said = run(f"{command} --modes {modes}")
     assert status == 2
-    assert "valiant" in said
+    assert f"modes '{modes}' do not go with" in said
 
 
 @pytest.mark.parametrize("text", ["torus(5)", "hdn(cube(2), [[0]])"])
@@ -182,18 +266,20 @@ def test_the_bound_is_that_of_the_most_loaded_channel(text):
     assert bound_told(text) == pytest.approx(bound, rel=1e-6)
 
 
-def bound_told(text):
-    (curve,) = sweep(text, modes="valiant", rates=[0.1], cycles=200, workers=1)["saturation"]
+def bound_told(text, modes="valiant"):
+    (curve,) = sweep(text, modes=modes, rates=[0.1], cycles=200, workers=1)["saturation"]
     return curve["saturation_bound"]
 
 
-def test_no_bound_is_told_of_a_network_with_switches():
-    assert bound_told("fat_tree(4)") is None
+@pytest.mark.parametrize(("text", "modes"), [("fat_tree(4)", "valiant"), ("torus(5)", "ugal")])
+def test_no_bound_is_told_of_a_network_with_switches_or_sources_that_choose(text, modes):
+    assert bound_told(text, modes) is None
 
 
+@pytest.mark.parametrize("modes", ["valiant", "ugal"])
 @pytest.mark.parametrize("text", ["torus(5)", "concentrated(complete(3), 2)"])
-def test_the_watchdog_follows_both_legs(text):
-    model = model_of(text, packet_length=1)
+def test_the_watchdog_follows_both_legs(text, modes):
+    model = model_of(text, modes, packet_length=1)
     terminals, address, rng = model.plan.network.num_terminals, model.fabric.address, np.random.default_rng(1)
     course = Course(model, Terminals(), room=64)
     watchdog = Watchdog(model, course, source_of=lambda tag: tag)

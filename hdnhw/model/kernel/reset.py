@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from hdnhw.model.kernel.compiled import kept
 from hdnhw.model.kernel.state import (
+    CHOSEN_WORDS,
     ITEM_WORDS,
     LINE,
     PACKET_WORDS,
@@ -138,14 +139,16 @@ def make_states(
     *,
     drawn: tuple[Words, Words],
     leg_vcs: int,
+    room: npt.NDArray[np.int16],
+    chooses: bool,
     ejection_buffers: int,
     counting: bool,
     threads: int,
 ) -> list[State]:
     """Return a fabric with idle terminals as each of so many threads has it.
 
-    `drawn` and `leg_vcs` are `nodes` and `targets`, and `vcs`, of :class:`Valiant`. With `counting`, what channels
-    and queues do is counted.
+    `drawn`, `leg_vcs` and `room` are `nodes` and `targets`, `vcs` and `room` of :class:`Valiant`; if sources are to
+    choose (`chooses`), some packets go straight. With `counting`, what channels and queues do is counted.
     """
     nodes, parts = len(fabric.address), _make_parts(fabric, routers, threads)
     state = State(
@@ -154,7 +157,13 @@ def make_states(
         pauses=Pauses(terminals.source_gap, terminals.sink_stall, terminals.sink_hold),
         parts=parts,
         routers=routers,
-        valiant=Valiant(np.zeros(len(routers.pool.free) if leg_vcs else 0, np.int32), *drawn, leg_vcs),
+        valiant=Valiant(
+            np.zeros(len(routers.pool.free) if leg_vcs else 0, np.int32),
+            *drawn,
+            leg_vcs,
+            room,
+            np.full(nodes * CHOSEN_WORDS if chooses else 0, -1, np.int32),
+        ),
         busy=_unused(nodes),
         **_make_lists(fabric, parts, timing),
         sources=_make_sources(nodes),

@@ -24,7 +24,7 @@ from hdnhw.model.kernel.state import (
 )
 from hdnhw.rules.compiled import VC_SHIFT
 
-__all__ = ["AHEAD", "Route", "allocate", "deliver", "enter", "return_credits", "return_ejected"]
+__all__ = ["AHEAD", "PORT_MASK", "Route", "allocate", "deliver", "enter", "return_credits", "return_ejected"]
 
 Route = Callable[[int, int], int]
 """A compiled rule of two packed addresses, see :func:`hdnhw.rules.compiled.compile_rule`."""

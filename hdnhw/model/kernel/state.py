@@ -20,6 +20,7 @@ __all__ = [
     "AT_HOME",
     "BUSY",
     "CAME_LAST",
+    "CHOSEN_WORDS",
     "CREATED",
     "CYCLE",
     "DESTINATION",
@@ -48,6 +49,7 @@ __all__ = [
     "SENT",
     "SENT_LAST",
     "SLOT",
+    "STRAIGHT",
     "TAG",
     "TAIL_CYCLE",
     "Arrivals",
@@ -179,24 +181,38 @@ class Pool(NamedTuple):
     num_free: Integers
 
 
+STRAIGHT = -(1 << 31)
+"""In place of a node that a packet goes by."""
+
+CHOSEN_WORDS = 3
+"""Of what a source has chosen last."""
+
+
 class Valiant(NamedTuple):
     """By which nodes packets go first, with Valiant's routing; of no nodes without.
 
     Attributes
     ----------
     by : ndarray of int32, axis (row of the pool)
-        The place, in the next two, of the node that the packet goes by; or -1 less that if it has been there.
+        The place, in the next two, of the node that the packet goes by; -1 less that if it has been there, or
+        :data:`STRAIGHT`.
     nodes, targets : ndarray of int32
         Packed addresses of those that are drawn from, and by which packets are routed on their way there: of a switch
         that is one of its terminals.
     vcs : int
-        The first virtual channel of packets that have been there.
+        The first virtual channel of packets that have been there, or go straight.
+    room : ndarray of int16, axis (output virtual channel)
+        Packet buffers at its end.
+    chosen : ndarray of int32, axes (node, :data:`CHOSEN_WORDS`)
+        Of the last packet that each source has sent: cycle, destination and `by`; of no nodes if none is sent straight.
     """
 
     by: Words
     nodes: Words
     targets: Words
     vcs: int
+    room: npt.NDArray[np.int16]
+    chosen: Words
 
 
 class Queues(NamedTuple):
