@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.fabric import FabricModel
+from hdnhw.model.fabric import MAX_CYCLE, FabricModel
 from hdnhw.model.kernel.state import NODE, TAIL_CYCLE, Arrivals
 from hdnhw.model.load import LoadSpec
-from hdnhw.model.loaded import NO_ARRIVALS, LoadedFabric, tag_of_other, warm_up
+from hdnhw.model.loaded import NO_ARRIVALS, LoadedFabric, Window, tag_of_other, warm_up
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 from hdnhw.traffic.lengths import packets_of
@@ -30,6 +30,11 @@ class BusyFabric:
     progress : callable
         Is told a stage and the share of it that is done.
 
+    Attributes
+    ----------
+    begin : int
+        Cycle in which the first step begins.
+
     Raises
     ------
     SpecError
@@ -38,18 +43,17 @@ class BusyFabric:
 
     def __init__(self, model: FabricModel, load: LoadSpec, *, progress: Progress = lambda *_: None) -> None:
         self._model, self._run = model, LoadedFabric(model, load, progress=progress)
-        windows, steady = warm_up(self._run)
-        if not steady:
+        if not warm_up(self._run)[1]:
             raise SpecError(
                 f"background must be less than {model.plan.network.spec} carries, not {load.rate} flits a node and "
                 f"cycle of {load.pattern}: queues grow without end"
             )
-        self._windows = windows
-        self._first = self._run.cycle
-        stop = self._first + ALONE_BLOCKS * self._run.block
+        stop = self._run.cycle + ALONE_BLOCKS * self._run.block
+        self._alone, self._during = _Latency(self._run.cycle, stop), _Latency(MAX_CYCLE, MAX_CYCLE)
         self._run.begin("load alone", stop)
-        self._windows += self._run.windows(stop)
-        self.begin = self._last = self._slot_from(self._run.cycle)
+        for window in self._run.windows(stop):
+            self._note(window)
+        self.begin = self._last = self._during.start = self._slot_from(self._run.cycle)
         # A packet that is allocated when a window begins leaves so many cycles later, and ends a step in the next one.
         self._least = (model.timing.out_cycles + 1) // self._length * self._length
 
@@ -60,6 +64,10 @@ class BusyFabric:
     def _slot_from(self, cycle: int) -> int:
         """Return the first cycle from this one on that is as far from an allocation as cycle 0."""
         return cycle + -cycle % self._length
+
+    def _note(self, window: Window) -> None:
+        for latency in (self._alone, self._during):
+            latency.add(window)
 
     def step(self, source: Integers, destination: Integers, flits: Integers) -> int:
         """Send messages at once; return the cycles until the last packet of them has arrived.
@@ -85,39 +93,50 @@ class BusyFabric:
         to_come = np.bincount(ends, minlength=self._model.plan.network.num_nodes)
         while to_come.any():
             # A terminal takes a packet a slot: before so many slots the step does not end.
-            stop = max(self._run.cycle, begin) + (int(to_come.max()) - 1) * self._length + self._least
-            window, left = self._run.among(arrivals, self._run.allocated(stop))
+            cycles = min((int(to_come.max()) - 1) * self._length, self._run.most_cycles) + self._least
+            window, left = self._run.among(arrivals, self._run.allocated(max(self._run.cycle, begin) + cycles))
             arrivals = NO_ARRIVALS
-            self._windows.append(window)
+            self._note(window)
             np.subtract.at(to_come, left[:, NODE], 1)
             if len(left):
                 self._last = max(self._last, int(left[:, TAIL_CYCLE].max()) + 1)
         return self._last - begin
 
     def latencies(self) -> tuple[float | None, float | None]:
-        """Return the mean latency of the load's messages from creation, alone and of those created since steps began.
+        """Return the mean latency of the load's messages from creation: alone, and of those created during the steps.
 
         The run goes on until these have left, but no longer than it has taken so far. None for no message.
         """
-        born, tail = self._since(self._first, self.begin)
-        alone = _mean(tail - born)
-        end = self._run.cycle
+        end = self._during.stop = self._run.cycle
         self._run.begin("last packets", 2 * end)
-        missing = True
-        while missing and self._run.cycle < 2 * end:
-            self._windows += self._run.windows(self._run.cycle + self._run.block)
-            created = sum(int(((w.created >= self.begin) & (w.created < self._last)).sum()) for w in self._windows)
-            born, tail = self._since(self.begin, self._last)
-            missing = len(born) < created
-        return alone, _mean(tail - born)
-
-    def _since(self, first: int, stop: int) -> tuple[Integers, Integers]:
-        """Return when messages were created and taken that were created from one cycle on, before another."""
-        born = np.concatenate([window.born for window in self._windows])
-        tail = np.concatenate([window.tail for window in self._windows])
-        within = (born >= first) & (born < stop)
-        return born[within], tail[within]
+        while self._during.messages < self._during.created and self._run.cycle < 2 * end:
+            for window in self._run.windows(self._run.cycle + self._run.block):
+                self._note(window)
+        return self._alone.mean, self._during.mean
 
 
-def _mean(values: Integers) -> float | None:
-    return round(float(values.mean()), 2) if len(values) else None
+class _Latency:
+    """The latency of the messages that are created from one cycle on, before another.
+
+    Attributes
+    ----------
+    start, stop : int
+    created, messages : int
+        How many there are, and how many of them have left.
+    """
+
+    def __init__(self, start: int, stop: int) -> None:
+        self.start, self.stop, self.created, self.messages, self._sum = start, stop, 0, 0, 0
+
+    @property
+    def mean(self) -> float | None:
+        """Cycles from creation; None if no message has left."""
+        return round(self._sum / self.messages, 2) if self.messages else None
+
+    def add(self, window: Window) -> None:
+        """Count the messages of some cycles."""
+        first, last = np.searchsorted(window.created, [self.start, self.stop])
+        self.created += int(last - first)
+        within = (window.born >= self.start) & (window.born < self.stop)
+        self.messages += int(within.sum())
+        self._sum += int((window.tail - window.born)[within].sum(dtype=np.int64))

@@ -123,6 +123,13 @@ class LoadedFabric:
     threads : int
     progress : callable
         Is told a stage and the share of it that is done.
+
+    Attributes
+    ----------
+    cycle : int
+        The next one to be simulated.
+    most_cycles : int
+        Of a window.
     """
 
     def __init__(
@@ -140,7 +147,7 @@ class LoadedFabric:
         if model.faults is not None:
             self.senders = self.senders[~model.faults.nodes[self.senders]]
         per_cycle = load.rate / self.packet_length * len(self.senders)
-        self._most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
+        self.most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         self._messages: Load | CommonLoad = self._load
         self._shared, self._others = False, np.empty((0, PACKET_WORDS), np.int32)
         room = max(1024, len(model.fabric.address))
@@ -174,7 +181,7 @@ class LoadedFabric:
     def draw_anew(self) -> None:
         """Let the messages from now on be those of common random numbers."""
         load = self._spec.on(self._model.plan.network, self.packet_length, anew=True)
-        self._messages = CommonLoad(load, 1 << (self._most_cycles.bit_length() - 1))  # the same if a rate is rounded
+        self._messages = CommonLoad(load, 1 << (self.most_cycles.bit_length() - 1))  # the same if a rate is rounded
 
     def begin(self, stage: str, end: int) -> None:
         """Begin a stage that ends at cycle `end` at the latest."""
@@ -184,7 +191,7 @@ class LoadedFabric:
     def windows(self, stop: int) -> Iterator[Window]:
         """Simulate up to cycle `stop`, or the first one behind it at which a slot is allocated."""
         while self.cycle < stop:
-            yield self._window(self.allocated(min(stop, self.cycle + self._most_cycles)))
+            yield self._window(self.allocated(min(stop, self.cycle + self.most_cycles)))
             self._progress(self._stage, (self.cycle - self._start) / (self._end - self._start))
 
     def among(self, others: Arrivals, stop: int) -> tuple[Window, Packets]:

@@ -46,7 +46,7 @@ def test_among_next_to_nothing_an_operation_takes_what_it_does_alone(text, machi
 def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine, monkeypatch):
     """The messages of the load and of the steps, written down, are those of a trace whose cycles are all known."""
     model, network = model_of(fabric_of(text, **machine)), build(parse(text))
-    length, of_load, of_steps = model.timing.packet_length, [], []
+    length, of_load, of_steps, stops = model.timing.packet_length, [], [], []
     offer, among = LoadedFabric._offer, LoadedFabric.among
 
     def noted_offer(self, created, messages):
@@ -55,6 +55,7 @@ def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine
 
     def noted_among(self, others, stop):
         ends = [np.flatnonzero(model.fabric.address == address)[0] for address in others.destination]
+        stops.append(stop)
         of_steps.append(np.array([others.cycle, others.node, ends]).reshape(3, -1))
         return among(self, others, stop)
 
@@ -67,7 +68,7 @@ def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine
         before = len(of_steps)
         cycles = busy.step(source, destination, random.integers(1, 4 * length, size=len(source)))
         ends.append(int(of_steps[before][0, 0]) + cycles)
-    begin = busy.begin
+    begin, stop = busy.begin, stops[-1]
     alone, during = busy.latencies()
 
     steps, load = np.concatenate(of_steps, axis=1), np.concatenate(of_load, axis=1)
@@ -81,7 +82,7 @@ def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine
     arrived = [run.tail[of_step & (cycle == first)].max() + 1 for first in np.unique(steps[0])]
     assert arrived == ends
     latency = run.tail - cycle
-    meanwhile = ~of_step & (cycle >= begin) & (cycle < ends[-1])
+    meanwhile = ~of_step & (cycle >= begin) & (cycle < stop)
     assert meanwhile.sum() > 100
     assert during == round(float(latency[meanwhile].mean()), 2)
     assert alone < during
