@@ -19,12 +19,11 @@ from hdnhw.library.collectives import operations
 from hdnhw.library.collectives.combining import ALGORITHMS
 from hdnhw.library.collectives.exchange import SCHEDULES
 from hdnhw.library.collectives.operations import OPERATIONS
-from hdnhw.library.collectives.schedules import PLACES, PORTS
+from hdnhw.library.collectives.schedules import BACKGROUND, PLACES, PORTS
 from hdnhw.library.collectives.trees import TREES
 
 __all__ = ["add_collective_commands", "add_split_option"]
 
-BACKGROUND = ("background", "background_pattern", "background_seed", "repeats")
 COUNTED = ("words", "message_packets", "ports", "on", "steps", *DRAWN, "startup_time", "word_time", *BACKGROUND)
 """Options of both commands."""
 

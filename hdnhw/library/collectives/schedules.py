@@ -203,13 +203,13 @@ def checked_network(asked: Asked) -> tuple[Asked, "Network"]:
 
 def _check_background(asked: Asked, network: "Network") -> None:
     """Refuse packets among which nothing is run, and such as cannot be on a network."""
-    from hdnhw.traffic.patterns import parse_pattern
-
     if asked.on != "model":
         refuse(asked, BACKGROUND, "{} is for the model: give --on model as well")
     if asked.background is None:
         refuse(asked, BACKGROUND, "{} is for packets in the background: give --background as well")
     elif asked.among is not None:
+        from hdnhw.traffic.patterns import parse_pattern
+
         parse_pattern(asked.among.load.pattern, network)
 
 
