@@ -624,7 +624,9 @@ def test_sweep(run):
     result = json.loads(out)
     assert (status, err.count("\n"), Path("c.svg").exists()) == (0, 4, True)
     found = ["rate_at_3x_latency", "saturation_throughput", "overload_throughput", "saturation_bound", "note"]
-    assert [list(row) for row in result["saturation"]] == [["spec", "nodes", "zero_load_latency", *found]] * 2
+    assert [list(row) for row in result["saturation"]] == [
+        ["spec", "nodes", "pattern", "zero_load_latency", *found]
+    ] * 2
     assert [(row["spec"], row["nodes"], row["note"]) for row in result["saturation"]] == [
         ("complete(2)", 2, None),
         ("complete(3)", 3, None),
@@ -635,6 +637,38 @@ def test_sweep(run):
     status, out, err = run(line)
     assert (status, err) == (0, "")
     assert len(out.splitlines()) == 1 + 3 + 1 + 5 + 1
+
+
+def test_a_sweep_of_several_patterns(run):
+    line = "sweep 'torus(4, 4)' 'cube(4)' --pattern reverse --pattern complement --seeds 2 --cycles 200 --rates 0.1"
+    result = json.loads(run(f"{line} --json")[1])
+    wanted = [(pattern, spec) for pattern in ("reverse", "complement") for spec in ("torus(4, 4)", "cube(4)")]
+    assert [(row["pattern"], row["spec"]) for row in result["saturation"]] == wanted
+    assert [(row["pattern"], row["spec"]) for row in result["points"]] == wanted
+    assert [(row["pattern"], row["spec"], row["than"]) for row in result["differences"]] == [
+        (pattern, "cube(4)", "torus(4, 4)") for pattern in ("reverse", "complement")
+    ]
+    out = run(line)[1]
+    assert all(out.count(f" {pattern} ") == 2 + 2 + 1 for pattern in ("reverse", "complement"))
+    for equal in ("pins", "wires"):
+        result = json.loads(run(f"{line} --equal {equal} --rates 2 --json")[1])
+        widths = {row["spec"]: row["flit_width"] for row in result["widths"]}
+        assert all(row["flit_width"] == widths[row["spec"]] for row in result["saturation"])
+        assert len(result["saturation"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("patterns", "said"),
+    [
+        ("--pattern uniform --pattern uniform", "patterns must differ, and uniform is there twice"),
+        ("--pattern uniform --pattern exchange", "pattern exchange is for simulate: a total exchange has no rate to"),
+        ("--pattern uniform --pattern circle", "pattern must be one of uniform"),
+    ],
+)
+def test_patterns_that_cannot_be_swept(run, patterns, said):
+    status, out, err = run(f"sweep 'cube(3)' {patterns}")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"hdnhw: {said}")
 
 
 def test_a_sweep_fits_a_terminal_and_says_what_the_machine_lacks(run):

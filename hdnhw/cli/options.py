@@ -200,10 +200,14 @@ def add_threads_option(parser: Parser) -> None:
     )
 
 
-def add_load_options(parser: Parser, *, patterns: str = "") -> None:
-    """Add the options that say which messages are created, but for how many; `patterns` that there are besides."""
-    pattern = parser.add_argument("--pattern")
-    parser.helps.append((pattern, lambda: f"where packets go: {_pattern_forms()}{patterns} (default uniform)"))
+def add_load_options(parser: Parser, *, patterns: str = "", several: bool = False) -> None:
+    """Add the options that say which messages are created, but for how many.
+
+    `patterns` there are besides; there may be `several` of them at once.
+    """
+    pattern = parser.add_argument("--pattern", action="append" if several else "store")
+    again = "; may stand several times" if several else ""
+    parser.helps.append((pattern, lambda: f"where packets go: {_pattern_forms()}{patterns} (default uniform){again}"))
     parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
     parser.add_argument(
         "--lengths",

@@ -53,29 +53,32 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
 def _shown(curves: Result) -> Result:
     """Return what of a sweep is printed as text: what fits into the lines of a terminal."""
     names = [f"{name}{'_bits' * ('equal' in curves)}" for name in SATURATION]
+    which = ("spec", "pattern") if len({row["pattern"] for row in curves["saturation"]}) > 1 else ("spec",)
     more: Result = {name: curves[name] for name in ("equal", "packet_bits", "widths") if name in curves}
-    compared = {name: [_short(row) for row in curves[name]] for name in ("differences",) if curves.get(name)}
+    hidden = () if "pattern" in which else ("pattern",)
+    compared = {name: [_short(row, hidden) for row in curves[name]] for name in ("differences",) if curves.get(name)}
     return {
         **more,
-        "saturation": [{name: _rounded(row[name]) for name in ("spec", *names)} for row in curves["saturation"]],
-        "points": [_shown_point(row) for row in curves["points"]],
+        "saturation": [{name: _rounded(row[name]) for name in (*which, *names)} for row in curves["saturation"]],
+        "points": [_shown_point(row, which) for row in curves["points"]],
         **compared,
         **{f"note on {row['spec']}": row["note"] for row in curves["saturation"] if row["note"]},
         "all figures": "with --json, or kept by --results FILE",
     }
 
 
-def _short(row: Result) -> Result:
+def _short(row: Result, hidden: Sequence[str]) -> Result:
     """Return a difference without the intervals of what is accepted."""
-    return {name: _rounded(value) for name, value in row.items() if not name.startswith("accepted")}
+    shown = {name: value for name, value in row.items() if name not in hidden and not name.startswith("accepted")}
+    return {name: _rounded(value) for name, value in shown.items()}
 
 
-def _shown_point(row: Result) -> Result:
+def _shown_point(row: Result, which: Sequence[str]) -> Result:
     unit = "_bits" * ("rate_bits" in row)
     figures = {f"{name}{unit}": _rounded(row[f"{name}{unit}"]) for name in ("rate", "accepted_rate")}
     mean = {"mean": _rounded((row["packet_latency"] or {}).get("mean"))}
     width = {"confidence_95": row["confidence_95"]} if "seeds" in row else {}
-    return {"spec": row["spec"], **figures, "packet_latency": mean, **width, "steady": row["steady"]}
+    return {**{name: row[name] for name in which}, **figures, "packet_latency": mean, **width, "steady": row["steady"]}
 
 
 def _rounded(value: Any) -> Any:
@@ -148,12 +151,12 @@ def add_simulation_commands(commands: Any) -> None:
         "--results", metavar="FILE", help="file that is kept up to date, and gone on from: .parquet, .csv or .json"
     )
     add_worker_options(parser)
-    _add_curve_options(parser, also=["flit_width"])
+    _add_curve_options(parser, several=True, also=["flit_width"])
 
 
-def _add_curve_options(parser: Parser, *, patterns: str = "", also: Sequence[str] = ()) -> None:
+def _add_curve_options(parser: Parser, *, patterns: str = "", several: bool = False, also: Sequence[str] = ()) -> None:
     """Add the options of a measurement, and those of the machine on which cycles depend, and some more."""
-    add_load_options(parser, patterns=patterns)
+    add_load_options(parser, patterns=patterns, several=several)
     parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
     parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
     parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")

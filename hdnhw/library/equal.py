@@ -13,6 +13,7 @@ Interconnection Networks, section 3.4: packaging cost.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Any
 
 from hdnhw.library.info import STRUCTURE_LIMIT, STRUCTURE_PORTS
@@ -124,8 +125,8 @@ class Equal:
         return found
 
     def tell(self, curves: Sequence[dict[str, Any]]) -> None:
-        """Add to curves what is in bits: widths, loads and saturation."""
-        for fabric, curve in zip(self.fabrics, curves, strict=True):
+        """Add to curves, of all machines again and again, what is in bits: widths, loads and saturation."""
+        for fabric, curve in zip(cycle(self.fabrics), curves, strict=False):
             bits = self._bits_of_flit(fabric)
             curve |= {"flit_width": fabric.flit_width, "packet_length": fabric.packet_length}
             for name in ("rate_at_3x_latency", "saturation_throughput", "overload_throughput", "saturation_bound"):

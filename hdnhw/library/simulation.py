@@ -1,6 +1,8 @@
 """Measurements on the cycle-accurate model."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
@@ -289,7 +291,7 @@ def _replay(
 
 
 class Curves(Result):
-    """The load curves of a sweep: ``saturation``, a row for each network, and ``points``, a row for each measurement.
+    """The load curves of a sweep: ``saturation``, a row for each network and pattern, ``points``, one a measurement.
 
     A notebook draws them.
 
@@ -324,7 +326,7 @@ class Curves(Result):
 def sweep(
     *specs: NetworkLike,
     rates: str | Sequence[float] | None = None,
-    pattern: str | None = None,
+    pattern: str | Sequence[str] | None = None,
     injection: str | None = None,
     lengths: str | None = None,
     cycles: int | None = None,
@@ -349,7 +351,7 @@ def sweep(
     rates : str or sequence of float, optional
         Flits a node and cycle; default: searched, up to saturation.
     pattern, injection, lengths, cycles, warmup, seed
-        See :func:`hdnhw.simulate`.
+        See :func:`hdnhw.simulate`; with several patterns there is a curve of each network for each of them.
     equal : str, optional
         Compare at equal ``pins``, ``wires`` or ``bisection``: the first network has flits of `flit_width` bits, the
         others as many bits as make the product the same, and rates are in bits of packets a node and cycle.
@@ -395,9 +397,8 @@ def sweep(
     if not specs:
         raise SpecError("sweep must have at least one network")
     check_integers(seeds=seeds, packet_bits=packet_bits)
-    if pattern == "exchange":
-        raise SpecError("pattern exchange is for simulate: a total exchange has no rate to sweep")
-    options = {"pattern": pattern, "injection": injection, "lengths": lengths}
+    patterns = _patterns(pattern)
+    options = {"injection": injection, "lengths": lengths}
     load = LoadSpec(**given(options | {"cycles": cycles, "warmup": warmup, "seed": seed}))
     fabrics = [fabric_of(spec, None, machine) for spec in specs]
     at_cost = _at_cost(fabrics, equal, packet_bits, load, machine)
@@ -405,7 +406,7 @@ def sweep(
     check_distinct({f"--{name}": path if path is None else str(path) for name, path in files.items()})
     outputs = Outputs(plot, html, command)
     kept = ResultsFile(None if results is None else Path(results))
-    asked: dict[str, Any] = {"seeds": seeds, **_rates(rates, at_cost)}
+    asked: dict[str, Any] = {"patterns": patterns, "seeds": seeds, **_rates(rates, at_cost)}
     with ProgressBar() as progress:
         start = start_of(workers, cluster, progress.say)
         asked |= {"results": kept, "say": progress.say, "progress": progress.show}
@@ -416,6 +417,17 @@ def sweep(
     more = _compared(curves, at_cost, seeds)
     outputs.write(sweep_sheet(curves, load, more))
     return Curves(curves, more)
+
+
+def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the patterns of a sweep, none if nothing is said of them."""
+    patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern or ())
+    for number, one in enumerate(patterns):
+        if one == "exchange":
+            raise SpecError("pattern exchange is for simulate: a total exchange has no rate to sweep")
+        if one in patterns[:number]:
+            raise SpecError(f"patterns must differ, and {one} is there twice")
+    return patterns
 
 
 def _rates(rates: str | Sequence[float] | None, at_cost: Equal | None) -> dict[str, Any]:
@@ -436,7 +448,9 @@ def _compared(curves: Sequence[dict[str, Any]], at_cost: Equal | None, seeds: in
         at_cost.tell(curves)
         more = {"equal": at_cost.what, "packet_bits": at_cost.packet_bits, "widths": at_cost.rows}
     if seeds > 1 and len(curves) > 1:
-        more["differences"] = differences(curves, "rate" if at_cost is None else "rate_bits")
+        key = "rate" if at_cost is None else "rate_bits"
+        alike = [list(group) for _, group in groupby(curves, itemgetter("pattern"))]
+        more["differences"] = [row for group in alike for row in differences(group, key)]
     return more
 
 

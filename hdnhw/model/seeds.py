@@ -129,9 +129,9 @@ def differences(curves: Sequence[Mapping[str, Any]], key: str = "rate") -> list[
     Returns
     -------
     list of dict
-        ``spec``, ``than`` (the first network), the load, ``packet_latency`` (cycles) and ``confidence_95`` of the
-        difference, ``accepted_rate`` and ``accepted_confidence_95``, ``differs``, whether 0 is outside the interval of
-        the latencies, and ``same_messages``, whether both got the same.
+        ``spec``, ``than`` (the first network), ``pattern``, the load, ``packet_latency`` (cycles) and
+        ``confidence_95`` of the difference, ``accepted_rate`` and ``accepted_confidence_95``, ``differs``, whether 0 is
+        outside the interval of the latencies, and ``same_messages``, whether both got the same.
 
     References
     ----------
@@ -159,6 +159,7 @@ def _difference(row: Mapping[str, Any], base: Mapping[str, Any], key: str) -> Ro
     return {
         "spec": row["spec"],
         "than": base["spec"],
+        "pattern": row["pattern"],
         key: row[key],
         "packet_latency": round(float(latency.mean()), 4),
         "confidence_95": round(width, 4),

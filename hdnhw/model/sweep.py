@@ -274,7 +274,9 @@ class _Curve:
         """What :meth:`Sweep.run` returns."""
         rows, limit = [row for _, row in sorted(self.rows.items())], self.rate_at_limit
         return {
-            **{name: rows[0][name] for name in ("spec", "nodes", "zero_load_latency")},
+            **{name: rows[0][name] for name in ("spec", "nodes")},
+            "pattern": self._load.pattern,
+            "zero_load_latency": rows[0]["zero_load_latency"],
             f"rate_at_{LIMIT}x_latency": None if limit is None else round(limit, 6),
             "saturation_throughput": self.saturation_throughput,
             "overload_throughput": self.overload_throughput,
@@ -296,6 +298,8 @@ class Sweep:
     fabrics : sequence of FabricSpec
     load : LoadSpec
         Its rate is not used.
+    patterns : sequence of str, optional
+        In place of that of the load: a curve of each machine for each of them.
     rates : sequence of float or None
         Rates of the curves, flits a node and cycle. If None, they go up to 1, to what the injection process can create,
         or to the bound that the channels set to uniform traffic: those of a bisection for the one at which latency is 3
@@ -313,7 +317,7 @@ class Sweep:
     Raises
     ------
     SpecError
-        If a machine cannot have the load's pattern.
+        If a machine cannot have a pattern.
     """
 
     def __init__(
@@ -321,6 +325,7 @@ class Sweep:
         fabrics: Sequence[FabricSpec],
         load: LoadSpec,
         *,
+        patterns: Sequence[str] = (),
         rates: Sequence[float] | None,
         own_rates: Sequence[Sequence[float]] | None = None,
         seeds: int = 1,
@@ -330,7 +335,10 @@ class Sweep:
     ) -> None:
         check_seeds(seeds)
         each = [rates] * len(fabrics) if own_rates is None else own_rates
-        self._curves = [_Curve(fabric, load, own, seeds) for fabric, own in zip(fabrics, each, strict=True)]
+        loads = [replace(load, pattern=pattern) for pattern in patterns or (load.pattern,)]
+        pairs = [(one, *pair) for one in loads for pair in zip(fabrics, each, strict=True)]
+        self._curves = [_Curve(fabric, one, own, seeds) for one, fabric, own in pairs]
+        self._several = len(loads) > 1
         self._results, self._say, self._progress, self._measured = results, say, progress, 0
 
     def run(self, start: Callable[[], AbstractContextManager[Executor]]) -> list[Row]:
@@ -339,7 +347,8 @@ class Sweep:
         Returns
         -------
         list of dict
-            A curve each: ``spec``, ``nodes``, ``zero_load_latency``, ``rate_at_3x_latency``,
+            A curve each, those of all machines for the first pattern, then those for the next: ``spec``, ``nodes``,
+            ``pattern``, ``zero_load_latency``, ``rate_at_3x_latency``,
             ``saturation_throughput`` and ``overload_throughput``, as docs/simulation.md defines them,
             ``saturation_bound`` of uniform traffic, None of other, ``note``, which is
             :attr:`hdnhw.machine.Machine.buffer_note`, and ``points``, rows of :func:`measure_point` in the order of
@@ -394,4 +403,5 @@ class Sweep:
         shown = f"latency {latency['mean']:.1f}" if latency else "nothing delivered"
         shown += "" if row["steady"] else ", not steady"
         rates = f"offered {row['offered_rate']:.4f}, accepted {row['accepted_rate']:.4f}"
-        self._say(f"{self._measured}: {row['spec']}, {rates}, {shown}")
+        what = f"{row['spec']}, {row['pattern']}" if self._several else row["spec"]
+        self._say(f"{self._measured}: {what}, {rates}, {shown}")

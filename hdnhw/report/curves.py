@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CEILING", "draw_curves"]
+__all__ = ["CEILING", "draw_curves", "names_of"]
 
 MARKERS = "osD^vPX"
 """By turns, as the ten colours are and, every ten curves, the dashes: no two of 280 curves look the same."""
@@ -19,7 +19,7 @@ CEILING = 6
 
 
 def draw_curves(curves: Sequence[dict[str, Any]]) -> "Figure":
-    """Draw mean packet latency against the offered rate, a line for each network.
+    """Draw mean packet latency against the offered rate, a line for each network and pattern.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ def draw_curves(curves: Sequence[dict[str, Any]]) -> "Figure":
     figure = Figure(figsize=(7, 4 + 0.18 * ceil(len(curves) / 2) + 0.15 * len(notes)), layout="constrained")
     axes = figure.add_subplot()
     lowest, highest, in_bits = float("inf"), 0.0, "flit_width" in curves[0]
-    for number, curve in enumerate(curves):
+    for number, (curve, name) in enumerate(zip(curves, names_of(curves), strict=True)):
         rows = [row for row in curve["points"] if row["packet_latency"] and row["steady"]]
         rates = [row["offered_rate_bits" if in_bits else "offered_rate"] for row in rows]
         latencies = [row["packet_latency"]["mean"] for row in rows]
         look = f"C{number % 10}{MARKERS[number % len(MARKERS)]}{DASHES[number // 10 % len(DASHES)]}"
         widths = [row["confidence_95"] or 0 for row in rows] if any(row.get("seeds") for row in rows) else None
-        label = _label(curve) + notes.get(curve["note"], "")
+        label = _label(curve, name) + notes.get(curve["note"], "")
         axes.errorbar(rates, latencies, widths, fmt=look, markersize=4, linewidth=1.2, capsize=2, label=label)
         lowest, highest = min([lowest, *latencies]), max([highest, *latencies])
     if highest:
@@ -55,8 +55,14 @@ def draw_curves(curves: Sequence[dict[str, Any]]) -> "Figure":
     return figure
 
 
-def _label(curve: dict[str, Any]) -> str:
-    named = f"{curve['spec']}, {curve['nodes']} nodes"
+def names_of(curves: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what curves are called: by their networks, and by their patterns if there are several."""
+    several = len({curve["pattern"] for curve in curves}) > 1
+    return [f"{curve['spec']}, {curve['pattern']}" if several else curve["spec"] for curve in curves]
+
+
+def _label(curve: dict[str, Any], name: str) -> str:
+    named = f"{name}, {curve['nodes']} nodes"
     if "flit_width" in curve:
         named += f", {curve['packet_length']} flits of {curve['flit_width']} bits"
     throughput = curve.get("saturation_throughput_bits", curve["saturation_throughput"])

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hdnhw.model.load import BATCHES, LoadSpec
-from hdnhw.report.curves import CEILING, draw_curves
+from hdnhw.report.curves import CEILING, draw_curves, names_of
 from hdnhw.report.page import NOTHING, Group, Line, Sheet, Table, shown, table_of
 from hdnhw.rules.valiant import fabric_plan
 from hdnhw.spec import FabricSpec, parse
@@ -15,8 +15,8 @@ from hdnhw.spec.options import options_of
 __all__ = ["sweep_sheet"]
 
 SHOWS = (
-    "Mean packet latency in cycles against the offered rate in flits a node and cycle, a line for each network; the "
-    "table of points has the figures."
+    "Mean packet latency in cycles against the offered rate in flits a node and cycle, a line for each network and "
+    "pattern; the table of points has the figures."
 )
 CAPTION = f"Points that are not steady, and latencies above {CEILING} times the lowest one, are not drawn."
 
@@ -48,18 +48,18 @@ def sweep_sheet(
     curves : sequence of dict
         As :meth:`hdnhw.model.sweep.Sweep.run` returns them, at least one.
     load : LoadSpec
-        What was offered, but for the rate.
+        What was offered, but for rate and pattern.
     more : mapping of str to Any
         Of what is at equal cost, and rows of differences: as :func:`hdnhw.sweep` returns it.
     """
     return Sheet(
-        title="Load curves: " + ", ".join(curve["spec"] for curve in curves),
+        title="Load curves: " + ", ".join(dict.fromkeys(curve["spec"] for curve in curves)),
         draw=partial(draw_curves, curves),
         shows=SHOWS,
         heading="Latency against offered rate",
         caption=CAPTION,
         tables=[_networks(curves), *(table_of(*one) for one in _further(more)), _points(curves)],
-        options=_options(curves[0]["points"][0], load, more),
+        options=_options(curves, load, more),
     )
 
 
@@ -71,8 +71,8 @@ def _further(more: Mapping[str, Any]) -> list[tuple[str, Sequence[Mapping[str, A
 def _networks(curves: Sequence[dict[str, Any]]) -> Table:
     cells = [_network_cells(curve) for curve in curves]
     lines = [
-        Line([curve["spec"], *own.values()], link=f"points-{number}")
-        for number, (curve, own) in enumerate(zip(curves, cells, strict=True), start=1)
+        Line([name, *own.values()], link=f"points-{number}")
+        for number, (name, own) in enumerate(zip(names_of(curves), cells, strict=True), start=1)
     ]
     notes = {curve["spec"]: curve["note"] for curve in curves if curve["note"]}
     return Table("Networks", "networks", ["network", *cells[0]], [Group(lines)], OF_NETWORKS, notes)
@@ -82,10 +82,10 @@ def _points(curves: Sequence[dict[str, Any]]) -> Table:
     groups = [
         Group(
             [Line(list(_point_cells(row).values()), is_pale=not row["steady"]) for row in curve["points"]],
-            curve["spec"],
+            name,
             f"points-{number}",
         )
-        for number, curve in enumerate(curves, start=1)
+        for number, (name, curve) in enumerate(zip(names_of(curves), curves, strict=True), start=1)
     ]
     return Table("Points", "points", list(_point_cells(curves[0]["points"][0])), groups, OF_POINTS)
 
@@ -129,8 +129,9 @@ def _text(value: float | None, decimals: int) -> str:
     return NOTHING if value is None else f"{value:.{decimals}f}"
 
 
-def _options(row: dict[str, Any], load: LoadSpec, more: Mapping[str, Any]) -> dict[str, str]:
-    """Return name -> text of what all runs had in common: machine and load."""
+def _options(curves: Sequence[dict[str, Any]], load: LoadSpec, more: Mapping[str, Any]) -> dict[str, str]:
+    """Return name -> text of what all runs had in common: machine and load; and of the patterns."""
+    row = curves[0]["points"][0]
     units = {"packet_length": " flits", "buffers": " packet buffers a port"}
     machine = [name for name in options_of(FabricSpec, timed=True) if name != "modes"]
     seeds = row.get("seeds", 1)
@@ -139,7 +140,7 @@ def _options(row: dict[str, Any], load: LoadSpec, more: Mapping[str, Any]) -> di
     return {
         **({"equal": more["equal"], "packet": f"{more['packet_bits']} bits"} if more.get("equal") else {}),
         **{name.replace("_", " "): f"{shown(row[name])}{units.get(name, '')}" for name in machine},
-        "pattern": load.pattern,
+        "pattern": ", ".join(dict.fromkeys(curve["pattern"] for curve in curves)),
         "messages": "a packet each" if load.lengths is None else f"{load.lengths} flits",
         "injection": load.injection,
         "cycles measured": str(load.cycles),

@@ -94,6 +94,10 @@ CALLS = {
         ),
     ),
     "collective barrier": ("collective 'torus(5)' --op barrier", lambda: hdnhw.collective("torus(5)", op="barrier")),
+    "sweep of patterns": (
+        "sweep 'cube(4)' --pattern reverse --pattern complement --rates 0.1 --cycles 100 --workers 1",
+        lambda: hdnhw.sweep("cube(4)", pattern=["reverse", "complement"], rates=[0.1], cycles=100, workers=1),
+    ),
     "collective among packets": (
         "collective 'torus(4, 4)' --op allgather --on model --background 0.1 --background-pattern tornado "
         "--background-seed 3 --repeats 2",

@@ -62,6 +62,16 @@ def test_curves_are_the_points():
 
 
 @pytest.mark.parametrize("rates", [(0.1, 0.3), None])
+def test_curves_of_several_patterns_are_those_of_each(rates):
+    patterns, said = ("neighbour", "hotspot(0.2, 0)"), []
+    both = Sweep(FABRICS, LOAD, patterns=patterns, rates=rates, results=ResultsFile(None), say=said.append).run(Inline)
+    each = [sweep_of(ResultsFile(None), rates, load=replace(LOAD, pattern=one)).run(Inline) for one in patterns]
+    assert timeless(both) == timeless([*each[0], *each[1]])
+    assert [curve["pattern"] for curve in both] == [patterns[0]] * 2 + [patterns[1]] * 2
+    assert all(any(f", {pattern}, offered" in line for line in said) for pattern in patterns)
+
+
+@pytest.mark.parametrize("rates", [(0.1, 0.3), None])
 def test_progress_is_told(rates):
     told = []
     sweep = Sweep(FABRICS, LOAD, rates=rates, results=ResultsFile(None), progress=lambda *step: told.append(step))

@@ -14,7 +14,8 @@ def row(rate, latency, *, steady=True):
 
 
 def curve_of(spec, throughput, points, note=None):
-    return {"spec": spec, "nodes": 8, "saturation_throughput": throughput, "note": note, "points": points}
+    about = {"spec": spec, "nodes": 8, "pattern": "uniform"}
+    return about | {"saturation_throughput": throughput, "note": note, "points": points}
 
 
 CURVES = [
@@ -35,6 +36,12 @@ def test_every_network_is_named_and_the_same_curves_give_the_same_picture(tmp_pa
     for label in ("cube(3), 8 nodes: 0.400", "rdn(cube(2), 1), 8 nodes*", "torus(5), 8 nodes: 0.250**"):
         assert f">{label}<" in text
     assert all(text.count(f">{line}<") == 1 for line in ("* half", "** a third"))
+
+
+def test_curves_of_several_patterns_are_named_by_them(tmp_path):
+    save_figure(draw_curves([CURVES[0], CURVES[0] | {"pattern": "tornado"}]), tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert all(f">cube(3), {pattern}, 8 nodes: 0.400<" in text for pattern in ("uniform", "tornado"))
 
 
 def test_without_notes_there_is_no_star(tmp_path):

@@ -84,7 +84,7 @@ NOTE = "with 1 packet buffer & no more, slow"
 def curve_of(spec, nodes, figures, points, note=None):
     names = ("zero_load_latency", "rate_at_3x_latency", "saturation_throughput", "overload_throughput")
     figures = dict(zip((*names, "saturation_bound"), figures, strict=True))
-    return {"spec": spec, "nodes": nodes, **figures, "note": note, "points": points}
+    return {"spec": spec, "nodes": nodes, "pattern": "uniform", **figures, "note": note, "points": points}
 
 
 def curves_of():
@@ -196,10 +196,9 @@ def test_the_bound_is_one_of_uniform_traffic():
 
 
 def test_options_and_what_is_special_in_html():
-    load = LoadSpec(
-        pattern=HOSTILE, injection="on_off(8, 0.5)", lengths="mix(1, 1, 9, 1)", cycles=777, warmup=55, seed=9
-    )
-    page = Page(text_of(load=load, command=f"hdnhw sweep {HOSTILE}"))
+    load = LoadSpec(injection="on_off(8, 0.5)", lengths="mix(1, 1, 9, 1)", cycles=777, warmup=55, seed=9)
+    curves = [curve | {"pattern": HOSTILE} for curve in CURVES]
+    page = Page(text_of(curves, load=load, command=f"hdnhw sweep {HOSTILE}"))
     assert dict(page.tables["options"]) == {
         "packet length": "8 flits",
         "buffers": "2 packet buffers a port",
@@ -219,6 +218,16 @@ def test_options_and_what_is_special_in_html():
     }
     assert page.text["code"] == f"hdnhw sweep {HOSTILE}"
     assert dict(Page(text_of()).tables["options"])["warm-up"].startswith("until it is steady (MSER, White 1997")
+
+
+def test_curves_of_several_patterns_are_called_by_network_and_pattern():
+    curves = [curve | {"pattern": pattern} for pattern in ("uniform", "tornado") for curve in CURVES]
+    page = Page(text_of(curves))
+    names = [f"{curve['spec']}, {curve['pattern']}" for curve in curves]
+    assert [cells[0] for cells in page.tables["networks"][1:]] == names
+    assert [cells[0] for cells in page.tables["points"] if len(cells) == 1] == names
+    assert page.text["h1"] == "Load curves: cube(3), dualcube(3), cube(2)"
+    assert dict(page.tables["options"])["pattern"] == "uniform, tornado"
 
 
 def test_names_of_networks_are_escaped_as_well(monkeypatch):
