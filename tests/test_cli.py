@@ -233,7 +233,7 @@ WRONG = {
     "unknown pattern": (
         "simulate 'cube(3)' --pattern random",
         "pattern must be one of uniform, transpose, complement, reverse, shuffle, tornado, neighbour, "
-        "hotspot, permutation, cluster, inter_class, not 'random'",
+        "hotspot, permutation, next_group, cluster, inter_class, not 'random'",
     ),
     "pattern of another network": (
         "simulate 'cube(3)' --pattern cluster",

@@ -34,6 +34,7 @@ from hdnhw.model.kernel.state import (
     SLOT,
     TAG,
     TAIL_CYCLE,
+    UNDECIDED,
     Arrivals,
     Fabric,
     Offers,
@@ -163,6 +164,9 @@ class FabricModel:
         buffers = [*map(machine.buffers_per_vc, plan.num_vcs), machine.ejection_buffers]
         self.vc_buffers = np.repeat(np.array(buffers, np.int16), len(vcs))
         self.several = _several(plan)
+        self.hangs = np.zeros(network.num_nodes, np.bool_)
+        if network.num_terminals < network.num_nodes:
+            self.hangs[: network.num_terminals] = (table[: network.num_terminals] >= 0).sum(axis=1) == 1
         self.drawn = self._drawn(table) if plan.leg_vcs else (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
     def _drawn(self, table: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -174,9 +178,8 @@ class FabricModel:
         targets = address[: network.num_terminals]
         if network.num_terminals == network.num_nodes:
             return targets, targets
-        links = table[: network.num_terminals]
-        only = (links >= 0).sum(axis=1) == 1
-        return np.where(only, address[links.max(axis=1)], targets), targets
+        only = self.hangs[: network.num_terminals]
+        return np.where(only, address[table[: network.num_terminals].max(axis=1)], targets), targets
 
     def _check_memory(self, vcs: int) -> None:
         """Raise SpecError if what :func:`hdnhw.model.kernel.reset.make_routers` makes of queues is too large."""
@@ -289,6 +292,7 @@ class Course:
             model.timing,
             terminals,
             drawn=model.drawn,
+            hangs=model.hangs,
             leg_vcs=model.plan.leg_vcs,
             room=model.vc_buffers,
             chooses=model.plan.chooses,
@@ -437,7 +441,7 @@ class Course:
         legs = [(end, end)]
         if len(valiant.nodes):
             by = int(valiant.by[row])
-            by = max(by, ~by)
+            by = max(by, ~by) & (UNDECIDED - 1)
             if by < len(valiant.nodes):  # else it goes straight
                 legs.insert(0, (int(valiant.nodes[by]), int(valiant.targets[by])))
         return self._rows[row], legs

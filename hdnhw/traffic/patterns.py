@@ -132,6 +132,23 @@ def _make_permutation(network: Network, seed: int = 1) -> Pattern:
     return _permutation(f"permutation({seed})", network, np.random.default_rng(seed).permutation(network.num_terminals))
 
 
+def _make_next_group(network: Network, size: int) -> Pattern:
+    """Send to any node of the next group of so many numbers: of a dragonfly, over one link from each group.
+
+    The worst case of Kim, Dally, Scott and Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008.
+    """
+    nodes = network.num_terminals
+    if not 1 <= size < nodes or nodes % size:
+        raise SpecError(f"next_group size must divide the {nodes} nodes of {network.spec} into two groups or more")
+
+    def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
+        first = (sources // size + 1) * size % nodes
+        drawn: Nodes = first + rng.integers(0, size, len(sources))
+        return drawn
+
+    return _random(f"next_group({size})", network, draw)
+
+
 def _levels(network: Network, name: str) -> tuple[Level, ...]:
     if not isinstance(network, LeveledNetwork) or not network.levels:
         raise SpecError(f"pattern {name} is for dual-nets; {network.spec} has no levels")
@@ -183,6 +200,7 @@ PATTERNS: dict[str, Callable[..., Pattern]] = {
     "neighbour": _make_neighbour,
     "hotspot": _make_hotspot,
     "permutation": _make_permutation,
+    "next_group": _make_next_group,
     "cluster": _make_cluster,
     "inter_class": _make_inter_class,
 }

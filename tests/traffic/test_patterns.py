@@ -70,6 +70,27 @@ def test_a_hotspot_gets_its_share():
     assert abs(share - (0.25 + 0.75 / 15)) < 0.01
 
 
+@pytest.mark.parametrize(("spec", "size"), [("concentrated(dragonfly(4, 2), 2)", 8), ("dragonfly(2, 1)", 2)])
+def test_the_next_group_of_a_dragonfly_is_over_one_link(spec, size):
+    network, sources, destinations = drawn(f"next_group({size})", spec, count=60)
+    nodes = network.num_terminals
+    assert ((destinations // size - sources // size) % (nodes // size) == 1).all()
+    assert all(len(set(destinations[sources == node].tolist())) == size for node in range(nodes))
+    routers = nodes // size * (size if nodes == network.num_nodes else 4)
+    graph = networkx.Graph(
+        (node, other) for node in range(network.num_nodes) for other in network.neighbors(node).values()
+    )
+    groups = {}
+    for node in range(nodes):
+        router = node if routers == nodes else next(other for other in graph[node])
+        groups.setdefault(node // size, set()).add(router)
+    links = [
+        sum(other in groups[(group + 1) % len(groups)] for own in groups[group] for other in graph[own])
+        for group in groups
+    ]
+    assert links == [1] * len(groups)
+
+
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("spec", ["hdn(cube(2), [[0], [0, 1]])", "rdn(torus(3), 2)"])
 def test_clusters_are_what_cross_edges_of_a_level_and_above_separate(spec, level):
@@ -116,6 +137,9 @@ def test_a_seed_names_a_permutation():
         ("uniform(1)", "cube(3)", r"^pattern uniform takes \(\), at least 0 of them, not 1 arguments$"),
         ("hotspot('a')", "cube(3)", "^hotspot share must be a number, not 'a'$"),
         ("hotspot(0.1, 0.5)", "cube(3)", "^hotspot node must be an integer, not 0.5$"),
+        ("next_group(3)", "cube(3)", r"^next_group size must divide the 8 nodes of cube\(3\) into two groups or more$"),
+        ("next_group(8)", "cube(3)", "^next_group size must divide"),
+        ("next_group", "cube(3)", "^pattern next_group takes"),
         ("hotspot(0)", "cube(3)", "^hotspot share must be above 0 and at most 1, not 0$"),
         ("hotspot(0.1, 8)", "cube(3)", "^node of .* must be 0 to 7, not 8$"),
         ("transpose", "cube(3)", "square number of nodes; .* has 8$"),

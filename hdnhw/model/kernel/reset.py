@@ -138,6 +138,7 @@ def make_states(
     terminals: Terminals,
     *,
     drawn: tuple[Words, Words],
+    hangs: npt.NDArray[np.bool_],
     leg_vcs: int,
     room: npt.NDArray[np.int16],
     chooses: bool,
@@ -147,8 +148,9 @@ def make_states(
 ) -> list[State]:
     """Return a fabric with idle terminals as each of so many threads has it.
 
-    `drawn`, `leg_vcs` and `room` are `nodes` and `targets`, `vcs` and `room` of :class:`Valiant`; if sources are to
-    choose (`chooses`), some packets go straight. With `counting`, what channels and queues do is counted.
+    `drawn` and `leg_vcs` are `nodes` and `targets`, and `vcs`, of :class:`Valiant`, `hangs` and `room` what they are
+    there; if sources are to choose (`chooses`), some packets go straight. With `counting`, what channels and queues do
+    is counted.
     """
     nodes, parts = len(fabric.address), _make_parts(fabric, routers, threads)
     state = State(
@@ -163,6 +165,7 @@ def make_states(
             leg_vcs,
             room,
             np.full(nodes * CHOSEN_WORDS if chooses else 0, -1, np.int32),
+            hangs,
         ),
         busy=_unused(nodes),
         **_make_lists(fabric, parts, timing),

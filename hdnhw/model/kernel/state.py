@@ -52,6 +52,7 @@ __all__ = [
     "STRAIGHT",
     "TAG",
     "TAIL_CYCLE",
+    "UNDECIDED",
     "Arrivals",
     "Counters",
     "Credits",
@@ -184,6 +185,9 @@ class Pool(NamedTuple):
 STRAIGHT = -(1 << 31)
 """In place of a node that a packet goes by."""
 
+UNDECIDED = 1 << 30
+"""Added to the place of a node of a packet for which a switch is to choose."""
+
 CHOSEN_WORDS = 3
 """Of what a source has chosen last."""
 
@@ -205,6 +209,8 @@ class Valiant(NamedTuple):
         Packet buffers at its end.
     chosen : ndarray of int32, axes (node, :data:`CHOSEN_WORDS`)
         Of the last packet that each source has sent: cycle, destination and `by`; of no nodes if none is sent straight.
+    hangs : ndarray of bool, axis (node)
+        Whether the node hangs on a switch by its only link: that chooses, as it knows of more channels.
     """
 
     by: Words
@@ -213,6 +219,7 @@ class Valiant(NamedTuple):
     vcs: int
     room: npt.NDArray[np.int16]
     chosen: Words
+    hangs: npt.NDArray[np.bool_]
 
 
 class Queues(NamedTuple):

@@ -3,15 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.kernel.compiled import at, called, inlined, wide
+from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.counter import count_injected, count_waiting
 from hdnhw.model.kernel.memory import prefetch
 from hdnhw.model.kernel.queue import push_packet, take_packet
-from hdnhw.model.kernel.router import AHEAD, PORT_MASK, Route, enter
+from hdnhw.model.kernel.router import AHEAD, Route, choose, enter
 from hdnhw.model.kernel.state import (
     ANYWHERE,
     AT_HOME,
-    CHOSEN_WORDS,
     CREATED,
     DESTINATION,
     ENDED,
@@ -26,7 +25,6 @@ from hdnhw.model.kernel.state import (
     QUEUE_WORDS,
     ROW,
     SENDING,
-    STRAIGHT,
     TAG,
     TAIL_CYCLE,
     Arrivals,
@@ -34,7 +32,6 @@ from hdnhw.model.kernel.state import (
     State,
     Valiant,
 )
-from hdnhw.rules.compiled import VC_SHIFT
 
 __all__ = [
     "advance_generators",
@@ -120,51 +117,6 @@ def _draw(valiant: Valiant, arrivals: Arrivals, number: int, packet: int) -> Non
     valiant.by[at(packet)] = (word & 0x7FFFFFFFFFFFFFFF) % len(valiant.nodes)
 
 
-@called
-def _choose(route: Route, state: State, node: int, packet: int) -> None:
-    """Send a packet straight if its hops times the packets in front of it are no more than on the way by another node.
-
-    The packets of a message take one way, so that they stay in order.
-    """
-    valiant, words, last = state.valiant, state.routers.pool.words, state.valiant.chosen
-    row, place = packet * PACKET_WORDS, node * CHOSEN_WORDS
-    created, destination = words[at(row + CREATED)], wide(words[at(row + DESTINATION)])
-    if last[at(place)] != created or last[at(place + 1)] != destination:
-        by = wide(valiant.by[at(packet)])
-        end, target = wide(valiant.nodes[at(by)]), wide(valiant.targets[at(by)])
-        hops, _ = _hops(route, state, node, destination, destination)
-        there, stop = _hops(route, state, node, end, target)
-        onward, _ = _hops(route, state, stop, destination, destination)
-        straight = hops * _ahead_of(route, state, node, destination, wide(valiant.vcs))
-        aside = (there + onward) * _ahead_of(route, state, node, target, wide(0))
-        if there == 0 or straight <= aside:
-            by = wide(STRAIGHT)
-        last[at(place)], last[at(place + 1)], last[at(place + 2)] = created, destination, by
-    valiant.by[at(packet)] = last[at(place + 2)]
-
-
-@inlined
-def _hops(route: Route, state: State, node: int, end: int, target: int) -> tuple[int, int]:
-    """Return the hops of the way to a node, or to the target that it is routed to, and where it ends."""
-    fabric, hops, stop = state.fabric, wide(0), wide(node)
-    own = wide(fabric.address[at(stop)])
-    while own != end and own != target:
-        port = route(own, target) & PORT_MASK
-        stop = wide(fabric.neighbors[at(stop * fabric.ports + port)])
-        own = wide(fabric.address[at(stop)])
-        hops += 1
-    return hops, stop
-
-
-@inlined
-def _ahead_of(route: Route, state: State, node: int, target: int, first_vc: int) -> int:
-    """Return the packets in the virtual channel by which a router sends to a target, as far as it knows."""
-    decision = route(wide(state.fabric.address[at(node)]), target)
-    output_vc = ((decision & PORT_MASK) << state.routers.vc_bits) + (decision >> VC_SHIFT) + first_vc
-    credits = wide(state.routers.credits[at(node * state.routers.queues.size + output_vc)])
-    return wide(state.valiant.room[at(output_vc)]) - credits
-
-
 @inlined
 def _accept(route: Route, state: State, slot: int, part: int, node: int) -> int:
     """Take the tail of a source's packet, or the head of a gapless one; return 1 if it is dropped, for no node.
@@ -180,7 +132,7 @@ def _accept(route: Route, state: State, slot: int, part: int, node: int) -> int:
         return 1
     sources.occupied[at(node)] += 1
     if len(state.valiant.chosen):
-        _choose(route, state, node, packet)
+        choose(route, state, node, packet)
     enter(route, state, slot, part, node, state.fabric.ports << state.routers.vc_bits, packet)
     return 0
 
