@@ -190,13 +190,13 @@ def machine_options(options: argparse.Namespace) -> dict[str, Any]:
     return given({name: getattr(options, name, None) for name in options_of(FabricSpec)})
 
 
-def add_threads_option(parser: Parser) -> None:
-    """Add the option that says how many threads simulate."""
+def add_threads_option(parser: Parser, *, worth: str) -> None:
+    """Add the option that says how many threads simulate, and from how many routers on that is worth it."""
     parser.add_argument(
         "--threads",
         type=int,
         metavar="N",
-        help="that share the routers (default 1): worth it from some thousands of routers on; the result is the same",
+        help=f"that share the routers (default 1): worth it from {worth} of routers on; the result is the same",
     )
 
 

@@ -48,5 +48,5 @@ def add_requests_command(commands: Any) -> None:
         "--think", type=int, metavar="C", help="cycles from the last flit of a reply to the next request (default 0)"
     )
     parser.add_argument("--seed", type=int, help="of the random numbers (default 1)")
-    add_threads_option(parser)
+    add_threads_option(parser, worth="ten thousands")
     add_machine_options(parser, timed=True)

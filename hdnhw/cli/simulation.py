@@ -121,7 +121,7 @@ def add_simulation_commands(commands: Any) -> None:
         metavar="FILE",
         help="write a row for each pair of nodes to FILE, .parquet or .csv: messages, their mean and longest latency",
     )
-    add_threads_option(parser)
+    add_threads_option(parser, worth="some thousands")
     add_drawing_options(parser, "how many messages took how long")
     _add_curve_options(parser, patterns=", or exchange, from each to all at once", also=["flit_width"])
     parser = add_command(

@@ -44,7 +44,7 @@ def requests(
     seed : int
         Of the random numbers.
     threads : int
-        That share the routers: worth it from some thousands of routers on. The result is the same.
+        That share the routers: worth it from ten thousands of routers on. The result is the same.
     machine
         See :class:`hdnhw.MachineOptions`.
 
