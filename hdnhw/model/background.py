@@ -54,8 +54,6 @@ class BusyFabric:
         for window in self._run.windows(stop):
             self._note(window)
         self.begin = self._last = self._during.start = self._slot_from(self._run.cycle)
-        # A packet that is allocated when a window begins leaves so many cycles later, and ends a step in the next one.
-        self._least = (model.timing.out_cycles + 1) // self._length * self._length
 
     @property
     def _length(self) -> int:
@@ -93,7 +91,8 @@ class BusyFabric:
         to_come = np.bincount(ends, minlength=self._model.plan.network.num_nodes)
         while to_come.any():
             # A terminal takes a packet a slot: before so many slots the step does not end.
-            cycles = min((int(to_come.max()) - 1) * self._length, self._run.most_cycles) + self._least
+            cycles = min((int(to_come.max()) - 1) * self._length, self._run.most_cycles)
+            cycles += self._model.window_slots * self._length
             window, left = self._run.among(arrivals, self._run.allocated(max(self._run.cycle, begin) + cycles))
             arrivals = NO_ARRIVALS
             self._note(window)

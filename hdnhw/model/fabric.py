@@ -169,6 +169,14 @@ class FabricModel:
             self.hangs[: network.num_terminals] = (table[: network.num_terminals] >= 0).sum(axis=1) == 1
         self.drawn = self._drawn(table) if plan.leg_vcs else (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
+    @property
+    def window_slots(self) -> int:
+        """Slots of a window so short that no packet that leaves in it could have been waited for in it.
+
+        One that is allocated when the window begins leaves so many cycles later, and frees others in the next one.
+        """
+        return (self.timing.out_cycles + 1) // self.timing.packet_length
+
     def _drawn(self, table: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Return packed addresses of the nodes that a packet may go by, and of what it is routed to on its way there.
 

@@ -13,7 +13,6 @@ from hdnhw.model.kernel.state import (
     HEAD_CYCLE,
     HOPS,
     NODE,
-    PACKET_WORDS,
     TAG,
     TAIL_CYCLE,
     Arrivals,
@@ -149,7 +148,6 @@ class LoadedFabric:
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self.most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         self._messages: Load | CommonLoad = self._load
-        self._shared, self._others = False, np.empty((0, PACKET_WORDS), np.int32)
         room = max(1024, len(model.fabric.address))
         self.course = Course(model, Terminals(), room=room, counting=counting, threads=threads)
         self._beginnings, self.watchdog = _Beginnings(), Watchdog(model, self.course, source_of=_source_of)
@@ -191,7 +189,7 @@ class LoadedFabric:
     def windows(self, stop: int) -> Iterator[Window]:
         """Simulate up to cycle `stop`, or the first one behind it at which a slot is allocated."""
         while self.cycle < stop:
-            yield self._window(self.allocated(min(stop, self.cycle + self.most_cycles)))
+            yield self._window(self.allocated(min(stop, self.cycle + self.most_cycles)))[0]
             self._progress(self._stage, (self.cycle - self._start) / (self._end - self._start))
 
     def among(self, others: Arrivals, stop: int) -> tuple[Window, Packets]:
@@ -211,20 +209,21 @@ class LoadedFabric:
         left : ndarray of int32, shape (packets, PACKET_WORDS)
             The other packets that have left.
         """
-        self._shared = True
-        window = self._window(stop, others)
-        return window, self._others
+        return self._window(stop, others)
 
-    def _window(self, stop: int, others: Arrivals = NO_ARRIVALS) -> Window:
+    def _window(self, stop: int, others: Arrivals | None = None) -> tuple[Window, Packets]:
+        """Simulate some cycles; without `others` there must be no packets but those of the load."""
         messages = self._messages.window(stop - self.cycle)
         if self._model.faults is not None:
             messages = messages.of_sources(~self._model.faults.nodes)
         created = messages.cycle + self.cycle
         offers = self._offer(created, messages)
-        left = self.course.advance(_merged(others, offers) if self._shared else offers, packets=1 << 62, limit=stop)
-        if self._shared:
+        offers = offers if others is None else _merged(others, offers)
+        left = self.course.advance(offers, packets=1 << 62, limit=stop)
+        left_of_others = left[:0]
+        if others is not None:
             mine = left[:, TAG] >= 0
-            left, self._others = left[mine], left[~mine]
+            left, left_of_others = left[mine], left[~mine]
         self.cycle = stop
         self.watchdog.look()
         ended, head = self._ended(left)
@@ -234,7 +233,7 @@ class LoadedFabric:
         stranded = ended[~home, CREATED]
         if len(stranded):
             ended, head = ended[home], head[home]
-        return Window(
+        window = Window(
             created,
             np.stack([messages.source, messages.destination]),
             messages.packets,
@@ -250,6 +249,7 @@ class LoadedFabric:
             ended[:, NODE],
             stranded,
         )
+        return window, left_of_others
 
     def _is_home(self, packets: Packets) -> npt.NDArray[np.bool_]:
         """Tell which packets have left at their destination."""

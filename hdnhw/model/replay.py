@@ -173,8 +173,7 @@ class _Run:
         )
         self._destination = model.fabric.address[trace.destination].astype(np.int32)
         self._created, self._head, self._tail, self._hops = np.full((4, len(trace)), -1)
-        # A packet that is allocated when a window begins leaves so many cycles later, and frees others in the next one.
-        self._slots = (model.timing.out_cycles + 1) // length if len(trace.dependent) else WINDOW_SLOTS
+        self._slots = model.window_slots if len(trace.dependent) else WINDOW_SLOTS
 
     @property
     def goes_on(self) -> bool:

@@ -38,34 +38,33 @@ def model_of(text, modes="valiant", **machine):
     return FabricModel(make_machine(FabricSpec(network=parse(text), modes=modes, **machine)))
 
 
-def walk(model, src, by, dst, leg):
-    """Return the virtual channels of a way, (node, port, vc), and the nodes where its legs end."""
-    (nodes, targets), address = model.drawn, model.fabric.address
-    neighbors, node, ways = neighbor_table(model.plan.network), src, []
-    legs = [(nodes[by], targets[by]), (address[dst], address[dst])]
-    if address[src] == targets[by]:  # the terminal whose switch is drawn
-        legs[0] = address[src], address[src]
-    for number, (end, target) in enumerate(legs):
+def way(model, node, legs):
+    """Return the virtual channels of a way, (node, port, vc), of legs: where one ends, its target and first channel."""
+    address, neighbors, ways = model.fabric.address, neighbor_table(model.plan.network), []
+    for end, target, first in legs:
         while address[node] != end:
             decision = model.plan.route(int(address[node]), int(target))
             port, vc = decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
-            ways.append((node, port, vc + number * leg))
+            ways.append((node, port, vc + first))
             node = int(neighbors[node, port])
             assert len(ways) < 4 * len(address)
-    assert node == dst
+    assert address[node] == legs[-1][0]
     return ways
+
+
+def walk(model, src, by, dst, leg):
+    """Return the way by a node that was drawn."""
+    (nodes, targets), address = model.drawn, model.fabric.address
+    first = nodes[by], targets[by], 0
+    if address[src] == targets[by]:  # the terminal whose switch is drawn
+        first = address[src], address[src], 0
+    return way(model, src, [first, (address[dst], address[dst], leg)])
 
 
 def straight(model, src, dst):
-    """Return the virtual channels of the way of the rule, those of the second leg."""
-    leg, address = model.plan.leg_vcs, model.fabric.address
-    neighbors, node, ways = neighbor_table(model.plan.network), src, []
-    while node != dst:
-        decision = model.plan.route(int(address[node]), int(address[dst]))
-        port, vc = decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
-        ways.append((node, port, vc + leg))
-        node = int(neighbors[node, port])
-    return ways
+    """Return the way of the rule, by the virtual channels of the second leg."""
+    end = model.fabric.address[dst]
+    return way(model, src, [(end, end, model.plan.leg_vcs)])
 
 
 def dependencies(model, leg):
@@ -180,8 +179,9 @@ def test_sources_that_choose_take_more_of_either_pattern_than_those_that_cannot(
         assert ugal.accepted_rate > 1.05 * other.accepted_rate
 
 
-def test_packets_of_a_message_stay_in_order_where_sources_choose():
-    model, rng = model_of("torus(8)", "ugal", packet_length=1, buffers=4), np.random.default_rng(1)
+@pytest.mark.parametrize("text", ["torus(8)", "concentrated(torus(4), 2)"])
+def test_packets_of_a_message_stay_in_order_where_sources_or_switches_choose(text):
+    model, rng = model_of(text, "ugal", packet_length=1, buffers=4), np.random.default_rng(1)
     messages, each = 900, 5
     cycle, source = np.sort(rng.integers(2000, size=messages)), rng.integers(8, size=messages)
     target = (source + rng.integers(2, 5, size=messages)) % 8
@@ -213,9 +213,10 @@ def test_it_takes_more_of_a_pattern_that_loads_few_channels():
     assert valiant.accepted_rate > 0.31 > 0.26 > plain.accepted_rate
 
 
+@pytest.mark.parametrize("text", ["torus(5, 3)", "concentrated(cube(5), 1)"])
 @pytest.mark.parametrize("modes", ["valiant", "ugal"])
-def test_runs_are_the_same_for_any_number_of_threads(modes):
-    model = model_of("torus(5, 3)", modes, packet_length=3)
+def test_runs_are_the_same_for_any_number_of_threads(text, modes):
+    model = model_of(text, modes, packet_length=3)
     load = LoadSpec(rate=0.3, cycles=2000, lengths="mix(3, 1, 20, 1)")
     runs = [measure(model, load, threads=threads) for threads in (1, 2, 3)]
     for run in runs:

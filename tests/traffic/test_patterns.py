@@ -76,13 +76,12 @@ def test_the_next_group_of_a_dragonfly_is_over_one_link(spec, size):
     nodes = network.num_terminals
     assert ((destinations // size - sources // size) % (nodes // size) == 1).all()
     assert all(len(set(destinations[sources == node].tolist())) == size for node in range(nodes))
-    routers = nodes // size * (size if nodes == network.num_nodes else 4)
     graph = networkx.Graph(
         (node, other) for node in range(network.num_nodes) for other in network.neighbors(node).values()
     )
     groups = {}
     for node in range(nodes):
-        router = node if routers == nodes else next(other for other in graph[node])
+        (router,) = (node,) if nodes == network.num_nodes else graph[node]
         groups.setdefault(node // size, set()).add(router)
     links = [
         sum(other in groups[(group + 1) % len(groups)] for own in groups[group] for other in graph[own])

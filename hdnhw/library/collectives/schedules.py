@@ -205,12 +205,13 @@ def _check_background(asked: Asked, network: "Network") -> None:
     """Refuse packets among which nothing is run, and such as cannot be on a network."""
     if asked.on != "model":
         refuse(asked, BACKGROUND, "{} is for the model: give --on model as well")
-    if asked.background is None:
+    among = asked.among
+    if among is None:
         refuse(asked, BACKGROUND, "{} is for packets in the background: give --background as well")
-    elif asked.among is not None:
+    else:
         from hdnhw.traffic.patterns import parse_pattern
 
-        parse_pattern(asked.among.load.pattern, network)
+        parse_pattern(among.load.pattern, network)
 
 
 Count = Callable[[Progress], tuple[Any, Row]]
