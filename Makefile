@@ -66,7 +66,7 @@ check-mutants: $(READY)
 # The same of engines that combine, register machines and barriers: 40 of each, or COUNT, drawn by SEED. Those that no bench tells
 # apart are compared by ABC with the original in all runs; about 20 minutes.
 check-mutants-engines: $(READY)
-	$(BIN)/python -m tests.mutants.check --seed $(SEED) $(addprefix --count ,$(COUNT)) combining registers barrier
+	$(BIN)/python -m tests.mutants.check --seed $(SEED) $(addprefix --count ,$(COUNT)) combining registers barrier lengths
 
 # Random mutants of routers against the proofs, and those that are proved against the benches: no packet may be lost, misled or
 # changed then. COUNT of each router, drawn by SEED; about ten minutes.

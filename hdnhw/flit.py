@@ -353,6 +353,8 @@ class NumberFormat(HeaderFormat):
         Packets of a message.
     has_kind : bool
         Whether engines send packets of another format too: then ``kind``, behind ``dst`` in the head flit, says which.
+    variable_messages : bool
+        Whether a message may have fewer packets, or none.
 
     Raises
     ------
@@ -364,6 +366,7 @@ class NumberFormat(HeaderFormat):
     numbers: str
     message_packets: int = 1
     has_kind: bool = False
+    variable_messages: bool = False
 
     def __post_init__(self) -> None:
         self.check_room("collective engines")
@@ -371,6 +374,11 @@ class NumberFormat(HeaderFormat):
         if self.operators and width % self.number_width:
             raise SpecError(
                 f"flit width must be a multiple of {self.number_width} bits for {self.numbers}, not {width}"
+            )
+        if self.count_width > width:
+            raise SpecError(
+                f"flit width must be at least {self.count_width} bits, which say how many of {self.message_packets} "
+                f"packets a message has, not {width}"
             )
 
     @property
@@ -393,6 +401,13 @@ class NumberFormat(HeaderFormat):
         """Bits that say which packet of its message one is, of several."""
         return (self.message_packets - 1).bit_length()
 
+    @property
+    def count_width(self) -> int:
+        """Bits of the flit in front of one of a node's own messages that say how many packets it has, 0 if there is no
+        such flit.
+        """
+        return self.message_packets.bit_length() if self.variable_messages else 0
+
 
 @dataclass(frozen=True)
 class MessageFormat(NumberFormat):
@@ -409,6 +424,7 @@ class MessageFormat(NumberFormat):
     numbers : str
     message_packets : int
     has_kind : bool
+    variable_messages : bool
         See :class:`NumberFormat`.
 
     Examples
@@ -427,6 +443,7 @@ class MessageFormat(NumberFormat):
     numbers: str = INTEGERS[0]
     message_packets: int = 1
     has_kind: bool = False
+    variable_messages: bool = False
 
     @cached_property
     def header_fields(self) -> dict[str, int]:
@@ -496,6 +513,7 @@ class JointFormat(NumberFormat):
     parts : tuple of NumberFormat
         By the value of ``kind``; of several, each has it.
     message_packets : int
+    variable_messages : bool
         Of the part that moves messages, see :class:`NumberFormat`.
 
     Raises
@@ -517,6 +535,7 @@ class JointFormat(NumberFormat):
     numbers: str
     parts: tuple[NumberFormat, ...]
     message_packets: int = 1
+    variable_messages: bool = False
 
     def __post_init__(self) -> None:
         if self.header_width > self.flits.flit_width:

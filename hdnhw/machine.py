@@ -285,16 +285,19 @@ class Machine:
 
 def _collective_format(machine: Machine, endpoints: CollectiveSpec) -> HeaderFormat:
     numbers: dict[str, Any] = {"operators": endpoints.operators, "numbers": endpoints.numbers}
+    sizes: dict[str, Any] = {
+        "message_packets": endpoints.message_packets,
+        "variable_messages": endpoints.variable_messages,
+    }
     if endpoints.is_joint:
         parts = tuple(part.endpoint_format for part in machine.parts)
-        return JointFormat(machine.flits, **numbers, parts=parts, message_packets=endpoints.message_packets)
+        return JointFormat(machine.flits, **numbers, parts=parts, **sizes)
     numbers["has_kind"] = machine.shares_packets
     if machine.in_registers:
         return RegisterFormat(machine.flits, machine.register_program.packets, **numbers)
     program = machine.program
     numbers |= {"operators": endpoints.operators if program.combines else ()}
-    numbers |= {"message_packets": endpoints.message_packets}
-    return MessageFormat(machine.flits, len(program.sends), program.reads_target, **numbers)
+    return MessageFormat(machine.flits, len(program.sends), program.reads_target, **numbers, **sizes)
 
 
 _FORMATS: Mapping[str, Callable[[Machine, Any], HeaderFormat]] = {

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collectives.barrier import barrier_cycles
+from hdnhw.collectives.choices import COMBINING
+from hdnhw.collectives.executor import execute, sources_of
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.program import messages_of
 from hdnhw.flit import NumberFormat
@@ -163,6 +165,8 @@ class CollectiveCase:
         Whether hosts offer messages before their operation has been taken.
     resets : sequence of int
         Cycles after each of which all is reset, and begins again.
+    packets : ndarray of int64, shape (nodes, nodes), optional
+        Of the message from each node to each other one, in all operations, where messages are variable.
     """
 
     operations: Sequence[str]
@@ -173,6 +177,7 @@ class CollectiveCase:
     early: bool = False
     seed: int = 1
     resets: Sequence[int] = ()
+    packets: npt.NDArray[np.int64] | None = None
 
 
 class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
@@ -215,8 +220,22 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         """What the engines run."""
         return self.machine.program
 
-    def measure(self, operation: str, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    def measure(
+        self,
+        operation: str,
+        *,
+        packets: npt.NDArray[np.int64] | None = None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> dict[str, Any]:
         """Run one operation, all nodes at once; return what ``collective --on rtl`` prints.
+
+        Parameters
+        ----------
+        operation : str
+        packets : ndarray of int64, shape (nodes, nodes), optional
+            See :class:`CollectiveCase`.
+        say : callable
+            Is told what is done.
 
         Returns
         -------
@@ -226,23 +245,28 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         """
         say(f"{operation}: {self.network.num_nodes} engines in the emitted Verilog ...")
         try:
-            (verdict,) = self.run_case(CollectiveCase([operation])).verdict.operations
+            (verdict,) = self.run_case(CollectiveCase([operation], packets=packets)).verdict.operations
         except ToolError as error:
             return {"delivered": False, "error": str(error)}
         sizes = {"packet_length": self.machine.spec.packet_length}
         sizes["data_flits"] = self.part_of(operation).machine.endpoint_format.payload_flits
-        return {"delivered": verdict.passed, **asdict(verdict)} | sizes | self.costs(operation)
+        result = {"delivered": verdict.passed, **asdict(verdict)} | sizes | self.costs(operation)
+        if packets is not None:
+            sent = self._sent(operation, packets)
+            words = int(sent.sum(axis=2).max(axis=1).sum()) * self.machine.spec.packet_length
+            result["cost_cycles"] = len(sent) * result["startup_cycles"] + words
+        return result
 
     def costs(self, operation: str) -> dict[str, Any]:
-        """Return what the cost model says of an operation."""
+        """Return what the cost model says of an operation, of messages of equal length."""
         cost, startup = self.program.cost_of(operation), startup_cycles(self.machine.timing)
-        packets, endpoints = self.machine.endpoint_format.message_packets, self.fabric.manifest["endpoints"]
+        most, endpoints = self.machine.endpoint_format.message_packets, self.fabric.manifest["endpoints"]
         return {
-            "message_packets": packets,
+            "message_packets": most,
             "message_buffers": endpoints.get("messages", endpoints)["message_buffers"],
             "startup_cycles": startup,
             "word_cycles": 1,
-            "cost_cycles": cost.startups * startup + cost.words * packets * self.machine.spec.packet_length,
+            "cost_cycles": cost.startups * startup + cost.words * most * self.machine.spec.packet_length,
         }
 
     def measure_barriers(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
@@ -299,25 +323,67 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         data_flits: list[int] = [part.endpoint_format.payload_flits for part in self.fabric.machine.parts]
         return (max(data_flits) - int(self.machine.endpoint_format.payload_flits)) * self.machine.spec.flit_width
 
-    def _own_messages(self, place: int, operation: str) -> dict[int, Sequence[int]]:
-        """Return the messages of those nodes that have some."""
+    def packets_of(self, case: CollectiveCase, place: int) -> npt.NDArray[np.int64]:
+        """Return how many packets the messages of one operation of a case have, where these are variable at random.
+
+        Returns
+        -------
+        ndarray of int64, shape (nodes, nodes)
+            Of the message from each node to each other one. What is combined has as many at all nodes.
+        """
+        nodes, operation, most = self.network.num_nodes, case.operations[place], self.machine.endpoint_format
+        if case.packets is not None:
+            return case.packets
+        if not most.variable_messages:
+            return np.full((nodes, nodes), most.message_packets)
+        rng = np.random.default_rng([case.seed, place])
+        drawn = rng.integers(0, most.message_packets, (nodes, nodes), endpoint=True) * (
+            rng.random((nodes, nodes)) < 0.7
+        )
+        if messages_of(operation, nodes) == 1:
+            drawn[:] = drawn[:, :1]
+        if operation in COMBINING:
+            drawn[:] = drawn[0]
+        return drawn
+
+    @property
+    def _columns(self) -> npt.NDArray[np.int64]:
+        """The place of each node among all in ascending order of packed addresses."""
+        nodes = range(self.network.num_nodes)
+        return np.argsort(np.argsort([self.address.of_node(node) for node in nodes]))
+
+    def _own_messages(self, case: CollectiveCase, place: int) -> dict[int, list[int]]:
+        """Return the flits that those nodes offer which have messages."""
+        operation, messages, width = case.operations[place], self.machine.endpoint_format, self.machine.spec.flit_width
         if operation == BARRIER:
             return {}
-        root, messages = self.program.source_of(operation), self.data_of(place, operation)
-        return {node: list(messages[node]) for node in (range(self.network.num_nodes) if root is None else [root])}
+        root, data, packets = self.program.source_of(operation), self.data_of(place, operation), None
+        result: dict[int, list[int]] = {}
+        order = np.argsort(self._columns)
+        if messages.variable_messages:
+            packets = self.packets_of(case, place)[:, order]
+        for node in range(self.network.num_nodes) if root is None else [root]:
+            flits: list[int] = []
+            result[node] = flits
+            for column, word in enumerate(data[node]):
+                cut = _cut(word, self._message_bits // width, width)
+                if packets is None:
+                    flits += cut
+                else:
+                    flits += [int(packets[node, column]), *cut[: packets[node, column] * messages.payload_flits]]
+        return result
 
     def write(self, case: CollectiveCase, folder: Path) -> dict[str, Any]:
         """See :meth:`Bench.write`."""
-        nodes, width = self.network.num_nodes, self.machine.spec.flit_width
+        nodes = self.network.num_nodes
         rng = random.Random(case.seed)
         flits: list[int] = []
         first = [0]
         for place, operation in enumerate(case.operations):
             part = self.part_of(operation)
-            own_of = part._own_messages(place, operation)
+            own_of = part._own_messages(case, place)
             for node in range(nodes):
-                own: Sequence[int] = own_of.get(node, ())
-                flits += [flit for word in own for flit in _cut(word, part._message_bits // width, width)]
+                flits += own_of.get(node, [])
                 first.append(len(flits))
         if len(flits) > FLITS or len(case.operations) > MOST_OPERATIONS:
             raise ValueError(f"case must have at most {MOST_OPERATIONS} operations and {FLITS} flits, not {len(flits)}")
@@ -370,11 +436,14 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             due = part._due(operation, part.data_of(place, operation), self._operator(case, place))
             count = sum(map(len, due))
             of_place = [row[1:] for row in results if int(row[0]) == place]
-            lost, wrong = part._check_results(part._parts(due), of_place)
+            packets = part.packets_of(case, place)
+            parts = part._parts(operation, due, packets)
+            lost, wrong = part._check_results(parts, of_place)
             of_place = [row for row in sends if self._place_of(case, row) == place]
             own = [row for row in of_place if self._sender_of(int(row[3], 16)) is part]
             parity = len(part._before(case, place)) % 2
-            mismatches = part._check_sends(operation, parity, own) + len(of_place) - len(own)
+            mismatches = part._check_sends(operation, part._sent(operation, packets), parity, own)
+            mismatches += len(of_place) - len(own)
             cycle = {
                 what: max((int(row[3]) for row in events if row[0] == what and int(row[1]) == place), default=0)
                 for what in ("loaded", "done")
@@ -406,11 +475,10 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         """Return for each node the data that it must get, by source."""
         nodes, source = self.network.num_nodes, self.program.source_of(operation)
         sources = range(nodes) if source is None else [source]
-        order = np.argsort([self.address.of_node(node) for node in range(nodes)])
-        place = np.argsort(order) if messages.shape[1] > 1 else np.zeros(nodes, int)
+        place = self._columns if messages.shape[1] > 1 else np.zeros(nodes, int)
         first = self.program.schedules[operation][0]
         targets = [first.root] if first.to_root and first.root is not None else range(nodes)
-        if not first.combines:
+        if operation not in COMBINING:
             return [
                 {source: messages[source][place[node]] for source in sources} if node in targets else {}
                 for node in range(nodes)
@@ -420,16 +488,20 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             return [dict(blocks) for _ in range(nodes)]
         return [{node: blocks[node]} if node in targets else {} for node in range(nodes)]
 
-    def _parts(self, due: list[dict[int, int]]) -> list[dict[tuple[int, int], int]]:
+    def _parts(
+        self, operation: str, due: list[dict[int, int]], packets: npt.NDArray[np.int64]
+    ) -> list[dict[tuple[int, int], int]]:
         """Return the data that each node must get packet by packet, by source and number within the message."""
-        packets = self.machine.endpoint_format.message_packets
+        most = self.machine.endpoint_format.message_packets
+        combines = operation in COMBINING
         return [
             {
                 (source, part): data
                 for source, word in messages.items()
-                for part, data in enumerate(_cut(word, packets, self._message_bits // packets))
+                for part, data in enumerate(_cut(word, most, self._message_bits // most))
+                if part < packets[source, source if combines else node]
             }
-            for messages in due
+            for node, messages in enumerate(due)
         ]
 
     def _check_results(self, due: list[dict[tuple[int, int], int]], rows: list[list[str]]) -> tuple[int, int]:
@@ -464,11 +536,29 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             return before[-1]
         return place
 
-    def _check_sends(self, operation: str, parity: int, rows: list[list[str]]) -> int:
+    def _sent_in(self, operation: str) -> npt.NDArray[np.int64]:
+        """Return what the executor has counted of messages of equal length, shape (steps, nodes, ports)."""
+        return np.asarray(self.program.sent_in(operation) * self.machine.endpoint_format.message_packets)
+
+    def _sent(self, operation: str, packets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return what the executor counts of messages of so many packets, shape (steps, nodes, ports)."""
+        most: int = self.machine.endpoint_format.message_packets
+        if (packets == most).all():
+            return self._sent_in(operation)
+        counted = []
+        for schedule in self.program.schedules[operation]:
+            if not (schedule.combines or schedule.copies):
+                counted.append(execute(schedule, words=packets).sent)
+                continue
+            sources, own = sources_of(schedule), packets.diagonal()
+            executions = [execute(schedule, sources=[s for s in sources if own[s] > part]) for part in range(most)]
+            counted.append(np.sum([execution.sent for execution in executions], axis=0))
+        return np.concatenate(counted)
+
+    def _check_sends(self, operation: str, due: npt.NDArray[np.int64], parity: int, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
         numbers = self.program.numbers_of(list(self.program.schedules).index(operation))
         first, strays = self.program.sends[numbers.start].step, 0
-        due = self.program.sent_in(operation) * self.machine.endpoint_format.message_packets
         sent = np.zeros_like(due)
         for _, node, _, text in rows:
             header = self.machine.endpoint_format.fields_of(int(text, 16))

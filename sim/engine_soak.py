@@ -118,6 +118,7 @@ def _engines(nodes: int, rng: Generator) -> CollectiveSpec:
         operators=_some(OPERATORS, rng),
         numbers=str(rng.choice(INTEGERS)),
         message_packets=packets,
+        variable_messages=bool(kind and rng.integers(2)),
     )
 
 

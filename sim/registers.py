@@ -49,9 +49,13 @@ class RegisterBench(CollectiveBench):
             results[order[1:]], results[order[0]] = results[order[:-1]], combine.identity
         return [{node: word_of(row)} for node, row in enumerate(results)]
 
-    def _check_sends(self, operation: str, parity: int, rows: list[list[str]]) -> int:
+    def _sent_in(self, operation: str) -> npt.NDArray[np.int64]:
+        """See :meth:`CollectiveBench._sent_in`."""
+        sent: npt.NDArray[np.int64] = self.program.executions[operation].sent
+        return sent
+
+    def _check_sends(self, operation: str, due: npt.NDArray[np.int64], parity: int, rows: list[list[str]]) -> int:
         """Compare what went out, step by step, with what the executor counted."""
-        due = self.program.executions[operation].sent
         steps = [step for step, each in enumerate(self.program.schedules[operation].steps) for _ in each.registers]
         node_of = {self.address.of_node(node): node for node in range(self.network.num_nodes)}
         neighbors, sent, strays = neighbor_table(self.network), np.zeros_like(due), 0

@@ -21,7 +21,7 @@ from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
-__all__ = ["MOST_NODES", "Execution", "ScheduleError", "check_one_port", "check_size", "execute"]
+__all__ = ["MOST_NODES", "Execution", "ScheduleError", "check_one_port", "check_size", "execute", "sources_of"]
 
 MOST_NODES = 1 << 15
 """Of an operation of all nodes: 2^30 messages."""

@@ -13,6 +13,7 @@ __all__ = [
     "ENGINE_OPERATIONS",
     "EXCHANGE_ORDERS",
     "INTEGERS",
+    "MOST_MESSAGE_PACKETS",
     "MOVING",
     "OPERATIONS",
     "OPERATORS",
@@ -45,6 +46,9 @@ OPERATORS = ("sum", "min", "max", "and", "or", "xor")
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 """Numbers that engines combine; sums wrap around, and ``min`` and ``max`` look at the sign of those that have one."""
+
+MOST_MESSAGE_PACKETS = 256
+"""Packets of a message of collective engines, at most."""
 
 EXCHANGE_ORDERS = ("paper", "cluster-first")
 """Schedules of a total exchange: the papers' and the one of fewest words, see :mod:`hdnhw.collectives.exchange`."""
@@ -191,6 +195,8 @@ class CollectiveSpec(EndpointSpec):
     message_packets : int
         Packets of a message, 1 to 256; a vector of :data:`REGISTER_OPERATIONS` is one packet, and it is 1 with these
         alone.
+    variable_messages : bool
+        Whether messages have from none to so many packets: a flit in front of each of the node's own says how many.
     """
 
     kind: ClassVar[str] = "collective"
@@ -211,7 +217,17 @@ class CollectiveSpec(EndpointSpec):
     )
     numbers: str = option("int32", Choice(help="numbers that their reductions combine", choices=INTEGERS))
     message_packets: int = option(
-        1, Size(help="packets of each of their messages", metavar="M", least=1, most=256, unit="packets")
+        1,
+        Size(
+            help="packets of each of their messages",
+            metavar="M",
+            least=1,
+            most=MOST_MESSAGE_PACKETS,
+            unit="packets",
+        ),
+    )
+    variable_messages: bool = option(
+        False, Flag(help="messages of theirs have from none to M packets, as a flit in front of each one says")
     )
 
     def __post_init__(self) -> None:
@@ -225,6 +241,10 @@ class CollectiveSpec(EndpointSpec):
             raise SpecError(
                 f"message packets must be 1 for {', '.join(REGISTER_OPERATIONS)}, not {self.message_packets}: a vector "
                 "is one packet there"
+            )
+        if set(self.operations).isdisjoint(OPERATIONS) and self.variable_messages:
+            raise SpecError(
+                f"variable messages must be left out for {', '.join(REGISTER_OPERATIONS)}: a vector is one packet there"
             )
 
     @property
@@ -243,9 +263,12 @@ class CollectiveSpec(EndpointSpec):
         if not self.is_joint:
             return (self,)
         kinds = [tuple(name for name in kind if name in self.operations) for kind in (OPERATIONS, REGISTER_OPERATIONS)]
-        packets = (self.message_packets, 1)
-        parts = zip(kinds, packets, strict=True)
-        return tuple(replace(self, operations=kind, message_packets=size) for kind, size in parts if kind)
+        moving, vectors = kinds
+        parts = (
+            replace(self, operations=moving) if moving else None,
+            replace(self, operations=vectors, message_packets=1, variable_messages=False),
+        )
+        return tuple(part for part in parts if part is not None)
 
 
 LAPSES = 16

@@ -54,6 +54,7 @@ class EmittedEngines(EmittedEndpoints):
             "roots": {name: program.root_of(name) for name in program.schedules},
             **({"operators": list(messages.operators), "numbers": messages.numbers} if messages.operators else {}),
             **({"message_packets": messages.message_packets} if messages.part_width else {}),
+            **({"variable_messages": True} if messages.variable_messages else {}),
             "message_buffers": self._engine.buffers,
             "window": self._engine.window,
             "ports": _ports(messages, len(program.operations)),
@@ -100,10 +101,12 @@ class EmittedEngines(EmittedEndpoints):
 def _ports(messages: NumberFormat, operations: int) -> dict[str, Any]:
     width, result = messages.flits.flit_width, result_layout(messages)
     fields = {name: {"offset": field.offset, "width": field.width} for name, field in result}
-    ports = dict(CLOCKED)
+    ports, own = dict(CLOCKED), "data flits of the node's own messages"
+    if messages.variable_messages:
+        own += ", in front of each one with how many packets it has"
     for name, one, other, payload in (
         ("operation", "input", "output", _operation(messages, operations)),
-        ("message", "input", "output", {"width": width, "meaning": "data flits of the node's own messages"}),
+        ("message", "input", "output", {"width": width, "meaning": own}),
         ("result", "output", "input", {"width": result.size, "fields": fields}),
     ):
         ports[f"{name}_N_valid"] = {"direction": one, "width": 1}

@@ -27,7 +27,9 @@ WRONG = {
     "a multicast on rtl": "collective 'cube(3)' --op multicast --targets 1 --on rtl",
     "floats on rtl": "collective 'cube(1)' --op scan --numbers float32 --on rtl",
     "lengths and words": "exchange 'cube(3)' --lengths 3 --words 2",
-    "lengths on rtl": "exchange 'cube(3)' --lengths 3 --on rtl",
+    "lengths and words on rtl": "exchange 'cube(3)' --lengths 3 --words 8 --on rtl",
+    "lengths and packets on rtl": "exchange 'cube(3)' --lengths 3 --message-packets 2 --on rtl",
+    "lengths that engines do not have": "exchange 'cube(3)' --lengths 2049 --on rtl",
     "lengths of packets routed": "exchange 'cube(3)' --lengths 3 --schedule network",
     "seed of a trace": "exchange 'cube(3)' --trace none --seed 3",
     "lengths of too many": "exchange 'cube(13)' --lengths 'uniform(1, 2)'",
@@ -73,6 +75,7 @@ WRONG = {
     "packets along trees": "collective 'cube(3)' --op allgather --ports all --trees --message-packets 2",
     "packets of all algorithms": "collective 'cube(3)' --op allreduce --sizes 8 --message-packets 2",
     "too many packets": "emit 'cube(1)' -o out --endpoints collective --message-packets 257",
+    "variable vectors": "emit 'cube(1)' -o out --endpoints collective --operations scan --variable-messages",
     "packets of frames": "emit 'cube(1)' -o out --endpoints axi-stream --message-packets 2",
     "nothing but a barrier": "emit 'cube(1)' -o out --endpoints collective --operations barrier",
     "no such picture": "exchange 'cube(3)' --plot steps.doc",
@@ -280,6 +283,28 @@ def test_engines_are_asked_for_what_the_user_asks_for(monkeypatch, capsys, asked
     packets = 3 if "packets" in asked else 1
     assert (engines.message_packets, result["message_words"]) == (packets, 8 * packets)
     assert result["vector_words"] == (32 if operation == "allreduce" else 8) * packets
+
+
+def test_engines_are_asked_for_unequal_messages(monkeypatch, capsys, tmp_path):
+    built, moved = [], []
+
+    class Bench:
+        def measure(self, name, *, packets, **_):
+            moved.append(packets)
+            return {"delivered": True, "operation": name, "cycles": 640, "packet_length": 4, "data_flits": 3}
+
+    place = "hdnhw.library.collectives.schedules.bench_of"
+    monkeypatch.setattr(place, lambda _, engines: built.append(engines) or Bench())
+    trace = tmp_path / "trace.txt"
+    trace.write_text("0 0 1 9\n0 2 3 4\n5 2 3 4\n0 3 0 1\n")
+    asked = ["exchange", "cube(2)", "--trace", str(trace), "--on", "rtl", "--packet-length", "4", "--json"]
+    assert main([*asked, "--schedule", "paper"]) == 0
+    (engines,), (packets,) = built, moved
+    assert (engines.operations, engines.order) == (("exchange",), "paper")
+    assert (engines.message_packets, engines.variable_messages) == (3, True)
+    assert packets.tolist() == [[0, 3, 0, 0], [0, 0, 0, 0], [0, 0, 0, 2], [1, 0, 0, 0]]
+    result = json.loads(capsys.readouterr().out)
+    assert result["share"] == round(result["lower_bound_words"] / 640, 4)
 
 
 def test_engines_with_a_barrier_are_asked_for_it(monkeypatch, capsys):

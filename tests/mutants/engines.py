@@ -123,6 +123,10 @@ def _combining(fabric: EmittedFabric) -> dict[str, Trial]:
     return _in_program(fabric, _cases(COMBINING))
 
 
+def _variable(fabric: EmittedFabric) -> dict[str, Trial]:
+    return _in_program(fabric, _cases(("exchange", "allgather")))
+
+
 def _registers(fabric: EmittedFabric) -> dict[str, Trial]:
     return _in_program(fabric, _cases(REGISTER_OPERATIONS))
 
@@ -149,17 +153,28 @@ PATH = parse("mesh(4)")
 """A barrier on it has three rounds, and nodes that miss a neighbor; signals stand in registers on their way."""
 
 
-def _spec(network: NetworkSpec, *operations: str, packets: int = 1, **machine: Any) -> FabricSpec:
-    endpoints = CollectiveSpec(operations=operations, operators=OPERATORS, numbers="int8", message_packets=packets)
+def _spec(network: NetworkSpec, *operations: str, packets: int = 1, varies: bool = False, **machine: Any) -> FabricSpec:
+    sizes: dict[str, Any] = {"message_packets": packets, "variable_messages": varies}
+    endpoints = CollectiveSpec(operations=operations, operators=OPERATORS, numbers="int8", **sizes)
     return FabricSpec(network=network, endpoints=endpoints, flit_width=16, **machine)
 
 
 OF_BARRIERS = r"\bbarrier\.|at_barrier|at_behind"
 """What an engine has only if it has a barrier."""
 
+OF_LENGTHS = r"\bcounter\."
+"""What an engine has only if messages are variable."""
+
 ENGINES = {
     "collective": Design(_spec(RINGS, *MOVING, packets=2, packet_length=4), _moving, sample=SAMPLE, runs=True),
     "combining": Design(_spec(RINGS, *COMBINING, packets=2, packet_length=4), _combining, sample=SAMPLE, runs=True),
+    "lengths": Design(
+        _spec(RINGS, "exchange", "allgather", packets=3, varies=True, packet_length=4),
+        _variable,
+        sample=SAMPLE,
+        about=OF_LENGTHS,
+        runs=True,
+    ),
     "registers": Design(_spec(RINGS, *REGISTER_OPERATIONS, packet_length=4), _registers, sample=SAMPLE, runs=True),
     "barrier": Design(
         _spec(PATH, "broadcast", BARRIER, channel_registers=1), _barriers, sample=SAMPLE, about=OF_BARRIERS, runs=True

@@ -5,11 +5,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from amaranth.hdl import Cat, Const
 
 from hdnhw.rtl.collective import combiner
 from hdnhw.rtl.collective.combiner import Combiner
+from hdnhw.rtl.collective.counter import MessageCounter
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.rtl.collective.receiver import Receiver
 from hdnhw.rtl.collective.sender import Sender
@@ -28,10 +30,12 @@ def bench(
     operators: tuple[str, ...] = ("sum",),
     numbers: str = "int32",
     message_packets: int = 1,
+    variable_messages: bool = False,
     **machine: Any,
 ) -> CollectiveBench:
     """Return the bench of a fabric; builds are kept between test runs."""
-    sizes = {"numbers": numbers, "message_packets": message_packets}
+    sizes: dict[str, Any] = {"numbers": numbers, "message_packets": message_packets}
+    sizes["variable_messages"] = variable_messages
     engines = CollectiveSpec(operations=operations, root=root, operators=operators, **sizes)
     return CollectiveBench(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
 
@@ -82,6 +86,74 @@ def test_messages_of_several_packets() -> None:
         operations = rng.sample([*ENGINE_OPERATIONS, *ENGINE_OPERATIONS], 2 * len(ENGINE_OPERATIONS))
         verdicts = ring.run_case(CollectiveCase(operations, **pauses)).verdict
         assert verdicts.passed, (pauses, verdicts)
+
+
+def test_variable_messages() -> None:
+    """From none to all packets each, drawn for each message of each operation."""
+    sizes = {"packet_length": 4, "message_packets": 3, "variable_messages": True}
+    square, rng = bench("cube(2)", operations=OPERATIONS, root=1, **sizes), random.Random(1)
+    nothing = CollectiveCase(["exchange", "exchange"], packets=np.zeros((4, 4), np.int64))
+    assert [one.messages for one in square.run_case(nothing).verdict.operations] == [16, 16]
+    packets = square.packets_of(CollectiveCase(["exchange"]), 0)
+    assert {0, 1, 2, 3} == set(packets.flat)
+    for pauses in ({}, {"stall": 200, "pause": 300, "seed": 3}, {"ahead": True, "early": True, "resets": (100, 351)}):
+        operations = rng.sample([*OPERATIONS, *OPERATIONS], 2 * len(OPERATIONS))
+        for verdict in square.run_case(CollectiveCase(operations, **pauses)).verdict.operations:
+            assert verdict.passed, (pauses, verdict)
+
+
+def test_more_packets_than_a_message_can_have_are_the_most_there_can_be() -> None:
+    square = bench("cube(1)", packet_length=4, message_packets=5, variable_messages=True)
+    case = CollectiveCase(["exchange"], packets=np.full((2, 2), 5))
+    write = square.write
+
+    def with_more(case: CollectiveCase, folder: Any) -> dict[str, Any]:
+        options = write(case, folder)
+        flits = (folder / "flits.hex").read_text().split()
+        places = range(0, len(flits), 1 + 5 * 3)
+        assert {flits[place] for place in places} == {"5"}
+        for place, more in zip(places, ("6", "7", "8", "80000005"), strict=True):
+            flits[place] = more
+        (folder / "flits.hex").write_text("\n".join(flits))
+        return options
+
+    square.write = with_more  # type: ignore[method-assign]
+    (verdict,) = square.run_case(case).verdict.operations
+    assert verdict.passed, verdict
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("fault", [None, "part", "ended", "count"])
+def test_faults_of_variable_messages_are_seen(fault: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where packets are numbered on from those of the message before, an empty message is not told, or a packet more
+    is sent than there is.
+    """
+    counts, elaborate = Receiver._elaborate_counts, MessageCounter.elaborate
+
+    def numbered_on(self: Any, m: Any) -> dict[str, Any]:
+        result = counts(self, m)
+        with m.If(self.ended):
+            m.d.sync += result["part"].eq(result["part"] + 1)
+        return result
+
+    def told_of_packets(self: Any, platform: Any) -> Any:
+        m = elaborate(self, platform)
+        m.d.comb += self.ended.eq(self.written)
+        return m
+
+    def one_more(self: Any, platform: Any) -> Any:
+        self._messages = replace(self._messages, message_packets=self._messages.message_packets - 1)
+        return elaborate(self, platform)
+
+    if fault == "part":
+        monkeypatch.setattr(Receiver, "_elaborate_counts", numbered_on)
+    elif fault == "ended":
+        monkeypatch.setattr(MessageCounter, "elaborate", told_of_packets)
+    elif fault == "count":
+        monkeypatch.setattr(MessageCounter, "elaborate", one_more)
+    mixed = bench("cube(2)", operations=("exchange",), packet_length=4, message_packets=3, variable_messages=True)
+    (verdict,) = mixed.run_case(CollectiveCase(["exchange"])).verdict.operations
+    assert verdict.passed == (fault is None), verdict
 
 
 @pytest.mark.heavy
@@ -208,6 +280,11 @@ def test_cycles_are_those_of_the_cost_model(text: str) -> None:
         ("product(mesh(3), complete(4))", {"packet_length": 2, "flit_width": 48, "message_packets": 5}),
         ("hdn(cube(2), [[0]])", {"packet_length": 5, "flit_width": 8, "message_packets": 4}),
         ("dualcube(3)", {"queueing": "voq", "buffers": 4, "lanes": 2, "message_packets": 2}),
+        ("torus(5)", {"packet_length": 5, "flit_width": 8, "message_packets": 4, "variable_messages": True}),
+        ("ghc(3, 4)", {"packet_length": 2, "flit_width": 48, "message_packets": 6, "variable_messages": True}),
+        ("rdn(cube(2), 1)", {"packet_length": 4, "message_packets": 3, "variable_messages": True}),
+        ("hsn(2, cube(2))", {"message_packets": 2, "variable_messages": True}),
+        ("hdn(torus(3), [[0]])", {"packet_length": 8, "message_packets": 1, "variable_messages": True}),
     ],
 )
 @pytest.mark.parametrize("operations", [MOVING, OPERATIONS], ids=["moving", "all"])

@@ -9,10 +9,13 @@ from hdnhw.topology.network import build
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 
-def spec_of(text, *, operations=("broadcast", "exchange"), root=0, message_packets=1, **sizes):
-    combining = {name: sizes.pop(name) for name in ("operators", "numbers") if name in sizes}
-    engines = CollectiveSpec(operations=operations, root=root, message_packets=message_packets, **combining)
+def spec_of(text, *, operations=("broadcast", "exchange"), root=0, **sizes):
+    about = {name: sizes.pop(name) for name in ("operators", "numbers", *MESSAGES) if name in sizes}
+    engines = CollectiveSpec(operations=operations, root=root, **about)
     return FabricSpec(network=parse(text), endpoints=engines, **sizes)
+
+
+MESSAGES = ("message_packets", "variable_messages")
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,25 @@ def test_tools_have_nothing_to_say_of_engines_that_combine(complaints, tmp_path)
     result = endpoints["ports"]["result_N_payload"]
     assert result["fields"]["part"] == {"offset": 32 + 2, "width": 2}
     assert result["fields"]["last"] == {"offset": result["width"] - 1, "width": 1}
+
+
+def test_engines_of_variable_messages_differ_by_what_counts_their_packets(complaints, tmp_path):
+    sizes = {"packet_length": 4, "message_packets": 5}
+    equal, variable = (
+        emit_fabric(spec_of("cube(2)", variable_messages=given, **sizes)).manifest["endpoints"]
+        for given in (False, True)
+    )
+    assert variable.pop("variable_messages")
+    meaning = "data flits of the node's own messages"
+    assert equal["ports"]["message_N_payload"]["meaning"] == meaning
+    about = variable["ports"]["message_N_payload"]
+    assert about["meaning"] == f"{meaning}, in front of each one with how many packets it has"
+    about["meaning"] = meaning
+    assert equal.pop("digest") != variable.pop("digest")
+    assert equal == variable, "headers and buffers too"
+    fabric = emit_fabric(spec_of("cube(2)", variable_messages=True, flit_width=4, packet_length=8, message_packets=9))
+    sources = [path for path in write_fabric(fabric, tmp_path) if path.suffix == ".sv"]
+    assert complaints(sources, "fabric_collective") == []
 
 
 def test_manifest_is_the_file(fabric):
@@ -108,6 +130,16 @@ def test_a_barrier_adds_wires_beside_the_links_and_nothing_else_changes(fabric):
             "cube(2)",
             {"operations": ("scan",), "message_packets": 2},
             "message packets must be 1 for allreduce-short, scan, exscan, not 2: a vector is one packet",
+        ),
+        (
+            "cube(2)",
+            {"operations": ("scan", "exscan"), "variable_messages": True},
+            "variable messages must be left out for allreduce-short, scan, exscan: a vector is one packet there",
+        ),
+        (
+            "cube(2)",
+            {"message_packets": 8, "variable_messages": True, "flit_width": 3, "packet_length": 8},
+            "flit width must be at least 4 bits, which say how many of 8 packets a message has, not 3",
         ),
         ("cube(2)", {"operators": ()}, "operators must be some of sum, min, max, and, or, xor, not none"),
         ("cube(2)", {"numbers": "float32"}, "numbers must be int8 or int16 or int32 or int64 or uint8 or"),

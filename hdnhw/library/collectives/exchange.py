@@ -16,7 +16,7 @@ from hdnhw.library.collectives.schedules import (
 from hdnhw.library.options import MachineOptions, NetworkLike, PathLike, check_choice, given, spec_of
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar, say
-from hdnhw.spec import EXCHANGE_ORDERS, ExchangeSpec, SpecError
+from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS, ExchangeSpec, SpecError
 
 if TYPE_CHECKING:
     from hdnhw.topology.network import Network
@@ -165,7 +165,7 @@ def _exchange(asked: Asked, order: str) -> Result:
         raise SpecError(f"--at-once is for the schedule network, not for {order}")
     schedule = exchange_schedule(network, order, split=asked.split, all_port=asked.all_port)
     head = {"schedule": order, "split": asked.split}
-    if asked.lengths is not None or asked.trace is not None:
+    if asked.is_unequal:
         return _unequal_exchange(asked, schedule, head)
     return run_schedule(asked, schedule, "exchange", head)
 
@@ -176,6 +176,7 @@ def _unequal_exchange(asked: Asked, schedule: Any, head: Row) -> Result:
     from hdnhw.collectives.executor import execute
 
     words, all_port = _lengths(asked, schedule.network), asked.all_port
+    packets = _packets(asked, words) if asked.on == "rtl" else None
     return run_schedule(
         asked,
         schedule,
@@ -186,7 +187,19 @@ def _unequal_exchange(asked: Asked, schedule: Any, head: Row) -> Result:
             {"delivered": True, "message_words": float(words.mean())},
         ),
         bound=lambda: unequal_bound(schedule.network, words, all_port=all_port),
+        packets=packets,
     )
+
+
+def _packets(asked: Asked, words: Any) -> Any:
+    """Return how many packets the messages of engines have; shape (nodes, nodes)."""
+    length = asked.fabric.packet_length
+    most = MOST_MESSAGE_PACKETS * length
+    if words.max() > most:
+        raise SpecError(
+            f"messages must have at most {most} words on rtl, {MOST_MESSAGE_PACKETS} packets, not {words.max()}"
+        )
+    return -(-words // length)
 
 
 def _lengths(asked: Asked, network: "Network") -> Any:
@@ -197,8 +210,6 @@ def _lengths(asked: Asked, network: "Network") -> Any:
     from hdnhw.traffic.tracefile import read_trace
 
     nodes = network.num_nodes
-    if asked.on == "rtl":
-        raise SpecError("--lengths and --trace are for the schedule and the model; messages of engines are all as long")
     if asked.words is not None:
         raise SpecError("--words is for messages of one length; give --lengths or --trace without it")
     if nodes > MOST_UNEQUAL:
@@ -242,7 +253,7 @@ def _refuse_steps(asked: Asked) -> None:
     given = {
         "--split": asked.split != "destination",
         "--ports": asked.all_port,
-        "--lengths or --trace": asked.lengths is not None or asked.trace is not None,
+        "--lengths or --trace": asked.is_unequal,
         "--steps": asked.steps,
         "--plot": asked.plot is not None,
         "--html": asked.html is not None,

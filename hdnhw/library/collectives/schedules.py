@@ -148,6 +148,11 @@ class Asked:
             raise SpecError(f"background: {error}") from None
 
     @property
+    def is_unequal(self) -> bool:
+        """Whether messages have each a length of its own."""
+        return self.lengths is not None or self.trace is not None
+
+    @property
     def all_port(self) -> bool:
         """Whether a node uses all its ports in a step."""
         return self.ports == "all"
@@ -226,10 +231,12 @@ def run_schedule(
     *,
     count: Count | None = None,
     bound: Callable[[], "Cost"] | None = None,
+    packets: Any = None,
 ) -> Result:
     """Execute a schedule and compare it with its bound and formulas.
 
-    `count` and `bound` are by default those of the operation with equal messages of all nodes, or of the root.
+    `count` and `bound` are by default those of the operation with equal messages of all nodes, or of the root;
+    `packets` says of a total exchange on engines how many the messages have, if they are not equal.
     """
     from hdnhw.collectives.cost import lower_bound
     from hdnhw.collectives.executor import ScheduleError, execute
@@ -258,7 +265,7 @@ def run_schedule(
     if asked.on == "model":
         result |= _on_model(asked, counted)
     if asked.on == "rtl":
-        measured = _on_rtl(asked, schedule, operation)
+        measured = _on_rtl(asked, schedule, operation, packets)
         result |= measured | _shares(measured, least)
     result["seconds"] = round(watch.seconds, 3)
     if asked.steps or asked.outputs.are_asked:
@@ -324,12 +331,15 @@ def bench_of(spec: FabricSpec, endpoints: EndpointSpec) -> Any:
     return point.load().of(emit_fabric(replace(spec, endpoints=endpoints)))
 
 
-def _on_rtl(asked: Asked, schedule: Any, operation: str) -> Row:
-    order: Row = {"order": asked.schedule} if operation == "exchange" else {}
+def _on_rtl(asked: Asked, schedule: Any, operation: str, packets: Any) -> Row:
+    order: Row = {"order": asked.schedule} if asked.op == "exchange" else {}
     if asked.algorithm == "short":
         operation = f"{operation}-short"
-    engines = replace(_engines(asked), operations=(operation,), root=schedule.root or 0, **order)
-    measured: Row = bench_of(asked.fabric, engines).measure(operation, say=say)
+    lengths: Row = {}
+    if packets is not None:
+        operation, lengths = asked.op, {"message_packets": max(1, int(packets.max())), "variable_messages": True}
+    engines = replace(_engines(asked), operations=(operation,), root=schedule.root or 0, **order, **lengths)
+    measured: Row = bench_of(asked.fabric, engines).measure(operation, packets=packets, say=say)
     return measured
 
 
@@ -345,10 +355,13 @@ def _shares(measured: Row, bound: "Cost") -> Row:
 
 
 def _on_engines(asked: Asked) -> Asked:
-    """Refuse what engines cannot do, and let a message be what they send: whole packets."""
+    """Refuse what engines cannot do, and let messages of equal length be what they send: whole packets."""
     engines = _engines(asked)
     packets = engines.message_packets
-    words = packets * replace(asked.fabric, endpoints=engines).packet_length
+    words: int | None = packets * replace(asked.fabric, endpoints=engines).packet_length
+    if asked.is_unequal:
+        words = asked.words
+        refuse(asked, ("message_packets",), "{} is for messages of one length; give --lengths or --trace without it")
     if asked.words not in (None, words):
         whole = "a packet" if packets == 1 else f"{packets} packets"
         raise SpecError(f"words must be those of {whole} on rtl, {words}, not {asked.words}")

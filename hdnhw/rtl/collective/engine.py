@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from hdnhw.machine import Machine
 from hdnhw.rtl.collective.barrier import Barrier, signal_pin
 from hdnhw.rtl.collective.combiner import Combiner
+from hdnhw.rtl.collective.counter import MessageCounter
 from hdnhw.rtl.collective.host import engine_members
 from hdnhw.rtl.collective.lists import BufferLists, BufferPool
 from hdnhw.rtl.collective.receiver import Receiver
@@ -66,7 +67,8 @@ class CollectiveEngine(wiring.Component):
         See :class:`Sequencer`.
     operation : In(stream of operation_shape)
     i : In(stream of flits)
-        The node's own messages, taken after the operation, data flits one after the other. In a total exchange, a
+        The node's own messages, taken after the operation, data flits one after the other; where they are variable,
+        in front of each a flit that says how many packets it has. In a total exchange, a
         reduce-scatter and an all-reduce, and of the root in a scatter, one for each node in ascending order of packed
         addresses; in an all-gather, reduce and gather, and of the root in a broadcast, one; of other nodes none.
     o : Out(stream of result_layout)
@@ -98,11 +100,13 @@ class CollectiveEngine(wiring.Component):
         """Return the cycles of each step by the cost model, if some node has no part in some step.
 
         It would be a step ahead of its neighbors, and the packets that it sends them delay those that they wait for.
+        Variable messages may have no packets, so that a step has its start-up alone.
         """
         program, timing = self.machine.program, self.machine.timing
         if not program.has_gaps:
             return []
-        word = self.machine.endpoint_format.message_packets * timing.packet_length
+        messages = self.machine.endpoint_format
+        word = 0 if messages.variable_messages else messages.message_packets * timing.packet_length
         return [startup_cycles(timing) + words * word for words in program.words_per_step]
 
     def elaborate(self, platform: Any) -> Module:
@@ -116,7 +120,11 @@ class CollectiveEngine(wiring.Component):
         m.submodules.sender = sender = Sender(program, messages, buffers, self.window)
         m.submodules.sequencer = sequencer = Sequencer(program, messages, self._paces())
         connect(m, flipped(self.eject), receiver.eject)
-        connect(m, flipped(self.i), receiver.i)
+        if messages.variable_messages:
+            self._elaborate_lengths(m, receiver, sequencer)
+        else:
+            connect(m, flipped(self.i), receiver.i)
+            m.d.comb += sequencer.loaded.eq(receiver.loaded)
         if messages.operators:
             m.submodules.combiner = combiner = Combiner(program, messages, buffers)
             arrived = self._elaborate_combining(m, combiner, pool, store, receiver, sequencer)
@@ -146,13 +154,24 @@ class CollectiveEngine(wiring.Component):
             sender.parity.eq(sequencer.parity),
             sender.open.eq(sequencer.open),
             sequencer.filled.eq(lists.filled),
-            sequencer.loaded.eq(receiver.loaded),
             sequencer.told.eq(receiver.told),
             sequencer.sorting.eq(sorter.busy | receiver.sort.valid),
             sequencer.giving.eq(sender.giving),
             self.done.eq(sequencer.done),
         ]
         return m
+
+    def _elaborate_lengths(self, m: Module, receiver: Any, sequencer: Any) -> None:
+        """Put what counts the packets of the node's own messages in front of the receiver."""
+        m.submodules.counter = counter = MessageCounter(self.machine.endpoint_format)
+        connect(m, flipped(self.i), counter.i)
+        connect(m, counter.o, receiver.i)
+        m.d.comb += [
+            counter.loads.eq(sequencer.loads),
+            counter.written.eq(receiver.loaded),
+            receiver.ended.eq(counter.ended),
+            sequencer.loaded.eq(counter.ended),
+        ]
 
     def _elaborate_barrier(self, m: Module, sequencer: Any) -> None:
         rounds, registers = self.machine.program.rounds, self.machine.spec.channel_registers

@@ -60,6 +60,9 @@ class Receiver(wiring.Component):
         with that flit on.
     loaded : Out(1)
         High for one cycle with the last flit of each packet of the node's own messages.
+    ended : In(1)
+        Where messages are variable: high for one cycle with the last flit of each of the node's own messages, or where
+        one has no packet.
     claim : Out(ClaimSignature), begun : In(1), operator : In
         Where messages are combined: the message that takes `slot`; whether all own messages of the current operation
         have been written; its operator, of several.
@@ -82,6 +85,8 @@ class Receiver(wiring.Component):
             "loaded": Out(1),
             "told": Out(told_layout(messages)),
         }
+        if messages.variable_messages:
+            members["ended"] = In(1)
         if messages.operators:
             members |= {"claim": Out(ClaimSignature(messages)), "begun": In(1)}
         if messages.operator_width:
@@ -214,6 +219,11 @@ class Receiver(wiring.Component):
         if self._messages.part_width:
             counts["part"] = part = Signal(self._messages.part_width)
             carry = self._elaborate_digit(m, part, self._messages.message_packets, carry)
+            if self._messages.variable_messages:
+                with m.If(self.ended):
+                    m.d.sync += part.eq(0)
+        if self._messages.variable_messages:
+            carry = self.ended
         if self._messages.has_target:
             counts["target"] = target
             for field in reversed(self._layout.fields):

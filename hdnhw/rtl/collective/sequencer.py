@@ -61,7 +61,8 @@ class Sequencer(wiring.Component):
     operator : Out
         Of several, that of the operation.
     loaded : In(1)
-        High for one cycle for each packet of the node's own messages that has been written.
+        High for one cycle for each packet of the node's own messages that has been written; where messages are
+        variable, for each message.
     told : In(told_layout)
         What a packet has said; `send` a cycle before the rest.
     sorting : In(1)
@@ -144,7 +145,7 @@ class Sequencer(wiring.Component):
         return ~left.any()
 
     def _elaborate_operation(self, m: Module, fetch: Signal, consume: Signal, complete: Value) -> None:
-        own, now = Signal(range(self._program.network.num_nodes * self._messages.message_packets + 1)), self._now
+        own, now = Signal(range(self._program.network.num_nodes * self._own_packets + 1)), self._now
         self._asked = Signal.like(self.operation.payload)
         idle, begin, load, send, step, ended, results, giving = at = [
             Signal(init=place == 0, name=f"at_{name}")
@@ -306,9 +307,16 @@ class Sequencer(wiring.Component):
         }
         return number_of(starts, len(self.send))
 
+    @property
+    def _own_packets(self) -> int:
+        """How often it is told of each message that it has been written."""
+        return 1 if self._messages.variable_messages else self._messages.message_packets
+
     def _own_messages(self) -> Value:
-        """Return how many packets the node has of its own in the operation that is asked for."""
-        nodes, packets = self._program.network.num_nodes, self._messages.message_packets
+        """Return how many packets the node has of its own in the operation that is asked for; of messages that are
+        variable, how many messages.
+        """
+        nodes, packets = self._program.network.num_nodes, self._own_packets
         asked = asked_operation(self._asked, self._messages)
         counts: dict[int, Value] = {packets: Const(0), nodes * packets: Const(0)}
         for operation, name in enumerate(self._program.schedules):
