@@ -81,11 +81,14 @@ def _add_options(parser: Parser) -> None:
         "--words",
         type=int,
         metavar="M",
-        help="words, or flits, of a message (default 1; on rtl those of its packets); of an allreduce or scan, of each "
-        "node's vector",
+        help="words, or flits, of a message (default 1; on rtl those of whole packets, one if omitted); of an "
+        "allreduce or scan, of each node's vector",
     )
     parser.add_argument(
-        "--message-packets", type=int, metavar="M", help="on rtl: packets of a message of the engines (default 1)"
+        "--message-packets",
+        type=int,
+        metavar="M",
+        help="on rtl: packets of a message of the engines, in place of --words (default 1)",
     )
     parser.add_argument("--ports", choices=PORTS, default="one", help="ports that a node uses in a step (default one)")
     parser.add_argument(

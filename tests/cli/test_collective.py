@@ -70,6 +70,10 @@ WRONG = {
     "packets of no engines": "collective 'cube(3)' --op allgather --on model --message-packets 2",
     "no packets": "exchange 'cube(3)' --on rtl --message-packets 0",
     "half a message on rtl": "exchange 'cube(3)' --on rtl --message-packets 2 --words 8",
+    "half a block on rtl": "collective 'cube(3)' --op allreduce --on rtl --words 96",
+    "less than a packet on rtl": "collective 'cube(3)' --op reduce --on rtl --words 7",
+    "packets of a scan on rtl": "collective 'cube(3)' --op scan --on rtl --words 16",
+    "packets of a short vector on rtl": "collective 'cube(3)' --op allreduce --algorithm short --on rtl --words 64",
     "packets of a vector": "collective 'cube(1)' --op scan --on rtl --message-packets 2",
     "packets of messages simply routed": "exchange 'cube(1)' --schedule network --on rtl --message-packets 2",
     "packets along trees": "collective 'cube(3)' --op allgather --ports all --trees --message-packets 2",
@@ -262,6 +266,8 @@ def test_engines_and_generators_in_the_verilog(result_of):
         ("--op allreduce --algorithm short --operator xor", "allreduce-short", ("xor",)),
         ("--op allreduce", "allreduce", ("sum",)),
         ("--op allreduce --message-packets 3", "allreduce", ("sum",)),
+        ("--op allreduce --words 96", "allreduce", ("sum",)),
+        ("--op reducescatter --words 24 --message-packets 3", "reducescatter", ("sum",)),
     ],
 )
 def test_engines_are_asked_for_what_the_user_asks_for(monkeypatch, capsys, asked, operation, operators):
@@ -280,9 +286,10 @@ def test_engines_are_asked_for_what_the_user_asks_for(monkeypatch, capsys, asked
     assert result["share"] == round(result["lower_bound_words"] / 64, 4)
     assert result["data_share"] == round(result["lower_bound_words"] / 64 * 7 / 8, 4)
     assert (engines.operations, engines.operators, engines.numbers) == ((operation,), operators, "int16")
-    packets = 3 if "packets" in asked else 1
+    packets = 3 if "packets" in asked or "words" in asked else 1
     assert (engines.message_packets, result["message_words"]) == (packets, 8 * packets)
-    assert result["vector_words"] == (32 if operation == "allreduce" else 8) * packets
+    if operation != "reducescatter":
+        assert result["vector_words"] == (32 if operation == "allreduce" else 8) * packets
 
 
 def test_engines_are_asked_for_unequal_messages(monkeypatch, capsys, tmp_path):

@@ -356,15 +356,6 @@ def _shares(measured: Row, bound: "Cost") -> Row:
 
 def _on_engines(asked: Asked) -> Asked:
     """Refuse what engines cannot do, and let messages of equal length be what they send: whole packets."""
-    engines = _engines(asked)
-    packets = engines.message_packets
-    words: int | None = packets * replace(asked.fabric, endpoints=engines).packet_length
-    if asked.is_unequal:
-        words = asked.words
-        refuse(asked, ("message_packets",), "{} is for messages of one length; give --lengths or --trace without it")
-    if asked.words not in (None, words):
-        whole = "a packet" if packets == 1 else f"{packets} packets"
-        raise SpecError(f"words must be those of {whole} on rtl, {words}, not {asked.words}")
     if asked.all_port:
         raise SpecError("--ports all is for the schedule and the model; engines use one port a step")
     if asked.split != "destination":
@@ -375,7 +366,32 @@ def _on_engines(asked: Asked) -> Asked:
         raise SpecError(f"{asked.op} is for the schedule and the model; engines have none")
     if asked.algorithm not in (None, "short", "long"):
         raise SpecError(f"algorithm must be short or long on rtl, not {asked.algorithm}")
-    return replace(asked, words=words)
+    if asked.is_unequal:
+        refuse(asked, ("message_packets",), "{} is for messages of one length; give --lengths or --trace without it")
+        return asked
+    length = replace(asked.fabric, endpoints=_engines(asked)).packet_length
+    if asked.words is not None:
+        asked = replace(asked, message_packets=_whole_packets(asked, length))
+    return replace(asked, words=_engines(asked).message_packets * length)
+
+
+def _whole_packets(asked: Asked, length: int) -> int:
+    """Return how many packets of engines have the words that are asked for in a message, or in a block of a vector."""
+    assert asked.words is not None
+    if asked.op in REGISTER_OPERATIONS or asked.algorithm == "short":
+        if asked.words != length:
+            raise SpecError(f"words must be those of a packet on rtl, {length}, not {asked.words}")
+        return 1
+    blocks = network_of(asked.spec).num_nodes if asked.op == "allreduce" else 1
+    packets, rest = divmod(asked.words, blocks * length)
+    if rest or packets < 1:
+        of_blocks = f" of {blocks} blocks" * (blocks > 1)
+        raise SpecError(
+            f"words must be a multiple of {blocks * length} on rtl, whole packets{of_blocks}, not {asked.words}"
+        )
+    if asked.message_packets not in (None, packets):
+        raise SpecError(f"message packets must be {packets} for {asked.words} words, not {asked.message_packets}")
+    return packets
 
 
 def _engines(asked: Asked) -> CollectiveSpec:
