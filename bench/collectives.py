@@ -9,7 +9,7 @@ from hdnhw.collectives.operations import operation_schedule
 from hdnhw.model.collective import measure_network_exchange, measure_steps
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import OPERATIONS, FabricSpec, parse
+from hdnhw.spec import MOVING, FabricSpec, parse
 from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import degree_bounds, neighbor_table
 from hdnhw.topology.network import build
@@ -36,7 +36,7 @@ def row(text: str) -> list[str]:
     """Return the cells of a network."""
     network = build(parse(text))
     fabric = FabricSpec(network=network.spec, buffers=BUFFERS)
-    counted = [execute(operation_schedule(network, operation)) for operation in OPERATIONS]
+    counted = [execute(operation_schedule(network, operation)) for operation in MOVING]
     routed = measure_network_exchange(fabric, words=8)
     return [
         f"`{text}`",

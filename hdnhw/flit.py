@@ -355,6 +355,8 @@ class NumberFormat(HeaderFormat):
         Whether engines send packets of another format too: then ``kind``, behind ``dst`` in the head flit, says which.
     variable_messages : bool
         Whether a message may have fewer packets, or none.
+    has_groups : bool
+        Whether nodes join groups: then a host says of its node whether it is a member.
 
     Raises
     ------
@@ -367,6 +369,7 @@ class NumberFormat(HeaderFormat):
     message_packets: int = 1
     has_kind: bool = False
     variable_messages: bool = False
+    has_groups: bool = False
 
     def __post_init__(self) -> None:
         self.check_room("collective engines")
@@ -425,6 +428,7 @@ class MessageFormat(NumberFormat):
     message_packets : int
     has_kind : bool
     variable_messages : bool
+    has_groups : bool
         See :class:`NumberFormat`.
 
     Examples
@@ -444,6 +448,7 @@ class MessageFormat(NumberFormat):
     message_packets: int = 1
     has_kind: bool = False
     variable_messages: bool = False
+    has_groups: bool = False
 
     @cached_property
     def header_fields(self) -> dict[str, int]:
@@ -453,13 +458,14 @@ class MessageFormat(NumberFormat):
         addresses; ``part`` is the number of the packet within its message, of several; ``send`` is the number of the
         send; ``parity`` that of the operations that the sender has ended; ``ready`` says that the sender has begun the
         step and takes all that is for it; ``last`` that nothing more comes by this send; ``holds`` that there is
-        something of a message; ``operator`` is the place of its operator, of several.
+        something of a message; ``operator`` is the place of its operator, of several; ``member`` says in a join that
+        the sender is a member, or has heard of one.
         """
         width = self.flits.address_width
         fields = {"dst": width, "kind": int(self.has_kind)}
         fields |= {"source": width, "target": width if self.has_target else 0, "part": self.part_width}
         fields |= {"send": max(1, (self.num_sends - 1).bit_length()), "parity": 1, "ready": 1, "last": 1, "holds": 1}
-        fields["operator"] = self.operator_width
+        fields |= {"operator": self.operator_width, "member": int(self.has_groups)}
         return {name: bits for name, bits in fields.items() if bits}
 
 
@@ -514,6 +520,7 @@ class JointFormat(NumberFormat):
         By the value of ``kind``; of several, each has it.
     message_packets : int
     variable_messages : bool
+    has_groups : bool
         Of the part that moves messages, see :class:`NumberFormat`.
 
     Raises
@@ -536,6 +543,7 @@ class JointFormat(NumberFormat):
     parts: tuple[NumberFormat, ...]
     message_packets: int = 1
     variable_messages: bool = False
+    has_groups: bool = False
 
     def __post_init__(self) -> None:
         if self.header_width > self.flits.flit_width:

@@ -31,6 +31,7 @@ from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.valiant import fabric_plan
 from hdnhw.spec import (
     BARRIER,
+    JOIN,
     AxiMemorySpec,
     AxiStreamSpec,
     CollectiveSpec,
@@ -291,12 +292,14 @@ def _collective_format(machine: Machine, endpoints: CollectiveSpec) -> HeaderFor
     }
     if endpoints.is_joint:
         parts = tuple(part.endpoint_format for part in machine.parts)
+        sizes["has_groups"] = JOIN in endpoints.operations
         return JointFormat(machine.flits, **numbers, parts=parts, **sizes)
     numbers["has_kind"] = machine.shares_packets
     if machine.in_registers:
         return RegisterFormat(machine.flits, machine.register_program.packets, **numbers)
     program = machine.program
     numbers |= {"operators": endpoints.operators if program.combines else ()}
+    sizes["has_groups"] = program.has_groups
     return MessageFormat(machine.flits, len(program.sends), program.reads_target, **numbers, **sizes)
 
 

@@ -1,19 +1,22 @@
 """Collective operations on the engines of an emitted fabric: the case, its run under cocotb, and the verdict."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.collectives.backwards import multicast_schedule
 from hdnhw.collectives.barrier import barrier_cycles
 from hdnhw.collectives.choices import COMBINING
 from hdnhw.collectives.executor import execute, sources_of
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.program import messages_of
+from hdnhw.collectives.schedule import Schedule
 from hdnhw.flit import NumberFormat
 from hdnhw.flow.tools import ToolError
 from hdnhw.machine import Machine
@@ -24,7 +27,7 @@ from hdnhw.sim.collective_harness import FLITS, MOST_OPERATIONS, collective_harn
 from hdnhw.sim.runner import Bench, reset_environment
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
-from hdnhw.spec import BARRIER, CollectiveSpec
+from hdnhw.spec import BARRIER, JOIN, MULTICAST, CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
 from hdnhw.verilog.fabric import EmittedFabric
 
@@ -83,7 +86,8 @@ class OperationVerdict:
         Steps, nodes and ports by which other packets went out than by the executor's count, and packets that say that
         they are of another operation's step.
     cycles : int
-        From the last flit of a node's own messages to the last node's end.
+        From the last flit of a node's own messages, or where there are none from the last node's asking, to the last
+        node's end.
     """
 
     operation: str
@@ -154,6 +158,8 @@ class CollectiveCase:
     operations : sequence of str
     operators : sequence of str
         Of each operation, how it combines messages; of all the first one that the engines have if empty.
+    members : sequence of collection of int
+        Of each operation, the nodes that are members from there on if it is a join; if empty, drawn by `seed`.
     stall : int
         How often, of 256 cycles, the host of an odd node offers no flit or takes none.
     pause : int
@@ -171,6 +177,7 @@ class CollectiveCase:
 
     operations: Sequence[str]
     operators: Sequence[str] = ()
+    members: Sequence[Collection[int]] = ()
     stall: int = 0
     pause: int = 0
     ahead: bool = False
@@ -257,16 +264,45 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             result["cost_cycles"] = len(sent) * result["startup_cycles"] + words
         return result
 
+    def measure_multicast(
+        self, group: Collection[int], *, say: Callable[[str], None] = lambda _: None
+    ) -> dict[str, Any]:
+        """Let a group join, and bring it a message; return what ``collective --op multicast --on rtl`` prints.
+
+        Returns
+        -------
+        dict
+            What :meth:`measure` returns of the multicast, with the mismatches of both, and before its cycles those of
+            the join: ``join_cycles`` and ``join_cost_cycles``.
+        """
+        say(f"{JOIN}, {MULTICAST}: {self.network.num_nodes} engines in the emitted Verilog ...")
+        try:
+            join, verdict = self.run_case(CollectiveCase([JOIN, MULTICAST], members=[group, ()])).verdict.operations
+        except ToolError as error:
+            return {"delivered": False, "error": str(error)}
+        assert isinstance(join, OperationVerdict)
+        assert isinstance(verdict, OperationVerdict)
+        measured = asdict(verdict)
+        for name in ("wrong", "send_mismatches"):
+            measured[name] += getattr(join, name)
+        before = {"join_cycles": join.cycles, "join_cost_cycles": self.costs(JOIN)["cost_cycles"]}
+        sizes = {"packet_length": self.machine.spec.packet_length}
+        sizes["data_flits"] = self.part_of(MULTICAST).machine.endpoint_format.payload_flits
+        passed = join.passed and verdict.passed
+        return {"delivered": passed, **measured, **before} | sizes | self.costs(MULTICAST)
+
     def costs(self, operation: str) -> dict[str, Any]:
         """Return what the cost model says of an operation, of messages of equal length."""
-        cost, startup = self.program.cost_of(operation), startup_cycles(self.machine.timing)
+        startup = startup_cycles(self.machine.timing)
         most, endpoints = self.machine.endpoint_format.message_packets, self.fabric.manifest["endpoints"]
         return {
             "message_packets": most,
             "message_buffers": endpoints.get("messages", endpoints)["message_buffers"],
             "startup_cycles": startup,
             "word_cycles": 1,
-            "cost_cycles": cost.startups * startup + cost.words * most * self.machine.spec.packet_length,
+            "cost_cycles": sum(
+                startup + sent * self.machine.spec.packet_length for sent in self.program.packets_of(operation, most)
+            ),
         }
 
     def measure_barriers(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
@@ -353,12 +389,16 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         return np.argsort(np.argsort([self.address.of_node(node) for node in nodes]))
 
     def _own_messages(self, case: CollectiveCase, place: int) -> dict[int, list[int]]:
-        """Return the flits that those nodes offer which have messages."""
+        """Return the flits that those nodes offer which have messages.
+
+        In front of a variable message of the most packets stands that number or a greater one.
+        """
         operation, messages, width = case.operations[place], self.machine.endpoint_format, self.machine.spec.flit_width
         if operation == BARRIER:
             return {}
         root, data, packets = self.program.source_of(operation), self.data_of(place, operation), None
         result: dict[int, list[int]] = {}
+        rng = random.Random(f"{case.seed} {place}")
         order = np.argsort(self._columns)
         if messages.variable_messages:
             packets = self.packets_of(case, place)[:, order]
@@ -369,8 +409,11 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
                 cut = _cut(word, self._message_bits // width, width)
                 if packets is None:
                     flits += cut
-                else:
-                    flits += [int(packets[node, column]), *cut[: packets[node, column] * messages.payload_flits]]
+                    continue
+                count = int(packets[node, column])
+                is_most = count == messages.message_packets
+                said = max(count, 1 << rng.randrange(width)) if is_most else count
+                flits += [said, *cut[: count * messages.payload_flits]]
         return result
 
     def write(self, case: CollectiveCase, folder: Path) -> dict[str, Any]:
@@ -390,7 +433,9 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         write_columns(
             folder,
             flits=flits or [0],
-            operations=[self._asked(case, place) for place in range(len(case.operations))],
+            operations=[
+                self._asked(case, place, node) for place in range(len(case.operations)) for node in range(nodes)
+            ],
             first=first,
             pause=[rng.randint(0, case.pause) for _ in range(nodes * len(case.operations))],
             seeds=terminal_seeds(nodes, case.seed),
@@ -414,14 +459,32 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             return case.operators[place]
         return next(iter(self.machine.endpoint_format.operators), "")
 
-    def _asked(self, case: CollectiveCase, place: int) -> int:
-        """Return what a host asks for: an operation and, above it, an operator."""
+    def _members(self, case: CollectiveCase, place: int) -> Collection[int]:
+        """Return the members in a join; drawn ones are any number of nodes, none and all as likely as others."""
+        if case.members:
+            return case.members[place]
+        rng, nodes = random.Random(f"members {case.seed} {place}"), self.network.num_nodes
+        return rng.sample(range(nodes), rng.randint(0, nodes))
+
+    def group_of(self, case: CollectiveCase, place: int) -> Collection[int]:
+        """Return the group to which a multicast at a place of a case goes: that of the last join before it."""
+        joins = [before for before, name in enumerate(case.operations[:place]) if name == JOIN]
+        return self._members(case, joins[-1]) if joins else ()
+
+    def _asked(self, case: CollectiveCase, place: int, node: int) -> int:
+        """Return what a host asks for: an operation, above it an operator, and above that whether it is a member.
+
+        That is said in a join alone; what is said elsewhere must not matter.
+        """
         names = list(self.machine.operations)
         messages: NumberFormat = self.machine.endpoint_format
-        number = names.index(case.operations[place])
-        if not messages.operator_width:
-            return number
-        return number | messages.operators.index(self._operator(case, place)) << index_width(len(names))
+        number, width = names.index(case.operations[place]), index_width(len(names))
+        if messages.operator_width:
+            number |= messages.operators.index(self._operator(case, place)) << width
+        if messages.has_groups:
+            says = node in self._members(case, place) if case.operations[place] == JOIN else (node + place) % 2
+            number |= int(says) << width + messages.operator_width
+        return number
 
     def check(self, case: CollectiveCase, folder: Path) -> CollectiveVerdict:
         """See :meth:`Bench.check`."""
@@ -434,6 +497,9 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
                 continue
             part = self.part_of(operation)
             due = part._due(operation, part.data_of(place, operation), self._operator(case, place))
+            group = self.group_of(case, place)
+            if operation == MULTICAST:
+                due = [messages if node in group else {} for node, messages in enumerate(due)]
             count = sum(map(len, due))
             of_place = [row[1:] for row in results if int(row[0]) == place]
             packets = part.packets_of(case, place)
@@ -442,15 +508,14 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             of_place = [row for row in sends if self._place_of(case, row) == place]
             own = [row for row in of_place if self._sender_of(int(row[3], 16)) is part]
             parity = len(part._before(case, place)) % 2
-            mismatches = part._check_sends(operation, part._sent(operation, packets), parity, own)
+            mismatches = part._check_sends(operation, part._sent(operation, packets, group), parity, own)
             mismatches += len(of_place) - len(own)
             cycle = {
                 what: max((int(row[3]) for row in events if row[0] == what and int(row[1]) == place), default=0)
-                for what in ("loaded", "done")
+                for what in ("asked", "loaded", "done")
             }
-            verdicts.append(
-                OperationVerdict(operation, count, lost, wrong, mismatches, cycle["done"] - cycle["loaded"])
-            )
+            cycles = cycle["done"] - (cycle["loaded"] or cycle["asked"])
+            verdicts.append(OperationVerdict(operation, count, lost, wrong, mismatches, cycles))
         return CollectiveVerdict(tuple(verdicts))
 
     def _check_barrier(self, place: int, events: list[list[str]], sends: list[list[str]]) -> BarrierVerdict:
@@ -472,12 +537,12 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         )
 
     def _due(self, operation: str, messages: npt.NDArray[np.object_], operator: str) -> list[dict[int, int]]:
-        """Return for each node the data that it must get, by source."""
+        """Return for each node the data that it must get, by source; in a multicast as if all were members."""
         nodes, source = self.network.num_nodes, self.program.source_of(operation)
         sources = range(nodes) if source is None else [source]
         place = self._columns if messages.shape[1] > 1 else np.zeros(nodes, int)
         first = self.program.schedules[operation][0]
-        targets = [first.root] if first.to_root and first.root is not None else range(nodes)
+        targets = [first.root] if first.to_root and first.root is not None else range(nodes if operation != JOIN else 0)
         if operation not in COMBINING:
             return [
                 {source: messages[source][place[node]] for source in sources} if node in targets else {}
@@ -536,14 +601,26 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             return before[-1]
         return place
 
+    @cached_property
+    def _multicast(self) -> Schedule:
+        """The schedule of a multicast whose messages have lists of their destinations."""
+        return multicast_schedule(self.network, self.program.root_of(MULTICAST))
+
     def _sent_in(self, operation: str) -> npt.NDArray[np.int64]:
         """Return what the executor has counted of messages of equal length, shape (steps, nodes, ports)."""
         return np.asarray(self.program.sent_in(operation) * self.machine.endpoint_format.message_packets)
 
-    def _sent(self, operation: str, packets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return what the executor counts of messages of so many packets, shape (steps, nodes, ports)."""
+    def _sent(
+        self, operation: str, packets: npt.NDArray[np.int64], group: Collection[int] = ()
+    ) -> npt.NDArray[np.int64]:
+        """Return what the executor counts of messages of so many packets, shape (steps, nodes, ports); of a multicast
+        those for a group.
+        """
         most: int = self.machine.endpoint_format.message_packets
-        if (packets == most).all():
+        if operation == MULTICAST:
+            root = self.program.root_of(MULTICAST)
+            return np.asarray(execute(self._multicast, targets=list(group)).sent * packets[root, root])
+        if operation == JOIN or (packets == most).all():
             return self._sent_in(operation)
         counted = []
         for schedule in self.program.schedules[operation]:

@@ -33,7 +33,7 @@ module bench (
   localparam integer MOST = {most};
 
   reg [WIDTH-1:0] flits [0:FLITS-1];
-  reg [31:0] operations [0:MOST-1];
+  reg [31:0] operations [0:MOST*NODES-1];
   reg [31:0] first [0:MOST*NODES];
   reg [31:0] pause [0:MOST*NODES-1];
   reg [31:0] seeds [0:NODES-1];
@@ -85,7 +85,7 @@ module bench (
     if (!$value$plusargs("early=%d", early)) $finish;
     if (!$value$plusargs("total=%d", total)) $finish;
     $readmemh("flits.hex", flits, 0, total - 1);
-    $readmemh("operations.hex", operations, 0, count - 1);
+    $readmemh("operations.hex", operations, 0, count * NODES - 1);
     $readmemh("first.hex", first, 0, count * NODES);
     $readmemh("pause.hex", pause, 0, count * NODES - 1);
     $readmemh("seeds.hex", seeds, 0, NODES - 1);
@@ -162,7 +162,7 @@ module bench (
         if (taken[n] == current[n] && waits[n] != 0) waits[n] = waits[n] - 1;
         asks = taken[n] < count && (taken[n] == current[n] || ahead != 0) && waits[n] == 0;
         operation_valid[n] <= asks;
-        operation_payload[n] <= asks ? operations[taken[n]] : state[n];
+        operation_payload[n] <= asks ? operations[taken[n] * NODES + n] : state[n];
         offers = offered[n] < count && (offered[n] < taken[n] || early != 0)
           && pointer[n] < first[offered[n] * NODES + n + 1]
           && ((message_valid[n] && !message_ready[n]) || (n % 2 == 0 || {{24'b0, state[n][7:0]}} >= stall));

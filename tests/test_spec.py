@@ -311,12 +311,12 @@ REFUSED_CALLS = [
     (
         lambda: CollectiveSpec(operations=("scatter", "repeat")),
         "operations must be some of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
-        "barrier, allreduce-short, scan, exscan, not 'scatter', 'repeat'",
+        "join, multicast, barrier, allreduce-short, scan, exscan, not 'scatter', 'repeat'",
     ),
     (
         lambda: CollectiveSpec(operations=()),
         "operations must be some of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
-        "barrier, allreduce-short, scan, exscan, not none",
+        "join, multicast, barrier, allreduce-short, scan, exscan, not none",
     ),
     (lambda: CollectiveSpec(order="fast"), "order must be paper or cluster-first, not 'fast'"),
     (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),

@@ -1,6 +1,7 @@
 """Compile the conditions of a schedule to machine code: one function of the send and three packed addresses."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.rules.circuit import Term
@@ -21,6 +22,7 @@ _FORMATS = FORMATS | {
 """Without branches: conditions of many gates compile three times as fast, and run no slower."""
 
 
+@lru_cache(maxsize=4)
 def compile_sends(schedule: Schedule) -> Callable[[int, int, int, int], int]:
     """Return a compiled ``sends(number, own, src, dst)``: whether a node sends a message, all addresses packed.
 

@@ -1,12 +1,14 @@
 """The schedule of an operation by its name."""
 
+from dataclasses import replace
+
 from hdnhw.collectives.backwards import backwards, multicast_schedule
 from hdnhw.collectives.combining import Phases
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.scatter import scatter_schedule
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
-from hdnhw.spec import EXCHANGE_ORDERS
+from hdnhw.spec import EXCHANGE_ORDERS, JOIN, MULTICAST
 from hdnhw.topology.network import Network
 
 __all__ = ["BACKWARDS", "allreduce_phases", "operation_phases", "operation_schedule"]
@@ -53,7 +55,14 @@ def operation_schedule(
 def operation_phases(
     network: Network, operation: str, *, root: int = 0, order: str = EXCHANGE_ORDERS[1]
 ) -> tuple[Schedule, ...]:
-    """Return the schedules of one of :data:`hdnhw.spec.OPERATIONS`, which run one after the other."""
+    """Return the schedules of one of :data:`hdnhw.spec.OPERATIONS`, which run one after the other.
+
+    A multicast is a broadcast whose sends the members of a group choose, and a join is that read backwards: no message
+    moves in it, but every node tells the one that would send to it of members.
+    """
     if operation == "allreduce":
         return allreduce_phases(network).schedules
+    if operation in (JOIN, MULTICAST):
+        forwards = replace(broadcast_schedule(network, root), name=MULTICAST)
+        return (replace(backwards(forwards, JOIN), combines=False, to_root=False) if operation == JOIN else forwards,)
     return (operation_schedule(network, operation, root=root, order=order),)

@@ -18,7 +18,7 @@ from hdnhw.collectives.lead import Pairs, check_lead
 from hdnhw.collectives.operations import operation_phases
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.rules.circuit import Term
-from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
+from hdnhw.spec import BARRIER, JOIN, MULTICAST, CollectiveSpec, SpecError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
@@ -150,6 +150,22 @@ class Program:
         return any(schedule.combines for schedule in self.phases)
 
     @property
+    def has_groups(self) -> bool:
+        """Whether nodes join groups, to which a multicast brings a message."""
+        return JOIN in self.schedules
+
+    @cached_property
+    def told_by(self) -> tuple[int, ...]:
+        """For each send of the multicast, the number of the join's send over the same edges the other way.
+
+        By that one the node behind the link says, in the mirrored step, whether there is a member.
+        """
+        join, multicast = (self.numbers_of(self.operations.index(name)) for name in (JOIN, MULTICAST))
+        mirror = self.sends[join[-1]].step + self.sends[multicast[0]].step
+        sends = {(self.sends[number].step, self.sends[number].link.name): number for number in join}
+        return tuple(sends[mirror - self.sends[number].step, self.sends[number].link.back] for number in multicast)
+
+    @property
     def phases(self) -> list[Schedule]:
         """The schedules of all operations in their order."""
         return [schedule for phases in self.schedules.values() for schedule in phases]
@@ -177,6 +193,11 @@ class Program:
         """The most messages that a node sends, for each step of the program."""
         executions = (execution for operation in self.schedules for execution in self.executions[operation])
         return tuple(words for execution in executions for words in execution.words_per_step)
+
+    def packets_of(self, operation: str, message_packets: int = 1) -> tuple[int, ...]:
+        """Return the most packets that a node sends, for each step of an operation; in a join each has an empty one."""
+        words = (most for execution in self.executions[operation] for most in execution.words_per_step)
+        return tuple(1 if operation == JOIN else most * message_packets for most in words)
 
     @property
     def has_gaps(self) -> bool:
@@ -218,9 +239,11 @@ class Program:
         -----
         Two nodes that send to each other do so in place: either has at most what it holds before or after the step.
         Where a node receives from another than it sends to, nothing says which is faster: it must hold what it has
-        before the step and all that it gets in it. What is combined needs no buffer but the one that it comes into.
+        before the step and all that it gets in it. What is combined needs no buffer but the one that it comes into. Of
+        a join nothing comes that is held.
         """
-        return max(map(self._held, self.schedules)) * message_packets + window * len(self.links)
+        links = {send.link for send in self.sends if self.operations[send.operation] != JOIN}
+        return max(map(self._held, self.schedules)) * message_packets + window * len(links)
 
     def _held(self, operation: str) -> int:
         """Return the most messages that a node holds while an operation runs."""
@@ -266,7 +289,9 @@ def _span(chosen: Iterable[bool]) -> range:
 
 
 def messages_of(operation: str, nodes: int) -> int:
-    """Return how many messages a node, or the only source, has of its own: one for each node, or one."""
+    """Return how many messages a node, or the only source, has of its own: one a node, one, or in a join none."""
+    if operation == JOIN:
+        return 0
     return nodes if operation in ("scatter", "exchange", "reducescatter", "allreduce") else 1
 
 
@@ -287,12 +312,20 @@ def make_program(network: Network, spec: CollectiveSpec) -> Program:
         for operation in spec.operations
         if operation != BARRIER
     }
-    executions = {name: tuple(map(execute, phases)) for name, phases in schedules.items()}
+    executions = {
+        name: tuple(map(_without_messages if name == JOIN else execute, phases)) for name, phases in schedules.items()
+    }
     rounds = barrier_rounds(network) if BARRIER in spec.operations else 0
     program = Program(network, schedules, executions, rounds)
     packets = {name: list(_packets(program, operation)) for operation, name in enumerate(schedules)}
     check_lead(packets, network.num_nodes)
     return program
+
+
+def _without_messages(schedule: Schedule) -> Execution:
+    """Return what is counted of a schedule in which no message moves."""
+    table = neighbor_table(schedule.network)
+    return Execution(np.zeros((len(schedule.steps), *table.shape), np.int64), table, 0, 0, all_port=False)
 
 
 def _partners(sent: Integers, neighbors: Nodes) -> Nodes | None:

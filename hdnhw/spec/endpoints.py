@@ -13,8 +13,10 @@ __all__ = [
     "ENGINE_OPERATIONS",
     "EXCHANGE_ORDERS",
     "INTEGERS",
+    "JOIN",
     "MOST_MESSAGE_PACKETS",
     "MOVING",
+    "MULTICAST",
     "OPERATIONS",
     "OPERATORS",
     "REGISTER_OPERATIONS",
@@ -29,8 +31,11 @@ __all__ = [
 MOVING = ("broadcast", "scatter", "allgather", "exchange")
 """Collective operations that move messages from where they are; what engines run if nothing is said."""
 
-OPERATIONS = (*MOVING, "reduce", "reducescatter", "gather", "allreduce")
-"""Collective operations that move messages by a schedule."""
+JOIN, MULTICAST = "join", "multicast"
+"""Of the first one each node says whether it is a member of the group that the second one brings a message to."""
+
+OPERATIONS = (*MOVING, "reduce", "reducescatter", "gather", "allreduce", JOIN, MULTICAST)
+"""Collective operations that go by a schedule of messages."""
 
 BARRIER = "barrier"
 """The operation that ends at no node before all have begun it."""
@@ -183,9 +188,10 @@ class CollectiveSpec(EndpointSpec):
     ----------
     operations : tuple of str
         Those of :data:`ENGINE_OPERATIONS`, and behind them of :data:`REGISTER_OPERATIONS`, that an engine can run, in
-        their order there; some other than a barrier.
+        their order there; some other than a barrier. A join and a multicast come together.
     root : int
-        Node number of the only source of a broadcast or scatter, and of the only destination of a reduce or gather.
+        Node number of the only source of a broadcast, multicast or scatter, and of the only destination of a reduce or
+        gather.
     order : str
         One of :data:`EXCHANGE_ORDERS`.
     operators : tuple of str
@@ -210,7 +216,7 @@ class CollectiveSpec(EndpointSpec):
             choices=(*ENGINE_OPERATIONS, *REGISTER_OPERATIONS),
         ),
     )
-    root: int = option(0, Node(help="root of their broadcast, scatter, reduce and gather", metavar="NODE"))
+    root: int = option(0, Node(help="root of their broadcast, multicast, scatter, reduce and gather", metavar="NODE"))
     order: str = option(EXCHANGE_ORDERS[1], Choice(help="schedule of their total exchange", choices=EXCHANGE_ORDERS))
     operators: tuple[str, ...] = option(
         OPERATORS[:1], Names(help="how their reductions combine numbers, or all", metavar="OP,...", choices=OPERATORS)
@@ -232,6 +238,10 @@ class CollectiveSpec(EndpointSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not {JOIN, MULTICAST}.isdisjoint(self.operations):
+            asked = {*self.operations, JOIN, MULTICAST}
+            both = tuple(name for name in (*ENGINE_OPERATIONS, *REGISTER_OPERATIONS) if name in asked)
+            object.__setattr__(self, "operations", both)
         if self.operations == (BARRIER,):
             raise SpecError(
                 f"operations must have one that sends packets beside {BARRIER}: without packets an engine has nothing "

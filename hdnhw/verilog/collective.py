@@ -122,9 +122,17 @@ def _ports(messages: NumberFormat, operations: int) -> dict[str, Any]:
 
 
 def _operation(messages: NumberFormat, operations: int) -> dict[str, Any]:
-    """Return the payload by which a host asks for an operation, and for one of several operators."""
+    """Return the payload by which a host asks for an operation, and for one of several operators, and by which it says
+    in a join whether its node is a member.
+    """
     width, operator = index_width(operations), messages.operator_width
-    if not operator:
-        return {"width": width, "meaning": "place in `operations`"}
-    fields = {"operation": {"offset": 0, "width": width}, "operator": {"offset": width, "width": operator}}
-    return {"width": width + operator, "meaning": "places in `operations` and `operators`", "fields": fields}
+    fields = {"operation": {"offset": 0, "width": width}}
+    meaning = "place in `operations`"
+    if operator:
+        fields["operator"], meaning = {"offset": width, "width": operator}, "places in `operations` and `operators`"
+    if messages.has_groups:
+        fields["member"] = {"offset": width + operator, "width": 1}
+        meaning += "; of a join, whether the node is a member"
+    if len(fields) == 1:
+        return {"width": width, "meaning": meaning}
+    return {"width": sum(field["width"] for field in fields.values()), "meaning": meaning, "fields": fields}

@@ -24,7 +24,8 @@ WRONG = {
     "no targets": "collective 'cube(3)' --op multicast",
     "a target twice": "collective 'cube(3)' --op multicast --targets 1 1",
     "targets of a broadcast": "collective 'cube(3)' --op broadcast --targets 1",
-    "a multicast on rtl": "collective 'cube(3)' --op multicast --targets 1 --on rtl",
+    "a join without a multicast": "collective 'cube(3)' --op join --on rtl",
+    "half a packet of a multicast on rtl": "collective 'cube(3)' --op multicast --targets 1 --words 4 --on rtl",
     "floats on rtl": "collective 'cube(1)' --op scan --numbers float32 --on rtl",
     "lengths and words": "exchange 'cube(3)' --lengths 3 --words 2",
     "lengths and words on rtl": "exchange 'cube(3)' --lengths 3 --words 8 --on rtl",
@@ -312,6 +313,23 @@ def test_engines_are_asked_for_unequal_messages(monkeypatch, capsys, tmp_path):
     assert packets.tolist() == [[0, 3, 0, 0], [0, 0, 0, 0], [0, 0, 0, 2], [1, 0, 0, 0]]
     result = json.loads(capsys.readouterr().out)
     assert result["share"] == round(result["lower_bound_words"] / 640, 4)
+
+
+def test_engines_let_the_targets_of_a_multicast_join(monkeypatch, capsys):
+    built, groups = [], []
+
+    class Bench:
+        def measure_multicast(self, group, **_):
+            groups.append(group)
+            return {"delivered": True, "cycles": 64, "join_cycles": 65, "packet_length": 8, "data_flits": 7}
+
+    place = "hdnhw.library.collectives.schedules.bench_of"
+    monkeypatch.setattr(place, lambda _, engines: built.append(engines) or Bench())
+    line = "collective rdn(cube(1),1) --op multicast --root 1.0/1 --targets 3 1.1/0 --on rtl --json"
+    assert main(line.split()) == 0
+    result, (engines,) = json.loads(capsys.readouterr().out), built
+    assert (groups, engines.operations, engines.root) == ([[3, 6]], ("join", "multicast"), 5)
+    assert (result["targets"], result["words"], result["join_cycles"]) == (2, result["nonempty_startups"] * 8, 65)
 
 
 def test_engines_with_a_barrier_are_asked_for_it(monkeypatch, capsys):

@@ -38,7 +38,10 @@ def test_tools_have_nothing_to_say_of_engines_that_combine(complaints, tmp_path)
     assert complaints(sources, "fabric_collective") == []
     endpoints = fabric.manifest["endpoints"]
     assert (endpoints["operators"], endpoints["numbers"]) == (list(OPERATORS), "int16")
-    assert endpoints["ports"]["operation_N_payload"]["fields"]["operator"] == {"offset": 2, "width": 3}
+    assert endpoints["ports"]["operation_N_payload"]["fields"]["operator"] == {"offset": 3, "width": 3}
+    assert endpoints["ports"]["operation_N_payload"]["fields"]["member"] == {"offset": 6, "width": 1}
+    assert endpoints["ports"]["operation_N_payload"]["width"] == 7
+    assert endpoints["packet"]["header"]["member"]["width"] == 1
     assert endpoints["packet"]["header"]["operator"]["width"] == 3
     assert endpoints["packet"]["data_flits"] == 1
     # Four blocks of its own, of three packets, and none for those of others; four results in the end.
@@ -88,6 +91,15 @@ def test_manifest_is_the_file(fabric):
     assert "message_packets" not in endpoints, "a message is a packet"
     # Of six messages two come in each step on a ring, perhaps before two have gone.
     assert endpoints["message_buffers"] == 6 + 2 + 3 * endpoints["window"]
+
+
+def test_where_a_host_says_that_its_node_is_a_member(fabric):
+    """Without operators above the operation; engines that have no groups have no place for it."""
+    payload = emit_fabric(spec_of("cube(2)", operations=("exchange", "join"))).manifest["endpoints"]["ports"]
+    fields = {"operation": {"offset": 0, "width": 2}, "member": {"offset": 2, "width": 1}}
+    assert (payload["operation_N_payload"]["fields"], payload["operation_N_payload"]["width"]) == (fields, 3)
+    assert "fields" not in fabric.manifest["endpoints"]["ports"]["operation_N_payload"]
+    assert "member" not in fabric.manifest["endpoints"]["packet"]["header"]
 
 
 def test_engines_are_one_module_for_all_nodes(fabric):

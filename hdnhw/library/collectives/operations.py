@@ -1,6 +1,7 @@
 """Collective operations but the total exchange."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from hdnhw.collectives.choices import COLLECTIVES, COMBINING, ROOTED
@@ -223,7 +224,7 @@ def _multicast(asked: Asked, network: "Network", root: int) -> Result:
         raise SpecError("targets must be distinct nodes")
     schedule = operation_schedule(network, "multicast", root=root, all_port=asked.all_port)
     return run_schedule(
-        asked,
+        replace(asked, targets=targets),
         schedule,
         "multicast",
         {"op": "multicast", "root": root, "targets": len(targets)},

@@ -22,6 +22,7 @@ from hdnhw.library.result import Result
 from hdnhw.progress import Progress, ProgressBar, say
 from hdnhw.spec import (
     ENGINE_OPERATIONS,
+    MULTICAST,
     REGISTER_OPERATIONS,
     CollectiveSpec,
     EndpointSpec,
@@ -339,7 +340,12 @@ def _on_rtl(asked: Asked, schedule: Any, operation: str, packets: Any) -> Row:
     if packets is not None:
         operation, lengths = asked.op, {"message_packets": max(1, int(packets.max())), "variable_messages": True}
     engines = replace(_engines(asked), operations=(operation,), root=schedule.root or 0, **order, **lengths)
-    measured: Row = bench_of(asked.fabric, engines).measure(operation, packets=packets, say=say)
+    bench = bench_of(asked.fabric, engines)
+    measured: Row
+    if operation == MULTICAST:
+        measured = bench.measure_multicast(asked.targets, say=say)
+    else:
+        measured = bench.measure(operation, packets=packets, say=say)
     return measured
 
 

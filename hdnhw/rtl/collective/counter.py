@@ -51,17 +51,18 @@ class MessageCounter(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         most = self._messages.message_packets
-        left, counts = Signal(self._messages.count_width), Signal()
+        left, counts, takes = Signal(self._messages.count_width), Signal(), Signal()
         said = self.i.payload[: len(left)]
         too_many = ~below(self.i.payload, most + 1)
         m.d.comb += [
             counts.eq(self.loads & ~left.any()),
+            takes.eq(counts & self.i.valid),
             self.o.valid.eq(self.i.valid & left.any()),
             self.o.payload.eq(self.i.payload),
             self.i.ready.eq(Mux(left.any(), self.o.ready, counts)),
-            self.ended.eq((self.written & equals(left, 1)) | (counts & self.i.valid & ~self.i.payload.any())),
+            self.ended.eq((self.written & equals(left, 1)) | (takes & ~self.i.payload.any())),
         ]
-        with m.If(counts & self.i.valid):
+        with m.If(takes):
             m.d.sync += left.eq(Mux(too_many, most, said))
         with m.Elif(self.written):
             m.d.sync += left.eq(left - 1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -10,6 +10,7 @@ from hdnhw.machine import Machine
 from hdnhw.rtl.collective.barrier import Barrier, signal_pin
 from hdnhw.rtl.collective.combiner import Combiner
 from hdnhw.rtl.collective.counter import MessageCounter
+from hdnhw.rtl.collective.group import Group
 from hdnhw.rtl.collective.host import engine_members
 from hdnhw.rtl.collective.lists import BufferLists, BufferPool
 from hdnhw.rtl.collective.receiver import Receiver
@@ -70,7 +71,8 @@ class CollectiveEngine(wiring.Component):
         The node's own messages, taken after the operation, data flits one after the other; where they are variable,
         in front of each a flit that says how many packets it has. In a total exchange, a
         reduce-scatter and an all-reduce, and of the root in a scatter, one for each node in ascending order of packed
-        addresses; in an all-gather, reduce and gather, and of the root in a broadcast, one; of other nodes none.
+        addresses; in an all-gather, reduce and gather, and of the root in a broadcast and multicast, one; of other
+        nodes, and in a join, none.
     o : Out(stream of result_layout)
         The packets that the operation brings to the node, with the packed addresses of their sources and their numbers
         within their messages, in any order; the source of what has been combined is the node where it was complete.
@@ -106,8 +108,9 @@ class CollectiveEngine(wiring.Component):
         if not program.has_gaps:
             return []
         messages = self.machine.endpoint_format
-        word = 0 if messages.variable_messages else messages.message_packets * timing.packet_length
-        return [startup_cycles(timing) + words * word for words in program.words_per_step]
+        packets = 0 if messages.variable_messages else messages.message_packets
+        sent = (each for operation in program.schedules for each in program.packets_of(operation, packets))
+        return [startup_cycles(timing) + each * timing.packet_length for each in sent]
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -120,11 +123,11 @@ class CollectiveEngine(wiring.Component):
         m.submodules.sender = sender = Sender(program, messages, buffers, self.window)
         m.submodules.sequencer = sequencer = Sequencer(program, messages, self._paces())
         connect(m, flipped(self.eject), receiver.eject)
+        loaded = receiver.loaded
         if messages.variable_messages:
-            self._elaborate_lengths(m, receiver, sequencer)
+            loaded = self._elaborate_lengths(m, receiver, sequencer)
         else:
             connect(m, flipped(self.i), receiver.i)
-            m.d.comb += sequencer.loaded.eq(receiver.loaded)
         if messages.operators:
             m.submodules.combiner = combiner = Combiner(program, messages, buffers)
             arrived = self._elaborate_combining(m, combiner, pool, store, receiver, sequencer)
@@ -145,6 +148,8 @@ class CollectiveEngine(wiring.Component):
         self._elaborate_sorting(m, sorter, arrived, sender)
         if program.rounds:
             self._elaborate_barrier(m, sequencer)
+        if program.has_groups:
+            self._elaborate_groups(m, sorter, receiver, sender, sequencer)
         m.d.comb += [
             *(part.address.eq(self.address) for part in (sorter, receiver, sequencer)),
             *(getattr(sequencer, pin).eq(getattr(self, pin)) for pin in self._pins),
@@ -154,6 +159,7 @@ class CollectiveEngine(wiring.Component):
             sender.parity.eq(sequencer.parity),
             sender.open.eq(sequencer.open),
             sequencer.filled.eq(lists.filled),
+            sequencer.loaded.eq(loaded),
             sequencer.told.eq(receiver.told),
             sequencer.sorting.eq(sorter.busy | receiver.sort.valid),
             sequencer.giving.eq(sender.giving),
@@ -161,8 +167,10 @@ class CollectiveEngine(wiring.Component):
         ]
         return m
 
-    def _elaborate_lengths(self, m: Module, receiver: Any, sequencer: Any) -> None:
-        """Put what counts the packets of the node's own messages in front of the receiver."""
+    def _elaborate_lengths(self, m: Module, receiver: Any, sequencer: Any) -> Value:
+        """Put what counts the packets of the node's own messages in front of the receiver; return whether one has
+        ended.
+        """
         m.submodules.counter = counter = MessageCounter(self.machine.endpoint_format)
         connect(m, flipped(self.i), counter.i)
         connect(m, counter.o, receiver.i)
@@ -170,8 +178,9 @@ class CollectiveEngine(wiring.Component):
             counter.loads.eq(sequencer.loads),
             counter.written.eq(receiver.loaded),
             receiver.ended.eq(counter.ended),
-            sequencer.loaded.eq(counter.ended),
         ]
+        ended: Value = counter.ended
+        return ended
 
     def _elaborate_barrier(self, m: Module, sequencer: Any) -> None:
         rounds, registers = self.machine.program.rounds, self.machine.spec.channel_registers
@@ -181,6 +190,19 @@ class CollectiveEngine(wiring.Component):
             self.signal.eq(barrier.signal),
             barrier.enter.eq(sequencer.enter),
             sequencer.released.eq(barrier.released),
+        ]
+
+    def _elaborate_groups(self, m: Module, sorter: Any, receiver: Any, sender: Any, sequencer: Any) -> None:
+        m.submodules.group = group = Group(self.machine.program, self.machine.endpoint_format)
+        m.d.comb += [
+            group.address.eq(self.address),
+            group.told.eq(receiver.told),
+            group.parity.eq(sequencer.parity),
+            group.member.eq(sequencer.member),
+            group.ends.eq(sequencer.regroups),
+            sender.joined.eq(group.joined),
+            sender.drops.eq(sequencer.drops),
+            sorter.uses.eq(group.uses),
         ]
 
     def _elaborate_combining(

@@ -16,16 +16,17 @@ __all__ = ["asked_operation", "engine_members", "operation_shape", "result_layou
 
 
 def operation_shape(operations: Sequence[str], messages: NumberFormat) -> int | data.StructLayout:
-    """Return what a host asks for: the index of an operation and, of several operators, that of one."""
-    width = index_width(len(operations))
-    if not messages.operator_width:
-        return width
-    return data.StructLayout({"operation": width, "operator": messages.operator_width})
+    """Return what a host asks for: the index of an operation, of several operators that of one and, where nodes join
+    groups, whether its node is a `member`, in a join.
+    """
+    fields = {"operation": index_width(len(operations)), "operator": messages.operator_width}
+    fields = {name: bits for name, bits in (fields | {"member": int(messages.has_groups)}).items() if bits}
+    return data.StructLayout(fields) if len(fields) > 1 else fields["operation"]
 
 
 def asked_operation(payload: Any, messages: NumberFormat) -> Value:
     """Return the index of the operation in what a host asks for, of :func:`operation_shape`."""
-    asked: Value = payload.operation if messages.operator_width else payload
+    asked: Value = payload.operation if messages.operator_width or messages.has_groups else payload
     return asked
 
 

@@ -122,6 +122,8 @@ class JointEngine(wiring.Component):
         ]
         if messages.operator_width:
             m.d.comb += asked.operator.eq(self.operation.payload.operator)
+        if messages.has_groups:
+            m.d.comb += asked.member.eq(self.operation.payload.member)
         return its
 
     def _elaborate_host(self, m: Module, parts: list[Any], second: Value) -> None:

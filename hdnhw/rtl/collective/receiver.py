@@ -22,7 +22,8 @@ __all__ = ["Receiver", "told_layout"]
 
 def told_layout(messages: MessageFormat) -> data.StructLayout:
     """Return what the header of a packet says of the sender's step: see :class:`hdnhw.flit.MessageFormat`."""
-    return data.StructLayout({"send": messages.header_fields["send"], "ready": 1, "last": 1})
+    fields = {"send": messages.header_fields["send"], "ready": 1, "last": 1}
+    return data.StructLayout(fields | ({"parity": 1, "member": 1} if messages.has_groups else {}))
 
 
 class Receiver(wiring.Component):
@@ -56,8 +57,8 @@ class Receiver(wiring.Component):
     sort : Out(stream of sort_layout)
         Of a message, in the cycle after the one in which it takes a buffer.
     told : Out(told_layout)
-        What a packet says beside its message: `ready` and `last` in the cycle after its last flit, `send` from the one
-        with that flit on.
+        What a packet says beside its message: `ready`, `last` and `member` in the cycle after its last flit, `send` and
+        `parity` from the one with that flit on.
     loaded : Out(1)
         High for one cycle with the last flit of each packet of the node's own messages.
     ended : In(1)
@@ -119,6 +120,9 @@ class Receiver(wiring.Component):
             self.told.last.eq(comes & at[length - 1] & kept.last),
             self.write.enable.eq((offered & self.i.ready) | (comes & ~below(position, headers) & kept.holds)),
         ]
+        if self._messages.has_groups:
+            m.d.sync += self.told.member.eq(comes & at[length - 1] & kept.member)
+            m.d.comb += self.told.parity.eq(kept.parity)
         with m.If(take):
             m.d.sync += [
                 position.eq(Mux(tail, 0, Mux(starts, headers + 1, position + 1))),
@@ -143,7 +147,8 @@ class Receiver(wiring.Component):
             with m.If(at[headers - 1] & ~loading):
                 m.d.sync += known.eq(below(raw.send, self._num_sends))
             old = data.View(layout, Cat(flits)[: layout.size])
-            m.d.comb += [kept[name].eq(old[name] & known) for name in ("holds", "ready", "last")]
+            names = [name for name in ("holds", "ready", "last", "member") if name in layout.members]
+            m.d.comb += [kept[name].eq(old[name] & known) for name in names]
         return header, kept
 
     def _elaborate_write(

@@ -62,6 +62,8 @@ class Sender(wiring.Component):
     parity : In(1)
     operator : In
         Of the operation, where there are several.
+    joined, drops : In(1)
+        Where nodes join groups: what headers say of members; whether results are not given to the node itself.
     pop : Out(PopSignature)
     read : Out(StoreReadSignature)
     sort : Out(stream of sort_layout)
@@ -90,6 +92,8 @@ class Sender(wiring.Component):
         }
         if messages.operator_width:
             members["operator"] = In(messages.operator_width)
+        if messages.has_groups:
+            members |= {"joined": In(1), "drops": In(1)}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -155,6 +159,8 @@ class Sender(wiring.Component):
         ]
         if self._messages.operator_width:
             m.d.sync += header.operator.eq(self.operator)
+        if self._messages.has_groups:
+            m.d.sync += header.member.eq(self.joined & ~job.announce)
 
     def _elaborate_sort(self, m: Module, packet: Any, again: Value) -> None:
         """Have a message that is kept sorted again."""
@@ -199,8 +205,9 @@ class Sender(wiring.Component):
         with m.If(free):
             m.d.sync += self.inject.valid.eq(sends)
             m.d.sync += self.inject.payload.eq(Mux(below(position, headers), shift[:width], read.data))
+        offers = gives & ~self.drops if messages.has_groups else gives
         with m.If(taken):
-            m.d.sync += [self.o.valid.eq(gives), self.o.payload.source.eq(source), self.o.payload.last.eq(last)]
+            m.d.sync += [self.o.valid.eq(offers), self.o.payload.source.eq(source), self.o.payload.last.eq(last)]
         ends = ~below(position, max(0, length - 2))
         with m.If(advance):
             m.d.sync += [position.eq(position + 1), last.eq(ends)]

@@ -16,7 +16,7 @@ from hdnhw.rtl.collective.host import asked_operation, operation_shape
 from hdnhw.rtl.collective.receiver import told_layout
 from hdnhw.rtl.collective.sender import job_layout
 from hdnhw.rtl.collective.sorter import num_lists
-from hdnhw.spec import BARRIER
+from hdnhw.spec import BARRIER, JOIN, MULTICAST
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["Sequencer"]
@@ -49,7 +49,7 @@ class Sequencer(wiring.Component):
     address : In(address width)
     P_neighbor : In(address width), P_present : In(1)
         Of each of :attr:`Program.used` P: the packed address of the neighbor, and whether there is one; constant.
-    operation : In(stream of operation indices)
+    operation : In(stream of operation_shape)
         The next one; taken when the results of the one before have been taken.
     loads : Out(1)
         The node's own messages are awaited.
@@ -76,6 +76,9 @@ class Sequencer(wiring.Component):
         Whether a result has not been taken.
     enter : Out(1), released : In(1)
         Those of :class:`hdnhw.rtl.collective.barrier.Barrier`, if the program has one.
+    member, drops, regroups : Out(1)
+        Where nodes join groups: whether the node is a member, as its host has said in the join that began last; whether
+        the operation is a multicast and it is none; high for one cycle at the end of a join.
     done : Out(1)
         High from the end of the operation until its results have been taken; for one cycle after a barrier.
     """
@@ -107,6 +110,8 @@ class Sequencer(wiring.Component):
             members["begun"] = Out(1)
         if messages.operator_width:
             members["operator"] = Out(messages.operator_width)
+        if messages.has_groups:
+            members |= dict.fromkeys(("member", "drops", "regroups"), Out(1))
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -205,6 +210,8 @@ class Sequencer(wiring.Component):
             m.d.sync += [self.parity.eq(~self.parity), *go(idle)]
         if self._program.rounds:
             self._elaborate_barrier(m, at, go)
+        if self._messages.has_groups:
+            self._elaborate_groups(m, begin, ended)
 
     def _elaborate_job(self, m: Module, announces: Value, results: Value) -> None:
         """Ask the sender for the current send, or to tell the node that sends to this one that it is ready, or for the
@@ -236,6 +243,14 @@ class Sequencer(wiring.Component):
             m.d.sync += go(behind)
         with m.If(behind):
             m.d.sync += go(idle)
+
+    def _elaborate_groups(self, m: Module, begin: Value, ended: Value) -> None:
+        """Take what the host says when a join begins, and say when one has ended; both states last a cycle."""
+        asked = asked_operation(self._asked, self._messages)
+        joins, casts = (equals(asked, self._program.operations.index(name)) for name in (JOIN, MULTICAST))
+        with m.If(begin & joins):
+            m.d.sync += self.member.eq(self._asked.member)
+        m.d.comb += [self.drops.eq(casts & ~self.member), self.regroups.eq(ended & joins)]
 
     def _elaborate_partners(self, m: Module, consume: Value, complete: Signal) -> None:
         """Count, for each link, steps whose last message has come, and those in which the neighbor is known to be.
@@ -320,6 +335,8 @@ class Sequencer(wiring.Component):
         asked = asked_operation(self._asked, self._messages)
         counts: dict[int, Value] = {packets: Const(0), nodes * packets: Const(0)}
         for operation, name in enumerate(self._program.schedules):
+            if not messages_of(name, nodes):
+                continue
             source = self._program.source_of(name)
             here = Const(1) if source is None else equals(self.address, self._layout.of_node(source))
             counts[messages_of(name, nodes) * packets] |= equals(asked, operation) & here

@@ -10,6 +10,7 @@ from hdnhw.collectives.program import Program
 from hdnhw.rtl.bits import below, equals, first_of, index_width, number_of, selected
 from hdnhw.rtl.circuit import elaborate_circuit
 from hdnhw.rtl.collective.lists import append_layout
+from hdnhw.spec import JOIN, MULTICAST
 from hdnhw.topology.address import AddressLayout
 
 __all__ = ["Sorter", "num_lists", "sort_layout"]
@@ -56,6 +57,8 @@ class Sorter(wiring.Component):
     -------
     address : In(address width)
         The node's own packed address.
+    uses : In
+        Where nodes join groups, the sends of the multicast by which this node sends a message on.
     i : In(stream of sort_layout)
     append : Out(stream of append_layout)
         Both always ready.
@@ -66,14 +69,15 @@ class Sorter(wiring.Component):
     def __init__(self, program: Program, buffers: int) -> None:
         self._program = program
         given = stream.Signature(sort_layout(program, buffers), always_ready=True)
-        super().__init__(
-            {
-                "address": In(AddressLayout(program.network).width),
-                "i": In(given),
-                "append": Out(stream.Signature(append_layout(num_lists(program), buffers), always_ready=True)),
-                "busy": Out(1),
-            }
-        )
+        members: dict[str, Any] = {
+            "address": In(AddressLayout(program.network).width),
+            "i": In(given),
+            "append": Out(stream.Signature(append_layout(num_lists(program), buffers), always_ready=True)),
+            "busy": Out(1),
+        }
+        if program.has_groups:
+            members["uses"] = In(len(program.told_by))
+        super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -99,13 +103,16 @@ class Sorter(wiring.Component):
         return m
 
     def _possible(self, m: Module) -> Value:
-        """Return for each send whether its condition is true."""
-        network = self._program.network
+        """Return for each send whether its condition is true; no message goes by one of a join."""
+        network, schedules = self._program.network, self._program.schedules
         payload = self.i.payload
         addresses = {"own": self.address, "src": payload.source, "dst": payload.target}
         values = []
         for schedule in self._program.phases:
             terms = [send.when for send in self._program.sends if send.schedule is schedule]
+            if schedule in (*schedules.get(JOIN, ()), *schedules.get(MULTICAST, ())):
+                values += list(self.uses) if schedule.copies else [Const(0)] * len(terms)
+                continue
             values += elaborate_circuit(m, schedule.circuit, terms, addresses, AddressLayout(network))
         return Cat(value[0] for value in values)
 

@@ -12,7 +12,7 @@ from hdnhw.rtl.collective.sharing import PacketMerger, PacketSplitter
 from hdnhw.rules.plan import plan
 from hdnhw.spec import CollectiveSpec, FabricSpec, parse
 
-OPERATIONS = ("allgather", "gather", "allreduce", "barrier", "allreduce-short", "exscan")
+OPERATIONS = ("allgather", "gather", "allreduce", "join", "multicast", "barrier", "allreduce-short", "exscan")
 LENGTH, BITS = 4, 16
 
 
@@ -39,23 +39,29 @@ class Rig:
             if machine.rounds:
                 self.dut.d.comb += engine.dim0_signal.eq(self.engines[1 - node].signal)
         self.operators = [self.rng.choice(("sum", "xor")) for _ in names]
-        self.given = [[self.own(name) for name in names] for _ in range(2)]
+        self.says = [[self.rng.random() < 0.5 for _ in names] for _ in range(2)]  # that the node is a member, if asked
+        self.given = [[self.own(name, node) for name in names] for node in range(2)]
         self.results = [[], []]
         self.under_way, self.left, self.cycle = [[], []], 2, 0
 
-    def own(self, name):
+    def own(self, name, node):
         """Return the random messages that a node has of its own in an operation."""
-        count = {"allreduce": 2, "barrier": 0}.get(name, 1)
+        count = {"allreduce": 2, "barrier": 0, "join": 0, "multicast": 1 - node}.get(name, 1)
         return [tuple(self.rng.getrandbits(BITS) for _ in range(LENGTH - 1)) for _ in range(count)]
 
     def due(self, node):
         """Return the results of each operation, by source."""
+        member = False
         for place, (name, operator) in enumerate(zip(self.names, self.operators, strict=True)):
             one, other = self.given[0][place], self.given[1][place]
-            sums = [combined(operator, *each) for each in zip(one, other, strict=True)]
+            if name == "join":
+                member = self.says[node][place]
+            sums = [combined(operator, *each) for each in zip(one, other, strict=name != "multicast")]
             every = {0: one[:1], 1: other[:1]}
             yield {
                 "barrier": {},
+                "join": {},
+                "multicast": {0: one} if member else {},
                 "allgather": every,
                 "gather": {} if node else every,
                 "allreduce": {source: [total] for source, total in enumerate(sums)},
@@ -73,7 +79,8 @@ class Rig:
         engine, operations = self.engines[node], self.machine.operations
 
         def asked(place, name):
-            return {"operation": operations.index(name), "operator": self.operators[place] == "xor"}
+            member = self.says[node][place]
+            return {"operation": operations.index(name), "operator": self.operators[place] == "xor", "member": member}
 
         async def host(ctx):
             ctx.set(engine.address, node)
@@ -148,6 +155,14 @@ def test_every_node_gets_its_results_in_order(run):
 def test_hosts_may_ask_while_an_operation_runs(run):
     rng = random.Random(2)
     assert run([*LATE, *(rng.choice(OPERATIONS) for _ in range(6))], ahead=True)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_members_get_a_multicast_between_operations_of_all_kinds(run, ahead):
+    rng, names = random.Random(3), []
+    for _ in range(6):
+        names += ["join", rng.choice(OPERATIONS), "multicast"]
+    assert run(names, seed=4, ahead=ahead)
 
 
 class FlitByFlit(PacketMerger):
