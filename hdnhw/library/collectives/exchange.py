@@ -75,9 +75,9 @@ def exchange(
     at_once : bool
         Offer all messages in cycle 0; for the schedule ``network``.
     words : int, optional
-        Words, or flits, of a message (default 1; on rtl those of its packets).
+        Words, or flits, of a message (default 1; on rtl those of whole packets, one if omitted).
     message_packets : int, optional
-        On rtl: packets of a message of the engines (default 1).
+        On rtl: packets of a message of the engines, in place of `words` (default 1).
     ports : str
         That a node uses in a step: ``one`` or ``all``.
     on : str, optional

@@ -86,10 +86,10 @@ def collective(
         Of an all-gather, reduce-scatter or all-reduce over all ports: long vectors in chunks of a word along spanning
         trees, packed for this network (``best``) or by the ``digits`` of addresses.
     words : int, optional
-        Words, or flits, of a message (default 1; on rtl those of its packets); of an all-reduce or scan, of each
-        node's vector.
+        Words, or flits, of a message (default 1; on rtl those of whole packets, one if omitted); of an all-reduce or
+        scan, of each node's vector.
     message_packets : int, optional
-        On rtl: packets of a message of the engines (default 1).
+        On rtl: packets of a message of the engines, in place of `words` (default 1).
     ports : str
         That a node uses in a step: ``one`` or ``all``.
     on : str, optional
