@@ -396,24 +396,19 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         operation, messages, width = case.operations[place], self.machine.endpoint_format, self.machine.spec.flit_width
         if operation == BARRIER:
             return {}
-        root, data, packets = self.program.source_of(operation), self.data_of(place, operation), None
+        root, data = self.program.source_of(operation), self.data_of(place, operation)
+        packets = self.packets_of(case, place)[:, np.argsort(self._columns)]
         result: dict[int, list[int]] = {}
         rng = random.Random(f"{case.seed} {place}")
-        order = np.argsort(self._columns)
-        if messages.variable_messages:
-            packets = self.packets_of(case, place)[:, order]
         for node in range(self.network.num_nodes) if root is None else [root]:
             flits: list[int] = []
             result[node] = flits
             for column, word in enumerate(data[node]):
-                cut = _cut(word, self._message_bits // width, width)
-                if packets is None:
-                    flits += cut
-                    continue
                 count = int(packets[node, column])
-                is_most = count == messages.message_packets
-                said = max(count, 1 << rng.randrange(width)) if is_most else count
-                flits += [said, *cut[: count * messages.payload_flits]]
+                if messages.variable_messages:
+                    is_most = count == messages.message_packets
+                    flits.append(max(count, 1 << rng.randrange(width)) if is_most else count)
+                flits += _cut(word, count * messages.payload_flits, width)
         return result
 
     def write(self, case: CollectiveCase, folder: Path) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """Verilog of a fabric with collective engines, and what the manifest says of it."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from amaranth.lib import data
+
 from hdnhw.collectives.barrier import barrier_cycles
 from hdnhw.flit import NumberFormat
-from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.engine import CollectiveEngine
 from hdnhw.rtl.collective.fabric import CollectiveFabric
-from hdnhw.rtl.collective.host import result_layout
+from hdnhw.rtl.collective.host import operation_shape, result_layout
 from hdnhw.rtl.collective.joint import JointEngine
 from hdnhw.rtl.collective.registers import RegisterEngine
 from hdnhw.rtl.ports import DROPPED_WIDTH
@@ -57,7 +59,7 @@ class EmittedEngines(EmittedEndpoints):
             **({"variable_messages": True} if messages.variable_messages else {}),
             "message_buffers": self._engine.buffers,
             "window": self._engine.window,
-            "ports": _ports(messages, len(program.operations)),
+            "ports": _ports(messages, program.operations),
             "packet": self.packet(),
         }
         return entry | {"barrier": self._barrier()} if program.rounds else entry
@@ -71,7 +73,7 @@ class EmittedEngines(EmittedEndpoints):
             "operations": list(machine.operations),
             "operators": list(messages.operators),
             "numbers": messages.numbers,
-            "ports": _ports(messages, len(machine.operations)),
+            "ports": _ports(messages, machine.operations),
         }
         for part in machine.parts:
             of_part = EmittedEngines(part, self.modules.fabric, self.fabric_ports).entry()
@@ -93,21 +95,20 @@ class EmittedEngines(EmittedEndpoints):
             "registers": list(program.registers),
             "packets": program.packets,
             "instructions": len(program.instructions),
-            "ports": _ports(messages, len(program.operations)),
+            "ports": _ports(messages, program.operations),
             "packet": self.packet(),
         }
 
 
-def _ports(messages: NumberFormat, operations: int) -> dict[str, Any]:
+def _ports(messages: NumberFormat, operations: Sequence[str]) -> dict[str, Any]:
     width, result = messages.flits.flit_width, result_layout(messages)
-    fields = {name: {"offset": field.offset, "width": field.width} for name, field in result}
     ports, own = dict(CLOCKED), "data flits of the node's own messages"
     if messages.variable_messages:
         own += ", in front of each one with how many packets it has"
     for name, one, other, payload in (
         ("operation", "input", "output", _operation(messages, operations)),
         ("message", "input", "output", {"width": width, "meaning": own}),
-        ("result", "output", "input", {"width": result.size, "fields": fields}),
+        ("result", "output", "input", {"width": result.size, "fields": _fields(result)}),
     ):
         ports[f"{name}_N_valid"] = {"direction": one, "width": 1}
         ports[f"{name}_N_ready"] = {"direction": other, "width": 1}
@@ -121,18 +122,19 @@ def _ports(messages: NumberFormat, operations: int) -> dict[str, Any]:
     return ports
 
 
-def _operation(messages: NumberFormat, operations: int) -> dict[str, Any]:
+def _fields(layout: data.StructLayout) -> dict[str, dict[str, int]]:
+    """Return where the fields of a payload stand."""
+    return {str(name): {"offset": field.offset, "width": field.width} for name, field in layout}
+
+
+def _operation(messages: NumberFormat, operations: Sequence[str]) -> dict[str, Any]:
     """Return the payload by which a host asks for an operation, and for one of several operators, and by which it says
     in a join whether its node is a member.
     """
-    width, operator = index_width(operations), messages.operator_width
-    fields = {"operation": {"offset": 0, "width": width}}
-    meaning = "place in `operations`"
-    if operator:
-        fields["operator"], meaning = {"offset": width, "width": operator}, "places in `operations` and `operators`"
+    shape = operation_shape(operations, messages)
+    meaning = "places in `operations` and `operators`" if messages.operator_width else "place in `operations`"
     if messages.has_groups:
-        fields["member"] = {"offset": width + operator, "width": 1}
         meaning += "; of a join, whether the node is a member"
-    if len(fields) == 1:
-        return {"width": width, "meaning": meaning}
-    return {"width": sum(field["width"] for field in fields.values()), "meaning": meaning, "fields": fields}
+    if isinstance(shape, int):
+        return {"width": shape, "meaning": meaning}
+    return {"width": shape.size, "meaning": meaning, "fields": _fields(shape)}
