@@ -28,7 +28,7 @@ from hdnhw.flit import (
 )
 from hdnhw.frames import FramePool
 from hdnhw.rules.plan import RoutingPlan
-from hdnhw.rules.valiant import fabric_plan
+from hdnhw.rules.schemes import fabric_plan
 from hdnhw.spec import (
     BARRIER,
     JOIN,

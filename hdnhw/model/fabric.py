@@ -40,7 +40,7 @@ from hdnhw.model.kernel.state import (
     Offers,
     State,
 )
-from hdnhw.rules.plan import RoutingPlan
+from hdnhw.rules.plan import UGAL, VALIANT, RoutingPlan
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
@@ -167,7 +167,8 @@ class FabricModel:
         self.hangs = np.zeros(network.num_nodes, np.bool_)
         if network.num_terminals < network.num_nodes:
             self.hangs[: network.num_terminals] = (table[: network.num_terminals] >= 0).sum(axis=1) == 1
-        self.drawn = self._drawn(table) if plan.leg_vcs else (np.zeros(0, np.int32), np.zeros(0, np.int32))
+        draws = plan.scheme in {VALIANT, UGAL}
+        self.drawn = self._drawn(table) if draws else (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
     @property
     def window_slots(self) -> int:
@@ -287,6 +288,7 @@ class Course:
         routers = make_routers(
             model.vc_buffers,
             model.several,
+            first_vc=model.plan.first_vc,
             vc_bits=model.vc_bits,
             lane_bits=(model.plan.lanes - 1).bit_length(),
             rounds=model.machine.matching_rounds,
@@ -301,9 +303,8 @@ class Course:
             terminals,
             drawn=model.drawn,
             hangs=model.hangs,
-            leg_vcs=model.plan.leg_vcs,
             room=model.vc_buffers,
-            chooses=model.plan.chooses,
+            scheme=model.plan.scheme,
             ejection_buffers=model.machine.ejection_buffers,
             counting=counting,
             threads=threads,

@@ -16,6 +16,7 @@ from hdnhw.model.seeds import check_seeds, measure_seeds, seeds_row
 from hdnhw.model.statistics import summarise
 from hdnhw.processes import Ended
 from hdnhw.progress import Progress
+from hdnhw.rules.plan import VALIANT
 from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import Faults
@@ -158,13 +159,13 @@ def _slowness(row: Row) -> float:
 def _bound_of(machine: Machine) -> float | None:
     """Return the saturation bound under uniform traffic; None if there is none, or it is not known.
 
-    With Valiant's routing either leg is uniform traffic in which nodes send to themselves too. With switches, or where
-    sources choose, no more is known.
+    With Valiant's routing either leg is uniform traffic in which nodes send to themselves too. With switches no more is
+    known, nor where packets choose.
     """
     network, bound = machine.network, routing_statistics(machine.plan).saturation_bound
-    if not machine.plan.leg_vcs:
+    if not machine.plan.scheme:
         return bound
-    if bound is None or machine.plan.chooses or network.num_terminals < network.num_nodes:
+    if bound is None or machine.plan.scheme != VALIANT or network.num_terminals < network.num_nodes:
         return None
     return bound / 2 * network.num_nodes / (network.num_nodes - 1)
 

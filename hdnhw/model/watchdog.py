@@ -13,6 +13,7 @@ from hdnhw.model.fabric import Course, FabricModel, Heads
 from hdnhw.model.hang import HangError
 from hdnhw.model.kernel.state import CREATED, DESTINATION, HOPS, TAG
 from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.plan import ADAPTIVE
 
 __all__ = ["PATIENCE", "Watchdog"]
 
@@ -59,7 +60,7 @@ class Watchdog:
             self._followed = course.slots
             self._check_farthest()
         stuck = course.slots - self._still_since >= PATIENCE
-        if last or stuck:
+        if stuck or (last and self._model.plan.scheme != ADAPTIVE):  # of that, what waits may choose anew
             self._check_heads(stuck)
 
     def _check_farthest(self) -> None:
@@ -76,7 +77,7 @@ class Watchdog:
             while ends and node not in stops:
                 seen.add(node)
                 port, vc = self._hop(node, target)
-                crossed.append(f"{node}.{self._ports[port].name}.{vc + number * self._model.plan.leg_vcs}")
+                crossed.append(f"{node}.{self._ports[port].name}.{vc + number * self._model.plan.first_vc}")
                 node = int(self._neighbors[node, port])
                 ends = node not in seen
         if ends and hops <= len(crossed):

@@ -8,7 +8,7 @@ from typing import Any
 from hdnhw.model.load import BATCHES, LoadSpec
 from hdnhw.report.curves import CEILING, draw_curves, names_of
 from hdnhw.report.page import NOTHING, Group, Line, Sheet, Table, shown, table_of
-from hdnhw.rules.valiant import fabric_plan
+from hdnhw.rules.schemes import fabric_plan
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.spec.options import options_of
 

@@ -18,14 +18,24 @@ from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network, build
 
-__all__ = ["EXHAUSTIVE_NODES", "UGAL", "VALIANT", "Proof", "RouterShape", "RoutingPlan", "plan", "prove"]
+__all__ = [
+    "ADAPTIVE",
+    "EXHAUSTIVE_NODES",
+    "SCHEMES",
+    "UGAL",
+    "VALIANT",
+    "Proof",
+    "RouterShape",
+    "RoutingPlan",
+    "plan",
+    "prove",
+]
 
 EXHAUSTIVE_NODES = 1 << 13
 """Largest network whose dependency graph is built in full; beyond, the ranking function is proved by a solver."""
 
-VALIANT, UGAL = "valiant", "ugal"
-"""How the modes of a machine begin whose packets go by nodes that are drawn: all of them, or those for which that is
-the quicker way. Behind a colon may stand the modes of either leg."""
+SCHEMES = VALIANT, UGAL, ADAPTIVE = "valiant", "ugal", "adaptive"
+"""Routing schemes, see :mod:`hdnhw.rules.schemes`. Behind a colon may stand the modes of the rule."""
 
 RANKED_PORTS = 128
 """Most ports of a node for which the solver is asked: half a minute, and minutes for twice as many."""
@@ -96,19 +106,19 @@ class RoutingPlan:
         Virtual channels in use on each network port.
     shapes : tuple of RouterShape
         The distinct routers of the network; the fullest first.
-    leg_vcs : int
-        With Valiant's routing (:mod:`hdnhw.rules.valiant`) the virtual channels of a port that packets take on the
-        way to the node that was drawn, by the rule; those behind it are of the way from there. 0 without.
-    chooses : bool
-        Whether packets go by the node that was drawn only where that is the quicker way.
+    scheme : str
+        How packets use the rule: one of :data:`SCHEMES`, or empty if they go by it alone.
+    first_vc : int
+        Virtual channels of a port before those of the rule on the way to the destination. With Valiant's routing and
+        UGAL they are those of the rule on the way to the node that was drawn; else adaptive ones.
     """
 
     rule: HopRule | TableRule
     proof: Proof
     num_vcs: tuple[int, ...]
     shapes: tuple[RouterShape, ...]
-    leg_vcs: int = 0
-    chooses: bool = False
+    scheme: str = ""
+    first_vc: int = 0
 
     @property
     def network(self) -> Network:
@@ -122,7 +132,7 @@ class RoutingPlan:
         Raises
         ------
         SpecError
-            If it is a table, or packets go by nodes that are drawn.
+            If it is a table, or packets do not go by it alone.
         """
         self.check_direct("hardware")
         if isinstance(self.rule, HopRule):
@@ -132,19 +142,17 @@ class RoutingPlan:
         )
 
     def check_direct(self, what: str) -> None:
-        """Raise SpecError if packets go by nodes that are drawn, which there is not for `what`."""
-        if self.leg_vcs:
+        """Raise SpecError if packets do not go by the rule alone, which there is not for `what`."""
+        if self.scheme:
             raise SpecError(
-                f"modes {self.modes!r} do not go with {what}: packets by drawn nodes are measured under loads alone"
+                f"modes {self.modes!r} do not go with {what}: packets that leave the routes of the rule are measured "
+                "under loads alone"
             )
 
     @property
     def modes(self) -> str:
-        """One letter a level, level k first; of tables, how their classes are found; before either what draws nodes."""
-        if not self.leg_vcs:
-            return self.rule.modes
-        name = UGAL if self.chooses else VALIANT
-        return f"{name}:{self.rule.modes}" if self.rule.modes else name
+        """One letter a level, level k first; of tables, how their classes are found; before either the scheme."""
+        return ":".join(filter(None, (self.scheme, self.rule.modes)))
 
     @property
     def lanes(self) -> int:

@@ -32,7 +32,7 @@ class FabricSpec:
     network : NetworkSpec
     modes : str or None
         One letter a level, from level k down to 1, ``f`` or ``O``; None for the default. See
-        :func:`hdnhw.rules.valiant.fabric_plan`.
+        :func:`hdnhw.rules.schemes.fabric_plan`.
     lanes : int
         Virtual channels of a buffer class, 1 or 2.
     packet_length : int
@@ -78,7 +78,7 @@ class FabricSpec:
         None,
         Text(
             help="one letter a level, level k first: f or O; default O..Of; of tables layers (default), updown or "
-            "hops; under a load of the model also valiant or ugal, alone or before :MODES",
+            "hops; under a load of the model also valiant, ugal or adaptive, alone or before :MODES",
             metavar="MODES",
             routes=True,
             timed=True,

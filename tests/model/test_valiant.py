@@ -1,7 +1,6 @@
 """Valiant's routing: channels wait for each other in no circle, found by walking, and packets go where they must."""
 
 from collections import Counter
-from dataclasses import replace
 from itertools import product
 
 import networkx as nx
@@ -17,8 +16,7 @@ from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.rules.compiled import VC_SHIFT
-from hdnhw.rules.valiant import fabric_plan
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 
@@ -64,7 +62,7 @@ def walk(model, src, by, dst, leg):
 def straight(model, src, dst):
     """Return the way of the rule, by the virtual channels of the second leg."""
     end = model.fabric.address[dst]
-    return way(model, src, [(end, end, model.plan.leg_vcs)])
+    return way(model, src, [(end, end, model.plan.first_vc)])
 
 
 def dependencies(model, leg):
@@ -79,7 +77,7 @@ def dependencies(model, leg):
 def test_virtual_channels_wait_for_each_other_in_no_circle(text, modes):
     model = model_of(text, modes)
     plan = model.plan
-    graph = dependencies(model, plan.leg_vcs)
+    graph = dependencies(model, plan.first_vc)
     for src, dst in product(range(plan.network.num_terminals), repeat=2):
         nx.add_path(graph, straight(model, src, dst))
     assert nx.is_directed_acyclic_graph(graph)
@@ -103,7 +101,7 @@ def test_packets_go_by_a_node_and_arrive(text, machine):
     assert np.array_equal(address[left[:, NODE]], left[:, DESTINATION])
     assert sorted(left[:, TAG]) == list(range(PACKETS))
     counts = course.counts().sent[:, : len(network.ports)]
-    leg = model.plan.leg_vcs
+    leg = model.plan.first_vc
     by = drawn(arrivals, len(model.drawn[0]))
     sent, lanes = np.zeros_like(counts), model.plan.lanes
     for src, via, dst in zip(source.tolist(), by, destination.tolist(), strict=True):
@@ -140,7 +138,7 @@ def test_a_source_chooses_by_hops_times_packets_ahead(text):
         credits -= rng.integers(room, endpoint=False).astype(credits.dtype)
         arrivals = Arrivals.of([int(rng.integers(1000))], [source], [address[destination]], [0])
         (by,) = drawn(arrivals, len(nodes))
-        aside, direct = walk(model, source, by, destination, model.plan.leg_vcs), straight(model, source, destination)
+        aside, direct = walk(model, source, by, destination, model.plan.first_vc), straight(model, source, destination)
 
         hangs = bool(model.hangs[source] and direct and address[source] != model.drawn[1][by])
         common, direct, rest = aside[:hangs], direct[hangs:], aside[hangs:]
@@ -191,7 +189,7 @@ def test_packets_of_a_message_stay_in_order_where_sources_or_switches_choose(tex
     tails = left[np.argsort(left[:, TAG]), TAIL_CYCLE].reshape(messages, each)
     assert (np.diff(tails, axis=1) > 0).all()
     of_vc = course.counts().sent[:, : len(model.plan.network.ports)].sum(axis=(0, 1))
-    assert of_vc[: model.plan.leg_vcs].sum() > 1000, "some go by another node"
+    assert of_vc[: model.plan.first_vc].sum() > 1000, "some go by another node"
 
 
 def test_nodes_are_drawn_evenly():
@@ -200,7 +198,7 @@ def test_nodes_are_drawn_evenly():
     assert measured.mean_hops == pytest.approx(2 * 2.0, rel=0.01)  # 2: the mean distance of any two, of equal ones too
     counts = measure(model, load, counting=True).counts
     of_vc = counts.sent[:, :4].sum(axis=(0, 1))
-    assert of_vc[: model.plan.leg_vcs].sum() == pytest.approx(of_vc[model.plan.leg_vcs :].sum(), rel=0.02)
+    assert of_vc[: model.plan.first_vc].sum() == pytest.approx(of_vc[model.plan.first_vc :].sum(), rel=0.02)
 
 
 def test_it_takes_more_of_a_pattern_that_loads_few_channels():
@@ -224,42 +222,6 @@ def test_runs_are_the_same_for_any_number_of_threads(text, modes):
         assert run.delivered == run.created > 0
 
 
-def test_modes_of_either_leg():
-    network = parse("hdn(cube(2), [[0]])")
-    assert fabric_plan(network, "valiant:f", 2).modes == "valiant:f"
-    plain, valiant = (fabric_plan(network, modes, 2) for modes in ("f", "valiant:f"))
-    assert valiant.num_vcs == tuple(vcs + plain.max_vcs for vcs in plain.num_vcs)
-    ugal = fabric_plan(network, "ugal:f", 2)
-    assert ugal == replace(valiant, rule=ugal.rule, chooses=True)
-    assert ugal.modes == "ugal:f"
-    assert fabric_plan(network, None, 1).leg_vcs == 0
-    with pytest.raises(SpecError, match=r"^modes 'valiant:' end with a colon"):
-        fabric_plan(network, "valiant:", 1)
-    with pytest.raises(SpecError, match=r"^modes 'valiant' do not go with hardware: "):
-        _ = fabric_plan(parse("cube(2)"), "valiant", 1).circuit_rule
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "simulate cube(3) --pattern exchange",
-        "simulate cube(3) --faults 1,0",
-        "simulate cube(3) --faults 1,0 --waypoints 1",
-        "emit cube(3) -o there",
-        "synth cube(3)",
-        "prove cube(3)",
-        "cosim cube(3)",
-        "collective cube(3) --op allreduce --on model",
-        "machines cube(3)",
-    ],
-)
-@pytest.mark.parametrize("modes", ["valiant", "ugal"])
-def test_what_is_not_measured_under_a_load_refuses_it(run, command, modes):
-    status, _, said = run(f"{command} --modes {modes}")
-    assert status == 2
-    assert f"modes '{modes}' do not go with" in said
-
-
 @pytest.mark.parametrize("text", ["torus(5)", "hdn(cube(2), [[0]])"])
 def test_the_bound_is_that_of_the_most_loaded_channel(text):
     model = model_of(text)
@@ -268,7 +230,7 @@ def test_the_bound_is_that_of_the_most_loaded_channel(text):
         channel[:2]
         for src, by, dst in product(nodes, repeat=3)
         if src != dst
-        for channel in walk(model, src, by, dst, model.plan.leg_vcs)
+        for channel in walk(model, src, by, dst, model.plan.first_vc)
     )
     bound = len(nodes) * (len(nodes) - 1) / max(load.values())
     assert bound_told(text) == pytest.approx(bound, rel=1e-6)

@@ -2,7 +2,7 @@
 
 from hdnhw.model.kernel.compiled import at, called, inlined, kept
 from hdnhw.model.kernel.memory import borrow
-from hdnhw.model.kernel.router import Route, allocate, deliver, return_credits, return_ejected
+from hdnhw.model.kernel.router import allocate, deliver, return_credits, return_ejected
 from hdnhw.model.kernel.state import (
     CYCLE,
     ENDED,
@@ -28,6 +28,7 @@ from hdnhw.model.kernel.terminal import (
     store_leaving,
 )
 from hdnhw.model.kernel.threads import meet, seen_gone
+from hdnhw.model.kernel.ways import Route
 
 __all__ = ["simulate", "sort_arrivals"]
 

@@ -14,6 +14,7 @@ from hdnhw.model.kernel.state import (
     PACKET_WORDS,
     QUEUE_WORDS,
     SENT_LAST,
+    Adaptive,
     Counters,
     Credits,
     Fabric,
@@ -34,6 +35,8 @@ from hdnhw.model.kernel.state import (
     Words,
     Work,
 )
+from hdnhw.model.kernel.ways import WORD
+from hdnhw.rules.plan import ADAPTIVE, UGAL
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 
@@ -50,6 +53,7 @@ def make_routers(
     credits: npt.NDArray[np.int16],
     several: npt.NDArray[np.bool_],
     *,
+    first_vc: int,
     vc_bits: int,
     lane_bits: int,
     rounds: int,
@@ -65,7 +69,7 @@ def make_routers(
         Packet buffers at its end.
     several : ndarray of bool, shape (nodes,)
         Whether an input of the router has two virtual channels or more.
-    vc_bits, lane_bits, rounds, early : int or bool
+    first_vc, vc_bits, lane_bits, rounds, early : int or bool
         See :class:`Routers`.
     held, room : int
         Packets that a router can hold, and all can.
@@ -78,6 +82,7 @@ def make_routers(
         _make_orders(nodes, ports, 1 << vc_bits, matched=rounds > 0),
         _make_work(ports, held),
         several,
+        first_vc,
         vc_bits,
         lane_bits,
         rounds,
@@ -139,18 +144,16 @@ def make_states(
     *,
     drawn: tuple[Words, Words],
     hangs: npt.NDArray[np.bool_],
-    leg_vcs: int,
     room: npt.NDArray[np.int16],
-    chooses: bool,
+    scheme: str,
     ejection_buffers: int,
     counting: bool,
     threads: int,
 ) -> list[State]:
     """Return a fabric with idle terminals as each of so many threads has it.
 
-    `drawn` and `leg_vcs` are `nodes` and `targets`, and `vcs`, of :class:`Valiant`, `hangs` and `room` what they are
-    there; if sources are to choose (`chooses`), some packets go straight. With `counting`, what channels and queues do
-    is counted.
+    `drawn` is `nodes` and `targets` of :class:`Valiant`, `hangs` and `room` what they are there; `scheme` is that of
+    :class:`hdnhw.rules.plan.RoutingPlan`. With `counting`, what channels and queues do is counted.
     """
     nodes, parts = len(fabric.address), _make_parts(fabric, routers, threads)
     state = State(
@@ -160,13 +163,13 @@ def make_states(
         parts=parts,
         routers=routers,
         valiant=Valiant(
-            np.zeros(len(routers.pool.free) if leg_vcs else 0, np.int32),
+            np.zeros(len(routers.pool.free) if len(drawn[0]) else 0, np.int32),
             *drawn,
-            leg_vcs,
             room,
-            np.full(nodes * CHOSEN_WORDS if chooses else 0, -1, np.int32),
+            np.full(nodes * CHOSEN_WORDS if scheme == UGAL else 0, -1, np.int32),
             hangs,
         ),
+        adaptive=_make_adaptive(len(routers.pool.free) if scheme == ADAPTIVE else 0, fabric.ports),
         busy=_unused(nodes),
         **_make_lists(fabric, parts, timing),
         sources=_make_sources(nodes),
@@ -177,6 +180,12 @@ def make_states(
         progress=_alone(LINE),
     )
     return [_of_thread(state, thread) for thread in range(threads)]
+
+
+def _make_adaptive(rows: int, ports: int) -> Adaptive:
+    """Return what there is to be known of the ports of packets in a pool of so many rows."""
+    words = 1 - -ports // WORD
+    return Adaptive(np.zeros(rows * words, np.int64), words)
 
 
 def _of_thread(state: State, thread: int) -> State:
@@ -290,11 +299,19 @@ def with_room(states: list[State], rows: int) -> list[State]:
     larger.free[:num_free] = pool.free[:num_free]
     larger.free[num_free : num_free + rows - old] = np.arange(old, rows)
     larger.num_free[0] = num_free + rows - old
-    valiant = states[0].valiant
+    valiant, adaptive = states[0].valiant, states[0].adaptive
     if len(valiant.nodes):
         valiant = valiant._replace(by=np.append(valiant.by, np.zeros(rows - old, np.int32)))
+    if len(adaptive.nearer):
+        more = np.zeros((rows - old) * adaptive.words, np.int64)
+        adaptive = adaptive._replace(nearer=np.append(adaptive.nearer, more))
     return [
-        state._replace(routers=state.routers._replace(pool=larger), valiant=valiant, out=_unused(rows * PACKET_WORDS))
+        state._replace(
+            routers=state.routers._replace(pool=larger),
+            valiant=valiant,
+            adaptive=adaptive,
+            out=_unused(rows * PACKET_WORDS),
+        )
         for state in states
     ]
 

@@ -1,16 +1,12 @@
 """The stages of all routers in a slot: the twin of :mod:`hdnhw.rtl.router`."""
 
-from collections.abc import Callable
-
 from hdnhw.model.kernel.allocator import allocate_node
-from hdnhw.model.kernel.compiled import at, called, inlined, wide
+from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.counter import count_slot
 from hdnhw.model.kernel.memory import prefetch
 from hdnhw.model.kernel.queue import holds_packet, note_arrival, push_packet, take_packet, trailing_zeros
 from hdnhw.model.kernel.state import (
     BUSY,
-    CHOSEN_WORDS,
-    CREATED,
     DESTINATION,
     FREED,
     HOPS,
@@ -19,21 +15,16 @@ from hdnhw.model.kernel.state import (
     LINE,
     PACKET_WORDS,
     QUEUE_WORDS,
-    STRAIGHT,
     UNDECIDED,
     Mail,
     Parts,
     State,
     Words,
 )
+from hdnhw.model.kernel.ways import PORT_MASK, Route, adapt, choose_at, note_nearer
 from hdnhw.rules.compiled import VC_SHIFT
 
-__all__ = ["AHEAD", "Route", "allocate", "choose", "deliver", "enter", "return_credits", "return_ejected"]
-
-Route = Callable[[int, int], int]
-"""A compiled rule of two packed addresses, see :func:`hdnhw.rules.compiled.compile_rule`."""
-
-PORT_MASK = (1 << VC_SHIFT) - 1
+__all__ = ["AHEAD", "allocate", "deliver", "enter", "return_credits", "return_ejected"]
 
 AHEAD = 8
 """How many items before its turn an item's memory is asked for."""
@@ -47,62 +38,6 @@ def _list(nodes: Words, parts: Parts, part: int, name: int, node: int) -> None:
     parts.lengths[length] += 1
 
 
-@called
-def choose(route: Route, state: State, source: int, packet: int) -> None:
-    """Choose the way of a packet that a source sends; if it hangs on a switch, that is left to the switch."""
-    valiant, words = state.valiant, state.routers.pool.words
-    own, destination = state.fabric.address[at(source)], words[at(packet * PACKET_WORDS + DESTINATION)]
-    if valiant.hangs[at(source)] and own != destination:
-        valiant.by[at(packet)] |= UNDECIDED
-    else:
-        _choose_at(route, state, source, source, packet)
-
-
-@called
-def _choose_at(route: Route, state: State, node: int, source: int, packet: int) -> None:
-    """Send a packet straight if its hops times the packets in front of it are no more than on the way by another node.
-
-    The packets of a message take one way, so that they stay in order.
-    """
-    valiant, words, last = state.valiant, state.routers.pool.words, state.valiant.chosen
-    row, place = packet * PACKET_WORDS, source * CHOSEN_WORDS
-    created, destination = words[at(row + CREATED)], wide(words[at(row + DESTINATION)])
-    if last[at(place)] != created or last[at(place + 1)] != destination:
-        by = wide(valiant.by[at(packet)]) & (UNDECIDED - 1)
-        end, target = wide(valiant.nodes[at(by)]), wide(valiant.targets[at(by)])
-        hops, _ = _hops(route, state, node, destination, destination)
-        there, stop = _hops(route, state, node, end, target)
-        onward, _ = _hops(route, state, stop, destination, destination)
-        straight = hops * _ahead_of(route, state, node, destination, wide(valiant.vcs))
-        aside = (there + onward) * _ahead_of(route, state, node, target, wide(0))
-        if there == 0 or straight <= aside:
-            by = wide(STRAIGHT)
-        last[at(place)], last[at(place + 1)], last[at(place + 2)] = created, destination, by
-    valiant.by[at(packet)] = last[at(place + 2)]
-
-
-@inlined
-def _hops(route: Route, state: State, node: int, end: int, target: int) -> tuple[int, int]:
-    """Return the hops of the way to a node, or to the target that it is routed to, and where it ends."""
-    fabric, hops, stop = state.fabric, wide(0), wide(node)
-    own = wide(fabric.address[at(stop)])
-    while own != end and own != target:
-        port = route(own, target) & PORT_MASK
-        stop = wide(fabric.neighbors[at(stop * fabric.ports + port)])
-        own = wide(fabric.address[at(stop)])
-        hops += 1
-    return hops, stop
-
-
-@inlined
-def _ahead_of(route: Route, state: State, node: int, target: int, first_vc: int) -> int:
-    """Return the packets in the virtual channel by which a router sends to a target, as far as it knows."""
-    decision = route(wide(state.fabric.address[at(node)]), target)
-    output_vc = ((decision & PORT_MASK) << state.routers.vc_bits) + (decision >> VC_SHIFT) + first_vc
-    credits = wide(state.routers.credits[at(node * state.routers.queues.size + output_vc)])
-    return wide(state.valiant.room[at(output_vc)]) - credits
-
-
 @inlined
 def enter(route: Route, state: State, slot: int, part: int, node: int, queue: int, packet: int) -> None:
     """Route computation: put a packet into a queue of a router, and list the router among those that hold one.
@@ -112,20 +47,18 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
     pool, queues, vc_bits = state.routers.pool, state.routers.queues, state.routers.vc_bits
     dead, ports, counters, valiant = state.fabric.dead, state.fabric.ports, state.counters, state.valiant
     own, target = wide(state.fabric.address[at(node)]), wide(pool.words[at(packet * PACKET_WORDS + DESTINATION)])
-    first_vc = wide(0)
+    first_vc = wide(state.routers.first_vc)
     if len(valiant.nodes):
         if valiant.by[at(packet)] >= UNDECIDED and queue < ports << vc_bits:
             source = wide(state.fabric.neighbors[at(node * ports + (queue >> vc_bits))])
-            _choose_at(route, state, node, source, packet)
+            choose_at(route, state, node, source, packet)
         by = wide(valiant.by[at(packet)])
         first = by & (UNDECIDED - 1)
         if by >= 0 and (valiant.nodes[at(first)] == own or valiant.targets[at(first)] == own):
             by = ~first
             valiant.by[at(packet)] = by
         if by >= 0:
-            target = wide(valiant.targets[at(first)])
-        else:
-            first_vc = wide(valiant.vcs)
+            target, first_vc = wide(valiant.targets[at(first)]), wide(0)
     decision = route(own, target)
     if not holds_packet(queues.present, queues.words, node):
         _list(state.busy, state.parts, part, BUSY, node)
@@ -133,6 +66,8 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
     output_vc = port << vc_bits | decision >> VC_SHIFT
     if first_vc and port < ports:
         output_vc += first_vc
+    if len(state.adaptive.nearer):
+        note_nearer(route, state, node, packet, output_vc)
     if len(dead) and port < ports and dead[at(node * ports + port)]:
         output_vc = ports << vc_bits
     push_packet(pool, queues, node, queue, packet, output_vc)
@@ -216,6 +151,7 @@ def allocate(state: State, slot: int, turn: int, part: int) -> int:
     fabric, routers, busy, parts = state.fabric, state.routers, state.busy, state.parts
     queues, work, vc_bits = routers.queues, routers.work, routers.vc_bits
     odd, halves, counting = fabric.odd, len(fabric.odd) > 0, len(state.counters.sent) > 0
+    adapts = len(state.adaptive.nearer) > 0
     local, sent = fabric.ports << vc_bits, wide(0)
     # What odd routers forget, the others know a slot later; what these forget, odd ones know half a slot after that.
     now = _step(state, slot, turn) % state.crossing.slots
@@ -231,6 +167,8 @@ def allocate(state: State, slot: int, turn: int, part: int) -> int:
             busy[at(kept)] = node
             kept += 1
             continue
+        if adapts:
+            adapt(state, node)
         granted = allocate_node(routers, slot, node)
         if counting:
             count_slot(routers, state.counters, slot, node, granted)

@@ -53,6 +53,7 @@ __all__ = [
     "TAG",
     "TAIL_CYCLE",
     "UNDECIDED",
+    "Adaptive",
     "Arrivals",
     "Counters",
     "Credits",
@@ -203,8 +204,6 @@ class Valiant(NamedTuple):
     nodes, targets : ndarray of int32
         Packed addresses of those that are drawn from, and by which packets are routed on their way there: of a switch
         that is one of its terminals.
-    vcs : int
-        The first virtual channel of packets that have been there, or go straight.
     room : ndarray of int16, axis (output virtual channel)
         Packet buffers at its end.
     chosen : ndarray of int32, axes (node, :data:`CHOSEN_WORDS`)
@@ -216,10 +215,25 @@ class Valiant(NamedTuple):
     by: Words
     nodes: Words
     targets: Words
-    vcs: int
     room: npt.NDArray[np.int16]
     chosen: Words
     hangs: npt.NDArray[np.bool_]
+
+
+class Adaptive(NamedTuple):
+    """By which ports packets may leave the node where they are, with adaptive routing; of no packets without.
+
+    Attributes
+    ----------
+    nearer : ndarray of int64, axes (row of the pool, word)
+        The output virtual channel of the rule, and in further words a bit for each port behind which the rule has fewer
+        hops left.
+    words : int
+        Of a packet.
+    """
+
+    nearer: Integers
+    words: int
 
 
 class Queues(NamedTuple):
@@ -290,6 +304,9 @@ class Routers(NamedTuple):
         Packet buffers at its end that may be sent to.
     several : ndarray of bool, axis (node)
         Whether an input has two virtual channels or more.
+    first_vc : int
+        Added to the virtual channel of the rule. Those below it are for Valiant's routing on the way to the node that a
+        packet goes by, or adaptive.
     vc_bits, lane_bits : int
         Bits of the number of a virtual channel, and of the number of its lane, which are the lowest of them.
     rounds : int
@@ -305,6 +322,7 @@ class Routers(NamedTuple):
     orders: Orders
     work: Work
     several: npt.NDArray[np.bool_]
+    first_vc: int
     vc_bits: int
     lane_bits: int
     rounds: int
@@ -510,6 +528,7 @@ class State(NamedTuple):
     parts: Parts
     routers: Routers
     valiant: Valiant
+    adaptive: Adaptive
     busy: Words
     crossing: Mail
     returning: Mail

@@ -7,7 +7,7 @@ from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.counter import count_injected, count_waiting
 from hdnhw.model.kernel.memory import prefetch
 from hdnhw.model.kernel.queue import push_packet, take_packet
-from hdnhw.model.kernel.router import AHEAD, Route, choose, enter
+from hdnhw.model.kernel.router import AHEAD, enter
 from hdnhw.model.kernel.state import (
     ANYWHERE,
     AT_HOME,
@@ -32,6 +32,7 @@ from hdnhw.model.kernel.state import (
     State,
     Valiant,
 )
+from hdnhw.model.kernel.ways import Route, choose
 
 __all__ = [
     "advance_generators",
