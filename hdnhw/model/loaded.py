@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +35,9 @@ BLOCK_SLOTS, LEAST_BLOCK = 40, 200
 
 LEAST_BLOCKS, MOST_BLOCKS = 10, 60
 
-_LAST, _FIRST, _SOURCE = 1, 2, 2
-"""Of a packet's tag: whether it is the last or the first of its message, and how far to the left its source stands."""
+_ALONE, _FIRST, _SOURCE = 1, 2, 2
+"""Of a packet's tag: whether it is all of its message, or the first of several, and how far to the left its source
+stands."""
 
 Integers = npt.NDArray[np.int64]
 Packets = npt.NDArray[np.int32]
@@ -71,27 +73,39 @@ class Window:
     stranded: Packets
 
 
-class _Beginnings:
-    """When the first packets of messages were accepted whose last ones are under way.
+class _UnderWay:
+    """Messages of several packets of which some have not left.
 
-    A source creates one message a cycle at most: source and cycle name it.
+    A source creates one message a cycle at most: source and cycle name it. Its packets may leave in any order.
     """
 
     def __init__(self) -> None:
-        self._message, self._cycle = np.empty(0, np.int64), np.empty(0, np.int32)
+        self._message, self._missing = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._head, self._tail = np.empty(0, np.int32), np.empty(0, np.int32)
 
-    def add(self, message: Integers, cycle: Packets) -> None:
-        """Keep the cycles in which messages began."""
-        message, cycle = np.append(self._message, message), np.append(self._cycle, cycle)
+    def add(self, message: Integers, packets: Integers) -> None:
+        """Note messages that are offered, of so many packets."""
+        message, missing = np.append(self._message, message), np.append(self._missing, packets)
+        none = np.full(len(packets), -1, np.int32)
         order = np.argsort(message)
-        self._message, self._cycle = message[order], cycle[order]
+        self._message, self._missing = message[order], missing[order]
+        self._head, self._tail = np.append(self._head, none)[order], np.append(self._tail, none)[order]
 
-    def take(self, message: Integers) -> Packets:
-        """Return the cycles in which messages began, and forget them."""
-        place = np.searchsorted(self._message, message)
-        cycle = self._cycle[place]
-        self._message, self._cycle = np.delete(self._message, place), np.delete(self._cycle, place)
-        return cycle
+    def take(self, message: Integers, packets: Packets, first: npt.NDArray[np.bool_]) -> tuple[Packets, Packets]:
+        """Note packets that have left, of these messages, and which are the first of one; forget messages that ended.
+
+        Return the packets that were the last to leave, of those messages, and when these were accepted.
+        """
+        place, tail = np.searchsorted(self._message, message), packets[:, TAIL_CYCLE]
+        np.subtract.at(self._missing, place, 1)
+        np.maximum.at(self._tail, place, tail)
+        self._head[place[first]] = packets[first, HEAD_CYCLE]
+        last = (self._missing[place] == 0) & (self._tail[place] == tail)
+        ended, head = packets[last], self._head[place[last]]
+        there = self._missing > 0
+        self._message, self._missing = self._message[there], self._missing[there]
+        self._head, self._tail = self._head[there], self._tail[there]
+        return ended, head
 
 
 def tag_of_other(source: Integers) -> Integers:
@@ -150,7 +164,7 @@ class LoadedFabric:
         self._messages: Load | CommonLoad = self._load
         room = max(1024, len(model.fabric.address))
         self.course = Course(model, Terminals(), room=room, counting=counting, threads=threads)
-        self._beginnings, self.watchdog = _Beginnings(), Watchdog(model, self.course, source_of=_source_of)
+        self._under_way, self.watchdog = _UnderWay(), Watchdog(model, self.course, source_of=_source_of)
 
     @property
     def packet_length(self) -> int:
@@ -259,32 +273,34 @@ class LoadedFabric:
     def _offer(self, created: Integers, messages: Messages) -> Arrivals:
         """Return the packets of messages as their sources get them to send."""
         source, destination = messages.source, self._model.fabric.address[messages.destination]
-        tag = source << _SOURCE | _FIRST | _LAST
-        if not self._load.one_packet:
-            packets = messages.packets
-            created, source, destination, tag = (
-                np.repeat(column, packets) for column in (created, source, destination, tag)
-            )
-            ends = np.cumsum(packets)
-            last, first = np.zeros((2, len(tag)), np.bool_)
-            last[ends - 1], first[ends - packets] = True, True
-            tag &= ~np.where(last, 0, _LAST) & ~np.where(first, 0, _FIRST)
+        tag = source << _SOURCE
+        if self._load.one_packet:
+            return Arrivals.of(created, source, destination, tag | _ALONE)
+        packets = messages.packets
+        several = packets > 1
+        self._under_way.add(self._names(created[several], source[several]), packets[several])
+        tag[~several] |= _ALONE
+        created, source, destination, tag = (
+            np.repeat(column, packets) for column in (created, source, destination, tag)
+        )
+        begins = np.cumsum(packets) - packets
+        tag[begins[several]] |= _FIRST
         return Arrivals.of(created, source, destination, tag)
 
     def _ended(self, left: Packets) -> tuple[Packets, Packets]:
-        """Return the last packets of messages among those that have left, and when these messages were accepted."""
+        """Return the packets with which messages have left whole, and when these messages were accepted."""
         if self._load.one_packet:
             return left, left[:, HEAD_CYCLE]
-        first, last = left[:, TAG] & _FIRST != 0, left[:, TAG] & _LAST != 0
-        begun, messages = left[first & ~last], left[last]
-        head, several = messages[:, HEAD_CYCLE].copy(), ~first[last]
-        self._beginnings.add(self._names(begun), begun[:, HEAD_CYCLE])
-        head[several] = self._beginnings.take(self._names(messages[several]))
-        return messages, head
+        is_alone = left[:, TAG] & _ALONE != 0
+        alone, others = left[is_alone], left[~is_alone]
+        names = self._names(others[:, CREATED], others[:, TAG] >> _SOURCE)
+        ended, head = self._under_way.take(names, others, others[:, TAG] & _FIRST != 0)
+        return np.concatenate([alone, ended]), np.append(alone[:, HEAD_CYCLE], head)
 
-    def _names(self, packets: Packets) -> Integers:
-        """Return a number for the message of each packet."""
-        return packets[:, CREATED] * np.int64(len(self._model.fabric.address)) + (packets[:, TAG] >> _SOURCE)
+    def _names(self, created: npt.NDArray[Any], source: npt.NDArray[Any]) -> Integers:
+        """Return a number for each message that a source has created in a cycle."""
+        name: Integers = created * np.int64(len(self._model.fabric.address)) + source
+        return name
 
 
 def warm_up(run: LoadedFabric) -> tuple[list[Window], bool]:

@@ -1,7 +1,7 @@
 """Open-loop measurement: warm up, mark the messages of an interval, and go on at the same load until they have left.
 
-A message becomes the packets that hold its flits, given to its source at once; as routing is deterministic and queues
-are in order, the last of them arrives last. Without lengths a message is a packet.
+A message becomes the packets that hold its flits, given to its source at once, and has arrived when all of them have:
+with adaptive routing they may overtake each other. Without lengths a message is a packet.
 
 The method is that of Dally and Towles, Principles and Practices of Interconnection Networks, chapter 24: an infinite
 queue at every source, latency from the creation of a packet, accepted rate at the terminals.

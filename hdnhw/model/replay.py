@@ -172,7 +172,8 @@ class _Run:
             model, self._course, source_of=lambda number: int(trace.source[self._message[number]])
         )
         self._destination = model.fabric.address[trace.destination].astype(np.int32)
-        self._created, self._head, self._tail, self._hops = np.full((4, len(trace)), -1)
+        self._created, self._head, self._tail, self._hops, self._latest = np.full((5, len(trace)), -1)
+        self._missing = self._packets.copy()
         self._slots = model.window_slots if len(trace.dependent) else WINDOW_SLOTS
 
     @property
@@ -199,8 +200,10 @@ class _Run:
         self._note_heads(left)
         left = left[left[:, TAIL_CYCLE] < self._limit]
         self._taken += len(left)
-        message = self._message[left[:, TAG]]
-        ends = left[:, TAG] == self._first[message + 1] - 1
+        message, tail = self._message[left[:, TAG]], left[:, TAIL_CYCLE]
+        np.subtract.at(self._missing, message, 1)
+        np.maximum.at(self._latest, message, tail)
+        ends = (self._missing[message] == 0) & (self._latest[message] == tail)  # of packets that came in any order
         message, left = message[ends], left[ends]
         self._tail[message], self._hops[message] = left[:, TAIL_CYCLE], left[:, HOPS]
         self._calendar.arrive(message, left[:, TAIL_CYCLE])

@@ -1,8 +1,8 @@
 """Adaptive routing: packets go nearer on every hop, by the freest channel, and never wait in a circle."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import networkx as nx
 import numpy as np
@@ -12,14 +12,16 @@ from hdnhw.library.simulation import sweep
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.hang import HangError
-from hdnhw.model.kernel.state import DESTINATION, HOPS, NODE, TAG, Arrivals
+from hdnhw.model.kernel.state import CREATED, DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
+from hdnhw.model.replay import replay
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.rules.compiled import VC_SHIFT, interpret_rule
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
+from hdnhw.traffic.requests import RequestSpec, make_requests
 
 NETWORKS = (
     "torus(5)",
@@ -205,6 +207,66 @@ def test_it_takes_more_of_a_pattern_for_which_the_rule_loads_few_channels():
     assert not plain.steady
     assert adaptive.steady
     assert adaptive.accepted_rate > 2 * plain.accepted_rate
+
+
+@pytest.fixture
+def noted(monkeypatch):
+    """Return (arrivals, packets that have left) of each window that is simulated."""
+    windows, advance = [], Course.advance
+
+    def note(course, arrivals, **limits):
+        left = advance(course, arrivals, **limits)
+        windows.append((arrivals, left.copy()))
+        return left
+
+    monkeypatch.setattr(Course, "advance", note)
+    return windows
+
+
+def packets_of_messages(windows):
+    """Return source and creation of each message -> (head, tail) of its packets, as they were accepted."""
+    packets = defaultdict(list)
+    for row in (row for _, left in windows for row in left.tolist()):
+        packets[row[TAG] >> 2, row[CREATED]].append((row[HEAD_CYCLE], row[TAIL_CYCLE]))
+    return {name: sorted(cycles) for name, cycles in packets.items()}
+
+
+def overtaking(messages):
+    """Return how many packets have left before the packet of their message that was accepted before them."""
+    return sum(second[1] < first[1] for message in messages for first, second in pairwise(message))
+
+
+@pytest.mark.parametrize("modes", [None, "adaptive"])
+def test_a_message_has_arrived_with_all_of_its_packets(modes, noted):
+    load = LoadSpec(rate=0.5, pattern="uniform", cycles=3000, warmup=500, lengths="mix(1, 1, 12, 3)")
+    measured = measure(model_of("cube(4)", modes, packet_length=1, buffers=8), load)
+    offered = Counter(name for sent, _ in noted for name in zip(sent.node.tolist(), sent.cycle.tolist(), strict=True))
+    of_interval = {name: each for name, each in packets_of_messages(noted).items() if 500 <= name[1] < 3500}
+    whole = {name: each for name, each in of_interval.items() if len(each) == offered[name]}
+    assert measured.created == measured.delivered == len(whole)
+    tails = {name: max(tail for _, tail in each) for name, each in whole.items()}
+    assert np.array_equal(np.bincount([tails[name] - name[1] for name in whole]), measured.packet_latency)
+    assert np.array_equal(np.bincount([tails[name] - whole[name][0][0] for name in whole]), measured.network_latency)
+    assert (overtaking(whole.values()) > 100) == (modes == "adaptive")
+
+
+@pytest.mark.parametrize("modes", [None, "adaptive"])
+def test_a_message_is_answered_when_all_of_its_packets_are_there(modes, noted):
+    asked = RequestSpec(window=8, count=50, request_length=6, reply_length=9, service=3)
+    model = model_of("cube(4)", modes, packet_length=1, buffers=8)
+    trace = make_requests(model.plan.network, asked, 1).trace
+    run = replay(model, trace)
+    of_message = np.repeat(np.arange(len(trace)), trace.flits)
+    packets = [[] for _ in range(len(trace))]
+    for tag, head, tail in (row for _, left in noted for row in left[:, [TAG, HEAD_CYCLE, TAIL_CYCLE]].tolist()):
+        packets[of_message[tag]].append((head, tail))
+    assert [len(each) for each in packets] == trace.flits.tolist()
+    tails = np.array([max(tail for _, tail in each) for each in packets])
+    assert np.array_equal(tails, run.tail)
+    waited_for = np.repeat(np.arange(len(trace)), np.diff(trace.first))
+    created = tails[waited_for] + 1 + trace.delay[trace.dependent]
+    assert np.array_equal(run.created[trace.dependent], created)
+    assert (overtaking(map(sorted, packets)) > 100) == (modes == "adaptive")
 
 
 @pytest.mark.parametrize("text", ["torus(5, 3)", "concentrated(cube(5), 1)"])
