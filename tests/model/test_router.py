@@ -32,6 +32,7 @@ class Router:
         self.routers = make_routers(
             free,
             several,
+            first_vc=0,
             vc_bits=self.vc_bits,
             lane_bits=(lanes - 1).bit_length(),
             rounds=rounds,
