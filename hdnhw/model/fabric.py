@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.counts import Counts
 from hdnhw.model.kernel.fabric import simulate, sort_arrivals
-from hdnhw.model.kernel.reset import credits_under_way, make_routers, make_states, with_room
+from hdnhw.model.kernel.reset import credits_under_way, make_decisions, make_routers, make_states, with_room
 from hdnhw.model.kernel.state import (
     BUSY,
     DESTINATION,
@@ -158,6 +158,8 @@ class FabricModel:
             mirror=np.array([port.opposite << self.vc_bits | vc for port in network.ports for vc in vcs], np.int32),
             dead=dead.reshape(-1),
             odd=machine.odd if self.timing.cuts_through else np.zeros(0, np.bool_),
+            decisions=make_decisions(plan.route, plan.address.width),
+            bits=plan.address.width,
             ports=len(network.ports),
             buffers=machine.injection_buffers,
         )

@@ -22,6 +22,7 @@ from hdnhw.model.flows import Flows
 from hdnhw.model.load import BATCHES, LEAST_RATE, MOST_CYCLES, LoadSpec
 from hdnhw.model.loaded import LoadedFabric, Window, warm_up
 from hdnhw.model.statistics import grows, half_width, summarise
+from hdnhw.model.tally import count_messages, count_taken, longest_latencies
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 
@@ -215,30 +216,23 @@ class _Tally:
             self._digest.update(np.ascontiguousarray(whole.T).tobytes())
         self._packets += int(packets.sum())
         self._flits += int(window.flits[marked].sum())
-        in_interval = (window.taken >= self.start) & (window.taken < self.stop)
-        home = in_interval & window.arrived
-        taken = int(home.sum())
-        if taken:
-            self._taken += np.bincount(window.source[home], minlength=len(self._taken))
-        self._elsewhere += int(in_interval.sum()) - taken
+        interval = self.start, self.stop
+        self._elsewhere += count_taken(window.source, window.taken, window.arrived, *interval, self._taken)
         self._finish(window)
 
     def _finish(self, window: Window) -> None:
         """Count the messages that left."""
-        marked = (window.born >= self.start) & (window.born < self.stop)
+        interval = self.start, self.stop
         self._stranded += int(((window.stranded >= self.start) & (window.stranded < self.stop)).sum())
-        if not marked.any():
-            return
-        born, tail = window.born[marked], window.tail[marked]
-        self._delivered += len(born)
-        self._hops += int(window.hops[marked].sum())
         if self._flows is not None:
-            self._flows.add(window.begin[marked], window.end[marked], tail - born)
-        for index, since in enumerate((born, window.head[marked])):
-            self._histograms[index] = _added(self._histograms[index], np.bincount(tail - since))
-        batch = (born - self.start).astype(np.int64) * BATCHES // (self.stop - self.start)
-        self._batches[0] += np.bincount(batch, minlength=BATCHES)
-        self._batches[1] += np.bincount(batch, weights=tail - born, minlength=BATCHES)
+            marked = (window.born >= self.start) & (window.born < self.stop)
+            latency = window.tail[marked] - window.born[marked]
+            self._flows.add(window.begin[marked], window.end[marked], latency)
+        cycles = window.born, window.head, window.tail
+        delivered, *longest = longest_latencies(*cycles, *interval)
+        self._delivered += delivered
+        self._histograms = [_grown(*each) for each in zip(self._histograms, longest, strict=True)]
+        self._hops += count_messages(*cycles, window.hops, *interval, *self._histograms, self._batches)
 
     def result(self, run: LoadedFabric, steady: bool, counts: Counts | None, seconds: float) -> Measurement:
         """Sum up."""
@@ -271,8 +265,7 @@ class _Tally:
         )
 
 
-def _added(one: Integers, other: Integers) -> Integers:
-    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
-    longer = longer.copy()
-    longer[: len(shorter)] += shorter
-    return longer
+def _grown(histogram: Integers, longest: int) -> Integers:
+    """Return a histogram with a place for so many cycles."""
+    missing = longest + 1 - len(histogram)
+    return np.append(histogram, np.zeros(missing, np.int64)) if missing > 0 else histogram

@@ -46,7 +46,7 @@ class Watchdog:
         ----------
         last : bool
             Look for all that can be found, also while other packets move; otherwise for what stops everything, and,
-            every :data:`PATIENCE` slots, for packets that go in circles.
+            after :data:`PATIENCE` slots and whenever twice as many have gone by, for packets that go in circles.
 
         Raises
         ------
@@ -56,7 +56,7 @@ class Watchdog:
         moved = course.packets_sent, course.packets_gone
         if moved != self._moved or not self._waited:
             self._moved, self._still_since, self._waited = moved, course.slots, course.holds_packets
-        if last or course.slots - self._followed >= PATIENCE:
+        if last or course.slots - self._followed >= max(PATIENCE, self._followed):
             self._followed = course.slots
             self._check_farthest()
         stuck = course.slots - self._still_since >= PATIENCE

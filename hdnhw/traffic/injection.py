@@ -40,7 +40,7 @@ def _successes(trials: int, probability: float, rng: np.random.Generator) -> Int
         gaps += at
         if gaps[-1] >= trials:
             found.append(gaps[: np.searchsorted(gaps, trials)])
-            return np.concatenate(found)
+            return found[0] if len(found) == 1 else np.concatenate(found)
         found.append(gaps)
         at = int(gaps[-1])
 

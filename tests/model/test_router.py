@@ -13,9 +13,15 @@ from hdnhw.model.kernel.reset import make_routers
 from hdnhw.timing import CLASS_SLOTS, TURN_SLOTS
 
 PORTS = 4
-allocate_node, push_packet, note_arrival, take_packet = (
+allocate_node, note_sent, push_packet, note_arrival, take_packet = (
     kept(kernel.py_func)
-    for kernel in (allocator.allocate_node, queue.push_packet, queue.note_arrival, queue.take_packet)
+    for kernel in (
+        allocator.allocate_node,
+        allocator.note_sent,
+        queue.push_packet,
+        queue.note_arrival,
+        queue.take_packet,
+    )
 )
 
 
@@ -55,14 +61,15 @@ class Router:
         """Allocate once and return {output: (input, class of the queue, packet)}, taking the packets out."""
         routers, taken = self.routers, {}
         granted = allocate_node(routers, self.slots, 1)
-        self.slots += 1
         for entry, way in zip(
             *(column[:granted].tolist() for column in (routers.work.queue, routers.work.output_vc)), strict=True
         ):
+            note_sent(routers, self.slots, 1, entry, way)
             port, vc = entry >> self.vc_bits, entry & (1 << self.vc_bits) - 1
             taken[way >> self.vc_bits] = (port, vc, int(take_packet(routers.pool, routers.queues, 1, entry, way)))
             self.level[port, vc] -= 1
         assert granted == len(taken)
+        self.slots += 1
         return taken
 
 

@@ -22,10 +22,9 @@ __all__ = ["match"]
 
 @inlined
 def match(routers: Routers, slot: int, node: int) -> int:
-    """Match inputs and outputs in rounds: outputs grant, inputs accept; leave the winner of each output.
+    """Match inputs and outputs in rounds: outputs grant, inputs accept; list what is sent, and return how many.
 
-    If the first round is early, packets that have just come take part in the second only. Return how many offers are
-    listed.
+    If the first round is early, packets that have just come take part in the second only.
     """
     orders, work, vc_bits, ports = routers.orders, routers.work, routers.vc_bits, routers.orders.ports
     winner, leader, partner = work.winner, work.leader, work.partner
@@ -53,7 +52,14 @@ def match(routers: Routers, slot: int, node: int) -> int:
                 winner[at(output)] = offer
             leader[at(output)] = -1
     partner[:] = -1
-    return offers
+    granted = 0
+    for offer in range(offers):
+        queue, output_vc = work.queue[at(offer)], work.output_vc[at(offer)]
+        if winner[at(output_vc >> vc_bits)] == offer:
+            work.queue[at(granted)] = queue
+            work.output_vc[at(granted)] = output_vc
+            granted += 1
+    return granted
 
 
 @inlined

@@ -35,18 +35,35 @@ from hdnhw.model.kernel.state import (
     Words,
     Work,
 )
-from hdnhw.model.kernel.ways import WORD
+from hdnhw.model.kernel.ways import WORD, Route
 from hdnhw.rules.plan import ADAPTIVE, UGAL
 from hdnhw.timing import SlotTiming
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 
-__all__ = ["credits_under_way", "make_routers", "make_states", "with_room"]
+__all__ = ["credits_under_way", "make_decisions", "make_routers", "make_states", "with_room"]
 
 PART_BYTES = 3 << 18
 """Most that a part holds of what its routers are: with what it sends and receives it fits into a cache of 2 MiB."""
 
 PARTS_A_THREAD = 8
 """Fewest parts that a thread has if there are several threads, so that they have about as much to do."""
+
+
+DECISION_BITS = 9
+"""Most bits of an address where the rule is a table of what it decides: that fits into a cache, and is faster there."""
+
+
+def make_decisions(route: Route, bits: int) -> npt.NDArray[np.int16]:
+    """Return what a rule decides, axes (address, address of the destination) of so many bits; of none if too many."""
+    decisions = np.zeros(1 << 2 * bits if bits <= DECISION_BITS else 0, np.int16)
+    _decide(route, bits, decisions)
+    return decisions
+
+
+@kept
+def _decide(route: Route, bits: int, decisions: npt.NDArray[np.int16]) -> None:
+    for pair in range(len(decisions)):
+        decisions[pair] = route(pair >> bits, pair & ((1 << bits) - 1))
 
 
 def make_routers(
@@ -170,7 +187,7 @@ def make_states(
             hangs,
         ),
         adaptive=_make_adaptive(len(routers.pool.free) if scheme == ADAPTIVE else 0, fabric.ports),
-        busy=_unused(nodes),
+        busy=_unused(nodes + parts.number),
         **_make_lists(fabric, parts, timing),
         sources=_make_sources(nodes),
         sinks=_make_sinks(nodes, ejection_buffers),
@@ -248,8 +265,14 @@ def _make_lists(fabric: Fabric, parts: Parts, timing: SlotTiming) -> dict[str, A
 def _make_mail(parts: Parts, slots: int, room: int, words: int) -> Mail:
     """Return boxes with no mail in them."""
     stride = -(-parts.number // LINE) * LINE
-    lengths = np.zeros(slots * parts.threads * stride, np.int64)
-    return Mail(_unused(slots * room * words), lengths, slots, room, stride)
+    ends = np.zeros((slots, parts.threads, stride), np.int64)
+    ends[..., : parts.number] = _mail_begins(parts, slots, room)
+    return Mail(_unused(slots * room * words), ends.reshape(-1), slots, room, stride)
+
+
+def _mail_begins(parts: Parts, slots: int, room: int) -> Integers:
+    """Return the first item of the mail of each slot from each thread for each part."""
+    return parts.first.reshape(parts.threads, -1) + np.arange(slots)[:, None, None] * room
 
 
 def _unused(size: int) -> Words:
@@ -319,10 +342,10 @@ def with_room(states: list[State], rows: int) -> list[State]:
 def credits_under_way(state: State) -> Words:
     """Return the output virtual channels, of those of all nodes, to which a credit is on its way: once for each."""
     mail, parts, ejected = state.returning, state.parts, state.ejected
-    lengths = mail.lengths.reshape(mail.slots, parts.threads, mail.stride)[..., : parts.number]
-    begins = parts.first.reshape(parts.threads, -1) + np.arange(mail.slots)[:, None, None] * mail.room
+    ends = mail.ends.reshape(mail.slots, parts.threads, mail.stride)[..., : parts.number]
+    begins = _mail_begins(parts, mail.slots, mail.room)
     given = ejected.lengths.reshape(ejected.slots, parts.number, LINE)[..., 0]
-    starts = np.arange(ejected.slots)[:, None] * len(state.busy) + (np.arange(parts.number) << parts.bits)
-    found = [mail.words[begin : begin + length] for begin, length in zip(begins.flat, lengths.flat, strict=True)]
+    starts = np.arange(ejected.slots)[:, None] * len(state.fabric.address) + (np.arange(parts.number) << parts.bits)
+    found = [mail.words[begin:end] for begin, end in zip(begins.flat, ends.flat, strict=True)]
     found += [ejected.place[begin : begin + length] for begin, length in zip(starts.flat, given.flat, strict=True)]
     return np.concatenate(found)

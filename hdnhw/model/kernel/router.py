@@ -1,6 +1,6 @@
 """The stages of all routers in a slot: the twin of :mod:`hdnhw.rtl.router`."""
 
-from hdnhw.model.kernel.allocator import allocate_node
+from hdnhw.model.kernel.allocator import allocate_node, note_sent
 from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.counter import count_slot
 from hdnhw.model.kernel.memory import prefetch
@@ -59,9 +59,11 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
             valiant.by[at(packet)] = by
         if by >= 0:
             target, first_vc = wide(valiant.targets[at(first)]), wide(0)
-    decision = route(own, target)
-    if not holds_packet(queues.present, queues.words, node):
-        _list(state.busy, state.parts, part, BUSY, node)
+    decisions = state.fabric.decisions
+    decision = wide(decisions[at(own << state.fabric.bits | target)]) if len(decisions) else route(own, target)
+    length = at(part * LINE + BUSY)  # without a branch, as that would often be foretold wrongly
+    state.busy[at((part << state.parts.bits) + part + state.parts.lengths[length])] = node
+    state.parts.lengths[length] += not holds_packet(queues.present, queues.words, node)
     port = decision & PORT_MASK
     output_vc = port << vc_bits | decision >> VC_SHIFT
     if first_vc and port < ports:
@@ -85,10 +87,11 @@ def deliver(route: Route, state: State, slot: int, turn: int, part: int) -> None
     pool, queues, crossing, parts = state.routers.pool.words, state.routers.queues, state.crossing, state.parts
     now = (_step(state, slot, turn) + 1) % crossing.slots
     for thread in range(parts.threads):
-        length, begin = _box(crossing, parts, now, thread, part)
-        words, total = crossing.words, begin + crossing.lengths[length]
+        box, begin = _box(crossing, parts, now, thread, part), _begin(crossing, parts, now, thread, part)
+        words, total = crossing.words, crossing.ends[box]
+        asked = total if parts.number > 1 else begin  # what one part holds is in the cache
         for item in range(begin, total):
-            if item + AHEAD < total:
+            if item + AHEAD < asked:
                 place = (item + AHEAD) * ITEM_WORDS
                 node = wide(words[at(place)])
                 prefetch(pool, wide(words[at(place + 2)]) * PACKET_WORDS)
@@ -99,21 +102,23 @@ def deliver(route: Route, state: State, slot: int, turn: int, part: int) -> None
             node, queue, packet = wide(words[at(place)]), wide(words[at(place + 1)]), wide(words[at(place + 2)])
             pool[at(packet * PACKET_WORDS + HOPS)] += 1
             enter(route, state, slot, part, node, queue, packet)
-        crossing.lengths[length] = 0
+        crossing.ends[box] = begin
 
 
 @inlined
 def return_credits(state: State, slot: int, part: int) -> None:
     """Count the packet buffers that have become free downstream of a part's routers."""
     credits, returning, parts = state.routers.credits, state.returning, state.parts
+    now = slot % returning.slots
     for thread in range(parts.threads):
-        length, begin = _box(returning, parts, slot % returning.slots, thread, part)
-        total = begin + returning.lengths[length]
+        box, begin = _box(returning, parts, now, thread, part), _begin(returning, parts, now, thread, part)
+        total = returning.ends[box]
+        asked = total if parts.number > 1 else begin
         for item in range(begin, total):
-            if item + AHEAD < total:
+            if item + AHEAD < asked:
                 prefetch(credits, wide(returning.words[at(item + AHEAD)]))
             credits[at(returning.words[at(item)])] += 1
-        returning.lengths[length] = 0
+        returning.ends[box] = begin
 
 
 @inlined
@@ -121,7 +126,7 @@ def return_ejected(state: State, slot: int, part: int) -> None:
     """Count the places that have become free in the ejection buffers of a part."""
     ejected, parts = state.ejected, state.parts
     now = slot % ejected.slots
-    begin, length = now * len(state.busy) + (part << parts.bits), at((now * parts.number + part) * LINE)
+    begin, length = now * len(state.fabric.address) + (part << parts.bits), at((now * parts.number + part) * LINE)
     for item in range(begin, begin + ejected.lengths[length]):
         state.routers.credits[at(ejected.place[at(item)])] += 1
     ejected.lengths[length] = 0
@@ -134,10 +139,15 @@ def _step(state: State, slot: int, turn: int) -> int:
 
 
 @inlined
-def _box(mail: Mail, parts: Parts, now: int, thread: int, part: int) -> tuple[int, int]:
-    """Return where the length of a thread's mail for a part stands, and where the mail begins."""
-    begin = now * mail.room + parts.first[at(thread * parts.number + part)]
-    return at((now * parts.threads + thread) * mail.stride + part), wide(begin)
+def _box(mail: Mail, parts: Parts, now: int, thread: int, part: int) -> int:
+    """Return where the end of a thread's mail for a part stands."""
+    return at((now * parts.threads + thread) * mail.stride + part)
+
+
+@inlined
+def _begin(mail: Mail, parts: Parts, now: int, thread: int, part: int) -> int:
+    """Return the first item of a thread's mail for a part."""
+    return wide(now * mail.room + parts.first[at(thread * parts.number + part)])
 
 
 @inlined
@@ -157,9 +167,11 @@ def allocate(state: State, slot: int, turn: int, part: int) -> int:
     now = _step(state, slot, turn) % state.crossing.slots
     back = (slot + (1 if halves and turn == 0 else state.returning.slots - 1)) % state.returning.slots
     begin, length = part << parts.bits, at(part * LINE + BUSY)
-    kept, total = begin, begin + parts.lengths[length]
-    for place in range(begin, total):
-        if place + 2 * AHEAD < total:
+    kept = begin + part
+    total = kept + parts.lengths[length]
+    asked = total if parts.number > 1 else kept
+    for place in range(begin + part, total):
+        if place + 2 * AHEAD < asked:
             prefetch(queues.present, busy[at(place + 2 * AHEAD)] * queues.words)
             _ask_ahead(state, wide(busy[at(place + AHEAD)]))
         node = wide(busy[at(place)])
@@ -174,6 +186,7 @@ def allocate(state: State, slot: int, turn: int, part: int) -> int:
             count_slot(routers, state.counters, slot, node, granted)
         for grant in range(granted):
             queue, output_vc = work.queue[at(grant)], work.output_vc[at(grant)]
+            note_sent(routers, slot, node, queue, output_vc)
             packet = take_packet(routers.pool, queues, node, queue, output_vc)
             if queue < local:
                 _return_credit(state, back, node, queue)
@@ -185,10 +198,9 @@ def allocate(state: State, slot: int, turn: int, part: int) -> int:
             else:
                 state.leaving.packet[at(begin + parts.lengths[at(part * LINE + LEAVING)])] = packet
                 _list(state.leaving.node, parts, part, LEAVING, node)
-        if holds_packet(queues.present, queues.words, node):
-            busy[at(kept)] = node
-            kept += 1
-    parts.lengths[length] = kept - begin
+        busy[at(kept)] = node
+        kept += holds_packet(queues.present, queues.words, node)
+    parts.lengths[length] = kept - begin - part
     return sent
 
 
@@ -197,9 +209,10 @@ def _return_credit(state: State, back: int, node: int, queue: int) -> None:
     """Tell the router before a queue that a packet has left it."""
     fabric, mail, size = state.fabric, state.returning, state.routers.queues.size
     behind = wide(fabric.neighbors[at(node * fabric.ports + (queue >> state.routers.vc_bits))])
-    length, begin = _box(mail, state.parts, back, state.parts.thread, behind >> state.parts.bits)
-    mail.words[at(begin + mail.lengths[length])] = behind * size + fabric.mirror[at(queue)]
-    mail.lengths[length] += 1
+    box = _box(mail, state.parts, back, state.parts.thread, behind >> state.parts.bits)
+    item = mail.ends[box]
+    mail.words[at(item)] = behind * size + fabric.mirror[at(queue)]
+    mail.ends[box] = item + 1
 
 
 @inlined
@@ -207,12 +220,13 @@ def _send(state: State, now: int, node: int, output_vc: int, packet: int) -> Non
     """Send a packet over a channel between routers."""
     fabric, mail = state.fabric, state.crossing
     to = wide(fabric.neighbors[at(node * fabric.ports + (output_vc >> state.routers.vc_bits))])
-    length, begin = _box(mail, state.parts, now, state.parts.thread, to >> state.parts.bits)
-    place = (begin + mail.lengths[length]) * ITEM_WORDS
+    box = _box(mail, state.parts, now, state.parts.thread, to >> state.parts.bits)
+    item = mail.ends[box]
+    place = item * ITEM_WORDS
     mail.words[at(place)] = to
     mail.words[at(place + 1)] = fabric.mirror[at(output_vc)]
     mail.words[at(place + 2)] = packet
-    mail.lengths[length] += 1
+    mail.ends[box] = item + 1
 
 
 @inlined

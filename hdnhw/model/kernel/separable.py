@@ -8,16 +8,16 @@ from hdnhw.model.kernel.queue import trailing_zeros
 from hdnhw.model.kernel.state import HEAD_OUTPUT_VC, QUEUE_WORDS, SENT_LAST, Routers, Words
 from hdnhw.timing import CLASS_SLOTS
 
-__all__ = ["make_offers"]
+__all__ = ["grant"]
 
 
 @inlined
-def make_offers(routers: Routers, slot: int, node: int) -> int:
-    """List what the inputs of a router offer and which offer leads at each output; return how many there are."""
+def grant(routers: Routers, slot: int, node: int) -> int:
+    """List what the outputs of a router take of what its inputs offer, one each; return how many there are."""
     queues, credits, vc_bits, several = routers.queues, routers.credits, routers.vc_bits, routers.several[at(node)]
     links, present, words = queues.links, queues.present, queues.words
-    winner, offered_queue, offered_vc = routers.work.winner, routers.work.queue, routers.work.output_vc
-    base, offered = node * queues.size, 0
+    winner, granted_queue, granted_vc = routers.work.winner, routers.work.queue, routers.work.output_vc
+    base, granted = node * queues.size, 0
     for word in range(words):
         bits, first = present[at(node * words + word)], wide(word << 6)
         while bits:
@@ -26,25 +26,28 @@ def make_offers(routers: Routers, slot: int, node: int) -> int:
                 last = (queue | ((1 << vc_bits) - 1)) & 63
                 own = bits & ((np.int64(2) << last) - 1)
                 bits ^= own
-                queue = _offer_of_input(links, credits, base, own, first)
-                if queue < 0:
-                    continue
-                output_vc = wide(links[at((base + queue) * QUEUE_WORDS + HEAD_OUTPUT_VC)])
+                if own & (own - 1):
+                    queue = _offer_of_input(links, credits, base, own, first)
+                    if queue < 0:
+                        continue
             else:
                 bits &= bits - 1
-                output_vc = wide(links[at((base + queue) * QUEUE_WORDS + HEAD_OUTPUT_VC)])
-                if not credits[at(base + output_vc)]:
-                    continue
-            offered_queue[at(offered)] = queue
-            offered_vc[at(offered)] = output_vc
+            output_vc = wide(links[at((base + queue) * QUEUE_WORDS + HEAD_OUTPUT_VC)])
+            if not credits[at(base + output_vc)]:
+                continue
             output = at(output_vc >> vc_bits)
-            best = winner[output]
-            if best < 0 or _precedes(
-                routers, several, slot, base, queue, output_vc, offered_queue[at(best)], offered_vc[at(best)]
+            place = winner[output]
+            if place < 0:
+                place = wide(granted)
+                winner[output] = place
+                granted += 1
+            elif not _precedes(
+                routers, several, slot, base, queue, output_vc, granted_queue[at(place)], granted_vc[at(place)]
             ):
-                winner[output] = offered
-            offered += 1
-    return offered
+                continue
+            granted_queue[at(place)] = queue
+            granted_vc[at(place)] = output_vc
+    return granted
 
 
 @inlined

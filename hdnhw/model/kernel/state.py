@@ -130,6 +130,10 @@ class Fabric(NamedTuple):
         Channels that are dead; of no nodes if none are.
     odd : ndarray of bool, axis (node)
         With cut-through, which routers' slots begin before those of the others; else of no nodes.
+    decisions : ndarray of int16, axes (address, address of the destination)
+        What the rule decides, in a network that is small; else of none.
+    bits : int
+        Of a packed address.
     ports : int
         Ports of the network.
     buffers : int
@@ -141,6 +145,8 @@ class Fabric(NamedTuple):
     mirror: Words
     dead: npt.NDArray[np.bool_]
     odd: npt.NDArray[np.bool_]
+    decisions: npt.NDArray[np.int16]
+    bits: int
     ports: int
     buffers: int
 
@@ -370,16 +376,16 @@ class Mail(NamedTuple):
     ----------
     words : ndarray of int32, axes (slot, channel, word)
         A channel carries one item a slot at most, and there is room for it. A thread's items for a part stand together.
-    lengths : ndarray of int64, axes (slot, thread, part)
-        Items from a thread for a part.
+    ends : ndarray of int64, axes (slot, thread, part)
+        The item behind the last one from a thread for a part.
     slots : int
         For which there is room: one more than the items take, as what is sent must not fall on what is read.
     room, stride : int
-        Items of a slot, and the length of the last axis of `lengths`.
+        Items of a slot, and the length of the last axis of `ends`.
     """
 
     words: Words
-    lengths: Integers
+    ends: Integers
     slots: int
     room: int
     stride: int

@@ -56,7 +56,7 @@ def _ahead(state: State, node: int) -> int:
 @inlined
 def _end(state: State, part: int) -> int:
     """Return the node behind the last one of a part."""
-    return min((part + 1) << state.parts.bits, len(state.busy))
+    return min((part + 1) << state.parts.bits, len(state.fabric.address))
 
 
 @inlined
@@ -255,7 +255,7 @@ def eject_slot(state: State, slot: int, part: int, cycle: int, left: int) -> int
     """Sinks of a part that never pause take the tails of all packets in `cycle`; return the packets that have left."""
     leaving, ejected, parts, size = state.leaving, state.ejected, state.parts, state.routers.queues.size
     local, now, begin = state.fabric.ports << state.routers.vc_bits, slot % ejected.slots, part << parts.bits
-    number, first = parts.lengths[at(part * LINE + LEAVING)], now * len(state.busy) + begin
+    number, first = parts.lengths[at(part * LINE + LEAVING)], now * len(state.fabric.address) + begin
     for item in range(number):
         node = wide(leaving.node[at(begin + item)])
         _leave(state, wide(leaving.packet[at(begin + item)]), node, cycle, left + item)

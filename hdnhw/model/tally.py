@@ -1,0 +1,58 @@
+"""What is counted of the packets and messages that leave in a window of cycles, each in one pass over them."""
+
+from typing import Any
+
+from hdnhw.kernels import kernel
+
+__all__ = ["count_messages", "count_taken", "longest_latencies"]
+
+_CYCLES = "int32[:], int32[:], int32[:]"
+
+
+@kernel("int64(int32[:], int32[:], boolean[:], int64, int64, int64[::1])")
+def count_taken(source: Any, taken: Any, arrived: Any, start: Any, stop: Any, of_source: Any) -> Any:
+    """Count the packets taken in an interval where they should be, for each source; return how many were elsewhere."""
+    elsewhere = 0
+    for packet in range(len(taken)):
+        if start <= taken[packet] < stop:
+            if arrived[packet]:
+                of_source[source[packet]] += 1
+            else:
+                elsewhere += 1
+    return elsewhere
+
+
+@kernel(f"UniTuple(int64, 3)({_CYCLES}, int64, int64)")
+def longest_latencies(born: Any, head: Any, tail: Any, start: Any, stop: Any) -> Any:
+    """Return how many messages were created in an interval, and the greatest latency from creation, and from the head.
+
+    Of none these are 0.
+    """
+    messages, latency, network = 0, 0, 0
+    for message in range(len(born)):
+        if start <= born[message] < stop:
+            messages += 1
+            latency = max(latency, tail[message] - born[message])
+            network = max(network, tail[message] - head[message])
+    return messages, latency, network
+
+
+@kernel(f"int64({_CYCLES}, int32[:], int64, int64, int64[::1], int64[::1], float64[:, ::1])")
+def count_messages(
+    born: Any, head: Any, tail: Any, hops: Any, start: Any, stop: Any, latency: Any, network: Any, batches: Any
+) -> Any:
+    """Add the messages created in an interval to the histograms of both latencies; return the sum of their hops.
+
+    `batches`, axes (2, batch), has the messages of each of equal parts of the interval, and the sum of their latencies.
+    """
+    crossed, parts = 0, batches.shape[1]
+    for message in range(len(born)):
+        if start <= born[message] < stop:
+            cycles = tail[message] - born[message]
+            latency[cycles] += 1
+            network[tail[message] - head[message]] += 1
+            batch = (born[message] - start) * parts // (stop - start)
+            batches[0, batch] += 1
+            batches[1, batch] += cycles
+            crossed += hops[message]
+    return crossed
