@@ -15,9 +15,9 @@ from hdnhw.model.kernel.state import (
     BUSY,
     DESTINATION,
     ENDED,
-    FIRST,
+    EPOCH,
+    HEAD,
     HEAD_CYCLE,
-    HEAD_OUTPUT_VC,
     HOPS,
     LAST,
     LEFT,
@@ -31,6 +31,7 @@ from hdnhw.model.kernel.state import (
     QUEUE_WORDS,
     ROW,
     SENT,
+    SENT_BITS,
     SLOT,
     TAG,
     TAIL_CYCLE,
@@ -197,6 +198,8 @@ class FabricModel:
         network, is_matched = self.machine.network, self.machine.matching_rounds > 0
         inputs = len(network.ports) + 1
         queues = inputs * vcs
+        if queues > EPOCH:
+            raise SpecError(f"{network.spec} has routers of {queues} queues; at most {EPOCH} are allowed")
         orders = queues * (queues if is_matched else inputs) if vcs > 1 or is_matched else 0
         size = network.num_nodes * (4 * inputs + 24 * queues + 4 * orders)
         if size > MOST_BYTES:
@@ -364,7 +367,7 @@ class Course:
     @property
     def sending(self) -> npt.NDArray[np.bool_]:
         """Which sources have a packet that has not been accepted whole, shape (nodes,)."""
-        sending: npt.NDArray[np.bool_] = self._state.sources.backlog.present != 0
+        sending: npt.NDArray[np.bool_] = self._state.sources.last >= 0
         return sending
 
     @property
@@ -411,7 +414,7 @@ class Course:
         place, queue = np.nonzero(held[:, : queues.size])
         node = busy[place]
         links = queues.links.reshape(nodes, queues.size, QUEUE_WORDS)[node, queue]
-        first, output_vc = links[:, [FIRST, HEAD_OUTPUT_VC]].astype(np.int64).T
+        first, output_vc = self._ends(links)[0], links[:, HEAD] >> np.int64(SENT_BITS)
         ahead = node * queues.size + output_vc
         free = self._state.routers.credits[ahead].astype(np.int64)
         given = np.sort(credits_under_way(self._state))
@@ -422,13 +425,19 @@ class Course:
         wanted[onward] = following + fabric.mirror[output_vc[onward]]
         return Heads(node * queues.size + queue, self._rows[first], wanted, free)
 
+    def _ends(self, links: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return the first and last packets of queues that hold one, as rows of the pool."""
+        several = links[:, LAST] < 0
+        last = np.where(several, ~links[:, LAST], links[:, LAST])
+        return np.where(several, self._rows[last, NEXT], last), last
+
     def held(self) -> npt.NDArray[np.int32]:
         """Return the tags of the packets in the input queues of all routers, in no order."""
         queues, rows = self._state.routers.queues, self._rows
         nodes = len(self._model.fabric.address)
         there = np.unpackbits(queues.present.astype("<i8").view(np.uint8), bitorder="little").reshape(nodes, -1)
         node, queue = np.nonzero(there[:, : queues.size])
-        first, last = queues.links.reshape(nodes, queues.size, QUEUE_WORDS)[node, queue][:, [FIRST, LAST]].T
+        first, last = self._ends(queues.links.reshape(nodes, queues.size, QUEUE_WORDS)[node, queue])
         found = []
         while len(first):
             found.append(rows[first, TAG])

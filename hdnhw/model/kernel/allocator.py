@@ -1,9 +1,9 @@
 """Allocation of one router: the twin of :mod:`hdnhw.rtl.allocator`."""
 
-from hdnhw.model.kernel.compiled import at, inlined
+from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.matching import match
 from hdnhw.model.kernel.separable import grant
-from hdnhw.model.kernel.state import QUEUE_WORDS, SENT_LAST, Routers
+from hdnhw.model.kernel.state import EPOCH, HEAD, QUEUE_WORDS, SENT_MASK, Routers
 
 __all__ = ["allocate_node", "note_sent"]
 
@@ -32,6 +32,7 @@ def note_sent(routers: Routers, slot: int, node: int, queue: int, output_vc: int
         orders.by_input[at((base + output_vc) * queues.size + queue)] = slot
         orders.by_output[at((node * ports + port) * ports + output)] = slot
     else:
-        queues.links[at((base + queue) * QUEUE_WORDS + SENT_LAST)] = slot
+        head = at((base + queue) * QUEUE_WORDS + HEAD)
+        queues.links[head] = wide(queues.links[head]) & ~SENT_MASK | EPOCH | slot & (EPOCH - 1)
         if several:
             orders.by_input[at((base + output_vc) * ports + port)] = slot

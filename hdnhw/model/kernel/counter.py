@@ -1,15 +1,14 @@
 """What channels and queues of routers do, counted."""
 
 from hdnhw.model.kernel.compiled import at, inlined, wide
-from hdnhw.model.kernel.queue import trailing_zeros
+from hdnhw.model.kernel.queue import ends_of, trailing_zeros
 from hdnhw.model.kernel.state import (
-    FIRST,
-    HEAD_OUTPUT_VC,
-    LAST,
+    HEAD,
     NEXT,
     OUTPUT_VC,
     PACKET_WORDS,
     QUEUE_WORDS,
+    SENT_BITS,
     Counters,
     Routers,
     State,
@@ -39,8 +38,8 @@ def count_slot(routers: Routers, counters: Counters, slot: int, node: int, grant
             queue = (word << 6) + trailing_zeros(bits)
             bits &= bits - 1
             row = (base + queue) * QUEUE_WORDS
-            packet, last = wide(queues.links[at(row + FIRST)]), wide(queues.links[at(row + LAST)])
-            output = wide(queues.links[at(row + HEAD_OUTPUT_VC)]) >> vc_bits
+            packet, last = ends_of(queues.links, pool, row)
+            output = wide(queues.links[at(row + HEAD)]) >> SENT_BITS + vc_bits
             while True:
                 counters.stalled[at(channel + output)] += work.winner[at(output)] < 0
                 work.winner[at(output)] = 0

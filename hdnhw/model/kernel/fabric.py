@@ -2,10 +2,12 @@
 
 from hdnhw.model.kernel.compiled import at, called, inlined, kept
 from hdnhw.model.kernel.memory import borrow
+from hdnhw.model.kernel.queue import start_epoch
 from hdnhw.model.kernel.router import allocate, deliver, return_credits, return_ejected
 from hdnhw.model.kernel.state import (
     CYCLE,
     ENDED,
+    EPOCH,
     FREED,
     LEAVING,
     LEFT,
@@ -97,6 +99,9 @@ def _work_slot(route: Route, state: State, slot: int, turn: int, part: int, plai
     """Let the routers of a part have their turn in a slot."""
     lengths, row = state.parts.lengths, part * LINE
     if turn == 0:
+        if slot % EPOCH == 0:
+            begin = part << state.parts.bits
+            start_epoch(state.routers.queues, begin, min(begin + (1 << state.parts.bits), len(state.fabric.address)))
         for item in range(part << state.parts.bits, (part << state.parts.bits) + lengths[at(row + FREED)]):
             state.sources.occupied[at(state.freed[at(item)])] -= 1
         lengths[at(row + FREED)] = lengths[at(row + LEAVING)] = 0

@@ -1,16 +1,14 @@
 """Iterative matching, output first: the twin of :mod:`hdnhw.rtl.matching`."""
 
 from hdnhw.model.kernel.compiled import at, inlined, wide
-from hdnhw.model.kernel.queue import trailing_zeros
+from hdnhw.model.kernel.queue import ends_of, trailing_zeros
 from hdnhw.model.kernel.state import (
-    CAME_LAST,
-    FIRST,
-    HEAD_OUTPUT_VC,
-    LAST,
+    HEAD,
     NEXT,
     OUTPUT_VC,
     PACKET_WORDS,
     QUEUE_WORDS,
+    SENT_BITS,
     Orders,
     Routers,
     Words,
@@ -77,9 +75,9 @@ def _make_requests(routers: Routers, slot: int, node: int) -> tuple[int, int]:
             queue = wide(word << 6) + trailing_zeros(bits)
             bits &= bits - 1
             row = (base + queue) * QUEUE_WORDS
-            packet, last = wide(links[at(row + FIRST)]), wide(links[at(row + LAST)])
-            output_vc = wide(links[at(row + HEAD_OUTPUT_VC)])
-            came = routers.early and links[at(row + CAME_LAST)] == slot
+            packet, last = ends_of(links, rows, row)
+            output_vc = wide(links[at(row + HEAD)]) >> SENT_BITS
+            came = routers.early and queues.came[at(base + queue)] == slot
             while True:
                 if credits[at(base + output_vc)]:
                     is_new = came and packet == last

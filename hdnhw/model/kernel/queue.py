@@ -5,22 +5,32 @@ from typing import Any
 import numpy as np
 from numba.cpython.unsafe import numbers
 
-from hdnhw.model.kernel.compiled import at, inlined, wide
+from hdnhw.model.kernel.compiled import at, called, inlined, wide
 from hdnhw.model.kernel.state import (
-    CAME_LAST,
-    FIRST,
-    HEAD_OUTPUT_VC,
+    EPOCH,
+    HEAD,
     LAST,
     NEXT,
     OUTPUT_VC,
     PACKET_WORDS,
     QUEUE_WORDS,
+    SENT_BITS,
+    SENT_MASK,
     Integers,
     Pool,
     Queues,
+    Words,
 )
 
-__all__ = ["holds_packet", "note_arrival", "push_packet", "take_packet", "trailing_zeros"]
+__all__ = [
+    "ends_of",
+    "holds_packet",
+    "note_arrival",
+    "push_packet",
+    "start_epoch",
+    "take_packet",
+    "trailing_zeros",
+]
 
 trailing_zeros: Any = numbers.trailing_zeros  # an intrinsic: called without the context that its type asks for
 
@@ -35,6 +45,15 @@ def holds_packet(present: Integers, words: int, node: int) -> bool:
 
 
 @inlined
+def ends_of(links: Words, words: Words, row: int) -> tuple[int, int]:
+    """Return the first and the last packet of a queue that holds one, whose words begin at `row`."""
+    last = wide(links[at(row + LAST)])
+    if last >= 0:
+        return last, last
+    return wide(words[at(~last * PACKET_WORDS + NEXT)]), wide(~last)
+
+
+@inlined
 def push_packet(pool: Pool, queues: Queues, node: int, queue: int, packet: int, output_vc: int) -> None:
     """Put a packet with its routing decision at the end of a queue."""
     words, links, present = pool.words, queues.links, queues.present
@@ -42,19 +61,21 @@ def push_packet(pool: Pool, queues: Queues, node: int, queue: int, packet: int, 
     place, bit = at(node * queues.words + (queue >> 6)), np.int64(1) << (queue & 63)
     held = present[place]
     if held & bit:
-        words[at(wide(links[at(row + LAST)]) * PACKET_WORDS + NEXT)] = packet
+        first, last = ends_of(links, words, row)
+        words[at(last * PACKET_WORDS + NEXT)] = packet
+        words[at(packet * PACKET_WORDS + NEXT)] = first
         words[at(packet * PACKET_WORDS + OUTPUT_VC)] = output_vc
+        links[at(row + LAST)] = ~packet
     else:
         present[place] = held | bit
-        links[at(row + FIRST)] = packet
-        links[at(row + HEAD_OUTPUT_VC)] = output_vc
-    links[at(row + LAST)] = packet
+        links[at(row + LAST)] = packet
+        links[at(row + HEAD)] = output_vc << SENT_BITS | wide(links[at(row + HEAD)]) & SENT_MASK
 
 
 @inlined
 def note_arrival(queues: Queues, node: int, queue: int, slot: int) -> None:
     """Say that the last packet of a queue has come for the allocation at the end of a slot, with matching."""
-    queues.links[at((node * queues.size + queue) * QUEUE_WORDS + CAME_LAST)] = slot
+    queues.came[at(node * queues.size + queue)] = slot
 
 
 @inlined
@@ -62,20 +83,43 @@ def take_packet(pool: Pool, queues: Queues, node: int, queue: int, output_vc: in
     """Take the first packet of a queue that goes to an output virtual channel, and return it."""
     words, links, present = pool.words, queues.links, queues.present
     row = (node * queues.size + queue) * QUEUE_WORDS
-    packet, last = wide(links[at(row + FIRST)]), wide(links[at(row + LAST)])
-    if links[at(row + HEAD_OUTPUT_VC)] == output_vc:
-        if packet == last:
-            present[at(node * queues.words + (queue >> 6))] ^= np.int64(1) << (queue & 63)
-        else:
-            following = wide(words[at(packet * PACKET_WORDS + NEXT)])
-            links[at(row + FIRST)] = following
-            links[at(row + HEAD_OUTPUT_VC)] = words[at(following * PACKET_WORDS + OUTPUT_VC)]
-        return packet
-    before, packet = packet, wide(words[at(packet * PACKET_WORDS + NEXT)])
-    while words[at(packet * PACKET_WORDS + OUTPUT_VC)] != output_vc:
-        before, packet = packet, wide(words[at(packet * PACKET_WORDS + NEXT)])
-    if packet == last:
-        links[at(row + LAST)] = before
+    last, head = wide(links[at(row + LAST)]), wide(links[at(row + HEAD)])
+    if last >= 0:
+        present[at(node * queues.words + (queue >> 6))] ^= np.int64(1) << (queue & 63)
+        return last
+    last = ~last
+    packet = wide(words[at(last * PACKET_WORDS + NEXT)])
+    following = wide(words[at(packet * PACKET_WORDS + NEXT)])
+    if head >> SENT_BITS == output_vc:
+        links[at(row + HEAD)] = wide(words[at(following * PACKET_WORDS + OUTPUT_VC)]) << SENT_BITS | head & SENT_MASK
+        before = last
     else:
-        words[at(before * PACKET_WORDS + NEXT)] = words[at(packet * PACKET_WORDS + NEXT)]
+        before, packet = packet, following
+        while words[at(packet * PACKET_WORDS + OUTPUT_VC)] != output_vc:
+            before, packet = packet, wide(words[at(packet * PACKET_WORDS + NEXT)])
+        following = wide(words[at(packet * PACKET_WORDS + NEXT)])
+        if packet == last:
+            last = before
+    words[at(before * PACKET_WORDS + NEXT)] = following
+    links[at(row + LAST)] = last if before == following else ~last
     return packet
+
+
+@called
+def start_epoch(queues: Queues, begin: int, end: int) -> None:
+    """Let the queues of routers, from one node to another, have sent before an epoch that begins: in the same order."""
+    links, size = queues.links, queues.size
+    sent = np.empty(size, np.int64)
+    for node in range(begin, end):
+        latest = wide(0)
+        for queue in range(size):
+            sent[queue] = wide(links[at((node * size + queue) * QUEUE_WORDS + HEAD)]) & SENT_MASK
+            latest = max(latest, sent[queue])
+        if latest < EPOCH:
+            continue
+        for queue in range(size):
+            before = wide(0)
+            for other in range(size):
+                before += sent[other] < sent[queue]
+            row = (node * size + queue) * QUEUE_WORDS
+            links[at(row + HEAD)] += before - sent[queue]

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from hdnhw.model.kernel.compiled import kept
 from hdnhw.model.kernel.state import (
     CHOSEN_WORDS,
+    HEAD,
     ITEM_WORDS,
     LINE,
     PACKET_WORDS,
     QUEUE_WORDS,
-    SENT_LAST,
     Adaptive,
     Counters,
     Credits,
@@ -94,7 +94,7 @@ def make_routers(
     nodes, ports = len(several), len(credits) >> vc_bits
     return Routers(
         _make_pool(room),
-        _make_queues(nodes, ports, 1 << vc_bits),
+        _make_queues(nodes, ports << vc_bits, early=early),
         np.tile(credits, nodes),
         _make_orders(nodes, ports, 1 << vc_bits, matched=rounds > 0),
         _make_work(ports, held),
@@ -114,13 +114,13 @@ def _make_pool(rows: int) -> Pool:
     return Pool(words[start : start + rows * PACKET_WORDS], np.arange(rows, dtype=np.int32), np.array([rows]))
 
 
-def _make_queues(nodes: int, inputs: int, vcs: int) -> Queues:
+def _make_queues(nodes: int, size: int, *, early: bool) -> Queues:
     """Return empty queues that have sent in the order of numbers before the first slot."""
-    size = inputs * vcs
     words = -(-size // 64)
     links = np.zeros((nodes, size, QUEUE_WORDS), np.int32)
-    links[..., SENT_LAST] = np.arange(-size, 0)
-    return Queues(links.reshape(-1), np.zeros(nodes * words, np.int64), size, words)
+    links[..., HEAD] = np.arange(size)
+    came = np.full(nodes * size * early, -1, np.int32)
+    return Queues(links.reshape(-1), np.zeros(nodes * words, np.int64), came, size, words)
 
 
 def _make_orders(nodes: int, ports: int, vcs: int, *, matched: bool) -> Orders:
@@ -300,7 +300,7 @@ def _make_phases(timing: SlotTiming) -> Phases:
 def _make_sources(nodes: int) -> Sources:
     zeros = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
     dropped, offering = np.zeros(nodes, np.int64), np.zeros(nodes, np.uint8)
-    return Sources(_make_queues(nodes, 1, 1), *zeros, np.empty(nodes, np.int32), dropped, offering)
+    return Sources(np.full(nodes, -1, np.int32), *zeros, np.empty(nodes, np.int32), dropped, offering)
 
 
 def _make_sinks(nodes: int, buffers: int) -> Sinks:

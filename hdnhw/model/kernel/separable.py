@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.queue import trailing_zeros
-from hdnhw.model.kernel.state import HEAD_OUTPUT_VC, QUEUE_WORDS, SENT_LAST, Routers, Words
+from hdnhw.model.kernel.state import HEAD, QUEUE_WORDS, SENT_BITS, SENT_MASK, Routers, Words
 from hdnhw.timing import CLASS_SLOTS
 
 __all__ = ["grant"]
@@ -32,7 +32,7 @@ def grant(routers: Routers, slot: int, node: int) -> int:
                         continue
             else:
                 bits &= bits - 1
-            output_vc = wide(links[at((base + queue) * QUEUE_WORDS + HEAD_OUTPUT_VC)])
+            output_vc = wide(links[at((base + queue) * QUEUE_WORDS + HEAD)]) >> SENT_BITS
             if not credits[at(base + output_vc)]:
                 continue
             output = at(output_vc >> vc_bits)
@@ -57,9 +57,9 @@ def _offer_of_input(links: Words, credits: npt.NDArray[np.int16], base: int, bit
     while bits:
         queue = first + trailing_zeros(bits)
         bits &= bits - 1
-        row = (base + queue) * QUEUE_WORDS
-        last = wide(links[at(row + SENT_LAST)])
-        if (chosen < 0 or last < since) and credits[at(base + links[at(row + HEAD_OUTPUT_VC)])]:
+        head = wide(links[at((base + queue) * QUEUE_WORDS + HEAD)])
+        last = head & SENT_MASK
+        if (chosen < 0 or last < since) and credits[at(base + (head >> SENT_BITS))]:
             chosen, since = queue, last
     return chosen
 
@@ -71,8 +71,8 @@ def _precedes(
     """Tell whether one offer comes before a rival at the output that both want."""
     links, orders, vc_bits = routers.queues.links, routers.orders, routers.vc_bits
     if not several:
-        mine, theirs = (base + queue) * QUEUE_WORDS, (base + rival) * QUEUE_WORDS
-        return bool(links[at(mine + SENT_LAST)] < links[at(theirs + SENT_LAST)])
+        mine, theirs = links[at((base + queue) * QUEUE_WORDS + HEAD)], links[at((base + rival) * QUEUE_WORDS + HEAD)]
+        return bool(mine & SENT_MASK < theirs & SENT_MASK)
     if output_vc >> routers.lane_bits != their_vc >> routers.lane_bits and (slot + 1) % CLASS_SLOTS:
         return bool(output_vc > their_vc)
     if output_vc != their_vc:

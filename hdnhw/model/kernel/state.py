@@ -19,16 +19,15 @@ __all__ = [
     "ANYWHERE",
     "AT_HOME",
     "BUSY",
-    "CAME_LAST",
     "CHOSEN_WORDS",
     "CREATED",
     "CYCLE",
     "DESTINATION",
     "ENDED",
-    "FIRST",
+    "EPOCH",
     "FREED",
+    "HEAD",
     "HEAD_CYCLE",
-    "HEAD_OUTPUT_VC",
     "HOPS",
     "ITEM_WORDS",
     "LAST",
@@ -47,7 +46,8 @@ __all__ = [
     "ROW",
     "SENDING",
     "SENT",
-    "SENT_LAST",
+    "SENT_BITS",
+    "SENT_MASK",
     "SLOT",
     "STRAIGHT",
     "TAG",
@@ -106,13 +106,17 @@ ITEM_WORDS = 3
 """Words of a packet on a channel: the next router, its queue, and the row of the pool. Of a credit there is one: the
 output virtual channel, of those of all nodes."""
 
-FIRST, LAST, HEAD_OUTPUT_VC, SENT_LAST = range(4)
-QUEUE_WORDS = 4
-"""Words of a queue: its first and last packet; the output virtual channel that the first takes; and the slot in which
-the queue has sent last."""
+LAST, HEAD = range(2)
+QUEUE_WORDS = 2
+"""Words of a queue: its last packet, -1 less that if there are others, the first of which is behind it then; and the
+output virtual channel that the first takes, in front of :data:`SENT_BITS` that say when the queue has sent last."""
 
-CAME_LAST = SENT_LAST
-"""With matching, in place of that: the slot for whose end its last packet could first be granted."""
+EPOCH = 1 << 15
+"""Slots that a queue tells from each other, and most queues of a router."""
+
+SENT_BITS, SENT_MASK = 16, 2 * EPOCH - 1
+"""When a queue has sent last: ``EPOCH + slot % EPOCH``, or if it was before this epoch, how many queues of the router
+have sent before that."""
 
 
 class Fabric(NamedTuple):
@@ -250,12 +254,15 @@ class Queues(NamedTuple):
     links : ndarray of int32, axes (node, queue, QUEUE_WORDS)
     present : ndarray of int64, axes (node, word)
         A bit for each queue that holds a packet.
+    came : ndarray of int32, axes (node, queue)
+        The slot for whose end its last packet could first be granted; of no nodes unless an allocator asks.
     size, words : int
         Queues, and words of `present`, of a node.
     """
 
     links: Words
     present: Integers
+    came: Words
     size: int
     words: int
 
@@ -441,8 +448,8 @@ class Sources(NamedTuple):
 
     Attributes
     ----------
-    backlog : Queues
-        A queue a node of packets to send.
+    last : ndarray of int32
+        The last packet to send, -1 if there is none: behind it in the pool stands the first, behind that the next.
     position : ndarray of int32
         Flits accepted of the first of them. Of gapless packets, which the router has as soon as it has their head, with
         pauses: 1 up to the next injection phase while one comes in.
@@ -456,7 +463,7 @@ class Sources(NamedTuple):
         With pauses: whether a flit is on offer.
     """
 
-    backlog: Queues
+    last: Words
     position: Words
     occupied: Words
     busy: Words

@@ -6,7 +6,6 @@ import numpy.typing as npt
 from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.counter import count_injected, count_waiting
 from hdnhw.model.kernel.memory import prefetch
-from hdnhw.model.kernel.queue import push_packet, take_packet
 from hdnhw.model.kernel.router import AHEAD, enter
 from hdnhw.model.kernel.state import (
     ANYWHERE,
@@ -14,15 +13,14 @@ from hdnhw.model.kernel.state import (
     CREATED,
     DESTINATION,
     ENDED,
-    FIRST,
     HEAD_CYCLE,
     HOPS,
     LEAVING,
     LINE,
+    NEXT,
     NODE,
     PACE,
     PACKET_WORDS,
-    QUEUE_WORDS,
     ROW,
     SENDING,
     TAG,
@@ -79,12 +77,10 @@ def offer(state: State, offers: Offers, item: int, total: int) -> None:
 
     Packets take the last rows that are free, from the end, in the order of their numbers.
     """
-    pool, backlog, bits = state.routers.pool, state.sources.backlog, state.parts.bits
+    pool, lasts, bits = state.routers.pool, state.sources.last, state.parts.bits
     arrivals, order = offers.arrivals, offers.order
     if item + AHEAD < total:
-        following = wide(arrivals.node[at(order[at(item + AHEAD)])])
-        prefetch(backlog.links, following * QUEUE_WORDS)
-        prefetch(backlog.present, following)
+        prefetch(lasts, wide(arrivals.node[at(order[at(item + AHEAD)])]))
     number = wide(order[at(item)])
     packet, node = wide(pool.free[at(pool.num_free[0] - 1 - number)]), wide(arrivals.node[at(number)])
     row = packet * PACKET_WORDS
@@ -96,11 +92,16 @@ def offer(state: State, offers: Offers, item: int, total: int) -> None:
     pool.words[at(row + PACE)] = ANYWHERE
     if len(state.valiant.nodes):
         _draw(state.valiant, arrivals, number, packet)
-    if not backlog.present[at(node)]:
+    last, first = wide(lasts[at(node)]), packet
+    if last < 0:
         length = at((node >> bits) * LINE + SENDING)
         state.sources.busy[at((node >> bits << bits) + state.parts.lengths[length])] = node
         state.parts.lengths[length] += 1
-    push_packet(pool, backlog, node, 0, packet, 0)
+    else:
+        first = wide(pool.words[at(last * PACKET_WORDS + NEXT)])
+        pool.words[at(last * PACKET_WORDS + NEXT)] = packet
+    pool.words[at(row + NEXT)] = first
+    lasts[at(node)] = packet
 
 
 @inlined
@@ -119,6 +120,12 @@ def _draw(valiant: Valiant, arrivals: Arrivals, number: int, packet: int) -> Non
 
 
 @inlined
+def _first(state: State, node: int) -> int:
+    """Return the first packet of a source that has one to send."""
+    return wide(state.routers.pool.words[at(wide(state.sources.last[at(node)]) * PACKET_WORDS + NEXT)])
+
+
+@inlined
 def _accept(route: Route, state: State, slot: int, part: int, node: int) -> int:
     """Take the tail of a source's packet, or the head of a gapless one; return 1 if it is dropped, for no node.
 
@@ -126,7 +133,11 @@ def _accept(route: Route, state: State, slot: int, part: int, node: int) -> int:
     """
     pool, sources = state.routers.pool, state.sources
     count_injected(state, node)
-    packet = take_packet(pool, sources.backlog, node, 0, 0)
+    packet, last = _first(state, node), wide(sources.last[at(node)])
+    if packet == last:
+        sources.last[at(node)] = -1
+    else:
+        pool.words[at(last * PACKET_WORDS + NEXT)] = pool.words[at(packet * PACKET_WORDS + NEXT)]
     sources.position[at(node)] = 0
     if pool.words[at(packet * PACKET_WORDS + DESTINATION)] < 0:
         sources.dropped[at(node)] += 1
@@ -146,20 +157,20 @@ def inject_slot(route: Route, state: State, slot: int, part: int, begin: int, ta
     all; another one waits for the next update phase. Return how many were dropped.
     """
     sources, pool, buffers = state.sources, state.routers.pool.words, state.fabric.buffers
-    links, waiting, busy = sources.backlog.links, sources.backlog.present, sources.busy
+    lasts, busy = sources.last, sources.busy
     length, first, drops = at(part * LINE + SENDING), part << state.parts.bits, 0
     kept, total = first, first + state.parts.lengths[length]
     for place in range(first, total):
         if place + AHEAD < total:
             node = wide(busy[at(place + AHEAD)])
-            prefetch(links, node * QUEUE_WORDS)
+            prefetch(lasts, node)
             prefetch(sources.position, node)
             prefetch(sources.occupied, node)
         node = wide(busy[at(place)])
         if sources.occupied[at(node)] < buffers:
             complete = sources.position[at(node)] > 0
             if not complete:
-                row, ahead = wide(links[at(node * QUEUE_WORDS + FIRST)]) * PACKET_WORDS, _ahead(state, node)
+                row, ahead = _first(state, node) * PACKET_WORDS, _ahead(state, node)
                 start = max(wide(pool[at(row + CREATED)]) + ahead, begin, 0)
                 if start < begin + state.phases.length:
                     pool[at(row + HEAD_CYCLE)] = start - ahead
@@ -169,7 +180,7 @@ def inject_slot(route: Route, state: State, slot: int, part: int, begin: int, ta
                 drops += _accept(route, state, slot, part, node)
         elif tails:
             count_waiting(state, node)
-        if waiting[at(node)]:
+        if lasts[at(node)] >= 0:
             busy[at(kept)] = node
             kept += 1
     state.parts.lengths[length] = kept - first
@@ -183,7 +194,7 @@ def inject_gapless(route: Route, state: State, slot: int, part: int, cycle: int,
     Sources that never pause need not be asked in other cycles.
     """
     sources, pool, buffers, gap = state.sources, state.routers.pool.words, state.fabric.buffers, state.pauses.gap
-    links, waiting, busy, position = sources.backlog.links, sources.backlog.present, sources.busy, sources.position
+    lasts, busy, position = sources.last, sources.busy, sources.position
     length, begin, drops = at(part * LINE + SENDING), part << state.parts.bits, 0
     kept, total = begin, begin + state.parts.lengths[length]
     if gap and taken:
@@ -191,12 +202,12 @@ def inject_gapless(route: Route, state: State, slot: int, part: int, cycle: int,
     for place in range(begin, total):
         if place + AHEAD < total:
             node = wide(busy[at(place + AHEAD)])
-            prefetch(links, node * QUEUE_WORDS)
+            prefetch(lasts, node)
             prefetch(sources.occupied, node)
         node = wide(busy[at(place)])
         busy[at(kept)] = node
         kept += 1
-        row, ahead = wide(links[at(node * QUEUE_WORDS + FIRST)]) * PACKET_WORDS, _ahead(state, node)
+        row, ahead = _first(state, node) * PACKET_WORDS, _ahead(state, node)
         if position[at(node)] or max(wide(pool[at(row + CREATED)]) + ahead, 0) > cycle:
             continue
         if gap and not sources.offering[at(node)] and (state.generators[at(node)] & np.uint32(255)) < gap:
@@ -210,7 +221,7 @@ def inject_gapless(route: Route, state: State, slot: int, part: int, cycle: int,
         pool[at(row + HEAD_CYCLE)] = cycle - ahead
         drops += _accept(route, state, slot, part, node)
         sources.offering[at(node)], position[at(node)] = 0, gap > 0
-        if not waiting[at(node)]:
+        if lasts[at(node)] < 0:
             kept -= 1
     state.parts.lengths[length] = kept - begin
     return drops
@@ -220,14 +231,14 @@ def inject_gapless(route: Route, state: State, slot: int, part: int, cycle: int,
 def inject_cycle(route: Route, state: State, slot: int, part: int, cycle: int, tails: bool) -> int:
     """Sources that pause offer a flit each; a tail is accepted only if `tails`. Return how many were dropped."""
     sources, pool, flits, gap = state.sources, state.routers.pool.words, state.phases.length, state.pauses.gap
-    links, waiting, busy, position = sources.backlog.links, sources.backlog.present, sources.busy, sources.position
+    lasts, busy, position = sources.last, sources.busy, sources.position
     length, begin, drops = at(part * LINE + SENDING), part << state.parts.bits, 0
     kept = begin
     for place in range(begin, begin + state.parts.lengths[length]):
         node = wide(busy[place])
         busy[kept] = node
         kept += 1
-        row, ahead = wide(links[node * QUEUE_WORDS + FIRST]) * PACKET_WORDS, _ahead(state, node)
+        row, ahead = _first(state, node) * PACKET_WORDS, _ahead(state, node)
         if pool[at(row + CREATED)] + ahead > cycle:
             continue
         if not sources.offering[node] and (state.generators[node] & np.uint32(255)) < gap:
@@ -244,7 +255,7 @@ def inject_cycle(route: Route, state: State, slot: int, part: int, cycle: int, t
         position[node] += 1
         if position[node] == flits:
             drops += _accept(route, state, slot, part, node)
-            if not waiting[node]:
+            if lasts[node] < 0:
                 kept -= 1
     state.parts.lengths[length] = kept - begin
     return drops

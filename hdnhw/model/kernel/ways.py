@@ -5,18 +5,18 @@ from collections.abc import Callable
 import numpy as np
 
 from hdnhw.model.kernel.compiled import at, called, inlined, wide
-from hdnhw.model.kernel.queue import trailing_zeros
+from hdnhw.model.kernel.queue import ends_of, trailing_zeros
 from hdnhw.model.kernel.state import (
     CHOSEN_WORDS,
     CREATED,
     DESTINATION,
-    FIRST,
-    HEAD_OUTPUT_VC,
-    LAST,
+    HEAD,
     NEXT,
     OUTPUT_VC,
     PACKET_WORDS,
     QUEUE_WORDS,
+    SENT_BITS,
+    SENT_MASK,
     STRAIGHT,
     UNDECIDED,
     State,
@@ -117,15 +117,20 @@ def note_nearer(route: Route, state: State, node: int, packet: int, output_vc: i
 @called
 def adapt(state: State, node: int) -> None:
     """Choose anew the virtual channel by which each packet leaves that a router may send in this slot."""
-    routers, queues, rows = state.routers, state.routers.queues, state.routers.pool.words
+    routers, queues, rows, links = (
+        state.routers,
+        state.routers.queues,
+        state.routers.pool.words,
+        state.routers.queues.links,
+    )
     for word in range(queues.words):
         bits = queues.present[at(node * queues.words + word)]
         while bits:
             queue = wide(word << 6) + trailing_zeros(bits)
             bits &= bits - 1
             row = (node * queues.size + queue) * QUEUE_WORDS
-            packet, last = wide(queues.links[at(row + FIRST)]), wide(queues.links[at(row + LAST)])
-            queues.links[at(row + HEAD_OUTPUT_VC)] = _freest(state, node, packet)
+            packet, last = ends_of(links, rows, row)
+            links[at(row + HEAD)] = _freest(state, node, packet) << SENT_BITS | wide(links[at(row + HEAD)]) & SENT_MASK
             while routers.rounds and packet != last:
                 packet = wide(rows[at(packet * PACKET_WORDS + NEXT)])
                 rows[at(packet * PACKET_WORDS + OUTPUT_VC)] = _freest(state, node, packet)
