@@ -165,7 +165,7 @@ class FabricModel:
             buffers=machine.injection_buffers,
         )
         buffers = [*map(machine.buffers_per_vc, plan.num_vcs), machine.ejection_buffers]
-        self.vc_buffers = np.repeat(np.array(buffers, np.int16), len(vcs))
+        self.vc_buffers = np.repeat(np.array(buffers, np.min_scalar_type(max(buffers))), len(vcs))
         self.several = _several(plan)
         self.hangs = np.zeros(network.num_nodes, np.bool_)
         if network.num_terminals < network.num_nodes:

@@ -10,10 +10,11 @@ import pytest
 from hdnhw.model.kernel import allocator, queue
 from hdnhw.model.kernel.compiled import kept
 from hdnhw.model.kernel.reset import make_routers
+from hdnhw.model.kernel.state import EPOCH
 from hdnhw.timing import CLASS_SLOTS, TURN_SLOTS
 
 PORTS = 4
-allocate_node, note_sent, push_packet, note_arrival, take_packet = (
+allocate_node, note_sent, push_packet, note_arrival, take_packet, start_epoch = (
     kept(kernel.py_func)
     for kernel in (
         allocator.allocate_node,
@@ -21,6 +22,7 @@ allocate_node, note_sent, push_packet, note_arrival, take_packet = (
         queue.push_packet,
         queue.note_arrival,
         queue.take_packet,
+        queue.start_epoch,
     )
 )
 
@@ -154,6 +156,26 @@ def test_the_class_that_sent_longest_ago_goes_first():
     router.push(3, 1, 1)
     router.push(3, 0, 0)
     assert [vc for _ in range(2) for _, vc, _ in router.slot().values()] == [0, 1]
+
+
+@pytest.mark.parametrize("num_vcs", [1, 2])
+def test_queues_keep_their_order_when_an_epoch_begins(num_vcs):
+    """A router in its first slots beside one that does the same but is idle for almost an epoch now and then."""
+    rng, first, later = random.Random(num_vcs), Router(num_vcs, credits=3), Router(num_vcs, credits=3)
+    epoch = 0
+    for slot in range(1000):
+        if slot % 50 == 40:
+            later.slots += EPOCH - 4 * CLASS_SLOTS
+        if later.slots // EPOCH > epoch:
+            epoch += 1
+            start_epoch(later.routers.queues, 0, 2)
+        busy, credits = rng.sample([*product(range(PORTS), range(num_vcs))], 3), rng.randrange(3)
+        ways = [(rng.randrange(PORTS), rng.randrange(num_vcs)) for _ in busy]
+        for router in (first, later):
+            router.credits[:] = credits
+            for (port, vc), way in zip(busy, ways, strict=True):
+                router.push(port, vc, *way)
+        assert first.slot() == later.slot()
 
 
 def test_a_class_that_may_not_be_sent_lets_the_other_go_first():

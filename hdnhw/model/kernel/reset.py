@@ -15,6 +15,7 @@ from hdnhw.model.kernel.state import (
     PACKET_WORDS,
     QUEUE_WORDS,
     Adaptive,
+    Buffers,
     Counters,
     Credits,
     Fabric,
@@ -67,7 +68,7 @@ def _decide(route: Route, bits: int, decisions: npt.NDArray[np.int16]) -> None:
 
 
 def make_routers(
-    credits: npt.NDArray[np.int16],
+    credits: Buffers,
     several: npt.NDArray[np.bool_],
     *,
     first_vc: int,
@@ -82,7 +83,7 @@ def make_routers(
 
     Parameters
     ----------
-    credits : ndarray of int16, shape (output virtual channels of a node,)
+    credits : ndarray of uint8 or uint16, shape (output virtual channels of a node,)
         Packet buffers at its end.
     several : ndarray of bool, shape (nodes,)
         Whether an input of the router has two virtual channels or more.
@@ -161,7 +162,7 @@ def make_states(
     *,
     drawn: tuple[Words, Words],
     hangs: npt.NDArray[np.bool_],
-    room: npt.NDArray[np.int16],
+    room: Buffers,
     scheme: str,
     ejection_buffers: int,
     counting: bool,

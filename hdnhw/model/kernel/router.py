@@ -115,8 +115,8 @@ def return_credits(state: State, slot: int, part: int) -> None:
         total = returning.ends[box]
         asked = total if parts.number > 1 else begin
         for item in range(begin, total):
-            if item + AHEAD < asked:
-                prefetch(credits, wide(returning.words[at(item + AHEAD)]))
+            if item + 4 * AHEAD < asked:
+                prefetch(credits, wide(returning.words[at(item + 4 * AHEAD)]))
             credits[at(returning.words[at(item)])] += 1
         returning.ends[box] = begin
 

@@ -1,11 +1,10 @@
 """Separable allocation, input first: the twin of :mod:`hdnhw.rtl.separable`."""
 
 import numpy as np
-import numpy.typing as npt
 
 from hdnhw.model.kernel.compiled import at, inlined, wide
 from hdnhw.model.kernel.queue import trailing_zeros
-from hdnhw.model.kernel.state import HEAD, QUEUE_WORDS, SENT_BITS, SENT_MASK, Routers, Words
+from hdnhw.model.kernel.state import HEAD, QUEUE_WORDS, SENT_BITS, SENT_MASK, Buffers, Routers, Words
 from hdnhw.timing import CLASS_SLOTS
 
 __all__ = ["grant"]
@@ -51,7 +50,7 @@ def grant(routers: Routers, slot: int, node: int) -> int:
 
 
 @inlined
-def _offer_of_input(links: Words, credits: npt.NDArray[np.int16], base: int, bits: int, first: int) -> int:
+def _offer_of_input(links: Words, credits: Buffers, base: int, bits: int, first: int) -> int:
     """Return the queue among those of an input whose head packet may be sent and that sent longest ago, or -1."""
     chosen, since = wide(-1), wide(0)
     while bits:

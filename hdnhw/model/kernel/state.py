@@ -77,6 +77,8 @@ __all__ = [
 
 Words = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
+Buffers = npt.NDArray[np.unsignedinteger[Any]]
+"""Numbers of packet buffers, in as few bits as they need."""
 
 DESTINATION, CREATED, HEAD_CYCLE, TAG, HOPS, NEXT, OUTPUT_VC, PACE = range(8)
 PACKET_WORDS = 8
@@ -214,7 +216,7 @@ class Valiant(NamedTuple):
     nodes, targets : ndarray of int32
         Packed addresses of those that are drawn from, and by which packets are routed on their way there: of a switch
         that is one of its terminals.
-    room : ndarray of int16, axis (output virtual channel)
+    room : ndarray of uint8 or uint16, axis (output virtual channel)
         Packet buffers at its end.
     chosen : ndarray of int32, axes (node, :data:`CHOSEN_WORDS`)
         Of the last packet that each source has sent: cycle, destination and `by`; of no nodes if none is sent straight.
@@ -225,7 +227,7 @@ class Valiant(NamedTuple):
     by: Words
     nodes: Words
     targets: Words
-    room: npt.NDArray[np.int16]
+    room: Buffers
     chosen: Words
     hangs: npt.NDArray[np.bool_]
 
@@ -313,7 +315,7 @@ class Routers(NamedTuple):
 
     Attributes
     ----------
-    credits : ndarray of int16, axes (node, output virtual channel)
+    credits : ndarray of uint8 or uint16, axes (node, output virtual channel)
         Packet buffers at its end that may be sent to.
     several : ndarray of bool, axis (node)
         Whether an input has two virtual channels or more.
@@ -331,7 +333,7 @@ class Routers(NamedTuple):
 
     pool: Pool
     queues: Queues
-    credits: npt.NDArray[np.int16]
+    credits: Buffers
     orders: Orders
     work: Work
     several: npt.NDArray[np.bool_]
