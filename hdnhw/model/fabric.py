@@ -15,7 +15,6 @@ from hdnhw.model.kernel.state import (
     BUSY,
     DESTINATION,
     ENDED,
-    EPOCH,
     HEAD,
     HEAD_CYCLE,
     HOPS,
@@ -194,14 +193,16 @@ class FabricModel:
         return np.where(only, address[table[: network.num_terminals].max(axis=1)], targets), targets
 
     def _check_memory(self, vcs: int) -> None:
-        """Raise SpecError if what :func:`hdnhw.model.kernel.reset.make_routers` makes of queues is too large."""
+        """Raise SpecError if what :func:`hdnhw.model.kernel.reset.make_routers` makes of queues is too large.
+
+        So no router has more queues than :data:`hdnhw.model.kernel.state.EPOCH` allows: it would have too many
+        neighbours for that.
+        """
         network, is_matched = self.machine.network, self.machine.matching_rounds > 0
         inputs = len(network.ports) + 1
         queues = inputs * vcs
-        if queues > EPOCH:
-            raise SpecError(f"{network.spec} has routers of {queues} queues; at most {EPOCH} are allowed")
         orders = queues * (queues if is_matched else inputs) if vcs > 1 or is_matched else 0
-        size = network.num_nodes * (4 * inputs + 24 * queues + 4 * orders)
+        size = network.num_nodes * (4 * inputs + 14 * queues + 4 * orders)
         if size > MOST_BYTES:
             raise SpecError(
                 f"{network.spec} needs {size >> 20} MiB for its queues; at most {MOST_BYTES >> 20} are allowed"

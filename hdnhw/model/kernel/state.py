@@ -521,8 +521,8 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    busy : ndarray of int32, axis (node)
-        Lists of the routers that hold a packet.
+    busy : ndarray of int32
+        Lists of the routers that hold a packet; that of a part has one place more than the part has nodes.
     freed : ndarray of int32, axis (node)
         Lists of those whose injection buffer has lost a packet in the slot, once for each.
     crossing, returning : Mail
