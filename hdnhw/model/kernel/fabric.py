@@ -115,7 +115,7 @@ def _work_slot(route: Route, state: State, slot: int, turn: int, part: int, plai
         if plain:
             return_ejected(state, slot, part)
     deliver(route, state, slot, turn, part)
-    state.progress[SENT] += allocate(state, slot, turn, part)
+    state.progress[SENT] += allocate(route, state, slot, turn, part)
 
 
 @inlined

@@ -21,7 +21,7 @@ from hdnhw.model.kernel.state import (
     State,
     Words,
 )
-from hdnhw.model.kernel.ways import PORT_MASK, Route, adapt, choose_at, note_nearer
+from hdnhw.model.kernel.ways import PORT_MASK, Route, adapt, choose_at, decide
 from hdnhw.rules.compiled import VC_SHIFT
 
 __all__ = ["AHEAD", "allocate", "deliver", "enter", "return_credits", "return_ejected"]
@@ -51,7 +51,7 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
     if len(valiant.nodes):
         if valiant.by[at(packet)] >= UNDECIDED and queue < ports << vc_bits:
             source = wide(state.fabric.neighbors[at(node * ports + (queue >> vc_bits))])
-            choose_at(route, state, node, source, packet)
+            choose_at(route, state.fabric, state.routers, valiant, node, source, packet)
         by = wide(valiant.by[at(packet)])
         first = by & (UNDECIDED - 1)
         if by >= 0 and (valiant.nodes[at(first)] == own or valiant.targets[at(first)] == own):
@@ -59,8 +59,7 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
             valiant.by[at(packet)] = by
         if by >= 0:
             target, first_vc = wide(valiant.targets[at(first)]), wide(0)
-    decisions = state.fabric.decisions
-    decision = wide(decisions[at(own << state.fabric.bits | target)]) if len(decisions) else route(own, target)
+    decision = decide(route, state.fabric, own, target)
     length = at(part * LINE + BUSY)  # without a branch, as that would often be foretold wrongly
     state.busy[at((part << state.parts.bits) + part + state.parts.lengths[length])] = node
     state.parts.lengths[length] += not holds_packet(queues.present, queues.words, node)
@@ -69,7 +68,7 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
     if first_vc and port < ports:
         output_vc += first_vc
     if len(state.adaptive.nearer):
-        note_nearer(route, state, node, packet, output_vc)
+        state.adaptive.nearer[at(packet * state.adaptive.words)] = ~output_vc
     if len(dead) and port < ports and dead[at(node * ports + port)]:
         output_vc = ports << vc_bits
     push_packet(pool, queues, node, queue, packet, output_vc)
@@ -151,7 +150,7 @@ def _begin(mail: Mail, parts: Parts, now: int, thread: int, part: int) -> int:
 
 
 @inlined
-def allocate(state: State, slot: int, turn: int, part: int) -> int:
+def allocate(route: Route, state: State, slot: int, turn: int, part: int) -> int:
     """Allocate every router of a part that holds a packet and send the winners on.
 
     What has crossed, come back or left is listed: `crossing`, `returning`, `freed` and `leaving` of the state. With
@@ -180,7 +179,7 @@ def allocate(state: State, slot: int, turn: int, part: int) -> int:
             kept += 1
             continue
         if adapts:
-            adapt(state, node)
+            adapt(route, state, node)
         granted = allocate_node(routers, slot, node)
         if counting:
             count_slot(routers, state.counters, slot, node, granted)

@@ -238,8 +238,8 @@ class Adaptive(NamedTuple):
     Attributes
     ----------
     nearer : ndarray of int64, axes (row of the pool, word)
-        The output virtual channel of the rule, and in further words a bit for each port behind which the rule has fewer
-        hops left.
+        The output virtual channel of the rule, -1 less that until the rest is known: in further words a bit for each
+        port behind which the rule has fewer hops left.
     words : int
         Of a packet.
     """

@@ -144,7 +144,7 @@ def _accept(route: Route, state: State, slot: int, part: int, node: int) -> int:
         return 1
     sources.occupied[at(node)] += 1
     if len(state.valiant.chosen):
-        choose(route, state, node, packet)
+        choose(route, state.fabric, state.routers, state.valiant, node, packet)
     enter(route, state, slot, part, node, state.fabric.ports << state.routers.vc_bits, packet)
     return 0
 

@@ -19,11 +19,14 @@ from hdnhw.model.kernel.state import (
     SENT_MASK,
     STRAIGHT,
     UNDECIDED,
+    Fabric,
+    Routers,
     State,
+    Valiant,
 )
 from hdnhw.rules.compiled import VC_SHIFT
 
-__all__ = ["PORT_MASK", "WORD", "Route", "adapt", "choose", "choose_at", "note_nearer"]
+__all__ = ["PORT_MASK", "WORD", "Route", "adapt", "choose", "choose_at", "decide"]
 
 Route = Callable[[int, int], int]
 """A compiled rule of two packed addresses, see :func:`hdnhw.rules.compiled.compile_rule`."""
@@ -34,35 +37,43 @@ WORD = 64
 """Ports of a word of :class:`hdnhw.model.kernel.state.Adaptive`."""
 
 
+@inlined
+def decide(route: Route, fabric: Fabric, own: int, target: int) -> int:
+    """Return what a rule decides for packed addresses of a node and of what a packet is routed to."""
+    decisions = fabric.decisions
+    return wide(decisions[at(own << fabric.bits | target)]) if len(decisions) else route(own, target)
+
+
 @called
-def choose(route: Route, state: State, source: int, packet: int) -> None:
+def choose(route: Route, fabric: Fabric, routers: Routers, valiant: Valiant, source: int, packet: int) -> None:
     """Choose the way of a packet that a source sends; if it hangs on a switch, that is left to the switch."""
-    valiant, words = state.valiant, state.routers.pool.words
-    own, destination = state.fabric.address[at(source)], words[at(packet * PACKET_WORDS + DESTINATION)]
+    own, destination = fabric.address[at(source)], routers.pool.words[at(packet * PACKET_WORDS + DESTINATION)]
     if valiant.hangs[at(source)] and own != destination:
         valiant.by[at(packet)] |= UNDECIDED
     else:
-        choose_at(route, state, source, source, packet)
+        choose_at(route, fabric, routers, valiant, source, source, packet)
 
 
 @called
-def choose_at(route: Route, state: State, node: int, source: int, packet: int) -> None:
+def choose_at(
+    route: Route, fabric: Fabric, routers: Routers, valiant: Valiant, node: int, source: int, packet: int
+) -> None:
     """Send a packet straight if its hops times the packets in front of it are no more than on the way by another node.
 
     The packets of a message take one way, so that they stay in order.
     """
-    valiant, words, last = state.valiant, state.routers.pool.words, state.valiant.chosen
+    words, last = routers.pool.words, valiant.chosen
     row, place = packet * PACKET_WORDS, source * CHOSEN_WORDS
     created, destination = words[at(row + CREATED)], wide(words[at(row + DESTINATION)])
     if last[at(place)] != created or last[at(place + 1)] != destination:
         by = wide(valiant.by[at(packet)]) & (UNDECIDED - 1)
         end, target = wide(valiant.nodes[at(by)]), wide(valiant.targets[at(by)])
-        most = len(state.fabric.address)
-        hops, _ = _hops(route, state, node, destination, destination, most)
-        there, stop = _hops(route, state, node, end, target, most)
-        onward, _ = _hops(route, state, stop, destination, destination, most)
-        straight = hops * _ahead_of(route, state, node, destination, wide(state.routers.first_vc))
-        aside = (there + onward) * _ahead_of(route, state, node, target, wide(0))
+        most = len(fabric.address)
+        hops, _ = _hops(route, fabric, node, destination, destination, most)
+        there, stop = _hops(route, fabric, node, end, target, most)
+        onward, _ = _hops(route, fabric, stop, destination, destination, most)
+        straight = hops * _ahead_of(route, fabric, routers, valiant, node, destination, wide(routers.first_vc))
+        aside = (there + onward) * _ahead_of(route, fabric, routers, valiant, node, target, wide(0))
         if there == 0 or straight <= aside:
             by = wide(STRAIGHT)
         last[at(place)], last[at(place + 1)], last[at(place + 2)] = created, destination, by
@@ -70,12 +81,12 @@ def choose_at(route: Route, state: State, node: int, source: int, packet: int) -
 
 
 @inlined
-def _hops(route: Route, state: State, node: int, end: int, target: int, most: int) -> tuple[int, int]:
+def _hops(route: Route, fabric: Fabric, node: int, end: int, target: int, most: int) -> tuple[int, int]:
     """Return the hops of the way to a node, or to the target that it is routed to, and where it ends: after `most`."""
-    fabric, hops, stop = state.fabric, wide(0), wide(node)
+    hops, stop = wide(0), wide(node)
     own = wide(fabric.address[at(stop)])
     while own != end and own != target and hops < most:
-        port = route(own, target) & PORT_MASK
+        port = decide(route, fabric, own, target) & PORT_MASK
         stop = wide(fabric.neighbors[at(stop * fabric.ports + port)])
         own = wide(fabric.address[at(stop)])
         hops += 1
@@ -83,61 +94,42 @@ def _hops(route: Route, state: State, node: int, end: int, target: int, most: in
 
 
 @inlined
-def _ahead_of(route: Route, state: State, node: int, target: int, first_vc: int) -> int:
+def _ahead_of(
+    route: Route, fabric: Fabric, routers: Routers, valiant: Valiant, node: int, target: int, first_vc: int
+) -> int:
     """Return the packets in the virtual channel by which a router sends to a target, as far as it knows."""
-    decision = route(wide(state.fabric.address[at(node)]), target)
-    output_vc = ((decision & PORT_MASK) << state.routers.vc_bits) + (decision >> VC_SHIFT) + first_vc
-    credits = wide(state.routers.credits[at(node * state.routers.queues.size + output_vc)])
-    return wide(state.valiant.room[at(output_vc)]) - credits
+    decision = decide(route, fabric, wide(fabric.address[at(node)]), target)
+    output_vc = ((decision & PORT_MASK) << routers.vc_bits) + (decision >> VC_SHIFT) + first_vc
+    credits = wide(routers.credits[at(node * routers.queues.size + output_vc)])
+    return wide(valiant.room[at(output_vc)]) - credits
 
 
-@called
-def note_nearer(route: Route, state: State, node: int, packet: int, output_vc: int) -> None:
-    """Note the channel of the rule by which a packet leaves a node, and the ports behind which the rule has fewer hops.
-
-    There are none where the packet is to be ejected.
-    """
-    fabric, nearer, words = state.fabric, state.adaptive.nearer, state.adaptive.words
-    place = packet * words
-    nearer[at(place)] = output_vc
-    for word in range(1, words):
-        nearer[at(place + word)] = 0
-    if output_vc >> state.routers.vc_bits == fabric.ports:
-        return
-    destination = wide(state.routers.pool.words[at(packet * PACKET_WORDS + DESTINATION)])
-    hops, _ = _hops(route, state, node, destination, destination, len(fabric.address))
-    for port in range(fabric.ports):
-        following = wide(fabric.neighbors[at(node * fabric.ports + port)])
-        if following >= 0:
-            onward, _ = _hops(route, state, following, destination, destination, hops)
-            if onward < hops:
-                nearer[at(place + 1 + port // WORD)] |= np.int64(1) << (port % WORD)
-
-
-@called
-def adapt(state: State, node: int) -> None:
+@inlined
+def adapt(route: Route, state: State, node: int) -> None:
     """Choose anew the virtual channel by which each packet leaves that a router may send in this slot."""
-    routers, queues, rows, links = (
-        state.routers,
-        state.routers.queues,
-        state.routers.pool.words,
-        state.routers.queues.links,
-    )
+    routers, queues, rows = state.routers, state.routers.queues, state.routers.pool.words
     for word in range(queues.words):
         bits = queues.present[at(node * queues.words + word)]
         while bits:
             queue = wide(word << 6) + trailing_zeros(bits)
             bits &= bits - 1
             row = (node * queues.size + queue) * QUEUE_WORDS
-            packet, last = ends_of(links, rows, row)
-            links[at(row + HEAD)] = _freest(state, node, packet) << SENT_BITS | wide(links[at(row + HEAD)]) & SENT_MASK
-            while routers.rounds and packet != last:
+            packet, last = ends_of(queues.links, rows, row)
+            head = packet
+            while True:
+                output_vc = _freest(route, state, node, packet)
+                if packet == head:
+                    order = wide(queues.links[at(row + HEAD)]) & SENT_MASK
+                    queues.links[at(row + HEAD)] = output_vc << SENT_BITS | order
+                else:
+                    rows[at(packet * PACKET_WORDS + OUTPUT_VC)] = output_vc
+                if packet == last or not routers.rounds:
+                    break
                 packet = wide(rows[at(packet * PACKET_WORDS + NEXT)])
-                rows[at(packet * PACKET_WORDS + OUTPUT_VC)] = _freest(state, node, packet)
 
 
 @inlined
-def _freest(state: State, node: int, packet: int) -> int:
+def _freest(route: Route, state: State, node: int, packet: int) -> int:
     """Return the adaptive virtual channel with the most credits of the ports that lead nearer, else that of the rule.
 
     Of equal ones the rule's port comes first, then the others in the order of ports.
@@ -145,6 +137,10 @@ def _freest(state: State, node: int, packet: int) -> int:
     adaptive, routers, vc_bits = state.adaptive, state.routers, state.routers.vc_bits
     credits, base, place = routers.credits, node * routers.queues.size, packet * adaptive.words
     best, most = wide(adaptive.nearer[at(place)]), wide(0)
+    if best < 0:
+        best = ~best
+        adaptive.nearer[at(place)] = best
+        _note_nearer(route, state, node, packet)
     own = best >> vc_bits
     for word in range(adaptive.words - 1):
         bits = adaptive.nearer[at(place + 1 + word)]
@@ -157,3 +153,19 @@ def _freest(state: State, node: int, packet: int) -> int:
                 if free > most:
                     best, most = port << vc_bits | vc, free
     return best
+
+
+@inlined
+def _note_nearer(route: Route, state: State, node: int, packet: int) -> None:
+    """Note the ports behind which the rule has fewer hops, none where the packet is to be ejected."""
+    fabric, nearer, words = state.fabric, state.adaptive.nearer, state.adaptive.words
+    for word in range(1, words):
+        nearer[at(packet * words + word)] = 0
+    if nearer[at(packet * words)] >> state.routers.vc_bits < fabric.ports:
+        destination = wide(state.routers.pool.words[at(packet * PACKET_WORDS + DESTINATION)])
+        hops, _ = _hops(route, fabric, node, destination, destination, len(fabric.address))
+        for port in range(fabric.ports):
+            following = wide(fabric.neighbors[at(node * fabric.ports + port)])
+            if following >= 0:
+                onward, _ = _hops(route, fabric, following, destination, destination, hops)
+                nearer[at(packet * words + 1 + port // WORD)] |= np.int64(onward < hops) << (port % WORD)
