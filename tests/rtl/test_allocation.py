@@ -12,9 +12,15 @@ from hdnhw.model.kernel.reset import make_routers
 from hdnhw.spec import QUEUEINGS
 from hdnhw.timing import CLASS_SLOTS
 
-allocate_node, push_packet, note_arrival, take_packet = (
+allocate_node, note_sent, push_packet, note_arrival, take_packet = (
     kept(kernel.py_func)
-    for kernel in (allocator.allocate_node, queue.push_packet, queue.note_arrival, queue.take_packet)
+    for kernel in (
+        allocator.allocate_node,
+        allocator.note_sent,
+        queue.push_packet,
+        queue.note_arrival,
+        queue.take_packet,
+    )
 )
 
 
@@ -30,6 +36,7 @@ class Replay:
         self.routers = make_routers(
             np.repeat(np.array(slots, np.int16), 1 << self.vc_bits),
             np.array([several]),
+            first_vc=0,
             vc_bits=self.vc_bits,
             lane_bits=(rig.plan.lanes - 1).bit_length(),
             rounds=rig.machine.matching_rounds,
@@ -52,12 +59,13 @@ class Replay:
         """Allocate once; yield (output, virtual channel there, input, virtual channel, packet)."""
         routers = self.routers
         granted = allocate_node(routers, self.slots, 0)
-        self.slots += 1
         for entry, way in zip(
             *(column[:granted].tolist() for column in (routers.work.queue, routers.work.output_vc)), strict=True
         ):
+            note_sent(routers, self.slots, 0, entry, way)
             packet = take_packet(routers.pool, routers.queues, 0, entry, way)
             yield *divmod(way, 1 << self.vc_bits), *divmod(entry, 1 << self.vc_bits), self.packets[packet]
+        self.slots += 1
 
     def run(self):
         """Return (what has come out as :meth:`Rig.packets`, credits as ``rig.credits``, cycles of injection's pops)."""
