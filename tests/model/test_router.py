@@ -7,27 +7,17 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from hdnhw.model.kernel import allocator, queue
+from hdnhw.model.kernel import queue
 from hdnhw.model.kernel.compiled import kept
-from hdnhw.model.kernel.reset import make_routers
 from hdnhw.model.kernel.state import EPOCH
 from hdnhw.timing import CLASS_SLOTS, TURN_SLOTS
+from tests.model.bare_router import BareRouter
 
 PORTS = 4
-allocate_node, note_sent, push_packet, note_arrival, take_packet, start_epoch = (
-    kept(kernel.py_func)
-    for kernel in (
-        allocator.allocate_node,
-        allocator.note_sent,
-        queue.push_packet,
-        queue.note_arrival,
-        queue.take_packet,
-        queue.start_epoch,
-    )
-)
+start_epoch = kept(queue.start_epoch.py_func)
 
 
-class Router:
+class Router(BareRouter):
     """Node 1 of two, with inputs and outputs of `num_vcs` classes, and packets numbered as they are pushed.
 
     With `rounds` its queues are virtual output queues; the first round may be an `early` one. With `lanes` a class has
@@ -35,43 +25,25 @@ class Router:
     """
 
     def __init__(self, num_vcs, credits=100, *, ports=PORTS, lanes=1, rounds=0, early=False):
-        self.vc_bits, self.pushed, self.slots = (num_vcs - 1).bit_length(), 0, 0
-        free, several = np.full(ports << self.vc_bits, credits, np.int16), np.full(2, num_vcs > 1)
-        self.routers = make_routers(
-            free,
-            several,
-            first_vc=0,
-            vc_bits=self.vc_bits,
-            lane_bits=(lanes - 1).bit_length(),
-            rounds=rounds,
-            early=early,
-            held=200_000,
-            room=200_000,
-        )
+        vc_bits, self.pushed = (num_vcs - 1).bit_length(), 0
+        free, several = np.full(ports << vc_bits, credits, np.int16), np.full(2, num_vcs > 1)
+        super().__init__(free, several, 1, vc_bits=vc_bits, lanes=lanes, rounds=rounds, early=early, room=200_000)
         self.all_credits = self.routers.credits.reshape(2, ports, -1)
         self.credits, self.level = self.all_credits[1], np.zeros((ports, num_vcs), int)
 
     def push(self, port, vc, output, output_vc=0):
-        entry, way = port << self.vc_bits | vc, output << self.vc_bits | output_vc
-        push_packet(self.routers.pool, self.routers.queues, 1, entry, self.pushed, way)
-        if self.routers.early:
-            note_arrival(self.routers.queues, 1, entry, self.slots)
+        self.put(port << self.vc_bits | vc, output << self.vc_bits | output_vc, self.pushed)
         self.pushed += 1
         self.level[port, vc] += 1
 
     def slot(self):
         """Allocate once and return {output: (input, class of the queue, packet)}, taking the packets out."""
-        routers, taken = self.routers, {}
-        granted = allocate_node(routers, self.slots, 1)
-        for entry, way in zip(
-            *(column[:granted].tolist() for column in (routers.work.queue, routers.work.output_vc)), strict=True
-        ):
-            note_sent(routers, self.slots, 1, entry, way)
-            port, vc = entry >> self.vc_bits, entry & (1 << self.vc_bits) - 1
-            taken[way >> self.vc_bits] = (port, vc, int(take_packet(routers.pool, routers.queues, 1, entry, way)))
+        sent, taken = self.allocate(), {}
+        for entry, way, packet in sent:
+            port, vc = divmod(entry, 1 << self.vc_bits)
+            taken[way >> self.vc_bits] = (port, vc, packet)
             self.level[port, vc] -= 1
-        assert granted == len(taken)
-        self.slots += 1
+        assert len(sent) == len(taken)
         return taken
 
 

@@ -6,22 +6,9 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from hdnhw.model.kernel import allocator, queue
-from hdnhw.model.kernel.compiled import kept
-from hdnhw.model.kernel.reset import make_routers
 from hdnhw.spec import QUEUEINGS
 from hdnhw.timing import CLASS_SLOTS
-
-allocate_node, note_sent, push_packet, note_arrival, take_packet = (
-    kept(kernel.py_func)
-    for kernel in (
-        allocator.allocate_node,
-        allocator.note_sent,
-        queue.push_packet,
-        queue.note_arrival,
-        queue.take_packet,
-    )
-)
+from tests.model.bare_router import BareRouter
 
 
 class Replay:
@@ -33,18 +20,17 @@ class Replay:
         several = any(num_vcs[ports[port].opposite] > 1 for port in rig.inputs)
         self.vc_bits = (rig.plan.max_vcs - 1).bit_length()
         slots = [*(rig.machine.buffers_per_vc(count) for count in num_vcs), rig.machine.ejection_buffers]
-        self.routers = make_routers(
+        self.router = BareRouter(
             np.repeat(np.array(slots, np.int16), 1 << self.vc_bits),
             np.array([several]),
-            first_vc=0,
+            0,
             vc_bits=self.vc_bits,
-            lane_bits=(rig.plan.lanes - 1).bit_length(),
+            lanes=rig.plan.lanes,
             rounds=rig.machine.matching_rounds,
             early=self.timing.matches_early,
-            held=10_000,
             room=10_000,
         )
-        self.slots, self.packets = 0, []
+        self.packets = []
 
     def arrivals(self):
         """Return (cycle in which a packet enters its queue, port, virtual channel, packet), in order."""
@@ -57,15 +43,8 @@ class Replay:
 
     def slot(self):
         """Allocate once; yield (output, virtual channel there, input, virtual channel, packet)."""
-        routers = self.routers
-        granted = allocate_node(routers, self.slots, 0)
-        for entry, way in zip(
-            *(column[:granted].tolist() for column in (routers.work.queue, routers.work.output_vc)), strict=True
-        ):
-            note_sent(routers, self.slots, 0, entry, way)
-            packet = take_packet(routers.pool, routers.queues, 0, entry, way)
+        for entry, way, packet in self.router.allocate():
             yield *divmod(way, 1 << self.vc_bits), *divmod(entry, 1 << self.vc_bits), self.packets[packet]
-        self.slots += 1
 
     def run(self):
         """Return (what has come out as :meth:`Rig.packets`, credits as ``rig.credits``, cycles of injection's pops)."""
@@ -78,13 +57,11 @@ class Replay:
                 _, port, vc, packet = arrivals.pop(0)
                 output, output_vc = rig.way(nodes[packet[0] & (1 << address.width) - 1])
                 entry, way = port << self.vc_bits | vc, output << self.vc_bits | output_vc
-                push_packet(self.routers.pool, self.routers.queues, 0, entry, len(self.packets), way)
-                if self.timing.matches_early:
-                    note_arrival(self.routers.queues, 0, entry, self.slots)
+                self.router.put(entry, way, len(self.packets))
                 self.packets.append(packet)
             while given and given[0][0] < start + self.timing.credit_sample_phase:
                 _, output, output_vc = given.pop(0)
-                self.routers.credits[output << self.vc_bits | output_vc] += 1
+                self.router.routers.credits[output << self.vc_bits | output_vc] += 1
             leaves = start + self.length
             for output, output_vc, port, vc, packet in self.slot():
                 sent.append((leaves + self.timing.channel_cycles, output, output_vc, packet))
