@@ -20,6 +20,7 @@ from hdnhw.model.kernel.state import (
 )
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.statistics import truncation_point
+from hdnhw.model.tally import ends_messages
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.progress import Progress
 from hdnhw.traffic.load import CommonLoad, Load, Messages
@@ -96,11 +97,9 @@ class _UnderWay:
 
         Return the packets that were the last to leave, of those messages, and when these were accepted.
         """
-        place, tail = np.searchsorted(self._message, message), packets[:, TAIL_CYCLE]
-        np.subtract.at(self._missing, place, 1)
-        np.maximum.at(self._tail, place, tail)
+        place = np.searchsorted(self._message, message)
         self._head[place[first]] = packets[first, HEAD_CYCLE]
-        last = (self._missing[place] == 0) & (self._tail[place] == tail)
+        last = ends_messages(place, packets[:, TAIL_CYCLE], self._missing, self._tail)
         ended, head = packets[last], self._head[place[last]]
         there = self._missing > 0
         self._message, self._missing = self._message[there], self._missing[there]

@@ -16,6 +16,7 @@ from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel, model_of
 from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.statistics import bins, summarise
 from hdnhw.model.sweep import Row, machine_row
+from hdnhw.model.tally import ends_messages
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.progress import Progress
 from hdnhw.spec import FabricSpec, SpecError
@@ -200,13 +201,11 @@ class _Run:
         self._note_heads(left)
         left = left[left[:, TAIL_CYCLE] < self._limit]
         self._taken += len(left)
-        message, tail = self._message[left[:, TAG]], left[:, TAIL_CYCLE]
-        np.subtract.at(self._missing, message, 1)
-        np.maximum.at(self._latest, message, tail)
-        ends = (self._missing[message] == 0) & (self._latest[message] == tail)  # of packets that came in any order
+        message = self._message[left[:, TAG]]
+        ends = ends_messages(message, left[:, TAIL_CYCLE], self._missing, self._latest)
         message, left = message[ends], left[ends]
         self._tail[message], self._hops[message] = left[:, TAIL_CYCLE], left[:, HOPS]
-        self._calendar.arrive(message, left[:, TAIL_CYCLE])
+        self._calendar.arrive(message, self._tail[message])
 
     def _note_heads(self, packets: npt.NDArray[np.int32]) -> None:
         message = self._message[packets[:, TAG]]

@@ -2,11 +2,32 @@
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hdnhw.kernels import kernel
 
-__all__ = ["count_messages", "count_taken", "longest_latencies"]
+__all__ = ["count_messages", "count_taken", "ends_messages", "longest_latencies"]
 
 _CYCLES = "int32[:], int32[:], int32[:]"
+
+
+def ends_messages(
+    message: npt.NDArray[Any], tail: npt.NDArray[Any], missing: npt.NDArray[Any], latest: npt.NDArray[Any]
+) -> npt.NDArray[np.bool_]:
+    """Note packets that have left, and tell with which of them a message has left whole: they come in any order.
+
+    Parameters
+    ----------
+    message, tail : ndarray of integers, shape (packets,)
+        The place of each packet's message in the next two, and the cycle in which its tail was taken.
+    missing, latest : ndarray of integers, shape (messages,)
+        How many packets of each message have not left, and the latest tail of those that have: they are updated.
+    """
+    np.subtract.at(missing, message, 1)
+    np.maximum.at(latest, message, tail)
+    is_last: npt.NDArray[np.bool_] = (missing[message] == 0) & (latest[message] == tail)
+    return is_last
 
 
 @kernel("int64(int32[:], int32[:], boolean[:], int64, int64, int64[::1])")

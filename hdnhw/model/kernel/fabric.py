@@ -1,7 +1,5 @@
 """A fabric and its terminals, cycle by cycle."""
 
-import numpy as np
-
 from hdnhw.model.kernel.compiled import at, called, inlined, kept
 from hdnhw.model.kernel.memory import borrow
 from hdnhw.model.kernel.queue import start_epoch
@@ -42,10 +40,6 @@ def sort_arrivals(offers: Offers, bits: int) -> None:
     """Set the order of arrivals, by the part of their source, ``node >> bits``, and else as they are."""
     first, order, node = offers.first, offers.order, offers.arrivals.node
     first[:] = 0
-    if len(first) == 2:  # one part
-        first[1] = len(node)
-        order[:] = np.arange(len(node))
-        return
     for number in range(len(node)):
         first[at((node[at(number)] >> bits) + 1)] += 1
     for part in range(1, len(first)):

@@ -202,7 +202,7 @@ def make_states(
 
 def _make_adaptive(rows: int, ports: int) -> Adaptive:
     """Return what there is to be known of the ports of packets in a pool of so many rows."""
-    words = 1 - -ports // WORD
+    words = 1 + -(-ports // WORD)
     return Adaptive(np.zeros(rows * words, np.int64), words)
 
 

@@ -39,6 +39,17 @@ def _list(nodes: Words, parts: Parts, part: int, name: int, node: int) -> None:
 
 
 @inlined
+def _list_busy(state: State, part: int, node: int) -> None:
+    """List a router that gets a packet among those that hold one, unless it holds one already.
+
+    There is no branch, as the processor would often foretell it wrongly.
+    """
+    queues, length = state.routers.queues, at(part * LINE + BUSY)
+    state.busy[at((part << state.parts.bits) + part + state.parts.lengths[length])] = node
+    state.parts.lengths[length] += not holds_packet(queues.present, queues.words, node)
+
+
+@inlined
 def enter(route: Route, state: State, slot: int, part: int, node: int, queue: int, packet: int) -> None:
     """Route computation: put a packet into a queue of a router, and list the router among those that hold one.
 
@@ -60,9 +71,7 @@ def enter(route: Route, state: State, slot: int, part: int, node: int, queue: in
         if by >= 0:
             target, first_vc = wide(valiant.targets[at(first)]), wide(0)
     decision = decide(route, state.fabric, own, target)
-    length = at(part * LINE + BUSY)  # without a branch, as that would often be foretold wrongly
-    state.busy[at((part << state.parts.bits) + part + state.parts.lengths[length])] = node
-    state.parts.lengths[length] += not holds_packet(queues.present, queues.words, node)
+    _list_busy(state, part, node)
     port = decision & PORT_MASK
     output_vc = port << vc_bits | decision >> VC_SHIFT
     if first_vc and port < ports:
