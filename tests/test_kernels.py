@@ -10,6 +10,7 @@ from numba.core import caching
 
 from hdnhw.cli import main
 from hdnhw.kernels import FEW_STEPS, Compilation, Kernel, Stopwatch, compilation, compiling, interpreted, kernel
+from hdnhw.model import warmup
 from hdnhw.model.kernel.fabric import simulate
 from hdnhw.rules.hop import hop_rule
 from hdnhw.rules.plan import prove
@@ -185,3 +186,30 @@ def test_a_command_says_once_that_it_compiles(capsys, monkeypatch, is_kept, ofte
     own.announce(is_kept)
     own.announce(is_kept)
     assert capsys.readouterr().err == f"hdnhw: compiling, about a minute, {often}\n"
+
+
+def test_code_is_there_once_it_is_loaded_or_kept(source, told, tmp_path):  # noqa: ARG001
+    made = compiling.compiled(source)
+    assert not compiling.is_there(made)
+    assert made(4) == 8
+    assert compiling.is_there(made)
+    assert compiling.is_there(compiling.compiled(source))
+    (tmp_path / "source.py").write_text("def twice(number):\n    return number * 2 + 0\n")
+    assert not compiling.is_there(compiling.compiled(source))
+
+
+def test_without_a_folder_code_is_there_once_it_is_loaded(source, told, read_only):  # noqa: ARG001
+    read_only()
+    made = compiling.compiled(source)
+    assert not compiling.is_there(made)
+    assert made(4) == 8
+    assert compiling.is_there(made)
+    assert not compiling.is_there(compiling.compiled(source))
+
+
+def test_warming_up_compiles_the_model_though_it_sends_few_packets(monkeypatch):
+    called, call = [], Kernel.__call__
+    monkeypatch.setattr(Kernel, "__call__", lambda kernel, *given: called.append(kernel) or call(kernel, *given))
+    monkeypatch.setattr(warmup, "measure", lambda *_: None)
+    warmup.compile_model()
+    assert simulate in called

@@ -31,6 +31,16 @@ with contextlib.redirect_stdout(io.StringIO()):
 assert status == {}, status
 pass"""
 
+FEW_PACKETS = """
+from hdnhw.model.fabric import model_of
+from hdnhw.model.replay import exchange_on
+from hdnhw.spec import FabricSpec, cube
+from hdnhw.traffic.packets import Traffic
+model = model_of(FabricSpec(network=cube(2)))
+assert len(model.run(Traffic.from_lists([[(3, 0)]] * 4), max_cycles=1000).packet) == 4
+exchange_on(model, words=8)
+pass"""
+
 
 def imported(code):
     """Return the libraries that a program has imported at its end."""
@@ -56,6 +66,7 @@ def command(*arguments, status=0):
         (command("route", "rdn(cube(3), 1)", "0", "5"), set()),
         (command("picture", "rdn(cube(2), 1)", "-o", "network.svg"), {"numpy"}),
         (command("emit", "cube(1)", status=2), set()),
+        (FEW_PACKETS, {"numpy"}),
     ],
 )
 def test_only_what_is_needed_is_imported(code, needs, tmp_path, monkeypatch):

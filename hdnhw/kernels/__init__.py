@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from types import FunctionType
 from typing import Any, ClassVar
 
 __all__ = ["Compilation", "Kernel", "Stopwatch", "compilation", "interpreted", "kernel"]
@@ -59,33 +60,57 @@ class Kernel:
     """A function as :func:`numba.njit` makes it, made when it is first called or another kernel that calls it is.
 
     What it has not itself, it has from what Numba makes.
+
+    Parameters
+    ----------
+    function : callable
+        What it is in Python.
+    make : callable
+        Returns what it is for Numba.
     """
 
     _interpreting = False
     every: ClassVar[list["Kernel"]] = []
-    """All that have been made."""
+    """All that :func:`kernel` has made."""
 
-    def __init__(self, function: Callable[..., Any], signatures: tuple[str, ...], options: dict[str, Any]) -> None:
+    def __init__(self, function: Any, make: Callable[[], Any]) -> None:
         self.__doc__ = function.__doc__
-        self._function, self._signatures, self._options = function, signatures, options
-        Kernel.every.append(self)
+        self._function, self._make = function, make
 
     @cached_property
     def compiled(self) -> Any:
         """What Numba makes of it."""
-        from hdnhw.kernels.compiling import compiled
+        return self._make()
 
-        return compiled(self._function, *self._signatures, **self._options)
+    @cached_property
+    def plain(self) -> Any:
+        """What it is in Python, with all kernels that it calls."""
+        function = self._function
+        if not isinstance(function, FunctionType):
+            return function
+        names = function.__globals__
+        kernels = {name: names[name] for name in function.__code__.co_names if isinstance(names.get(name), Kernel)}
+        namespace = names | {name: kernel.plain for name, kernel in kernels.items()}
+        return FunctionType(
+            function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+        )
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its machine code is loaded or kept, so that a call need not compile it."""
+        from hdnhw.kernels.compiling import is_there
+
+        return is_there(self.compiled)
 
     @property
     def _numba_type_(self) -> Any:
         """Its type where kernels call it."""
-        from numba import typeof
+        from numba.core.registry import cpu_target
 
-        return typeof(self.compiled)
+        return cpu_target.typing_context.resolve_value_type(self.compiled)
 
     def __call__(self, *arguments: Any) -> Any:
-        return (self._function if Kernel._interpreting else self.compiled)(*arguments)
+        return (self.plain if Kernel._interpreting else self.compiled)(*arguments)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -104,7 +129,17 @@ def kernel(*signatures: str, **options: Any) -> Callable[[Callable[..., Any]], K
     options
         Of :func:`numba.njit`: ``inline="always"`` makes it a part of the kernels that call it.
     """
-    return lambda function: Kernel(function, signatures, options)
+
+    def made(function: Callable[..., Any]) -> Kernel:
+        def compiled() -> Any:
+            from hdnhw.kernels.compiling import compiled
+
+            return compiled(function, *signatures, **options)
+
+        Kernel.every.append(Kernel(function, compiled))
+        return Kernel.every[-1]
+
+    return made
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from numba.core import caching, event
 
 from hdnhw.kernels import compilation
 
-__all__ = ["compiled", "folder_of"]
+__all__ = ["compiled", "folder_of", "is_there"]
 
 
 _own: WeakSet[Any] = WeakSet()
@@ -40,6 +40,15 @@ def compiled(function: Callable[..., Any], *signatures: str, **options: Any) -> 
 def folder_of(dispatcher: Any) -> Path | None:
     """Return the folder in which the code of what :func:`compiled` returned is kept; None if it is not."""
     return Path(dispatcher._cache.cache_path) if isinstance(dispatcher._cache, _Cache) else None
+
+
+def is_there(dispatcher: Any) -> bool:
+    """Tell whether code of what :func:`compiled` returned is loaded or kept, so that it need not be compiled."""
+    cache = dispatcher._cache
+    if dispatcher.signatures or not isinstance(cache, _Cache):
+        return bool(dispatcher.signatures)
+    _, *own = cache._index_key(None, dispatcher.targetctx.codegen())  # type: ignore[no-untyped-call]
+    return any(list(made) == own for _, *made in cache._cache_file._load_index())
 
 
 class _BesideSource(caching.InTreeCacheLocator):

@@ -1,14 +1,16 @@
 """The cycle-accurate model of a fabric and its terminals: the twin of the RTL, equal to it in every ejection."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.counts import Counts
+from hdnhw.model.kernel.compiled import viewed
 from hdnhw.model.kernel.fabric import simulate, sort_arrivals
 from hdnhw.model.kernel.reset import credits_under_way, make_decisions, make_routers, make_states, with_room
 from hdnhw.model.kernel.state import (
@@ -40,10 +42,12 @@ from hdnhw.model.kernel.state import (
     Offers,
     State,
 )
+from hdnhw.model.kernel.ways import WORD
+from hdnhw.rules.compiled import interpret_rule
 from hdnhw.rules.plan import UGAL, VALIANT, RoutingPlan
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.faults import Faults
-from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.metrics import distances_from, neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
 
 __all__ = ["Course", "Ejections", "FabricModel", "Heads", "model_of"]
@@ -56,6 +60,10 @@ MAX_CYCLE = (1 << 31) - 1
 
 MOST_BYTES = 6 << 30
 """Of the queues of all routers."""
+
+STEPS_TO_LOAD, STEPS_TO_COMPILE = 1 << 16, 1 << 18
+"""Packets over channels that kernels simulate as Python, 30 us each, while those that are kept are loaded, and far less
+than while they are compiled: a minute or two, but once."""
 
 MOST_THREADS = 64
 """Of one run."""
@@ -158,7 +166,7 @@ class FabricModel:
             mirror=np.array([port.opposite << self.vc_bits | vc for port in network.ports for vc in vcs], np.int32),
             dead=dead.reshape(-1),
             odd=machine.odd if self.timing.cuts_through else np.zeros(0, np.bool_),
-            decisions=make_decisions(plan.route, plan.address.width),
+            decisions=np.zeros(0, np.int16),
             bits=plan.address.width,
             ports=len(network.ports),
             buffers=machine.injection_buffers,
@@ -171,6 +179,26 @@ class FabricModel:
             self.hangs[: network.num_terminals] = (table[: network.num_terminals] >= 0).sum(axis=1) == 1
         draws = plan.scheme in {VALIANT, UGAL}
         self.drawn = self._drawn(table) if draws else (np.zeros(0, np.int32), np.zeros(0, np.int32))
+
+    @cached_property
+    def decided(self) -> Fabric:
+        """The fabric with what the rule decides, for machine code: see :attr:`Fabric.decisions`."""
+        return self.fabric._replace(decisions=make_decisions(self.plan.route, self.fabric.bits))
+
+    def runs_plain(self, packets: int, cycles: int, terminals: Terminals) -> bool:
+        """Tell whether a run of so many packets and cycles ends sooner if its kernels are not compiled, or loaded.
+
+        Python's bits have no end, so no router may have as many queues as a word has bits.
+        """
+        nodes = self.plan.network.num_nodes
+        queues = (self.fabric.ports + 1) << self.vc_bits
+        steps = packets + cycles * nodes // (8 if terminals.pause else 8 * self.timing.packet_length)
+        if queues >= WORD or max(steps, nodes) > STEPS_TO_COMPILE:
+            return False
+        steps += int(packets * distances_from(self.plan.network, 0).mean())
+        if "numba" not in sys.modules and steps <= STEPS_TO_LOAD:
+            return True
+        return steps <= STEPS_TO_COMPILE and not simulate.is_there
 
     @property
     def window_slots(self) -> int:
@@ -235,7 +263,9 @@ class FabricModel:
             raise ValueError(f"traffic must have {nodes} sources, not {len(traffic.first) - 1}")
         if count and traffic.earliest.max() > MAX_CYCLE:
             raise ValueError(f"earliest must be at most cycle {MAX_CYCLE}, not {traffic.earliest.max()}")
-        course = Course(self, terminals or Terminals(), room=count, threads=threads)
+        pauses, last = terminals or Terminals(), int(traffic.earliest.max(initial=0))
+        plain = threads == 1 and self.runs_plain(count, min(last, max_cycles), pauses)
+        course = Course(self, pauses, room=count, threads=threads, plain=plain)
         left = course.advance(self._arrivals(traffic), packets=count, limit=max_cycles)
         cycles = min(course.cycles, max_cycles) if course.packets_gone == count else max_cycles
         head_cycle = np.full(count, -1, np.int64)
@@ -278,6 +308,8 @@ class Course:
         Whether there is something in :meth:`counts`.
     threads : int
         That share the nodes among them; all is the same whatever their number.
+    plain : bool
+        Whether kernels run as Python, which needs one thread; all is the same, see :meth:`FabricModel.runs_plain`.
 
     Raises
     ------
@@ -286,11 +318,19 @@ class Course:
     """
 
     def __init__(
-        self, model: FabricModel, terminals: Terminals, *, room: int, counting: bool = False, threads: int = 1
+        self,
+        model: FabricModel,
+        terminals: Terminals,
+        *,
+        room: int,
+        counting: bool = False,
+        threads: int = 1,
+        plain: bool = False,
     ) -> None:
         if not 1 <= threads <= MOST_THREADS:
             raise SpecError(f"threads must be 1 to {MOST_THREADS}, not {threads}")
-        self._model = model
+        self._model, self._plain = model, plain
+        self._route = cache(interpret_rule(model.plan.rule)) if plain else model.plan.route
         routers = make_routers(
             model.vc_buffers,
             model.several,
@@ -303,7 +343,7 @@ class Course:
             room=room,
         )
         self._states = make_states(
-            model.fabric,
+            model.fabric if plain else model.decided,
             routers,
             model.timing,
             terminals,
@@ -521,15 +561,18 @@ class Course:
         pool, parts = self._state.routers.pool, self._state.parts
         first, order = np.empty(parts.number + 1, np.int32), np.empty(len(rows), np.int32)
         offers = Offers(arrivals, first, order)
-        sort_arrivals(offers, parts.bits)
+        (sort_arrivals.plain if self._plain else sort_arrivals)(offers, parts.bits)
         parts.lengths[OFFERED::LINE] = 0
         parts.meetings[0] = 0
         given = offers, packets, limit
-        route, (own, *others) = self._model.plan.route, self._states
+        route, (own, *others) = self._route, self._states
         working = [
             helper.submit(simulate, route, state, *given) for helper, state in zip(self._helpers, others, strict=True)
         ]
-        numbers = [simulate(route, own, *given), *(work.result() for work in working)]
+        if self._plain:
+            numbers = [simulate.plain(route, viewed(own), viewed(offers), packets, limit)]
+        else:
+            numbers = [simulate(route, own, *given), *(work.result() for work in working)]
         lists = [state.out.reshape(PACKET_WORDS, -1) for state in self._states]
         left = np.concatenate([out[:, :number] for out, number in zip(lists, numbers, strict=True)], axis=1).T
         ends = first[1:], first[:-1] + parts.lengths[OFFERED::LINE]

@@ -162,7 +162,9 @@ class LoadedFabric:
         self.most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         self._messages: Load | CommonLoad = self._load
         room = max(1024, len(model.fabric.address))
-        self.course = Course(model, Terminals(), room=room, counting=counting, threads=threads)
+        cycles = load.cycles + (LEAST_BLOCKS * self.block if load.warmup is None else load.warmup)
+        plain = threads == 1 and model.runs_plain(int(cycles * per_cycle), cycles, Terminals())
+        self.course = Course(model, Terminals(), room=room, counting=counting, threads=threads, plain=plain)
         self._under_way, self.watchdog = _UnderWay(), Watchdog(model, self.course, source_of=_source_of)
 
     @property

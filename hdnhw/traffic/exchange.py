@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import kernel
+from hdnhw.kernels import interpreted, kernel
 from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
-from hdnhw.rules.compiled import ROUTE, VC_SHIFT
+from hdnhw.rules.compiled import ROUTE, VC_SHIFT, interpret_rule
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.topology.levels import LeveledNetwork
@@ -214,20 +214,23 @@ def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tu
     """
     address = np.ascontiguousarray(plan.address.of_node(np.arange(len(destination), dtype=np.int64)))
     table, hops = neighbor_table(plan.network), np.empty_like(destination)
-    _count_hops(plan.route, address, table, destination, hops)
-    source, offset = np.indices(destination.shape)
-    rng, best, slots = np.random.default_rng(1), (hops, 0), 2 * len(destination)
-    for attempt in range(max(1, min(MOST_ATTEMPTS, ATTEMPTED_MESSAGES // destination.size))):
-        rank = rng.permutation(destination.shape[1])[offset]
-        order = np.lexsort((source.ravel(), rank.ravel(), -hops.ravel()))
-        start, placed = np.empty_like(destination), False
-        while not placed:
-            busy = np.zeros((table.shape[0] * (table.shape[1] + 2), slots), np.bool_)
-            placed = _place(plan.route, address, table, destination, order, hop_slots, busy, start)
-            slots *= 1 if placed else 2
-        end = int((start + hops * hop_slots).max()) + 1
-        if not attempt or end < best[1]:
-            best = start, end
+    attempts = max(1, min(MOST_ATTEMPTS, ATTEMPTED_MESSAGES // destination.size))
+    with interpreted(attempts * destination.size // 4) as plain:
+        route = interpret_rule(plan.rule) if plain else plan.route
+        _count_hops(route, address, table, destination, hops)
+        source, offset = np.indices(destination.shape)
+        rng, best, slots = np.random.default_rng(1), (hops, 0), 2 * len(destination)
+        for attempt in range(attempts):
+            rank = rng.permutation(destination.shape[1])[offset]
+            order = np.lexsort((source.ravel(), rank.ravel(), -hops.ravel()))
+            start, placed = np.empty_like(destination), False
+            while not placed:
+                busy = np.zeros((table.shape[0] * (table.shape[1] + 2), slots), np.bool_)
+                placed = _place(route, address, table, destination, order, hop_slots, busy, start)
+                slots *= 1 if placed else 2
+            end = int((start + hops * hop_slots).max()) + 1
+            if not attempt or end < best[1]:
+                best = start, end
     return best
 
 

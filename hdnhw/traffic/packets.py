@@ -71,6 +71,11 @@ class Terminals:
         if self.sink_hold < 0:
             raise ValueError(f"sink_hold must be at least 0, not {self.sink_hold}")
 
+    @property
+    def pause(self) -> bool:
+        """Whether they do so at all."""
+        return bool(self.source_gap or self.sink_stall or self.sink_hold)
+
 
 def terminal_seeds(nodes: int, seed: int) -> npt.NDArray[np.uint32]:
     """Return the generator state of every node in cycle 0; none is 0."""

@@ -1,50 +1,92 @@
-"""Compiling the kernels with Numba, and keeping what was compiled."""
+"""The kernels, compiled with Numba and kept, or run as Python; and what both do in their own way."""
 
+import operator
 from collections.abc import Callable
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
 
 from hdnhw import timing
-from hdnhw.kernels.compiling import compiled
+from hdnhw.kernels import Kernel
 from hdnhw.rules import compiled as rules
 
-__all__ = ["at", "called", "inlined", "kept", "wide"]
+__all__ = [
+    "at",
+    "borrow",
+    "called",
+    "inlined",
+    "kept",
+    "native",
+    "prefetch",
+    "trailing_zeros",
+    "viewed",
+    "wide",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-at = cast(Callable[[Any], int], np.uint64)
+at = cast(Callable[[Any], int], Kernel(operator.index, lambda: np.uint64))
 """An index without sign: with one, Numba adds code that counts from the end."""
 
-wide = cast(Callable[[Any], int], np.int64)
+wide = cast(Callable[[Any], int], Kernel(operator.index, lambda: np.int64))
 """An element of an array as a number of 64 bits with sign."""
+
+
+def native(name: str, plain: Callable[..., Any] | None = None) -> Any:
+    """Return what is `plain` in Python, nothing that is called there if None, and else of :mod:`.native`."""
+    return Kernel(plain, lambda: getattr(import_module("hdnhw.model.kernel.native"), name))
+
+
+trailing_zeros = native("trailing_zeros", lambda bits: (bits & -bits).bit_length() - 1)
+"""How many bits there are below the lowest that is set."""
+
+borrow = native("borrow", lambda value: value)
+"""The same arrays, without counting who holds them."""
+
+prefetch = native("prefetch", lambda *_: None)
+"""Ask for an element of an array that will be looked at."""
 
 
 def inlined(function: Function) -> Function:
     """Compile a function as a part of those that call it."""
-    return cast(Function, njit(inline="always")(function))
+    return _part(function, inline="always")
 
 
 def called(function: Function) -> Function:
     """Compile a function by itself, which takes less time than as a part of others."""
-    return cast(Function, njit(function))
+    return _part(function)
 
 
-def kept(function: Function) -> Function:
+def _part(function: Function, **options: Any) -> Function:
+    def compiled() -> Any:
+        from numba import njit
+
+        return njit(function, **options)
+
+    return cast(Function, Kernel(function, compiled))
+
+
+def kept(function: Callable[..., Any]) -> Kernel:
     """Compile a function when it is called, and keep the machine code for later runs of the program.
 
     Numba makes code anew when the file of a function has changed. Here it does so when any source of the kernels has:
     what a function closes over is part of the key, and each closes over a digest of them all.
     """
     plain = cast(FunctionType, function)
-    code = plain.__code__.replace(co_freevars=("sources",))
-    keyed = FunctionType(code, plain.__globals__, plain.__name__, plain.__defaults__, (CellType(_sources()),))
-    keyed.__doc__, keyed.__module__, keyed.__qualname__ = plain.__doc__, plain.__module__, plain.__qualname__
-    return cast(Function, compiled(keyed))
+
+    def compiled() -> Any:
+        from hdnhw.kernels.compiling import compiled
+
+        code = plain.__code__.replace(co_freevars=("sources",))
+        keyed = FunctionType(code, plain.__globals__, plain.__name__, plain.__defaults__, (CellType(_sources()),))
+        keyed.__doc__, keyed.__module__, keyed.__qualname__ = plain.__doc__, plain.__module__, plain.__qualname__
+        return compiled(keyed)
+
+    return Kernel(plain, compiled)
 
 
 def _sources() -> str:
@@ -52,3 +94,13 @@ def _sources() -> str:
     outside = (Path(str(module.__file__)) for module in (timing, rules))
     texts = [path.read_bytes() for path in (*sorted(Path(__file__).parent.glob("*.py")), *outside)]
     return sha256(b"".join(sha256(text).digest() for text in texts)).hexdigest()
+
+
+def viewed(state: Any) -> Any:
+    """Return a tuple of arrays, or of such tuples, with Python's views of the same memory: they have Python's numbers.
+
+    Kernels that run as Python are four times as fast on them, and no number of 32 bits overflows.
+    """
+    if isinstance(state, np.ndarray):
+        return memoryview(state)  # type: ignore[arg-type]
+    return type(state)(*map(viewed, state)) if isinstance(state, tuple) else state

@@ -1,7 +1,7 @@
 """What channels and queues of routers do, counted."""
 
-from hdnhw.model.kernel.compiled import at, inlined, wide
-from hdnhw.model.kernel.queue import ends_of, trailing_zeros
+from hdnhw.model.kernel.compiled import at, inlined, trailing_zeros, wide
+from hdnhw.model.kernel.queue import ends_of
 from hdnhw.model.kernel.state import (
     HEAD,
     NEXT,
@@ -47,7 +47,8 @@ def count_slot(routers: Routers, counters: Counters, slot: int, node: int, grant
                     break
                 packet = wide(pool[at(packet * PACKET_WORDS + NEXT)])
                 output = wide(pool[at(packet * PACKET_WORDS + OUTPUT_VC)]) >> vc_bits
-    work.winner[:] = -1
+    for output in range(len(work.winner)):
+        work.winner[at(output)] = -1
 
 
 @inlined

@@ -1,7 +1,6 @@
 """A fabric and its terminals, cycle by cycle."""
 
-from hdnhw.model.kernel.compiled import at, called, inlined, kept
-from hdnhw.model.kernel.memory import borrow
+from hdnhw.model.kernel.compiled import at, borrow, called, inlined, kept
 from hdnhw.model.kernel.queue import start_epoch
 from hdnhw.model.kernel.router import allocate, deliver, return_credits, return_ejected
 from hdnhw.model.kernel.state import (

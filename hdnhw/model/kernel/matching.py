@@ -1,7 +1,7 @@
 """Iterative matching, output first: the twin of :mod:`hdnhw.rtl.matching`."""
 
-from hdnhw.model.kernel.compiled import at, inlined, wide
-from hdnhw.model.kernel.queue import ends_of, trailing_zeros
+from hdnhw.model.kernel.compiled import at, inlined, trailing_zeros, wide
+from hdnhw.model.kernel.queue import ends_of
 from hdnhw.model.kernel.state import (
     HEAD,
     NEXT,
@@ -49,7 +49,8 @@ def match(routers: Routers, slot: int, node: int) -> int:
             if offer >= 0 and partner[at(work.queue[at(offer)] >> vc_bits)] == output:
                 winner[at(output)] = offer
             leader[at(output)] = -1
-    partner[:] = -1
+    for port in range(ports):
+        partner[at(port)] = -1
     granted = 0
     for offer in range(offers):
         queue, output_vc = work.queue[at(offer)], work.output_vc[at(offer)]

@@ -1,9 +1,6 @@
 """Queues of a router: the twin of the packet buffers in :mod:`hdnhw.rtl.buffer`."""
 
-from typing import Any
-
 import numpy as np
-from numba.cpython.unsafe import numbers
 
 from hdnhw.model.kernel.compiled import at, called, inlined, wide
 from hdnhw.model.kernel.state import (
@@ -29,10 +26,7 @@ __all__ = [
     "push_packet",
     "start_epoch",
     "take_packet",
-    "trailing_zeros",
 ]
-
-trailing_zeros: Any = numbers.trailing_zeros  # an intrinsic: called without the context that its type asks for
 
 
 @inlined
@@ -58,7 +52,7 @@ def push_packet(pool: Pool, queues: Queues, node: int, queue: int, packet: int, 
     """Put a packet with its routing decision at the end of a queue."""
     words, links, present = pool.words, queues.links, queues.present
     row = (node * queues.size + queue) * QUEUE_WORDS
-    place, bit = at(node * queues.words + (queue >> 6)), np.int64(1) << (queue & 63)
+    place, bit = at(node * queues.words + (queue >> 6)), wide(1) << (queue & 63)
     held = present[place]
     if held & bit:
         first, last = ends_of(links, words, row)
@@ -85,7 +79,7 @@ def take_packet(pool: Pool, queues: Queues, node: int, queue: int, output_vc: in
     row = (node * queues.size + queue) * QUEUE_WORDS
     last, head = wide(links[at(row + LAST)]), wide(links[at(row + HEAD)])
     if last >= 0:
-        present[at(node * queues.words + (queue >> 6))] ^= np.int64(1) << (queue & 63)
+        present[at(node * queues.words + (queue >> 6))] ^= wide(1) << (queue & 63)
         return last
     last = ~last
     packet = wide(words[at(last * PACKET_WORDS + NEXT)])

@@ -1,5 +1,6 @@
 """A fabric and its terminals as they are after reset, and the room for packets made larger in the course of a run."""
 
+from itertools import pairwise
 from mmap import mmap
 from typing import Any
 
@@ -232,22 +233,20 @@ def _make_parts(fabric: Fabric, routers: Routers, threads: int) -> Parts:
     bits = min(most, nodes).bit_length() - 1 if most < nodes else (nodes - 1).bit_length()
     number = -(-nodes // (1 << bits))
     bounds = np.array([number * thread // threads for thread in range(threads + 1)])
-    counts = np.zeros((threads, number), np.int64)
-    _count_channels(fabric.neighbors.reshape(nodes, fabric.ports), bits, bounds, counts)
+    counts = _count_channels(fabric.neighbors.reshape(nodes, fabric.ports), bits, bounds)
     first = np.cumsum(counts.reshape(-1)) - counts.reshape(-1)
     lengths, gone = np.zeros(number * LINE, np.int64), np.zeros(2 * threads * LINE, np.int64)
     return Parts(bits, number, 0, number, 0, threads, lengths, first, _alone(1), gone)
 
 
-@kept
-def _count_channels(neighbors: Words, bits: int, bounds: Integers, counts: Integers) -> None:
+def _count_channels(neighbors: Words, bits: int, bounds: Integers) -> Integers:
     """Count the channels, axes (thread, part), from the parts of a thread, which begin at `bounds`, to each part."""
-    for thread in range(len(bounds) - 1):
-        end = min(bounds[thread + 1] << bits, len(neighbors))
-        for node in range(bounds[thread] << bits, end):
-            for port in range(neighbors.shape[1]):
-                if neighbors[node, port] >= 0:
-                    counts[thread, neighbors[node, port] >> bits] += 1
+    counts = np.zeros((len(bounds) - 1, bounds[-1]), np.int64)
+    for thread, (begin, end) in enumerate(pairwise(bounds)):
+        for part in range(begin, end):
+            there = neighbors[part << bits : (part + 1) << bits]
+            counts[thread] += np.bincount(there[there >= 0] >> bits, minlength=bounds[-1])
+    return counts
 
 
 def _make_lists(fabric: Fabric, parts: Parts, timing: SlotTiming) -> dict[str, Any]:

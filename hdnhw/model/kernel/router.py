@@ -1,10 +1,9 @@
 """The stages of all routers in a slot: the twin of :mod:`hdnhw.rtl.router`."""
 
 from hdnhw.model.kernel.allocator import allocate_node, note_sent
-from hdnhw.model.kernel.compiled import at, inlined, wide
+from hdnhw.model.kernel.compiled import at, inlined, prefetch, trailing_zeros, wide
 from hdnhw.model.kernel.counter import count_slot
-from hdnhw.model.kernel.memory import prefetch
-from hdnhw.model.kernel.queue import holds_packet, note_arrival, push_packet, take_packet, trailing_zeros
+from hdnhw.model.kernel.queue import holds_packet, note_arrival, push_packet, take_packet
 from hdnhw.model.kernel.state import (
     BUSY,
     DESTINATION,

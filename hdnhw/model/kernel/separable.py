@@ -1,9 +1,6 @@
 """Separable allocation, input first: the twin of :mod:`hdnhw.rtl.separable`."""
 
-import numpy as np
-
-from hdnhw.model.kernel.compiled import at, inlined, wide
-from hdnhw.model.kernel.queue import trailing_zeros
+from hdnhw.model.kernel.compiled import at, inlined, trailing_zeros, wide
 from hdnhw.model.kernel.state import HEAD, QUEUE_WORDS, SENT_BITS, SENT_MASK, Buffers, Routers, Words
 from hdnhw.timing import CLASS_SLOTS
 
@@ -23,7 +20,7 @@ def grant(routers: Routers, slot: int, node: int) -> int:
             queue = first + trailing_zeros(bits)
             if several:
                 last = (queue | ((1 << vc_bits) - 1)) & 63
-                own = bits & ((np.int64(2) << last) - 1)
+                own = bits & ((wide(2) << last) - 1)
                 bits ^= own
                 if own & (own - 1):
                     queue = _offer_of_input(links, credits, base, own, first)

@@ -3,9 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.kernel.compiled import at, inlined, wide
+from hdnhw.model.kernel.compiled import at, inlined, prefetch, wide
 from hdnhw.model.kernel.counter import count_injected, count_waiting
-from hdnhw.model.kernel.memory import prefetch
 from hdnhw.model.kernel.router import AHEAD, enter
 from hdnhw.model.kernel.state import (
     ANYWHERE,
@@ -198,7 +197,8 @@ def inject_gapless(route: Route, state: State, slot: int, part: int, cycle: int,
     length, begin, drops = at(part * LINE + SENDING), part << state.parts.bits, 0
     kept, total = begin, begin + state.parts.lengths[length]
     if gap and taken:
-        position[begin : _end(state, part)] = 0
+        for node in range(begin, _end(state, part)):
+            position[at(node)] = 0
     for place in range(begin, total):
         if place + AHEAD < total:
             node = wide(busy[at(place + AHEAD)])

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
-from hdnhw.model.kernel.compiled import at, called, inlined, wide
-from hdnhw.model.kernel.queue import ends_of, trailing_zeros
+from hdnhw.model.kernel.compiled import at, called, inlined, trailing_zeros, wide
+from hdnhw.model.kernel.queue import ends_of
 from hdnhw.model.kernel.state import (
     CHOSEN_WORDS,
     CREATED,
@@ -168,4 +166,4 @@ def _note_nearer(route: Route, state: State, node: int, packet: int) -> None:
             following = wide(fabric.neighbors[at(node * fabric.ports + port)])
             if following >= 0:
                 onward, _ = _hops(route, fabric, following, destination, destination, hops)
-                nearer[at(packet * words + 1 + port // WORD)] |= np.int64(onward < hops) << (port % WORD)
+                nearer[at(packet * words + 1 + port // WORD)] |= wide(onward < hops) << (port % WORD)

@@ -1,4 +1,4 @@
-"""Memory as Numba's kernels need it: arrays without owner, and lines of the cache that are asked for in time.
+"""What machine code has and Python has not, for Numba's kernels: see :mod:`hdnhw.model.kernel.compiled`.
 
 Numba counts references to arrays with atomic operations, some at each unpacking of a tuple: fifty times the work of
 putting a packet into a queue. A borrowed array is the same memory without a count.
@@ -9,12 +9,17 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.cpython.unsafe import numbers
 from numba.extending import intrinsic
 
-__all__ = ["borrow", "prefetch"]
+__all__ = ["arrive", "borrow", "look", "prefetch", "step_back", "trailing_zeros"]
 
+
+trailing_zeros: Any = numbers.trailing_zeros  # an intrinsic: called without the context that its type asks for
 
 _null: Any = cgutils.get_null_value
+_declared: Any = cgutils.get_or_insert_function
+_long = ir.IntType(64)
 
 
 def _disown(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -49,7 +54,6 @@ borrow: Any = intrinsic(_borrow)
 
 _TO_WRITE, _KEEP, _DATA = 1, 3, 1
 _pointer, _word = ir.IntType(8).as_pointer(), ir.IntType(32)
-_declared: Any = cgutils.get_or_insert_function
 
 
 def _prefetch(_: Any, array: Any, __: Any) -> Any:
@@ -67,3 +71,40 @@ def _prefetch(_: Any, array: Any, __: Any) -> Any:
 
 
 prefetch: Any = intrinsic(_prefetch)
+
+
+def _arrive(_: Any, array: Any) -> Any:
+    """Add 1 to the first element of an array; all that was written before is there for whoever sees that."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+        builder.atomic_rmw("add", data, ir.Constant(_long, 1), "seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(array), code
+
+
+def _look(_: Any, array: Any) -> Any:
+    """Return the first element of an array, and see all that was written before it was."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+        return builder.load_atomic(data, "seq_cst", 8)
+
+    return types.int64(array), code
+
+
+def _step_back(_: Any) -> Any:
+    """Let others have the processor."""
+
+    def code(context: Any, builder: Any, _: Any, __: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), ())
+        builder.call(_declared(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+arrive: Any = intrinsic(_arrive)
+look: Any = intrinsic(_look)
+step_back: Any = intrinsic(_step_back)
