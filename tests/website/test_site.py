@@ -104,8 +104,8 @@ def test_links_that_lead_nowhere_are_found(link, script, fault, tmp_path):
 
 def test_pins_of_the_site_are_those_of_the_environment():
     pins = [
-        dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / name).read_text(), re.MULTILINE))
-        for name in ("requirements.txt", "website/requirements.txt")
+        dict(re.findall(r"^([\w.-]+)==(\S+)$", "".join((ROOT / name).read_text() for name in names), re.MULTILINE))
+        for names in (("requirements.txt", "requirements-tests.txt"), ("website/requirements.txt",))
     ]
     both = pins[0].keys() & pins[1].keys()
     assert both
