@@ -1,4 +1,4 @@
-"""Bisections: the bound of docs/results/04-bisection.md, other proofs and cuts: ``make bench-bisections``."""
+"""Bisections of dual-nets against their bound and other cuts (docs/results/04-bisection.md); half a minute."""
 
 from fractions import Fraction
 from itertools import product

@@ -1,4 +1,4 @@
-"""Bitstreams of the self-test for every board: size, speed, use of the device and time."""
+"""Bitstreams of the self-test for every board: size, speed, use of the device and time; half an hour."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Speed of the model beside BookSim2 under the same load: ``make bench-booksim BOOKSIM=PATH``.
+"""CPU, latency and saturation of the model beside BookSim2; BOOKSIM names its program, built elsewhere; 10 minutes.
 
 Both have single-flit packets, BUFFERS flits a port shared evenly by its virtual channels, one virtual channel a class,
 and 3 cycles a hop. What is compared is user CPU a flit-hop, generation of traffic and statistics included. Set-up is
@@ -6,6 +6,7 @@ not: a run of BookSim2 with next to no cycles is subtracted, and the model is co
 that of all threads of a process.
 """
 
+import argparse
 import re
 import sys
 import tempfile
@@ -245,7 +246,9 @@ def saturation(program: Callable[[Load], Result], spec: str) -> float:
 
 def main() -> int:
     """Print two tables; where a cell has two figures, that of BookSim2 is the first."""
-    given = "".join(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--booksim", default="", metavar="PATH", help="its program")
+    given = parser.parse_args().booksim
     binary = Path(given).absolute()
     if not (binary.is_file() and access(binary, X_OK)):
         print(f"BOOKSIM must be the path of a BookSim2 program, not {given!r}", file=sys.stderr)

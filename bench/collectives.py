@@ -1,4 +1,4 @@
-"""``make bench-collectives``: collectives on dual-nets, hypercubes and tori: words, start-ups, links used, cycles."""
+"""Collectives on dual-nets, hypercubes and tori: words, start-ups, links used, cycles; 10 minutes."""
 
 from collections.abc import Iterable
 

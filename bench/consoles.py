@@ -1,4 +1,4 @@
-"""The consoles of README and docs: ``make docs`` runs each ``$ hdnhw ...`` again and writes below it what it prints.
+"""What README and docs print below each ``$ hdnhw ...``, written anew, a part of `make docs`; minutes, synthesis aside.
 
 A console is a block between lines of three backquotes whose first line begins with ``$``. ``...`` stands for lines that
 are not shown; those that are shown are found by their first words. ``$ cat FILE`` makes the file that it shows. Traces

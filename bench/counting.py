@@ -1,4 +1,4 @@
-"""What it costs the model to count channels and queues: ``make bench-counting``."""
+"""What it costs the model to count channels and queues; minutes."""
 
 import time
 from statistics import median

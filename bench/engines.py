@@ -1,4 +1,4 @@
-"""``make bench-engines``: total exchanges on engines in the emitted Verilog, beside the cost model; links used."""
+"""Total exchanges on emitted engines of up to 256 nodes, beside the cost model, and links used; half an hour."""
 
 from bench.collectives import BUFFERS, NETWORKS, table
 from hdnhw.collectives.exchange import exchange_schedule

@@ -1,4 +1,4 @@
-"""``make bench-errors``: wires of channels turned over at random in the emitted Verilog, and what packets meet."""
+"""Wires of emitted channels turned over at random: what becomes of two million packets; four minutes."""
 
 from bench.collectives import table
 from hdnhw.sim.errors import ErrorBench

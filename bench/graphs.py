@@ -1,4 +1,4 @@
-"""Networks of about 1000 nodes side by side, docs/results/08-networks-of-1000-nodes.md: ``make bench-graphs``."""
+"""Networks of 1000 nodes side by side, with a figure (docs/results/08-networks-of-1000-nodes.md); half an hour."""
 
 import argparse
 from collections.abc import Iterator
@@ -104,7 +104,7 @@ def of_booksim(binary: Path) -> Iterator[list[str]]:
 def main() -> None:
     """Print the tables and draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--plot", metavar="FILE", help="figure to write")
+    parser.add_argument("--plot", default="docs/graphs-1000.svg", metavar="FILE", help="figure to write")
     parser.add_argument("--results", metavar="FILE", help="Parquet file that is kept up to date, and gone on from")
     parser.add_argument("--booksim", type=Path, metavar="PATH", help="program of BookSim2, to run on the same networks")
     parser.add_argument("--published", action="store_true", help="only packets of one flit, as the papers have")

@@ -1,4 +1,4 @@
-"""Long vectors along trees against the least time, docs/results/07-long-vectors.md: ``make bench-long-vectors``.
+"""Long vectors along trees against the least time (docs/results/07-long-vectors.md); a minute.
 
 Trees by digits: the load of every channel, of every tree as its weight says, and that each is a spanning tree. Packed
 trees: rounds that the executor counts, for one word a tree and for many.

@@ -1,4 +1,4 @@
-"""Which dual-nets are node-symmetric, and how many automorphisms they have: ``make bench-node-symmetry``.
+"""Which dual-nets are node-symmetric, and how many automorphisms they have; half a minute.
 
 What docs/results/03-node-symmetry.md states is compared with a search of all automorphisms, and its proof with the
 closed walks of length 8 of each network.

@@ -1,4 +1,4 @@
-"""Networks of a million nodes on the model, single-flit packets: ``make bench-scale``.
+"""CPU and memory of up to three million nodes on the model, single-flit packets; 15 minutes and 5 GiB.
 
 Each load runs in a process of its own. The CPU of planning, which includes the proof, and of building the model stands
 apart from that of the simulation: 1000 cycles at the load, and as many more as their last packets take.

@@ -1,4 +1,4 @@
-"""Speed of the Verilog under Verilator and of the model on the same traffic: ``make bench-simulation``."""
+"""Router-cycles a second of the Verilog under Verilator and of the model, 128 routers; minutes."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Size and speed of routers, endpoints and fabrics on ECP5 and iCE40: ``make bench-synth``."""
+"""Size and speed of routers, endpoints and fabrics on ECP5 and iCE40, placed and routed; hours the first time."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The tables of README and docs: ``make docs`` writes anew the cells that a comment above says the origin of.
+"""The tables of README and docs whose comments name commands, written anew, a part of `make docs`; minutes.
 
 Such a comment names commands, and for columns of the table (the first is 0) what they show of the commands' results::
 

@@ -1,4 +1,4 @@
-"""Total exchange with as few start-ups and words as there can be, on nested dual-nets: ``make bench-total-exchange``.
+"""Total exchange with fewest start-ups and words (docs/results/01-total-exchange.md); half a minute.
 
 The schedule of docs/results/01-total-exchange.md, put together from those of cycles and edges, is run message by
 message on networks whose neighbours hdnhw gives. It shares no line with hdnhw.collectives.

@@ -1,4 +1,4 @@
-"""The cycle diagrams of docs/hardware.md, drawn from simulations of the emitted Verilog: ``make docs``."""
+"""The cycle diagrams of docs/hardware.md, from simulations of emitted Verilog, a part of `make docs`; a minute."""
 
 import argparse
 from collections.abc import Sequence

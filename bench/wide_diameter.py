@@ -1,4 +1,4 @@
-"""The longest disjoint paths by address between all pairs, against what is proved: ``make bench-wide-diameter``.
+"""The longest disjoint paths by address between all pairs, against what is proved; a minute.
 
 docs/results/02-wide-diameter.md has the theorem. Paths are checked against the neighbours of their nodes.
 """

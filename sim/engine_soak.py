@@ -1,4 +1,4 @@
-"""Random operations on collective engines drawn at random: ``make check-soak-engines``.
+"""Random operations on collective engines drawn at random, until HOURS are over or a result differs; an hour.
 
 Every result is compared with NumPy's or with what was given, every packet with the executor's counts, and every barrier
 with its prediction.

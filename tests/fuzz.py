@@ -1,4 +1,4 @@
-"""Random command lines: each must be accepted, or refused in one line with nothing left behind.
+"""1000 random command lines, or COUNT: each accepted, or refused in one line with nothing left; ten minutes.
 
 Commands and options are those of the parser itself, so that a new one is tried as soon as there is one; networks are
 those of the families. Values are mostly plausible and sometimes anything. Each line runs in a process of its own, in a

@@ -82,3 +82,12 @@ def test_named_commands_are_there(page):
         assert name in _commands(), f"hdnhw {name}"
     for name in re.findall(r"`make ([\w.-]+\w)", text):
         assert name in _targets() or any(one.startswith(f"{name}-") for one in _targets()), f"make {name}"
+
+
+def test_make_help_has_a_line_for_all_that_make_does():
+    said = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    lines = dict(re.findall(r"^(\S+) +(\S.*)$", said, re.MULTILINE))
+    assert lines.keys() == {name for name in _targets() if re.fullmatch(r"[a-z][\w-]*", name)}
+    for name, line in lines.items():
+        if name.startswith(("bench-", "check")):
+            assert re.search(r"; .*(second|minute|hour)s?\b", line), f"{name}: {line}"

@@ -1,4 +1,4 @@
-"""Open pages of `hdnhw explore` in Chromium, click, press keys, and compare what is shown with the library.
+"""Pages of `hdnhw explore` in Chromium, clicked and compared; PICTURES keeps what was seen in a folder; a minute.
 
 It needs PySide6, which brings Chromium (Qt WebEngine), and no screen. Pictures of what was seen are kept.
 """
@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[2] / ".browser"))
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QTWEBENGINE_DISABLE_SANDBOX", "1")
 os.environ.setdefault("QTWEBENGINE_CHROMIUM_FLAGS", "--no-sandbox --disable-gpu")
@@ -323,9 +324,9 @@ def check(spec, ends, folder):
 def main():
     """Check networks of 32 to 1024 nodes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", help="folder for pictures (default: a temporary one)")
+    parser.add_argument("--pictures", help="folder for what was seen (default: a temporary one)")
     options = parser.parse_args()
-    folder = Path(options.output or tempfile.mkdtemp(prefix="explore-"))
+    folder = Path(options.pictures or tempfile.mkdtemp(prefix="explore-"))
     application = QApplication(sys.argv[:1])
     for number, (spec, ends) in enumerate(CHECKED.items()):
         print(json.dumps(check(spec, ends, folder / str(number))), flush=True)

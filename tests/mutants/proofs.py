@@ -1,4 +1,4 @@
-"""Mutants of emitted routers against `hdnhw prove`, and what it leaves against benches: ``make check-mutants-proved``.
+"""30 random mutants, or COUNT, of each of two routers against `hdnhw prove` and the benches; ten minutes.
 
 A mutant that is proved may differ from the original in what no proof claims: when packets leave, and who goes first. So
 benches may see packets in other cycles; a packet that they see lost, misled or changed says that a proof is wrong.

