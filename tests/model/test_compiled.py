@@ -26,7 +26,9 @@ def empty_cache(tmp_path, monkeypatch):
 
 def test_code_is_kept_until_a_source_changes(monkeypatch):
     assert (hits(add), hits(add)) == (0, 1)
+    assert compiled.kept(add).is_there
     monkeypatch.setattr(compiled, "_sources", lambda: "another digest")
+    assert not compiled.kept(add).is_there
     assert (hits(add), hits(add)) == (0, 1)
 
 
