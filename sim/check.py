@@ -249,7 +249,7 @@ def count_hop_mismatches(folder: Path, machine: Machine) -> int:
                 continue
             path, at, good = paths.get((source, destination), []), source, True
             for node, port, vc in path:
-                good &= node == at and plan.route(address[node], address[destination]) == port | vc << VC_SHIFT
+                good &= node == at and plan.plain_route(address[node], address[destination]) == port | vc << VC_SHIFT
                 at = int(neighbors[node, port])
             hops = int(distance[destination])
             good &= at == destination and len(path) >= hops and (not shortest or len(path) == hops)

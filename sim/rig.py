@@ -107,12 +107,12 @@ class RigBench(Bench[RigCase, RigVerdict]):
         ends = np.unique(np.append(sought, node))
         addresses: list[int] = np.atleast_1d(plan.address.of_node(ends)).tolist()
         here, near = plan.address.of_node(node), network.neighbors(node)
-        ways = {dst: plan.route(here, dst) for dst in addresses}
+        ways = {dst: plan.plain_route(here, dst) for dst in addresses}
         own: list[dict[int, list[int]]] = [{} for _ in range(sizes.queues)]
         for number, port in enumerate(sizes.ports):
             before, leaves = plan.address.of_node(near[network.ports[port].name]), network.ports[port].opposite
             for dst, way in ways.items():
-                came = plan.route(before, dst)
+                came = plan.plain_route(before, dst)
                 if came & (1 << VC_SHIFT) - 1 == leaves:
                     own[number * sizes.vcs + (came >> VC_SHIFT)].setdefault(way, []).append(dst)
         for dst, way in ways.items():

@@ -185,7 +185,7 @@ class _Judge:
 
     def _way(self, dst: int, looked: int) -> Way:
         """Return the way of a packet by the routing rule; one whose channel is dead in a cycle is ejected."""
-        route = self._machine.plan.route(self._address[self._node], dst)
+        route = self._machine.plan.plain_route(self._address[self._node], dst)
         port, vc = route & (1 << VC_SHIFT) - 1, route >> VC_SHIFT
         if port == len(self._machine.network.ports) or port not in self._sizes.ports:
             return self._local, 0
@@ -241,7 +241,7 @@ class _Judge:
             return
         network, plan = self._machine.network, self._machine.plan
         behind = network.neighbors(self._visits[self._node])[network.ports[self._sizes.ports[way[0]]].name]
-        due = onward_bits(plan.route(plan.address.of_node(behind), self._flits.destination_of(word)), self._sizes)
+        due = onward_bits(plan.plain_route(plan.address.of_node(behind), self._flits.destination_of(word)), self._sizes)
         take = (2 << len(network.ports)) - 1
         if onward & take != due & take or (onward != due and not due >> len(network.ports) & 1):
             self._blame("frame_faults", start, f"{self._name(way)} tells another way ahead than the routing rule")

@@ -229,7 +229,7 @@ def _where_out(
     for packet, node in enumerate(np.repeat(np.arange(len(first) - 1), np.diff(first)).tolist()):
         target = int(destination[packet])
         while target >= 0 and node != target:
-            port = plan.route(address[node], address[target]) & (1 << VC_SHIFT) - 1
+            port = plan.plain_route(address[node], address[target]) & (1 << VC_SHIFT) - 1
             if dead[node, port]:
                 break
             node = int(table[node, port])

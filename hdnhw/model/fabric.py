@@ -3,7 +3,7 @@
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,6 @@ from hdnhw.model.kernel.state import (
     State,
 )
 from hdnhw.model.kernel.ways import WORD
-from hdnhw.rules.compiled import interpret_rule
 from hdnhw.rules.plan import UGAL, VALIANT, RoutingPlan
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.faults import Faults
@@ -330,7 +329,7 @@ class Course:
         if not 1 <= threads <= MOST_THREADS:
             raise SpecError(f"threads must be 1 to {MOST_THREADS}, not {threads}")
         self._model, self._plain = model, plain
-        self._route = cache(interpret_rule(model.plan.rule)) if plain else model.plan.route
+        self._route = model.plan.plain_route if plain else model.plan.route
         routers = make_routers(
             model.vc_buffers,
             model.several,

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
 
 from hdnhw.rules.cdg import build_dependency_graph
-from hdnhw.rules.compiled import compile_rule
+from hdnhw.rules.compiled import compile_rule, interpret_rule
 from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.of_network import rule_of
@@ -173,6 +173,11 @@ class RoutingPlan:
     def route(self) -> Callable[[int, int], int]:
         """The compiled rule, see :func:`hdnhw.rules.compiled.compile_rule`."""
         return compile_rule(self.rule)
+
+    @cached_property
+    def plain_route(self) -> Callable[[int, int], int]:
+        """The same for Python, which remembers what it has decided."""
+        return cache(interpret_rule(self.rule))
 
     def shape_of(self, node: int) -> RouterShape:
         """Return the shape of a node's router."""

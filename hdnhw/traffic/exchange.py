@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hdnhw.kernels import interpreted, kernel
 from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
-from hdnhw.rules.compiled import ROUTE, VC_SHIFT, interpret_rule
+from hdnhw.rules.compiled import ROUTE, VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.topology.levels import LeveledNetwork
@@ -216,7 +216,7 @@ def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tu
     table, hops = neighbor_table(plan.network), np.empty_like(destination)
     attempts = max(1, min(MOST_ATTEMPTS, ATTEMPTED_MESSAGES // destination.size))
     with interpreted(attempts * destination.size // 4) as plain:
-        route = interpret_rule(plan.rule) if plain else plan.route
+        route = plan.plain_route if plain else plan.route
         _count_hops(route, address, table, destination, hops)
         source, offset = np.indices(destination.shape)
         rng, best, slots = np.random.default_rng(1), (hops, 0), 2 * len(destination)
