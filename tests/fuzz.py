@@ -6,7 +6,9 @@ folder with a few files, some of them damaged, with 8 GiB of address space and w
 there.
 
 A line that still works when its time is up is told to end, and must. One that ends with status 70, prints a traceback,
-writes more than a line when it refuses, leaves a file then, prints JSON that is none, or does not end, is a fault.
+writes more than a line when it refuses, leaves a file then, prints JSON that is none, or does not end, is a fault. It
+is printed as an entry of tests/regressions.toml, which repeats it whatever later versions draw. Time is that of
+processors.
 """
 
 import argparse
@@ -24,7 +26,6 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 
 from hdnhw.cli import command_parser, main
@@ -33,8 +34,17 @@ from hdnhw.model.warmup import compile_all
 from hdnhw.spec.families import makers
 
 MEMORY = 8 << 30
-GRACE = 60
-"""Seconds that a line has to end when it is told to."""
+SECONDS = GRACE = 60
+"""CPU seconds of a line before it is told to end, and then before it must have ended."""
+
+PATIENCE = 10
+"""Seconds in place of each of them for a line that waits: for its turn on a busy machine, or for what never comes."""
+
+LOOKS = 0.2
+"""Seconds between two looks at the time that a line has taken."""
+
+NOT_UTF8 = "\udc80"
+"""How Python spells a byte that is no UTF-8; an entry has this escape, as TOML has no such character."""
 
 SLOW = {"build": 0.1, "demo": 0.1, "machines": 0.1, "papers": 0.02, "prove": 0.1, "synth": 0.1, "warm-up": 0.2}
 """How often commands are drawn that take longer than others, 1 of which are drawn."""
@@ -113,7 +123,7 @@ ODD_FILES = (
     "/proc/self/mem",
     "x" * 300 + ".svg",
     "a\nb.svg",
-    "\udc80.svg",
+    f"{NOT_UTF8}.svg",
 )
 PATTERNS = (
     "uniform",
@@ -257,7 +267,7 @@ class Draw:
             elif action.required or action.dest == "json" or self.rng.random() < wanted:
                 words += [self.rng.choice(action.option_strings), *self.values(action)]
         if self.rng.random() < 0.03 and words:
-            words[self.rng.randrange(len(words))] = self.any_of("--wrong", "-x", "--", self.number, "\udc80")
+            words[self.rng.randrange(len(words))] = self.any_of("--wrong", "-x", "--", self.number, NOT_UTF8)
         if "cycles" in {action.dest for action in commands[name]._actions} and self.rng.random() < 0.7:
             words += ["--cycles", str(self.rng.choice((100, 500, 2000)))]
         return [name, *words]
@@ -295,23 +305,34 @@ def contents(folder):
 
 @dataclass
 class Case:
-    """A line that runs, or has run."""
+    """A line that runs, or has run, in a folder; `drawn` is the seed of what is damaged there, if anything is."""
 
-    number: int
-    words: list
     folder: Path
-    streams: str
-    before: dict
+    words: list
+    streams: str = "as they are"
+    drawn: str = ""
+    before: dict = None
     process: int = 0
     started: float = 0.0
+    looked: float = 0.0
     told: float = 0.0
     killed: bool = False
+    said: str = ""
+
+
+def prepare(root, drawn):
+    """Make a folder of files for a line, one of which may be damaged; return it and the generator of the rest."""
+    folder, rng = Path(tempfile.mkdtemp(dir=root)) / "folder", random.Random(drawn)
+    shutil.copytree(root / "files", folder)
+    if rng.random() < 0.3 and drawn:
+        damage(rng, folder)
+    return folder, rng
 
 
 def start(case):
     """Run the line of a case in a process of its own."""
     outputs = case.folder.with_suffix(".out"), case.folder.with_suffix(".err")
-    case.started, case.process = time.monotonic(), os.fork()
+    case.before, case.started, case.process = contents(case.folder), time.monotonic(), os.fork()
     if case.process:
         return
     status = 99
@@ -351,9 +372,10 @@ def verdict(case, status):
     """Return what became of a line: ``accepted``, ``refused``, ``stopped``, or what is wrong."""
     outputs = case.folder.with_suffix(".out"), case.folder.with_suffix(".err")
     out, err = (path.read_text(errors="replace") if path.exists() else "" for path in outputs)
+    case.said = out + err
     if case.killed:
-        return f"did not end in {GRACE} seconds when it was told to"
-    if "Traceback" in out + err or "Exception ignored" in err or status not in (0, 1, 2, 143):
+        return f"did not end in {GRACE} CPU seconds when it was told to"
+    if "Traceback" in case.said or "Exception ignored" in err or status not in (0, 1, 2, 143):
         return f"status {status}"
     if case.told:
         return "stopped" if status in (0, 1, 2, 143) else f"status {status} when it was told to end"
@@ -372,57 +394,97 @@ def verdict(case, status):
     return "refused" if status == 2 else "accepted"
 
 
-def run(seed, count, until=inf, seconds=60, processes=2, parser=None):
-    """Run lines; return how many were accepted and so on, and the faults, each (number, line, what)."""
-    parser, counts, faults = parser or command_parser(), Counter(), []
+def cpu_seconds(session):
+    """Return what the processes of a session have taken, with those that they have waited for."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = path.read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15])) if int(fields[3]) == session else 0
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def press(case, seconds):
+    """Tell a line to end that has taken its time, and end it when it has taken too much more."""
+    now = time.monotonic()
+    if now < case.looked + LOOKS:
+        return
+    case.looked = now
+    taken = max(cpu_seconds(case.process), (now - case.started) / PATIENCE)
+    if not case.told and taken > seconds:
+        case.told = taken
+        os.kill(case.process, signal.SIGTERM)
+    elif case.told and not case.killed and taken > case.told + GRACE:
+        case.killed = True
+        os.killpg(case.process, signal.SIGKILL)
+
+
+def follow(cases, seconds, processes=1):
+    """Run cases of an iterator, some at a time; yield each with what became of it."""
+    running = []
+    while True:
+        while len(running) < processes and (case := next(cases, None)):
+            start(case)
+            running.append(case)
+        if not running:
+            return
+        time.sleep(0.005)
+        for case in list(running):
+            ended, state = os.waitpid(case.process, os.WNOHANG)
+            if not ended:
+                press(case, seconds)
+                continue
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(case.process, signal.SIGKILL)
+            running.remove(case)
+            yield case, verdict(case, os.waitstatus_to_exitcode(state))
+            shutil.rmtree(case.folder.parent, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def files_of_lines():
+    """Make a folder, and in it the files that lines are given; return the folder and their names."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
-        root = Path(name)
-        (root / "files").mkdir()
-        files, running, number = make_files(root / "files"), [], 0
-        while running or (number < count and time.time() < until):
-            while len(running) < processes and number < count and time.time() < until:
-                rng = random.Random(f"{seed} {number}")
-                folder = root / str(number)
-                shutil.copytree(root / "files", folder)
-                if rng.random() < 0.3:
-                    damage(rng, folder)
-                words = [word.replace("\0", "") for word in Draw(rng, files).line(parser)]
-                streams = rng.choices(("as they are", "closed", "full 1", "full 2", "ascii"), (20, 1, 1, 1, 1))[0]
-                case = Case(number, words, folder, streams, contents(folder))
-                start(case)
-                running.append(case)
-                number += 1
-            time.sleep(0.005)
-            for case in list(running):
-                ended, state = os.waitpid(case.process, os.WNOHANG)
-                now = time.monotonic()
-                if not ended:
-                    if not case.told and now > case.started + seconds:
-                        case.told = now
-                        os.kill(case.process, signal.SIGTERM)
-                    elif case.told and not case.killed and now > case.told + GRACE:
-                        case.killed = True
-                        os.killpg(case.process, signal.SIGKILL)
-                    continue
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(case.process, signal.SIGKILL)
-                running.remove(case)
-                what = verdict(case, os.waitstatus_to_exitcode(state))
-                is_fault = what not in ("accepted", "refused", "stopped")
-                counts["fault" if is_fault else what] += 1
-                if is_fault:
-                    err = case.folder.with_suffix(".err")
-                    text = err.read_text(errors="replace")[-1500:] if err.exists() else ""
-                    faults.append((case.number, case.words, what))
-                    line = shlex.join(["hdnhw", *case.words])
-                    print(
-                        f"{case.number}: {what}; streams {case.streams}\n  {line[:600]!a}\n  {text!a:.1500}", flush=True
-                    )
-                elif what == "stopped":
-                    print(f"{case.number}: stopped after {seconds} s: {shlex.join(case.words)[:300]!a}", flush=True)
-                shutil.rmtree(case.folder, ignore_errors=True)
-                for suffix in (".out", ".err"):
-                    case.folder.with_suffix(suffix).unlink(missing_ok=True)
+        (Path(name) / "files").mkdir()
+        yield Path(name), make_files(Path(name) / "files")
+
+
+def run_line(line, streams="as they are", drawn=""):
+    """Run one line as others are run; return what became of it, and what it said."""
+    with files_of_lines() as (root, _):
+        words = shlex.split(line.replace(ascii(NOT_UTF8)[1:-1], NOT_UTF8))
+        case = Case(prepare(root, drawn)[0], words[1:], streams, drawn)
+        ((case, what),) = follow(iter([case]), SECONDS)
+        return what, case.said
+
+
+def entry(case, what):
+    """Return a line as an entry of tests/regressions.toml, which are strings of JSON as well."""
+    line = shlex.join(["hdnhw", *case.words]).replace(NOT_UTF8, ascii(NOT_UTF8)[1:-1])
+    keys = {"what": what, "line": line, "streams": case.streams, "drawn": case.drawn}
+    return "\n".join(["[[line]]", *(f"{key} = {json.dumps(value)}" for key, value in keys.items())])
+
+
+def run(seed, count, seconds=SECONDS, processes=2, parser=None):
+    """Run lines; return how many were accepted and so on, and what was wrong with the others."""
+    parser, counts, faults = parser or command_parser(), Counter(), []
+    with files_of_lines() as (root, files):
+
+        def draw(number):
+            folder, rng = prepare(root, f"{seed} {number}")
+            words = [word.replace("\0", "") for word in Draw(rng, files).line(parser)]
+            streams = rng.choices(("as they are", "closed", "full 1", "full 2", "ascii"), (20, 1, 1, 1, 1))[0]
+            return Case(folder, words, streams, f"{seed} {number}")
+
+        for case, what in follow(map(draw, range(count)), seconds, processes):
+            is_fault = what not in ("accepted", "refused", "stopped")
+            counts["fault" if is_fault else what] += 1
+            if is_fault:
+                faults.append(what)
+                print(f"{entry(case, what)}\n  {case.said[-1500:]!a:.1500}", flush=True)
+            elif what == "stopped":
+                line = shlex.join(case.words)
+                print(f"{case.drawn}: stopped after {seconds} CPU s: {line[:300]!a}", flush=True)
     return counts, faults
 
 
@@ -431,10 +493,9 @@ def fuzz(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="of the lines (default 1)")
     parser.add_argument("--count", type=int, default=1000, help="lines (default 1000)")
-    parser.add_argument("--until", type=float, default=inf, help="begin no line after then (date +%%s)")
     options = parser.parse_args(arguments)
     compile_all()
-    counts, _ = run(options.seed, options.count, options.until)
+    counts, _ = run(options.seed, options.count)
     told = ", ".join(f"{name} {counts[name]}" for name in ("accepted", "refused", "stopped", "fault"))
     print(f"{counts.total()} lines with seed {options.seed}: {told}")
     return int(counts["fault"] > 0)

@@ -1,12 +1,16 @@
 """The fuzzer sees each kind of fault, and draws lines of all commands."""
 
 import argparse
+import json
+import os
 import random
 import signal
 import sys
 import time
+import tomllib
 from collections import Counter
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -55,9 +59,21 @@ def obeys(_):
     time.sleep(1000)
 
 
-def never_ends(_):
+def waits(_):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     time.sleep(1000)
+
+
+def computes(_):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        pass
+
+
+def lets_another_compute(_):
+    if os.fork():
+        waits(_)
+    computes(_)
 
 
 def refuses(_):
@@ -75,20 +91,29 @@ def refuses(_):
         (spoils_a_file, "refused, and changed ['trace.txt']"),
         (no_json, "JSON: NaN"),
         (output_and_refusal, "refused in 1 lines, and 7 characters of output"),
-        (never_ends, "did not end in 0.2 seconds when it was told to"),
     ],
 )
 def test_a_fault_is_seen(monkeypatch, command, what):
     monkeypatch.setattr(fuzz, "main", command)
-    monkeypatch.setattr(fuzz, "GRACE", 0.2)
-    counts, faults = fuzz.run(3, 30, seconds=0.2, processes=10)
+    counts, faults = fuzz.run(3, 30, processes=10)
     assert counts["fault"] == len(faults) > 0
-    assert what in {found for _, _, found in faults}
+    assert what in faults
+
+
+@pytest.mark.parametrize(("command", "patience"), [(waits, 1), (computes, 1000), (lets_another_compute, 1000)])
+def test_what_never_ends_is_ended(monkeypatch, command, patience):
+    """Time is that of processors, of all that a line has started; what takes none has a limit in seconds as well."""
+    monkeypatch.setattr(fuzz, "main", command)
+    monkeypatch.setattr(fuzz, "GRACE", 0.3)
+    monkeypatch.setattr(fuzz, "PATIENCE", patience)
+    counts, faults = fuzz.run(3, 1, seconds=0.3)
+    assert (counts, faults) == (Counter(fault=1), ["did not end in 0.3 CPU seconds when it was told to"])
 
 
 @pytest.mark.parametrize(("command", "what"), [(refuses, "refused"), (lambda _: 0, "accepted"), (obeys, "stopped")])
 def test_what_is_none(monkeypatch, command, what):
     monkeypatch.setattr(fuzz, "main", command)
+    monkeypatch.setattr(fuzz, "PATIENCE", 1)
     counts, faults = fuzz.run(4, 8, seconds=1, processes=8, parser=without_json())
     assert (counts, faults) == (Counter({what: 8}), [])
 
@@ -108,3 +133,37 @@ def test_lines_are_of_all_commands_and_the_same_for_a_seed():
     assert drawn == lines()
     (commands,) = (action.choices for action in command_parser()._actions if action.choices)
     assert {words[0] for words in drawn} == set(commands)
+
+
+def test_a_fault_is_printed_as_an_entry_that_repeats_it(monkeypatch, capsys):
+    """Words, streams and damaged files are the same, whatever would be drawn by then."""
+    seen = []
+
+    def command(words):
+        files = {path.name: crc32(path.read_bytes()) for path in sorted(Path().iterdir())}
+        print(json.dumps([words, files]), flush=True)
+        raise ArithmeticError
+
+    def start(case, start=fuzz.start):
+        seen.append(case)
+        start(case)
+
+    monkeypatch.setattr(fuzz, "main", command)
+    monkeypatch.setattr(fuzz, "start", start)
+    fuzz.run(6, 80, processes=10)
+    drawn, damaged = {case.drawn: case for case in seen}, 0
+    printed = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("  ")]
+    entries = tomllib.loads("\n".join(printed))["line"]
+    assert len(entries) == len(drawn) == 80
+    assert len({entry["streams"] for entry in entries}) == 5
+    assert any(fuzz.NOT_UTF8 in word for case in seen for word in case.words)
+    for entry in entries[:30]:
+        what, said = fuzz.run_line(entry["line"], entry["streams"], entry["drawn"])
+        case = seen[-1]
+        first = drawn[entry["drawn"]]
+        assert what == entry["what"] == "status 99"
+        assert (case.words, case.streams) == (first.words, first.streams)
+        if case.streams == "as they are":
+            assert said.partition("\n")[0] == first.said.partition("\n")[0]
+            damaged += fuzz.run_line(entry["line"])[1].partition("\n")[0] != said.partition("\n")[0]
+    assert damaged > 0
