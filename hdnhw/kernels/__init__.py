@@ -39,6 +39,15 @@ class Compilation:
             self._is_told = True
             self.tell(is_kept)
 
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the time of what is done inside, as loading Numba or compiling a rule."""
+        before, started = self.seconds, time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds = before + time.perf_counter() - started
+
 
 compilation = Compilation()
 """The one of this process."""
@@ -80,7 +89,8 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """What Numba makes of it."""
-        return self._make()
+        with compilation.counted():
+            return self._make()
 
     @cached_property
     def plain(self) -> Any:

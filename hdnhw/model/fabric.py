@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.kernels import compilation
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.counts import Counts
 from hdnhw.model.kernel.compiled import viewed
@@ -182,7 +183,8 @@ class FabricModel:
     @cached_property
     def decided(self) -> Fabric:
         """The fabric with what the rule decides, for machine code: see :attr:`Fabric.decisions`."""
-        return self.fabric._replace(decisions=make_decisions(self.plan.route, self.fabric.bits))
+        with compilation.counted():
+            return self.fabric._replace(decisions=make_decisions(self.plan.route, self.fabric.bits))
 
     def runs_plain(self, packets: int, cycles: int, terminals: Terminals) -> bool:
         """Tell whether a run of so many packets and cycles ends sooner if its kernels are not compiled, or loaded.
@@ -329,6 +331,8 @@ class Course:
         if not 1 <= threads <= MOST_THREADS:
             raise SpecError(f"threads must be 1 to {MOST_THREADS}, not {threads}")
         self._model, self._plain = model, plain
+        fabric = model.fabric if plain else model.decided
+        self._sort, self._go = (code.plain if plain else code.compiled for code in (sort_arrivals, simulate))
         self._route = model.plan.plain_route if plain else model.plan.route
         routers = make_routers(
             model.vc_buffers,
@@ -342,7 +346,7 @@ class Course:
             room=room,
         )
         self._states = make_states(
-            model.fabric if plain else model.decided,
+            fabric,
             routers,
             model.timing,
             terminals,
@@ -560,18 +564,17 @@ class Course:
         pool, parts = self._state.routers.pool, self._state.parts
         first, order = np.empty(parts.number + 1, np.int32), np.empty(len(rows), np.int32)
         offers = Offers(arrivals, first, order)
-        (sort_arrivals.plain if self._plain else sort_arrivals)(offers, parts.bits)
+        self._sort(offers, parts.bits)
         parts.lengths[OFFERED::LINE] = 0
         parts.meetings[0] = 0
-        given = offers, packets, limit
         route, (own, *others) = self._route, self._states
-        working = [
-            helper.submit(simulate, route, state, *given) for helper, state in zip(self._helpers, others, strict=True)
-        ]
         if self._plain:
-            numbers = [simulate.plain(route, viewed(own), viewed(offers), packets, limit)]
-        else:
-            numbers = [simulate(route, own, *given), *(work.result() for work in working)]
+            own, offers = viewed(own), viewed(offers)
+        working = [
+            helper.submit(self._go, route, state, offers, packets, limit)
+            for helper, state in zip(self._helpers, others, strict=True)
+        ]
+        numbers = [self._go(route, own, offers, packets, limit), *(work.result() for work in working)]
         lists = [state.out.reshape(PACKET_WORDS, -1) for state in self._states]
         left = np.concatenate([out[:, :number] for out, number in zip(lists, numbers, strict=True)], axis=1).T
         ends = first[1:], first[:-1] + parts.lengths[OFFERED::LINE]
