@@ -13,10 +13,6 @@ from amaranth.hdl import ClockDomain, Module, Value
 from amaranth.sim import Simulator
 from hypothesis import HealthCheck, settings
 
-from hdnhw.cli import main
-from hdnhw.machine import Machine
-from hdnhw.spec import FabricSpec
-
 settings.register_profile(
     "hdnhw", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -180,6 +176,8 @@ def receive():
 @pytest.fixture
 def machine_on():
     """Return ``machine_on(plan, **options)``: the machine of a plan, which need not be proved."""
+    from hdnhw.machine import Machine
+    from hdnhw.spec import FabricSpec
 
     def machine_on(plan, **options):
         return Machine(FabricSpec(network=plan.network.spec, modes=plan.modes, lanes=plan.lanes, **options), plan)
@@ -198,6 +196,8 @@ def model_on(machine_on):
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
     """Return a function of a command line that returns exit status, stdout and stderr; it runs in an empty folder."""
+    from hdnhw.cli import main
+
     monkeypatch.chdir(tmp_path)
 
     def run(line):
