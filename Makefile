@@ -28,7 +28,7 @@ CHECKS := $(filter check-%,$(.VARIABLES))
 # Options of checks and benches: `SEED=2` on the command line is `--seed 2` of the script.
 OPTIONS = $(foreach name,SEED COUNT UNTIL HOURS BOOKSIM PICTURES,$(if $(filter command,$(origin $(name))),--$(shell echo $(name) | tr A-Z a-z) "$($(name))"))
 
-.PHONY: $(BENCHES) $(CHECKS) $(EXAMPLES) check check-axi check-cosim check-heavy check-notebooks clean demo docs docs-machines help kernels lint site test $(VENV)
+.PHONY: $(BENCHES) $(CHECKS) $(EXAMPLES) check check-axi check-cosim check-heavy check-notebooks clean demo docs docs-machines help kernels lint quick site test $(VENV)
 
 demo: $(READY) ## the main job on a small network: plan, prove, emit, build under Verilator, compare with the model; two minutes
 	$(BIN)/hdnhw demo
@@ -36,6 +36,9 @@ demo: $(READY) ## the main job on a small network: plan, prove, emit, build unde
 test: $(COMPLETE) ## format, lint, types, and each feature once: about 20 minutes on 2 processors
 	$(MAKE) --no-print-directory -j 2 lint kernels
 	$(BIN)/python -m pytest
+
+quick: $(COMPLETE) ## of `make test`, what the changes since the last run that passed can concern
+	$(BIN)/python -m tests.quick
 
 lint: $(COMPLETE) ## format, lint and types alone
 	$(BIN)/ruff format --check .

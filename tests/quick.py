@@ -1,0 +1,261 @@
+"""Run the tests of what has changed since they passed: ``make quick``.
+
+A file of tests is run if the digest of all that it depends on (`tests.closure`) is not the one with which it passed
+last. Runs of pytest note that themselves, those of ``make test`` too: this module is a plugin of it.
+"""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import closure
+from tests.closure import MADE, Tree, blob_id
+
+ROOT = Path(__file__).parents[1]
+STATE = Path("build") / "quick.json"
+COSTS = Path("tests") / "costs.json"
+"""CPU seconds of each file of tests, where they were measured."""
+READER = blob_id(Path(closure.__file__).read_bytes())
+"""Facts that another version of the reader noted are not of use."""
+ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""How a run ends that has run all that it collected."""
+SHOWN = 12
+"""Most changed files that are named."""
+
+
+def costs(root: Path = ROOT) -> dict[str, float]:
+    """Return the CPU seconds of files of tests, as far as they are known."""
+    file = root / COSTS
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def _git(root: Path, *arguments: str) -> bytes:
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=True).stdout
+
+
+def working_tree(root: Path = ROOT, known: dict[str, Any] | None = None) -> Tree:
+    """Return the files that git knows or would take, as they are now."""
+    files, links = {}, {}
+    for name in set(_git(root, "ls-files", "-coz", "--exclude-standard").decode().split("\0")) - {""}:
+        path = root / name
+        if path.is_symlink():
+            links[name] = os.path.relpath(path.resolve(), root.resolve())
+        elif path.is_file():
+            files[name] = path.read_bytes()
+    return Tree(files, links, known)
+
+
+def tree_of(commit: str, root: Path = ROOT, known: dict[str, Any] | None = None) -> Tree:
+    """Return the files of a commit."""
+    files, links = {}, {}
+    with tarfile.open(fileobj=io.BytesIO(_git(root, "archive", commit))) as archive:
+        for member in archive:
+            if member.issym():
+                above = os.path.dirname(member.name)
+                links[member.name] = os.path.normpath(os.path.join(above, member.linkname))
+            elif content := archive.extractfile(member):
+                files[member.name] = content.read()
+    return Tree(files, links, known)
+
+
+class State:
+    """What is known of earlier runs, kept in a file.
+
+    Attributes
+    ----------
+    passed : dict
+        By files of tests, the digest with which all their tests passed last, and how many these are; None once one
+        failed.
+    green : dict
+        The digests of all files when all tests had passed.
+    known : dict
+        Facts of sources, see :class:`tests.closure.Tree`.
+    """
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.file = root / STATE
+        kept: dict[str, Any] = {}
+        with contextlib.suppress(OSError, ValueError):
+            kept = json.loads(self.file.read_text())
+        self.passed: dict[str, Any] = kept.get("passed", {})
+        self.green: dict[str, str] = kept.get("green", {})
+        self.known: dict[str, Any] = kept.get("known", {}) if kept.get("reader") == READER else {}
+
+    def begin(self, root: Path, tree: Tree) -> str:
+        """At first use, take what has no note as passed at the commit before this work; return what to say of it."""
+        if self.green:
+            return ""
+        commit = base_of(root)
+        base = tree_of(commit, root, self.known)
+        there = set(base.test_files())
+        unknown = there.intersection(tree.test_files()) - self.passed.keys()
+        self.passed.update({test: [base.digest(test), None] for test in unknown})
+        self.green = base.digests
+        return f"first use: {len(unknown)} files of tests have no note, and are taken as passed at commit {commit[:12]}"
+
+    def is_stale(self, tree: Tree, test: str) -> bool:
+        """Return whether a file of tests is to be run."""
+        note = self.passed.get(test)
+        return note is None or note[0] != tree.digest(test)
+
+    def write(self, tree: Tree) -> None:
+        """Keep it, with the facts of this tree alone."""
+        tests = tree.test_files()
+        if not any(self.is_stale(tree, test) for test in tests):
+            self.green = tree.digests
+        passed = {test: note for test, note in self.passed.items() if test in tests}
+        digests = set(tree.digests.values())
+        known = {digest: facts for digest, facts in tree.known.items() if digest in digests}
+        self.file.parent.mkdir(exist_ok=True)
+        made = self.file.with_suffix(f".{os.getpid()}")
+        made.write_text(json.dumps({"passed": passed, "green": self.green, "known": known, "reader": READER}))
+        made.replace(self.file)
+
+
+def base_of(root: Path) -> str:
+    """Return the last commit that this work has in common with what it goes to; without such a branch, the last one."""
+    with contextlib.suppress(subprocess.CalledProcessError):
+        return _git(root, "merge-base", "HEAD", "@{upstream}").decode().strip()
+    return _git(root, "rev-parse", "HEAD").decode().strip()
+
+
+def chosen(tree: Tree, state: State, cost: dict[str, float]) -> list[str]:
+    """Return the files of tests to be run: those that failed first, then what takes little and depends on little."""
+    stale = [test for test in tree.test_files() if state.is_stale(tree, test)]
+    size = {test: (cost.get(test, 0.0), len(tree.closure(test))) for test in stale}
+    return sorted(stale, key=lambda test: (state.passed.get(test) is not None, size[test], test))
+
+
+def report(tree: Tree, state: State, tests: list[str], cost: dict[str, float]) -> list[str]:
+    """Return what to say of a choice."""
+    files = (tree.digests.keys() | state.green.keys()) - MADE
+    changed = sorted(file for file in files if tree.digests.get(file) != state.green.get(file))
+    readers = Counter(file for test in tree.test_files() for file in tree.closure(test))
+    lines = [f"{file}: {_read(readers[file]) if file in tree.digests else 'gone'}" for file in changed[:SHOWN]]
+    lines += [f"and {len(changed) - SHOWN} more"] if len(changed) > SHOWN else []
+    counts = [(state.passed.get(test) or [None, None])[1] for test in tests]
+    failed = sum(state.passed.get(test) is None for test in tests)
+    every = len(tree.test_files())
+    said = [
+        f"changed since all passed: {len(changed)} files; to be run: {len(tests)} of {every} files of tests",
+        f"{'at least ' * (None in counts)}{sum(filter(None, counts))} tests",
+        *([f"about {sum(cost.get(test, 0.0) for test in tests):.0f} CPU seconds"] if cost else []),
+        *([f"first {failed} new or failed"] if failed else []),
+    ]
+    return [*lines, ", ".join(said)]
+
+
+def _read(readers: int) -> str:
+    return f"{readers} files of tests" if readers else "no test reads it"
+
+
+def main() -> int:
+    """Lint, choose and run."""
+    state = State()
+    tree = working_tree(known=state.known)
+    said = state.begin(ROOT, tree)
+    cost = costs()
+    tests = chosen(tree, state, cost)
+    for line in (*filter(None, [said]), *report(tree, state, tests, cost)):
+        print(f"quick: {line}", flush=True)
+    state.write(tree)
+    beside = Path(sys.executable).parent
+    checks = ([beside / "ruff", "format", "--check", "."], [beside / "ruff", "check", "."], [beside / "mypy"])
+    statuses = [subprocess.run(check, cwd=ROOT, check=False).returncode for check in checks]
+    if tests:
+        subprocess.run([beside / "hdnhw", "warm-up"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        command = [sys.executable, "-m", "pytest", "--quick", "--failed-first", *tests]
+        statuses.append(subprocess.run(command, cwd=ROOT, check=False).returncode)
+    return int(any(statuses))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--quick``: files of tests are run in the order in which they are given."""
+    parser.getgroup("hdnhw").addoption("--quick", action="store_true", help="run files in the order given")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order tests as their files are given."""
+    if config.option.quick:
+        given = {config.invocation_params.dir / test: place for place, test in enumerate(config.args)}
+        items.sort(key=lambda item: given.get(item.path, len(given)))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Note what passes, once for all workers."""
+    if not hasattr(config, "workerinput") and not config.option.collectonly:
+        config.pluginmanager.register(Notes(config))
+
+
+class Notes:
+    """Notes of one run which files of tests passed: all of their tests that ``make test`` has, with unchanged files."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.root = config, config.rootpath
+        self.tree = working_tree(self.root, State(self.root).known)
+        self.collected: dict[str, set[str]] = defaultdict(set)
+        self.done: dict[str, set[str]] = defaultdict(set)
+        self.failed: set[str] = set()
+
+    def is_whole(self) -> bool:
+        """Return whether no test of a file of ``make test`` was left out."""
+        words, narrow = self.config.getini("addopts"), ("keyword", "deselect", "lf", "until")
+        narrowed = any(self.config.getoption(name, None) for name in narrow)
+        return (
+            self.config.option.markexpr == words[words.index("-m") + 1]
+            and not narrowed
+            and "::" not in "".join(self.config.args)
+        )
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Without workers."""
+        self._collect([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:  # noqa: ARG002
+        """With workers, each of which collects all."""
+        self._collect(ids)
+
+    def _collect(self, ids: list[str]) -> None:
+        for one in ids:
+            self.collected[one.partition("::")[0]].add(one)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that cannot be imported."""
+        if report.failed:
+            self.failed.add(report.nodeid.partition("::")[0])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the end of a test."""
+        file = report.nodeid.partition("::")[0]
+        if report.failed:
+            self.failed.add(file)
+        if report.when == "teardown":
+            self.done[file].add(report.nodeid)
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Write it down."""
+        state, now = State(self.root), working_tree(self.root, self.tree.known)
+        tests = set(now.test_files()) & set(self.tree.test_files())
+        if self.is_whole() and exitstatus in ENDED:
+            under = self.config.args
+            for test in tests - self.failed:
+                given = any(test == one or test.startswith(f"{one.rstrip('/')}/") for one in under)
+                if given and self.collected[test] <= self.done[test] and now.digest(test) == self.tree.digest(test):
+                    state.passed[test] = [now.digest(test), len(self.collected[test])]
+        state.passed.update(dict.fromkeys(tests & self.failed))
+        state.write(now)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
