@@ -3,9 +3,11 @@
 The profile is repeatable, and blind to how busy the machine is. Each bench has a cycle limit, and streams pause.
 """
 
+import inspect
 import shlex
 import signal
 import time
+from functools import wraps
 from hashlib import sha256
 
 import pytest
@@ -57,6 +59,42 @@ def pytest_runtest_setup(item):
     until = item.config.option.until
     if until is not None and time.time() > until:
         pytest.skip("time is up")
+
+
+def each(names, cases):
+    """Check all cases in one test that fails with what is said of every case that fails.
+
+    It is used as ``pytest.mark.parametrize`` is, for cases that take next to no time. They share the test's fixtures.
+
+    Parameters
+    ----------
+    names : tuple of str, or str
+        Arguments of the test that a case has values for.
+    cases : iterable
+    """
+    tried = [{names: case} if isinstance(names, str) else dict(zip(names, case, strict=True)) for case in cases]
+
+    def decorate(check):
+        @wraps(check)
+        def test(**fixtures):
+            failed = []
+            for number, case in enumerate(tried):
+                try:
+                    check(**fixtures, **case)
+                except (Exception, SystemExit, pytest.fail.Exception, pytest.skip.Exception) as error:
+                    error.__traceback__ = error.__traceback__.tb_next or error.__traceback__
+                    said = pytest.ExceptionInfo.from_exception(error).getrepr(style="short")
+                    values = ", ".join(f"{name}={value!r:.200}" for name, value in case.items())
+                    failed.append(f"case {number}: {values}\n{said}")
+            if failed:
+                pytest.fail("\n\n".join([f"{len(failed)} of {len(tried)} cases fail", *failed]), pytrace=False)
+
+        signature = inspect.signature(check)
+        fixtures = [one for name, one in signature.parameters.items() if name not in tried[0]]
+        test.__signature__ = signature.replace(parameters=fixtures)
+        return test
+
+    return decorate
 
 
 PERIOD = 1e-6

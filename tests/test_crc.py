@@ -6,6 +6,7 @@ import random
 import pytest
 
 from hdnhw.crc import check_of, check_sets, check_width
+from tests.conftest import each
 
 GENERATORS = {8: 0x107, 16: 0x11021}
 
@@ -22,7 +23,7 @@ def remainders(bits, width):
     return [divided(1 << place, GENERATORS[width]) for place in range(bits + width)]
 
 
-@pytest.mark.parametrize("width", [1, 2, 7, 8, 17, 32, 64, 119, 120, 128, 333, 1024])
+@each("width", [1, 2, 7, 8, 17, 32, 64, 119, 120, 128, 333, 1024])
 def test_check_bits_are_the_inverse_of_the_remainder(width):
     bits, rng = check_width(width), random.Random(width)
     mask = (1 << bits) - 1
@@ -31,7 +32,7 @@ def test_check_bits_are_the_inverse_of_the_remainder(width):
     assert all(0 <= place < width for own in check_sets(width) for place in own)
 
 
-@pytest.mark.parametrize("width", [120, 128, 512, 1024])
+@each("width", [120, 128, 512, 1024])
 def test_sixteen_bits_are_a_checksum_in_wide_use(width):
     flit = random.Random(width).getrandbits(width - width % 8)
     assert check_of(flit, width) == binascii.crc_hqx(flit.to_bytes(width // 8, "big"), 0) ^ 0xFFFF
@@ -54,7 +55,7 @@ def test_eight_bits_do_not_see_all_pairs_in_longer_flits():
     assert check_width(119) == 8 < check_width(120)
 
 
-@pytest.mark.parametrize("width", [1, 8, 32, 119, 120, 1024])
+@each("width", [1, 8, 32, 119, 120, 1024])
 def test_errors_within_as_many_wires_as_check_bits_are_seen(width):
     """No XOR of remainders side by side is 0: they are independent."""
     bits = check_width(width)
@@ -62,13 +63,13 @@ def test_errors_within_as_many_wires_as_check_bits_are_seen(width):
     for start in range(len(found) - bits + 1):
         basis = []
         for remainder in found[start : start + bits]:
-            for each in basis:
-                remainder = min(remainder, remainder ^ each)
+            for one in basis:
+                remainder = min(remainder, remainder ^ one)
             assert remainder
             basis = sorted([*basis, remainder], reverse=True)
 
 
-@pytest.mark.parametrize("width", [*range(1, 140), 255, 256, 1023, 1024])
+@each("width", [*range(1, 140), 255, 256, 1023, 1024])
 def test_a_channel_that_stands_still_carries_no_good_flit(width):
     ones, all_checks = (1 << width) - 1, (1 << check_width(width)) - 1
     assert check_of(0, width) != 0

@@ -6,9 +6,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from hdnhw.cli import command_parser
+from tests.conftest import each
 
 ROOT = Path(__file__).parents[1]
 
@@ -57,7 +56,7 @@ def _name(file: Path) -> str:
     return str(file.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+@each("page", PAGES)
 def test_links_lead_to_files_and_headings_that_are_there(page):
     for target in LINK.findall(page.read_text()):
         if re.match("https?://", target):
@@ -75,7 +74,7 @@ def test_named_files_are_there():
             assert any(map(begun.match, _files())), f"{file}: {name}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+@each("page", PAGES)
 def test_named_commands_are_there(page):
     text = page.read_text()
     for name in re.findall(r"(?:^\$ (?:\.venv/bin/)?|`)hdnhw ([a-z][a-z0-9-]*)", text, flags=re.MULTILINE):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hdnhw.timing import SlotTiming, buffers_per_vc
+from tests.conftest import each
 
 FIGURES = [
     # length, hop slots, hop cycles, channel cycles, update, sample, head and tail phase, credit slots, buffers
@@ -33,7 +34,7 @@ def test_figures(figures):
     )
 
 
-@pytest.mark.parametrize("length", range(1, 20))
+@each("length", range(1, 20))
 def test_virtual_output_queues_have_no_register_behind_the_buffer_in_short_slots(length):
     """What they match in these cycles takes as many phases; latencies are the same."""
     fifo, voq = SlotTiming(length), SlotTiming(length, queueing="voq")
@@ -42,8 +43,8 @@ def test_virtual_output_queues_have_no_register_behind_the_buffer_in_short_slots
     assert voq.zero_load_latency(3, voq.sample_phase) == fifo.zero_load_latency(3, fifo.sample_phase)
 
 
-@pytest.mark.parametrize("queueing", ["fifo", "voq"])
-@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
+@each("queueing", ["fifo", "voq"])
+@each("length", [*range(1, 20), 64, 256])
 def test_relations(length, queueing):
     timing = SlotTiming(length, queueing=queueing)
     pipeline = timing.channel_cycles + 2 + timing.registers_routes
@@ -72,10 +73,8 @@ def test_a_register_on_the_channel_delays_what_comes_and_no_hop(length, queueing
     assert timing.ejection_slots == without.ejection_slots
 
 
-@pytest.mark.parametrize("length", [8, 9, 10, 16])
-@pytest.mark.parametrize(
-    "options", [{}, {"channel_registers": 1}, {"switching": "cut-through"}], ids=["plain", "register", "cut-through"]
-)
+@each("length", [8, 9, 10, 16])
+@each("options", [{}, {"channel_registers": 1}, {"switching": "cut-through"}])
 def test_the_address_of_a_flit_in_block_ram_is_no_sooner_than_its_packet_is_known(length, options):
     timing = SlotTiming(length, **options)
     lead = timing.most_lead
@@ -85,7 +84,7 @@ def test_the_address_of_a_flit_in_block_ram_is_no_sooner_than_its_packet_is_know
         assert timing.channel_cycles + 1 <= timing.offset - lead
 
 
-@pytest.mark.parametrize("length", range(8, 34, 2))
+@each("length", range(8, 34, 2))
 def test_a_packet_that_cuts_through_is_there_when_it_is_read(length):
     """All cycles are counted from the one in which the sender reads the head flit; the neighbour reads it L/2 later."""
     timing = SlotTiming(length, switching="cut-through")
@@ -117,8 +116,8 @@ def test_zero_load_latency_to_cut_through_by_counting_cycles(length):
             assert timing.zero_load_latency(hops, phase) == head_out + length - 1 - phase
 
 
-@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
-@pytest.mark.parametrize("chooses", [False, True])
+@each("length", [*range(1, 20), 64, 256])
+@each("chooses", [False, True])
 def test_what_the_registers_of_allocation_cut_is_done_when_the_slot_ends(length, chooses):
     timing = SlotTiming(length)
     cuts = timing.allocation_cuts(chooses=chooses)
@@ -128,7 +127,7 @@ def test_what_the_registers_of_allocation_cut_is_done_when_the_slot_ends(length,
     assert cuts <= ({"credit", "choice", "want", "grant"} if chooses else {"grant"})
 
 
-@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
+@each("length", [*range(1, 20), 64, 256])
 def test_what_leaves_is_counted_before_the_next_matching_and_matched_before_it_is_read(length):
     timing, plain = SlotTiming(length, queueing="voq"), SlotTiming(length)
     assert timing.matches_early == (length >= 8) == (timing.credit_phase != timing.update_phase)
@@ -144,8 +143,8 @@ def test_what_leaves_is_counted_before_the_next_matching_and_matched_before_it_i
         assert first + 1 <= second - 1  # who is taken in the first round makes no request in the second
 
 
-@pytest.mark.parametrize(("length", "registers"), [*((length, 0) for length in (1, 2, 3, 5, 7, 8, 9)), (8, 1), (9, 1)])
-@pytest.mark.parametrize("crc", [False, True])
+@each(("length", "registers"), [*((length, 0) for length in (1, 2, 3, 5, 7, 8, 9)), (8, 1), (9, 1)])
+@each("crc", [False, True])
 def test_zero_load_latency_by_counting_cycles(length, registers, crc):
     """Count: the tail is accepted, the next sample phase is awaited, slots pass, the tail follows the head out.
 
@@ -174,7 +173,7 @@ GAPLESS = [
 ]
 
 
-@pytest.mark.parametrize("options", GAPLESS)
+@each("options", GAPLESS)
 def test_zero_load_latency_of_gapless_packets_by_counting_cycles(options):
     """Count: the head is taken in its phase, its route is there in the update phase, it is read in the next slot."""
     paced, timing = SlotTiming(**options), SlotTiming(**options, gapless_packets=True)
@@ -193,7 +192,7 @@ def test_zero_load_latency_of_gapless_packets_by_counting_cycles(options):
     assert means[0] - means[1] == length - 1 - timing.registers_routes
 
 
-@pytest.mark.parametrize("options", GAPLESS)
+@each("options", GAPLESS)
 def test_each_flit_of_a_gapless_packet_is_written_before_it_is_read(options):
     """A flit is written as many cycles after the head as it is read after it; at most two registers are in between."""
     timing = SlotTiming(**options, gapless_packets=True)
@@ -201,9 +200,9 @@ def test_each_flit_of_a_gapless_packet_is_written_before_it_is_read(options):
     assert timing.injection_phase + 1 < timing.packet_length - lead
 
 
-@pytest.mark.parametrize("length", [*range(1, 20), 64, 256])
-@pytest.mark.parametrize("crc", [False, True])
-@pytest.mark.parametrize("matches", [False, True])
+@each("length", [*range(1, 20), 64, 256])
+@each("crc", [False, True])
+@each("matches", [False, True])
 def test_a_terminal_that_takes_all_at_once_sustains_one_flit_a_cycle(length, crc, matches):
     """Its buffer has a slot for each slot from sending a packet to the allocation that sees the credit."""
     timing = SlotTiming(length, crc=crc, queueing="voq" if matches else "fifo")
@@ -224,7 +223,7 @@ def test_default_buffers_are_those_for_full_rate_of_each_virtual_channel_and_fil
     assert timing.buffers_of(1, 4) == 1
 
 
-@pytest.mark.parametrize("num_vcs", range(1, 9))
+@each("num_vcs", range(1, 9))
 def test_slots_of_a_port_are_shared_evenly(num_vcs):
     for buffers in (1 << bit for bit in range(9)):
         slots = buffers_per_vc(buffers, num_vcs)

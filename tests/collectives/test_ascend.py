@@ -14,6 +14,7 @@ from hdnhw.collectives.swapvalues import SwapMachine
 from hdnhw.collectives.transforms import part
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 SPECS = [
     "hsn(2, cube(1))",
@@ -38,7 +39,7 @@ def size(text):
     return host.spec.levels, len(host.radices)
 
 
-@pytest.mark.parametrize(("text", "name", "swaps"), list(product(SPECS, ALGORITHMS, SWAPS)))
+@each(("text", "name", "swaps"), list(product(SPECS, ALGORITHMS, SWAPS)))
 def test_results_are_right(text, name, swaps):
     run = run_algorithm(network(text), name, swaps, seed=7)
     bits = size(text)[1]

@@ -9,15 +9,16 @@ from hdnhw.collectives.choices import ALGORITHMS, SWAPS
 from hdnhw.collectives.dualvalues import DualCubeMachine
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 
 def network(text):
     return build(parse(text))
 
 
-@pytest.mark.parametrize("r", [1, 2, 3, 5])
-@pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("swaps", SWAPS)
+@each("r", [1, 2, 3, 5])
+@each("name", ALGORITHMS)
+@each("swaps", SWAPS)
 def test_results_are_right(r, name, swaps):
     run = run_algorithm(network(f"dualcube({r})"), name, swaps, seed=3)
     assert (run.verified, run.checked) == (True, 2 ** (2 * r - 1))

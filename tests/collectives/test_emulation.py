@@ -23,6 +23,7 @@ from hdnhw.collectives.guest import guest_of, host_of
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 SPECS = [
     *(f"hsn({levels}, cube({k}))" for levels, k in [(2, 1), (5, 1), (2, 2), (3, 2), (5, 2), (2, 4), (3, 3)]),
@@ -55,7 +56,7 @@ def test_data_go_where_the_neighbours_of_the_product_are(text):
     assert (table == rows[order].T).all()
 
 
-@pytest.mark.parametrize(("levels", "ports"), list(pairs(range(2, 12), range(1, 12))))
+@each(("levels", "ports"), list(pairs(range(2, 12), range(1, 12))))
 def test_a_timetable_asks_each_swap_and_port_for_one_thing_at_a_time(levels, ports):
     table = all_port_timetable(levels, ports)
     assert sorted(table) == sorted(pairs(range(1, levels + 1), range(ports)))
@@ -94,7 +95,7 @@ def test_no_timetable_of_fewer_steps_exists(levels, ports):
     assert not fits(levels, ports, steps - 1)
 
 
-@pytest.mark.parametrize("text", SPECS)
+@each("text", SPECS)
 def test_data_are_moved_in_so_many_steps(text):
     network = host(text)
     levels, ports = network.spec.levels, ports_of(network)
@@ -243,6 +244,6 @@ def test_the_bound_is_that_of_data_and_swaps_between_sides_counted_one_by_one(te
     assert (lower_bound_steps(network) == most) == (text in {"hsn(2, cube(3))", "hsn(3, cube(2))", "hsn(2, star(3))"})
 
 
-@pytest.mark.parametrize(("levels", "ports"), list(pairs(range(2, 7), range(2, 6))))
+@each(("levels", "ports"), list(pairs(range(2, 7), range(2, 6))))
 def test_no_schedule_on_cubes_is_shorter(levels, ports):
     assert lower_bound_steps(host(f"hsn({levels}, cube({ports}))")) == max(2 * ports, levels + 1)

@@ -16,6 +16,7 @@ from hdnhw.collectives.schedule import Send
 from hdnhw.spec import SpecError, complete, cube, dualcube, ghc, hdn, hsn, mesh, parse, rdn, torus
 from hdnhw.topology.metrics import diameter_corrected
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 SPECS = [
     *(torus(size) for size in range(2, 11)),
@@ -64,7 +65,7 @@ def run(schedule, given):
     return [[int(word) for word in row] for row in results], counted
 
 
-@pytest.mark.parametrize("spec", [*SPECS, *DIVIDED], ids=str)
+@each("spec", [*SPECS, *DIVIDED])
 def test_every_node_gets_the_sum_of_all(spec):
     network = build(spec)
     given, total = words_of(network, 1), [0, 0]
@@ -74,8 +75,8 @@ def test_every_node_gets_the_sum_of_all(spec):
     assert results == [total] * network.num_nodes
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=str)
-@pytest.mark.parametrize("exclusive", [False, True])
+@each("spec", SPECS)
+@each("exclusive", [False, True])
 def test_every_node_gets_the_sum_of_those_before_it(spec, exclusive):
     network = build(spec)
     given, total, expected = words_of(network, 2), [0, 0], {}

@@ -9,6 +9,7 @@ import pytest
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology import metrics
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 SPECS = [
     *(f"folded_cube({n})" for n in range(2, 6)),
@@ -187,7 +188,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[text for text, _ in REFUSED])
+@each(("text", "message"), REFUSED)
 def test_refused(text, message):
     with pytest.raises(SpecError) as caught:
         parse(text)

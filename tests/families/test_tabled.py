@@ -6,6 +6,7 @@ import pytest
 import hdnhw
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 
 def graph_of(text):
@@ -78,7 +79,7 @@ def test_flattened_butterfly():
     assert str(parse("flattened_butterfly(4, 3)")) == "concentrated(ghc(4, 4), 4)"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("slim_fly(6)", "slim_fly q must be a prime power from 3 to 64, not 6"),

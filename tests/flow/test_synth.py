@@ -22,6 +22,7 @@ from hdnhw.machine import make_machine
 from hdnhw.rtl.router import Router
 from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, SpecError, parse
 from hdnhw.verilog.verilog import module_text
+from tests.conftest import each
 
 SMALLEST = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=4)
 KEYS = """spec unit family device speed modes packet_length flit_width buffers num_vcs ports luts lut_inputs ff ram
@@ -369,7 +370,7 @@ def test_ports_of_a_fabric_stand_apart():
     assert ".b(feed[5:5])" in far
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "signal", "stage"),
     [
         ("dut.of.allocator.order_0_4_TRELLIS_FF_Q", "allocator.order_0_4", "order"),

@@ -34,6 +34,7 @@ from hdnhw.library.options import MachineOptions, RuleOptions
 from hdnhw.library.result import Result
 from hdnhw.spec import ENDPOINTS, FabricSpec
 from hdnhw.spec.options import options_of
+from tests.conftest import each
 
 MODULES = {
     choosing: ("compare", "design"),
@@ -415,7 +416,7 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
     assert re.search(rf"^(>>>|\.\.\.) .*hdnhw\.{name}\(", sections["Examples"], flags=re.MULTILINE), name
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "message"),
     [
         (lambda: hdnhw.info(7), TypeError, "network must be a spec such as 'rdn(cube(3), 1)', or a network, not 7"),

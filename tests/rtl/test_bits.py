@@ -16,6 +16,7 @@ from hdnhw.rtl.bits import (
     next_flit,
     subtract_modulo,
 )
+from tests.conftest import each
 
 WIDTHS = [1, 2, 3, 4]
 
@@ -90,7 +91,7 @@ def test_index_width():
     assert [index_width(count) for count in (1, 2, 3, 4, 5, 8, 9)] == [1, 1, 2, 2, 3, 3, 4]
 
 
-@pytest.mark.parametrize("length", range(1, 41))
+@each("length", range(1, 41))
 def test_next_flit_passes_every_code_once_and_comes_back_to_0(simulate, length):
     width = index_width(length)
     table = tabulate(simulate, [width], lambda flit: [next_flit(flit, length)])

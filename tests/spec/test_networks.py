@@ -22,6 +22,7 @@ from hdnhw.spec import (
     torus,
 )
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 
 def test_special_cases_are_swapped_networks():
@@ -80,7 +81,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[text for text, _ in REFUSED])
+@each(("text", "message"), REFUSED)
 def test_refused(text, message):
     with pytest.raises(SpecError) as caught:
         parse(text)

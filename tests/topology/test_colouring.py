@@ -2,12 +2,12 @@
 
 import networkx as nx
 import numpy as np
-import pytest
 
 from hdnhw.spec import parse
 from hdnhw.topology.colouring import two_colours
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 NETWORKS = [
     "rdn(cube(3), 1)",
@@ -29,7 +29,7 @@ NETWORKS = [
 ]
 
 
-@pytest.mark.parametrize("text", NETWORKS)
+@each("text", NETWORKS)
 def test_there_are_two_colours_if_there_is_no_odd_cycle(text):
     table = neighbor_table(build(parse(text)))
     odd = two_colours(table)

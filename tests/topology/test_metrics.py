@@ -13,6 +13,7 @@ from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
 from hdnhw.topology.orbits import representatives
+from tests.conftest import each
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 INSTANCES = {instance["spec"]: instance for instance in json.loads(REFERENCE.read_text())["instances"]}
@@ -45,9 +46,9 @@ def test_a_deep_search_is_ended_in_one_go(monkeypatch, spec, with_table):
 
 def instances(*, most=None, given=None):
     return [
-        pytest.param(instance, id=spec)
-        for spec, instance in INSTANCES.items()
-        if (most is None or instance["n"] <= most) and (given is None or instance.get(given) is not None)
+        one
+        for one in INSTANCES.values()
+        if (most is None or one["n"] <= most) and (given is None or one.get(given) is not None)
     ]
 
 
@@ -64,7 +65,7 @@ def test_the_reference_is_whole():
     assert max(instance["n"] for instance in INSTANCES.values()) == 32768
 
 
-@pytest.mark.parametrize("instance", instances())
+@each("instance", instances())
 def test_size_and_degree(instance):
     network = network_of(instance)
     assert str(network.spec) == instance["spec"]
@@ -75,7 +76,7 @@ def test_size_and_degree(instance):
         assert metrics.degree_paper(network) == instance["degree_paper_convention"]
 
 
-@pytest.mark.parametrize("instance", instances())
+@each("instance", instances())
 def test_sample_adjacency(instance):
     network = network_of(instance)
     assert instance["sample_adjacency"]
@@ -83,22 +84,22 @@ def test_sample_adjacency(instance):
         assert sorted(network.neighbors(int(node)).values()) == neighbors
 
 
-@pytest.mark.parametrize("instance", instances())
+@each("instance", instances())
 def test_distances_from_node_0(instance):
     assert metrics.distance_histogram(network_of(instance), 0) == instance["hist_from_node0"]
 
 
-@pytest.mark.parametrize("instance", instances(given="nested_S"))
+@each("instance", instances(given="nested_S"))
 def test_nested(instance):
     assert network_of(instance).is_nested == instance["nested_S"]
 
 
-@pytest.mark.parametrize("instance", instances(given="node_orbits"))
+@each("instance", instances(given="node_orbits"))
 def test_node_symmetric(instance):
     assert metrics.node_symmetric(network_of(instance)) == (instance["node_orbits"] == 1)
 
 
-@pytest.mark.parametrize("instance", instances(given="diameter"))
+@each("instance", instances(given="diameter"))
 def test_diameter_closed_forms(instance):
     network = network_of(instance)
     if instance["spec"].startswith("hsn"):
@@ -110,7 +111,7 @@ def test_diameter_closed_forms(instance):
         assert metrics.diameter_formula(network) == instance["diameter_formula_thm1"]
 
 
-@pytest.mark.parametrize("instance", instances(most=2048, given="distance_total_histogram_all_ordered_pairs"))
+@each("instance", instances(most=2048, given="distance_total_histogram_all_ordered_pairs"))
 def test_all_pairs(instance):
     network = network_of(instance)
     histogram = metrics.pair_histogram(network)
@@ -145,7 +146,7 @@ def test_against_networkx(text):
     assert metrics.nested_average_distance(network) == average
 
 
-@pytest.mark.parametrize("text", [*OTHERS, "hdn(torus(2, 3, 5), [[1, 2], [0, 1, 2]])"])
+@each("text", [*OTHERS, "hdn(torus(2, 3, 5), [[1, 2], [0, 1, 2]])"])
 def test_neighbor_table(text):
     network = build(parse(text))
     table = metrics.neighbor_table(network)

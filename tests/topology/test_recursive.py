@@ -11,6 +11,7 @@ from hdnhw.topology import metrics
 from hdnhw.topology.connectivity import node_connectivity
 from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import symmetry
+from tests.conftest import each
 
 # A spec, the base as it is built alone, and the levels above it.
 SMALL = [
@@ -30,7 +31,7 @@ SMALL = [
     ("rdn(ccc(3), 1)", "ccc(3)", 1),
     ("rdn(star(4), 1)", "star(4)", 1),
 ]
-ids = pytest.mark.parametrize(("text", "base", "levels"), SMALL, ids=[text for text, _, _ in SMALL])
+each_small = each(("text", "base", "levels"), SMALL)
 
 
 def neighbors_of(text):
@@ -49,7 +50,7 @@ def dual_construction(graph):
     ]
 
 
-@ids
+@each_small
 def test_the_papers_construction(text, base, levels):
     graph = neighbors_of(base)
     for _ in range(levels):
@@ -57,7 +58,7 @@ def test_the_papers_construction(text, base, levels):
     assert neighbors_of(text) == graph
 
 
-@ids
+@each_small
 def test_the_papers_formulas(text, base, levels):
     network, inner = build(parse(text)), build(parse(base))
     found, below = metrics.summarise_distances(network), metrics.summarise_distances(inner)
@@ -97,7 +98,7 @@ def test_symmetry_by_search(text):
     assert node_connectivity(table, found) == len(network.ports)
 
 
-@ids
+@each_small
 def test_addresses(text, base, levels):
     network = build(parse(text))
     for node in range(0, network.num_nodes, 1 + network.num_nodes // 500):
@@ -123,7 +124,7 @@ def test_addresses_end_as_the_base_writes_them():
             network.parse_node(wrong)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "canonical", "kind"),
     [
         ("rdn(star(4), 2)", "rdn(star(4), 2)", RecursiveDualNet),
@@ -141,7 +142,7 @@ def test_levels_go_on(text, canonical, kind):
     assert (str(spec), type(spec), parse(canonical)) == (canonical, kind, spec)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "regular"),
     [
         *((text, True) for text, _, _ in SMALL),
@@ -155,7 +156,7 @@ def test_regular_by_counting(text, regular):
     assert network.is_regular == (degrees.min() == degrees.max()) == regular
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         (

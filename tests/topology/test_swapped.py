@@ -9,6 +9,7 @@ import pytest
 from hdnhw.spec import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 SPECS = [
     "hsn(2, mesh(4))",
@@ -74,14 +75,14 @@ def naive_edges(spec):
     return found
 
 
-@pytest.mark.parametrize("text", SPECS)
+@each("text", SPECS)
 def test_the_papers_words(text):
     network = build(parse(text))
     assert edges(network) == naive_edges(network.spec)
     assert metrics.num_edges(network) == len(edges(network))
 
 
-@pytest.mark.parametrize("text", SPECS)
+@each("text", SPECS)
 def test_ports_and_their_sets(text):
     network = build(parse(text))
     table = metrics.neighbor_table(network)
@@ -93,7 +94,7 @@ def test_ports_and_their_sets(text):
             assert table[table[node, index], port.opposite] == node
 
 
-@pytest.mark.parametrize("text", SPECS)
+@each("text", SPECS)
 def test_addresses(text):
     network = build(parse(text))
     texts = [network.format_node(node) for node in range(network.num_nodes)]

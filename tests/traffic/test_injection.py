@@ -5,6 +5,7 @@ import pytest
 
 from hdnhw.spec import SpecError
 from hdnhw.traffic.injection import parse_injection
+from tests.conftest import each
 
 SENDERS = 200
 
@@ -62,7 +63,7 @@ def test_the_same_seed_gives_the_same_packets():
     assert (created("on_off(9)", rate=0.1) != created("on_off(9)", rate=0.1, seed=2)).any()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "rate", "said"),
     [
         ("poisson", 0.1, r"^injection must be one of bernoulli, on_off, not 'poisson'$"),

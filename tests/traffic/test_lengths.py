@@ -5,6 +5,7 @@ import pytest
 
 from hdnhw.spec import SpecError
 from hdnhw.traffic.lengths import packets_of, parse_lengths
+from tests.conftest import each
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_a_seed_names_lengths():
     assert one != other
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("normal(3)", r"^lengths must be a number or one of fixed, uniform, mix, not 'normal\(3\)'$"),

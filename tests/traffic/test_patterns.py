@@ -7,6 +7,7 @@ import pytest
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
 from hdnhw.traffic.patterns import PATTERNS, parse_pattern
+from tests.conftest import each
 
 BIT_PERMUTATIONS = {
     "complement": lambda text: text.translate(str.maketrans("01", "10")),
@@ -24,8 +25,8 @@ def drawn(text, spec, count=200, seed=1):
     return network, sources, pattern.draw(sources, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("name", BIT_PERMUTATIONS)
-@pytest.mark.parametrize("spec", ["cube(6)", "torus(8, 8)", "rdn(cube(2), 2)"])
+@each("name", BIT_PERMUTATIONS)
+@each("spec", ["cube(6)", "torus(8, 8)", "rdn(cube(2), 2)"])
 def test_permutations_of_bits(name, spec):
     bits = build(parse(spec)).num_nodes.bit_length() - 1
     if name == "transpose" and bits % 2:
@@ -127,7 +128,7 @@ def test_a_seed_names_a_permutation():
     assert len(set(one.draw(one.senders, rng).tolist())) == len(one.senders)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "spec", "said"),
     [
         ("random", "cube(3)", r"^pattern must be one of uniform, transpose, .*, not 'random'$"),

@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from hdnhw.spec import SpecError
 from hdnhw.traffic.tracefile import read_trace
+from tests.conftest import each
 
 MESSAGES = [(7, 3, 0, 2), (0, 1, 2, 18), (7, 3, 1, 2), (20, 2, 2, 2)]
 READ_REQUEST, READ_RESPONSE = 1, 2
@@ -109,7 +110,7 @@ def test_netrace_that_ends_early(tmp_path, size):
 NUMBERS = "must be three or four integers: cycle, source, destination and flits, not"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("", "trace: must have a message$"),
@@ -137,7 +138,7 @@ def test_texts_that_cannot_be(tmp_path, text, said):
 COLUMNS = {"cycle": [0, 1], "source": [0, 1], "destination": [1, 0]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "said"),
     [
         ({"source": [0, 4]}, "trace: row 1: source must be a node of this network, 0 to 3, not 4$"),
@@ -154,7 +155,7 @@ def test_tables_that_cannot_be(tmp_path, columns, said):
         read(tmp_path / "trace")
 
 
-@pytest.mark.parametrize(
+@each(
     ("packets", "options", "said"),
     [
         ([], {}, "trace: must have a message$"),
