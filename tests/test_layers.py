@@ -8,6 +8,7 @@ import pytest
 from hdnhw.flow import machines
 from hdnhw.model import warmup
 from tests.closure import imports_of
+from tests.conftest import each
 
 ROOT = Path(__file__).parents[1]
 ORDER = [
@@ -107,7 +108,7 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", sources("hdnhw", "sim", "boards", "bench"), ids=name_of)
+@each("path", sources("hdnhw", "sim", "boards", "bench"))
 def test_imports_go_upward(path):
     assert faults_of(name_of(path), path.read_text()) == []
 
@@ -123,12 +124,12 @@ def test_lists_of_layers_name_layers(layers):
     assert set(layers) <= set(RANK)
 
 
-@pytest.mark.parametrize("path", sources("tests"), ids=name_of)
+@each("path", sources("tests"))
 def test_no_star_imports_in_tests(path):
     assert all("*" not in names for _, names, _ in imports_of(ast.parse(path.read_text()), ("tests",)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "source", "fault"),
     [
         ("hdnhw/spec/parse.py", "import hdnhw.topology.network", "spec imports topology"),
@@ -164,7 +165,7 @@ def test_each_fault_is_seen(path, source, fault):
     assert fault in faults_of(path, source)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "source"),
     [
         ("hdnhw/flit.py", "from hdnhw.spec import SpecError"),
