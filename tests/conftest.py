@@ -9,6 +9,8 @@ import signal
 import time
 from functools import wraps
 from hashlib import sha256
+from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from amaranth.hdl import ClockDomain, Module, Value
@@ -247,3 +249,19 @@ def run(capsys, tmp_path, monkeypatch):
         return status, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def refused(run, tmp_path, monkeypatch):
+    """Return a function of a wrong command line: it sees one line said and no file touched, and returns the line."""
+
+    def refused(line):
+        folder = Path(mkdtemp(dir=tmp_path))
+        monkeypatch.chdir(folder)
+        (folder / "here").write_text("mine")
+        status, out, err = run(line)
+        assert (status, out, err.count("\n"), err[-1:]) == (2, "", 1, "\n"), err
+        assert {path.name: path.read_text() for path in folder.rglob("*")} == {"here": "mine"}
+        return err
+
+    return refused

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
+from tests.conftest import each
 
 LINE = "collective 'rdn(cube(1), 1)' --op allreduce"
 WRONG = {
@@ -72,11 +73,6 @@ def test_a_picture(result_of):
     assert "All-reduce on rdn(cube(1), 1), 8 nodes" in Path("a.svg").read_text()
 
 
-@pytest.mark.parametrize("line", WRONG)
-def test_bad_input_is_one_line(capsys, tmp_path, monkeypatch, line):
-    monkeypatch.chdir(tmp_path)
-    assert main(shlex.split(line)) == 2
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err.count("\n")) == ("", 1)
-    assert captured.err.startswith(f"hdnhw: {WRONG[line]}")
-    assert list(tmp_path.iterdir()) == []
+@each("line", WRONG)
+def test_bad_input_is_one_line(refused, line):
+    assert refused(line).startswith(f"hdnhw: {WRONG[line]}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
+from tests.conftest import each
 
 WRONG = {
     "no operation": "collective 'cube(3)'",
@@ -229,16 +230,9 @@ def test_a_picture_is_the_same_twice(result_of, suffix):
         assert b"broadcast on torus(5): 3 start-ups, 3 words" in one
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_bad_input_is_one_line(capsys, tmp_path, monkeypatch, what):
-    monkeypatch.chdir(tmp_path)
-    try:
-        status = main(shlex.split(WRONG[what]))
-    except SystemExit as end:
-        status = end.code
-    captured = capsys.readouterr()
-    assert (status, captured.out, captured.err.count("\n")) == (2, "", 1)
-    assert list(tmp_path.iterdir()) == []
+@each("what", WRONG)
+def test_bad_input_is_one_line(refused, what):
+    refused(WRONG[what])
 
 
 @pytest.mark.heavy

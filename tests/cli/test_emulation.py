@@ -6,6 +6,7 @@ import shlex
 import pytest
 
 from hdnhw.cli import main
+from tests.conftest import each
 
 WRONG = {
     "nothing to do": "emulate 'hsn(2, cube(2))'",
@@ -86,14 +87,9 @@ def test_an_algorithm(result_of):
     assert (back["verified"], back["published_exchange_steps"]) == (True, None)
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_bad_input_is_one_line(capsys, what):
-    try:
-        status = main(shlex.split(WRONG[what]))
-    except SystemExit as end:
-        status = end.code
-    captured = capsys.readouterr()
-    assert (status, captured.out, captured.err.count("\n")) == (2, "", 1)
+@each("what", WRONG)
+def test_bad_input_is_one_line(refused, what):
+    refused(WRONG[what])
 
 
 def test_an_algorithm_names_both_kinds_of_networks_that_run_it(run):

@@ -14,6 +14,7 @@ import pytest
 from hdnhw.library.papers import PICTURES
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
+from tests.conftest import each
 
 DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -448,7 +449,7 @@ def test_the_papers_figures_are_in_docs(draw, name):
     assert Path("p.svg").read_text() == (DOCS / name).read_text()
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "why"),
     [
         ("--route 0 1 --paths 0 1", "argument --paths: not allowed with argument --route"),
@@ -478,14 +479,11 @@ def test_the_papers_figures_are_in_docs(draw, name):
         ("--labels name", r"argument --labels: invalid choice: 'name' \(choose from '?number'?, '?address'?\)"),
     ],
 )
-def test_refusals(run, options, why):
-    status, out, err = run(f"picture 'rdn(cube(2), 1)' {options} -o p.svg")
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert re.match(f"hdnhw( picture)?: {why}", err)
-    assert not Path("p.svg").exists()
+def test_refusals(refused, options, why):
+    assert re.match(f"hdnhw( picture)?: {why}", refused(f"picture 'rdn(cube(2), 1)' {options} -o p.svg"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "why"),
     [
         ("'cube(3)' --fan 0", r"--fan is for dual-nets over products, of a level or more; cube\(3\) is none"),
@@ -495,8 +493,5 @@ def test_refusals(run, options, why):
         ("'ccc(3)' --collective broadcast", "a schedule in steps is for products, dual-nets"),
     ],
 )
-def test_refusals_of_networks(run, options, why):
-    status, _, err = run(f"picture {options} -o p.svg")
-    assert status == 2
-    assert re.match(f"hdnhw: {why}", err)
-    assert not Path("p.svg").exists()
+def test_refusals_of_networks(refused, options, why):
+    assert re.match(f"hdnhw: {why}", refused(f"picture {options} -o p.svg"))

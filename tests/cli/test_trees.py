@@ -6,6 +6,7 @@ import shlex
 import pytest
 
 from hdnhw.cli import main
+from tests.conftest import each
 
 WRONG = {
     "one port": ("--op allgather --trees", "--trees is for --ports all"),
@@ -21,13 +22,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("line", "error"), WRONG.values(), ids=WRONG)
-def test_what_does_not_go_is_refused(line, error, capsys):
-    assert main(shlex.split(f"collective 'cube(3)' {line}")) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(f"hdnhw: {error}")
-    assert said.err.count("\n") == 1
-    assert not said.out
+@each(("line", "error"), WRONG.values())
+def test_what_does_not_go_is_refused(refused, line, error):
+    assert refused(f"collective 'cube(3)' {line}").startswith(f"hdnhw: {error}")
 
 
 @pytest.mark.parametrize(
