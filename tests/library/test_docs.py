@@ -1,15 +1,22 @@
-"""The Python of README.md, docs/python.md and the pages to start with, run."""
+"""The Python of README.md, docs/python.md, the pages to start with and docstrings, run."""
 
+import ast
 import doctest
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
+EXAMPLE = re.compile("^ *>>> ", flags=re.MULTILINE)
+MODULES = sorted(
+    str(path.relative_to(ROOT)) for path in (ROOT / "hdnhw").rglob("*.py") if EXAMPLE.search(path.read_text())
+)
+"""The modules of the package that have examples in docstrings."""
 BLOCK = re.compile(r"^```python\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
 
 
@@ -30,6 +37,23 @@ def test_examples_of_a_page_give_what_it_says(page):
     failed, tried = doctest.testfile(str(page), module_relative=False)
     assert failed == 0
     assert tried >= 3
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_examples_of_docstrings_give_what_they_say(path):
+    source = (ROOT / path).read_text()
+    names = vars(import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")))
+    parser, runner, found = doctest.DocTestParser(), doctest.DocTestRunner(), 0
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (
+            text := ast.get_docstring(node, clean=False)
+        ):
+            of_node = getattr(node, "name", path)
+            examples = parser.get_doctest(text, dict(names), of_node, str(ROOT / path), node.body[0].lineno - 1)
+            runner.run(examples)
+            found += len(examples.examples)
+    assert found == len(EXAMPLE.findall(source))
+    assert runner.failures == 0
 
 
 @pytest.mark.parametrize("given", [["script.py"], ["-"]], ids=["script", "typed in"])
