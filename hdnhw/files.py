@@ -139,11 +139,14 @@ def _replace_all(folder: Path, files: Mapping[str, str], without: Collection[str
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Wait until no other process is here with the same folder, on file systems that have locks."""
+def locked(path: Path) -> Iterator[None]:
+    """Wait until no other process is here with the same folder or file, on file systems that have locks.
+
+    If there is none, a file is made.
+    """
     from fcntl import LOCK_EX, flock
 
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT)
     try:
         with suppress(OSError):
             flock(descriptor, LOCK_EX)

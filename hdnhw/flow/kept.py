@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hdnhw.files import folder_beside
+from hdnhw.files import folder_beside, locked
 from hdnhw.flow.tools import ToolError
 
 __all__ = ["kept_result"]
@@ -19,7 +19,7 @@ _NAME = "result.json"
 def kept_result(
     folder: Path, make: Callable[[Path], Result], *, keeps: Callable[[Result], bool] = lambda _: True
 ) -> tuple[Result, bool]:
-    """Return a result, and whether it was there already.
+    """Return a result, and whether it was there already. Other processes that want the same one wait for it.
 
     Parameters
     ----------
@@ -35,9 +35,19 @@ def kept_result(
     ToolError
         If a tool is missing or fails; ``FOLDER.failed`` keeps its files.
     """
-    if (folder / _NAME).exists():
-        return json.loads((folder / _NAME).read_text()), True
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    if not (folder / _NAME).exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = folder.with_name(f".{folder.name}.lock")
+        with locked(lock):
+            try:
+                if not (folder / _NAME).exists():
+                    return _made(folder, make, keeps), False
+            finally:
+                lock.unlink(missing_ok=True)
+    return json.loads((folder / _NAME).read_text()), True
+
+
+def _made(folder: Path, make: Callable[[Path], Result], keeps: Callable[[Result], bool]) -> Result:
     failed = folder.with_name(f"{folder.name}.failed")
     with folder_beside(folder) as work:
         work.chmod(0o755)
@@ -51,7 +61,7 @@ def kept_result(
             work.rename(failed)
             raise type(error)(str(error).replace(str(work), str(failed))) from None
     shutil.rmtree(failed, ignore_errors=True)
-    return result, False
+    return result
 
 
 def _move(work: Path, folder: Path) -> None:
