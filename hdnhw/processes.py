@@ -1,20 +1,29 @@
-"""Processes that work in parallel: none outlives the one that started them."""
+"""Processes: those that work in parallel, none of which outlives the one that started them, and limits of CPU time."""
 
 import os
+import signal
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from math import ceil, inf
 from multiprocessing import active_children, parent_process
 from multiprocessing.context import ForkServerContext, ForkServerProcess, SpawnContext, SpawnProcess
+from pathlib import Path
 from queue import SimpleQueue
+from tempfile import TemporaryFile
 from threading import Thread
 from types import ModuleType, TracebackType
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import IO, Any, Generic, ParamSpec, TypeVar
 
 from hdnhw.signals import deferred
 
-__all__ = ["Ended", "Processes"]
+__all__ = ["PATIENCE", "Budget", "Ended", "Processes", "SpentError", "limited"]
+
+PATIENCE = 10
+"""How many times as long as its limit of CPU time a process may take by the clock, as it may wait for others."""
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -91,6 +100,93 @@ class Processes(ProcessPoolExecutor):
             for process in set(active_children()) - self._others:
                 process.kill()
         return super().__exit__(kind, error, trace)
+
+
+class SpentError(Exception):
+    """A program that has not ended within its budget."""
+
+
+class Budget:
+    """CPU time that programs may take in all: how busy the machine is with others makes no difference.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Attributes
+    ----------
+    spent : float
+        CPU seconds of the programs that have run, and of all that they have started and waited for.
+    """
+
+    def __init__(self, seconds: float = inf) -> None:
+        self.seconds, self.spent = seconds, 0.0
+
+    @property
+    def left(self) -> float:
+        """CPU seconds that are left."""
+        return max(0.0, self.seconds - self.spent)
+
+    def run(
+        self, command: Sequence[str | Path], *, cwd: Path | None = None, env: dict[str, str] | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a program; return its status and what it has printed.
+
+        It ends when it, or one that it has started, has taken what is left, in whole seconds; or :data:`PATIENCE` times
+        that by the clock, since a program that waits for ever takes no CPU time.
+
+        Raises
+        ------
+        SpentError
+            If it has not ended by itself, or nothing was left.
+        """
+        left = self.left
+        if not left:
+            raise SpentError
+        until = time.monotonic() + PATIENCE * left
+        with TemporaryFile() as out, TemporaryFile() as err:
+            with subprocess.Popen(limited(command, left), stdout=out, stderr=err, cwd=cwd, env=env) as process:
+                try:
+                    was_late = self._wait(process, until)
+                except BaseException:
+                    process.kill()
+                    raise
+            said = [_text_of(file) for file in (out, err)]
+        status = process.returncode
+        # One that it has started may have been ended: the system counts that in ticks.
+        if was_late or status == -signal.SIGXCPU or (status and self.left < left / 10):
+            self.spent = max(self.spent, self.seconds)
+            raise SpentError
+        return subprocess.CompletedProcess(command, status, *said)
+
+    def _wait(self, process: "subprocess.Popen[bytes]", until: float) -> bool:
+        """Wait for a process and count what it has taken; return whether it was ended as it was late."""
+        pause, was_late = 0.001, False
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        while not ended:
+            if time.monotonic() > until and not was_late:
+                os.kill(process.pid, signal.SIGKILL)
+                was_late = True
+            time.sleep(pause)
+            pause = min(2 * pause, 0.02)
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.spent += usage.ru_utime + usage.ru_stime
+        return was_late
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def limited(command: Sequence[str | Path], seconds: float) -> list[str]:
+    """Return a command that SIGXCPU ends after so many CPU seconds; each process that it starts has as many."""
+    words = [str(word) for word in command]
+    if seconds == inf:
+        return words
+    # A limit that is lower already stays.
+    return ["sh", "-c", 'ulimit -S -t "$0" 2> /dev/null; exec "$@"', str(ceil(seconds)), *words]
 
 
 class Ended(Generic[Result]):

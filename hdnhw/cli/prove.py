@@ -33,7 +33,7 @@ def add_prove_command(commands: Any) -> None:
         "-o", "--output", metavar="DIR", help="write certificate.json into the folder of this fabric's manifest"
     )
     parser.add_argument("--check", metavar="FILE", help="tell whether a certificate belongs to the text beside it")
-    help_text = f"after which a search is given up (default {SECONDS:g})"
+    help_text = f"CPU seconds after which a search is given up (default {SECONDS:g})"
     parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help=help_text)
     parser.add_argument("--endpoints", choices=list(ENDPOINTS), help="what stands at the terminals")
     add_machine_options(parser)

@@ -2,11 +2,12 @@
 
 import importlib.util
 import re
-import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hdnhw.flow.tools import ToolError
+from hdnhw.processes import Budget, SpentError
 
 __all__ = ["Verdict", "abc_path", "find_output", "prove_outputs"]
 
@@ -21,7 +22,7 @@ class Verdict:
     Attributes
     ----------
     proved : bool
-        That every output is 0 in every cycle.
+        That every output that was asked for is 0 in every cycle.
     output, cycle : int or None
         An output that can be 1, and the cycle in which it is, from 0; None if none was found.
     run : tuple of str
@@ -51,50 +52,66 @@ def abc_path() -> Path:
     return path
 
 
-def prove_outputs(circuit: Path, *, seconds: float) -> Verdict | None:
-    """Prove by property-directed reachability that all outputs of a circuit in AIGER are 0 in every cycle.
+def prove_outputs(circuit: Path, *, budget: Budget, outputs: Sequence[int] | None = None) -> Verdict | None:
+    """Prove by property-directed reachability that outputs of a circuit in AIGER are 0 in every cycle.
+
+    Parameters
+    ----------
+    circuit : Path
+    budget : Budget
+    outputs : sequence of int, optional
+        Which; all if not given.
 
     Returns
     -------
     Verdict or None
-        None if there is no answer within so many seconds.
+        None if there is no answer within the budget.
 
     Raises
     ------
     ToolError
         If ABC fails.
     """
-    return _run(f"read_aiger {circuit.name}; {_REDUCE}; pdr; print_status", circuit.parent, seconds)
+    return _run(circuit, "pdr", budget, outputs)
 
 
-def find_output(circuit: Path, *, cycles: int, seconds: float) -> Verdict | None:
+def find_output(circuit: Path, *, cycles: int, budget: Budget, outputs: Sequence[int] | None = None) -> Verdict | None:
     """Look for inputs by which an output is 1 within some cycles: as :func:`prove_outputs`, but nothing is proved."""
-    return _run(f"read_aiger {circuit.name}; {_REDUCE}; bmc3 -F {cycles}; print_status", circuit.parent, seconds)
+    return _run(circuit, f"bmc3 -F {cycles}", budget, outputs)
 
 
-def _run(script: str, folder: Path, seconds: float) -> Verdict | None:
-    witness = folder / "run.aiw"
+def _run(circuit: Path, search: str, budget: Budget, outputs: Sequence[int] | None) -> Verdict | None:
+    witness = circuit.with_name("run.aiw")
     witness.unlink(missing_ok=True)
+    if outputs is not None:
+        circuit = _with_outputs(circuit, outputs)
+    script = f"read_aiger {circuit.name}; {_REDUCE}; {search}; print_status; write_cex -a {witness.name}"
     try:
-        done = subprocess.run(
-            [str(abc_path()), "-c", f"{script}; write_cex -a {witness.name}"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        done = budget.run([abc_path(), "-c", script], cwd=circuit.parent)
+    except SpentError:
         return None
     said = done.stdout + done.stderr
     asserted = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", said)
     if asserted is not None:
         # First comes the state in which it begins, last a remark.
         _, *run = (line for line in witness.read_text().splitlines() if line and not line.startswith("#"))
-        return Verdict(False, int(asserted[1]), int(asserted[2]), tuple(run))
+        output = int(asserted[1])
+        return Verdict(False, output if outputs is None else outputs[output], int(asserted[2]), tuple(run))
     if "All outputs solved" in said:  # no search has a limit of its own: all were 0 before it began
         return Verdict(True)
     status = re.search(r"^Status = (-?\d)", said, re.MULTILINE)
     if status is None:
         raise ToolError(f"abc has failed: {said.strip().splitlines()[-1] if said.strip() else 'no output'}")
     return Verdict(True) if status[1] == "1" else None
+
+
+def _with_outputs(circuit: Path, outputs: Sequence[int]) -> Path:
+    """Write a circuit with some of its outputs: a head, a line for each latch and each output, and the gates."""
+    head, rest = circuit.read_bytes().split(b"\n", 1)
+    *sizes, latches, number, gates = head.split(b" ")
+    lines = rest.split(b"\n", int(latches) + int(number))
+    chosen = [lines[int(latches) + output] for output in outputs]
+    head = b" ".join([*sizes, latches, b"%d" % len(chosen), gates])
+    path = circuit.with_name("chosen.aig")
+    path.write_bytes(b"\n".join([head, *lines[: int(latches)], *chosen, lines[-1]]))
+    return path

@@ -5,11 +5,12 @@
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from hdnhw.processes import Budget
 
 __all__ = ["YosysError", "main", "run_yosys"]
 
@@ -18,19 +19,20 @@ class YosysError(Exception):
     """Yosys has refused a script; the message is its last line."""
 
 
-def run_yosys(script: str, *, cwd: Path | None = None) -> str:
+def run_yosys(script: str, *, cwd: Path | None = None, budget: Budget | None = None) -> str:
     """Run a script in a process of its own, as pyosys ends the process on an error; return what Yosys printed.
 
     Raises
     ------
     YosysError
         If Yosys fails.
+    SpentError
+        If it takes more than a budget has.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".ys") as file:
         file.write(script)
         file.flush()
-        command = [sys.executable, "-m", "hdnhw.flow.yosys", file.name]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+        done = (budget or Budget()).run([sys.executable, "-m", "hdnhw.flow.yosys", file.name], cwd=cwd)
     if done.returncode:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         raise YosysError(next((line for line in reversed(said) if "ERROR" in line), said[-1] if said else "no output"))

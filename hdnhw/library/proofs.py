@@ -33,7 +33,7 @@ def prove(
     check : path, optional
         In place of a network: tell whether a certificate belongs to the text beside it.
     seconds : float
-        After which a search is given up.
+        CPU seconds, of Yosys and ABC, after which a search is given up.
     endpoints : str or EndpointSpec, optional
         What stands at the terminals: ``axi-stream``, ``axi4``, ``collective``, ``relay`` or ``exchange``, or a spec.
     options

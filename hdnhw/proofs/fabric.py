@@ -31,7 +31,7 @@ def prove_fabric(
     ----------
     spec : FabricSpec
     seconds : float
-        After so many, a search is given up, and its property is undecided.
+        CPU seconds of Yosys and ABC after which a search is given up, and its property is undecided.
     output : Path, optional
         The folder into which the fabric has been emitted, for a certificate.
     say : callable

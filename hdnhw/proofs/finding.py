@@ -6,7 +6,7 @@ from typing import Any
 __all__ = ["ANSWERS", "SECONDS", "Finding"]
 
 SECONDS = 600.0
-"""After which a search is given up unless told otherwise."""
+"""CPU seconds after which a search is given up unless told otherwise."""
 
 ANSWERS = ("proved", "refuted", "undecided")
 

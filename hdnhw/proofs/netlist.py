@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from hdnhw.flow.tools import ToolError
 from hdnhw.flow.yosys import YosysError, run_yosys
+from hdnhw.processes import Budget
 
 __all__ = ["Cone", "ForeignInputError", "Net", "Netlist", "read_modules", "read_text", "text_of"]
 
@@ -30,16 +31,18 @@ class ForeignInputError(Exception):
     """A net that depends on something that it should not depend on; the message names it."""
 
 
-def read_text(script: str, *, cwd: Path) -> None:
+def read_text(script: str, *, cwd: Path, budget: Budget | None = None) -> None:
     """Run a script of Yosys.
 
     Raises
     ------
     ToolError
         If Yosys fails.
+    SpentError
+        If it takes more than a budget has.
     """
     try:
-        run_yosys(script, cwd=cwd)
+        run_yosys(script, cwd=cwd, budget=budget)
     except YosysError as error:
         raise ToolError(f"yosys has failed: {error}") from None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hdnhw.crc import check_width
 from hdnhw.flow.harness import ports_of
+from hdnhw.processes import Budget
 from hdnhw.proofs.netlist import read_text, text_of
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric
@@ -92,38 +93,40 @@ class Rig:
         self._seen: list[str] = []
         self._clock()
 
-    def text(self, *, moves: bool = False) -> str:
-        """Return the rig and the module in it; its outputs are 1 where a claim or, behind them, a hint does not hold.
+    def text(self) -> str:
+        """Return the rig and the module in it.
 
-        Parameters
-        ----------
-        moves : bool
-            Instead, its output is 1 once all has happened that the rig is meant to let happen.
+        Its outputs are 1 where a claim or, behind them, a hint does not hold; and the last one once all has happened
+        that the rig is meant to let happen.
         """
         holds = [*(claim for _, claim in self.claims), *self.hints]
-        wrong = ["!rst && " + " && ".join(self._seen)] if moves else [f"!rst && !({claim})" for claim in holds]
+        wrong = [f"!rst && !({claim})" for claim in holds]
         pins, junk = [*self._pins], [*self._inputs]
         for port in ports_of(self._text, self.module):
             if port.is_input and not any(pin.startswith(f".{port.name}(") for pin in pins):
                 pins.append(f".{port.name}(f_{port.name})")
                 junk.append((f"f_{port.name}", port.width))
         inputs = ", ".join(f"input [{width - 1}:0] {name}" for name, width in junk)
-        head = f"module {_TOP}(input clk, {inputs}, output [{len(wrong) - 1}:0] wrong);"
-        joined = [f"assign wrong[{place}] = {claim};" for place, claim in enumerate(wrong)]
+        head = f"module {_TOP}(input clk, {inputs}, output [{len(wrong)}:0] found);"
+        moves = f"wire moves = !rst && {' && '.join(self._seen)};"
+        joined = [f"wire [{len(wrong) - 1}:0] wrong;", moves, "assign found = {moves, wrong};"]
+        joined += [f"assign wrong[{place}] = {claim};" for place, claim in enumerate(wrong)]
         dut = f"{self.module} dut ({', '.join(pins)});"
         body = "\n".join(f"  {line}" for line in (*self._declared, *self._lines, dut, *joined))
         return f"{self._text}\n{head}\n{body}\nendmodule\n"
 
-    def circuit(self, folder: Path, *, moves: bool = False) -> Path:
+    def circuit(self, folder: Path, budget: Budget) -> Path:
         """Make a circuit of the rig in a folder, in AIGER.
 
         Raises
         ------
         ToolError
             If Yosys fails.
+        SpentError
+            If it takes more than a budget has.
         """
-        (folder / "rig.sv").write_text(self.text(moves=moves))
-        read_text(self.script() + _MAKE_GATES, cwd=folder)
+        (folder / "rig.sv").write_text(self.text())
+        read_text(self.script() + _MAKE_GATES, cwd=folder, budget=budget)
         return folder / "rig.aig"
 
     def script(self) -> str:

@@ -3,16 +3,20 @@
 import hashlib
 import json
 import shutil
+import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import getsource
 from pathlib import Path
 from typing import TypeVar
 
+from hdnhw.flow import abc, yosys
 from hdnhw.flow.abc import Verdict, find_output, prove_outputs
 from hdnhw.flow.kept import kept_result
 from hdnhw.flow.tools import tool_versions
+from hdnhw.processes import Budget, SpentError
+from hdnhw.proofs import rig as rig_module
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import read_text
 from hdnhw.proofs.rig import Rig, RigError
@@ -23,8 +27,8 @@ PROOF_ROOT = Path("build") / "prove"
 
 RigType = TypeVar("RigType", bound=Rig)
 
-REVISION = 2
-"""Of the search: answers of another one are looked for anew."""
+_SEARCH = (abc, yosys, rig_module, sys.modules[__name__])
+"""What looks for answers: those of another text of it are looked for anew."""
 
 _METHOD = "property-directed reachability"
 
@@ -84,7 +88,7 @@ def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT) -> Settled:
     ----------
     rig : Rig
     seconds : float
-        After so many a search is given up.
+        CPU seconds of Yosys and ABC after which a search is given up.
     root : Path
         What is undecided is not kept.
 
@@ -93,7 +97,7 @@ def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT) -> Settled:
     ToolError
         If Yosys or ABC fails.
     """
-    parts = [rig.text(), rig.text(moves=True), rig.script(), tool_versions(["yosys"]), REVISION]
+    parts = [rig.text(), rig.script(), tool_versions(["yosys"]), *map(getsource, _SEARCH)]
     folder = root / hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def make(work: Path) -> dict[str, str]:
@@ -106,43 +110,45 @@ def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT) -> Settled:
 
 
 def _settle(rig: Rig, seconds: float, trace: Path) -> tuple[str, str]:
-    deadline = time.monotonic() + seconds
+    budget = Budget(seconds)
     with tempfile.TemporaryDirectory() as folder:
-        verdict = _prove(rig, Path(folder), deadline)
+        try:
+            circuit = rig.circuit(Path(folder), budget)
+        except SpentError:
+            verdict = None
+        else:
+            verdict = _prove(rig, circuit, budget)
         if verdict is None:
-            return "undecided", f"no answer within {seconds:g} seconds"
+            return "undecided", f"no answer within {seconds:g} CPU seconds"
         if not verdict.proved:
             _write_trace(rig, Path(folder), verdict.run, trace)
             return "refuted", f"{rig.claims[verdict.output or 0][0]}, in cycle {verdict.cycle}"
-    with tempfile.TemporaryDirectory() as folder:
-        cycles = _FIRST_SLOTS * rig.slot
-        seen = find_output(rig.circuit(Path(folder), moves=True), cycles=cycles, seconds=seconds)
+        moves = [len(rig.claims) + len(rig.hints)]
+        seen = find_output(circuit, cycles=_FIRST_SLOTS * rig.slot, budget=Budget(seconds), outputs=moves)
     if seen is None or seen.proved:
         return "undecided", "the rig has not seen packets everywhere"
     return "proved", ""
 
 
-def _prove(rig: Rig, folder: Path, deadline: float) -> Verdict | None:
+def _prove(rig: Rig, circuit: Path, budget: Budget) -> Verdict | None:
     """Prove claims and hints together; a hint that does not hold is dropped, and the rest is tried again.
 
     As a claim may not hold for the same reason, a short run is looked for first in which one does not.
     """
-    verdict = prove_outputs(rig.circuit(folder), seconds=_left(deadline))
-    if verdict is None or verdict.output is None or verdict.output < len(rig.claims):
+    claims = range(len(rig.claims))
+    outputs = [*range(len(rig.claims) + len(rig.hints))]
+    verdict = prove_outputs(circuit, budget=budget, outputs=outputs)
+    if verdict is None or verdict.output is None or verdict.output in claims:
         return verdict
-    hints, rig.hints = rig.hints, []
-    wrong = find_output(rig.circuit(folder), cycles=_FEW_SLOTS * rig.slot, seconds=_left(deadline) / 2)
+    short = Budget(budget.left / 2)
+    wrong = find_output(circuit, cycles=_FEW_SLOTS * rig.slot, budget=short, outputs=claims)
     if wrong is not None and wrong.output is not None:
         return wrong
-    rig.hints = hints
-    while verdict is not None and verdict.output is not None and verdict.output >= len(rig.claims):
-        del rig.hints[verdict.output - len(rig.claims)]
-        verdict = prove_outputs(rig.circuit(folder), seconds=_left(deadline))
+    budget.spent += short.spent
+    while verdict is not None and verdict.output is not None and verdict.output not in claims:
+        outputs.remove(verdict.output)
+        verdict = prove_outputs(circuit, budget=budget, outputs=outputs)
     return verdict
-
-
-def _left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())
 
 
 def _write_trace(rig: Rig, folder: Path, run: Sequence[str], path: Path) -> None:

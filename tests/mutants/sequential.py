@@ -16,6 +16,7 @@ from threading import Lock
 
 from hdnhw.flow.abc import prove_outputs
 from hdnhw.flow.harness import ports_of
+from hdnhw.processes import Budget
 from hdnhw.proofs.netlist import Net, Netlist
 from tests.mutants.equivalence import Gates
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
@@ -216,7 +217,7 @@ def never_different(
     numbers : sequence of int
         Of these, which to look at.
     seconds : float
-        For each; one that is not proved in them counts as different.
+        Of CPU time, for each; one that is not proved in them counts as different.
     workers : int
         Proofs at a time.
     """
@@ -233,7 +234,7 @@ def never_different(
             path = Path(folder) / "pair.aig"
             with lock:
                 differs = pair.write(pair.switches[one.number], path)
-            verdict = prove_outputs(path, seconds=seconds) if differs else None
+            verdict = prove_outputs(path, budget=Budget(seconds)) if differs else None
         return not differs or (verdict is not None and verdict.proved)
 
     with ThreadPoolExecutor(workers) as pool:

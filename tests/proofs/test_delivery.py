@@ -498,7 +498,7 @@ def test_a_text_that_rigs_do_not_fit(tmp_path):
 def test_a_search_is_given_up(monkeypatch, tmp_path):
     monkeypatch.setattr(search, "prove_outputs", lambda *_, **__: None)
     found = {(one.answer, one.why) for one in prove_delivery(emitted(packet_length=4), seconds=SECONDS, root=tmp_path)}
-    assert found == {("undecided", "no answer within 100 seconds")}
+    assert found == {("undecided", "no answer within 100 CPU seconds")}
 
 
 def test_a_tool_that_fails_ends_in_a_line(monkeypatch, capsys):
