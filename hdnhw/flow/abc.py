@@ -93,8 +93,8 @@ def _run(circuit: Path, search: str, budget: Budget, outputs: Sequence[int] | No
     said = done.stdout + done.stderr
     asserted = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", said)
     if asserted is not None:
-        # First comes the state in which it begins, last a remark.
-        _, *run = (line for line in witness.read_text().splitlines() if line and not line.startswith("#"))
+        # First comes the state in which it begins, empty without registers; last a remark.
+        _, *run = (line for line in witness.read_text().splitlines() if not line.startswith("#"))
         output = int(asserted[1])
         return Verdict(False, output if outputs is None else outputs[output], int(asserted[2]), tuple(run))
     if "All outputs solved" in said:  # no search has a limit of its own: all were 0 before it began
