@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hdnhw.flit import FlitFormat
 from hdnhw.machine import Machine
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hdnhw.rtl.router import node_pins
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.sim.rig_check import RigVerdict, check_rig, onward_bits
 from hdnhw.sim.rig_harness import DESTINATIONS, Sizes, rig_text
 from hdnhw.sim.runner import Bench

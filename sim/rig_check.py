@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hdnhw.crc import check_of
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.sim.rig_harness import CLAIMS, Sizes
 
 __all__ = ["COUNTS", "RigVerdict", "check_rig", "onward_bits"]

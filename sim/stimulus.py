@@ -13,7 +13,7 @@ from hdnhw.machine import Machine
 from hdnhw.model.fabric import Ejections, FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.replay import exchange_on
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.sim.harness import CAPACITY
 from hdnhw.spec import SpecError

@@ -1,7 +1,14 @@
 """Kernels: compiled when they are called, and interpreted where that is quicker, with the same result."""
 
+import ast
+import os
 import sys
+from functools import cache
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import count
+from shutil import copytree, ignore_patterns
+from types import CodeType, FunctionType, ModuleType
 
 import numpy as np
 import pytest
@@ -10,7 +17,18 @@ from numba.core import caching
 
 from hdnhw import kernels
 from hdnhw.cli import main
-from hdnhw.kernels import FEW_STEPS, Compilation, Kernel, Stopwatch, compilation, compiling, interpreted, kernel
+from hdnhw.kernels import (
+    FEW_STEPS,
+    STARTED,
+    Compilation,
+    Kernel,
+    Stopwatch,
+    compilation,
+    compiling,
+    interpreted,
+    kernel,
+)
+from hdnhw.kernels.compiling import digest_of_sources
 from hdnhw.model import warmup
 from hdnhw.model.fabric import Course
 from hdnhw.model.kernel.fabric import simulate
@@ -91,15 +109,20 @@ def test_interpreted_kernels_return_the_same(monkeypatch, text):
         sys.modules["numba"] = numba
 
 
+def module_of(file):
+    """Return the module that a file is."""
+    spec = spec_from_file_location(file.stem, file)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
 def source(tmp_path):
     """Return a function in a file of its own; its code can be kept beside it."""
     file = tmp_path / "source.py"
     file.write_text("def twice(number):\n    return 2 * number\n")
-    spec = spec_from_file_location("source", file)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.twice
+    return module_of(file).twice
 
 
 @pytest.fixture
@@ -143,6 +166,158 @@ def test_without_a_folder_it_is_compiled_each_time(source, told, read_only, tmp_
         assert (compiling.folder_of(made), made(4)) == (None, 8)
     assert told == [False]
     assert not list(tmp_path.glob("__pycache__/*.nbi"))
+
+
+def times(factor):
+    """Return the text of a function."""
+    return f"def scaled(number):\n    return {factor} * number"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Keep code in an empty folder; there is one place for what is made from a text. Return what loads or compiles."""
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiling, "PLACES", 1)
+
+    def load(text):
+        compiling.compiled_text.cache_clear()
+        return compiling.compiled_text(text, "int64(int64)")
+
+    yield load
+    compiling.compiled_text.cache_clear()
+
+
+def test_what_is_made_from_a_text_is_kept_by_its_digest(place, tmp_path):
+    for factor, hits in ((3, 0), (3, 1), (4, 0), (4, 1), (3, 0)):
+        made = place(times(factor))
+        assert (made.ctypes(5), made.cache_hits) == (5 * factor, hits)
+        assert len(list(tmp_path.rglob("*.nb?"))) == 1
+    assert compiling.compiled_text(times(3), "int64(int64)") is made
+
+
+def test_where_nothing_can_be_written_a_text_is_compiled_each_time(place, read_only, tmp_path):
+    read_only()
+    assert [place(times(3)).cache_hits for _ in range(2)] == [0, 0]
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """Return a copy of hdnhw whose sources are looked at, and what changes a file there; its time of change is old."""
+    root = tmp_path / "hdnhw"
+    copytree(compiling.ROOT / "hdnhw", root, ignore=ignore_patterns("__pycache__", "boards", "sim"))
+    monkeypatch.setattr(compiling, "ROOT", tmp_path)
+    time = count(1)
+
+    def write(file, text):
+        file.write_text(text)
+        os.utime(file, ns=(next(time),) * 2)
+
+    return root, write
+
+
+def read_by(function, seen):
+    """Yield (module, name) of each constant that a kernel reads, itself or in what it calls."""
+    function = getattr(function, "_function", getattr(function, "_defn", getattr(function, "py_func", function)))
+    if function in seen or not function.__module__.startswith("hdnhw"):
+        return
+    seen.add(function)
+    codes = [function.__code__]
+    for code in codes:
+        codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    for name in {name for code in codes for name in code.co_names} & function.__globals__.keys():
+        value = function.__globals__[name]
+        if isinstance(value, FunctionType | Kernel) or hasattr(value, "py_func") or hasattr(value, "_defn"):
+            yield from read_by(value, seen)
+        elif not isinstance(value, type | ModuleType):
+            yield function.__module__, name
+
+
+@cache
+def imported_by(source):
+    """Return the modules of hdnhw from which a source imports, by the names."""
+    nodes = [node for node in ast.parse(source.read_text()).body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module for node in nodes if node.module.startswith("hdnhw") for alias in node.names}
+
+
+def home_of(module, name):
+    """Return the file that defines what has a name in a module."""
+    source = compiling.ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    return home_of(imported_by(source)[name], name) if name in imported_by(source) else source
+
+
+def test_a_change_of_any_constant_that_a_kernel_reads_changes_its_digest(tree):
+    root, write = tree
+    for name in warmup._modules():
+        import_module(name)
+    readers = {}
+    for function in {one._function for one in Kernel.every} | {one.py_func for one in compiling._own}:
+        source = root.parent.joinpath(*function.__module__.split(".")).with_suffix(".py")
+        for module, name in read_by(function, set()):
+            readers.setdefault((home_of(module, name), name), set()).add(source)
+    for file, name in (("rules/decision.py", "VC_SHIFT"), ("model/kernel/threads.py", "PATIENCE")):
+        assert root / "model/kernel/fabric.py" in readers[root / file, name]
+    for (file, name), sources in readers.items():
+        before, text = {source: digest_of_sources(source) for source in sources}, file.read_text()
+        write(file, f"{text}\n{name} = -1\n")
+        assert all(digest_of_sources(source) != digest for source, digest in before.items()), name
+        write(file, text)
+        assert before == {source: digest_of_sources(source) for source in sources}
+
+
+CHANGES = [
+    ("rules/decision.py", "VC_SHIFT = 8", "VC_SHIFT = 9", False),
+    ("rules/decision.py", "VC_SHIFT = 8", "\n# two lines more\nVC_SHIFT = 8", True),
+    ("rules/decision.py", '"""What ', '"""Whatever ', True),
+    ("rules/decision.py", '"""A decision ', '"""The decision ', True),
+    ("model/kernel/queue.py", "def push_packet(", "def pushed_packet(", False),
+    ("model/kernel/state.py", "class Parts(", "class Part(", False),
+    ("kernels/compiling.py", "nogil=True", "nogil=False", False),
+    ("topology/metrics.py", "import", "import math\nimport", True),
+]
+"""Of a source, what it says and what is put there, and whether the digest of the model's core stays as it is."""
+
+
+def test_what_the_digest_of_the_core_is_of(tree):
+    root, write = tree
+    core, wrong = root / "model/kernel/fabric.py", []
+    digest = digest_of_sources(core)
+    for name, before, after, same in CHANGES:
+        text = (root / name).read_text()
+        assert before in text
+        write(root / name, text.replace(before, after, 1))
+        if (digest_of_sources(core) == digest) != same:
+            wrong.append((name, after))
+        write(root / name, text)
+    assert wrong == []
+
+
+def test_of_a_file_that_has_changed_since_the_program_began_the_time_is_part_of_the_digest(tree):
+    root, _ = tree
+    core, state = root / "model/kernel/fabric.py", root / "model/kernel/state.py"
+    digest = digest_of_sources(core)
+    os.utime(state, ns=(0, STARTED))
+    assert digest_of_sources(core) == digest
+    os.utime(state, ns=(0, STARTED + 1))
+    assert digest_of_sources(core) != digest
+
+
+@pytest.mark.parametrize(
+    ("imports", "name"), [("hdnhw.other import SHIFT", "SHIFT"), ("hdnhw import other", "other.SHIFT")]
+)
+def test_a_kernel_does_what_the_constants_say_that_it_imports(imports, name, tmp_path, monkeypatch):
+    """A constant of another file changes while the code is kept: once the old code was run."""
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiling, "ROOT", tmp_path)
+    (tmp_path / "hdnhw").mkdir()
+    other, user = tmp_path / "hdnhw" / "other.py", tmp_path / "user.py"
+    user.write_text(f"from {imports}\ndef shifted(number):\n    return number << {name}\n")
+    for shift, hits in ((8, 0), (8, 1), (9, 0), (9, 1)):
+        other.write_text(f"SHIFT = {shift}\n")
+        os.utime(other, ns=(shift, shift))
+        monkeypatch.setitem(sys.modules, "hdnhw.other", module_of(other))
+        shifted = compiling.compiled(module_of(user).shifted, "int64(int64)")
+        assert (shifted(1), sum(shifted.stats.cache_hits.values())) == (1 << shift, hits)
 
 
 def test_of_what_is_never_kept_nothing_is_told(told):

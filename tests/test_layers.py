@@ -58,7 +58,7 @@ PLACES = {
     "matplotlib": ("hdnhw/report/",),
     "litex": ("hdnhw/litex.py",),
     "migen": ("hdnhw/litex.py",),
-    "numba": ("hdnhw/collectives/compiled.py", "hdnhw/kernels/", "hdnhw/model/kernel/", "hdnhw/rules/compiled.py"),
+    "numba": ("hdnhw/kernels/", "hdnhw/model/kernel/", "hdnhw/rules/compiled.py"),
     "pyarrow": ("hdnhw/library/", "hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),

@@ -1,14 +1,16 @@
 """Compile the conditions of a schedule to machine code: one function of the send and three packed addresses."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from typing import cast
 
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.rules.circuit import Term
 from hdnhw.rules.compiled import FORMATS, statements
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["SENDS", "compile_sends"]
+__all__ = ["SENDS", "compile_sends", "interpret_sends"]
+
+Sends = Callable[[int, int, int, int], int]
 
 SENDS = "FunctionType(int64(int64, int64, int64, int64))"
 """Numba type of what :func:`compile_sends` returns."""
@@ -22,15 +24,25 @@ _FORMATS = FORMATS | {
 """Without branches: conditions of many gates compile three times as fast, and run no slower."""
 
 
-@lru_cache(maxsize=4)
-def compile_sends(schedule: Schedule) -> Callable[[int, int, int, int], int]:
-    """Return a compiled ``sends(number, own, src, dst)``: whether a node sends a message, all addresses packed.
+def compile_sends(schedule: Schedule) -> Sends:
+    """Return :func:`interpret_sends` as a Numba C function: kernels that call it are compiled once for all."""
+    from hdnhw.kernels.compiling import compiled_text
 
-    The sends of all steps are numbered one after the other. It is a Numba C function: kernels that call it are compiled
-    once for every schedule.
+    return cast(Sends, compiled_text(_text(schedule), "int64(int64, int64, int64, int64)"))
+
+
+def interpret_sends(schedule: Schedule) -> Sends:
+    """Return a function ``sends(number, own, src, dst)``: whether a node sends a message, all addresses packed.
+
+    The sends of all steps are numbered one after the other.
     """
-    from numba import cfunc
+    namespace: dict[str, Sends] = {}
+    exec(_text(schedule), namespace)
+    return namespace["sends"]
 
+
+def _text(schedule: Schedule) -> str:
+    """Return the source of the function that :func:`interpret_sends` returns."""
     layout = AddressLayout(schedule.network)
     conditions: dict[int, list[int]] = {}
     for number, send in enumerate(send for step in schedule.steps for send in step.sends):
@@ -42,6 +54,4 @@ def compile_sends(schedule: Schedule) -> Callable[[int, int, int, int], int]:
         lines += [f"        {line}" for line in statements(schedule.circuit, [term], layout, _FORMATS)]
         lines.append(f"        return g{index}")
     lines.append("    return 0")
-    namespace: dict[str, Callable[[int, int, int, int], int]] = {}
-    exec("\n".join(lines), namespace)
-    return cfunc("int64(int64, int64, int64, int64)")(namespace["sends"])
+    return "\n".join(lines)

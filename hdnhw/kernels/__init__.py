@@ -13,6 +13,9 @@ from typing import Any, ClassVar
 
 __all__ = ["Compilation", "Kernel", "Stopwatch", "compilation", "interpreted", "kernel"]
 
+STARTED = time.time_ns()
+"""When the program began, as far as kernels can tell."""
+
 FEW_STEPS = 1 << 14
 """Steps of a kernel that Python takes in less time than importing Numba needs."""
 

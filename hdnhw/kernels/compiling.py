@@ -1,18 +1,30 @@
 """Compiling with Numba, and keeping the machine code wherever there is a place for it, or without any."""
 
+import inspect
+import pickle
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache, lru_cache
+from hashlib import sha256
 from pathlib import Path
+from types import CodeType
 from typing import Any
 from weakref import WeakSet
 
 from numba import njit
-from numba.core import caching, event
+from numba.core import caching, ccallback, event, sigutils
 
-from hdnhw.kernels import compilation
+from hdnhw.kernels import STARTED, compilation
 
-__all__ = ["compiled", "folder_of", "is_there"]
+__all__ = ["compiled", "compiled_text", "digest_of_sources", "folder_of", "is_there"]
+
+ROOT = Path(__file__).parents[2]
+"""The folder of the package."""
+
+PLACES = 1024
+"""Functions of one name that are made from a text and kept, at most."""
 
 
 _own: WeakSet[Any] = WeakSet()
@@ -24,17 +36,80 @@ def compiled(function: Callable[..., Any], *signatures: str, **options: Any) -> 
 
     Other threads go on while it runs. The code is kept in the folder that ``NUMBA_CACHE_DIR`` names, beside the source,
     or in the user's folder for such things, whichever can be written first; from beside the source it is read where
-    nothing can be written.
+    nothing can be written. It is made anew when a source that it was made from has changed.
     """
     dispatcher = njit(nogil=True, **options)(function)
     _own.add(dispatcher)
-    with suppress(RuntimeError):  # there is no folder
-        dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]
+    _keep(dispatcher, function)
     for signature in signatures:
         dispatcher.compile(signature)
     if signatures:
         dispatcher.disable_compile()
     return dispatcher
+
+
+@lru_cache(maxsize=64)
+def compiled_text(text: str, signature: str) -> Any:
+    """Compile the one function that a text defines, which reads nothing else, to a C function.
+
+    The code is kept as that of kernels is, by the digest of the text.
+    """
+    digest = sha256(text.encode()).hexdigest()
+    namespace: dict[str, Any] = {}
+    exec(compile(text, __file__, "exec"), namespace)
+    _, function = namespace.popitem()
+    function.__module__ = __name__
+    function.__qualname__ = f"{function.__name__}_{digest}"  # names its symbol
+    function.__name__ += f"_{int(digest, 16) % PLACES}"
+    made = ccallback.CFunc(function, sigutils.normalize_signature(signature), {}, {})
+    _keep(made, function, digest)
+    made.compile()
+    return made
+
+
+def digest_of_sources(file: Path) -> str:
+    """Return a digest of a source and of all those of hdnhw that it imports, and that they import, and so on.
+
+    Comments, docstrings, assertions and what stands on which line are no part of it. What a program has imported may be
+    older than a file that has changed since it began: then the time of the change is a part.
+    """
+    digests, files = dict[Path, str](), [file]
+    while files:
+        if (source := files.pop()) not in digests:
+            changed = source.stat().st_mtime_ns
+            digest, imports = _read(source, changed)
+            digests[source] = digest + (f" {changed}" if changed > STARTED else "")
+            files += imports
+    return sha256(" ".join(digests[source] for source in sorted(digests)).encode()).hexdigest()
+
+
+@cache
+def _read(source: Path, _changed: int) -> tuple[str, list[Path]]:
+    """Return the digest of a source, and the files of hdnhw that it imports by their full names."""
+    code = compile(source.read_bytes(), "", "exec", dont_inherit=True, optimize=2)
+    names = set(_names(code))
+    paths = {Path(*name.split(".")) for name in names if name.split(".")[0] == "hdnhw"}
+    paths |= {path / name for path in paths if (ROOT / path).is_dir() for name in names}
+    files = [ROOT / file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py")]
+    return sha256(_text(code).encode()).hexdigest(), [file for file in files if file.is_file()]
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names in a source, among them those of the modules that it imports."""
+    yield from code.co_names
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _names(value)
+
+
+def _text(value: Any) -> str:
+    """Return all that there is in a constant, or in code, but for its lines."""
+    if isinstance(value, CodeType):
+        names = value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
+        return (
+            f"{names} {value.co_flags} {value.co_code!r} {value.co_exceptiontable!r} {[*map(_text, value.co_consts)]}"
+        )
+    return repr(sorted(value, key=repr) if isinstance(value, frozenset) else value)
 
 
 def folder_of(dispatcher: Any) -> Path | None:
@@ -51,14 +126,24 @@ def is_there(dispatcher: Any) -> bool:
     return any(list(made) == own for _, *made in cache._cache_file._load_index())
 
 
+def _keep(made: Any, function: Callable[..., Any], digest: str | None = None) -> None:
+    """Let what Numba makes of a function be kept by a digest, that of its sources if there is no other."""
+    with suppress(OSError, RuntimeError):  # there is no source, or no folder
+        made._cache = _Cache(function, digest or digest_of_sources(Path(inspect.getfile(function))))
+
+
+def _file_of(function: Callable[..., Any], file: str) -> str:
+    """Return how the names of the files begin that are kept of a function."""
+    return f"{Path(file).stem}.{function.__name__}.{sys.implementation.cache_tag}"
+
+
 class _BesideSource(caching.InTreeCacheLocator):
     """The folder beside the source, though it cannot be written, if it has the code: an image's, or another user's."""
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> "_BesideSource | None":
         made: Any = cls(function, file)
-        index = f"{Path(file).stem}.{function.__qualname__}-{made.get_disambiguator()}.*.nbi"
-        return made if any(Path(made.get_cache_path()).glob(index)) else None
+        return made if any(Path(made.get_cache_path()).glob(f"{_file_of(function, file)}.*")) else None
 
 
 class _Implementation(caching.CompileResultCacheImpl):
@@ -70,10 +155,39 @@ class _Implementation(caching.CompileResultCacheImpl):
     ]
 
 
+class _Files(caching.IndexDataCacheFile):
+    """Machine code in a file for each signature and kind of processor, which begins with the digest of what it is.
+
+    Numba has an index beside such files. When two processes write both at once, one's code can come to stand where the
+    index has the other's.
+    """
+
+    def load(self, key: Any) -> Any:
+        digest, path = self._place(key)
+        content = path.read_bytes()
+        return pickle.loads(content[len(digest) :]) if content.startswith(digest) else None
+
+    def save(self, key: Any, data: Any) -> None:
+        digest, path = self._place(key)
+        with self._open_for_write(path) as file:
+            file.write(digest + self._dump(data))  # type: ignore[no-untyped-call]
+
+    def _place(self, key: Any) -> tuple[bytes, Path]:
+        """Return the digest of all of a key, and the file of its signature and kind of processor."""
+        what, where = (sha256(repr(part).encode()) for part in ((self._version, self._source_stamp, key), key[:2]))
+        name = self._data_name_pattern.format(number=int(where.hexdigest()[:8], 16))
+        return what.digest(), Path(self._cache_path, name)
+
+
 class _Cache(caching.FunctionCache):
-    """Numba's, but what cannot be written is not kept, and no error."""
+    """Numba's, but with files of our own, and what cannot be written is not kept, and no error."""
 
     _impl_class = _Implementation
+
+    def __init__(self, function: Callable[..., Any], digest: str) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        name = _file_of(function, inspect.getfile(function))
+        self._cache_file = _Files(self.cache_path, name, digest)  # type: ignore[no-untyped-call]
 
     @contextmanager
     def _guard_against_spurious_io_errors(self) -> Iterator[None]:
@@ -84,7 +198,7 @@ class _Cache(caching.FunctionCache):
 class _Watch(event.Listener):
     """Tells of the first compilation, and adds up the time of all; functions are compiled inside of others.
 
-    What is made for one network or schedule, and never kept, takes little and is not told of.
+    What is made for one network or schedule takes little and is not told of.
     """
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hdnhw.model.fabric import Course, FabricModel, Heads
 from hdnhw.model.hang import HangError
 from hdnhw.model.kernel.state import CREATED, DESTINATION, HOPS, TAG
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import ADAPTIVE
 
 __all__ = ["PATIENCE", "Watchdog"]

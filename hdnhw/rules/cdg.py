@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.kernels import interpreted, kernel
-from hdnhw.rules.compiled import ROUTE, VC_SHIFT, compile_rule, interpret_rule
+from hdnhw.rules.compiled import compile_rule, interpret_rule
+from hdnhw.rules.decision import ROUTE, VC_SHIFT
 from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.table import TableRule

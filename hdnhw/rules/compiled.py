@@ -5,14 +5,12 @@ from functools import lru_cache
 from typing import Any, cast
 
 from hdnhw.rules.circuit import Circuit, Term
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import HopRule
-from hdnhw.rules.table import VC_SHIFT, TableRule
+from hdnhw.rules.table import TableRule
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["FORMATS", "ROUTE", "VC_SHIFT", "compile_rule", "interpret_rule", "statements"]
-
-ROUTE = "FunctionType(int64(int64, int64))"
-"""Numba type of a compiled rule, so that kernels are compiled once for every network."""
+__all__ = ["FORMATS", "compile_rule", "interpret_rule", "statements"]
 
 FORMATS = {
     "and": "{} & {}",
@@ -50,18 +48,19 @@ def statements(
     return lines
 
 
-@lru_cache(maxsize=16)
 def compile_rule(rule: HopRule | TableRule) -> Callable[[int, int], int]:
     """Return :func:`interpret_rule` as a Numba C function: kernels that call it are compiled once for every network."""
-    from numba import cfunc
+    if isinstance(rule, TableRule):
+        return _table_in_memory(rule)
+    from hdnhw.kernels.compiling import compiled_text
 
-    plain = _table_in_memory(rule) if isinstance(rule, TableRule) else interpret_rule(rule)
-    return cast(Callable[[int, int], int], cfunc("int64(int64, int64)")(plain))
+    return cast(Callable[[int, int], int], compiled_text(_text(rule), "int64(int64, int64)"))
 
 
+@lru_cache(maxsize=16)
 def _table_in_memory(rule: TableRule) -> Callable[[int, int], int]:
-    """Return the function that reads the table of a rule where it lies, which is as long there as the rule is."""
-    from numba import carray, types  # type: ignore[attr-defined]
+    """Return a function that reads the table of a rule where it lies, which is as long there as the rule is."""
+    from numba import carray, cfunc, types  # type: ignore[attr-defined]
     from numba.extending import intrinsic, overload
 
     def typed_pointer(_context: Any, _address: Any) -> Any:
@@ -89,7 +88,7 @@ def _table_in_memory(rule: TableRule) -> Callable[[int, int], int]:
         place = dst * row + cur
         return entry(place) if place < size else arrived
 
-    return route
+    return cast(Callable[[int, int], int], cfunc("int64(int64, int64)")(route))
 
 
 def interpret_rule(rule: HopRule | TableRule) -> Callable[[int, int], int]:
@@ -100,6 +99,13 @@ def interpret_rule(rule: HopRule | TableRule) -> Callable[[int, int], int]:
     if isinstance(rule, TableRule):
         table = rule.table
         return lambda cur, dst: int(table[dst, cur]) if dst < len(table) else len(rule.network.ports)
+    namespace: dict[str, Callable[[int, int], int]] = {}
+    exec(_text(rule), namespace)
+    return namespace["route"]
+
+
+def _text(rule: HopRule) -> str:
+    """Return the source of the function that :func:`interpret_rule` returns."""
     outputs = [*rule.take, *rule.vc, rule.arrived]
     body = statements(rule.circuit, outputs, AddressLayout(rule.network))
     parts = [f"(g{term.index} * {port})" for port, term in enumerate(rule.take)]
@@ -109,6 +115,4 @@ def interpret_rule(rule: HopRule | TableRule) -> Callable[[int, int], int]:
         *(f"    {line}" for line in body),
         f"    return {len(rule.take)} if g{rule.arrived.index} else {' | '.join(parts)}",
     ]
-    namespace: dict[str, Callable[[int, int], int]] = {}
-    exec("\n".join(lines), namespace)
-    return namespace["route"]
+    return "\n".join(lines)

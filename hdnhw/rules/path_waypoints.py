@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
 
 __all__ = ["waypoints_along"]

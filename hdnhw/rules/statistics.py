@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hdnhw.kernels import kernel
-from hdnhw.rules.compiled import ROUTE, VC_SHIFT
+from hdnhw.rules.decision import ROUTE, VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.metrics import neighbor_table
 

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.kernels import interpreted
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import check_router
 from hdnhw.rules.trees import distance_sums, short_trees, shortest_classes, up_down_trees
 from hdnhw.spec import SpecError
@@ -33,12 +34,9 @@ from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
-__all__ = ["MOST_ROUTES", "TABLE_MODES", "VC_SHIFT", "TableRule", "table_rule"]
+__all__ = ["MOST_ROUTES", "TABLE_MODES", "TableRule", "table_rule"]
 
 TABLE_MODES = ("layers", "updown", "hops")
-
-VC_SHIFT = 8
-"""A route is ``port | vc << VC_SHIFT``; the port number of an arrival is the number of ports."""
 
 MOST_ROUTES = 1 << 26
 """Pairs of addresses of a node and a destination in a table: what networks of 8192 nodes have."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.kernels import kernel
-from hdnhw.rules.compiled import ROUTE, VC_SHIFT
+from hdnhw.rules.decision import ROUTE, VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.topology.faults import Faults

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hdnhw.kernels import interpreted, kernel
 from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
-from hdnhw.rules.compiled import ROUTE, VC_SHIFT
+from hdnhw.rules.decision import ROUTE, VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.topology.levels import LeveledNetwork

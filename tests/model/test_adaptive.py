@@ -17,7 +17,8 @@ from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.replay import replay
 from hdnhw.model.watchdog import Watchdog
-from hdnhw.rules.compiled import VC_SHIFT, interpret_rule
+from hdnhw.rules.compiled import interpret_rule
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals

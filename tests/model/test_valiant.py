@@ -15,7 +15,7 @@ from hdnhw.model.kernel.state import DESTINATION, HOPS, NODE, TAG, TAIL_CYCLE, A
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.watchdog import Watchdog
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals

@@ -9,7 +9,7 @@ import pytest
 from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.netlist import ForeignInputError, Netlist
 from hdnhw.proofs.routes import HopTable, prove_arrival, rule_table
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import plan
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric

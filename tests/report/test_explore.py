@@ -18,7 +18,7 @@ from hdnhw.model.fabric import Course, model_of
 from hdnhw.model.kernel.state import Arrivals
 from hdnhw.model.load import LoadSpec
 from hdnhw.report.explorer import page as explorer
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import hop_rule
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.topology import metrics
 
 OPERATIONS = {

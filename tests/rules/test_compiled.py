@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from hdnhw.rules.compiled import VC_SHIFT, compile_rule
+from hdnhw.rules.compiled import compile_rule
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import hop_rule
 from hdnhw.spec import parse
 from hdnhw.topology.address import AddressLayout

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 import hdnhw
 from hdnhw.machine import make_machine
 from hdnhw.model.fabric import FabricModel
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.of_network import rule_of
 from hdnhw.rules.plan import plan, prove
-from hdnhw.rules.table import TABLE_MODES, VC_SHIFT, table_rule
+from hdnhw.rules.table import TABLE_MODES, table_rule
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.network import build
 from hdnhw.traffic.packets import Traffic

@@ -2,17 +2,12 @@
 
 import operator
 from collections.abc import Callable
-from hashlib import sha256
 from importlib import import_module
-from pathlib import Path
-from types import CellType, FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from hdnhw import timing
 from hdnhw.kernels import Kernel
-from hdnhw.rules import compiled as rules
 
 __all__ = [
     "at",
@@ -71,29 +66,14 @@ def _part(function: Function, **options: Any) -> Function:
 
 
 def kept(function: Callable[..., Any]) -> Kernel:
-    """Compile a function when it is called, and keep the machine code for later runs of the program.
+    """Compile a function when it is called, and keep the machine code for later runs of the program."""
 
-    Numba makes code anew when the file of a function has changed. Here it does so when any source of the kernels has:
-    what a function closes over is part of the key, and each closes over a digest of them all.
-    """
-    plain = cast(FunctionType, function)
-
-    def compiled() -> Any:
+    def made() -> Any:
         from hdnhw.kernels.compiling import compiled
 
-        code = plain.__code__.replace(co_freevars=("sources",))
-        keyed = FunctionType(code, plain.__globals__, plain.__name__, plain.__defaults__, (CellType(_sources()),))
-        keyed.__doc__, keyed.__module__, keyed.__qualname__ = plain.__doc__, plain.__module__, plain.__qualname__
-        return compiled(keyed)
+        return compiled(function)
 
-    return Kernel(plain, compiled)
-
-
-def _sources() -> str:
-    """Return a digest of all that the code of a kernel is made from."""
-    outside = (Path(str(module.__file__)) for module in (timing, rules))
-    texts = [path.read_bytes() for path in (*sorted(Path(__file__).parent.glob("*.py")), *outside)]
-    return sha256(b"".join(sha256(text).digest() for text in texts)).hexdigest()
+    return Kernel(function, made)
 
 
 def viewed(state: Any) -> Any:

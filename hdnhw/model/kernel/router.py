@@ -21,7 +21,7 @@ from hdnhw.model.kernel.state import (
     Words,
 )
 from hdnhw.model.kernel.ways import PORT_MASK, Route, adapt, choose_at, decide
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 
 __all__ = ["AHEAD", "allocate", "deliver", "enter", "return_credits", "return_ejected"]
 

@@ -22,7 +22,7 @@ from hdnhw.model.kernel.state import (
     State,
     Valiant,
 )
-from hdnhw.rules.compiled import VC_SHIFT
+from hdnhw.rules.decision import VC_SHIFT
 
 __all__ = ["PORT_MASK", "WORD", "Route", "adapt", "choose", "choose_at", "decide"]
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.rules.circuit import Circuit, Term
-from hdnhw.rules.compiled import VC_SHIFT, statements
+from hdnhw.rules.compiled import statements
+from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import HopRule
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
