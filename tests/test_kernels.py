@@ -3,6 +3,7 @@
 import ast
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -23,6 +24,7 @@ from hdnhw.kernels import (
     Compilation,
     Kernel,
     Stopwatch,
+    _interpreting,
     compilation,
     compiling,
     interpreted,
@@ -76,17 +78,22 @@ def without_numba(monkeypatch):
 @pytest.mark.parametrize(("steps", "plain"), [(FEW_STEPS, True), (FEW_STEPS + 1, False)])
 def test_few_steps_are_interpreted(steps, plain):
     with interpreted(steps) as said:
-        assert said == Kernel._interpreting == plain
+        assert said == _interpreting.get() == plain
         with interpreted(FEW_STEPS + 1):
-            assert not Kernel._interpreting
-        assert Kernel._interpreting == plain
-    assert not Kernel._interpreting
+            assert not _interpreting.get()
+        assert _interpreting.get() == plain
+        with ThreadPoolExecutor(1) as other:
+            assert not other.submit(_interpreting.get).result()
+    assert not _interpreting.get()
 
 
-def test_once_numba_is_there_nothing_is_interpreted():
+@pytest.mark.parametrize(
+    ("steps", "own", "plain"), [(1, False, False), (FEW_STEPS, True, True), (FEW_STEPS + 1, True, False)]
+)
+def test_once_numba_is_there_only_what_would_be_compiled_for_it_alone_is_interpreted(steps, own, plain):
     assert "numba" in sys.modules
-    with interpreted(1) as plain:
-        assert not plain
+    with interpreted(steps, own=own) as said:
+        assert said == plain
 
 
 def results(text):
@@ -100,7 +107,9 @@ def results(text):
 
 @pytest.mark.parametrize("text", ["cube(3)", "hdn(cube(1), [[]])", "torus(3, 3)", "petersen()"])
 def test_interpreted_kernels_return_the_same(monkeypatch, text):
-    compiled = results(text)
+    with monkeypatch.context() as compiling_all:
+        compiling_all.setattr("hdnhw.kernels.FEW_STEPS", -1)
+        compiled = results(text)
     numba = sys.modules.pop("numba")
     try:
         monkeypatch.setattr(Kernel, "compiled", property(lambda _: pytest.fail("a kernel was compiled")))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collectives.compiled import SENDS, compile_sends
+from hdnhw.collectives.compiled import SENDS, compile_sends, interpret_sends
 from hdnhw.collectives.schedule import Schedule
-from hdnhw.kernels import kernel
+from hdnhw.kernels import interpreted, kernel
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
@@ -249,17 +249,19 @@ def execute(
     address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
     table, counts, repeats = neighbor_table(network), np.zeros((len(ports), nodes), np.int64), 0
     moved = np.zeros((nodes - 1, 3), np.int64)
-    sends, move = compile_sends(schedule), _mover(schedule, moved, words, targets)
+    move = _mover(schedule, moved, words, targets)
     if sources is None:
         sources = sources_of(schedule)
-    for done, source in enumerate(sources, start=1):
-        fault, step, node, again = move(sends, address, table, numbers, source, counts, ports)
-        if fault:
-            raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
-        repeats += again
-        if schedule.combines:
-            observe(source, moved)
-        progress("sources", done / len(sources))
+    with interpreted(len(sources) * nodes * len(ports), own=True) as plain:
+        sends = interpret_sends(schedule) if plain else compile_sends(schedule)
+        for done, source in enumerate(sources, start=1):
+            fault, step, node, again = move(sends, address, table, numbers, source, counts, ports)
+            if fault:
+                raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
+            repeats += again
+            if schedule.combines:
+                observe(source, moved)
+            progress("sources", done / len(sources))
     if schedule.merges:
         counts = np.minimum(counts, 1)
     sent = np.zeros((len(schedule.steps), nodes, len(network.ports)), np.int64)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from types import FunctionType
 from typing import Any, ClassVar
@@ -55,6 +56,9 @@ class Compilation:
 compilation = Compilation()
 """The one of this process."""
 
+_interpreting = ContextVar("_interpreting", default=False)
+"""Whether kernels run as Python, in this thread."""
+
 
 class Stopwatch:
     """Time since it was made, without that of compiling: the first run of a program is no slower than the next."""
@@ -81,7 +85,6 @@ class Kernel:
         Returns what it is for Numba.
     """
 
-    _interpreting = False
     every: ClassVar[list["Kernel"]] = []
     """All that :func:`kernel` has made."""
 
@@ -123,7 +126,7 @@ class Kernel:
         return cpu_target.typing_context.resolve_value_type(self.compiled)
 
     def __call__(self, *arguments: Any) -> Any:
-        return (self.plain if Kernel._interpreting else self.compiled)(*arguments)
+        return (self.plain if _interpreting.get() else self.compiled)(*arguments)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -156,10 +159,14 @@ def kernel(*signatures: str, **options: Any) -> Callable[[Callable[..., Any]], K
 
 
 @contextmanager
-def interpreted(steps: int) -> Iterator[bool]:
-    """Let kernels run as Python inside, and say so, if they take few steps and nothing has imported Numba yet."""
-    before, Kernel._interpreting = Kernel._interpreting, steps <= FEW_STEPS and "numba" not in sys.modules
+def interpreted(steps: int, *, own: bool = False) -> Iterator[bool]:
+    """Let kernels run as Python inside, and say so, if they take few steps and nothing has imported Numba yet.
+
+    If they call a function of their `own`, which would be compiled for this alone, they do so though Numba is there.
+    """
+    plain = steps <= FEW_STEPS and (own or "numba" not in sys.modules)
+    before = _interpreting.set(plain)
     try:
-        yield Kernel._interpreting
+        yield plain
     finally:
-        Kernel._interpreting = before
+        _interpreting.reset(before)

@@ -91,7 +91,7 @@ class Watchdog:
 
     def _hop(self, node: int, address: int) -> tuple[int, int]:
         """Return port and virtual channel by which a packet leaves a node, as the model has them."""
-        decision = self._model.plan.route(int(self._model.fabric.address[node]), address)
+        decision = self._model.plan.plain_route(int(self._model.fabric.address[node]), address)
         return decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
 
     def _check_heads(self, stuck: bool) -> None:

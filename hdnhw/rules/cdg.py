@@ -188,7 +188,7 @@ def build_dependency_graph(rule: HopRule | TableRule) -> DependencyGraph:
     turns = np.zeros((nodes, channels + 1, channels + 1), np.uint8)
     address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
     opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
-    with interpreted(nodes * nodes) as plain:
+    with interpreted(nodes * nodes, own=True) as plain:
         route = interpret_rule(rule) if plain else compile_rule(rule)
         bad = _follow(route, address, neighbors, opposite, network.num_terminals, num_vcs, used, depends, turns)
     if bad >= 0:

@@ -60,7 +60,7 @@ def _farthest(plan: RoutingPlan, path: Sequence[int]) -> list[int]:
     farthest = list(range(len(path)))
     for end in range(1, len(path)):
         for place in reversed(range(end)):
-            port = plan.route(address[place], address[end]) & ((1 << VC_SHIFT) - 1)
+            port = plan.plain_route(address[place], address[end]) & ((1 << VC_SHIFT) - 1)
             if port == arrived or network.move(digits[place], port) != digits[place + 1]:
                 break
             farthest[place] = end

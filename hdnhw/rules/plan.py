@@ -171,7 +171,7 @@ class RoutingPlan:
 
     @cached_property
     def route(self) -> Callable[[int, int], int]:
-        """The compiled rule, see :func:`hdnhw.rules.compiled.compile_rule`."""
+        """The rule for kernels, see :func:`hdnhw.rules.compiled.compile_rule`."""
         return compile_rule(self.rule)
 
     @cached_property

@@ -1,13 +1,23 @@
-"""The executor: what it refuses."""
+"""The executor: what it refuses, and that it counts the same compiled and interpreted."""
 
 import pytest
 
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import ScheduleError, execute
+from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.schedule import Builder, Send, Step
 from hdnhw.collectives.spread import broadcast_schedule
+from hdnhw.kernels import FEW_STEPS
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["compiled", "interpreted"])
+def is_compiled(request, monkeypatch):
+    """Compile, however few steps there are, or do not."""
+    if request.param:
+        monkeypatch.setattr("hdnhw.kernels.FEW_STEPS", -1)
+    return request.param
 
 
 def schedule_of(text, steps, *, copies=False, root=None):
@@ -83,6 +93,16 @@ def test_a_port_twice_in_a_step():
 def test_too_many_nodes():
     with pytest.raises(SpecError, match=r"^a collective operation is among 2 to 32768 nodes; cube\(16\) has 65536$"):
         execute(broadcast_schedule(build(parse("cube(16)"))))
+
+
+@pytest.mark.parametrize("operation", ["reducescatter", "exchange", "gather", "broadcast"])
+def test_compiled_and_interpreted_it_counts_the_same(operation, is_compiled, monkeypatch):
+    schedule = operation_schedule(build(parse("hdn(cube(2), [[0, 1]])")), operation)
+    there = execute(schedule)
+    monkeypatch.setattr("hdnhw.kernels.FEW_STEPS", FEW_STEPS if is_compiled else -1)
+    other = execute(schedule)
+    assert (there.sent == other.sent).all()
+    assert (there.messages, there.repeats) == (other.messages, other.repeats)
 
 
 def test_what_is_counted():

@@ -17,7 +17,6 @@ from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.replay import replay
 from hdnhw.model.watchdog import Watchdog
-from hdnhw.rules.compiled import interpret_rule
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.topology.metrics import neighbor_table
@@ -48,7 +47,7 @@ class Ways:
     """The rule of a model, interpreted and followed hop by hop."""
 
     def __init__(self, model):
-        self.model, self.route = model, interpret_rule(model.plan.rule)
+        self.model, self.route = model, model.plan.plain_route
         self.address, self.neighbors = model.fabric.address.tolist(), neighbor_table(model.plan.network)
 
     def hop(self, node, dst):

@@ -41,7 +41,7 @@ def way(model, node, legs):
     address, neighbors, ways = model.fabric.address, neighbor_table(model.plan.network), []
     for end, target, first in legs:
         while address[node] != end:
-            decision = model.plan.route(int(address[node]), int(target))
+            decision = model.plan.plain_route(int(address[node]), int(target))
             port, vc = decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
             ways.append((node, port, vc + first))
             node = int(neighbors[node, port])
