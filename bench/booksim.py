@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from os import X_OK, access
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from resource import RUSAGE_SELF, getrusage
 from statistics import median
-from subprocess import TimeoutExpired, run
 from typing import Any
 
 from hdnhw.machine import make_machine
@@ -25,6 +24,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.statistics import summarise
+from hdnhw.processes import Budget, SpentError
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.timing import buffers_per_vc
 from hdnhw.topology.metrics import neighbor_table
@@ -34,7 +34,7 @@ REPETITIONS = 3
 LONGER = 10
 """Cycles of the model for one of BookSim2: both then run for seconds."""
 SECONDS = 120
-"""Most that a run of BookSim2 may take; one that hangs in a deadlock goes on for ever."""
+"""Most CPU time that a run of BookSim2 may take; one that hangs in a deadlock goes on for ever."""
 
 DIMENSION_ORDER = {
     "mesh(8, 8)": {"topology": "mesh", "k": 8, "n": 2},
@@ -153,15 +153,14 @@ def call_booksim(binary: Path, settings: dict[str, Any], folder: Path) -> tuple[
     """Run BookSim2; return its user CPU and what it printed."""
     file = folder / "config"
     file.write_text("".join(f"{name} = {value};\n" for name, value in settings.items()))
-    before = getrusage(RUSAGE_CHILDREN).ru_utime
+    budget = Budget(SECONDS)
     try:
-        done = run([binary, file], capture_output=True, text=True, timeout=SECONDS)
-    except TimeoutExpired:
+        done = budget.run([binary, file])
+    except SpentError:
         raise BenchError(f"BookSim2 takes more than {SECONDS} s, it may hang in a deadlock: {settings}") from None
-    seconds = getrusage(RUSAGE_CHILDREN).ru_utime - before
     if "Time taken is" not in done.stdout:
         raise BenchError(f"BookSim2 fails with {settings}: {(done.stderr or done.stdout)[-200:]!r}")
-    return seconds, done.stdout
+    return budget.spent, done.stdout
 
 
 def run_booksim(binary: Path, load: Load, *, seed: int) -> Result:

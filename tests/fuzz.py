@@ -31,14 +31,12 @@ from pathlib import Path
 from hdnhw.cli import command_parser, main
 from hdnhw.model.results import ResultsFile
 from hdnhw.model.warmup import compile_all
+from hdnhw.processes import PATIENCE
 from hdnhw.spec.families import makers
 
 MEMORY = 8 << 30
 SECONDS = GRACE = 60
 """CPU seconds of a line before it is told to end, and then before it must have ended."""
-
-PATIENCE = 10
-"""Seconds in place of each of them for a line that waits: for its turn on a busy machine, or for what never comes."""
 
 LOOKS = 0.2
 """Seconds between two looks at the time that a line has taken."""

@@ -9,6 +9,10 @@ from threading import Timer
 
 import pytest
 
+from hdnhw.processes import PATIENCE, limited
+
+SECONDS = 200
+"""Of CPU time, after which a process is ended."""
 NO_WORKER = "the cluster has no worker: waiting for one\n"
 MEASURED = re.compile(r"\d+: mesh\(3, 3\), offered .*\n")
 RATES = ",".join(str(number / 1000) for number in range(1, 500))
@@ -24,7 +28,7 @@ def start(tmp_path):
         command = [sys.executable, "-m", *arguments]
         with (tmp_path / "log").open("a") as log:
             said = subprocess.PIPE if arguments[0] == "hdnhw" else log
-            process = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=said, text=True)
+            process = subprocess.Popen(limited(command, SECONDS), cwd=tmp_path, stdout=log, stderr=said, text=True)
         processes.append(process)
         return process
 
@@ -32,7 +36,7 @@ def start(tmp_path):
         for process in processes:
             process.kill()
 
-    limit = Timer(200, end)
+    limit = Timer(PATIENCE * SECONDS, end)
     limit.start()
     yield start
     limit.cancel()

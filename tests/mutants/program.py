@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
+from hdnhw.processes import Budget, SpentError
 from hdnhw.sim.check import check_ejections, count_hop_mismatches
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, LOG, Build, control_text
 from hdnhw.sim.stimulus import Case, write_case
@@ -52,7 +53,7 @@ MARGIN = 16
 """Cycles after the last packet in which one more would be seen; whoever is late differs anyway."""
 
 SECONDS = 60
-"""After which a run that does not end is given up."""
+"""Of CPU time, after which a run that does not end is given up."""
 
 
 class Seen(IntEnum):
@@ -138,10 +139,8 @@ class MutantBench:
         plusargs = json.loads((folder / "plusargs.json").read_text())
         options = [f"+{name}={value}" for name, value in {**plusargs, NUMBER: number}.items()]
         try:
-            done = subprocess.run(
-                [self._program.path, *options], cwd=folder, capture_output=True, timeout=SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
+            done = Budget(SECONDS).run([self._program.path, *options], cwd=folder)
+        except SpentError:
             return Seen.PACKETS
         if done.returncode or not dropped.exists():
             return Seen.PACKETS

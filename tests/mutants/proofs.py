@@ -89,7 +89,7 @@ def judge_mutants(
     mutants : sequence of Mutant
         Among :func:`tests.mutants.designs.mutants_of`.
     seconds : float
-        After so many, a search is given up.
+        After so many of CPU time, a search is given up.
     root : Path
         Folder for builds.
     """

@@ -1,13 +1,18 @@
 """Mutants of emitted Verilog: one change each, number 0 is none, benches kill bad ones, and the list is kept true."""
 
 import re
+import signal
+import subprocess
+import sys
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric
-from tests.mutants import check, designs, equivalence, schemata
+from tests.mutants import check, designs, equivalence, schemata, trials
 
 TEXT = r"""
 module part(a, b, clk, rst, o, q);
@@ -151,6 +156,21 @@ def test_benches_kill_what_is_bad_and_leave_the_original():
 
 def outcome_of(mutants, *, equivalent=(), killed=()):
     return check.Outcome(tuple(mutants), frozenset(equivalent), dict.fromkeys(killed, "hops"))
+
+
+def burn(in_child):
+    with trials._within(1):
+        if in_child:
+            return subprocess.run([sys.executable, "-c", "while True: pass"], check=False).returncode
+        while True:
+            pass
+
+
+def test_a_run_that_takes_too_much_cpu_time_is_given_up():
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        assert pool.submit(burn, True).result() == -signal.SIGXCPU
+        with pytest.raises(TimeoutError):
+            pool.submit(burn, False).result()
 
 
 def test_survivors_that_are_not_listed_and_listed_ones_that_are_none_are_told(small):

@@ -1,16 +1,20 @@
 """Mutants in the project's own benches, each run a simulation under cocotb of its own, some of them at a time."""
 
+import resource
 import shutil
 import signal
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from math import ceil
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from hdnhw.flow.tools import ToolError
+from hdnhw.processes import PATIENCE
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.designs import Design, Trial
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
@@ -18,7 +22,7 @@ from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 __all__ = ["check_original", "killers_in_benches"]
 
 SECONDS = 60
-"""After which a run that does not end is given up."""
+"""Of CPU time, after which a run that does not end is given up."""
 
 QUIET = '`verilator_config\nlint_off -file "*"\n`verilog\n'
 """In front of the text with mutants, which no lint is meant for."""
@@ -90,15 +94,23 @@ def _passes(number: int, trial: Trial) -> bool:
 
 @contextmanager
 def _within(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer, if not 0; a simulation ends with what waits for it."""
+    """Raise TimeoutError in what takes more CPU time, if not 0, here or in a process that is started here.
+
+    So does what takes :data:`PATIENCE` times that by the clock; a simulation ends with what waits for it.
+    """
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"no end within {seconds} seconds")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGALRM, signal.SIGXCPU)}
+    limits = resource.getrlimit(resource.RLIMIT_CPU)
+    if seconds:
+        resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time()) + seconds, limits[1]))
+    signal.alarm(PATIENCE * seconds)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_CPU, limits)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,7 +1,6 @@
 """The FuseSoC core file, as FuseSoC reads and runs it."""
 
 import os
-import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hdnhw.processes import Budget
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
@@ -17,6 +17,8 @@ SPECS = {
     "fabric": FabricSpec(network=parse("complete(2)"), packet_length=4, endpoints=AxiStreamSpec(max_frame=16)),
 }
 """Name of the fabric -> its spec: one bare, one with endpoints."""
+SECONDS = 120
+"""Of CPU time, far more than FuseSoC takes."""
 SOURCES = {"noc": ["noc.sv"], "fabric": ["fabric.sv", "fabric_axi.sv"]}
 TOPS = {"noc": "noc", "fabric": "fabric_axi"}
 
@@ -63,9 +65,7 @@ def fusesoc(library, *arguments):
     environment = os.environ | dict.fromkeys(homes, str(library.parent))
     tools = str(Path(sys.executable).with_name("hdnhw-tools"))
     command = [tools, "fusesoc", "--cores-root", str(library), *arguments]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, cwd=library.parent, check=False, timeout=120
-    )
+    done = Budget(SECONDS).run(command, env=environment, cwd=library.parent)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
