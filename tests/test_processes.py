@@ -20,6 +20,12 @@ def test_a_program_that_takes_too_much_is_ended(command):
         budget.run(["true"])
 
 
+def test_a_limit_holds_for_what_a_program_starts():
+    shown = ["sh", "-c", "ulimit -S -t; sh -c 'ulimit -S -t'"]
+    assert Budget(7.2).run(shown).stdout == "8\n8\n"
+    assert Budget().run(shown).returncode == 0
+
+
 def test_waiting_is_not_counted():
     """It waits for longer than its limit, as it would on a machine that is busy."""
     budget = Budget(1)

@@ -4,7 +4,7 @@ Route units are taken out: a packet takes whatever way the rig chooses, of those
 packets of its port and virtual channel. What is claimed of outputs is what rigs do at inputs, so it holds in a fabric.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -54,7 +54,12 @@ def unmodelled(machine: Machine) -> str:
 
 
 def prove_delivery(
-    fabric: EmittedFabric, *, seconds: float, root: Path = PROOF_ROOT, say: Say = lambda _: None
+    fabric: EmittedFabric,
+    *,
+    seconds: float,
+    root: Path = PROOF_ROOT,
+    say: Say = lambda _: None,
+    parts: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Prove the parts of each router, which are the queues of each input and the switch, and the ejection buffer.
 
@@ -62,14 +67,19 @@ def prove_delivery(
     ----------
     fabric : EmittedFabric
     seconds : float
-        After so many, a search is given up; there are two for each part.
+        After so many of CPU time, a search is given up; there are two for each part.
     root : Path
         A folder in which answers are kept.
     say : callable
         Is told what goes on.
+    parts : collection of str
+        Which ones, as findings name them; all if none is named.
     """
     strange = unmodelled(fabric.machine)
-    for module, parts, checks in _modules(fabric):
+    for module, rigs, checks in _modules(fabric):
+        names = tuple(name for name, _ in (*checks, *rigs(0)))
+        if parts and not any(part.startswith(names) for part in parts):
+            continue
         if strange:
             yield Settled("undecided", f"the rig does not know {strange}").finding("delivery", module, "all")
             continue
@@ -81,25 +91,34 @@ def prove_delivery(
         own: list[tuple[Part, int | None]] = [(check, None) for check in checks]
         for bits in groups:
             suffix = "" if len(groups) == 1 else f", bit {bits[0]}"
-            own += [((f"{part}{suffix}", make), len(bits)) for part, make in parts(bits[0])]
+            own += [((f"{part}{suffix}", make), len(bits)) for part, make in rigs(bits[0])]
         for (name, make), cases in own:
+            if parts and name not in parts:
+                continue
             say(f"{module}: {name}, at most {seconds:g} seconds ...")
             _, answer = answer_of(make, seconds=seconds, root=root)
             yield answer.finding("delivery", module, name, cases=cases)
 
 
 def prove_waiting(
-    fabric: EmittedFabric, *, seconds: float, root: Path = PROOF_ROOT, say: Say = lambda _: None
+    fabric: EmittedFabric,
+    *,
+    seconds: float,
+    root: Path = PROOF_ROOT,
+    say: Say = lambda _: None,
+    parts: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Prove for each queue of each router how long its first packet waits; see :func:`prove_delivery`.
 
-    Of routers that the rig does not know, nothing is found.
+    Of routers that the rig does not know, nothing is found. Parts are queues, without their bounds.
     """
     machine = fabric.machine
     if unmodelled(machine) or not WaitingRig.knows(machine):
         return
     for shape, module in enumerate(fabric.modules.routers):
         for part, port, vc in _queues(fabric, shape):
+            if parts and part not in parts:
+                continue
             say(f"{module}: waiting in {part}, at most {seconds:g} seconds ...")
             rig, answer = answer_of(partial(WaitingRig, fabric, shape, 0, port, vc), seconds=seconds, root=root)
             yield answer.finding("waiting", module, part if rig is None else f"{part}, at most {rig.bound} slots")

@@ -27,6 +27,7 @@ def prove_endpoints(
     root: Path = PROOF_ROOT,
     say: Callable[[str], None] = lambda _: None,
     properties: Collection[str] = PROPERTIES,
+    parts: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Prove what is claimed of the endpoint of a fabric; where there is none, nothing is found.
 
@@ -34,19 +35,22 @@ def prove_endpoints(
     ----------
     fabric : EmittedFabric
     seconds : float
-        After so many, a search is given up; there is one for each stream, the sender, the granter, and the barrier.
+        After so many of CPU time, a search is given up; there is one for each stream, the sender, the granter, and the
+        barrier.
     root : Path
         A folder in which answers are kept.
     say : callable
         Is told what goes on.
     properties : collection of str
         Which of :data:`PROPERTIES` are looked at.
+    parts : collection of str
+        Of which parts, as findings name them; all if none is named.
     """
     if fabric.endpoints is None:
         return
     module = fabric.endpoints.modules.unit
     for name, part, make in _parts(fabric):
-        if name in properties:
+        if name in properties and (not parts or part in parts):
             said = f"stream {part}" if name == "streams" else part
             say(f"{module}: {said}, at most {seconds:g} seconds ...")
             _, answer = answer_of(make, seconds=seconds, root=root)

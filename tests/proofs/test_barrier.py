@@ -23,8 +23,8 @@ def path():
     return emitted("mesh(3)", packet_length=2, flit_width=16)
 
 
-def test_the_barrier_of_what_is_emitted_is_proved(path, tmp_path):
-    (found,) = prove_barrier(path, root=tmp_path)
+def test_the_barrier_of_what_is_emitted_is_proved(path):
+    (found,) = prove_barrier(path)
     assert (found.part, found.answer, found.why) == ("barrier", "proved", "")
 
 
@@ -38,13 +38,13 @@ def test_the_barrier_of_what_is_emitted_is_proved(path, tmp_path):
         ("rdn(cube(3), 1)", {"operations": ("broadcast", "exchange", "barrier")}),
     ],
 )
-def test_barriers_of_other_machines_are_proved(network, options, tmp_path):
-    (found,) = prove_barrier(emitted(network, **options), root=tmp_path)
+def test_barriers_of_other_machines_are_proved(network, options):
+    (found,) = prove_barrier(emitted(network, **options))
     assert (found.answer, found.why) == ("proved", "")
 
 
-def test_where_there_is_no_barrier_none_is_looked_at(tmp_path):
-    assert not list(prove_barrier(emitted("cube(1)", ("broadcast",)), root=tmp_path))
+def test_where_there_is_no_barrier_none_is_looked_at():
+    assert not list(prove_barrier(emitted("cube(1)", ("broadcast",))))
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_where_there_is_no_barrier_none_is_looked_at(tmp_path):
         ),
     ],
 )
-def test_a_changed_barrier_is_refuted(path, pattern, becomes, said, tmp_path):
+def test_a_changed_barrier_is_refuted(path, pattern, becomes, said):
     file = path.endpoints.file
     text, count = re.subn(pattern, becomes, path.files[file], count=1)
     assert count == 1
-    (found,) = prove_barrier(replace(path, files={**path.files, file: text}), root=tmp_path)
+    (found,) = prove_barrier(replace(path, files={**path.files, file: text}))
     assert found.answer == "refuted"
     assert re.search(rf"{said}.*, in cycle \d+", found.why)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +13,22 @@ from hdnhw.proofs import fabric as prove
 MACHINE = ["hdn(cube(1), [[]])", "--packet-length", "4"]
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory):
     """An emitted fabric with a certificate; what rigs say is no matter here."""
-    monkeypatch.setattr(prove, "prove_delivery", lambda *_, **__: [])
-    assert main(["emit", *MACHINE, "-o", str(tmp_path)]) == 0
-    assert main(["prove", *MACHINE, "-o", str(tmp_path)]) == 0
-    return tmp_path
+    folder = tmp_path_factory.mktemp("certified")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("prove_delivery", "prove_waiting"):
+            patch.setattr(prove, name, lambda *_, **__: [])
+        assert main(["emit", *MACHINE, "-o", str(folder)]) == 0
+        assert main(["prove", *MACHINE, "-o", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(certified, tmp_path):
+    """Another copy for each test."""
+    return Path(shutil.copytree(certified, tmp_path, dirs_exist_ok=True))
 
 
 def test_a_certificate_belongs_to_the_text_beside_it(folder, capsys):

@@ -2,6 +2,8 @@
 
 import re
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,7 @@ SECONDS = 100.0
 SMALL = "hdn(cube(1), [[]])"
 
 
+@cache
 def emitted(network=SMALL, **options):
     return emit_fabric(FabricSpec(network=parse(network), **options))
 
@@ -29,20 +32,18 @@ def changed(fabric, pattern, becomes):
     return replace(fabric, files={**fabric.files, "fabric.sv": text})
 
 
-def refuted(fabric, root):
-    """Return the part and the reason of the first refutation."""
-    findings = prove_delivery(fabric, seconds=SECONDS, root=root)
-    return next(((one.part, one.why) for one in findings if one.answer == "refuted"), None)
+def refuted(fabric, part):
+    """Return the reason why a part is refuted, and the waveform that shows it."""
+    (found,) = prove_delivery(fabric, seconds=SECONDS, parts=[part])
+    assert found.answer == "refuted"
+    return found.why, Path(found.trace).read_text()
 
 
-def check_refuted(fabric, part, said, root):
-    """Check where and why the first refutation is, and that it comes with a waveform."""
-    found = refuted(fabric, root)
-    assert found is not None
-    assert part in (None, found[0])
-    assert re.search(rf"{said}.*, in cycle \d+", found[1])
-    (trace,) = root.glob("*/trace.vcd")
-    assert "$enddefinitions" in trace.read_text()
+def check_refuted(fabric, part, said):
+    """Check why a part is refuted, and that it comes with a waveform."""
+    why, trace = refuted(fabric, part)
+    assert re.search(rf"{said}.*, in cycle \d+", why)
+    assert "$enddefinitions" in trace
 
 
 @pytest.mark.parametrize(
@@ -72,10 +73,10 @@ def check_refuted(fabric, part, said, root):
     ],
 )
 @pytest.mark.light("hdn(cube(1), [[]])-options0")
-def test_what_is_emitted_is_proved(network, options, tmp_path):
-    assert {
-        (one.answer, one.why) for one in prove_delivery(emitted(network, **options), seconds=SECONDS, root=tmp_path)
-    } == {("proved", "")}
+def test_what_is_emitted_is_proved(network, options):
+    assert {(one.answer, one.why) for one in prove_delivery(emitted(network, **options), seconds=SECONDS)} == {
+        ("proved", "")
+    }
 
 
 @pytest.mark.parametrize(
@@ -126,8 +127,8 @@ def test_what_is_emitted_is_proved(network, options, tmp_path):
         (  # the other virtual channel is read
             r"(assign \\dim0.queues__read_vc  =) (queues__read_vc);",
             r"\1 ~ \2;",
-            None,
-            "",
+            "queue of dim0, virtual channel 0",
+            "a packet leaves its buffer changed",
         ),
         (  # a credit for nothing
             r"(assign dim0_i__credit =) (\\\S+) ;",
@@ -173,8 +174,8 @@ def test_what_is_emitted_is_proved(network, options, tmp_path):
         ),
     ],
 )
-def test_a_change_is_refuted(pattern, becomes, part, said, tmp_path):
-    check_refuted(changed(emitted(), pattern, becomes), part, said, tmp_path)
+def test_a_change_is_refuted(pattern, becomes, part, said):
+    check_refuted(changed(emitted(), pattern, becomes), part, said)
 
 
 @pytest.mark.parametrize(
@@ -184,9 +185,9 @@ def test_a_change_is_refuted(pattern, becomes, part, said, tmp_path):
         (r"(\\injection.dropped.next  = \\injection.)sum_\d+ \[15:0\]", r"\1dropped "),
     ],
 )
-def test_packets_to_nowhere_that_are_counted_wrongly_are_refuted(pattern, becomes, tmp_path):
+def test_packets_to_nowhere_that_are_counted_wrongly_are_refuted(pattern, becomes):
     broken = changed(emitted("rdn(torus(3), 1)", packet_length=4), pattern, becomes)
-    found = search.settle(InjectionRig(broken, 0, 0), seconds=SECONDS, root=tmp_path)
+    found = search.settle(InjectionRig(broken, 0, 0), seconds=SECONDS)
     assert found.answer == "refuted"
     assert found.why.startswith("dropped packets are counted wrongly")
 
@@ -199,19 +200,19 @@ def test_packets_to_nowhere_that_are_counted_wrongly_are_refuted(pattern, become
         (r"if \(\\injection.signature__en \)", "if (1'h0)", "a packet leaves its buffer changed"),
     ],
 )
-def test_gapless_packets_that_go_wrong_are_refuted(pattern, becomes, said, tmp_path):
+def test_gapless_packets_that_go_wrong_are_refuted(pattern, becomes, said):
     broken = changed(emitted(gapless_packets=True), pattern, becomes)
-    found = search.settle(GaplessRig(broken, 0, 0), seconds=SECONDS, root=tmp_path)
+    found = search.settle(GaplessRig(broken, 0, 0), seconds=SECONDS)
     assert found.answer == "refuted"
     assert found.why.startswith(said)
 
 
-def test_an_order_that_goes_round_in_a_circle_is_refuted(tmp_path):
+def test_an_order_that_goes_round_in_a_circle_is_refuted():
     """Inputs 0, 1 and 2 of a router wait for each other once the first stays behind the last."""
     fabric = emitted("torus(4, 4)", packet_length=4)
     broken = changed(fabric, r"(reg \\allocator.order_0_2  = 1'h)1;", r"\g<1>0;")
     broken = changed(broken, r"(\\allocator.order_0_2 +<= )\\allocator.order_0_2.next ;", r"\g<1>1'h0;")
-    found = search.settle(SwitchRig(broken, 0, 0), seconds=SECONDS, root=tmp_path)
+    found = search.settle(SwitchRig(broken, 0, 0), seconds=SECONDS)
     assert found.answer == "refuted"
     assert found.why.startswith("no packet leaves although one could")
 
@@ -251,8 +252,8 @@ def test_an_order_that_goes_round_in_a_circle_is_refuted(tmp_path):
         ),
     ],
 )
-def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes, part, said, tmp_path):
-    check_refuted(changed(emitted(queueing="voq"), pattern, becomes), part, said, tmp_path)
+def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes, part, said):
+    check_refuted(changed(emitted(queueing="voq"), pattern, becomes), part, said)
 
 
 @pytest.mark.parametrize(
@@ -291,8 +292,8 @@ def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes
         (  # a packet for a dead channel waits for a credit
             r"(\\allocator.or_27  = \\allocator.credits_0_0_available )[^;]*;",
             r"\1;",
-            None,
-            "",
+            "switch",
+            "no packet leaves although one could",
         ),
         (  # lost packets are counted twice
             r"(assign sum_27 = lost \+ )1'h1;",
@@ -308,8 +309,8 @@ def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes
         ),
     ],
 )
-def test_a_changed_router_with_dead_pins_is_refuted(pattern, becomes, part, said, tmp_path):
-    check_refuted(changed(emitted(dead_pins=True), pattern, becomes), part, said, tmp_path)
+def test_a_changed_router_with_dead_pins_is_refuted(pattern, becomes, part, said):
+    check_refuted(changed(emitted(dead_pins=True), pattern, becomes), part, said)
 
 
 @pytest.mark.parametrize(
@@ -390,8 +391,8 @@ def test_a_changed_router_with_dead_pins_is_refuted(pattern, becomes, part, said
     ],
 )
 @pytest.mark.light("parity_1", "hurt", "write_data", "not_20", "not_168")
-def test_a_changed_router_with_check_bits_is_refuted(pattern, becomes, part, said, tmp_path):
-    check_refuted(changed(emitted(crc=True), pattern, becomes), part, said, tmp_path)
+def test_a_changed_router_with_check_bits_is_refuted(pattern, becomes, part, said):
+    check_refuted(changed(emitted(crc=True), pattern, becomes), part, said)
 
 
 @pytest.mark.parametrize(
@@ -404,8 +405,8 @@ def test_a_changed_router_with_check_bits_is_refuted(pattern, becomes, part, sai
         ("torus(4, 4)", {"crc": True, "packet_length": 4}, [4] * 5),
     ],
 )
-def test_no_packet_waits_for_ever(network, options, slots, tmp_path):
-    found = list(prove_waiting(emitted(network, **options), seconds=SECONDS, root=tmp_path))
+def test_no_packet_waits_for_ever(network, options, slots):
+    found = list(prove_waiting(emitted(network, **options), seconds=SECONDS))
     assert {(one.answer, one.why) for one in found} == {("proved", "")}
     bounds = [int(one.part.split("at most ")[1].split()[0]) for one in found]
     assert bounds[: len(slots)] == slots
@@ -419,37 +420,34 @@ def test_no_packet_waits_for_ever(network, options, slots, tmp_path):
         ("vc_order_0_0_1", "0", "queue of cross1, virtual channel 0"),  # of an output, virtual channel 1 always first
     ],
 )
-def test_a_packet_that_others_pass_over_is_found(net, becomes, queue, tmp_path):
+def test_a_packet_that_others_pass_over_is_found(net, becomes, queue):
     register = rf"\\allocator.{net}"
     broken = changed(emitted(), rf"({register}  <= ){register}.next ;", rf"\g<1>1'h{becomes};")
-    found = {one.part: one for one in prove_waiting(broken, seconds=SECONDS, root=tmp_path)}
-    (own,) = (one for part, one in found.items() if part.startswith(queue))
-    assert own.answer == "refuted"
-    assert "waits and comes no nearer" in own.why
+    (found,) = prove_waiting(broken, seconds=SECONDS, parts=[queue])
+    assert found.part.startswith(queue)
+    assert found.answer == "refuted"
+    assert "waits and comes no nearer" in found.why
 
 
 @pytest.mark.parametrize("options", [{"queueing": "voq"}, {"dead_pins": True}, {"packet_length": 2}, {"lanes": 2}])
-def test_machines_of_which_no_bound_is_known(options, tmp_path):
-    assert not list(prove_waiting(emitted(**options), seconds=SECONDS, root=tmp_path))
+def test_machines_of_which_no_bound_is_known(options):
+    assert not list(prove_waiting(emitted(**options), seconds=SECONDS))
 
 
-def test_an_allocator_that_the_rig_does_not_fit(tmp_path):
+def test_an_allocator_that_the_rig_does_not_fit():
     broken = changed(emitted("torus(4, 4)"), r"\\allocator.credits_0_0.available ;", r"\\allocator.credits_0_0.some ;")
     text = broken.files["fabric.sv"].replace(r"\allocator.credits_0_0.available ", r"\allocator.credits_0_0.some ")
     broken = replace(broken, files={**broken.files, "fabric.sv": text})
-    found = list(prove_waiting(broken, seconds=SECONDS, root=tmp_path))
+    found = list(prove_waiting(broken, seconds=SECONDS))
     assert {one.answer for one in found} == {"undecided"}
     assert all("has no allocator.credits_0_0.available" in one.why for one in found)
 
 
-def test_a_trace_shows_the_claim_that_does_not_hold(tmp_path):
+def test_a_trace_shows_the_claim_that_does_not_hold():
     """The waveform is that of the text and its rig, simulated anew, up to the cycle that is named."""
     fabric = changed(emitted(), r"if \(\\cross1.write_en \)", "if (1'h0)")
-    found = refuted(fabric, tmp_path)
-    assert found is not None
-    cycle = int(found[1].rsplit(" ", 1)[1])
-    (trace,) = tmp_path.glob("*/trace.vcd")
-    text = trace.read_text()
+    why, text = refuted(fabric, "queue of cross1, virtual channel 0, bit 0")
+    cycle = int(why.rsplit(" ", 1)[1])
     wrong = re.search(r"\$var wire \d+ (\S+) wrong ", text)[1]
     assert {name for name in ("at", "leaving", "due") if re.search(rf" {name} ", text)} >= {"at", "leaving"}
     last = [line for line in text.splitlines() if line.endswith(f" {wrong}")][-1]
@@ -457,11 +455,11 @@ def test_a_trace_shows_the_claim_that_does_not_hold(tmp_path):
     assert f"#{10 * cycle}" in text
 
 
-def test_a_router_that_never_sends_is_not_proved(tmp_path):
+def test_a_router_that_never_sends_is_not_proved():
     """Nothing that is claimed is wrong with a queue that takes nothing in; but no packet is seen."""
     fabric = changed(emitted(), r"(\\allocator.valid_0.next  )= \\allocator.next_valid_0 ;", r"\1= 1'h0;")
-    answers = {one.part: one.answer for one in prove_delivery(fabric, seconds=SECONDS, root=tmp_path)}
-    assert answers["switch"] != "proved"
+    (found,) = prove_delivery(fabric, seconds=SECONDS, parts=["switch"])
+    assert found.answer != "proved"
 
 
 @pytest.mark.parametrize(
@@ -478,30 +476,50 @@ def test_a_router_that_never_sends_is_not_proved(tmp_path):
         ({}, ""),
     ],
 )
-def test_options_that_rigs_do_not_know(options, said, tmp_path):
+def test_options_that_rigs_do_not_know(options, said):
     fabric = emitted(**options)
     assert unmodelled(fabric.machine) == said
     if said:
-        found = [(one.answer, one.why) for one in prove_delivery(fabric, seconds=SECONDS, root=tmp_path)]
+        found = [(one.answer, one.why) for one in prove_delivery(fabric, seconds=SECONDS)]
         assert found == [("undecided", f"the rig does not know {said}")] * 2  # of the router and the ejection buffer
 
 
-def test_a_text_that_rigs_do_not_fit(tmp_path):
+def test_a_text_that_rigs_do_not_fit():
     """A memory is written in two places."""
     write = r"(    if \(\\dim0.write_en \)\n.*;\n)"
-    findings = list(prove_delivery(changed(emitted(), write, r"\1\1"), seconds=SECONDS, root=tmp_path))
+    findings = list(prove_delivery(changed(emitted(), write, r"\1\1"), seconds=SECONDS))
     undecided = [one for one in findings if one.answer == "undecided"]
     assert [one.part for one in undecided] == [f"queue of dim0, virtual channel {vc}" for vc in range(2)]
     assert all("times in fabric_router" in one.why for one in undecided)
 
 
-def test_a_search_is_given_up(monkeypatch, tmp_path):
-    monkeypatch.setattr(search, "prove_outputs", lambda *_, **__: None)
-    found = {(one.answer, one.why) for one in prove_delivery(emitted(packet_length=4), seconds=SECONDS, root=tmp_path)}
-    assert found == {("undecided", "no answer within 100 CPU seconds")}
+@pytest.mark.parametrize("tool", ["yosys.sys.executable", "abc.abc_path"])
+def test_a_search_is_given_up_when_its_cpu_time_is_spent(tool, monkeypatch, tmp_path):
+    """A tool that never ends is ended; what is given up is not kept."""
+    endless = tmp_path / "endless"
+    endless.write_text("#!/bin/sh\nwhile :; do :; done\n")
+    endless.chmod(0o755)
+    rig = SwitchRig(emitted(packet_length=4), 0, 0)
+    monkeypatch.setattr(f"hdnhw.flow.{tool}", str(endless) if "sys" in tool else lambda: endless)
+    found = search.settle(rig, seconds=1, root=tmp_path / "answers")
+    assert (found.answer, found.why) == ("undecided", "no answer within 1 CPU seconds")
+    assert not list((tmp_path / "answers").iterdir())
 
 
-def test_a_tool_that_fails_ends_in_a_line(monkeypatch, capsys):
+def test_an_answer_is_kept_as_long_as_nothing_changes(monkeypatch, tmp_path):
+    """Neither the rig nor what searches."""
+    looked_for = []
+    monkeypatch.setattr(search, "_settle", lambda *_: looked_for.append(1) or ("proved", ""))
+    for options, number in (({}, 1), ({}, 1), ({"buffers": 2}, 2)):
+        search.settle(SwitchRig(emitted(packet_length=4, **options), 0, 0), seconds=1, root=tmp_path)
+        assert len(looked_for) == number
+    monkeypatch.setattr(search, "getsource", lambda _: "another text")
+    search.settle(SwitchRig(emitted(packet_length=4), 0, 0), seconds=1, root=tmp_path)
+    assert len(looked_for) == 3
+
+
+def test_a_tool_that_fails_ends_in_a_line(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)  # where no answer is kept
     monkeypatch.setattr("hdnhw.flow.abc.importlib.util.find_spec", lambda _: None)
     assert main(["prove", SMALL, "--packet-length", "4"]) == 1
     out, err = capsys.readouterr()
