@@ -255,9 +255,9 @@ class Tree:
         self._edges: dict[str, frozenset[str]] = {}
         self._closures: dict[str, frozenset[str]] = {}
         self._at: dict[str, list[str]] = defaultdict(list)
-        """Files by their name, and by each of the folders that they are in."""
+        """Files by their name, and by each of the folders that they are in, with a slash."""
         for path in self.files:
-            for part in set(path.split("/")):
+            for part in set(re.findall("[^/]+/?", path)):
                 self._at[part].append(path)
 
     def test_files(self) -> list[str]:
@@ -372,14 +372,14 @@ class Tree:
         own = path.rpartition("/")[0]
         words, folders = facts.get("words", ()), set(facts.get("folders", ()))
         named = (word for word in words if "." in word or not word.islower())
-        found = {file for word in named for file in self._at.get(word, ()) if file.endswith(word)}
+        found = {file for word in named for file in self._at.get(word, ())}
         found = {file for file in found if not file.endswith(".py")}
         found |= {file for word in words for file in (word, f"{own}/{word}") if file in self.files}
         if f"{own}/__init__.py" in self.files:
             found |= {file for file in self._in(own) if "/" not in file[len(own) + 1 :] and not file.endswith(".py")}
         is_outside = not PLACES.isdisjoint(facts.get("names", ()))
         if is_outside or path.startswith(TESTING):
-            named = (file for folder in folders - CODE for file in self._at.get(folder, ()))
+            named = (file for folder in folders - CODE for file in self._at.get(f"{folder}/", ()))
             found |= {file for file in named if file.partition("/")[0] not in CODE}
         if is_outside:
             patterns = {*facts.get("patterns", ()), *(word for word in words if re.search(r"\*.*\w", word))}
@@ -387,13 +387,13 @@ class Tree:
             patterns -= {"*"} if near else set()
             beside = [
                 *self._in(own),
-                *(file for one in folders for file in self._at.get(one, ()) if file.startswith(near)),
+                *(file for one in folders for file in self._at.get(f"{one}/", ()) if file.startswith(near)),
             ]
             found |= {file for file in beside if any(fnmatch(file.rpartition("/")[2], one) for one in patterns)}
         return found
 
     def _in(self, folder: str) -> list[str]:
-        return [file for file in self._at.get(folder.rpartition("/")[2], ()) if file.startswith(f"{folder}/")]
+        return [file for file in self._at.get(f"{folder.rpartition('/')[2]}/", ()) if file.startswith(f"{folder}/")]
 
     def _started(self, words: Collection[str]) -> set[str]:
         """Return what words start: scripts, and entry points of a group that are named beside it."""

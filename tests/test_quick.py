@@ -54,16 +54,19 @@ GROUP = entry_points(group="hdnhw.commands")
     "hdnhw/cli/paths.py": COMMANDS.format("library.paths", "paths"),
     "hdnhw/families/__init__.py": "",
     "hdnhw/families/star.py": "def layout():\n    from hdnhw.report import ring\n",
+    "hdnhw/library/building.py": "POINT = entry_points(group='hdnhw.commands', name='build')\n",
     "hdnhw/library/info.py": "def run():\n    import hdnhw.model.measure\n",
     "hdnhw/library/paths.py": "def run():\n    import hdnhw.rtl.router\n",
     "hdnhw/model/measure.py": "",
     "hdnhw/page/__init__.py": "",
+    "hdnhw/page/inner.py": "",
     "hdnhw/page/page.html": "",
     "hdnhw/report.py": '"""Rings.\n\n>>> from hdnhw.spec.parse import parse\n"""\n',
     "hdnhw/rtl/router.py": "",
     "hdnhw/rules/warm.py": "from importlib import import_module\nTHEM = [import_module(one) for one in ['model']]\n",
     "hdnhw/spec/families.py": 'PACKAGE = "hdnhw.families"\n',
     "hdnhw/spec/parse.py": "",
+    "hdnhw/spec/table.py": "",
     "sim/axi.py": 'module = "hdnhw.sim.axi_bench"\n',
     "sim/axi_bench.py": "from .harness import Harness\n",
     "sim/harness.py": "",
@@ -83,7 +86,11 @@ from hdnhw.cli import main
 from hdnhw.library import info
 from hdnhw.spec import parse as parsed
 
-SPECS = parsed.SPECS
+def _table():
+    from hdnhw.spec import table
+    return table
+
+SPECS, TABLE = parsed.SPECS, _table()
 
 @pytest.fixture
 def run():
@@ -92,7 +99,7 @@ def run():
 def _run(line):
     return main(line)
 """,
-    "tests/test_unrelated.py": "",
+    "tests/reference/figures.json": "",
 }
 
 
@@ -123,6 +130,7 @@ def reached(test, **files):
         ("command = [sys.executable, '-m', 'hdnhw', 'paths']", ["hdnhw/__main__.py", "hdnhw/rtl/router.py"]),
         ("def test(run):\n    run('paths 3')", ["hdnhw/rtl/router.py", "boards/commands.py"]),
         ("def test(run):\n    run('build 3')", ["boards/uart.py"]),
+        ("import hdnhw.library.building\nLINE = 'info'", ["boards/uart.py"]),
         ("def test(run):\n    run(LINE)", ["boards/uart.py", "hdnhw/rtl/router.py", "hdnhw/model/measure.py"]),
         (
             "from hdnhw.cli import command_parser\ncommand_parser()\nLINE = 'info'",
@@ -136,10 +144,14 @@ def reached(test, **files):
             ["hdnhw/rtl/router.py", "hdnhw/model/measure.py"],
         ),
         ("import hdnhw.page", ["hdnhw/page/page.html"]),
+        ("import hdnhw.page.inner", ["hdnhw/page/inner.py", "hdnhw/page/__init__.py"]),
         ("exec((ROOT / 'docs' / 'python.md').read_text())", ["docs/python.md", "hdnhw/model/measure.py"]),
         ("PAGES = (ROOT / 'docs').rglob('*.md')", ["docs/python.md", "docs/notes/one.md"]),
         ("FILE = ROOT / 'examples' / name", ["examples/chip/bench.sv", "examples/chip/run.sh", "sim/tools.py"]),
-        ("FILE = 'examples/chip/run.sh'", ["examples/chip/bench.sv", "sim/tools.py"]),
+        ("FILE = EXAMPLE / 'run.sh'", ["examples/chip/bench.sv", "sim/tools.py"]),
+        ("FILE = NOTES / 'one.md'", ["docs/notes/one.md"]),
+        ("FILE = Path(__file__).parent / 'reference' / 'figures.json'", ["tests/reference/figures.json"]),
+        ("FILE = 'bench/tables.py'", ["bench/tables.py"]),
         (
             "PATHS = [ROOT / one for one in ['hdnhw', 'sim']]\nPATHS[0].rglob('*.py')",
             ["hdnhw/model/measure.py", "sim/axi.py"],
@@ -148,7 +160,7 @@ def reached(test, **files):
         ("subprocess.run(['make', '-n'])", ["Makefile"]),
         ("subprocess.run(['git', 'ls-files'])", ["ls-files"]),
         ("import beside", ["tests/beside.py", "hdnhw/rtl/router.py"]),
-        ("", ["requirements.txt", "tests/conftest.py", "hdnhw/cli/__init__.py", "hdnhw/spec/parse.py"]),
+        ("", ["requirements.txt", "tests/conftest.py", "hdnhw/spec/parse.py", "hdnhw/spec/table.py"]),
     ],
 )
 def test_what_a_test_depends_on(test, files):
