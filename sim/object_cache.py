@@ -1,52 +1,102 @@
-"""A compiler that keeps what it made of Verilator's runtime library, most of what there is to compile in a small bench.
+"""A compiler that keeps what is most of the work in a small bench: Verilator's library, and its headers compiled.
 
-The make file that Verilator writes runs ``python object_cache.py FOLDER COMPILER ARGUMENTS`` in place of the compiler.
+The make file that Verilator writes runs ``python object_cache.py FOLDER COMPILER ARGUMENTS`` in place of the compiler,
+once a file: so little is imported here.
 """
 
+import fcntl
 import os
 import shutil
-import subprocess
 import sys
+from collections.abc import Sequence
 from hashlib import sha256
-from pathlib import Path
 
 __all__ = ["compile_or_copy"]
 
+HEADER = """\
+#include "verilated.h"
+#include "verilated_dpi.h"
+#if VM_TIMING
+#include "verilated_timing.h"
+#endif
+"""
+"""What all that Verilator writes includes first, compiled once for each set of options, not once a build."""
 
-def compile_or_copy(cache: Path, command: list[str]) -> int:
-    """Run a compiler, or copy what it made before of the same sources by the same command; return its exit status.
+UNUSED = ("-fPIC", "-MMD")
+"""Options for shared libraries and for files that change: benches are programs, and each is made from nothing."""
+
+TIMING = ("-DVM_TIMING=0", "-DVM_TIMING=1", "-fcoroutines")
+"""Options that the library's objects do not depend on, but for those of its file of that name."""
+
+
+def compile_or_copy(cache: str, command: Sequence[str]) -> int:
+    """Run a compiler with what is kept of its work; return its exit status.
 
     Parameters
     ----------
-    cache : Path
-        Folder of the objects that are kept, by the digest of all that they depend on.
-    command : list of str
-        The compiler and its arguments. Objects are kept whose source, the last argument, is in Verilator's folder of
-        library sources: they include nothing that Verilator writes.
+    cache : str
+        Folder of what is kept: objects of Verilator's library and its compiled headers, by the digest of all that they
+        depend on. Processes that want the same wait for the one that makes it.
+    command : sequence of str
+        The compiler and its arguments, which end with the source.
     """
-    source = Path(command[-1])
-    if source.suffix != ".cpp" or source.parent != Path(os.environ["VERILATOR_ROOT"]) / "include":
-        return subprocess.run(command, check=False).returncode
-    target = Path(command[command.index("-o") + 1])
-    kept = cache / f"{source.stem}-{_digest(command, source.parent)}.o"
-    if kept.exists():
-        shutil.copyfile(kept, target)
+    if "c++-header" in command:
         return 0
-    status = subprocess.run(command, check=False).returncode
+    *start, source = (word for word in command if word not in UNUSED)
+    target = f"{os.path.splitext(source)[0]}.o"
+    for option in {"-o", "-include"}.intersection(start):
+        at = start.index(option)
+        target = start[at + 1] if option == "-o" else target
+        del start[at : at + 2]
+    library = os.path.join(os.environ["VERILATOR_ROOT"], "include")
+    folder, name = os.path.split(source)
+    if folder != library:
+        included = []
+        if _is_generated(source):
+            options = [command[0], *sorted({*start[1:]} - {"-c"})]
+            header = os.path.join(cache, f"header-{_digest(options, library)}.h")
+            _keep(f"{header}.gch", [*options, "-x", "c++-header"], header)
+            included = ["-include", header]
+        return os.spawnvp(os.P_WAIT, command[0], [*start, *included, "-o", target, source])
+    if name != "verilated_timing.cpp":
+        start = [word for word in start if word not in TIMING]
+    kept = os.path.join(cache, f"{name}-{_digest(start, library)}.o")
+    status = _keep(kept, start, source)
     if status == 0:
-        new = kept.with_suffix(f".{os.getpid()}")
-        shutil.copyfile(target, new)
-        new.replace(kept)
+        shutil.copyfile(kept, target)
     return status
 
 
-def _digest(command: list[str], sources: Path) -> str:
-    """Return a digest of a command, the compiler and the library's sources."""
-    version = subprocess.run([command[0], "--version"], capture_output=True, check=True).stdout
-    texts = [path.read_bytes() for path in sorted(sources.rglob("*")) if path.suffix in (".cpp", ".h")]
-    parts = ["\0".join(command).encode(), version, *texts]
-    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()[:32]
+def _keep(kept: str, command: list[str], source: str) -> int:
+    """Compile a source, :data:`HEADER` if there is none, unless it is kept; return the exit status."""
+    if os.path.exists(kept):
+        return 0
+    with open(f"{kept}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(kept):
+            return 0
+        if not os.path.exists(source):
+            with open(source, "w") as text:
+                text.write(HEADER)
+        status = os.spawnvp(os.P_WAIT, command[0], [*command, "-o", f"{kept}.new", source])
+        if status == 0:
+            os.replace(f"{kept}.new", kept)
+        return status
+
+
+def _is_generated(source: str) -> bool:
+    """Tell whether a source is Verilator's, or includes what it wrote."""
+    with open(source) as text:
+        return '#include "V' in text.read()
+
+
+def _digest(command: list[str], library: str) -> str:
+    """Return a digest of a command, and of the compiler and the library's sources as they were last written."""
+    files = [shutil.which(command[0]) or command[0]]
+    files += [os.path.join(folder, name) for folder, _, names in os.walk(library) for name in sorted(names)]
+    states = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in files]
+    return sha256(repr((command, states, HEADER)).encode()).hexdigest()[:32]
 
 
 if __name__ == "__main__":
-    sys.exit(compile_or_copy(Path(sys.argv[1]), sys.argv[2:]))
+    sys.exit(compile_or_copy(sys.argv[1], sys.argv[2:]))

@@ -239,8 +239,9 @@ def _find_simulator(simulator: str, objects: Path | None = None) -> None:
 
 
 def kept_objects(folder: Path) -> dict[str, str]:
-    """Return the variables of make by which builds share what they compile of Verilator's library, in a folder."""
+    """Return the variables of make by which builds share what they compile of Verilator's own sources, in a folder."""
     if not _is_plain(folder):
         return {}
     folder.mkdir(parents=True, exist_ok=True)
-    return {"OBJCACHE": f"{sys.executable}\\ {Path(__file__).with_name('object_cache.py')}\\ {folder}"}
+    program = Path(__file__).with_name("object_cache.py")
+    return {"OBJCACHE": "\\ ".join(map(str, (sys.executable, "-I", "-S", program, folder)))}
