@@ -7,7 +7,7 @@ from typing import Any
 from hdnhw.rtl.clocks.crossing import Crossing
 from hdnhw.rtl.clocks.fabric import ClockedFabric
 from hdnhw.rtl.clocks.queue import DEPTH
-from hdnhw.verilog.verilog import module_text
+from hdnhw.verilog.verilog import module_script, module_texts
 
 __all__ = ["RESET_CYCLES", "EmittedClocks"]
 
@@ -76,8 +76,8 @@ class EmittedClocks:
     def text(self) -> str:
         """The crossing and the top level in Verilog."""
         streams = {each.label: (each.leads_in, each.width) for each in self._around.streams}
-        crossing = module_text(Crossing(streams), self.crossing, flatten=True, initial=self._initial)
-        return f"{crossing}\n{module_text(self._around, self.top, flatten=False)}"
+        crossing = module_script(Crossing(streams), self.crossing, flatten=True, initial=self._initial)
+        return "\n".join(module_texts([crossing, module_script(self._around, self.top, flatten=False)]))
 
     @property
     def constraints(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from hdnhw.machine import Machine
 from hdnhw.rtl.part import Part
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
-from hdnhw.verilog.verilog import module_text
+from hdnhw.verilog.verilog import module_script, module_texts
 
 __all__ = ["EmittedEndpoints"]
 
@@ -97,10 +97,11 @@ class EmittedEndpoints(ABC):
     @cached_property
     def text(self) -> str:
         """The modules in Verilog, the top level last."""
-        texts = [module_text(self.unit(), self.modules.unit, flatten=True, initial=self._initial)]
+        scripts = [module_script(self.unit(), self.modules.unit, flatten=True, initial=self._initial)]
         if self.modules.shared:
-            texts.append(module_text(self.shared(), self.modules.shared, flatten=True, initial=self._initial))
-        return "\n".join([*texts, module_text(self.around(self.modules), self.top, flatten=False)])
+            scripts.append(module_script(self.shared(), self.modules.shared, flatten=True, initial=self._initial))
+        scripts.append(module_script(self.around(self.modules), self.top, flatten=False))
+        return "\n".join(module_texts(scripts))
 
     @property
     def manifest(self) -> dict[str, Any]:

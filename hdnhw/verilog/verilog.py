@@ -1,9 +1,10 @@
 """Verilog of a fabric: the router modules, the ejection buffer and the top level that joins them."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from amaranth.back import rtlil, verilog
+from amaranth.back import rtlil
 from amaranth.hdl import Value
 from amaranth.lib.wiring import In
 
@@ -13,8 +14,9 @@ from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.router import Router
 from hdnhw.spec import SpecError
 from hdnhw.verilog.rtlil import with_readable_names, without_initial_values, without_needless_initial_values
+from hdnhw.verilog.yosys import run_scripts
 
-__all__ = ["CLOCKED", "fabric_modules", "fabric_verilog", "module_text"]
+__all__ = ["CLOCKED", "fabric_modules", "fabric_verilog", "module_script", "module_text", "module_texts"]
 
 CLOCKED: dict[str, Any] = {
     "clk": {"direction": "input", "width": 1},
@@ -45,7 +47,13 @@ _ATTRIBUTE = re.compile(r"^ *\(\* (?!(ram_style|no_rw_check|ASYNC_REG) =).* \*\)
 
 
 def module_text(component: Any, name: str, *, flatten: bool, initial: bool = True) -> str:
-    """Return the SystemVerilog text of an Amaranth `component` as module `name`.
+    """Return the SystemVerilog text of an Amaranth component, see :func:`module_script`."""
+    (text,) = module_texts([module_script(component, name, flatten=flatten, initial=initial)])
+    return text
+
+
+def module_script(component: Any, name: str, *, flatten: bool, initial: bool = True) -> str:
+    """Return what makes :func:`module_texts` write an Amaranth `component` as module `name`.
 
     Processes come out as ``always_comb``, which Icarus evaluates at time 0, and registers as ``always``, as they have
     initial values, unless there shall be no `initial` ones. With `flatten`, submodules are merged, and the text holds
@@ -64,14 +72,15 @@ def module_text(component: Any, name: str, *, flatten: bool, initial: bool = Tru
             f"{name} must have at most {MAX_INPUTS} bits of inputs, not {inputs}: fewer nodes or bits of a flit"
         )
     text = without_needless_initial_values(rtlil.convert(component, name=name, emit_src=False))
-    yosys = verilog.find_yosys(lambda version: version >= (0, 40))
     ports = {} if flatten else {"__".join(map(str, path)): "_".join(map(str, path)) for path, _, _ in flat}
     if not initial:
         text = without_initial_values(text)
-    text = with_readable_names(text, ports)
-    script = _SCRIPT.format(rtlil=text, passes="flatten\nopt_clean" if flatten else "")
-    printed = str(yosys.run(["-q", "-"], script, ignore_warnings=True))
-    return _with_names_for_numbers(_CLOCKED.sub("always", _ATTRIBUTE.sub("", printed)))
+    return _SCRIPT.format(rtlil=with_readable_names(text, ports), passes="flatten\nopt_clean" if flatten else "")
+
+
+def module_texts(scripts: Sequence[str]) -> list[str]:
+    """Return the SystemVerilog text of each script of :func:`module_script`."""
+    return [_with_names_for_numbers(_CLOCKED.sub("always", _ATTRIBUTE.sub("", each))) for each in run_scripts(scripts)]
 
 
 def _with_names_for_numbers(text: str) -> str:
@@ -91,11 +100,11 @@ def fabric_modules(machine: Machine, top: str) -> FabricModules:
 
 
 def fabric_verilog(machine: Machine, modules: FabricModules, *, initial: bool = True) -> str:
-    """Return the text of all modules of a fabric, see :func:`module_text`; the top level comes last."""
-    texts = [
-        module_text(Router(machine, shape), name, flatten=True, initial=initial)
+    """Return the text of all modules of a fabric, see :func:`module_script`; the top level comes last."""
+    scripts = [
+        module_script(Router(machine, shape), name, flatten=True, initial=initial)
         for shape, name in zip(machine.plan.shapes, modules.routers, strict=True)
     ]
-    texts.append(module_text(ejection_buffer(machine), modules.ejection, flatten=True, initial=initial))
-    texts.append(module_text(Fabric(machine, modules), modules.top, flatten=False))
-    return "\n".join(texts)
+    scripts.append(module_script(ejection_buffer(machine), modules.ejection, flatten=True, initial=initial))
+    scripts.append(module_script(Fabric(machine, modules), modules.top, flatten=False))
+    return "\n".join(module_texts(scripts))

@@ -1,0 +1,35 @@
+"""Scripts of Yosys in one process: each as Amaranth runs it alone."""
+
+import pytest
+from amaranth.back.verilog import YosysError, find_yosys
+
+from hdnhw.machine import make_machine
+from hdnhw.rtl.ejection import ejection_buffer
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.verilog import module_script
+from hdnhw.verilog.yosys import run_scripts
+
+
+def test_each_script_starts_anew():
+    machines = [make_machine(FabricSpec(network=parse("cube(1)"), packet_length=length)) for length in (2, 3)]
+    scripts = [module_script(ejection_buffer(machine), "ejection", flatten=True) for machine in machines]
+    yosys = find_yosys(lambda _: True)
+    alone = [yosys.run(["-q", "-"], script, ignore_warnings=True) for script in scripts]
+    assert alone[0] != alone[1]
+    assert run_scripts([*scripts, *reversed(scripts)]) == [*alone, *reversed(alone)]
+
+
+def test_what_yosys_refuses_is_said():
+    with pytest.raises(YosysError, match=r"No such command: nonsense"):
+        run_scripts(["help\n", "nonsense\n", "help\n"])
+
+
+@pytest.mark.parametrize("chosen", ["system", "builtin"])
+def test_the_environment_chooses_the_program(chosen, monkeypatch, tmp_path):
+    """A Yosys of the system runs each script by itself."""
+    program = tmp_path / "yosys"
+    program.write_text('#!/bin/sh\ncase $1 in -V) echo "Yosys 0.60 (git)";; *) cat;; esac\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("AMARANTH_USE_YOSYS", chosen)
+    assert run_scripts(["help\n", "help -all\n"]) == (["help\n", "help -all\n"] if chosen == "system" else ["", ""])
