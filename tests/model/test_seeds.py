@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from hdnhw.model.fabric import model_of as model_of_spec
 from hdnhw.model.load import LoadSpec
@@ -63,7 +63,7 @@ def test_networks_of_as_many_nodes_get_the_same_messages():
 
 def test_half_widths_are_those_of_scipy():
     values = np.random.default_rng(1).normal(5, 2, 9)
-    low, high = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
+    low, high = scipy.stats.t.interval(0.95, len(values) - 1, values.mean(), scipy.stats.sem(values))
     assert half_width(values) == pytest.approx((high - low) / 2)
     assert half_width(values[:1]) == np.inf
 
@@ -76,7 +76,7 @@ def test_a_row_of_several_seeds_is_made_of_its_runs():
     means = [run.packet_latency @ np.arange(len(run.packet_latency)) / run.packet_latency.sum() for run in each]
     assert row["latency_of_seed"] == pytest.approx(means, abs=5e-5)
     assert row["packet_latency"]["mean"] == pytest.approx(np.mean(means), abs=1e-4)
-    width = stats.t.ppf(0.975, 2) * np.std(means, ddof=1) / sqrt(3)
+    width = scipy.stats.t.ppf(0.975, 2) * np.std(means, ddof=1) / sqrt(3)
     assert row["confidence_95"] == pytest.approx(width, abs=1e-3)
     assert row["delivered"] == sum(run.delivered for run in each)
     assert row["packet_latency"]["max"] == max(len(run.packet_latency) - 1 for run in each)
@@ -102,7 +102,7 @@ def test_differences_are_in_pairs():
     ]
     assert [row["same_messages"] for row in rows] == [True, True, False, False]
     one, other = (curve["points"][1]["latency_of_seed"] for curve in curves[:2])
-    test = stats.ttest_rel(other, one)
+    test = scipy.stats.ttest_rel(other, one)
     interval = test.confidence_interval(0.95)
     assert rows[1]["packet_latency"] == pytest.approx(np.mean(other) - np.mean(one), abs=1e-4)
     assert rows[1]["confidence_95"] == pytest.approx((interval.high - interval.low) / 2, abs=1e-4)

@@ -1,7 +1,6 @@
 """Machines as marks: where, how large, and filled on the front alone."""
 
 import pytest
-from matplotlib.colors import to_rgb
 
 from hdnhw.report.figure import save_figure
 from hdnhw.report.machines import COLORS, LARGEST, draw_machines
@@ -46,6 +45,8 @@ def test_marks_are_where_the_figures_say(axes):
 
 def test_the_front_is_filled_and_the_colour_tells_the_ram(axes):
     assert [len(mark.get_facecolor()) for mark in axes.collections] == [1, 0, 1]
+    from matplotlib.colors import to_rgb
+
     edges = [tuple(mark.get_edgecolor()[0][:3]) for mark in axes.collections]
     assert edges == [to_rgb(COLORS[row["block_rams"] > 0]) for row in ROWS]
 

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
 from hdnhw.report.figure import save_figure
 from hdnhw.report.outputs import Outputs
@@ -110,6 +109,8 @@ def test_names_are_looked_at_before_the_work(run, tmp_path, line, told):
 
 
 def test_long_lines_below_a_figure_are_broken_and_make_it_higher(tmp_path):
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(5, 4), layout="constrained")
     figure.add_subplot()
     save_figure(figure, tmp_path / "a.svg", ["word " * 60, "cost $5 $6"])

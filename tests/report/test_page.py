@@ -1,6 +1,7 @@
 """The page of a sweep, read back by a parser of its own."""
 
 import re
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -87,22 +88,23 @@ def curve_of(spec, nodes, figures, points, note=None):
     return {"spec": spec, "nodes": nodes, "pattern": "uniform", **figures, "note": note, "points": points}
 
 
+@cache
+def bound():
+    return routing_statistics(plan(parse("dualcube(3)"))).saturation_bound
+
+
 def curves_of():
     rows = [row("cube(3)", 0.1, 43.2817), row("cube(3)", 0.4, 50.0)]
     dual = [row("dualcube(3)", 0.2, 46.8206), row("dualcube(3)", 0.5, 1234.56789, steady=False)]
     return [
         curve_of("cube(3)", 8, (42.5, None, None, None, 1.75), rows),
-        curve_of("dualcube(3)", 32, (45.1, 0.18765, 0.2, 0.123, BOUND), dual, NOTE),
+        curve_of("dualcube(3)", 32, (45.1, 0.18765, 0.2, 0.123, bound()), dual, NOTE),
         curve_of("cube(2)", 4, (None, None, 0.875, None, 2.0), [row("cube(2)", 0.9, None, steady=False)]),
     ]
 
 
-BOUND = routing_statistics(plan(parse("dualcube(3)"))).saturation_bound
-CURVES = curves_of()
-
-
-def text_of(curves=CURVES, load=None, command="hdnhw sweep 'cube(3)' --html p.html"):
-    return page_of(sweep_sheet(curves, load or LoadSpec()), command)
+def text_of(curves=None, load=None, command="hdnhw sweep 'cube(3)' --html p.html"):
+    return page_of(sweep_sheet(curves or curves_of(), load or LoadSpec()), command)
 
 
 def number(text):
@@ -142,7 +144,7 @@ def test_the_same_curves_give_the_same_page():
 def test_points_are_the_rows():
     heading, *rows = Page(text_of()).tables["points"]
     expected = []
-    for curve in CURVES:
+    for curve in curves_of():
         expected.append([curve["spec"]])
         expected += curve["points"]
     assert len(rows) == len(expected)
@@ -170,12 +172,12 @@ def test_networks():
     assert (cube["nodes"], cube["ports"], cube["virtual channels"], cube["modes"]) == ("8", "3", "1", "—")
     assert (cube["bound"], cube["zero-load latency"]) == ("1.000", "42.50")
     assert (cube["rate at 3x latency"], cube["saturation throughput"], cube["share of bound"]) == ("—", "—", "—")
-    assert BOUND < 1
+    assert bound() < 1
     assert (dual["ports"], dual["virtual channels"], dual["modes"]) == ("3", "2", "f")
     assert (dual["zero-load latency"], dual["rate at 3x latency"]) == ("45.10", "0.188")
     assert (dual["saturation throughput"], dual["overload throughput"]) == ("0.200", "0.123")
-    assert number(dual["bound"]) == pytest.approx(BOUND, abs=5.1e-4)
-    assert number(dual["share of bound"]) == pytest.approx(100 * 0.2 / BOUND, abs=0.51)
+    assert number(dual["bound"]) == pytest.approx(bound(), abs=5.1e-4)
+    assert number(dual["share of bound"]) == pytest.approx(100 * 0.2 / bound(), abs=0.51)
     assert (square["saturation throughput"], square["share of bound"]) == ("0.875", "88 %")
     assert (square["zero-load latency"], square["rate at 3x latency"]) == ("—", "—")
 
@@ -185,11 +187,11 @@ def test_what_a_machine_lacks_is_said_of_its_network_alone():
     assert text.count("&amp; no more") == 2  # below the table and in the figure
     assert "<strong>dualcube(3)</strong>: with 1 packet buffer &amp; no more, slow.</p>" in text
     assert "dualcube(3), 32 nodes: 0.200*<" in text
-    assert 'class="note"' not in text_of([CURVES[0]])
+    assert 'class="note"' not in text_of([curves_of()[0]])
 
 
 def test_the_bound_is_one_of_uniform_traffic():
-    heading, *rows = Page(text_of([curve | {"saturation_bound": None} for curve in CURVES])).tables["networks"]
+    heading, *rows = Page(text_of([curve | {"saturation_bound": None} for curve in curves_of()])).tables["networks"]
     for cells in rows:
         shown = dict(zip(heading, cells, strict=True))
         assert (shown["bound"], shown["share of bound"]) == ("—", "—")
@@ -197,7 +199,7 @@ def test_the_bound_is_one_of_uniform_traffic():
 
 def test_options_and_what_is_special_in_html():
     load = LoadSpec(injection="on_off(8, 0.5)", lengths="mix(1, 1, 9, 1)", cycles=777, warmup=55, seed=9)
-    curves = [curve | {"pattern": HOSTILE} for curve in CURVES]
+    curves = [curve | {"pattern": HOSTILE} for curve in curves_of()]
     page = Page(text_of(curves, load=load, command=f"hdnhw sweep {HOSTILE}"))
     assert dict(page.tables["options"]) == {
         "packet length": "8 flits",
@@ -221,7 +223,7 @@ def test_options_and_what_is_special_in_html():
 
 
 def test_curves_of_several_patterns_are_called_by_network_and_pattern():
-    curves = [curve | {"pattern": pattern} for pattern in ("uniform", "tornado") for curve in CURVES]
+    curves = [curve | {"pattern": pattern} for pattern in ("uniform", "tornado") for curve in curves_of()]
     page = Page(text_of(curves))
     names = [f"{curve['spec']}, {curve['pattern']}" for curve in curves]
     assert [cells[0] for cells in page.tables["networks"][1:]] == names
@@ -232,7 +234,7 @@ def test_curves_of_several_patterns_are_called_by_network_and_pattern():
 
 def test_names_of_networks_are_escaped_as_well(monkeypatch):
     monkeypatch.setattr("hdnhw.report.curves_page.parse", lambda _: parse("cube(3)"))
-    page = Page(text_of([CURVES[0] | {"spec": HOSTILE}]))
+    page = Page(text_of([curves_of()[0] | {"spec": HOSTILE}]))
     assert page.text["h1"] == f"Load curves: {HOSTILE}"
     assert page.tables["networks"][1][0] == page.tables["points"][1][0] == HOSTILE
 

@@ -6,9 +6,9 @@ from itertools import permutations
 import networkx as nx
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
@@ -47,7 +47,7 @@ def by_sources(table):
             load[place, column] = 1
     supply = [1 - nodes if node == source else 1 for source in range(nodes) for node in range(nodes)]
     cost = np.eye(1, balance.shape[1], balance.shape[1] - 1)[0]
-    return linprog(cost, A_ub=load, b_ub=np.zeros(len(arcs)), A_eq=balance, b_eq=supply).fun
+    return scipy.optimize.linprog(cost, A_ub=load, b_ub=np.zeros(len(arcs)), A_eq=balance, b_eq=supply).fun
 
 
 def by_paths(graph):
@@ -62,7 +62,7 @@ def by_paths(graph):
         for arc in path:
             load[places[arc], column] = 1
     cost = np.eye(1, len(paths) + 1, len(paths))[0]
-    return linprog(cost, A_ub=load, b_ub=np.zeros(len(places)), A_eq=once, b_eq=np.ones(len(pairs))).fun
+    return scipy.optimize.linprog(cost, A_ub=load, b_ub=np.zeros(len(places)), A_eq=once, b_eq=np.ones(len(pairs))).fun
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
