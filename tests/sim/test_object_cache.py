@@ -87,6 +87,7 @@ def test_headers_of_one_build_are_not_compiled(world, monkeypatch):
     own = ["-x", "c++-header", "Vbench__pch.h", "-o", "Vbench__pch.h.fast.gch"]
     assert compile_or_copy(objects, [compiler, "-O1", *own]) == 0
     assert runs() == []
+    assert (folder / "Vbench__pch.h.fast.gch").exists()
     assert compile_or_copy(objects, [compiler, "-O1", "-include", "Vbench__pch.h.fast", "-c", "bench.cpp"]) == 0
     (name,) = (folder / "objects").glob("header-*.h")
     assert runs()[1:] == [f"-O1 -c -include {name} -o bench.o bench.cpp"]
