@@ -27,7 +27,7 @@ COSTS = Path("tests") / "costs.json"
 READER = blob_id(Path(closure.__file__).read_bytes())
 """Facts that another version of the reader noted are not of use."""
 ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-"""How a run ends that has run all that it collected."""
+"""How a run ends that has collected all: then what has no test for it has nothing to fail."""
 SHOWN = 12
 """Most changed files that are named."""
 
@@ -247,15 +247,17 @@ class Notes:
         """Write it down."""
         state, now = State(self.root), working_tree(self.root, self.tree.known)
         tests = set(now.test_files()) & set(self.tree.test_files())
-        if self.is_whole() and exitstatus in ENDED:
-            under = self.config.args
-            for test in tests - self.failed:
-                given = any(test == one or test.startswith(f"{one.rstrip('/')}/") for one in under)
-                if given and self.collected[test] <= self.done[test] and now.digest(test) == self.tree.digest(test):
-                    state.passed[test] = [now.digest(test), len(self.collected[test])]
+        for test in tests - self.failed if self.is_whole() else ():
+            given = any(test == one or test.startswith(f"{one.rstrip('/')}/") for one in self.config.args)
+            is_done = (exitstatus in ENDED or self.collected[test]) and self.collected[test] <= self.done[test]
+            if given and is_done and now.digest(test) == self.tree.digest(test):
+                state.passed[test] = [now.digest(test), len(self.collected[test])]
         state.passed.update(dict.fromkeys(tests & self.failed))
         state.write(now)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

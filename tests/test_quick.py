@@ -311,11 +311,11 @@ def project(tmp_path):
     git("add", ".")
     git("commit", "--quiet", "-m", "first")
 
-    def run(*arguments):
+    def run(*arguments, status=None):
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--import-mode=importlib", *arguments]
         paths = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin"}
         done = subprocess.run(command, cwd=tmp_path, env=paths, capture_output=True, text=True, check=False)
-        assert done.returncode in (0, 1), done.stdout + done.stderr
+        assert done.returncode in ((0, 1) if status is None else (status,)), done.stdout + done.stderr
         return done.stdout
 
     def choose():
@@ -387,6 +387,16 @@ def test_what_takes_little_is_before_what_takes_long(project):
         )[-1]
     )
     assert quick.costs(folder) == {}
+
+
+def test_a_run_that_is_stopped_keeps_what_passed(project):
+    folder, run, choose = project
+    choose()
+    (folder / "hdnhw" / "a.py").write_text("A = 1.0")
+    (folder / "tests" / "test_b.py").write_text("def test_b():\n    raise KeyboardInterrupt\ndef test_c(): ...")
+    (folder / "tests" / "test_c.py").write_text("def test_c(): ...")
+    run("--quick", "tests/test_a.py", "tests/test_b.py", "tests/test_c.py", status=2)
+    assert sorted(choose()[0]) == ["tests/test_b.py", "tests/test_c.py"]
 
 
 def test_a_file_that_changes_while_it_is_run_has_not_passed(project):
