@@ -123,7 +123,9 @@ class Kernel:
         """Its type where kernels call it."""
         from numba.core.registry import cpu_target
 
-        return cpu_target.typing_context.resolve_value_type(self.compiled)
+        made, context = self.compiled, cpu_target.typing_context
+        context.refresh()  # an intrinsic may have been imported just now
+        return context.resolve_value_type(made)
 
     def __call__(self, *arguments: Any) -> Any:
         return (self.plain if _interpreting.get() else self.compiled)(*arguments)

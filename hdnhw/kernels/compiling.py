@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -95,11 +96,13 @@ def _read(source: Path, _changed: int) -> tuple[str, list[Path]]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names in a source, among them those of the modules that it imports."""
+    """Yield the names in a source, among them those of the modules that it imports, or names to be imported."""
     yield from code.co_names
     for value in code.co_consts:
         if isinstance(value, CodeType):
             yield from _names(value)
+        elif isinstance(value, str) and re.fullmatch(r"hdnhw(\.\w+)+", value):
+            yield value
 
 
 def _text(value: Any) -> str:
@@ -123,7 +126,7 @@ def is_there(dispatcher: Any) -> bool:
     if dispatcher.signatures or not isinstance(cache, _Cache):
         return bool(dispatcher.signatures)
     _, *own = cache._index_key(None, dispatcher.targetctx.codegen())  # type: ignore[no-untyped-call]
-    return any(list(made) == own for _, *made in cache._cache_file._load_index())
+    return cache.files.has(own)
 
 
 def _keep(made: Any, function: Callable[..., Any], digest: str | None = None) -> None:
@@ -174,9 +177,18 @@ class _Files(caching.IndexDataCacheFile):
 
     def _place(self, key: Any) -> tuple[bytes, Path]:
         """Return the digest of all of a key, and the file of its signature and kind of processor."""
-        what, where = (sha256(repr(part).encode()) for part in ((self._version, self._source_stamp, key), key[:2]))
-        name = self._data_name_pattern.format(number=int(where.hexdigest()[:8], 16))
-        return what.digest(), Path(self._cache_path, name)
+        signature, *own = key
+        name = self._data_name_pattern.format(number=int(sha256(repr(key[:2]).encode()).hexdigest()[:8], 16))
+        return self._digest(own) + sha256(repr(signature).encode()).digest(), Path(self._cache_path, name)
+
+    def _digest(self, own: list[Any]) -> bytes:
+        """Return the digest of all that a key has but the signature."""
+        return sha256(repr((self._version, self._source_stamp, own)).encode()).digest()
+
+    def has(self, own: list[Any]) -> bool:
+        """Tell whether there is a file with this key, whatever its signature."""
+        digest, name = self._digest(own), self._data_name_pattern.partition("{")[0]
+        return any(path.read_bytes().startswith(digest) for path in Path(self._cache_path).glob(f"{name}*.nbc"))
 
 
 class _Cache(caching.FunctionCache):
@@ -187,7 +199,7 @@ class _Cache(caching.FunctionCache):
     def __init__(self, function: Callable[..., Any], digest: str) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
         name = _file_of(function, inspect.getfile(function))
-        self._cache_file = _Files(self.cache_path, name, digest)  # type: ignore[no-untyped-call]
+        self._cache_file = self.files = _Files(self.cache_path, name, digest)  # type: ignore[no-untyped-call]
 
     @contextmanager
     def _guard_against_spurious_io_errors(self) -> Iterator[None]:
