@@ -1,5 +1,7 @@
 # `make demo` and `make test` are the two commands of the README; `make help` lists all. Each sets up what it needs in a fresh clone.
 PYTHON ?= python3
+# Hundreds of processes import the same: what they compile of Python is kept.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check install --no-compile
@@ -22,18 +24,19 @@ check-mutants := tests.mutants.check
 check-mutants-engines := tests.mutants.check combining registers barrier lengths
 check-mutants-proved := tests.mutants.proofs
 check-verilog := tests.verilog.readers
+check-drawn := tests.drawn
 check-explore := tests.browser.check
 CHECKS := $(filter check-%,$(.VARIABLES))
 
 # Options of checks and benches: `SEED=2` on the command line is `--seed 2` of the script.
-OPTIONS = $(foreach name,SEED COUNT HOURS BOOKSIM PICTURES,$(if $(filter command,$(origin $(name))),--$(shell echo $(name) | tr A-Z a-z) "$($(name))"))
+OPTIONS = $(foreach name,SEED COUNT HOURS SLICES BOOKSIM PICTURES,$(if $(filter command,$(origin $(name))),--$(shell echo $(name) | tr A-Z a-z) "$($(name))"))
 
-.PHONY: $(BENCHES) $(CHECKS) $(EXAMPLES) check check-axi check-cosim check-fixed check-heavy check-notebooks clean demo docs docs-machines help kernels lint quick site test $(VENV)
+.PHONY: $(BENCHES) $(CHECKS) $(EXAMPLES) check check-axi check-cosim check-fixed check-heavy check-notebooks clean costs demo docs docs-machines help kernels lint quick site test $(VENV)
 
 demo: $(READY) ## the main job on a small network: plan, prove, emit, build under Verilator, compare with the model; two minutes
 	$(BIN)/hdnhw demo
 
-test: $(COMPLETE) ## format, lint, types, and each feature once: about 20 minutes on 2 processors
+test: $(COMPLETE) ## format, lint, types, and each feature once: about 12 minutes on 2 processors
 	$(MAKE) --no-print-directory -j 2 lint kernels
 	$(BIN)/python -m pytest
 
@@ -58,15 +61,20 @@ described = sed -n '1s/^"""\([^"]*\).*/$(name)|\1$(if $(word 2,$(1)), [$(wordlis
 
 check: check-fuzz check-lockstep check-heavy check-verilog check-notebooks site ## checks without measuring, on far more fabrics than `make test`; hours
 
-check-fixed: $(COMPLETE) kernels ## what CI runs besides `make test`: one seed of fuzz and of lockstep; minutes
+check-fixed: $(COMPLETE) kernels ## the same for every commit: features that need more time, one seed of fuzz and of lockstep; ten minutes
+	$(BIN)/python -m pytest --tier fixed
 	$(BIN)/python -m tests.fuzz --seed 1 --count 60
 	$(BIN)/python -m hdnhw.sim.lockstep --seed 1 --count 2
 
-check-heavy: $(COMPLETE) ## the tests that `make test` leaves out: longer packets, larger fabrics, all tables of the docs; hours
-	$(BIN)/python -m pytest -m heavy --dist worksteal --shuffle $(or $(SEED),1)
+check-heavy: $(COMPLETE) kernels ## all tests that `make test` leaves out: longer packets, larger fabrics, all tables of the docs; hours
+	$(BIN)/python -m pytest --tier fixed,drawn
 
-check-cosim: $(COMPLETE) ## of check-heavy, seven fabrics with all tests, then 100,000 packets on 128 routers; an hour
-	$(BIN)/python -m pytest -m heavy --dist worksteal tests/sim/test_matrix.py
+check-cosim: $(COMPLETE) kernels ## of these, seven fabrics with all tests, then 100,000 packets on 128 routers; an hour
+	$(BIN)/python -m pytest --tier fixed,drawn tests/sim/test_matrix.py
+
+costs: $(COMPLETE) kernels ## measure every test anew, on a quiet machine, for tests/costs.json; hours
+	$(BIN)/python -m pytest --tier all --record build/costs.jsonl
+	$(BIN)/python -m tests.tiers build/costs.jsonl
 
 check-axi: $(COMPLETE) ## frames and bursts at random through AXI endpoints by cocotbext-axi, unrelated clocks too; an hour and a half
 	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test axi --frames 10000 --tuser-width 8

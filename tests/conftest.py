@@ -6,9 +6,7 @@ The profile is repeatable, and blind to how busy the machine is. Each bench has 
 import inspect
 import shlex
 import signal
-import time
 from functools import wraps
-from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -16,51 +14,19 @@ import pytest
 from amaranth.hdl import ClockDomain, Module, Value
 from amaranth.sim import Simulator
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 settings.register_profile(
     "hdnhw", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hdnhw")
 
+# Hypothesis tries numbers and strings that it finds in the modules that a process has imported: others in each process,
+# and for each choice of tests.
+providers._get_local_constants = lambda: providers._local_constants
+
 # A shell that starts tests in the background has Ctrl-C ignored, in all that they start: they send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-SLOW = {"sim", "boards", "flow", "verilog"}
-"""Folders of tests that begin first, so that no processor waits for another at the end."""
-
-
-def pytest_addoption(parser):
-    """Add the options of ``make check``."""
-    group = parser.getgroup("hdnhw")
-    group.addoption("--shuffle", metavar="SEED", help="run tests in an order drawn by SEED")
-    group.addoption("--until", type=float, metavar="TIME", help="skip tests that have not begun by then (date +%%s)")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
-    """Mark cases that are not light as heavy; begin with files that take long, or shuffle, alike in every process."""
-    asked, used = set(), set()
-    for item in items:
-        light = item.get_closest_marker("light")
-        if light is not None:
-            fits = {text for text in light.args if text in item.callspec.id}
-            if not fits:
-                item.add_marker(pytest.mark.heavy)
-            asked |= {(item.path, item.originalname, text) for text in light.args}
-            used |= {(item.path, item.originalname, text) for text in fits}
-    if asked - used and not any("::" in argument for argument in config.args):
-        raise pytest.UsageError(f"a text of light is in no case: {sorted(map(str, asked - used))}")
-    if config.option.shuffle is None:
-        items.sort(key=lambda item: item.path.parent.name not in SLOW)
-    else:
-        items.sort(key=lambda item: sha256(f"{config.option.shuffle} {item.nodeid}".encode()).digest())
-
-
-def pytest_runtest_setup(item):
-    """Begin no test when time is up."""
-    until = item.config.option.until
-    if until is not None and time.time() > until:
-        pytest.skip("time is up")
 
 
 def each(names, cases):

@@ -5,13 +5,16 @@ last. Runs of pytest note that themselves, those of ``make test`` too: this modu
 """
 
 import contextlib
+import fcntl
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tarfile
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +38,7 @@ SHOWN = 12
 def costs(root: Path = ROOT) -> dict[str, float]:
     """Return the CPU seconds of files of tests, as far as they are known."""
     file = root / COSTS
-    return json.loads(file.read_text()) if file.exists() else {}
+    return {test: own["seconds"] for test, own in json.loads(file.read_text()).items()} if file.exists() else {}
 
 
 def _git(root: Path, *arguments: str) -> bytes:
@@ -115,10 +118,18 @@ class State:
         passed = {test: note for test, note in self.passed.items() if test in tests}
         digests = set(tree.digests.values())
         known = {digest: facts for digest, facts in tree.known.items() if digest in digests}
-        self.file.parent.mkdir(exist_ok=True)
         made = self.file.with_suffix(f".{os.getpid()}")
         made.write_text(json.dumps({"passed": passed, "green": self.green, "known": known, "reader": READER}))
         made.replace(self.file)
+
+
+@contextlib.contextmanager
+def noted(root: Path) -> Iterator[State]:
+    """Yield the state while no other run reads or writes it."""
+    (root / STATE).parent.mkdir(exist_ok=True)
+    with (root / STATE).with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield State(root)
 
 
 def base_of(root: Path) -> str:
@@ -154,20 +165,26 @@ def report(tree: Tree, state: State, tests: list[str], cost: dict[str, float]) -
     return [*lines, ", ".join(said)]
 
 
+def choose(root: Path, cost: dict[str, float]) -> tuple[list[str], list[str]]:
+    """Return the files of tests to be run, and what to say."""
+    with noted(root) as state:
+        tree = working_tree(root, state.known)
+        first = state.begin(root, tree)
+        tests = chosen(tree, state, cost)
+        lines = report(tree, state, tests, cost)
+        state.write(tree)
+    return tests, [first, *lines] if first else lines
+
+
 def _read(readers: int) -> str:
     return f"{readers} files of tests" if readers else "no test reads it"
 
 
 def main() -> int:
     """Lint, choose and run."""
-    state = State()
-    tree = working_tree(known=state.known)
-    said = state.begin(ROOT, tree)
-    cost = costs()
-    tests = chosen(tree, state, cost)
-    for line in (*filter(None, [said]), *report(tree, state, tests, cost)):
+    tests, lines = choose(ROOT, costs())
+    for line in lines:
         print(f"quick: {line}", flush=True)
-    state.write(tree)
     beside = Path(sys.executable).parent
     checks = ([beside / "ruff", "format", "--check", "."], [beside / "ruff", "check", "."], [beside / "mypy"])
     statuses = [subprocess.run(check, cwd=ROOT, check=False).returncode for check in checks]
@@ -192,9 +209,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Note what passes, once for all workers."""
+    """Note what passes, once for all workers; where git knows nothing of these files, nothing is noted."""
     if not hasattr(config, "workerinput") and not config.option.collectonly:
-        config.pluginmanager.register(Notes(config))
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            config.pluginmanager.register(Notes(config))
 
 
 class Notes:
@@ -209,13 +227,8 @@ class Notes:
 
     def is_whole(self) -> bool:
         """Return whether no test of a file of ``make test`` was left out."""
-        words, narrow = self.config.getini("addopts"), ("keyword", "deselect", "lf", "until")
-        narrowed = any(self.config.getoption(name, None) for name in narrow)
-        return (
-            self.config.option.markexpr == words[words.index("-m") + 1]
-            and not narrowed
-            and "::" not in "".join(self.config.args)
-        )
+        narrowed = any(self.config.getoption(name, None) for name in ("keyword", "markexpr", "deselect", "lf"))
+        return self.config.option.tier == "test" and not narrowed and "::" not in "".join(self.config.args)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Without workers."""
@@ -245,15 +258,17 @@ class Notes:
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Write it down."""
-        state, now = State(self.root), working_tree(self.root, self.tree.known)
+        now = working_tree(self.root, self.tree.known)
         tests = set(now.test_files()) & set(self.tree.test_files())
+        passed: dict[str, Any] = dict.fromkeys(tests & self.failed)
         for test in tests - self.failed if self.is_whole() else ():
             given = any(test == one or test.startswith(f"{one.rstrip('/')}/") for one in self.config.args)
             is_done = (exitstatus in ENDED or self.collected[test]) and self.collected[test] <= self.done[test]
             if given and is_done and now.digest(test) == self.tree.digest(test):
-                state.passed[test] = [now.digest(test), len(self.collected[test])]
-        state.passed.update(dict.fromkeys(tests & self.failed))
-        state.write(now)
+                passed[test] = [now.digest(test), len(self.collected[test])]
+        with noted(self.root) as state:
+            state.passed.update(passed)
+            state.write(now)
 
 
 if __name__ == "__main__":
@@ -261,3 +276,6 @@ if __name__ == "__main__":
         sys.exit(main())
     except KeyboardInterrupt:
         sys.exit(130)
+    except subprocess.CalledProcessError as error:
+        print(f"quick: {shlex.join(error.cmd)} must succeed here: {error.stderr.decode().strip()}", file=sys.stderr)
+        sys.exit(2)

@@ -834,7 +834,6 @@ def test_what_info_leaves_out_of_large_networks(run, monkeypatch):
 
 
 @pytest.mark.parametrize("instance", [one for one in INSTANCES if one["n"] <= 2048], ids=lambda one: one["spec"])
-@pytest.mark.light("rdn(torus(4), 1)", "rdn(cube(1), 1)", "hdn(cube(2), [[0]])")
 def test_info_reproduces_the_reference(run, instance):
     result = result_of(run, f'info "{instance["spec"]}"')
     names = {
@@ -872,7 +871,6 @@ def test_info_reproduces_the_reference(run, instance):
     [one for one in INSTANCES if one["n"] <= 1024 and "routing_memoryless" in one],
     ids=lambda one: one["spec"],
 )
-@pytest.mark.light("rdn(cube(1), 1)", "hdn(cube(2), [[0]])", "hdn(cube(1), [[], [0]])", "rdn(complete(4), 1)")
 def test_routing_in_fast_modes_reproduces_the_reference(run, instance):
     network = build(parse(instance["spec"]))
     levels = len(network.levels)

@@ -84,8 +84,8 @@ def run(installed, tmp_path, monkeypatch):
         ("compare", "cube(3)", "mesh(2, 4)"),
         ("cosim", "--help"),
         ("build", "--help"),
-        pytest.param(("simulate", "cube(3)", "--cycles", "500"), marks=pytest.mark.heavy),
-        pytest.param(("sweep", "cube(2)", "--rates", "0.1", "--cycles", "500"), marks=pytest.mark.heavy),
+        ("simulate", "cube(3)", "--cycles", "500"),
+        ("sweep", "cube(2)", "--rates", "0.1", "--cycles", "500"),
     ],
 )
 def test_what_needs_no_extra(run, line):

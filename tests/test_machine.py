@@ -51,7 +51,6 @@ def spec_of(text="rdn(cube(2), 1)", **options):
 @pytest.mark.parametrize("length", [1, 2, 4, 8, 9])
 @pytest.mark.parametrize("crc", [False, True])
 @pytest.mark.parametrize("buffers", [None, 1, 8])
-@pytest.mark.light("-1", "-4", "-9")
 def test_what_is_derived(length, crc, buffers):
     made = make_machine(spec_of(packet_length=length, crc=crc, buffers=buffers, flit_width=20))
     assert made.timing == SlotTiming(length, crc=crc)

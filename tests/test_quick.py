@@ -28,7 +28,7 @@ axi = "hdnhw.sim.axi:Bench"
 line-length = 120
 
 [tool.pytest.ini_options]
-addopts = "-m 'not heavy'"
+addopts = "-p no:cacheprovider"
 """
 COMMANDS = "from hdnhw.cli.options import add_command\nfrom hdnhw.{} import run\nadd_command(0, {!r}, run)\n"
 FILES = {
@@ -207,7 +207,7 @@ def test_a_docstring_with_examples_is_a_file_of_tests():
         ("hdnhw/rtl/router.py", "", False),
         ("hdnhw/rtl/router.py", "# a comment", False),
         ("requirements.txt", "numpy==2", True),
-        ("pyproject.toml", PROJECT.replace("not heavy", "light"), True),
+        ("pyproject.toml", PROJECT.replace("-p no", "-q -p no"), True),
         ("pyproject.toml", PROJECT.replace("120", "80"), False),
         ("hdnhw/new.py", "", False),
     ],
@@ -297,7 +297,7 @@ def project(tmp_path):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=tmp_path, check=True)
 
     files = {
-        "pyproject.toml": PROJECT.replace("not heavy'", "not heavy' -p tests.quick"),
+        "pyproject.toml": PROJECT.replace("-p no", "-p tests.running -p tests.quick -p no"),
         "hdnhw/a.py": "A = 1",
         "hdnhw/b.py": "B = 2",
         "tests/test_a.py": READING.format("a") + "    assert A == 1",
@@ -319,27 +319,20 @@ def project(tmp_path):
         return done.stdout
 
     def choose():
-        state = quick.State(tmp_path)
-        one = quick.working_tree(tmp_path, state.known)
-        said = state.begin(tmp_path, one)
-        tests = quick.chosen(one, state, {})
-        lines = quick.report(one, state, tests, {})
-        state.write(one)
-        return tests, said, lines
+        return quick.choose(tmp_path, {})
 
     return tmp_path, run, choose
 
 
 def test_runs_note_what_passed(project):
     folder, run, choose = project
-    tests, said, lines = choose()
+    tests, (said, *lines) = choose()
     assert (tests, lines) == ([], ["changed since all passed: 0 files; to be run: 0 of 2 files of tests, 0 tests"])
     assert said.startswith("first use: 2 files of tests have no note, and are taken as passed at commit ")
     (folder / "hdnhw" / "b.py").write_text("B = 3")
     (folder / "hdnhw" / "c.py").write_text("")
     assert choose() == (
         ["tests/test_b.py"],
-        "",
         [
             "hdnhw/b.py: 1 files of tests",
             "hdnhw/c.py: no test reads it",
@@ -364,7 +357,7 @@ def test_what_failed_is_first_until_it_passes(project):
     (folder / "hdnhw" / "a.py").write_text("A = 1")
     assert sorted(choose()[0]) == ["tests/test_a.py", "tests/test_b.py"]
     run("tests")
-    tests, _, lines = choose()
+    tests, lines = choose()
     assert (tests, lines[-1].rpartition(", ")[2]) == (["tests/test_b.py"], "first 1 new or failed")
     (folder / "hdnhw" / "a.py").write_text("A = 1.0")
     state, one = quick.State(folder), quick.working_tree(folder)
@@ -405,3 +398,12 @@ def test_a_file_that_changes_while_it_is_run_has_not_passed(project):
     (folder / "tests" / "test_b.py").write_text(READING.format("b") + "    Path('hdnhw/b.py').write_text('')")
     run("tests")
     assert choose()[0] == ["tests/test_b.py"]
+
+
+def test_without_git_tests_run_and_nothing_is_noted(project):
+    folder, run, choose = project
+    (folder / ".git").rename(folder / "other")
+    assert "3 passed" in run("tests")
+    assert not (folder / quick.STATE).exists()
+    with pytest.raises(subprocess.CalledProcessError):
+        choose()

@@ -7,7 +7,6 @@ from bench.consoles import SYNTHESISED, Console, consoles, is_unmeasured, pages,
 CONSOLES = [console for page in pages() for console in consoles(page)]
 
 
-@pytest.mark.light("README", "emulate", "--on model", "info", "paths", "--rate 0.2", "trace.txt", "--steps")
 @pytest.mark.parametrize("console", CONSOLES, ids=lambda console: f"{console.page.name}: {console.steps[-1][0]}")
 def test_a_console_is_what_its_commands_print(console, tmp_path):
     if not all(trace.exists() for trace in console.traces):

@@ -13,9 +13,6 @@ ROWS = [
 ]
 
 
-@pytest.mark.light(
-    "hardware.md: `hdn(cube(2), [[0]])`: hdnhw emit", "folded_cube(4)", "cube(10)`: hdnhw compare", "run <0>"
-)
 @pytest.mark.parametrize(("table", "row"), ROWS)
 def test_a_row_is_what_its_commands_print(table, row):
     if is_unmeasured(command for group in table.groups for command in group.commands):

@@ -49,7 +49,6 @@ def tools(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
-@pytest.mark.light("icepi-zero", "ice40-hx8k")
 def test_bitstream_is_moved_into_place_and_figures_are_read(tools, tmp_path, board):
     tools(fmax=60.0)
     built = build_bitstream(board, SPEC, packets=10, seed=7, root=tmp_path)

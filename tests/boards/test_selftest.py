@@ -67,7 +67,6 @@ def assert_passed_twice(fabric: EmittedFabric, sources: dict[str, str]) -> None:
     assert lines.count(impossible) == (2 if fabric.machine.plan.address.has_holes else 0)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [

@@ -235,7 +235,6 @@ def test_bad_input_is_one_line(refused, what):
     refused(WRONG[what])
 
 
-@pytest.mark.heavy
 def test_engines_and_generators_in_the_verilog(result_of):
     steps = result_of("exchange 'hdn(cube(1), [[0]])' --on rtl")
     assert (steps["delivered"], steps["message_words"]) == (True, 8)

@@ -228,7 +228,6 @@ def seconds(tmp_path_factory):
     return time.monotonic() - started
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("moment", range(MOMENTS))
 @pytest.mark.parametrize(("number", "to_all", "status", "last"), SIGNALS)
 def test_a_sweep_that_is_stopped_at_any_moment_goes_on(tmp_path, seconds, moment, number, to_all, status, last):

@@ -147,7 +147,6 @@ def test_a_port_that_is_not_there_and_two_ports_at_once_are_refused():
         run(changed(schedule, 1, sends=(Send(0, one), Send(1, one))), given)
 
 
-@pytest.mark.heavy
 @settings(max_examples=20)
 @given(
     st.sampled_from([cube(1), cube(2), torus(3), torus(2, 3), complete(4)]).flatmap(

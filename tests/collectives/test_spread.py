@@ -55,7 +55,6 @@ def test_the_reference_has_two_networks():
 
 @pytest.mark.parametrize("text", EXECUTED)
 @pytest.mark.parametrize("share", [0, 0.37, 1])
-@pytest.mark.light("0.37")
 def test_one_to_all_counts_are_those_of_the_reference(text, share):
     network = build(parse(text))
     root = int(share * (network.num_nodes - 1))
@@ -63,10 +62,7 @@ def test_one_to_all_counts_are_those_of_the_reference(text, share):
     assert figures(execute(scatter_schedule(network, root))) == EXECUTED[text]["oap"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [text if build(parse(text)).num_nodes < 1000 else pytest.param(text, marks=pytest.mark.heavy) for text in EXECUTED],
-)
+@pytest.mark.parametrize("text", EXECUTED)
 @pytest.mark.parametrize(("key", "as_printed"), [("aab_literal", True), ("aab_nopartner", False)])
 def test_all_gather_counts_are_those_of_the_reference(text, key, as_printed):
     counted = execute(allgather_schedule(build(parse(text)), as_printed=as_printed))
@@ -102,7 +98,6 @@ def test_conditions_read_node_by_node_bring_the_message_to_every_node_once(spec,
         assert len(informed) == network.num_nodes
 
 
-@pytest.mark.heavy
 @settings(max_examples=5)
 @given(st.sampled_from(SPECS) | DUAL_NETS, st.floats(0, 1), st.booleans())
 def test_one_to_all_delivers_and_is_not_below_the_bounds(spec, share, all_port):
@@ -118,7 +113,6 @@ def test_one_to_all_delivers_and_is_not_below_the_bounds(spec, share, all_port):
         assert scatter.words == last if network.is_nested else scatter.words >= last
 
 
-@pytest.mark.heavy
 @settings(max_examples=5)
 @given(st.sampled_from(SPECS) | DUAL_NETS, st.booleans())
 def test_all_gather_delivers_and_is_not_below_the_bound(spec, all_port):
@@ -130,7 +124,6 @@ def test_all_gather_delivers_and_is_not_below_the_bound(spec, all_port):
         assert counted.words == last
 
 
-@pytest.mark.light("dualcube", "hdn(cube(3)")
 @pytest.mark.parametrize("spec", [rdn(cube(3), 1), hdn(cube(3), [[2]]), hdn(cube(2), [[0], [0]]), dualcube(4)], ids=str)
 def test_a_broadcast_on_cubes_with_nested_super_nodes_takes_the_diameter(spec):
     network = build(spec)

@@ -65,7 +65,6 @@ def test_a_broadcast_from_a_leader_over_a_cube_takes_the_diameter_without_other_
         assert distances_from(network, 0).max() == steps
 
 
-@pytest.mark.heavy
 @settings(max_examples=5)
 @given(st.sampled_from(SPECS), st.sampled_from(MOVING), st.sampled_from(EXCHANGE_ORDERS), st.booleans())
 def test_every_one_delivers_and_is_not_below_the_bounds(spec, operation, order, all_port):

@@ -81,7 +81,6 @@ def test_the_files_are_those_of_the_page():
 
 
 @pytest.mark.parametrize(("name", "spec"), cases(FILES))
-@pytest.mark.light("two nodes", "cross-edges")
 def test_every_name_is_a_port(name, spec):
     ports = ports_of(SPECS[spec], top_of(name))
     for statement in statements(name):
@@ -92,7 +91,6 @@ def test_every_name_is_a_port(name, spec):
 
 
 @pytest.mark.parametrize(("name", "spec"), cases([name for name in FILES if "_streams" in name]))
-@pytest.mark.light("two nodes", "cross-edges")
 def test_every_port_has_one_delay_of_each_kind(name, spec):
     top = top_of(name)
     patterns = [pattern for statement in statements(name) for pattern in statement["ports"].split()]
@@ -169,7 +167,6 @@ def place_and_route(netlist, family, option, constraints):
         ("ice40", "fabric.sdc"),
     ],
 )
-@pytest.mark.light("ecp5-fabric.lpf", "ecp5-fabric.sdc", "ice40-fabric.pcf")
 def test_nextpnr_applies_the_clock(netlist, family, name):
     path = FOLDER / name
     asked, said = place_and_route(netlist(top_of(name), family), family, f"--{path.suffix[1:]}", path)

@@ -44,7 +44,6 @@ def test_its_line_is_documented(name):
     assert f"sh examples/{name}/run.sh\n" in line.stdout
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "file", "text", "other"),
     [

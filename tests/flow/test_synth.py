@@ -32,8 +32,6 @@ PLACED_KEYS = """comb_sites comb_sites_of_device fmax_mhz fmax_best_mhz fmax_of_
 PORTS = [Port("clk", 1, True), Port("a", 3, True), Port("b", 1, True), Port("x", 6, False), Port("address", 2, True)]
 REGISTERS = re.compile(r"TRELLIS_FF|SB_DFF\w*|FD1P3\wX|DFF\w*|FD[RSCP]E|MISTRAL_FF")
 TABLES = re.compile(r"(SB_)?LUT[1-6]|INV|MISTRAL_(ALUT[2-6]|ALUT_ARITH|NOT)")
-LIGHT = ("ecp5", "ice40", "xc7")
-"""Families of which the smallest router is measured in ``make test``."""
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +77,6 @@ def cells_in_stat(log, module):
     return {kind: int(count) for count, kind in re.findall(r"^\s+(\d+)\s+([A-Z]\w+)$", text, re.MULTILINE)}
 
 
-@pytest.mark.light(*LIGHT)
 def test_keys_and_figures(measured):
     spec, result = measured
     placement = FAMILIES[spec.family].placement
@@ -99,7 +96,6 @@ def test_keys_and_figures(measured):
     assert result["luts"] <= result["comb_sites"] < 1200
 
 
-@pytest.mark.light(*LIGHT)
 def test_cells_are_those_that_yosys_counts(measured, root):
     spec, result = measured
     log = (folder_of(result, root) / "yosys.log").read_text()
@@ -111,7 +107,6 @@ def test_cells_are_those_that_yosys_counts(measured, root):
     assert result["ram_cells"] == {shown: cells_in_stat(log, UNIT).get(kind, 0) for kind, shown in family.rams.items()}
 
 
-@pytest.mark.light("ecp5")
 def test_a_netlist_without_wrapper_has_as_many_cells(measured, root):
     """The unit alone as top, its address still constant: nothing of the wrapper is in the figures.
 
@@ -128,7 +123,6 @@ def test_a_netlist_without_wrapper_has_as_many_cells(measured, root):
     assert result["luts"] == pytest.approx(alone["luts"], rel=0 if spec.family in {"ecp5", "ice40"} else 0.05)
 
 
-@pytest.mark.light(*LIGHT)
 def test_sites_are_what_the_cells_take(placed):
     _, result = placed
     if result["family"] == "ecp5":  # six for 16 x 4 bits of RAM, four of them for the bits; one drives a constant
@@ -141,7 +135,6 @@ def test_sites_are_what_the_cells_take(placed):
         assert 0 < result["wrapper"]["comb_sites"] <= result["wrapper"]["luts"] + result["wrapper"]["ff"]
 
 
-@pytest.mark.light(*LIGHT)
 def test_wrapper_has_a_register_a_port_bit(measured):
     spec, result = measured
     machine = make_machine(spec.fabric)
@@ -157,7 +150,6 @@ def test_wrapper_has_a_register_a_port_bit(measured):
     assert 0 <= unused <= 20, "a constant output, such as the count of dropped packets, may need no register"
 
 
-@pytest.mark.light(*LIGHT)
 def test_critical_path_adds_up(placed):
     _, result = placed
     path = result["critical_path"]
@@ -169,7 +161,6 @@ def test_critical_path_adds_up(placed):
     assert not any(step["signal"].startswith(INSTANCE) for step in path)
 
 
-@pytest.mark.light(*LIGHT)
 @pytest.mark.usefixtures("no_tools")
 def test_second_call_runs_nothing(measured, root):
     spec, result = measured
@@ -177,7 +168,6 @@ def test_second_call_runs_nothing(measured, root):
     assert synthesise(spec, root=root) == result | {"cached": True}
 
 
-@pytest.mark.light("ecp5")
 def test_what_is_measured_names_the_folder(placed, root):
     spec, _ = placed
     others = [{"seeds": 2}, {"address": "pins"}, {"address": "0"}, {"frequency": 50.0}]
@@ -291,7 +281,6 @@ def test_the_address_is_of_the_fullest_router():
         (CollectiveSpec(operations=("broadcast",)), "fabric_collective_engine"),
     ],
 )
-@pytest.mark.light("fabric_axi_endpoint")
 def test_an_endpoint_stands_alone_with_the_address_of_a_node(endpoints, module):
     fabric = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=4, endpoints=endpoints)
     design = synth._design(SynthSpec(fabric=fabric, unit="endpoint"))

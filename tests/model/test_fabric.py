@@ -345,7 +345,6 @@ def test_no_packets_no_cycles(model_on):
     assert (result.cycles, len(result.packet), result.dropped.tolist()) == (0, 0, [0, 0, 0, 0])
 
 
-@pytest.mark.light("4-voq", "fifo")
 @pytest.mark.parametrize(("queueing", "each", "limit"), [("fifo", 30, 4000), ("voq", 300, 60_000)])
 @pytest.mark.parametrize("length", [1, 4])
 def test_a_broken_class_rule_hangs_and_the_proved_one_does_not(model_on, length, queueing, each, limit):
@@ -403,7 +402,6 @@ def test_unknown_queueing(model_on):
 
 
 @pytest.mark.parametrize("length", [1, 8])
-@pytest.mark.light("1")
 def test_with_virtual_output_queues_more_comes_out_of_a_crowd_in_less_time(model_on, length):
     made = plan_of("rdn(cube(3), 1)")
     traffic, src, dst = uniform(made, 30)

@@ -61,7 +61,6 @@ def test_a_plain_packet_takes_the_cycles_of_the_fabric_behind_those_in_which_it_
     assert result.node.tolist() == [15]
 
 
-@pytest.mark.light("hdn")
 @pytest.mark.parametrize(
     ("text", "length", "waypoints", "pauses"),
     [
@@ -93,7 +92,6 @@ def test_what_can_be_delivered_is_and_sources_hear_of_the_rest(text, length, way
             assert lost, "a notice is about a packet that its source has sent"
 
 
-@pytest.mark.light("torus(5)")
 @pytest.mark.parametrize(
     ("text", "relay_buffers", "relay_queues"),
     [("hdn(cube(2), [[0]])", 1, 1), ("hdn(cube(2), [[0]])", 1, 4), ("torus(5)", 2, 2)],

@@ -188,7 +188,6 @@ def test_survivors_that_are_not_listed_and_listed_ones_that_are_none_are_told(sm
     assert check.compare(few, [third, fourth], keys) == ([], [])
 
 
-@pytest.mark.heavy
 def test_hosts_that_do_not_wait_kill_engines_that_do_not_either():
     """One begins an operation while another runs, one takes its own flits then; and one never differs in a run."""
     design = check.KNOWN["registers"]
@@ -204,7 +203,6 @@ def test_hosts_that_do_not_wait_kill_engines_that_do_not_either():
     assert outcome.never == {mutants[2].number}
 
 
-@pytest.mark.heavy
 def test_benches_of_endpoints_kill_what_is_bad_and_leave_the_original():
     """One that begins by itself, one that does not stay at its end, and one that does not see what is wrong."""
     design = designs.DESIGNS["exchange"]

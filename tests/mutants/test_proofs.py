@@ -45,7 +45,6 @@ def test_a_proof_is_wrong_if_packets_do_not_arrive():
         ("allocator.order_2_0_1.next = 1'h1: constant 1", "proved", "", Seen.TIME),
     ],
 )
-@pytest.mark.heavy
 def test_mutants_are_judged(fabric, key, answer, why, seen, tmp_path):
     mutants = [one for one in designs.mutants_of(fabric) if one.key == f"fabric_router: {key}"]
     (found,) = proofs.judge_mutants(fabric, mutants, root=tmp_path)

@@ -28,7 +28,6 @@ def test_the_barrier_of_what_is_emitted_is_proved(path):
     assert (found.part, found.answer, found.why) == ("barrier", "proved", "")
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("network", "options"),
     [

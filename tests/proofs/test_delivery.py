@@ -72,7 +72,6 @@ def check_refuted(fabric, part, said):
         ("rdn(torus(3), 1)", {"crc": True, "gapless_packets": True}),
     ],
 )
-@pytest.mark.light("hdn(cube(1), [[]])-options0")
 def test_what_is_emitted_is_proved(network, options):
     assert {(one.answer, one.why) for one in prove_delivery(emitted(network, **options), seconds=SECONDS)} == {
         ("proved", "")
@@ -390,7 +389,6 @@ def test_a_changed_router_with_dead_pins_is_refuted(pattern, becomes, part, said
         ),
     ],
 )
-@pytest.mark.light("parity_1", "hurt", "write_data", "not_20", "not_168")
 def test_a_changed_router_with_check_bits_is_refuted(pattern, becomes, part, said):
     check_refuted(changed(emitted(crc=True), pattern, becomes), part, said)
 

@@ -44,7 +44,6 @@ def small():
         ("hsn(2, cube(2))", {}),
     ],
 )
-@pytest.mark.light("hdn(cube(1), [[]])", "rdn(torus(3), 1)", "cube(2), [[0]]")
 def test_what_is_emitted_is_proved(text, options):
     spec = FabricSpec(network=parse(text), **options)
     findings = prove_routing(emit_fabric(spec))

@@ -63,7 +63,6 @@ def answers(findings):
         ("exchange", {"inject"}),
     ],
 )
-@pytest.mark.light("axi-stream-streams0")
 def test_streams_of_what_is_emitted_are_proved(kind, streams):
     fabric = emitted(ENDPOINTS[kind]())
     assert set(streams_of(fabric)) == streams
@@ -141,13 +140,11 @@ def test_a_changed_stream_is_refuted(axi, pattern, becomes, part, said):
         ("torus(4, 4)", {"packet_length": 32}, {}),
     ],
 )
-@pytest.mark.light("hdn(cube(1), [[]])-options0-endpoints0")
 def test_packets_of_what_is_emitted_are_proved(network, options, endpoints):
     fabric = emitted(AxiStreamSpec(**endpoints), network, **options)
     assert answers(prove_packets(fabric, seconds=SECONDS)) == {("proved", "")}
 
 
-@pytest.mark.heavy
 def test_results_of_several_short_packets_come_late_and_are_proved():
     engines = CollectiveSpec(operations=("allreduce",), message_packets=3)
     fabric = emitted(engines, "cube(2)", packet_length=4)

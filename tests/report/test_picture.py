@@ -80,7 +80,7 @@ def drawn(spec):
     return view, np.array([places[node] for node in range(len(places))]) * round, radius, lines, colors
 
 
-@pytest.mark.parametrize("spec", [*PAPERS, *OTHERS, *(pytest.param(spec, marks=pytest.mark.heavy) for spec in LARGE)])
+@pytest.mark.parametrize("spec", [*PAPERS, *OTHERS, *(spec for spec in LARGE)])
 def test_nodes_are_apart_and_every_edge_is_drawn_once(spec):
     (left, top, width, height), places, radius, lines, _ = drawn(spec)
     network = build(parse(spec))

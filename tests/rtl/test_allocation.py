@@ -115,17 +115,13 @@ MORE = (3, 4, 5, 6, 7, 9, 10, 16)
     + [("mesh", length, 1 + length % 2) for length in FEW]
     + [("ff", 5, 8), ("torus", 6, 4)]
     + [
-        pytest.param(*case, marks=pytest.mark.heavy)
-        for case in (
-            *(("rdn", length, None) for length in MORE),
-            *(("mesh", length, 1 + length % 2) for length in MORE),
-            *(("ff", length, 4 * (length % 2) + 4) for length in (1, 2, 8)),
-            *(("torus", length, 4) for length in (1, 3, 8)),
-        )
+        *(("rdn", length, None) for length in MORE),
+        *(("mesh", length, 1 + length % 2) for length in MORE),
+        *(("ff", length, 4 * (length % 2) + 4) for length in (1, 2, 8)),
+        *(("torus", length, 4) for length in (1, 3, 8)),
     ],
 )
 @pytest.mark.parametrize("queueing", QUEUEINGS)
-@pytest.mark.light("voq-rdn-2", "fifo-rdn-1", "voq-mesh", "fifo-torus")
 def test_the_router_is_the_model_slot_by_slot(simulate, make_rig, name, length, buffers, queueing):
     options = {"length": length, "buffers": buffers, "queueing": queueing}
     rig, rng = make_rig(**options, **FABRICS[name]), random.Random(f"{name} {length}")
@@ -159,9 +155,8 @@ def waits(rig, replay):
     return longest
 
 
-@pytest.mark.light("3-2", "2-8")
-@pytest.mark.parametrize("length", [2, 8, *(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 3, 5, 7))])
-@pytest.mark.parametrize("every", [2, 3, 7, *(pytest.param(every, marks=pytest.mark.heavy) for every in (4, 5, 6))])
+@pytest.mark.parametrize("length", [2, 8, *(length for length in (1, 3, 5, 7))])
+@pytest.mark.parametrize("every", [2, 3, 7, *(every for every in (4, 5, 6))])
 def test_nothing_starves_where_credits_come_every_nth_slot(simulate, make_rig, length, every):
     """Every queue wants one of two outputs, each with a credit every n-th slot: so many a queue, or a turn a class."""
     rig, rng = make_rig(length=length, **FABRICS["rdn"]), random.Random(length)

@@ -54,7 +54,6 @@ def marked(packets):
 
 @pytest.mark.parametrize(("length", "buffers"), SIZES)
 @pytest.mark.parametrize(("gap", "stall"), [(0, 0), (0.5, 0.5), (0, 0.9), (0.7, 0.1)])
-@pytest.mark.light("-1-1", "-2-2", "-5-4", "0-0-8-2")
 def test_order_under_stalls(simulate, receive, length, buffers, gap, stall):
     rng = random.Random(f"{length} {buffers} {gap} {stall}")
     dut, buffers, packets = make(length, buffers, 24, rng)

@@ -39,16 +39,6 @@ SPECS = [
 
 
 @pytest.mark.parametrize(("text", "modes"), SPECS)
-@pytest.mark.light(
-    "rdn(cube(1), 1)",
-    "torus(5)",
-    "mesh(2, 3)",
-    "hsn(2, cube(2))",
-    "crossed_cube(3)",
-    "hdn(cube(1), [[], [0]])-ff",
-    "petersen",
-    "rdn(star(2), 1)",
-)
 def test_route_unit_follows_the_rule(simulate, text, modes):
     made = plan(parse(text), modes)
     network, address, dut = made.network, made.address, RouteUnit(made)
@@ -74,7 +64,6 @@ def test_route_unit_follows_the_rule(simulate, text, modes):
     assert len(checked) == len(nodes) ** 2
 
 
-@pytest.mark.light("rdn(cube(2), 1)", "mesh")
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "hdn(torus(2, 3), [[0]])", "mesh(2, 3)", "complete(2)", "star(3)"])
 @pytest.mark.parametrize("moves", [False, True], ids=["stands", "moves"])
 def test_with_a_register_every_output_is_that_of_the_cycle_before(simulate, text, moves):

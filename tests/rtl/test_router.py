@@ -16,7 +16,7 @@ from hdnhw.spec import FabricSpec, parse
 from hdnhw.timing import SlotTiming
 
 WIDTH = 16
-LENGTHS = [1, 4, *(pytest.param(length, marks=pytest.mark.heavy) for length in (2, 5, 8))]
+LENGTHS = [1, 4, *(length for length in (2, 5, 8))]
 each_length = pytest.mark.parametrize("length", LENGTHS)
 
 
@@ -24,7 +24,7 @@ each_length = pytest.mark.parametrize("length", LENGTHS)
     ("length", "gapless"),
     [(1, False), (4, False), (8, True)]
     + [
-        pytest.param(length, gapless, marks=pytest.mark.heavy)
+        (length, gapless)
         for length, gapless in ((2, False), (5, False), (8, False), (2, True), (3, True), (4, True), (9, True))
     ],
 )
@@ -104,7 +104,6 @@ def test_nothing_is_sent_without_credit(simulate, make_rig, length, buffers):
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 9])
 @pytest.mark.parametrize(("text", "node", "classes"), [("mesh(3, 3)", 4, 1), ("rdn(cube(2), 1)", 22, 2)])
-@pytest.mark.light("-22-2-1", "-4-1-4")
 def test_a_flow_needs_full_rate_buffers_for_its_class(simulate, make_rig, length, text, node, classes):
     full = SlotTiming(length).full_rate_buffers
     gaps = {}
@@ -184,7 +183,7 @@ def test_ready_falls_before_packets_and_before_tails(simulate, make_rig, length)
             assert ready or position == 0
 
 
-@pytest.mark.parametrize("length", [3, *(pytest.param(length, marks=pytest.mark.heavy) for length in (2, 5, 8))])
+@pytest.mark.parametrize("length", [3, *(length for length in (2, 5, 8))])
 def test_a_source_may_pause_inside_a_packet_in_any_phase(simulate, make_rig, length):
     """Begin in each phase and stop before each flit in turn, for times up to two slots."""
     rig, rng = make_rig(length=length), random.Random(length)
@@ -240,7 +239,7 @@ def test_impossible_destinations_are_dropped_and_counted(simulate, make_rig, len
     assert [packet for _, _, _, packet in rig.packets()] == possible
 
 
-@pytest.mark.parametrize("length", [4, pytest.param(8, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("length", [4, 8])
 def test_gapless_packets_to_no_node_are_dropped_and_counted(simulate, make_rig, length):
     rig, rng = make_rig(length=length, text="rdn(torus(3), 1)", node=13, gapless_packets=True), random.Random(length)
     addresses = list(range(1 << rig.plan.address.width))
@@ -288,7 +287,6 @@ def load(rig, rng, rounds):
 
 @each_length
 @pytest.mark.parametrize(("buffers", "holding"), [(None, 0), (1, 0.6), (4, 0.85)])
-@pytest.mark.light("1-0.6-4")
 def test_random_traffic_on_all_ports(simulate, make_rig, length, buffers, holding):
     rig, rng = make_rig(length=length, buffers=buffers), random.Random(f"{length} {buffers} {holding}")
     total = load(rig, rng, 40)
@@ -300,7 +298,7 @@ GAPLESS = [
     (4, {}),
     (8, {}),
     *(
-        pytest.param(length, options, marks=pytest.mark.heavy)
+        (length, options)
         for length, options in (
             (2, {"buffers": 1}),
             (3, {}),
@@ -363,10 +361,7 @@ def assert_all_come(simulate, rig, total):
 @pytest.mark.parametrize(
     ("length", "gapless"),
     [(1, False), (4, False), (8, True)]
-    + [
-        pytest.param(length, gapless, marks=pytest.mark.heavy)
-        for length, gapless in ((2, False), (5, False), (8, False), (4, True), (9, True))
-    ],
+    + [(length, gapless) for length, gapless in ((2, False), (5, False), (8, False), (4, True), (9, True))],
 )
 def test_reset_in_the_middle_of_packets_leaves_nothing_behind(simulate, make_rig, length, gapless):
     rig, domain, traces = make_rig(length=length, gapless_packets=gapless), ClockDomain("sync"), []
@@ -396,7 +391,6 @@ def test_reset_in_the_middle_of_packets_leaves_nothing_behind(simulate, make_rig
     assert traces[1:] == traces[:1] * 4
 
 
-@pytest.mark.light("0.8-4", "0-1")
 @each_length
 @pytest.mark.parametrize("stall", [0, 0.8])
 def test_a_stalled_ejection_stops_but_does_not_lose(simulate, receive, make_rig, length, stall):

@@ -14,7 +14,7 @@ from hdnhw.topology.network import build
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 INSTANCES = [
-    pytest.param(instance, id=instance["spec"], marks=[pytest.mark.heavy] if instance["n"] > 600 else [])
+    pytest.param(instance, id=instance["spec"])
     for instance in json.loads(REFERENCE.read_text())["instances"]
     if "routing_algorithm1" in instance and instance["n"] <= 1024
 ]
@@ -66,7 +66,6 @@ def all_lengths(network, table):
 
 
 @pytest.mark.parametrize("instance", INSTANCES)
-@pytest.mark.light("rdn(cube(1), 1)", "hdn(cube(2), [[0]])", "rdn(torus(4), 1)", "hdn(cube(1), [[], [0]])")
 def test_reference_figures(instance):
     network = build(parse(instance["spec"]))
     table = neighbor_table(network)
@@ -149,7 +148,6 @@ def test_node_out_of_range(src, dst, bad):
         algorithm1_route(build(parse("rdn(cube(3), 1)")), src, dst)
 
 
-@pytest.mark.light("[[], []]", "[[0], [0, 1]]")
 @pytest.mark.parametrize(
     "text",
     [

@@ -29,7 +29,6 @@ RULES = [
 ]
 
 
-@pytest.mark.light("hdn(cube(1)", "rdn(torus(5), 1)", "product", "mesh", "dualcube", "hdn(ghc")
 @pytest.mark.parametrize(("text", "modes"), RULES)
 def test_compiled_is_interpreted(text, modes, every_hop):
     network = build(parse(text))

@@ -72,7 +72,6 @@ def test_every_kind_of_source(text):
     assert longest(network, np.unique(orbits, return_index=True)[1].tolist()) <= length_bound(network)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(("text", "most"), [("rdn(cube(2), 2)", 19), ("hdn(cube(3), [[2], [0, 1, 2]])", 20)])
 def test_every_kind_of_source_of_a_large_network(text, most):
     network = build(parse(text))
@@ -114,7 +113,6 @@ def test_random_networks_of_any_size(drawn):
     assert_disjoint(*drawn, short_routes(*drawn))
 
 
-@pytest.mark.heavy
 @given(networks_and_pairs())
 @settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
 def test_many_random_networks(drawn):

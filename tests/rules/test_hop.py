@@ -213,7 +213,6 @@ DECIDED = [
 ]
 
 
-@pytest.mark.light("hdn(cube(2)", "hdn(complete", "hdn(torus(6)")
 @pytest.mark.parametrize(("text", "modes"), DECIDED)
 def test_rule_is_the_pseudo_code(text, modes, every_hop):
     network = build(parse(text))
@@ -267,9 +266,6 @@ def all_lengths(network, port):
 
 
 @pytest.mark.parametrize("instance", INSTANCES, ids=lambda instance: instance["spec"])
-@pytest.mark.light(
-    "rdn(cube(1), 1)", "hdn(cube(2), [[0]])", "rdn(torus(4), 1)", "hdn(cube(1), [[], [0]])", "hdn(torus(3, 4), [[0]])"
-)
 def test_reference_figures(instance, every_hop):
     network = build(parse(instance["spec"]))
     lengths = all_lengths(network, every_hop(hop_rule(network, "f" * len(network.levels)))[0])

@@ -68,7 +68,6 @@ def disjoint_paths(network, number):
     return [path for pair in pairs for path in shortest_disjoint_paths(table, *pair)]
 
 
-@pytest.mark.light("star", "hdn(cube(2), [[0]])", "torus", "hsn")
 @pytest.mark.parametrize(("text", "modes"), ROUTINGS)
 def test_they_lead_along_the_path_and_no_fewer_do(text, modes):
     made = plan(parse(text), modes)
@@ -84,7 +83,6 @@ def test_they_lead_along_the_path_and_no_fewer_do(text, modes):
     assert (None in counts) == text.startswith(("hsn", "ccc"))
 
 
-@pytest.mark.light("star", "hdn(cube(2), [[0]])", "torus", "hsn")
 @pytest.mark.parametrize(("text", "modes"), ROUTINGS)
 def test_a_route_needs_none(text, modes):
     made = plan(parse(text), modes)
@@ -94,7 +92,6 @@ def test_a_route_needs_none(text, modes):
         assert waypoints_along(made, leg(*pair)) == []
 
 
-@pytest.mark.light("ghc", "torus(5)")
 @pytest.mark.parametrize("text", ["hdn(torus(5), [[0], []])", "hdn(cube(2), [[1], [0]])", "hdn(ghc(3, 4), [[0]])"])
 def test_an_edge_of_a_dual_net_is_a_route_in_all_modes(text):
     network = build(parse(text))

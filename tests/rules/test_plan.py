@@ -76,7 +76,6 @@ def turns_of(network, routes):
 
 
 @pytest.mark.parametrize(("text", "modes"), WALKED)
-@pytest.mark.light("-ff", "rdn(torus(3)", "mesh", "cube(2)-", "torus(5)-", "dualcube")
 def test_proof_and_shapes_agree_with_walked_routes(text, modes, every_hop):
     rule = hop_rule(build(parse(text)), modes)
     network = rule.network
@@ -99,7 +98,6 @@ def test_proof_and_shapes_agree_with_walked_routes(text, modes, every_hop):
     assert len(made.shapes) == len(walked)
 
 
-@pytest.mark.light("hdn(cube(2), [[0], []])", "rdn(cube(3), 1)", "rdn(torus(4), 1)", "hdn(torus(3, 2)")
 @pytest.mark.parametrize(
     "text",
     [

@@ -41,17 +41,6 @@ PROVED = [
 ]
 
 
-@pytest.mark.light(
-    "[[0], [0], []])-fff",
-    "rdn(torus(5), 1)-f",
-    "torus(5, 6)",
-    "rdn(cube(1), 2)",
-    "ghc",
-    "mesh",
-    "dualcube",
-    "hdn(cube(2), [[0, 1]])",
-    "torus(7)",
-)
 @pytest.mark.parametrize(("text", "modes"), PROVED)
 def test_ranks_grow(text, modes):
     assert prove_ranks_grow(hop_rule(build(parse(text)), modes)) is None

@@ -23,7 +23,6 @@ def run(fabric: AxiBench, *, frames: int, seed: int = 1, keep: bool = False, **s
     return fabric.run_case(fabric.make_case(frames=frames, seed=seed, **sizes), keep=keep).verdict
 
 
-@pytest.mark.heavy
 def test_frames_between_random_nodes() -> None:
     """Sixteen nodes, frames to 256 bytes; cut ones come among them."""
     verdict = run(bench("hdn(cube(2), [[0]])", max_frame=256, tuser_width=4), frames=300)

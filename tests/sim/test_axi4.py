@@ -25,14 +25,14 @@ def run(fabric: MemoryBench, *, keep: bool = False, **case: Any) -> MemoryVerdic
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-        pytest.param("hdn(cube(1), [[]])", {}, marks=pytest.mark.heavy),
-        pytest.param("torus(3)", {"flit_width": 64, "packet_length": 4, "id_width": 1}, marks=pytest.mark.heavy),
-        pytest.param("cube(1)", {"flit_width": 8, "packet_length": 16, "outstanding": 1}, marks=pytest.mark.heavy),
-        pytest.param("cube(2)", {"switching": "cut-through", "outstanding": 8}, marks=pytest.mark.heavy),
-        pytest.param("cube(2)", {"gapless_packets": True}, marks=pytest.mark.heavy),
-        pytest.param("rdn(cube(1), 1)", {"queueing": "voq", "buffers": 8, "initial": False}, marks=pytest.mark.heavy),
+        ("hdn(cube(1), [[]])", {}),
+        ("torus(3)", {"flit_width": 64, "packet_length": 4, "id_width": 1}),
+        ("cube(1)", {"flit_width": 8, "packet_length": 16, "outstanding": 1}),
+        ("cube(2)", {"switching": "cut-through", "outstanding": 8}),
+        ("cube(2)", {"gapless_packets": True}),
+        ("rdn(cube(1), 1)", {"queueing": "voq", "buffers": 8, "initial": False}),
         ("torus(3)", {"node_clocks": True, "memory_bits": 16}),
-        pytest.param("torus(3)", {"node_clocks": True, "initial": False}, marks=pytest.mark.heavy),
+        ("torus(3)", {"node_clocks": True, "initial": False}),
     ],
 )
 def test_bursts_of_all_kinds(text: str, options: dict[str, Any]) -> None:

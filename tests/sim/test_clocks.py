@@ -20,10 +20,10 @@ def emitted(text: str, **options: Any) -> Any:
     ("text", "options"),
     [
         ("torus(5)", {"packet_length": 4, "initial": False}),
-        pytest.param("rdn(cube(1), 1)", {}, marks=pytest.mark.heavy),
-        pytest.param("hdn(cube(2), [[0]])", {"queueing": "voq", "buffers": 8}, marks=pytest.mark.heavy),
-        pytest.param("cube(2)", {"switching": "cut-through"}, marks=pytest.mark.heavy),
-        pytest.param("mesh(3)", {"packet_length": 1}, marks=pytest.mark.heavy),
+        ("rdn(cube(1), 1)", {}),
+        ("hdn(cube(2), [[0]])", {"queueing": "voq", "buffers": 8}),
+        ("cube(2)", {"switching": "cut-through"}),
+        ("mesh(3)", {"packet_length": 1}),
     ],
 )
 def test_packets_between_unrelated_clocks(text: str, options: dict[str, Any]) -> None:
@@ -34,7 +34,7 @@ def test_packets_between_unrelated_clocks(text: str, options: dict[str, Any]) ->
         assert 550 < verdict.packets <= 600
 
 
-@pytest.mark.parametrize("initial", [True, pytest.param(False, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("initial", [True, False])
 def test_frames_between_unrelated_clocks(initial: bool) -> None:
     endpoints = AxiStreamSpec(max_frame=64)
     fabric = emitted("torus(3)", packet_length=6, flit_width=8, endpoints=endpoints, initial=initial)

@@ -81,7 +81,6 @@ def test_all_operations_one_after_the_other_while_hosts_pause(small: CollectiveB
             assert verdict.messages == due[verdict.operation]
 
 
-@pytest.mark.heavy
 def test_messages_of_several_packets() -> None:
     """Of a number of packets, and on a ring of a number of nodes, that are no powers of two."""
     ring = bench("torus(3)", operations=ENGINE_OPERATIONS, root=1, packet_length=4, flit_width=32, message_packets=3)
@@ -118,7 +117,6 @@ def test_more_packets_than_a_message_can_have_are_the_most_there_can_be() -> Non
     assert run.verdict.passed, run.verdict
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("fault", [None, "part", "ended", "count"])
 def test_faults_of_variable_messages_are_seen(fault: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where packets are numbered on from those of the message before, an empty message is not told, or a packet more
@@ -152,7 +150,6 @@ def test_faults_of_variable_messages_are_seen(fault: str | None, monkeypatch: py
     assert verdict.passed == (fault is None), verdict
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("fault", [None, "table", "header", "swapped"])
 def test_packets_of_a_message_that_are_mixed_up_are_seen(fault: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the number of the packet is not looked at to combine, not sent, or another one."""
@@ -183,7 +180,6 @@ def test_packets_of_a_message_that_are_mixed_up_are_seen(fault: str | None, monk
     assert combined.passed == (fault is None)
 
 
-@pytest.mark.heavy
 def test_engines_send_gapless_packets() -> None:
     """Each message brings what it must, so that no flit was missing when it was due."""
     gapless = bench("hdn(torus(3), [[0]])", root=1, packet_length=4, flit_width=16, gapless_packets=True)
@@ -229,7 +225,6 @@ def doubled(_messages: Any, one: Any, other: Any, _operator: Any) -> Any:
     return (one + Cat(Const(0, 1), other)[: len(one)])[: len(one)]
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("fault", [None, dropped, doubled, "neighbor"])
 def test_engines_that_combine_wrongly_are_seen(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a contribution is left out, counted twice, or put into the buffer beside the one that it is for."""
@@ -248,7 +243,6 @@ def test_engines_that_combine_wrongly_are_seen(fault: Any, monkeypatch: pytest.M
         assert verdict.send_mismatches == 0
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     "text", ["hdn(cube(2), [[0]])", "hsn(2, cube(2))", "hdn(cube(2), [[0], [0]])", "rdn(cube(3), 1)"]
 )
@@ -265,7 +259,6 @@ def test_cycles_are_those_of_the_cost_model(text: str) -> None:
             assert 0.95 * cost <= verdict.cycles <= 1.05 * cost
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("text", "machine"),
     [
@@ -319,7 +312,6 @@ def test_each_fault_of_a_barrier_is_seen(small: CollectiveBench) -> None:
     assert faults("2", last + 3, f"0 2 {last + 1} 0") == (0, 0, 1)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("text", "machine", "cycles"),
     [
@@ -338,7 +330,6 @@ def test_barriers_on_other_networks_and_machines(text: str, machine: dict[str, A
     assert other.run_case(case).verdict.passed
 
 
-@pytest.mark.heavy
 def test_a_barrier_wire_that_is_stuck_is_seen() -> None:
     """On a path, node 2 does not hear of node 3, but for the wire."""
     whole = bench("mesh(4)", operations=("broadcast", "barrier"), packet_length=4).fabric

@@ -41,7 +41,6 @@ def shared() -> StreamBench:
     return bench("hdn(cube(2), [[0]])", packet_length=4, buffers=buffers, dead_pins=True)
 
 
-@pytest.mark.light("True")
 @pytest.mark.parametrize("flat", [False, True])
 def test_routers_are_compiled_once_or_each_for_itself(flat):
     fabric = emit_fabric(FabricSpec(network=parse("complete(2)"), packet_length=2))
@@ -60,62 +59,33 @@ def assert_passed(run: Run[StreamVerdict], packets: int) -> None:
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [
-        pytest.param("dualcube(3)", {"packet_length": 4}, marks=pytest.mark.heavy),
-        pytest.param("hdn(cube(2), [[0], [0, 1]])", {}, marks=pytest.mark.heavy),
-        pytest.param("hdn(cube(1), [[], [0]])", {}, marks=pytest.mark.heavy),
-        pytest.param(
-            "hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}, marks=pytest.mark.heavy
-        ),
+        ("dualcube(3)", {"packet_length": 4}),
+        ("hdn(cube(2), [[0], [0, 1]])", {}),
+        ("hdn(cube(1), [[], [0]])", {}),
+        ("hdn(cube(2), [[0]])", {"crossbar": "output", "buffers": 8, "queueing": "voq"}),
         ("hdn(cube(1), [[]])", {"crossbar": "output", "buffers": 4, "queueing": "voq", "packet_length": 1}),
-        pytest.param(
-            "mesh(2, 3)",
-            {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"},
-            marks=pytest.mark.heavy,
-        ),
+        ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2, "crossbar": "output"}),
         ("hdn(cube(1), [[0]])", {"switching": "cut-through"}),
-        pytest.param("torus(4, 4)", {"switching": "cut-through", "buffers": 1}, marks=pytest.mark.heavy),
+        ("torus(4, 4)", {"switching": "cut-through", "buffers": 1}),
         ("hdn(cube(1), [[0]])", {"gapless_packets": True, "packet_length": 4}),
-        pytest.param(
-            "hdn(cube(1), [[0]])", {"gapless_packets": True, "switching": "cut-through"}, marks=pytest.mark.heavy
-        ),
-        pytest.param(
-            "rdn(cube(2), 1)", {"gapless_packets": True, "ram": "distributed", "lanes": 2}, marks=pytest.mark.heavy
-        ),
-        pytest.param(
-            "rdn(torus(3), 1)",
-            {"gapless_packets": True, "queueing": "voq", "packet_length": 9, "crossbar": "output"},
-            marks=pytest.mark.heavy,
-        ),
-        pytest.param(
-            "torus(5, 4)", {"gapless_packets": True, "packet_length": 2, "crc": True}, marks=pytest.mark.heavy
-        ),
-        pytest.param("hdn(cube(2), [[0]])", {"channel_registers": 1, "crc": True}, marks=pytest.mark.heavy),
-        pytest.param("mesh(2, 3)", {"channel_registers": 1, "packet_length": 9, "lanes": 2}, marks=pytest.mark.heavy),
-        pytest.param(
-            "hdn(cube(1), [[0]])",
-            {"channel_registers": 1, "queueing": "voq", "buffers": 8, "packet_length": 9},
-            marks=pytest.mark.heavy,
-        ),
+        ("hdn(cube(1), [[0]])", {"gapless_packets": True, "switching": "cut-through"}),
+        ("rdn(cube(2), 1)", {"gapless_packets": True, "ram": "distributed", "lanes": 2}),
+        ("rdn(torus(3), 1)", {"gapless_packets": True, "queueing": "voq", "packet_length": 9, "crossbar": "output"}),
+        ("torus(5, 4)", {"gapless_packets": True, "packet_length": 2, "crc": True}),
+        ("hdn(cube(2), [[0]])", {"channel_registers": 1, "crc": True}),
+        ("mesh(2, 3)", {"channel_registers": 1, "packet_length": 9, "lanes": 2}),
+        ("hdn(cube(1), [[0]])", {"channel_registers": 1, "queueing": "voq", "buffers": 8, "packet_length": 9}),
         ("hdn(cube(1), [[]])", {"channel_registers": 1}),
-        pytest.param("mesh(2, 3)", {"switching": "cut-through", "packet_length": 16}, marks=pytest.mark.heavy),
-        pytest.param(
+        ("mesh(2, 3)", {"switching": "cut-through", "packet_length": 16}),
+        (
             "hdn(cube(2), [[0]])",
             {"switching": "cut-through", "packet_length": 10, "lanes": 2, "ram": "distributed", "crossbar": "output"},
-            marks=pytest.mark.heavy,
         ),
-        pytest.param("hsn(2, cube(2))", {"packet_length": 3}, marks=pytest.mark.heavy),
-        pytest.param("hsn(2, complete(3))", {"packet_length": 3}, marks=pytest.mark.heavy),
-        pytest.param("rdn(torus(5), 1)", {"packet_length": 3}, marks=pytest.mark.heavy),
-        pytest.param(
-            "hdn(torus(2, 3), [[1]])",
-            {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2},
-            marks=pytest.mark.heavy,
-        ),
-        pytest.param(
-            "rdn(cube(1), 1)",
-            {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2},
-            marks=pytest.mark.heavy,
-        ),
+        ("hsn(2, cube(2))", {"packet_length": 3}),
+        ("hsn(2, complete(3))", {"packet_length": 3}),
+        ("rdn(torus(5), 1)", {"packet_length": 3}),
+        ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2}),
+        ("rdn(cube(1), 1)", {"packet_length": 5, "flit_width": 17, "buffers": 4, "lanes": 2}),
     ],
 )
 def test_every_pair_and_random_traffic(text: str, sizes: dict[str, int | str]) -> None:
@@ -130,9 +100,7 @@ def test_every_pair_and_random_traffic(text: str, sizes: dict[str, int | str]) -
     [
         shared,
         *(
-            pytest.param(
-                partial(bench, "hdn(cube(2), [[0]])", packet_length=length), id=str(length), marks=pytest.mark.heavy
-            )
+            pytest.param(partial(bench, "hdn(cube(2), [[0]])", packet_length=length), id=str(length))
             for length in (1, 8)
         ),
     ],
@@ -165,7 +133,7 @@ def test_packets_of_the_random_test_have_lengths_that_can_be(options: dict[str, 
 
 @pytest.mark.parametrize(
     "packet_length",
-    [pytest.param(length, marks=pytest.mark.heavy) for length in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16)],
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16],
 )
 def test_packets_of_every_length_with_two_classes(packet_length: int) -> None:
     fabric = bench("rdn(cube(1), 1)", packet_length=packet_length)
@@ -173,7 +141,6 @@ def test_packets_of_every_length_with_two_classes(packet_length: int) -> None:
     assert_passed(fabric.run("random", packets=2000, seed=packet_length), 2000)
 
 
-@pytest.mark.light("saturated")
 @pytest.mark.parametrize(
     ("load", "pauses"),
     [
@@ -213,7 +180,6 @@ def test_reset_in_traffic_leaves_nothing_behind(fabric: Callable[[], StreamBench
         assert_passed(fabric.run("random", packets=2000, seed=seed, resets=resets), 2000)
 
 
-@pytest.mark.heavy
 def test_a_register_that_is_not_reset_is_seen() -> None:
     """Without a reset all is well; with one in the wrong cycle, a packet from before it comes in."""
     fabric = emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])")))
@@ -247,7 +213,7 @@ def test_sinks_that_stall_stop_the_fabric_and_lose_nothing() -> None:
     assert_passed(fabric.run_case(case), 1600)
 
 
-@pytest.mark.parametrize("packet_length", [*(pytest.param(length, marks=pytest.mark.heavy) for length in (1, 8)), 4])
+@pytest.mark.parametrize("packet_length", [*(length for length in (1, 8)), 4])
 def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_length: int) -> None:
     """Every node streams 200 packets to the far end of its cross-edge: all cross channels are busy in every cycle.
 
@@ -265,7 +231,6 @@ def test_channels_sustain_one_flit_a_cycle_and_latency_is_the_formula(packet_len
     assert run.verdict.cycles == timing.zero_load_latency(1, 0) + 199 * packet_length + 1
 
 
-@pytest.mark.heavy
 def test_channels_sustain_one_flit_a_cycle_where_packets_cut_through() -> None:
     fabric = bench("hdn(cube(2), [[0]])", switching="cut-through")
     network, timing = fabric.machine.network, fabric.machine.timing
@@ -286,8 +251,8 @@ def draw(fabric: HarnessBench[Any, Any], nodes: int, channels: int, seed: int = 
     ("text", "sizes"),
     [
         ("hdn(cube(2), [[0]])", {"packet_length": 4, "buffers": 2 * SlotTiming(4).full_rate_buffers}),
-        pytest.param("hdn(cube(1), [[], [0]])", {"packet_length": 1}, marks=pytest.mark.heavy),
-        pytest.param("torus(5, 4)", {"queueing": "voq", "buffers": 8}, marks=pytest.mark.heavy),
+        ("hdn(cube(1), [[], [0]])", {"packet_length": 1}),
+        ("torus(5, 4)", {"queueing": "voq", "buffers": 8}),
     ],
 )
 def test_what_meets_something_dead_comes_out_there(text: str, sizes: dict[str, int | str]) -> None:
@@ -308,7 +273,7 @@ def test_what_meets_something_dead_comes_out_there(text: str, sizes: dict[str, i
     assert run.verdict.stranded == int((possible & ~reached).sum()) > 100
 
 
-@pytest.mark.parametrize("queueing", [pytest.param("voq", marks=pytest.mark.heavy), "fifo"])
+@pytest.mark.parametrize("queueing", ["voq", "fifo"])
 def test_death_and_return_in_traffic_lose_nothing_uncounted(queueing: str) -> None:
     """Each packet comes out once, at its destination or beside what is dead, or is counted; then all is well again.
 
@@ -333,7 +298,6 @@ def test_icarus_agrees() -> None:
     assert_passed(fabric.run("random", packets=160), 160)
 
 
-@pytest.mark.heavy
 def test_broken_class_rule_hangs_the_verilog_as_it_hangs_the_model() -> None:
     """The negative control: one buffer class where the proof wants two stops the fabric under saturating traffic."""
 

@@ -51,7 +51,6 @@ def test_what_differs_is_counted_and_its_command_is_printed(specs, monkeypatch, 
         engine_soak.main(["--hours", "0"])
 
 
-@pytest.mark.heavy
 def test_operations_on_drawn_engines_are_as_they_should_be():
     rng = np.random.default_rng([1, 2])
     fabric = draw_engines(rng)

@@ -30,7 +30,7 @@ def bench_of(text: str, **sizes: int | str | bool) -> ErrorBench:
 
 @pytest.fixture(scope="module")
 def bench() -> ErrorBench:
-    """Return the only bench that is built here but for heavy tests."""
+    """Return the only bench that most tests here need."""
     return bench_of("rdn(cube(1), 1)", packet_length=4)
 
 
@@ -135,7 +135,6 @@ def test_a_fabric_that_cannot_be_spliced_is_refused() -> None:
         splice_flips("module fabric;", make_machine(FabricSpec(network=parse("complete(2)"))), [(0, 0, "dim0")])
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [

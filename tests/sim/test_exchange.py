@@ -30,7 +30,6 @@ def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int
     return verdict.cycles[0], measure_network_exchange(spec, words=spec.packet_length, at_once=at_once)["cycles"]
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("text", "at_once", "sizes"),
     [
@@ -49,7 +48,6 @@ def test_cycles_are_those_of_the_model(text: str, at_once: bool, sizes: dict[str
     assert cycles == due
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(("text", "due"), [("hdn(cube(3), [[2]])", 699), ("rdn(cube(3), 1)", 1475)])
 def test_cycles_by_the_timetable(text: str, due: int) -> None:
     """The bounds are 640 and 1408."""

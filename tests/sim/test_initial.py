@@ -29,15 +29,15 @@ def emitted(text: str, **options: Any) -> Any:
     ("text", "options"),
     [
         ("rdn(cube(1), 1)", {"queueing": "voq", "buffers": 8, "dead_pins": True, "crc": True}),
-        pytest.param("mesh(2, 3)", {"queueing": "voq", "buffers": 8, "packet_length": 4}, marks=pytest.mark.heavy),
-        pytest.param("torus(5)", {"packet_length": 1, "queueing": "voq", "buffers": 16}, marks=pytest.mark.heavy),
-        pytest.param("mesh(2, 3)", {"flit_width": 8, "crossbar": "output"}, marks=pytest.mark.heavy),
-        pytest.param("mesh(3)", {"dead_pins": True, "crc": True}, marks=pytest.mark.heavy),
-        pytest.param("cube(2)", {"switching": "cut-through"}, marks=pytest.mark.heavy),
-        pytest.param("cube(2)", {"channel_registers": 1, "ram": "distributed"}, marks=pytest.mark.heavy),
-        pytest.param("torus(5)", {"packet_length": 4, "lanes": 2}, marks=pytest.mark.heavy),
-        pytest.param("rdn(cube(1), 1)", {"packet_length": 2}, marks=pytest.mark.heavy),
-        pytest.param("torus(5)", {"packet_length": 1}, marks=pytest.mark.heavy),
+        ("mesh(2, 3)", {"queueing": "voq", "buffers": 8, "packet_length": 4}),
+        ("torus(5)", {"packet_length": 1, "queueing": "voq", "buffers": 16}),
+        ("mesh(2, 3)", {"flit_width": 8, "crossbar": "output"}),
+        ("mesh(3)", {"dead_pins": True, "crc": True}),
+        ("cube(2)", {"switching": "cut-through"}),
+        ("cube(2)", {"channel_registers": 1, "ram": "distributed"}),
+        ("torus(5)", {"packet_length": 4, "lanes": 2}),
+        ("rdn(cube(1), 1)", {"packet_length": 2}),
+        ("torus(5)", {"packet_length": 1}),
     ],
 )
 def test_packets_after_one_cycle_of_reset(text: str, options: dict[str, Any]) -> None:
@@ -71,7 +71,6 @@ def test_no_x_is_left_under_icarus() -> None:
     assert verdict.passed, verdict
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("sizes", [{}, {"packet_length": 4, "flit_width": 64}])
 def test_frames_after_two_cycles_of_reset(sizes: dict[str, int]) -> None:
     bench = AxiBench(emitted("torus(3)", endpoints=AxiStreamSpec(max_frame=64), **sizes))
@@ -80,7 +79,6 @@ def test_frames_after_two_cycles_of_reset(sizes: dict[str, int]) -> None:
         assert verdict.passed, (bench.start, verdict)
 
 
-@pytest.mark.heavy
 def test_relays_after_one_cycle_of_reset() -> None:
     bench = RelayBench(emitted("cube(2)", dead_pins=True, endpoints=RelaySpec()))
     faults = draw_faults(neighbor_table(bench.machine.network), np.random.default_rng(1), channels=1)
@@ -89,7 +87,6 @@ def test_relays_after_one_cycle_of_reset() -> None:
         assert verdict.passed, (bench.start, verdict)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("at_once", [False, True])
 def test_generators_after_one_cycle_of_reset(at_once: bool) -> None:
     bench = ExchangeBench(emitted("hdn(cube(1), [[]])", endpoints=ExchangeSpec(at_once=at_once)))
@@ -97,7 +94,6 @@ def test_generators_after_one_cycle_of_reset(at_once: bool) -> None:
         assert bench.measure()["delivered"], bench.start
 
 
-@pytest.mark.heavy
 def test_engines_after_one_cycle_of_reset() -> None:
     bench = CollectiveBench(emitted("hdn(cube(1), [[]])", endpoints=CollectiveSpec()))
     for bench.start in STARTS:

@@ -13,8 +13,6 @@ from hdnhw.sim.joint import JointBench, draw_case
 from hdnhw.spec import ENGINE_OPERATIONS, REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric
 
-pytestmark = pytest.mark.heavy
-
 ALL = (*ENGINE_OPERATIONS, *REGISTER_OPERATIONS)
 SMALL = ("gather", "allreduce", "barrier", "scan")
 

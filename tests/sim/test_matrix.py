@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.heavy
-
 NETWORKS = (
     "dualcube(3)",
     "hdn(cube(2), [[0]])",

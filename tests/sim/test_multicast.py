@@ -72,7 +72,6 @@ def test_what_a_multicast_takes(small: CollectiveBench) -> None:
         assert measured["cost_cycles"] <= cycles <= measured["cost_cycles"] + slots
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("text", "root", "others", "machine"),
     [
@@ -95,7 +94,6 @@ def test_on_other_networks_and_machines(text: str, root: int, others: tuple[str,
         assert run.verdict.passed, (case, run.verdict)
 
 
-@pytest.mark.heavy
 def test_a_member_is_told_to_the_part_that_moves_messages() -> None:
     joint, rng = bench("hdn(torus(3), [[0]])", "scan", "barrier", "gather", root=1, packet_length=4), random.Random(1)
     assert isinstance(joint, JointBench)
@@ -135,7 +133,6 @@ def break_engines(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(CollectiveEngine, "_elaborate_groups", wired)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("fault", ["", "everywhere", "parity", "offered", "never offered", "own", "early", "announced"])
 def test_engines_that_do_it_wrongly_are_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a multicast goes to all; what a packet says counts for the node's own operation; non-members get it, or

@@ -13,8 +13,6 @@ from hdnhw.sim.registers import RegisterBench
 from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric, emit_machine
 
-pytestmark = pytest.mark.heavy
-
 OPERATORS = ("sum", "min", "max", "and", "or", "xor")
 PAUSES = (
     {},

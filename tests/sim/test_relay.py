@@ -31,17 +31,14 @@ def bench(
     ("text", "sizes", "faults"),
     [
         ("hdn(cube(1), [[]])", {"packet_length": 3, "waypoints": 2, "relay_buffers": 2}, (0, 3)),
-        pytest.param("hdn(cube(2), [[0]])", {"waypoints": 2}, (2, 4), marks=pytest.mark.heavy),
-        pytest.param("hdn(cube(2), [[0]])", {"waypoints": 2, "relay_queues": 2}, (2, 4), marks=pytest.mark.heavy),
-        pytest.param("hdn(cube(2), [[0]])", {"relay_queues": 1}, (2, 4), marks=pytest.mark.heavy),
-        pytest.param(
-            "torus(3, 4)", {"packet_length": 1, "flit_width": 48, "relay_buffers": 1}, (2, 4), marks=pytest.mark.heavy
-        ),
-        pytest.param(
+        ("hdn(cube(2), [[0]])", {"waypoints": 2}, (2, 4)),
+        ("hdn(cube(2), [[0]])", {"waypoints": 2, "relay_queues": 2}, (2, 4)),
+        ("hdn(cube(2), [[0]])", {"relay_queues": 1}, (2, 4)),
+        ("torus(3, 4)", {"packet_length": 1, "flit_width": 48, "relay_buffers": 1}, (2, 4)),
+        (
             "hsn(2, cube(2))",
             {"packet_length": 5, "waypoints": 3, "queueing": "voq", "buffers": 4, "flit_width": 40},
             (1, 5),
-            marks=pytest.mark.heavy,
         ),
     ],
 )

@@ -22,16 +22,13 @@ def emitted(network: str = SMALL, **options: Any) -> EmittedFabric:
     return emit_fabric(FabricSpec(network=parse(network), **options))
 
 
-heavy = pytest.mark.heavy
-
-
 @pytest.mark.parametrize(
     ("network", "options"),
     [
         (SMALL, {}),
         ("torus(3)", {"packet_length": 4, "dead_pins": True, "crc": True}),
         *(
-            pytest.param(network, options, marks=heavy)
+            (network, options)
             for network, options in (
                 (SMALL, {"channel_registers": 1}),
                 (SMALL, {"ram": "distributed", "buffers": 1, "crossbar": "output"}),
@@ -170,7 +167,6 @@ def test_packets_that_change_places_are_seen(small: BrokenBench) -> None:
     assert (verdict.lost, verdict.strays, verdict.misrouted) == (0, 0, 0)
 
 
-@heavy
 @pytest.mark.parametrize("number", range(len(HOLES) + 1))
 def test_a_counter_that_is_broken_is_seen(with_holes: BrokenBench, number: int) -> None:
     verdict = with_holes.run_broken(number)
@@ -178,7 +174,6 @@ def test_a_counter_that_is_broken_is_seen(with_holes: BrokenBench, number: int) 
     assert (verdict.counter_mismatches > 0) == (number > 0)
 
 
-@heavy
 def test_the_command_says_what_it_found(run: Any) -> None:
     status, out, err = run("cosim 'complete(2)' --test rig --packet-length 1 --flit-width 2 --packets 300 --json")
     result = json.loads(out)
@@ -194,7 +189,6 @@ def test_the_command_says_what_it_found(run: Any) -> None:
     assert err.splitlines()[1].endswith(" 0 credit faults - passed")
 
 
-@heavy
 @pytest.mark.parametrize("dead_pins", [False, True])
 def test_registers_without_initial_values_are_reset(dead_pins: bool) -> None:
     fabric = emit_fabric(FabricSpec(network=parse(SMALL), dead_pins=dead_pins), initial=False)

@@ -88,7 +88,6 @@ def test_the_bisection_of_recursive_dual_nets_as_claimed_or_less(text, edges, cl
     assert (found.edges, found.exact) == (edges, True)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("text", "edges"), [("rdn(torus(5), 1)", 13), ("rdn(complete(5), 1)", 13), ("hdn(cube(3), [[2]])", 16)]
 )
@@ -98,7 +97,6 @@ def test_proved_by_the_search(text, edges):
     assert (found.edges, found.exact) == (edges, True)
 
 
-@pytest.mark.light("rdn(torus(3), 2)", "rdn(torus(2, 5)")
 @pytest.mark.parametrize(
     ("text", "most", "claimed"),
     [

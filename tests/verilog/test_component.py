@@ -14,9 +14,6 @@ from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 from hdnhw.verilog.verilog import module_text
 
-LIGHT = ("check bits", "AXI4-Stream")
-"""Variants for `make test`; the others are for `make check`."""
-
 
 class Design(wiring.Component):
     """A user's design, which has nothing but a fabric."""
@@ -51,11 +48,7 @@ def pins_of(fabric):
 
 @pytest.mark.parametrize(
     "variant",
-    [
-        pytest.param(name, marks=[pytest.mark.heavy] * (name not in LIGHT))
-        for name in readers.VARIANTS
-        if not readers.has_clocks(name)
-    ],
+    [name for name in readers.VARIANTS if not readers.has_clocks(name)],
 )
 def test_it_is_what_is_emitted(variant, tmp_path):
     spec = readers.VARIANTS[variant]

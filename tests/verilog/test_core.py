@@ -46,7 +46,7 @@ endmodule
 """
 
 
-@pytest.fixture(scope="module", params=["noc", pytest.param("fabric", marks=pytest.mark.heavy)])
+@pytest.fixture(scope="module", params=["noc", "fabric"])
 def name(request):
     """Return the name of each fabric in turn."""
     return request.param
@@ -86,7 +86,6 @@ def test_fusesoc_lists_the_core(library, name):
 
 
 @pytest.mark.parametrize("target", ["lint", "synth"])
-@pytest.mark.light("noc-lint", "fabric-synth")
 def test_fusesoc_hands_the_verilog_to_the_tool(library, name, target):
     design, tree = setup(library, name, target)
     assert design["toplevel"] == TOPS[name]

@@ -15,7 +15,7 @@ FABRICS = {
 }
 
 
-@pytest.fixture(params=["holes", pytest.param("at once", marks=pytest.mark.heavy)])
+@pytest.fixture(params=["holes", "at once"])
 def sources(request, tmp_path):
     """Write the Verilog of each fabric in turn; return its two files."""
     text, sizes, at_once = FABRICS[request.param]

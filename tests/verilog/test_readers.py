@@ -8,9 +8,6 @@ import readers
 from hdnhw.flow.harness import ports_of
 from hdnhw.verilog.fabric import write_fabric
 
-LIGHT = {"block RAM", "AXI4-Stream"}
-"""Of the fabrics without initial values."""
-
 
 @pytest.mark.parametrize("variant", readers.VARIANTS)
 def test_tools_have_nothing_to_say(variant, tmp_path):
@@ -29,9 +26,7 @@ def unreadable(fabric):
     return set(re.findall(r"[^\s()\[\]{},;]*\$[^\s()]*|\b_\d+_\b", text)) - {"$signed", "$unsigned"}
 
 
-@pytest.mark.parametrize(
-    "variant", [pytest.param(name, marks=[pytest.mark.heavy] * (name not in LIGHT)) for name in readers.VARIANTS]
-)
+@pytest.mark.parametrize("variant", readers.VARIANTS)
 def test_without_initial_values_there_are_none(variant, tmp_path):
     """Nothing else differs, and the tools have nothing to say."""
     fabric, bare = readers.emitted(variant), readers.emitted(variant, initial=False)

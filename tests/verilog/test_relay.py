@@ -29,7 +29,7 @@ def emitted(name):
     return emit_fabric(spec_of(name))
 
 
-@pytest.fixture(params=["one flit, one slot", pytest.param("dead pins", marks=pytest.mark.heavy)])
+@pytest.fixture(params=["one flit, one slot", "dead pins"])
 def fabric(request):
     """Return each fabric in turn."""
     return emitted(request.param)

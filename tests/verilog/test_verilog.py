@@ -19,7 +19,6 @@ def source(fabric, tmp_path):
     return path
 
 
-@pytest.mark.light("several shapes", "check bits")
 def test_tools_have_nothing_to_say(source, complaints):
     assert complaints([source], "fabric") == []
 

@@ -12,17 +12,10 @@ from hdnhw.flow.harness import ports_of
 from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
-LIGHT = ("check bits", "AXI4-Stream")
-"""Variants for `make test`, one with pins of every kind and one with all of AXI; the others are for `make check`."""
-
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(name, marks=[pytest.mark.heavy] * (name not in LIGHT))
-        for name in readers.VARIANTS
-        if not readers.has_clocks(name)
-    ],
+    params=[name for name in readers.VARIANTS if not readers.has_clocks(name)],
 )
 def wrapped(request, tmp_path_factory):
     """Return each fabric in turn with its wrappers, and the folder that it is in."""

@@ -31,7 +31,6 @@ def looped(rig):
     return m
 
 
-@pytest.mark.light("one header flit-0.4", "three bytes a flit-0", "frames of one packet-0.4")
 @pytest.mark.parametrize("stall", [0, 0.4])
 def test_a_node_sends_to_itself(simulate, send, receive, rig, stall):
     rng, got = random.Random(stall), []
@@ -51,7 +50,6 @@ def test_a_node_sends_to_itself(simulate, send, receive, rig, stall):
     assert rig.received(got) == frames
 
 
-@pytest.mark.light("one header flit")
 def test_reset_leaves_nothing_behind(simulate, send, receive, rig):
     """Reset at many moments of a long frame: the frames after it are as if nothing had been before."""
     domain, rng = ClockDomain("sync"), random.Random(1)

@@ -123,7 +123,6 @@ def benches(rig, sources, send, receive, frames, *, gap, stall, got):
 
 
 @pytest.mark.parametrize(("gap", "stall"), [(0, 0), (0.3, 0), (0, 0.7), (0.2, 0.2)])
-@pytest.mark.light("one header flit-0.2-0.2", "three bytes a flit", "frames of one packet")
 def test_frames_of_many_sources_come_out_whole(simulate, send, receive, rig, gap, stall):
     rng, most, step = random.Random(f"{gap} {stall}"), rig.format.max_transfers, rig.format.payload_flits
     sizes = sorted({n for n in (1, step - 1, step, step + 1, 2 * step, most - 1, most) if 1 <= n <= most})

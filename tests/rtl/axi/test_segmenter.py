@@ -58,7 +58,6 @@ class Peer:
 
 
 @pytest.mark.parametrize(("gap", "stall"), [(0, 0), (0.5, 0), (0, 0.6), (0.3, 0.3)])
-@pytest.mark.light("one header flit-0.3-0.3", "three header flits", "frames of one packet")
 def test_frames_become_packets(simulate, send, receive, rig, packet_type, gap, stall):
     rng = random.Random(f"{gap} {stall}")
     frames = [rig.frame(rng, dst=rng.choice(rig.others), transfers=n) for n in 2 * lengths(rig)]

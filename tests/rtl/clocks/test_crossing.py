@@ -97,7 +97,6 @@ class Bench:
         await ctx.delay(round(cycles * max(self.periods.values())) * NS)
 
 
-@pytest.mark.light("unsettled-much slower-0.4-0.4", "unsettled-faster-0.4-0.4", "settled-equal-0.0-0.0")
 @pytest.mark.usefixtures("flops")
 @pytest.mark.parametrize("phase", [0.0, 0.4])
 @pytest.mark.parametrize("stall", [0.0, 0.4])
@@ -131,7 +130,6 @@ def test_every_cycle_of_the_slower_clock_moves_a_transfer(ratio):
         assert len(came) - before[stream] in range(499, 502)
 
 
-@pytest.mark.light("unsettled-fabric-0.8-much slower", "unsettled-node-0.8-faster")
 @pytest.mark.usefixtures("flops")
 @pytest.mark.parametrize("ratio", RATIOS.values(), ids=RATIOS)
 @pytest.mark.parametrize(("first", "pause"), [("fabric", 0.2), ("fabric", 0.8), ("node", 0.2), ("node", 0.8)])

@@ -125,14 +125,12 @@ def account_for(simulate, rig, seed, count):
     return counts
 
 
-@pytest.mark.heavy
 def test_every_packet_arrives_or_is_accounted_for(simulate, make_rig):
     rig = make_rig(nodes=NODES, length=3, waypoints=2, relay_buffers=2, relay_queues=2, num_nodes=NODES)
     counts = account_for(simulate, rig, 2, 10)
     assert min(counts[name] for name in ("stranded", "expired", "unreserved", "astray")) > 0
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
     ("length", "waypoints", "relay_buffers", "relay_queues"), [(1, 1, 1, 2), (2, 3, 1, 1), (4, 2, 4, 4)]

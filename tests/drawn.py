@@ -1,0 +1,130 @@
+"""The heavy tests that were run longest ago, new fuzz lines and fabrics: faults they find block nothing; half an hour.
+
+tests/drawn.jsonl has the last run of each test and all seeds, oldest first. A failure is tried on the commit before,
+and becomes an entry of tests/regressions.toml.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.regressions import FILE as REGRESSIONS
+from tests.running import cpu
+
+ROOT = Path(__file__).parents[1]
+LOG = Path(__file__).with_name("drawn.jsonl")
+PARENT = ROOT / "build" / "parent"
+
+DRAWS = {
+    "fuzz": ("tests.fuzz", 300, r"^\[\[line\]\]\n(?:.+\n)+"),
+    "lockstep": ("hdnhw.sim.lockstep", 2, r"^    (hdnhw .*)\n"),
+}
+"""Of what is drawn by a seed: the program, how many it draws, and how it prints what has failed."""
+
+
+def run(*words, **options):
+    """Run a program of this environment in a checkout; return its status and output, which is printed as it comes."""
+    command, said = [sys.executable, *words], []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **{"cwd": ROOT, **options}) as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            said.append(line)
+    return process.returncode, "".join(said)
+
+
+def git(*words):
+    """Return what git prints."""
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def heavy_tests():
+    """Return the ids of all tests that `make test` leaves out."""
+    words = ["-m", "pytest", "-n", "0", "--collect-only", "--quiet", "--tier", "fixed,drawn"]
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def oldest(tests, log, slices):
+    """Return one of so many slices of tests: first those that the log does not have, then by its order."""
+    place = {entry["test"]: number for number, entry in enumerate(log) if "test" in entry}
+    return sorted(tests, key=lambda test: place.get(test, -1))[: -(-len(tests) // slices)]
+
+
+def run_tests(tests, cwd=ROOT, **options):
+    """Run tests by their ids; return what each took, by its id."""
+    with tempfile.TemporaryDirectory() as name:
+        chosen, record = Path(name, "tests"), Path(name, "record")
+        chosen.write_text("\n".join(tests))
+        record.touch()
+        run("-m", "pytest", "--quiet", "--record", str(record), f"@{chosen}", cwd=cwd, **options)
+        found = [json.loads(line) for line in record.read_text().splitlines()]
+    return {one["id"]: one for one in found}
+
+
+def fail_before(failed):
+    """Return those of some tests that fail on the commit before, too."""
+    git("worktree", "prune")
+    git("worktree", "add", "--force", "--detach", str(PARENT), "HEAD^")
+    try:
+        found = run_tests(failed, PARENT, env=os.environ | {"PYTHONPATH": str(PARENT)})
+    finally:
+        git("worktree", "remove", "--force", str(PARENT))
+    return {name for name in failed if found.get(name, {}).get("verdict") == "failed"}
+
+
+def entry(kind, **values):
+    """Return an entry of tests/regressions.toml."""
+    return "\n".join([f"\n[[{kind}]]", *(f"{name} = {json.dumps(text)}" for name, text in values.items()), ""])
+
+
+def draw(name, log):
+    """Run what is drawn, with the seed after the last one; return its line of the log, and entries of what failed."""
+    program, count, pattern = DRAWS[name]
+    seed = 1 + max((one["seed"] for one in log if one.get("draw") == name), default=1)
+    before = sum(cpu())
+    status, said = run("-m", program, "--seed", str(seed), "--count", str(count))
+    found = [
+        f"\n{text}" if name == "fuzz" else entry("cosim", what="a mismatch", command=text)
+        for text in re.findall(pattern, said, re.MULTILINE)
+    ]
+    return {
+        "draw": name,
+        "seed": seed,
+        "count": count,
+        "verdict": "failed" if status else "passed",
+        "cpu": round(sum(cpu()) - before),
+    }, found
+
+
+def main(arguments=None):
+    """Run a slice of the heavy tests and what is drawn; the status is 0 whatever they find."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--slices", type=int, default=24, help="of the heavy tests, one of which is run (default 24)")
+    slices = parser.parse_args(arguments).slices
+    head = git("describe", "--always", "--dirty")
+    log = [json.loads(line) for line in LOG.read_text().splitlines()] if LOG.exists() else []
+    tests = oldest(heavy_tests(), log, slices)
+    ran = run_tests(tests)
+    failed = [name for name in tests if ran.get(name, {}).get("verdict") not in ("passed", "skipped")]
+    before = fail_before(failed) if failed else set()
+    found = [entry("test", what=f"failed on {head}{' and before' * (name in before)}", test=name) for name in failed]
+    new = [{"test": name, "verdict": one["verdict"], "cpu": one.get("cpu", 0)} for name, one in ran.items()]
+    for name in DRAWS:
+        line, faults = draw(name, log)
+        new.append(line)
+        found += faults
+    log = [one for one in log if one.get("test") not in ran] + [one | {"head": head} for one in new]
+    LOG.write_text("".join(f"{json.dumps(one)}\n" for one in log))
+    with REGRESSIONS.open("a", encoding="utf-8") as file:
+        file.writelines(found)
+    print(f"{len(ran)} of {len(tests)} tests ran, {len(failed)} failed, {len(before)} of them on the commit before too")
+    print(f"{len(found)} new entries in {REGRESSIONS.relative_to(ROOT)}; what ran stands in {LOG.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
