@@ -1,7 +1,7 @@
 """The heavy tests that were run longest ago, new fuzz lines and fabrics: faults they find block nothing; half an hour.
 
-tests/drawn.jsonl has the last run of each test and all seeds, oldest first. A failure is tried on the commit before,
-and becomes an entry of tests/regressions.toml.
+tests/drawn.jsonl has the last run of each test and all seeds, oldest first; it is written after each portion, so a run
+that is stopped loses little. A failure is tried on the commit before, and becomes an entry of tests/regressions.toml.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from tests.regressions import FILE as REGRESSIONS
@@ -19,6 +20,9 @@ from tests.running import cpu
 ROOT = Path(__file__).parents[1]
 LOG = Path(__file__).with_name("drawn.jsonl")
 PARENT = ROOT / "build" / "parent"
+
+PORTION = 100
+"""Tests after which what ran is written down."""
 
 DRAWS = {
     "fuzz": ("tests.fuzz", 300, r"^\[\[line\]\]\n(?:.+\n)+"),
@@ -101,29 +105,55 @@ def draw(name, log):
     }, found
 
 
+class Log:
+    """What ran, oldest first; what is added stands in the files at once.
+
+    Parameters
+    ----------
+    head : str
+        The commit on which it runs.
+    """
+
+    def __init__(self, head):
+        self.head = head
+        self.lines = [json.loads(line) for line in LOG.read_text().splitlines()] if LOG.exists() else []
+
+    def add(self, lines, faults):
+        """Add what ran, in place of earlier runs of the same tests, and the entries of what failed."""
+        tests = {one["test"] for one in lines if "test" in one}
+        self.lines = [one for one in self.lines if one.get("test") not in tests]
+        self.lines += [one | {"head": self.head} for one in lines]
+        LOG.write_text("".join(f"{json.dumps(one)}\n" for one in self.lines))
+        with REGRESSIONS.open("a", encoding="utf-8") as file:
+            file.writelines(faults)
+
+
 def main(arguments=None):
     """Run a slice of the heavy tests and what is drawn; the status is 0 whatever they find."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--slices", type=int, default=24, help="of the heavy tests, one of which is run (default 24)")
     slices = parser.parse_args(arguments).slices
-    head = git("describe", "--always", "--dirty")
-    log = [json.loads(line) for line in LOG.read_text().splitlines()] if LOG.exists() else []
-    tests = oldest(heavy_tests(), log, slices)
-    ran = run_tests(tests)
-    failed = [name for name in tests if ran.get(name, {}).get("verdict") not in ("passed", "skipped")]
-    before = fail_before(failed) if failed else set()
-    found = [entry("test", what=f"failed on {head}{' and before' * (name in before)}", test=name) for name in failed]
-    new = [{"test": name, "verdict": one["verdict"], "cpu": one.get("cpu", 0)} for name, one in ran.items()]
+    log = Log(git("describe", "--always", "--dirty"))
+    tests, counts = oldest(heavy_tests(), log.lines, slices), Counter()
+    for begin in range(0, len(tests), PORTION):
+        ran = run_tests(portion := tests[begin : begin + PORTION])
+        failed = [name for name in portion if ran.get(name, {}).get("verdict") not in ("passed", "skipped")]
+        before = fail_before(failed) if failed else set()
+        log.add(
+            [{"test": name, "verdict": one["verdict"], "cpu": one.get("cpu", 0)} for name, one in ran.items()],
+            [
+                entry("test", what=f"failed on {log.head}{' and before' * (name in before)}", test=name)
+                for name in failed
+            ],
+        )
+        counts.update(ran=len(ran), failed=len(failed), before=len(before), entries=len(failed))
     for name in DRAWS:
-        line, faults = draw(name, log)
-        new.append(line)
-        found += faults
-    log = [one for one in log if one.get("test") not in ran] + [one | {"head": head} for one in new]
-    LOG.write_text("".join(f"{json.dumps(one)}\n" for one in log))
-    with REGRESSIONS.open("a", encoding="utf-8") as file:
-        file.writelines(found)
-    print(f"{len(ran)} of {len(tests)} tests ran, {len(failed)} failed, {len(before)} of them on the commit before too")
-    print(f"{len(found)} new entries in {REGRESSIONS.relative_to(ROOT)}; what ran stands in {LOG.relative_to(ROOT)}")
+        line, found = draw(name, log.lines)
+        log.add([line], found)
+        counts.update(entries=len(found))
+    ran, failed, before = counts["ran"], counts["failed"], counts["before"]
+    print(f"{ran} of {len(tests)} tests ran, {failed} failed, {before} of them on the commit before too")
+    print(f"{counts['entries']} new entries in {REGRESSIONS.relative_to(ROOT)}; {LOG.relative_to(ROOT)} has what ran")
 
 
 if __name__ == "__main__":
