@@ -36,9 +36,10 @@ OPTIONS = $(foreach name,SEED COUNT HOURS SLICES BOOKSIM PICTURES,$(if $(filter 
 demo: $(READY) ## the main job on a small network: plan, prove, emit, build under Verilator, compare with the model; two minutes
 	$(BIN)/hdnhw demo
 
-test: $(COMPLETE) ## format, lint, types, and each feature once: about 12 minutes on 2 processors
+test: $(COMPLETE) ## format, lint, types, each feature once, and all other tests set up: about 12 minutes on 2 processors
 	$(MAKE) --no-print-directory -j 2 lint kernels
 	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --tier fixed,drawn --set-up
 
 quick: $(COMPLETE) ## of `make test`, what the changes since the last run that passed can concern
 	$(BIN)/python -m tests.quick
@@ -61,9 +62,9 @@ described = sed -n '1s/^"""\([^"]*\).*/$(name)|\1$(if $(word 2,$(1)), [$(wordlis
 
 check: check-fuzz check-lockstep check-heavy check-verilog check-notebooks site ## checks without measuring, on far more fabrics than `make test`; hours
 
-check-fixed: $(COMPLETE) kernels ## the same for every commit: features that need more time, one seed of fuzz and of lockstep; ten minutes
+check-fixed: $(COMPLETE) kernels ## for every commit: features that need more time, old faults, one seed of fuzz and of lockstep; six minutes
 	$(BIN)/python -m pytest --tier fixed
-	$(BIN)/python -m tests.fuzz --seed 1 --count 60
+	$(BIN)/python -m tests.fuzz --seed 1 --count 300
 	$(BIN)/python -m hdnhw.sim.lockstep --seed 1 --count 2
 
 check-heavy: $(COMPLETE) kernels ## all tests that `make test` leaves out: longer packets, larger fabrics, all tables of the docs; hours

@@ -1,7 +1,7 @@
 """How tests are run: those of the tiers that are asked for, dear files first, each within a budget of CPU seconds.
 
-``--set-up`` sets up the tests of later tiers: each runs up to the first door, behind which something is built, proved
-or simulated. By then its specs have been parsed, its machines made and its patterns found in the text.
+``--set-up`` only sets them up: each runs up to the first door, behind which something is built, proved or simulated. By
+then its specs have been parsed, its machines made and its patterns found in the text.
 """
 
 import faulthandler
@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from functools import cache, reduce
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,7 +21,6 @@ from threading import Thread, main_thread
 from time import process_time, sleep
 
 import pytest
-from amaranth._unused import MustUse
 
 from tests.regressions import always
 from tests.tiers import TIERS, Case, Costs, features_of, tiers_of
@@ -36,10 +36,11 @@ DOORS = (
     "hdnhw.sim.simulator.Build.make",
     "hdnhw.verilog.verilog.module_text",
     "subprocess.Popen.__init__",
+    "tests.fuzz.run_line",
 )
 """What a test that is only set up does not do."""
 
-SECONDS = 0.5
+SECONDS = 0.05
 """CPU seconds after which a test counts as set up that has come to no door."""
 
 SET_UP = "set up"
@@ -63,7 +64,13 @@ PERIOD = 0.02
 
 
 class SetUp(pytest.skip.Exception):
-    """A test has come to a door."""
+    """A test has come to a door; what it makes of that is no failure."""
+
+    came = False
+
+    def __init__(self):
+        super().__init__(SET_UP)
+        SetUp.came = True
 
 
 def cpu():
@@ -113,12 +120,14 @@ def pytest_addoption(parser):
     """Add what chooses tests, and what is written down of them."""
     group = parser.getgroup("hdnhw")
     group.addoption("--tier", default="test", metavar="TIERS", help=f"of {', '.join(TIERS)}, or all (default test)")
-    group.addoption("--set-up", action="store_true", help="set up the tests of other tiers, without running them")
+    group.addoption("--set-up", action="store_true", help="set up tests without running them")
     group.addoption("--record", metavar="FILE", help="append what each test took and for what, in JSON lines")
 
 
 def pytest_configure(config):
-    """Run tests as is said above."""
+    """Run tests as is said above; what is left half done by a test that was only set up is no fault."""
+    if config.option.set_up:
+        config.addinivalue_line("filterwarnings", "ignore")
     config.pluginmanager.register(Running(config), "hdnhw-running")
 
 
@@ -142,7 +151,8 @@ class Running:
 
     def __init__(self, config):
         self.costs = Costs.read()
-        self.expected, self.set_up, self.began, self.ended, self.seen = {}, set(), None, None, {}
+        self.expected, self.began, self.ended, self.seen = {}, None, None, {}
+        self.is_set_up = config.option.set_up
         is_worker, record = hasattr(config, "workerinput"), config.option.record
         self.watch = Watch() if record and (is_worker or not config.option.numprocesses) else None
         self.record = Path(record) if record and not is_worker else None
@@ -160,47 +170,54 @@ class Running:
         named = any("::" in argument for argument in config.args)
         asked = TIERS if named or config.option.tier == "all" else config.option.tier.split(",")
         chosen = [item for item in items if tiers[item.nodeid] in asked]
-        rest = [item for item in items if tiers[item.nodeid] not in asked]
-        if config.option.set_up:
-            self.set_up = {item.nodeid for item in rest}
-            chosen += rest
-        else:
-            config.hook.pytest_deselected(items=rest)
+        config.hook.pytest_deselected(items=[item for item in items if tiers[item.nodeid] not in asked])
         total = Counter()
         for item in chosen:
-            if item.nodeid not in self.set_up:
-                total[item.path] += self.expected[item.nodeid]
-        items[:] = sorted(chosen, key=lambda item: (-total[item.path], item.path, item.nodeid in self.set_up))
+            total[item.path] += self.expected[item.nodeid]
+        items[:] = sorted(chosen, key=lambda item: (-total[item.path], item.path))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
-        """Begin to count, and close the doors of a test that is only set up."""
-        self.began = cpu()
+        """Begin to count, and stop a test that hangs."""
+        self.began, SetUp.came = cpu(), False
         if self.watch is not None:
             self.watch.take()
         faulthandler.dump_traceback_later(10 * self.budget(item), exit=True)
+        try:
+            return (yield)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self):
+        """Make what a test asks for; of one that is only set up, behind closed doors."""
+        with self.doors():
+            return (yield)
+
+    @contextmanager
+    def doors(self):
+        """Close the doors if tests are only set up."""
         with pytest.MonkeyPatch.context() as patch:
-            for door in DOORS if item.nodeid in self.set_up else ():
-                patch.setattr("amaranth._unused.MustUse.__new__", left_unused)
+            for door in DOORS if self.is_set_up else ():
                 patch.setattr(function_at(door), "__code__", closed.__code__)
-            try:
-                return (yield)
-            finally:
-                faulthandler.cancel_dump_traceback_later()
+            yield
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item):
         """Stop a test that takes too much CPU; one that is only set up, after little."""
-        is_set_up = item.nodeid in self.set_up
-        most = SECONDS if is_set_up else self.budget(item)
+        most = SECONDS if self.is_set_up else self.budget(item)
 
-        def stop(*_):
-            raise SetUp(SET_UP) if is_set_up else TimeoutError(f"took more than {most:.0f} CPU seconds")
+        def stop(_, frame):
+            if not self.is_set_up:
+                raise TimeoutError(f"took more than {most:.0f} CPU seconds")
+            if may_stop(frame):
+                raise SetUp
 
         before = signal.signal(signal.SIGPROF, stop)
-        signal.setitimer(signal.ITIMER_PROF, most)
+        signal.setitimer(signal.ITIMER_PROF, most, most)
         try:
-            return (yield)
+            with self.doors():
+                return (yield)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.signal(signal.SIGPROF, before)
@@ -211,7 +228,10 @@ class Running:
         if call.excinfo is not None:
             self.ended = item
         if call.when != "teardown":
-            return (yield)
+            report = yield
+            if report.failed and SetUp.came:
+                report.outcome, report.longrepr = "skipped", (str(item.path), 0, f"Skipped: {SET_UP}")
+            return report
         seconds = sum(cpu()) - sum(self.began)
         item.user_properties.append(("cpu", round(seconds, 2)))
         if self.watch is not None:
@@ -242,16 +262,20 @@ class Running:
         terminalreporter.write_line(f"{sum(took.values()):.0f} CPU seconds in {len(took)} tests")
 
 
-def left_unused(cls, *arguments, made=MustUse.__new__, **options):
-    """Make a component that may stay without a simulator or a text, and no warning comes."""
-    component = made(cls, *arguments, **options)
-    component._MustUse__silence = True
-    return component
+def may_stop(frame):
+    """Tell whether a test is being run, and nothing that must not be left half done."""
+    is_test = False
+    while frame is not None:
+        if any(part in frame.f_code.co_filename for part in ("importlib", "unraisable")):
+            return False
+        is_test = is_test or frame.f_code.co_name == "pytest_pyfunc_call"
+        frame = frame.f_back
+    return is_test
 
 
 def closed(*_, **__):
     """Stand in place of what a door leads to: its code alone, so it must not name anything but by import."""
-    raise __import__("tests.running", fromlist=["SetUp"]).SetUp("set up")
+    raise __import__("tests.running", fromlist=["SetUp"]).SetUp
 
 
 @cache

@@ -61,9 +61,9 @@ def test_a_feature_is_run_by_the_cheapest_case_that_has_it():
 
 
 def test_a_feature_that_is_too_dear_for_one_tier_is_run_in_the_next():
-    seconds = {"a[0]": 1.0, "a[1]": MOST + 1, "a[2]": MOST + 2, "a[3]": MOST + 3}
-    features = {"a[1]": ["x"], "a[2]": ["x", "y"], "a[3]": ["y"]}
-    assert tiers(seconds, features) == {"a[0]": "test", "a[1]": "fixed", "a[2]": "fixed", "a[3]": "drawn"}
+    seconds = {"a[0]": 1.0, "a[1]": MOST + 1, "a[2]": MOST + 2}
+    features = {"a[1]": ["x"], "a[2]": ["x"]}
+    assert tiers(seconds, features) == {"a[0]": "test", "a[1]": "fixed", "a[2]": "drawn"}
 
 
 def test_a_file_has_so_much_and_no_more():
@@ -123,6 +123,13 @@ def test_wrong_before_a_door():
     assert not subprocess.run
     subprocess.run(["true"])
 def test_no_door(): pass
+def test_slow_to_a_door():
+    burn(60)
+def test_door_that_is_caught():
+    try:
+        subprocess.run(["true"])
+    except BaseException:
+        assert False
 """
 
 OPTIONS = """
@@ -137,39 +144,43 @@ Costs.read = lambda: heavy
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory):
-    """Run a file of tests, those with doors of a later tier; return the verdict of each, and what was printed."""
+    """Return a function that runs a file of tests, those with doors of a later tier: verdicts, and what was printed."""
     folder = tmp_path_factory.mktemp("running")
     heavy = re.findall(r"def (test_\w*door\w*)", PROGRAM)
     (folder / "test_x.py").write_text(PROGRAM)
     (folder / "conftest.py").write_text(OPTIONS.format(heavy=heavy))
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--set-up", "--record", "record"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    ran = map(json.loads, (folder / "record").read_text().splitlines())
-    return {one["id"].partition("::")[2]: one["verdict"] for one in ran}, done.stdout
+
+    def run(*options):
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--record", "record", *options]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        ran = map(json.loads, (folder / "record").read_text().splitlines())
+        (folder / "record").unlink()
+        return {one["id"].partition("::")[2]: one["verdict"] for one in ran}, done.stdout
+
+    return run
 
 
 def test_what_is_only_set_up_is_not_called_passed(verdicts):
-    found, said = verdicts
-    set_up = {name for name, verdict in found.items() if verdict == "set up"}
-    assert set_up == {"test_up_to_a_door", "test_up_to_a_door_of_a_fixture", "test_a_door_of_a_fixture_again"}
-    assert "3 set up" in said.splitlines()[-1]
-
-
-def test_what_is_wrong_before_a_door_is_seen(verdicts):
-    assert verdicts[0]["test_wrong_before_a_door"] == "failed"
-
-
-def test_without_a_door_a_test_is_run(verdicts):
-    assert (verdicts[0]["test_no_door"], verdicts[0]["test_in_time"]) == ("passed", "passed")
+    found, said = verdicts("--tier", "fixed,drawn", "--set-up")
+    others = {"test_wrong_before_a_door": "failed", "test_no_door": "passed"}
+    doors = (
+        "test_up_to_a_door",
+        "test_up_to_a_door_of_a_fixture",
+        "test_a_door_of_a_fixture_again",
+        "test_slow_to_a_door",
+        "test_door_that_is_caught",
+    )
+    assert found == dict.fromkeys(doors, "set up") | others
+    assert "1 failed, 1 passed, 3 deselected, 5 set up" in said.splitlines()[-1]
 
 
 def test_more_cpu_than_the_budget_fails_also_in_children(verdicts):
-    found, said = verdicts
-    assert (found["test_too_long"], found["test_children_too_long"]) == ("failed", "failed")
+    found, said = verdicts()
+    assert found == {"test_in_time": "passed", "test_too_long": "failed", "test_children_too_long": "failed"}
     assert "took more than 2 CPU seconds" in said
     assert "CPU seconds, more than 2" in said
-    assert "2 failed, 3 passed, 1 error, 3 set up" in said.splitlines()[-1]
+    assert "1 failed, 2 passed, 7 deselected, 1 error" in said.splitlines()[-1]
 
 
 def test_what_was_run_longest_ago_is_run_next():
