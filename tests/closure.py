@@ -2,12 +2,10 @@
 
 Nothing is run: sources are read as syntax trees. Beside imports, wherever they stand, a file leads to
 
-- what a dotted name in a string says (``monkeypatch.setattr``, ``-m hdnhw.flow.yosys``, a program that is handed to
-  Python), and to all modules of a package that is named so, as families are looked for;
-- the entry points of a group, and the scripts of pyproject.toml, that a string names;
-- the files whose name, folder or pattern a string has, the data of its own package, and what a script starts;
+- what a string has for a name of: a module, ``hdnhw.flow.yosys``, in a program as well; all modules of a package; an
+  entry point, and all of a group; a file or folder, or a pattern of them, as `pattern_of` reads it;
 - what ``hdnhw`` looks up when a name is asked for, and the commands of ``hdnhw`` that a test names;
-- of a conftest.py, what is done when it is imported, and what the fixtures use that a test asks for.
+- of a conftest.py, what is done when it is imported, and the functions that a test names.
 
 In doubt one file leads to another: a test too many costs seconds, a test too few hides a fault.
 """
@@ -18,47 +16,33 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from fnmatch import fnmatch
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-__all__ = ["CALLED", "CHECKED", "LOADED", "MADE", "PACKAGE", "Tree", "blob_id", "imports_of"]
+__all__ = ["CALLED", "CHECKED", "LISTED", "LOADED", "MADE", "SETTINGS", "Tree", "blob_id", "imports_of"]
 
-PACKAGE = "hdnhw"
-COMMAND_LINE = f"{PACKAGE}/__main__.py"
-TESTING = ("tests/", "bench/")
-"""Folders of sources that name the commands they run."""
-CODE = {PACKAGE, "bench", "boards", "sim", "tests", "website"}
+PACKAGE, COMMAND_LINE = "hdnhw/__init__.py", "hdnhw/cli/__init__.py"
+CODE = {"hdnhw", "bench", "boards", "sim", "tests", "website"}
 """Folders whose names are words of their own: who says ``sim`` need not read that folder."""
+TELLING = re.compile(r"(tests|bench)/.*|.*\.(sh|md|ipynb)")
+"""Files that name the commands, functions of a conftest.py and files that they use."""
+PLACES = {"ROOT", "__file__"}
+"""Who mentions one of these may read what lies in folders with such names."""
 SETTINGS, LISTED = "pyproject.toml, but for linters", "ls-files"
 MADE = {SETTINGS, LISTED}
 """What is looked at like a file: settings of all tests, and which files there are, which a test asks git for."""
-ALL = (SETTINGS, "requirements.txt")
+ALL = {SETTINGS, "requirements.txt"}
 """What each file of tests depends on."""
-PROGRAMS = {"make": "Makefile", "fusesoc": "hdnhw/fusesoc/generate.py"}
-"""Programs that read or run a file of which nobody tells them."""
-READ = (".py", ".md", ".ipynb", ".sh")
-"""Kinds of files that name others."""
-SCRIPTS, PAGES = (".sh",), (".md", ".ipynb")
-INTERPRETERS = {"exec", "nbclient", "testfile"}
-"""Who mentions one of these may run the Python of a page."""
-PLACES = {"ROOT", "__file__"}
-"""Who mentions one of these may read what lies outside of its folder."""
-KEPT = {*INTERPRETERS, *PLACES, "command_parser"}
-DYNAMIC = "import_module(...)"
+PROGRAMS = {"make": "Makefile", "fusesoc": "hdnhw/fusesoc/", "git": LISTED}
+"""How what programs read or run begins, of which nobody tells them."""
 
 LOADED, CALLED, CHECKED = "loaded", "called", "checked"
 """When an import is done: with its module, when a function is called, or never, as it is for type checkers."""
-ONLY, GATE = "|", "?"
-"""Behind the name of a source: it is imported and not called; it is called if one of its commands is named."""
 
-IS_TEST_SIDE = re.compile(rf"(?:{'|'.join(TESTING)})[^{ONLY}{GATE}]*$")
-DOTTED = re.compile(rf"\b(?:{PACKAGE}|bench|tests|website)(?:\.\w+)+")
-PLAIN = re.compile(r"[\w./*?-]+")
-IMPORTED = re.compile(
-    rf"""(?:^|>>>\ |[;\n"]\ *)(?:from\ {PACKAGE}\ import\ (.*)|import\ {PACKAGE}(\ as)?\b)""", re.VERBOSE
-)
+DOTTED = re.compile(r"\b(?:hdnhw|bench|tests|website)(?:\.\w+)+")
+IMPORTED = re.compile(r"from (hdnhw[\w.]*) import (.*)|\bimport (hdnhw) as")
+COMMAND = re.compile(r"\bhdnhw ([a-z][a-z-]+)")
 
 Facts = dict[str, Any]
 Import = tuple[str, tuple[str, ...], str]
@@ -95,138 +79,92 @@ def _imported_by(call: ast.Call) -> str:
     return str(named[0]) if named else ""
 
 
-def facts_of(nodes: Iterable[ast.AST], package: tuple[str, ...]) -> Facts:
-    """Return what statements name.
-
-    ``imports``, as of `imports_of`; ``names`` and ``arguments``, identifiers; ``asked``, names of hdnhw that are looked
-    up; ``commands`` that are added to the command line; of strings, ``dotted`` names, ``words`` (strings that can be
-    names, their parts between slashes), ``started`` (what a list begins with, as commands do), ``folders`` (parts that
-    no name of a file follows) and ``first`` words; ``patterns`` of files; ``doctest``, what docstrings with examples
-    name.
-    """
-    facts: Facts = defaultdict(set, imports=[], doctest={})
-    for top in nodes:
-        facts["imports"] += imports_of(top, package)
-        docstrings = {id(node.value) for node in ast.walk(top) if isinstance(node, ast.Expr)}
-        inner: set[int] = set()
-        for node in ast.walk(top):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                if id(node) not in docstrings:
-                    _of_string(node.value, facts, is_folder=id(node) not in inner)
-                elif ">>>" in node.value:
-                    facts["doctest"] = _of_text(node.value, facts["doctest"])
-            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-                if isinstance(node.right, ast.Constant) and "." in str(node.right.value):
-                    inner |= {id(before) for before in ast.walk(node.left)}
-            elif isinstance(node, ast.Attribute):
-                if isinstance(node.value, ast.Name) and node.value.id == PACKAGE:
-                    facts["asked"].add(node.attr)
-                    inner.add(id(node.value))
-                facts["names"] |= {node.attr} & KEPT
-            elif isinstance(node, ast.Name):
-                facts["names" if isinstance(node.ctx, ast.Load) else "own"].add(node.id)
-                facts["asked"] |= {"*"} if node.id == PACKAGE and id(node) not in inner else set()
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node is not top:
-                facts["own"].add(node.name)
-            elif isinstance(node, ast.arg):
-                facts["arguments"].add(node.arg)
-            elif isinstance(node, ast.List) and node.elts and isinstance(node.elts[0], ast.Constant):
-                facts["started"].add(str(node.elts[0].value))
-            elif isinstance(node, ast.Call):
-                _of_call(node, facts)
-    facts["names"] -= facts.pop("own", set())
-    return {key: sorted(value) if isinstance(value, set) else value for key, value in facts.items() if value}
+def path_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
+    """Return what a string or path is, with ``?`` for what is not written there, ``?/docs/*.md``; and those parts."""
+    match node:
+        case ast.Constant(value=str(text)) | ast.Name(id="tmp_path" as text):
+            return text, []
+        case ast.JoinedStr(values=parts):
+            return "".join(path_of(part)[0] for part in parts), [node]
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            (folder, parts), (name, others) = path_of(left), path_of(right)
+            return f"{folder}/{name}", parts + others
+        case ast.Call(func=ast.Attribute(value=left, attr="glob" | "rglob"), args=[ast.Constant(value=pattern)]):
+            folder, parts = path_of(left)
+            return f"{folder}/{pattern}", parts
+    return "?", [node]
 
 
-def _of_text(text: str, facts: Facts) -> Facts:
-    """Return facts with those of a text that may be a program."""
-    dotted, asked = set(DOTTED.findall(text)), set()
-    for names, other_name in IMPORTED.findall(text):
-        asked |= {*re.findall(r"\w+", names), *re.findall(rf"\b{PACKAGE}\.(\w+)", text)} | (
-            {"*"} if other_name else set()
-        )
-    return {
-        **facts,
-        "dotted": sorted(dotted.union(facts.get("dotted", ()))),
-        "asked": sorted(asked.union(facts.get("asked", ()))),
-    }
-
-
-def _of_string(text: str, facts: Facts, *, is_folder: bool) -> None:
-    for key, found in _of_text(text, {}).items():
-        facts[key].update(found)
+def words_of(text: str) -> set[str]:
+    """Return the words of a text that can be names: of files, modules and commands."""
     words = text.split()
-    facts["first"].update(words[:1])
-    facts["words"].update(words if "-m" in words else ())
-    if PLAIN.fullmatch(text):
-        parts = {part for part in text.split("/") if part}
-        facts["words"] |= {text, *parts}
-        facts["folders"] |= parts if is_folder else set()
+    found = {text, *words[:1], *DOTTED.findall(text), *COMMAND.findall(text)}
+    found |= {word for word in words if re.search("[./*]", word) or "-m" in words}
+    for module, names, other in IMPORTED.findall(text):
+        found |= {f"{module}.{name}" for name in re.findall(r"\w+", names)} | ({"hdnhw.*"} if other else set())
+    return {word for word in found if re.fullmatch(r"[\w./*?-]*\w[\w./*?-]*", word)}
 
 
-def _of_call(call: ast.Call, facts: Facts) -> None:
-    called = ast.unparse(call.func).rpartition(".")[2]
-    is_named = [isinstance(one, ast.Constant) for one in call.args]
-    if called == "add_command" and len(call.args) > 1:
-        facts["commands"].add(call.args[1].value if is_named[1] else "*")
-    elif called == "import_module" and is_named == [False]:
-        facts["words"].add(DYNAMIC)
-    elif called in ("copytree", "iterdir"):
-        facts["patterns"].add("*")
-    elif called in ("glob", "rglob") and is_named == [True]:
-        facts["patterns"].add(str(call.args[0].value).rpartition("/")[2])
+def facts_of(statements: list[ast.stmt], package: tuple[str, ...]) -> Facts:
+    """Return what statements import, words of their strings, arguments, names of others, and commands that they add."""
+    words, arguments, names, own, commands = (set[str]() for _ in range(5))
+    imports = [one for node in statements for one in imports_of(node, package) if one[2] != CHECKED]
+    todo: list[ast.AST] = [*statements]
+    while todo:
+        node = todo.pop()
+        parts = list(ast.iter_child_nodes(node))
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                parts = []  # a docstring
+            case ast.Constant(value=str(text)):
+                words |= words_of(text)
+            case ast.Attribute(value=ast.Name(id="hdnhw"), attr=name):
+                imports.append(("hdnhw", (name,), CALLED))
+                parts = []
+            case ast.Name(id="hdnhw"):
+                imports.append(("hdnhw", ("*",), CALLED))
+            case ast.Name(id=name) | ast.Attribute(attr="ROOT" as name):
+                names.add(name)
+            case ast.arg(arg=name):
+                arguments.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if node not in statements:
+                own.add(name)
+            case ast.Call(func=ast.Name(id="add_command"), args=[_, ast.Constant(value=name), *_]):
+                commands.add(name)
+        path, unknown = path_of(node)
+        if isinstance(node, ast.BinOp | ast.Call) and unknown != [node]:
+            words.add(path)
+            parts = unknown
+        todo += parts
+    found = {"words": words, "arguments": arguments, "names": names - own, "commands": commands}
+    return {"imports": imports, **{kind: sorted(those) for kind, those in found.items()}}
 
 
-def source_facts(path: str, source: bytes) -> Facts:
-    """Return the facts of a source; of a conftest.py those of its functions and classes apart, as ``parts``."""
-    tree, package = ast.parse(source), tuple(path.split("/")[:-1])
-    if not path.endswith("conftest.py"):
-        facts = {**facts_of([tree], package), "lazy": _lazy_names(tree, package)}
-        return {**facts, "names": sorted(KEPT.intersection(facts.get("names", ())))}
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    defined = [node for node in tree.body if isinstance(node, kinds)]
-    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    bound = {
-        alias.asname or alias.name.partition(".")[0]: one
-        for node in imports
-        for alias, one in zip(node.names, _one_by_one(node, package), strict=True)
-    }
-    parts = {node.name: facts_of([node], package) for node in defined}
-    body = facts_of([node for node in tree.body if node not in [*defined, *imports]], package)
-    for facts in (body, *parts.values()):
-        used = [(*bound[name], CALLED) for name in facts.get("names", ()) if name in bound]
-        facts["imports"] = [*facts.get("imports", ()), *used]
-    body["imports"] += [found for node in imports for found in imports_of(node, package)]
-    return {**body, "parts": parts, "always": [node.name for node in defined if _is_always_used(node)]}
+def file_facts(path: str, content: bytes) -> dict[str, Facts]:
+    """Return what a file names, by "", and of a conftest.py what each function or class names, by its name.
 
-
-def _one_by_one(node: ast.Import | ast.ImportFrom, package: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for module, names, _ in imports_of(node, package):
-        yield from ((module, (name,)) for name in names) if names else [(module, ())]
-
-
-def _is_always_used(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Return whether pytest calls a function unasked: a hook, or a fixture with ``autouse``."""
-    return node.name.startswith("pytest_") or any("autouse" in ast.unparse(one) for one in node.decorator_list)
-
-
-def _lazy_names(tree: ast.Module, package: tuple[str, ...]) -> dict[str, str]:
-    """Return, of a module with a ``__getattr__``, where the names are that type checkers are told of."""
-    if not any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body):
-        return {}
-    return {name: module for module, names, when in imports_of(tree, package) if when == CHECKED for name in names}
-
-
-def page_facts(path: str, text: str) -> Facts:
-    """Return what a page or script names; ``first``: commands of hdnhw."""
-    words = set(re.findall(r"[\w.-]+", text)) if path.endswith(SCRIPTS) else set()
-    return _of_text(
-        text, {"words": sorted(words), "first": sorted(set(re.findall(rf"\b{PACKAGE} ([a-z][a-z-]+)", text)))}
-    )
+    Of one that pytest calls unasked, a hook or a fixture with ``autouse``, the name begins with a "!".
+    """
+    if path.endswith((".md", ".ipynb", ".sh")):
+        text = content.decode()
+        lines = ("".join(text.split("```")[1::2]) if path.endswith(".md") else text).splitlines()
+        words = set[str]().union(*map(words_of, lines), re.findall(r"[\w./-]+", text) if path.endswith(".sh") else ())
+        return {"": {"words": sorted(words)}}
+    if not path.endswith(".py"):
+        return {"": {}}
+    body, package = ast.parse(content).body, tuple(path.split("/")[:-1])
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    parts = [node for node in body if isinstance(node, kinds) and path.endswith("conftest.py")]
+    unasked = [node for node in parts if node.name.startswith("pytest_") or "autouse" in ast.unparse(node)]
+    facts = {"!" * (node in unasked) + node.name: facts_of([node], package) for node in parts}
+    return {**facts, "": facts_of([node for node in body if node not in parts], package)}
 
 
 class Tree:
     """The files of a checkout or a commit, by their names.
+
+    What leads to others is a node: a file; with ``|`` behind it, if it is imported and not called; or a conftest.py,
+    ``|`` and the name of one of its functions.
 
     Parameters
     ----------
@@ -238,33 +176,34 @@ class Tree:
     """
 
     def __init__(
-        self, files: Mapping[str, bytes], links: Mapping[str, str] | None = None, known: dict[str, Facts] | None = None
+        self, files: Mapping[str, bytes], links: Mapping[str, str] | None = None, known: dict[str, Any] | None = None
     ) -> None:
-        project = tomllib.loads(files.get("pyproject.toml", b"").decode())
-        points = project.get("project", {}).get("entry-points", {})
-        self.groups = {
-            group: {name: place.partition(":")[0] for name, place in places.items()} for group, places in points.items()
-        }
-        scripts = project.get("project", {}).get("scripts", {})
-        self.scripts = {name: place.partition(":")[0] for name, place in scripts.items()}
-        tools = {name: value for name, value in project.get("tool", {}).items() if name not in ("mypy", "ruff")}
-        made = {LISTED: "\n".join(sorted(files)), SETTINGS: json.dumps({**project, "tool": tools}, sort_keys=True)}
+        settings = tomllib.loads(files.get("pyproject.toml", b"").decode())
+        project = settings.get("project", {})
+        self.points = {name: {place.partition(":")[0]} for name, place in project.get("scripts", {}).items()}
+        """Modules by the name of a script, or of a group of entry points."""
+        for group, places in project.get("entry-points", {}).items():
+            self.points[group] = {place.partition(":")[0] for place in places.values()}
+        self.points.pop("hdnhw", None)
+        settings["tool"] = {name: one for name, one in settings.get("tool", {}).items() if name not in ("mypy", "ruff")}
+        made = {LISTED: "\n".join(sorted(files)), SETTINGS: json.dumps(settings, sort_keys=True)}
         self.files = {**files, **{name: text.encode() for name, text in made.items()}}
         self.links, self.known = links or {}, {} if known is None else known
         self.digests = {path: blob_id(content) for path, content in self.files.items()}
-        self._edges: dict[str, frozenset[str]] = {}
+        imports = imports_of(ast.parse(files.get(PACKAGE, b"")), ("hdnhw",))
+        self.lazy = {name: module for module, names, when in imports if when == CHECKED for name in names}
+        """Where the names are that hdnhw looks up when they are asked for."""
+        self._edges: dict[str, set[str]] = {}
         self._closures: dict[str, frozenset[str]] = {}
         self._at: dict[str, list[str]] = defaultdict(list)
-        """Files by their name, and by each of the folders that they are in, with a slash."""
+        """Files by their name, and by each of the folders that they are in."""
         for path in self.files:
-            for part in set(re.findall("[^/]+/?", path)):
+            for part in set(path.split("/")):
                 self._at[part].append(path)
 
     def test_files(self) -> list[str]:
-        """Return the files that have tests: those named so, and modules of hdnhw with examples in their docstrings."""
-        named = (path for path in self.files if re.fullmatch(r"tests/(.*/)?test_\w+\.py", path))
-        modules = (path for path in self.files if path.startswith(f"{PACKAGE}/") and path.endswith(".py"))
-        return sorted([*named, *(path for path in modules if "doctest" in self.facts(path))])
+        """Return the files that have tests."""
+        return sorted(path for path in self.files if re.fullmatch(r"tests/(.*/)?test_\w+\.py", path))
 
     def digest(self, test: str) -> str:
         """Return the digest of all that a file of tests depends on."""
@@ -274,176 +213,118 @@ class Tree:
     def closure(self, test: str) -> frozenset[str]:
         """Return all that a file of tests depends on, itself among it."""
         if test not in self._closures:
-            folders = [f"{folder}/" for folder in PurePosixPath(test).parents if str(folder) != "."]
-            conftests = [path for folder in folders if (path := f"{folder}conftest.py") in self.files]
-            todo = {test, *conftests, *(path for path in ALL if path in self.files)}
-            todo |= self._of_fixtures(test, conftests) | self._of_names(self.facts(test).get("doctest", {}))
-            seen: set[str] = set()
+            conftests = {f"{folder}/conftest.py" for folder in PurePosixPath(test).parents}
+            todo, seen = ({test} | conftests | ALL) & self.files.keys(), set[str]()
             while todo:
                 while todo:
                     seen |= todo
                     todo = {one for node in todo for one in self._edges_of(node)} - seen
-                todo = self._opened(seen) - seen
-            self._closures[test] = frozenset(node.rstrip(GATE + ONLY) for node in seen)
+                todo = self._asked(seen) - seen
+            self._closures[test] = frozenset(node.partition("|")[0] for node in seen)
         return self._closures[test]
 
-    def facts(self, path: str) -> Facts:
-        """Return what a file names; nothing of kinds that name none."""
-        if not path.endswith(READ):
-            return {}
-        digest, content = self.digests[path], self.files[path]
+    def _facts(self, path: str) -> dict[str, Facts]:
+        """Return what a file names, by its parts."""
+        digest = self.digests[path]
         if digest not in self.known:
-            is_source = path.endswith(".py")
-            self.known[digest] = source_facts(path, content) if is_source else page_facts(path, content.decode())
+            self.known[digest] = file_facts(path, self.files[path])
         return self.known[digest]
 
-    def _opened(self, seen: set[str]) -> set[str]:
-        """Return the modules of commands that are named; of all, if none is or the whole parser is asked for."""
-        gates = {node[:-1] for node in seen if node[-1] == GATE}
-        tellers = (*SCRIPTS, *PAGES) if COMMAND_LINE in seen else SCRIPTS
-        told = [self.facts(path) for path in seen if path.endswith(tellers) or IS_TEST_SIDE.match(path)]
-        told += [facts for one in told for facts in one.get("parts", {}).values()]
-        named = {"*"}.union(*(one.get("first", ()) for one in told))
-        opened = {gate for gate in gates if named.intersection(self.facts(gate)["commands"])}
-        is_whole = any("command_parser" in one.get("names", ()) for one in told)
-        return opened if opened and not is_whole else gates
+    def facts(self, node: str, kind: str) -> Collection[Any]:
+        """Return one kind of what a node names."""
+        path, _, part = node.partition("|")
+        return self._facts(path)[part].get(kind, ())
 
-    def _of_fixtures(self, test: str, conftests: list[str]) -> set[str]:
-        """Return what those functions of conftest.py files lead to that a test asks for, or pytest calls unasked."""
-        parts: dict[str, list[tuple[str, Facts]]] = defaultdict(list)
-        for path in conftests:
-            for name, facts in self.facts(path)["parts"].items():
-                parts[name].append((path, facts))
-        todo = {*self.facts(test).get("arguments", ()), *self.facts(test).get("words", ())}
-        for path in conftests:
-            todo |= {*self.facts(path)["always"], *self.facts(path).get("names", ())}
-        nodes: set[str] = set()
-        while todo := todo & set(parts):
-            found = [part for name in todo for part in parts.pop(name)]
-            nodes |= {node for path, facts in found for node in self._of_source(path, facts)}
-            todo = {name for _, facts in found for name in (*facts.get("names", ()), *facts.get("arguments", ()))}
-        return nodes
+    def _asked(self, seen: set[str]) -> set[str]:
+        """Return the functions of conftest.py that are asked for, and the modules of commands: of all, if none is."""
+        telling = [node for node in seen if TELLING.match(node)]
+        words = {word for node in telling for word in self.facts(node, "words")}
+        names = words.union(*(self.facts(node, "arguments") for node in telling))
+        names |= {name for node in telling if "conftest.py" in node for name in self.facts(node, "names")}
+        conftests = [path for path in telling if path.endswith("conftest.py")]
+        parts = [(path, name) for path in conftests for name in self._facts(path)]
+        asked = {f"{path}|{name}" for path, name in parts if name in names or name.startswith("!")}
+        if COMMAND_LINE in seen:
+            gates = {node[:-1] for node in seen if node[-1] == "|" and self.facts(node, "commands")}
+            opened = {gate for gate in gates if words.intersection(self.facts(gate, "commands"))}
+            is_whole = any("command_parser" in self.facts(node, "names") for node in telling)
+            asked |= opened if opened and not is_whole else gates
+        return asked
 
-    def _edges_of(self, node: str) -> frozenset[str]:
-        """Return what a file leads to at once."""
+    def _edges_of(self, node: str) -> set[str]:
+        """Return what a node leads to at once."""
         if node not in self._edges:
-            path = node.rstrip(GATE + ONLY)
-            facts = self.facts(path)
-            if path != node:
-                found = [one for one in facts.get("imports", ()) if one[2] == LOADED]
-                edges = {_only(one) for one in self._imported(path, found)}
-            elif path.endswith(".py"):
-                edges = self._of_source(path, facts)
-            elif path.endswith(SCRIPTS):
-                beside = {f"{path.rpartition('/')[0]}/{word}" for word in facts["words"]} & set(self.files)
-                edges = beside | self._started(facts["words"]) | self._read_by(facts["words"])
-            else:
-                edges = set()
-            self._edges[node] = frozenset(edges)
+            path, is_only, words = node.partition("|")[0], node[-1] == "|", set(self.facts(node, "words"))
+            edges = set[str]()
+            for module, names, when in self.facts(node, "imports"):
+                neighbour = f"{path.rpartition('/')[0]}/{module}.py"  # in a folder that was put into sys.path
+                for name in [f"{module}.{name}" for name in names] or [module]:
+                    if when == LOADED or not is_only:
+                        edges |= self._lookup(name) or {neighbour} & self.files.keys()
+            if not is_only and path != PACKAGE:  # whose strings say where names are, each found when it is asked for
+                edges |= {one for word in words for one in self._named(path, word, self.facts(node, "names"))}
+                if path.endswith(".sh") or (path.endswith(".py") and {"-m", "hdnhw"} <= words):
+                    edges |= self._lookup("hdnhw.__main__")
+                if path.endswith("/__init__.py"):
+                    own = path.rpartition("/")[0]
+                    beside = {file for file in self._in(own) if file.rpartition("/")[0] == own}
+                    edges |= {file for file in beside if not file.endswith(".py")}
+            gates = {one for one in edges if is_only or (not TELLING.match(path) and self.facts(one, "commands"))}
+            self._edges[node] = edges - gates | {one if "|" in one else f"{one}|" for one in gates}
         return self._edges[node]
 
-    def _of_source(self, path: str, facts: Facts) -> set[str]:
-        imports = [one for one in facts.get("imports", ()) if one[2] != CHECKED]
-        if path.endswith("conftest.py"):
-            called = self._imported(path, [one for one in imports if one[2] == CALLED])
-            edges = called | {_only(one) for one in self._imported(path, imports)}
-        else:
-            edges = self._imported(path, imports)
-        if facts.get("lazy"):
-            return edges  # its strings say where names are, each of which is followed when it is asked for
-        words, data = set(facts.get("words", ())), self._data(path, facts)
-        edges |= self._of_names(facts) | self._offered(words)
-        if {"-m", PACKAGE} <= words:
-            edges |= {COMMAND_LINE} & set(self.files)
-        if DYNAMIC in words:
-            below = tuple(f"{path.partition('/')[0]}/{folder}/" for folder in facts.get("folders", ()))
-            edges |= {file for file in self.files if file.startswith(below) and file.endswith(".py")}
-        if INTERPRETERS.intersection(facts.get("names", ())):
-            edges |= {node for file in data if file.endswith(PAGES) for node in self._of_names(self.facts(file))}
-        if path.startswith(TESTING):
-            edges |= self._read_by(facts.get("started", ()))
-        else:
-            gates = {node for node in edges if node[-1] != ONLY and self.facts(node).get("commands")}
-            edges = edges - gates | {f"{node}{GATE}" for node in gates}
-        return edges | data | self._started(words)
+    def _named(self, path: str, word: str, names: Collection[str]) -> set[str]:
+        """Return what a word leads to that stands in a file beside some names."""
+        last = word.rpartition("/")[2]
+        edges = {node for module in self.points.get(last, ()) for node in self._lookup(module)}
+        if DOTTED.fullmatch(word) or word == "hdnhw.*":
+            folder = self._followed(word.replace(".", "/"))
+            edges |= self._lookup(word) | {file for file in self._in(folder) if file.endswith(".py")}
+        if path.endswith((".md", ".ipynb")):
+            return edges
+        if TELLING.match(path) and last in PROGRAMS:
+            edges |= {file for file in self.files if file.startswith(PROGRAMS[last])}
+        return edges.union(self._files(path, word, names))
 
-    def _data(self, path: str, facts: Facts) -> set[str]:
-        """Return the files that a source names, or that belong to its package; examples are started, too."""
-        own = path.rpartition("/")[0]
-        words, folders = facts.get("words", ()), set(facts.get("folders", ()))
-        named = (word for word in words if "." in word or not word.islower())
-        found = {file for word in named for file in self._at.get(word, ())}
-        found = {file for file in found if not file.endswith(".py")}
-        found |= {file for word in words for file in (word, f"{own}/{word}") if file in self.files}
-        if f"{own}/__init__.py" in self.files:
-            found |= {file for file in self._in(own) if "/" not in file[len(own) + 1 :] and not file.endswith(".py")}
-        is_outside = not PLACES.isdisjoint(facts.get("names", ()))
-        if is_outside or path.startswith(TESTING):
-            named = (file for folder in folders - CODE for file in self._at.get(f"{folder}/", ()))
-            found |= {file for file in named if file.partition("/")[0] not in CODE}
-        if is_outside:
-            patterns = {*facts.get("patterns", ()), *(word for word in words if re.search(r"\*.*\w", word))}
-            near = "" if path.startswith(TESTING) else path[: path.index("/") + 1]
-            patterns -= {"*"} if near else set()
-            beside = [
-                *self._in(own),
-                *(file for one in folders for file in self._at.get(f"{one}/", ()) if file.startswith(near)),
-            ]
-            found |= {file for file in beside if any(fnmatch(file.rpartition("/")[2], one) for one in patterns)}
-        return found
+    def _files(self, path: str, word: str, names: Collection[str]) -> list[str]:
+        """Return the files that a word or pattern names: by telling files those everywhere, and all in a folder."""
+        is_telling = TELLING.match(path)
+        parts = [part for part in word.lstrip("?/").split("/") if part.strip(".")]
+        known = [part for part in parts if not re.search("[*?]", part)]
+        is_vague = not known and not re.fullmatch(r"[^?]*\w[^?]*", "".join(parts[-1:]))
+        is_name, is_code = parts == [word.lstrip("?/")] and parts[0].isidentifier(), "ROOT" in names
+        if is_vague or (parts[-1] in CODE and not is_code):
+            return []
+        found = self._at.get(known[0], []) if known else list(self.files)
+        if not is_telling or not (known or PLACES.intersection(names)):
+            found = [file for file in found if file.startswith(f"{path.rpartition('/')[0]}/")]
+        if is_name and not is_code:
+            found = [file for file in found if file.partition("/")[0] not in CODE]
+        if not found:
+            return []
+        pattern = "/".join(re.sub(r"\\[*?]", ".*", re.escape(part)) for part in parts)
+        is_folder = is_telling and (not is_name or PLACES.intersection(names))
+        matched = re.compile(rf"(.*/)?{pattern}{'(/.*)?' if is_folder else ''}")
+        return [file for file in found if matched.fullmatch(file)]
 
     def _in(self, folder: str) -> list[str]:
-        return [file for file in self._at.get(f"{folder.rpartition('/')[2]}/", ()) if file.startswith(f"{folder}/")]
-
-    def _started(self, words: Collection[str]) -> set[str]:
-        """Return what words start: scripts, and entry points of a group that are named beside it."""
-        modules = [place for name, place in self.scripts.items() if name in words and name not in CODE]
-        for points in (self.groups[group] for group in self.groups.keys() & words):
-            modules += [points[name] for name in points.keys() & words]
-        return {node for module in modules for node in self._lookup(module)}
-
-    def _offered(self, words: Collection[str]) -> set[str]:
-        """Return all entry points of each group of which none is named beside it."""
-        groups = [self.groups[group] for group in self.groups.keys() & words]
-        unnamed = [points for points in groups if not points.keys() & words]
-        return {node for points in unnamed for module in points.values() for node in self._lookup(module)}
-
-    def _read_by(self, words: Iterable[str]) -> set[str]:
-        return {PROGRAMS[word] for word in words if word in PROGRAMS} & set(self.files)
-
-    def _of_names(self, facts: Facts) -> set[str]:
-        """Return what dotted names lead to, with each module of a package, and what names of hdnhw do."""
-        edges = {node for name in facts.get("asked", ()) for node in self._lookup(f"{PACKAGE}.{name}")}
-        for name in facts.get("dotted", ()):
-            folder = self._followed(name.replace(".", "/"))
-            edges |= self._lookup(name)
-            if name in facts.get("words", ()):
-                edges |= {file for file in self._in(folder) if re.fullmatch(r"/\w+\.py", file.removeprefix(folder))}
-        return edges
-
-    def _imported(self, path: str, imports: Iterable[Import]) -> set[str]:
-        edges: set[str] = set()
-        for module, names, _ in imports:
-            beside = f"{path.rpartition('/')[0]}/{module}.py"  # a folder that was put into sys.path
-            for name in [f"{module}.{name}" for name in names] or [module]:
-                edges |= self._lookup(name) or {beside} & set(self.files)
-        return edges
+        return [file for file in self._at.get(folder.rpartition("/")[2], ()) if file.startswith(f"{folder}/")]
 
     def _lookup(self, name: str) -> set[str]:
         """Return the module that a dotted name is or begins with, and the packages that are imported before it."""
         parts, edges, last, rest = name.split("."), set[str](), "", [""]
         for end in range(1, len(parts) + 1):
             stem = self._followed("/".join(parts[:end]))
-            for file in (f"{stem}.py", f"{stem}/__init__.py"):
-                if file in self.files:
-                    edges |= {_only(file)}
-                    last, rest = file, parts[end:]
-        lazy = self.facts(last).get("lazy") if last else None
-        if not lazy:
-            return edges | ({last} if last else set())
-        asked = list(lazy) if rest == ["*"] else [one for one in rest[:1] if not one.startswith("__")]
-        for one in asked:
-            edges |= self._lookup(f"{lazy[one]}.{one}") if one in lazy else {last}
+            for file in {f"{stem}.py", f"{stem}/__init__.py"} & self.files.keys():
+                edges.add(f"{file}|")
+                last, rest = file, parts[end:]
+        if last == PACKAGE:
+            for one in self.lazy if rest == ["*"] else rest[:1]:
+                edges |= self._lookup(f"{self.lazy[one]}.{one}") if one in self.lazy else {last}
+        elif last:
+            edges.add(last)
+            if rest and last.endswith("conftest.py") and rest[0] in self._facts(last):
+                edges.add(f"{last}|{rest[0]}")
         return edges
 
     def _followed(self, path: str) -> str:
@@ -452,7 +333,3 @@ class Tree:
             if path == link or path.startswith(f"{link}/"):
                 return folder + path.removeprefix(link)
         return path
-
-
-def _only(node: str) -> str:
-    return node if node[-1] == ONLY else node.rstrip(GATE) + ONLY

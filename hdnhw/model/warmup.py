@@ -5,7 +5,6 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 
-import hdnhw
 from hdnhw.kernels import Kernel, compilation
 from hdnhw.kernels.compiling import folder_of
 from hdnhw.model.fabric import Course, model_of
@@ -19,7 +18,7 @@ from hdnhw.traffic.packets import Terminals
 
 __all__ = ["compile_all", "compile_model"]
 
-LAYERS = ("topology", "rules", "collectives", "traffic", "model")
+LAYERS = ("hdnhw.topology", "hdnhw.rules", "hdnhw.collectives", "hdnhw.traffic", "hdnhw.model")
 """Where kernels are."""
 
 
@@ -55,5 +54,5 @@ def compile_all(progress: Progress = lambda *_: None) -> set[Path]:
 
 def _modules() -> Iterator[str]:
     for layer in LAYERS:
-        package = import_module(f"{hdnhw.__name__}.{layer}")
-        yield from (module.name for module in walk_packages(package.__path__, f"{package.__name__}."))
+        package = import_module(layer)
+        yield from (module.name for module in walk_packages(package.__path__, f"{layer}."))
