@@ -6,14 +6,12 @@ last. Runs of pytest note that themselves, those of ``make test`` too: this modu
 
 import contextlib
 import fcntl
-import io
 import json
 import os
 import shlex
 import subprocess
 import sys
-import tarfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests import closure
-from tests.closure import MADE, Tree, blob_id
+from tests.closure import LISTED, MADE, SETTINGS, Tree, blob_id
 
 ROOT = Path(__file__).parents[1]
 STATE = Path("build") / "quick.json"
@@ -57,17 +55,10 @@ def working_tree(root: Path = ROOT, known: dict[str, Any] | None = None) -> Tree
     return Tree(files, links, known)
 
 
-def tree_of(commit: str, root: Path = ROOT, known: dict[str, Any] | None = None) -> Tree:
-    """Return the files of a commit."""
-    files, links = {}, {}
-    with tarfile.open(fileobj=io.BytesIO(_git(root, "archive", commit))) as archive:
-        for member in archive:
-            if member.issym():
-                above = os.path.dirname(member.name)
-                links[member.name] = os.path.normpath(os.path.join(above, member.linkname))
-            elif content := archive.extractfile(member):
-                files[member.name] = content.read()
-    return Tree(files, links, known)
+def blobs_of(commit: str, root: Path = ROOT) -> dict[str, str]:
+    """Return the digests of the files of a commit."""
+    rows = [row.split("\t") for row in _git(root, "ls-tree", "-rz", commit).decode().split("\0")[:-1]]
+    return {name: about.split()[2] for about, name in rows if not about.startswith("120000")}  # which is a link
 
 
 class State:
@@ -98,12 +89,20 @@ class State:
         if self.green:
             return ""
         commit = base_of(root)
-        base = tree_of(commit, root, self.known)
-        there = set(base.test_files())
-        unknown = there.intersection(tree.test_files()) - self.passed.keys()
-        self.passed.update({test: [base.digest(test), None] for test in unknown})
-        self.green = base.digests
+        self.green = blobs_of(commit, root)
+        changed, names = self.changed(tree), tree.files.keys() - MADE
+        changed |= {SETTINGS} if "pyproject.toml" in changed else set()
+        changed |= {LISTED} if names != self.green.keys() else set()
+        unknown = self.green.keys() & set(tree.test_files()) - self.passed.keys()
+        for test in unknown:  # of a file that is gone, nothing says who read it
+            is_same = self.green.keys() <= names and changed.isdisjoint(tree.closure(test))
+            self.passed[test] = [tree.digest(test) if is_same else "", None]
         return f"first use: {len(unknown)} files of tests have no note, and are taken as passed at commit {commit[:12]}"
+
+    def changed(self, tree: Tree) -> set[str]:
+        """Return the files that are not as they were when all tests had passed."""
+        files = (tree.digests.keys() | self.green.keys()) - MADE
+        return {file for file in files if tree.digests.get(file) != self.green.get(file)}
 
     def is_stale(self, tree: Tree, test: str) -> bool:
         """Return whether a file of tests is to be run."""
@@ -148,8 +147,7 @@ def chosen(tree: Tree, state: State, cost: dict[str, float]) -> list[str]:
 
 def report(tree: Tree, state: State, tests: list[str], cost: dict[str, float]) -> list[str]:
     """Return what to say of a choice."""
-    files = (tree.digests.keys() | state.green.keys()) - MADE
-    changed = sorted(file for file in files if tree.digests.get(file) != state.green.get(file))
+    changed = sorted(state.changed(tree))
     readers = Counter(file for test in tree.test_files() for file in tree.closure(test))
     lines = [f"{file}: {_read(readers[file]) if file in tree.digests else 'gone'}" for file in changed[:SHOWN]]
     lines += [f"and {len(changed) - SHOWN} more"] if len(changed) > SHOWN else []
@@ -215,57 +213,53 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(Notes(config))
 
 
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
 class Notes:
     """Notes of one run which files of tests passed: all of their tests that ``make test`` has, with unchanged files."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.root = config, config.rootpath
         self.tree = working_tree(self.root, State(self.root).known)
-        self.collected: dict[str, set[str]] = defaultdict(set)
-        self.done: dict[str, set[str]] = defaultdict(set)
-        self.failed: set[str] = set()
+        self.collected, self.done, self.failed = set[str](), set[str](), set[str]()
 
     def is_whole(self) -> bool:
         """Return whether no test of a file of ``make test`` was left out."""
-        narrowed = any(self.config.getoption(name, None) for name in ("keyword", "markexpr", "deselect", "lf"))
+        narrowed = any(
+            self.config.getoption(name, None) for name in ("keyword", "markexpr", "deselect", "lf", "set_up")
+        )
         return self.config.option.tier == "test" and not narrowed and "::" not in "".join(self.config.args)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Without workers."""
-        self._collect([item.nodeid for item in session.items])
+        self.collected |= {item.nodeid for item in session.items}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:  # noqa: ARG002
         """With workers, each of which collects all."""
-        self._collect(ids)
-
-    def _collect(self, ids: list[str]) -> None:
-        for one in ids:
-            self.collected[one.partition("::")[0]].add(one)
+        self.collected |= {*ids}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a file that cannot be imported."""
-        if report.failed:
-            self.failed.add(report.nodeid.partition("::")[0])
+        self.failed |= {_file_of(report.nodeid)} if report.failed else set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the end of a test."""
-        file = report.nodeid.partition("::")[0]
-        if report.failed:
-            self.failed.add(file)
-        if report.when == "teardown":
-            self.done[file].add(report.nodeid)
+        self.failed |= {_file_of(report.nodeid)} if report.failed else set()
+        self.done |= {report.nodeid} if report.when == "teardown" else set()
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Write it down."""
-        now = working_tree(self.root, self.tree.known)
+        now, number = working_tree(self.root, self.tree.known), Counter(map(_file_of, self.collected))
         tests = set(now.test_files()) & set(self.tree.test_files())
         passed: dict[str, Any] = dict.fromkeys(tests & self.failed)
-        for test in tests - self.failed if self.is_whole() else ():
+        left = self.failed.union(map(_file_of, self.collected - self.done))
+        for test in tests - left if self.is_whole() else ():
             given = any(test == one or test.startswith(f"{one.rstrip('/')}/") for one in self.config.args)
-            is_done = (exitstatus in ENDED or self.collected[test]) and self.collected[test] <= self.done[test]
-            if given and is_done and now.digest(test) == self.tree.digest(test):
-                passed[test] = [now.digest(test), len(self.collected[test])]
+            if given and (exitstatus in ENDED or number[test]) and now.digest(test) == self.tree.digest(test):
+                passed[test] = [now.digest(test), number[test]]
         with noted(self.root) as state:
             state.passed.update(passed)
             state.write(now)

@@ -220,18 +220,24 @@ def test_what_takes_little_is_before_what_takes_long(project):
     folder, _, choose = project
     choose()
     (folder / "requirements.txt").write_text("")
-    state, one = quick.State(folder), quick.working_tree(folder)
-    assert quick.chosen(one, state, {"tests/test_a.py": 3, "tests/test_b.py": 2}) == [
-        "tests/test_b.py",
-        "tests/test_a.py",
-    ]
-    assert (
-        "about 5 CPU seconds"
-        in quick.report(
-            one, state, ["tests/test_a.py", "tests/test_b.py"], {"tests/test_a.py": 3, "tests/test_b.py": 2}
-        )[-1]
-    )
+    state, one, cost = quick.State(folder), quick.working_tree(folder), {"tests/test_a.py": 3, "tests/test_b.py": 2}
+    tests = quick.chosen(one, state, cost)
+    assert tests == ["tests/test_b.py", "tests/test_a.py"]
+    assert "about 5 CPU seconds" in quick.report(one, state, tests, cost)[-1]
     assert quick.costs(folder) == {}
+
+
+@pytest.mark.parametrize(("file", "reading"), [("hdnhw/a.py", "a"), ("hdnhw/c.py", ""), ("pyproject.toml", "ab")])
+def test_what_has_changed_at_first_use_has_not_passed(project, file, reading):
+    folder, _, choose = project
+    (folder / file).write_text("# other")
+    assert sorted(choose()[0]) == [f"tests/test_{name}.py" for name in reading]
+
+
+def test_of_what_is_gone_at_first_use_nobody_knows_who_read_it(project):
+    folder, _, choose = project
+    (folder / "hdnhw" / "b.py").unlink()
+    assert sorted(choose()[0]) == ["tests/test_a.py", "tests/test_b.py"]
 
 
 def test_a_run_that_is_stopped_keeps_what_passed(project):
