@@ -3,7 +3,7 @@
 Nothing is run: sources are read as syntax trees. Beside imports, wherever they stand, a file leads to
 
 - what a string has for a name of: a module, ``hdnhw.flow.yosys``, in a program as well; all modules of a package; an
-  entry point, and all of a group; a file or folder, or a pattern of them, as `pattern_of` reads it;
+  entry point, and all of a group; a file or folder, or a pattern of them, as `path_of` reads it;
 - what ``hdnhw`` looks up when a name is asked for, and the commands of ``hdnhw`` that a test names;
 - of a conftest.py, what is done when it is imported, and the functions that a test names.
 
@@ -121,7 +121,7 @@ def facts_of(statements: list[ast.stmt], package: tuple[str, ...]) -> Facts:
             case ast.Attribute(value=ast.Name(id="hdnhw"), attr=name):
                 imports.append(("hdnhw", (name,), CALLED))
                 parts = []
-            case ast.Name(id="hdnhw"):
+            case ast.Name(id="hdnhw") | ast.alias(name="hdnhw", asname=str()):
                 imports.append(("hdnhw", ("*",), CALLED))
             case ast.Name(id=name) | ast.Attribute(attr="ROOT" as name):
                 names.add(name)
@@ -293,7 +293,7 @@ class Tree:
         known = [part for part in parts if not re.search("[*?]", part)]
         is_vague = not known and not re.fullmatch(r"[^?]*\w[^?]*", "".join(parts[-1:]))
         is_name, is_code = parts == [word.lstrip("?/")] and parts[0].isidentifier(), "ROOT" in names
-        if is_vague or (parts[-1] in CODE and not is_code):
+        if is_vague:
             return []
         found = self._at.get(known[0], []) if known else list(self.files)
         if not is_telling or not (known or PLACES.intersection(names)):

@@ -183,11 +183,9 @@ def main() -> int:
     tests, lines = choose(ROOT, costs())
     for line in lines:
         print(f"quick: {line}", flush=True)
-    beside = Path(sys.executable).parent
-    checks = ([beside / "ruff", "format", "--check", "."], [beside / "ruff", "check", "."], [beside / "mypy"])
-    statuses = [subprocess.run(check, cwd=ROOT, check=False).returncode for check in checks]
+    checks = ["make", "--no-print-directory", "--keep-going", "lint", *(["kernels"] if tests else [])]
+    statuses = [subprocess.run(checks, cwd=ROOT, check=False).returncode]
     if tests:
-        subprocess.run([beside / "hdnhw", "warm-up"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
         command = [sys.executable, "-m", "pytest", "--quick", "--failed-first", *tests]
         statuses.append(subprocess.run(command, cwd=ROOT, check=False).returncode)
     return int(any(statuses))
