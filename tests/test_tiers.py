@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import each
 from tests.drawn import oldest
 from tests.tiers import CHEAP, LIMITS, Case, Costs, features_of, tiers_of
 
@@ -22,60 +23,35 @@ def case(name, *features):
     return Case(f"tests/test_x.py::{name}", frozenset(features))
 
 
-def tiers(seconds, features=None, always=()):
-    """Return the tiers of cases by their names, with what each costs and shows."""
-    cases = [case(name, *(features or {}).get(name, ())) for name in seconds]
-    found = tiers_of(
-        cases, Costs({"tests/test_x.py": {"cases": seconds}}), [f"tests/test_x.py::{one}" for one in always]
-    )
-    assert found.keys() == {one.id for one in cases}
-    return {name.partition("::")[2]: tier for name, tier in found.items()}
-
-
-def test_a_function_is_run_by_its_cheapest_case():
-    found = tiers({"a[1]": MOST - 1, "a[2]": MOST - 2, "a[3]": MOST + 1, "b": MOST - 1})
-    assert found == {"a[1]": "drawn", "a[2]": "test", "a[3]": "drawn", "b": "test"}
-
-
-def test_what_is_too_dear_is_run_later():
-    assert tiers({"a": MOST + 1, "b": MOST_FIXED + 1}) == {"a": "fixed", "b": "drawn"}
-
-
-def test_cheap_cases_are_all_run_as_long_as_there_is_room():
-    found = tiers({f"a[{number}]": ROOM / 4 + number / 100 for number in range(8)})
-    assert list(found.values()) == ["test"] * 3 + ["drawn"] * 5
-
-
-def test_a_feature_is_run_by_the_cheapest_case_that_has_it():
-    """What no other case has is no feature."""
-    seconds = {f"a[{number}]": ROOM + number for number in range(6)}
-    features = {
-        "a[0]": ["x"],
-        "a[1]": ["x"],
-        "a[2]": ["y", "alone"],
-        "a[3]": ["y"],
-        "a[4]": ["alone too"],
-        "a[5]": ["x", "y"],
-    }
-    assert [name for name, tier in tiers(seconds, features).items() if tier == "test"] == ["a[0]", "a[2]"]
-
-
-def test_a_feature_that_is_too_dear_for_one_tier_is_run_in_the_next():
-    seconds = {"a[0]": 1.0, "a[1]": MOST + 1, "a[2]": MOST + 2}
-    features = {"a[1]": ["x"], "a[2]": ["x"]}
-    assert tiers(seconds, features) == {"a[0]": "test", "a[1]": "fixed", "a[2]": "drawn"}
-
-
-def test_a_file_has_so_much_and_no_more():
-    number = int(WHOLE / MOST)
-    found = tiers({f"function{one:02}": MOST - 0.1 for one in range(number + 2)})
-    assert list(found.values()) == ["test"] * number + ["fixed"] * 2
-
-
-def test_what_has_failed_once_is_run_by_ci():
-    seconds = {"a[0]": ROOM, "a[1]": 1000.0, "b[0]": ROOM, "b[1]": 1000.0, "c[0]": ROOM, "c[1]": 1000.0}
-    found = tiers(seconds, always=["a[1]", "b"])
-    assert (found["a[1]"], found["b[1]"], found["c[1]"]) == ("fixed", "fixed", "drawn")
+@each(
+    ("seconds", "features", "always", "expected"),
+    [
+        # A function is run by its cheapest case.
+        ({"a[1]": MOST - 1, "a[2]": MOST - 2, "a[3]": MOST + 1, "b": MOST - 1}, {}, [], "drawn test drawn test"),
+        # What is too dear is run later.
+        ({"a": MOST + 1, "b": MOST_FIXED + 1}, {}, [], "fixed drawn"),
+        # Cheap cases are all run as long as there is room.
+        ({f"a[{n}]": ROOM / 4 + n / 100 for n in range(6)}, {}, [], "test test test drawn drawn drawn"),
+        # A feature is run by the cheapest case that has it; what no other case has is no feature.
+        (
+            {f"a[{n}]": ROOM + n for n in range(6)},
+            {"a[0]": "x", "a[1]": "x", "a[2]": "yz", "a[3]": "y", "a[4]": "w", "a[5]": "xy"},
+            [],
+            "test drawn test drawn drawn drawn",
+        ),
+        # A feature that is too dear for one tier is run in the next.
+        ({"a[0]": 1.0, "a[1]": MOST + 1, "a[2]": MOST + 2}, {"a[1]": "x", "a[2]": "x"}, [], "test fixed drawn"),
+        # A file has so much and no more.
+        ({f"f{n}": MOST - 0.1 for n in range(int(WHOLE / MOST) + 1)}, {}, [], "test " * int(WHOLE / MOST) + "fixed"),
+        # What has failed once is run by CI.
+        ({"a[0]": ROOM, "a[1]": 1000.0, "b[0]": ROOM, "b[1]": 1000.0}, {}, ["a[1]"], "test fixed test drawn"),
+        ({"a[0]": ROOM, "a[1]": 1000.0, "b[0]": ROOM, "b[1]": 1000.0}, {}, ["b"], "test drawn test fixed"),
+    ],
+)
+def test_the_tier_of_each_case(seconds, features, always, expected):
+    cases = [case(name, *features.get(name, "")) for name in seconds]
+    found = tiers_of(cases, Costs({"tests/test_x.py": {"cases": seconds}}), [case(name).id for name in always])
+    assert [found[one.id] for one in cases] == expected.split()
 
 
 def test_features_are_options_and_values():
@@ -164,14 +140,7 @@ def verdicts(tmp_path_factory):
 def test_what_is_only_set_up_is_not_called_passed(verdicts):
     found, said = verdicts("--tier", "fixed,drawn", "--set-up")
     others = {"test_wrong_before_a_door": "failed", "test_no_door": "passed"}
-    doors = (
-        "test_up_to_a_door",
-        "test_up_to_a_door_of_a_fixture",
-        "test_a_door_of_a_fixture_again",
-        "test_slow_to_a_door",
-        "test_door_that_is_caught",
-    )
-    assert found == dict.fromkeys(doors, "set up") | others
+    assert found == dict.fromkeys(found, "set up") | others
     assert "1 failed, 1 passed, 3 deselected, 5 set up" in said.splitlines()[-1]
 
 
