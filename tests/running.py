@@ -13,10 +13,9 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import contextmanager
-from functools import cache, reduce
-from importlib import import_module
-from importlib.util import find_spec
+from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import Thread, main_thread
 from time import process_time, sleep
 
@@ -281,17 +280,7 @@ def closed(*_, **__):
 @cache
 def function_at(name):
     """Return a function or method by its full name, without what is wrapped around it."""
-    parts = name.split(".")
-    module = next(parts[:end] for end in range(len(parts), 0, -1) if is_module(".".join(parts[:end])))
-    return inspect.unwrap(reduce(getattr, parts[len(module) :], import_module(".".join(module))))
-
-
-def is_module(name):
-    """Tell whether something can be imported by a name."""
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
+    return inspect.unwrap(resolve_name(name))
 
 
 def verdict_of(report):
