@@ -107,7 +107,7 @@ def words_of(text: str) -> set[str]:
 
 def facts_of(statements: list[ast.stmt], package: tuple[str, ...]) -> Facts:
     """Return what statements import, words of their strings, arguments, names of others, and commands that they add."""
-    words, arguments, names, own, commands = (set[str]() for _ in range(5))
+    words, arguments, names, commands = (set[str]() for _ in range(4))
     imports = [one for node in statements for one in imports_of(node, package) if one[2] != CHECKED]
     todo: list[ast.AST] = [*statements]
     while todo:
@@ -127,8 +127,6 @@ def facts_of(statements: list[ast.stmt], package: tuple[str, ...]) -> Facts:
                 names.add(name)
             case ast.arg(arg=name):
                 arguments.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if node not in statements:
-                own.add(name)
             case ast.Call(func=ast.Name(id="add_command"), args=[_, ast.Constant(value=name), *_]):
                 commands.add(name)
         path, unknown = path_of(node)
@@ -136,7 +134,7 @@ def facts_of(statements: list[ast.stmt], package: tuple[str, ...]) -> Facts:
             words.add(path)
             parts = unknown
         todo += parts
-    found = {"words": words, "arguments": arguments, "names": names - own, "commands": commands}
+    found = {"words": words, "arguments": arguments, "names": names, "commands": commands}
     return {"imports": imports, **{kind: sorted(those) for kind, those in found.items()}}
 
 

@@ -96,12 +96,12 @@ def _simulate(dut, *benches, cycles=CYCLE_LIMIT, domain=None):
     running = []
 
     def tracked(bench):
-        async def run(ctx):
+        async def followed(ctx):
             running.append(bench.__name__)
             await bench(ctx)
             running.remove(bench.__name__)
 
-        return run
+        return followed
 
     async def watch(ctx):
         await ctx.delay(cycles * PERIOD)

@@ -183,7 +183,7 @@ def main() -> int:
     tests, lines = choose(ROOT, costs())
     for line in lines:
         print(f"quick: {line}", flush=True)
-    checks = ["make", "--no-print-directory", "--keep-going", "lint", *(["kernels"] if tests else [])]
+    checks = ["make", "--silent", "--keep-going", "lint", *(["kernels"] if tests else [])]
     statuses = [subprocess.run(checks, cwd=ROOT, check=False).returncode]
     if tests:
         command = [sys.executable, "-m", "pytest", "--quick", "--failed-first", *tests]

@@ -56,7 +56,7 @@ def tree_with(files):
         ("def test(run):\n    run(LINE)", [UART, "hdnhw/claims/hsn.py"], []),
         ("from hdnhw.cli import command_parser\nLINE = 'info'\ncommand_parser()", [UART, "hdnhw/claims/hsn.py"], []),
         ("command = [sys.executable, '-m', 'hdnhw', 'papers']", ["hdnhw/__main__.py", "hdnhw/claims/hsn.py"], [UART]),
-        ("def test():\n    run = 3", [], ["hdnhw/cli/__init__.py"]),
+        ("def test(simulate):\n    run = 3", [], ["hdnhw/cli/__init__.py"]),
         ("import hdnhw.report.page", ["hdnhw/report/page.html"], ["hdnhw/report/explorer/keys.js"]),
         ("import hdnhw.report.explorer.page", ["hdnhw/report/explorer/keys.js"], [ROUTER]),
         ("FILE = ROOT / 'docs' / 'python.md'", [PAGE, INFO, ROUTER], ["docs/hardware.md"]),
