@@ -1,5 +1,6 @@
 """Compiling with Numba, and keeping the machine code wherever there is a place for it, or without any."""
 
+import ast
 import inspect
 import pickle
 import re
@@ -10,7 +11,6 @@ from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
-from types import CodeType
 from typing import Any
 from weakref import WeakSet
 
@@ -71,7 +71,7 @@ def compiled_text(text: str, signature: str) -> Any:
 def digest_of_sources(file: Path) -> str:
     """Return a digest of a source and of all those of hdnhw that it imports, and that they import, and so on.
 
-    Comments, docstrings, assertions and what stands on which line are no part of it. What a program has imported may be
+    Comments, docstrings and what stands on which line are no part of it. What a program has imported may be
     older than a file that has changed since it began: then the time of the change is a part.
     """
     digests, files = dict[Path, str](), [file]
@@ -86,33 +86,21 @@ def digest_of_sources(file: Path) -> str:
 
 @cache
 def _read(source: Path, _changed: int) -> tuple[str, list[Path]]:
-    """Return the digest of a source, and the files of hdnhw that it imports by their full names."""
-    code = compile(source.read_bytes(), "", "exec", dont_inherit=True, optimize=2)
-    names = set(_names(code))
-    paths = {Path(*name.split(".")) for name in names if name.split(".")[0] == "hdnhw"}
-    paths |= {path / name for path in paths if (ROOT / path).is_dir() for name in names}
-    files = [ROOT / file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py")]
-    return sha256(_text(code).encode()).hexdigest(), [file for file in files if file.is_file()]
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names in a source, among them those of the modules that it imports, or names to be imported."""
-    yield from code.co_names
-    for value in code.co_consts:
-        if isinstance(value, CodeType):
-            yield from _names(value)
-        elif isinstance(value, str) and re.fullmatch(r"hdnhw(\.\w+)+", value):
-            yield value
-
-
-def _text(value: Any) -> str:
-    """Return all that there is in a constant, or in code, but for its lines."""
-    if isinstance(value, CodeType):
-        names = value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
-        return (
-            f"{names} {value.co_flags} {value.co_code!r} {value.co_exceptiontable!r} {[*map(_text, value.co_consts)]}"
-        )
-    return repr(sorted(value, key=repr) if isinstance(value, frozenset) else value)
+    """Return the digest of a source, and the files of hdnhw whose full names it has in imports or as strings."""
+    tree, names = ast.parse(source.read_bytes()), set[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                names |= {alias.name for alias in aliases}
+            case ast.ImportFrom(module=str(module), names=aliases):
+                names |= {module, *(f"{module}.{alias.name}" for alias in aliases)}
+            case ast.Constant(value=str(text)):
+                names.add(text)
+            case ast.Expr(value=ast.Constant() as docstring):
+                docstring.value = None
+    paths = [ROOT.joinpath(*name.split(".")) for name in names if re.fullmatch(r"hdnhw(\.\w+)+", name)]
+    files = [file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py")]
+    return sha256(ast.dump(tree).encode()).hexdigest(), [file for file in files if file.is_file()]
 
 
 def folder_of(dispatcher: Any) -> Path | None:
