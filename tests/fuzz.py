@@ -47,93 +47,20 @@ NOT_UTF8 = "\udc80"
 SLOW = {"build": 0.1, "demo": 0.1, "machines": 0.1, "papers": 0.02, "prove": 0.1, "synth": 0.1, "warm-up": 0.2}
 """How often commands are drawn that take longer than others, 1 of which are drawn."""
 
-SOUND = (
-    "cube(3)",
-    "torus(4, 4)",
-    "mesh(3, 2)",
-    "complete(4)",
-    "rdn(cube(1), 1)",
-    "hdn(cube(2), [[0]])",
-    "dualcube(2)",
-    "star(4)",
-    "rdn(star(3), 1)",
-)
-HUGE = (
-    "complete(30000)",
-    "ghc(4000, 4000)",
-    "cube(28)",
-    "mesh(1000000000)",
-    "complete(10000000000)",
-    "cube(99999999999)",
-)
-BROKEN = (
-    "",
-    "torus(4x4)",
-    "mesh 4 4",
-    "cube(3",
-    "cube(3))",
-    "cube",
-    "3",
-    "[",
-    "cube(-1)",
-    "cube(3.5)",
-    "sphere(3)",
-    "product()",
-)
-NUMBERS = (
-    "",
-    "-1",
-    "0",
-    "1e999",
-    "nan",
-    "inf",
-    "-inf",
-    "1e-300",
-    "5e-324",
-    "0x10",
-    "1e3",
-    " 7 ",
-    "+1",
-    "1_000",
-    "٣",
-    "x",
-    "½",
-)
-FILES = (
-    "missing.svg",
-    "a.svg",
-    "a.png",
-    "a.html",
-    "a.csv",
-    "a.parquet",
-    "b/c.svg",
-    "grün.svg",
-    "a.svg/x.svg",
-    "",
-    ".",
-    "..",
-)
-ODD_FILES = (
-    "/dev/zero",
-    "/dev/full",
-    "/dev/null",
-    "/proc/x.svg",
-    "/proc/self/mem",
-    "x" * 300 + ".svg",
-    "a\nb.svg",
-    f"{NOT_UTF8}.svg",
-)
-PATTERNS = (
-    "uniform",
-    "transpose",
-    "hotspot(0, 0.5)",
-    "cluster",
-    "exchange",
-    "tornado",
-    "uniform()",
-    "hotspot(9999, 2)",
-    "onoff(0.1, 5)",
-)
+SOUND = ["cube(3)", "torus(4, 4)", "mesh(3, 2)", "complete(4)", "rdn(cube(1), 1)"]
+SOUND += ["hdn(cube(2), [[0]])", "dualcube(2)", "star(4)", "rdn(star(3), 1)"]
+HUGE = ["complete(30000)", "ghc(4000, 4000)", "cube(28)", "mesh(1000000000)"]
+HUGE += ["complete(10000000000)", "cube(99999999999)"]
+BROKEN = ["", "torus(4x4)", "mesh 4 4", "cube(3", "cube(3))", "cube", "3", "[", "cube(-1)"]
+BROKEN += ["cube(3.5)", "sphere(3)", "product()"]
+NUMBERS = ["", "-1", "0", "1e999", "nan", "inf", "-inf", "1e-300", "5e-324", "0x10", "1e3", " 7 "]
+NUMBERS += ["+1", "1_000", "٣", "x", "½"]
+FILES = ["missing.svg", "a.svg", "a.png", "a.html", "a.csv", "a.parquet", "b/c.svg", "grün.svg"]
+FILES += ["a.svg/x.svg", "", ".", ".."]
+ODD_FILES = ["/dev/zero", "/dev/full", "/dev/null", "/proc/x.svg", "/proc/self/mem"]
+ODD_FILES += ["x" * 300 + ".svg", "a\nb.svg", f"{NOT_UTF8}.svg"]
+PATTERNS = ["uniform", "transpose", "hotspot(0, 0.5)", "cluster", "exchange", "tornado"]
+PATTERNS += ["uniform()", "hotspot(9999, 2)", "onoff(0.1, 5)"]
 LENGTHS = ("1", "1,64:0.5", "8:0.5,64:0.5", "0", "64,", "1e9")
 
 
