@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-__all__ = ["CALLED", "CHECKED", "LISTED", "LOADED", "MADE", "SETTINGS", "Tree", "blob_id", "imports_of"]
+__all__ = ["CALLED", "CHECKED", "LOADED", "SETTINGS", "Tree", "blob_id", "imports_of"]
 
 PACKAGE, COMMAND_LINE = "hdnhw/__init__.py", "hdnhw/cli/__init__.py"
 CODE = {"hdnhw", "bench", "boards", "sim", "tests", "website"}
@@ -29,12 +29,11 @@ TELLING = re.compile(r"(tests|bench)/.*|.*\.(sh|md|ipynb)")
 """Files that name the commands, functions of a conftest.py and files that they use."""
 PLACES = {"ROOT", "__file__"}
 """Who mentions one of these may read what lies in folders with such names."""
-SETTINGS, LISTED = "pyproject.toml, but for linters", "ls-files"
-MADE = {SETTINGS, LISTED}
-"""What is looked at like a file: settings of all tests, and which files there are, which a test asks git for."""
+SETTINGS = "pyproject.toml, but for linters"
+"""What is looked at like a file: settings of all tests."""
 ALL = {SETTINGS, "requirements.txt"}
 """What each file of tests depends on."""
-PROGRAMS = {"make": "Makefile", "fusesoc": "hdnhw/fusesoc/", "git": LISTED}
+PROGRAMS = {"make": "Makefile", "fusesoc": "hdnhw/fusesoc/", "git": ""}
 """How what programs read or run begins, of which nobody tells them."""
 
 LOADED, CALLED, CHECKED = "loaded", "called", "checked"
@@ -184,8 +183,7 @@ class Tree:
             self.points[group] = {place.partition(":")[0] for place in places.values()}
         self.points.pop("hdnhw", None)
         settings["tool"] = {name: one for name, one in settings.get("tool", {}).items() if name not in ("mypy", "ruff")}
-        made = {LISTED: "\n".join(sorted(files)), SETTINGS: json.dumps(settings, sort_keys=True)}
-        self.files = {**files, **{name: text.encode() for name, text in made.items()}}
+        self.files = {**files, SETTINGS: json.dumps(settings, sort_keys=True).encode()}
         self.links, self.known = links or {}, {} if known is None else known
         self.digests = {path: blob_id(content) for path, content in self.files.items()}
         imports = imports_of(ast.parse(files.get(PACKAGE, b"")), ("hdnhw",))

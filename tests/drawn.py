@@ -96,13 +96,8 @@ def draw(name, log):
         f"\n{text}" if name == "fuzz" else entry("cosim", what="a mismatch", command=text)
         for text in re.findall(pattern, said, re.MULTILINE)
     ]
-    return {
-        "draw": name,
-        "seed": seed,
-        "count": count,
-        "verdict": "failed" if status else "passed",
-        "cpu": round(sum(cpu()) - before),
-    }, found
+    verdict, seconds = "failed" if status else "passed", round(sum(cpu()) - before)
+    return {"draw": name, "seed": seed, "count": count, "verdict": verdict, "cpu": seconds}, found
 
 
 class Log:
@@ -139,13 +134,9 @@ def main(arguments=None):
         ran = run_tests(portion := tests[begin : begin + PORTION])
         failed = [name for name in portion if ran.get(name, {}).get("verdict") not in ("passed", "skipped")]
         before = fail_before(failed) if failed else set()
-        log.add(
-            [{"test": name, "verdict": one["verdict"], "cpu": one.get("cpu", 0)} for name, one in ran.items()],
-            [
-                entry("test", what=f"failed on {log.head}{' and before' * (name in before)}", test=name)
-                for name in failed
-            ],
-        )
+        lines = [{"test": name, "verdict": one["verdict"], "cpu": one.get("cpu", 0)} for name, one in ran.items()]
+        what = {name: f"failed on {log.head}{' and before' * (name in before)}" for name in failed}
+        log.add(lines, [entry("test", what=what[name], test=name) for name in failed])
         counts.update(ran=len(ran), failed=len(failed), before=len(before), entries=len(failed))
     for name in DRAWS:
         line, found = draw(name, log.lines)

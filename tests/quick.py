@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests import closure
-from tests.closure import LISTED, MADE, SETTINGS, Tree, blob_id
+from tests.closure import SETTINGS, Tree, blob_id
 
 ROOT = Path(__file__).parents[1]
 STATE = Path("build") / "quick.json"
@@ -90,18 +90,17 @@ class State:
             return ""
         commit = base_of(root)
         self.green = blobs_of(commit, root)
-        changed, names = self.changed(tree), tree.files.keys() - MADE
+        changed = self.changed(tree)
         changed |= {SETTINGS} if "pyproject.toml" in changed else set()
-        changed |= {LISTED} if names != self.green.keys() else set()
         unknown = self.green.keys() & set(tree.test_files()) - self.passed.keys()
         for test in unknown:  # of a file that is gone, nothing says who read it
-            is_same = self.green.keys() <= names and changed.isdisjoint(tree.closure(test))
+            is_same = self.green.keys() <= tree.files.keys() and changed.isdisjoint(tree.closure(test))
             self.passed[test] = [tree.digest(test) if is_same else "", None]
         return f"first use: {len(unknown)} files of tests have no note, and are taken as passed at commit {commit[:12]}"
 
     def changed(self, tree: Tree) -> set[str]:
         """Return the files that are not as they were when all tests had passed."""
-        files = (tree.digests.keys() | self.green.keys()) - MADE
+        files = (tree.digests.keys() | self.green.keys()) - {SETTINGS}
         return {file for file in files if tree.digests.get(file) != self.green.get(file)}
 
     def is_stale(self, tree: Tree, test: str) -> bool:
