@@ -29,6 +29,8 @@ TELLING = re.compile(r"(tests|bench)/.*|.*\.(sh|md|ipynb)")
 """Files that name the commands, functions of a conftest.py and files that they use."""
 PLACES = {"ROOT", "__file__"}
 """Who mentions one of these may read what lies in folders with such names."""
+TOLD = {*PLACES, "command_parser"}
+"""Names that matter wherever they stand."""
 SETTINGS = "pyproject.toml, but for linters"
 """What is looked at like a file: settings of all tests."""
 ALL = {SETTINGS, "requirements.txt"}
@@ -104,9 +106,10 @@ def words_of(text: str) -> set[str]:
     return {word for word in found if re.fullmatch(r"[\w./*?-]*\w[\w./*?-]*", word)}
 
 
-def facts_of(statements: list[ast.stmt], package: tuple[str, ...]) -> Facts:
-    """Return what statements import, words of their strings, arguments, names of others, and commands that they add."""
-    words, arguments, names, commands = (set[str]() for _ in range(4))
+def facts_of(statements: list[ast.stmt], path: str) -> Facts:
+    """Return what statements of a file import, words of their strings, arguments and names, and commands they add."""
+    words, names, commands = set[str](), set[str](), set[str]()
+    package, is_shared = tuple(path.split("/")[:-1]), path.endswith("conftest.py")
     imports = [one for node in statements for one in imports_of(node, package) if one[2] != CHECKED]
     todo: list[ast.AST] = [*statements]
     while todo:
@@ -122,19 +125,18 @@ def facts_of(statements: list[ast.stmt], package: tuple[str, ...]) -> Facts:
                 parts = []
             case ast.Name(id="hdnhw") | ast.alias(name="hdnhw", asname=str()):
                 imports.append(("hdnhw", ("*",), CALLED))
-            case ast.Name(id=name) | ast.Attribute(attr="ROOT" as name):
+            case ast.Name(id=name) | ast.Attribute(attr="ROOT" as name) if is_shared or name in TOLD:
                 names.add(name)
             case ast.arg(arg=name):
-                arguments.add(name)
+                names.add(name)
             case ast.Call(func=ast.Name(id="add_command"), args=[_, ast.Constant(value=name), *_]):
                 commands.add(name)
-        path, unknown = path_of(node)
+        named, unknown = path_of(node)
         if isinstance(node, ast.BinOp | ast.Call) and unknown != [node]:
-            words.add(path)
+            words.add(named)
             parts = unknown
         todo += parts
-    found = {"words": words, "arguments": arguments, "names": names, "commands": commands}
-    return {"imports": imports, **{kind: sorted(those) for kind, those in found.items()}}
+    return {"imports": imports, "words": sorted(words), "names": sorted(names), "commands": sorted(commands)}
 
 
 def file_facts(path: str, content: bytes) -> dict[str, Facts]:
@@ -149,12 +151,12 @@ def file_facts(path: str, content: bytes) -> dict[str, Facts]:
         return {"": {"words": sorted(words)}}
     if not path.endswith(".py"):
         return {"": {}}
-    body, package = ast.parse(content).body, tuple(path.split("/")[:-1])
+    body = ast.parse(content).body
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     parts = [node for node in body if isinstance(node, kinds) and path.endswith("conftest.py")]
     unasked = [node for node in parts if node.name.startswith("pytest_") or "autouse" in ast.unparse(node)]
-    facts = {"!" * (node in unasked) + node.name: facts_of([node], package) for node in parts}
-    return {**facts, "": facts_of([node for node in body if node not in parts], package)}
+    facts = {"!" * (node in unasked) + node.name: facts_of([node], path) for node in parts}
+    return {**facts, "": facts_of([node for node in body if node not in parts], path)}
 
 
 class Tree:
@@ -235,16 +237,14 @@ class Tree:
         """Return the functions of conftest.py that are asked for, and the modules of commands: of all, if none is."""
         telling = [node for node in seen if TELLING.match(node)]
         words = {word for node in telling for word in self.facts(node, "words")}
-        names = words.union(*(self.facts(node, "arguments") for node in telling))
-        names |= {name for node in telling if "conftest.py" in node for name in self.facts(node, "names")}
+        names = {name for node in telling for name in self.facts(node, "names")}
         conftests = [path for path in telling if path.endswith("conftest.py")]
         parts = [(path, name) for path in conftests for name in self._facts(path)]
-        asked = {f"{path}|{name}" for path, name in parts if name in names or name.startswith("!")}
+        asked = {f"{path}|{name}" for path, name in parts if name in words | names or name.startswith("!")}
         if COMMAND_LINE in seen:
             gates = {node[:-1] for node in seen if node[-1] == "|" and self.facts(node, "commands")}
             opened = {gate for gate in gates if words.intersection(self.facts(gate, "commands"))}
-            is_whole = any("command_parser" in self.facts(node, "names") for node in telling)
-            asked |= opened if opened and not is_whole else gates
+            asked |= opened if opened and "command_parser" not in names else gates
         return asked
 
     def _edges_of(self, node: str) -> set[str]:

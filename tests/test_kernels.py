@@ -176,9 +176,7 @@ def test_without_a_folder_it_is_compiled_each_time(source, told, read_only, tmp_
     assert not list(tmp_path.glob("__pycache__/*.nbi"))
 
 
-def times(factor):
-    """Return the text of a function."""
-    return f"def scaled(number):\n    return {factor} * number"
+TIMES = "def scaled(number):\n    return {} * number"
 
 
 @pytest.fixture
@@ -187,9 +185,9 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compiling, "PLACES", 1)
 
-    def load(text):
+    def load(factor):
         compiling.compiled_text.cache_clear()
-        return compiling.compiled_text(text, "int64(int64)")
+        return compiling.compiled_text(TIMES.format(factor), "int64(int64)")
 
     yield load
     compiling.compiled_text.cache_clear()
@@ -197,12 +195,12 @@ def place(tmp_path, monkeypatch):
 
 def test_what_is_made_from_a_text_is_kept_by_its_digest(place, read_only, tmp_path):
     for factor, hits in ((3, 0), (3, 1), (4, 0), (4, 1), (3, 0)):
-        made = place(times(factor))
+        made = place(factor)
         assert (made.ctypes(5), made.cache_hits) == (5 * factor, hits)
         assert len(list(tmp_path.rglob("*.nb?"))) == 1
-    assert compiling.compiled_text(times(3), "int64(int64)") is made
+    assert compiling.compiled_text(TIMES.format(3), "int64(int64)") is made
     read_only()
-    assert [place(times(5)).cache_hits for _ in range(2)] == [0, 0]
+    assert [place(5).cache_hits for _ in range(2)] == [0, 0]
 
 
 @pytest.fixture

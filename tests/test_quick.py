@@ -158,10 +158,7 @@ def project(tmp_path):
         assert done.returncode in ((0, 1) if status is None else (status,)), done.stdout + done.stderr
         return done.stdout
 
-    def choose():
-        return quick.choose(tmp_path, {})
-
-    return tmp_path, run, choose
+    return tmp_path, run, lambda: quick.choose(tmp_path, {})
 
 
 def test_runs_note_what_passed(project):
