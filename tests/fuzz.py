@@ -61,6 +61,7 @@ ODD_FILES = ["/dev/zero", "/dev/full", "/dev/null", "/proc/x.svg", "/proc/self/m
 ODD_FILES += ["x" * 300 + ".svg", "a\nb.svg", f"{NOT_UTF8}.svg"]
 PATTERNS = ["uniform", "transpose", "hotspot(0, 0.5)", "cluster", "exchange", "tornado"]
 PATTERNS += ["uniform()", "hotspot(9999, 2)", "onoff(0.1, 5)"]
+MODULES = ("noc", "module", "a b", "1a", "")
 LENGTHS = ("1", "1,64:0.5", "8:0.5,64:0.5", "0", "64,", "1e9")
 
 
@@ -131,9 +132,8 @@ class Draw:
 
     def file(self):
         """Return the name of a file."""
-        return self.rng.choices(
-            (self.rng.choice(FILES), self.rng.choice(self.files), self.rng.choice(ODD_FILES)), (5, 4, 1)
-        )[0]
+        kinds = [self.rng.choice(files) for files in (FILES, self.files, ODD_FILES)]
+        return self.rng.choices(kinds, (5, 4, 1))[0]
 
     def value(self, action):
         """Return a value of an option or argument of the parser."""
@@ -158,12 +158,7 @@ class Draw:
             "OPTIONS": lambda: self.any_of("", "--buffers 8", "--packet-length 4 --crc", "--flit-width 7", self.number),
             "KEY": lambda: self.any_of("nodes", "cr_w", "diameter", self.number),
         }
-        named = {
-            "pattern": PATTERNS,
-            "injection": PATTERNS,
-            "lengths": LENGTHS,
-            "name": ("noc", "module", "a b", "1a", ""),
-        }
+        named = {"pattern": PATTERNS, "injection": PATTERNS, "lengths": LENGTHS, "name": MODULES}
         if action.metavar in kinds:
             return kinds[action.metavar]()
         if action.dest in named:
