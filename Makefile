@@ -23,6 +23,7 @@ check-soak-engines := hdnhw.sim.engine_soak --hours 1
 check-mutants := tests.mutants.check
 check-mutants-engines := tests.mutants.check combining registers barrier lengths
 check-mutants-proved := tests.mutants.proofs
+check-mutants-names := tests.mutants.names
 check-verilog := tests.verilog.readers
 check-drawn := tests.drawn
 check-explore := tests.browser.check

@@ -11,6 +11,7 @@ from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.proofs.finding import SECONDS, Finding
 from hdnhw.proofs.netlist import Netlist
+from hdnhw.proofs.registers import prove_registers
 from hdnhw.proofs.routes import MOST_NODES, WIRES, prove_arrival, prove_units, rule_table
 from hdnhw.proofs.wiring import prove_wiring
 from hdnhw.spec import FabricSpec, SpecError
@@ -63,7 +64,9 @@ def prove_fabric(
     fabric = emit_fabric(spec)
     if output is not None:
         check_manifest(fabric, output)
+    say("registers and language ...")
     findings = [
+        *prove_registers(fabric),
         *prove_routing(fabric, say=say),
         *prove_delivery(fabric, seconds=seconds, say=say),
         *prove_waiting(fabric, seconds=seconds, say=say),
@@ -93,7 +96,14 @@ def prove_routing(fabric: EmittedFabric, *, say: Say = lambda _: None) -> list[F
     for shape, router in enumerate(routers):
         say(f"{router}: route units, {pairs} pairs each ...")
         cycles = int(fabric.machine.timing.registers_routes)
-        found, injected = prove_units(plan, Netlist(text, router, WIRES), router, due, cycles=cycles)
+        owners = ["injection"]
+        if not fabric.machine.timing.cuts_through:
+            owners += [
+                plan.network.ports[turn[0]].name
+                for turn in plan.shapes[shape].turns
+                if turn[0] in plan.shapes[shape].ports
+            ]
+        found, injected = prove_units(plan, Netlist(text, router, WIRES), router, due, cycles=cycles, owners=owners)
         findings += found
         if injected is not None:
             tables[shape] = injected

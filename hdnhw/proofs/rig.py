@@ -319,9 +319,16 @@ class Rig:
             rf"if ((\1) && ({own}_keeps || {own}_addr == (\2))) begin {own}_addr <= \2; {own}_word <= \3; end",
         )
         self._replace(rf"(assign .* =|<=) \\?{net} *\[(.*)\];$", rf"\1 {own}_addr == (\2) ? {own}_word : {own}_junk;")
+        self._check_forgotten(memory)
         registers = f"  reg [{bits - 1}:0] {own}_addr = 0;\n  reg {word}{own}_word = 0;"
         self._extend({f"{own}_keeps": "", f"{own}_junk": word}, registers)
         self._pins.append(f".{own}_keeps({keeps})")
+
+    def _check_forgotten(self, memory: str) -> None:
+        """Refuse a text in which a memory is still read or written, but for its first words."""
+        uses = re.findall(rf"^.*(?<![\w.$])\\?{re.escape(memory)} *\[.*$", self._text, re.MULTILINE)
+        if any(re.fullmatch(r" *(reg .*|\S+ *\[\d+\] = \S+;)", use) is None for use in uses):
+            raise RigError(f"{self.module} uses {memory} in more than one way")
 
     def _peek(self, memory: str, address: str, name: str) -> None:
         """Let the rig read a word of a memory in the same cycle: the wire ``rig_NAME_word`` in the module."""

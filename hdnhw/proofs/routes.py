@@ -4,7 +4,7 @@ What they compute is read from the text's own gates, for every router and every 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +71,7 @@ def _slices(nodes: int) -> Iterator[slice]:
 
 
 def prove_units(
-    plan: RoutingPlan, netlist: Netlist, module: str, due: HopTable, *, cycles: int
+    plan: RoutingPlan, netlist: Netlist, module: str, due: HopTable, *, cycles: int, owners: Collection[str]
 ) -> tuple[list[Finding], HopTable | None]:
     """Compare all route units of a router with the rule.
 
@@ -86,6 +86,8 @@ def prove_units(
         See :func:`rule_table`.
     cycles : int
         How much later its outputs should come than its inputs.
+    owners : collection of str
+        The inputs, ports or ``injection``, that must have one.
 
     Returns
     -------
@@ -105,8 +107,8 @@ def prove_units(
         if unit == "injection.route":
             injected = found
         findings.append(_finding("route", module, unit, why, plan.network.num_nodes**2))
-    if "injection.route" not in units:
-        findings.append(_finding("route", module, "injection.route", "there is no such route unit", 0))
+    for unit in sorted({f"{owner}.route" for owner in owners}.difference(units)):
+        findings.append(_finding("route", module, unit, "there is no such route unit", 0))
     return findings, injected
 
 
@@ -147,8 +149,13 @@ def _check_cycles(cone: Cone, outputs: list[Net], cycles: int) -> None:
 def _unit(plan: RoutingPlan, netlist: Netlist, unit: str, cycles: int) -> _Unit:
     names = netlist.names
     cur, dst, take, vc = (names[f"{unit}.{part}"] for part in ("cur", "dst", "take", "vc"))
-    if unit.endswith(".route") and cur != names.get("address"):
-        raise ForeignInputError("its own address is not the router's")
+    if unit.endswith(".route"):
+        if cur != names.get("address"):
+            raise ForeignInputError("its own address is not the router's")
+        owner = unit.removesuffix(".route")
+        pin = "inject__payload" if owner == "injection" else f"{owner}_i__data"
+        if dst != names.get(pin, [])[: plan.address.width]:
+            raise ForeignInputError(f"its destination is not that of the flit on {pin} in the same cycle")
     cone = netlist.cone([*take, *vc], moving=_nets(dst), still=_nets(cur))
     _check_cycles(cone, [*take, *vc], cycles)
     if len(take) != len(plan.network.ports) + 1:

@@ -56,6 +56,7 @@ class EndpointRig(Rig):
             for place in range(places):
                 self._replace_first(reads, rf"\1{junk}_{place};")
             self._extend({f"{junk}_{place}": word for place in range(places)}, "")
+            self._check_forgotten(memory)
 
     def _replace_first(self, pattern: str, becomes: str) -> None:
         self._text = re.sub(pattern, becomes, self._text, count=1, flags=re.MULTILINE)

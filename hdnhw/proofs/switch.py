@@ -59,6 +59,9 @@ class SwitchRig(RouterPart):
             is_known = self._register(f"is_{inside}", f"counted || is_{inside}")
             self._look(inside, inside, self._local)
             self.claims.append(("what is dead is taken in wrongly", f"!{is_known} || {inside} == {own}"))
+        self._look("dead_ahead", "dead_ahead", self._local)
+        self._register("is_dead_ahead", "1'd1")
+        self.claims.append(("what is dead ahead is taken in wrongly", "!is_dead_ahead || dead_ahead == dead_o_said"))
         commit = self._at(self._timing.commit_phase)
         self._register("voids", f"{commit} ? dead_to : voids", width=self._local, reset="")
 

@@ -1,17 +1,20 @@
 """The composition of an emitted fabric: each channel joins the two routers that it joins in the network."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import Net, read_modules
+from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.router import node_pins
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["prove_wiring"]
 
-_COUNTS = ("dropped", "lost", "paused", "bad")
+_COUNTS = ("dropped", "paused", "bad")
 """Outputs of routers and ejection buffers that the fabric has for each node."""
 
 
@@ -25,7 +28,7 @@ def prove_wiring(fabric: EmittedFabric) -> Finding:
     modules = read_modules(fabric.files["fabric.sv"], top, "proc\nopt_clean")
     nodes, pins, why = fabric.machine.network.num_nodes, 0, ""
     try:
-        pins = _Wiring(fabric, modules[top]).check()
+        pins = _Wiring(fabric, modules).check()
     except _WiringError as error:
         why = str(error)
     return Finding(
@@ -42,11 +45,13 @@ def prove_wiring(fabric: EmittedFabric) -> Finding:
 class _Wiring:
     """The pins of the instances in a fabric's top level."""
 
-    def __init__(self, fabric: EmittedFabric, module: dict[str, Any]) -> None:
-        self._fabric, self._machine = fabric, fabric.machine
-        self._cells = module["cells"]
-        self._ports: dict[str, list[Net]] = {name: port["bits"] for name, port in module["ports"].items()}
+    def __init__(self, fabric: EmittedFabric, modules: dict[str, Any]) -> None:
+        self._fabric, self._machine, self._modules = fabric, fabric.machine, modules
+        top = modules[fabric.modules.top]
+        self._cells = top["cells"]
+        self._ports: dict[str, list[Net]] = {name: port["bits"] for name, port in top["ports"].items()}
         self._seen: set[tuple[str, str]] = set()
+        self._told: set[str] = set()
 
     def check(self) -> int:
         """Return how many pins were compared; of each all bits are.
@@ -66,6 +71,10 @@ class _Wiring:
                 self._check_channel(router, port, int(neighbors[node, port]))
             self._check_terminal(node)
             self._check_constants(node)
+            if self._machine.spec.dead_pins:
+                self._check_dead(node)
+            if self._machine.spec.crc:
+                self._check_errors(node)
         self._check_rest()
         return len(self._seen)
 
@@ -90,23 +99,35 @@ class _Wiring:
 
     def _lead(self, pin: tuple[str, str], port: str) -> None:
         """Check that a pin is a port of the fabric."""
-        if port not in self._ports or self._pin(*pin) != self._ports[port]:
+        if self._pin(*pin) != self._port(port):
             raise _WiringError(f"{'.'.join(pin)} is not the port {port}")
+
+    def _port(self, name: str) -> list[Net]:
+        """Return the nets of a port of the fabric, and note that it was looked at; none if there is no such port."""
+        self._told.add(name)
+        return self._ports.get(name, [])
 
     def _check_channel(self, router: str, port: int, neighbor: int) -> None:
         """Check the channel that leaves a router by a port: what leads there, and the credits back."""
         ports = self._machine.network.ports
         here, there = f"{ports[port].name}_o__", f"{ports[ports[port].opposite].name}_i__"
-        members = [pin.removeprefix(here) for pin in self._cells[router]["connections"] if pin.startswith(here)]
-        if not {"valid", "data", "credit"} <= set(members):
-            raise _WiringError(f"{router} has no channel {ports[port].name}")
-        for member in members:
+        for member in self._members(router, here):
             self._join((router, here + member), (f"router_{neighbor}", there + member))
+
+    def _members(self, cell: str, start: str) -> list[str]:
+        """Return the wires of a channel: the pins of a module whose names begin alike."""
+        found = [pin.removeprefix(start) for pin in self._pins_of(cell) if pin.startswith(start)]
+        if not {"valid", "data", "credit"} <= set(found):
+            raise _WiringError(f"{cell} has no channel {start.strip('_')}")
+        return found
+
+    def _pins_of(self, cell: str) -> Iterable[str]:
+        pins: Iterable[str] = self._modules[self._cells[cell]["type"]]["ports"]
+        return pins
 
     def _check_terminal(self, node: int) -> None:
         router, ejection = f"router_{node}", f"ejection_{node}"
-        members = [pin.removeprefix("eject__") for pin in self._cells[router]["connections"] if pin[:7] == "eject__"]
-        for member in members:
+        for member in self._members(router, "eject__"):
             self._join((router, f"eject__{member}"), (ejection, f"channel__{member}"))
         for side, cell in (("inject", router), ("eject", ejection)):
             for wire in ("payload", "valid", "ready"):
@@ -114,7 +135,7 @@ class _Wiring:
         for cell in (router, ejection):
             for pin in ("clk", "rst"):
                 self._lead((cell, pin), pin)
-            for count in set(_COUNTS) & set(self._cells[cell]["connections"]):
+            for count in set(_COUNTS) & set(self._pins_of(cell)):
                 self._lead((cell, count), f"{count}_{node}")
 
     def _check_constants(self, node: int) -> None:
@@ -123,16 +144,61 @@ class _Wiring:
             if found != [str(value >> place & 1) for place in range(width)]:
                 raise _WiringError(f"router_{node}.{name} is not {value:#x}")
 
-    def _check_rest(self) -> None:
-        """Check that no pin is left but those that tell of dead channels and of errors, and no other instance."""
-        for cell, pin in self._left():
-            if not (pin in {"dead_i", "dead_o"} or pin.endswith("_errors")):
-                raise _WiringError(f"{cell}.{pin} is not known")
+    def _check_dead(self, node: int) -> None:
+        """Check which ports of the fabric say that a channel is dead: at either end the same ones."""
+        network = self._machine.network
+        ports, neighbors = network.ports, network.neighbors(node)
+        said: dict[int, tuple[set[Net], set[Net]]] = {}
+        for number, port in enumerate(ports):
+            other = neighbors.get(port.name)
+            if other is None:
+                said[number] = (set(), set())
+                continue
+            either = {self._dead(node, len(ports)), self._dead(other, len(ports))}
+            said[number] = (either | {self._dead(node, number)}, either | {self._dead(other, port.opposite)})
+        for pin, end in (("dead_o", 0), ("dead_i", 1)):
+            for number, net in enumerate(self._pin(f"router_{node}", pin)):
+                if self._any_of(net) != said[number][end]:
+                    raise _WiringError(f"router_{node}.{pin}[{number}] is not whether that channel is dead")
+        self._lead((f"router_{node}", "lost"), f"lost_{node}")
 
-    def _left(self) -> Iterator[tuple[str, str]]:
+    def _dead(self, node: int, bit: int) -> Net:
+        return self._port(f"dead_{node}")[bit]
+
+    def _any_of(self, net: Net) -> set[Net]:
+        """Return the nets of which one net is the OR, through gates of one bit."""
+        if net == "0":
+            return set()
+        cell = self._drivers.get(net)
+        if cell is None or len(cell["Y"]) != 1:
+            return {net}
+        return self._any_of(cell["A"][0]) | self._any_of(cell["B"][0])
+
+    @cached_property
+    def _drivers(self) -> dict[Net, dict[str, list[Net]]]:
+        gates = (cell for cell in self._cells.values() if cell["type"] == "$or")
+        return {gate["connections"]["Y"][0]: gate["connections"] for gate in gates}
+
+    def _check_errors(self, node: int) -> None:
+        """Check that what ports have counted is told in their order; of ports that are not there, nothing."""
+        due: list[Net] = []
+        for number, port in enumerate(self._machine.network.ports):
+            is_there = number in self._machine.plan.shape_of(node).ports
+            due += self._pin(f"router_{node}", f"{port.name}_errors") if is_there else ["0"] * ERRORS_WIDTH
+        if self._port(f"errors_{node}") != due:
+            raise _WiringError(f"errors_{node} is not what the ports of router_{node} have counted")
+
+    def _check_rest(self) -> None:
+        """Check that no pin, port or cell is left."""
         for name, cell in self._cells.items():
             if cell["type"].startswith("$"):
-                continue
-            if not name.startswith(("router_", "ejection_")) or not name.split("_")[1].isdecimal():
+                if cell["type"] != "$or" or not self._machine.spec.dead_pins:
+                    raise _WiringError(f"{name} is a {cell['type']}")
+            elif not re.fullmatch(r"(router|ejection)_\d+", name):
                 raise _WiringError(f"{name} is not known")
-            yield from ((name, pin) for pin in cell["connections"] if (name, pin) not in self._seen)
+            else:
+                for pin in {*self._pins_of(name), *cell["connections"]}:
+                    if (name, pin) not in self._seen:
+                        raise _WiringError(f"{name}.{pin} is not known")
+        for port in self._ports.keys() - self._told:
+            raise _WiringError(f"port {port} is not known")

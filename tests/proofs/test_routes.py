@@ -77,6 +77,32 @@ def test_a_changed_gate_is_refuted_with_a_pair(small):
     assert re.search(r"from \S+ to \S+ it (takes|names)", found["route", "dim0.route"].why)
 
 
+READ = r"(assign \\dim0.route.dst  = )(\\dim0.channel__data )\[2:0\];"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "said"),
+    [
+        (READ, r"\1{ \2[0], \2[2:1] };", "dim0_i__data in the same cycle"),
+        (READ, r"\1\2[3:1];", "dim0_i__data in the same cycle"),
+        (READ, r"\1cross1_i__data[2:0];", "dim0_i__data in the same cycle"),
+        (
+            READ,
+            r"\1later;\n  reg [2:0] later;\n  always @(posedge clk) later <= dim0_i__data[2:0];",
+            "dim0_i__data in the same cycle",
+        ),
+        (r"\\dim0.route.dst(?= )", r"\\dim0.route.to", "there is no such route unit"),
+    ],
+)
+def test_a_unit_whose_destination_is_another_is_refuted(small, pattern, becomes, said):
+    count = 1 if pattern == READ else 0
+    text = re.sub(pattern, becomes, small.files["fabric.sv"], count=count)
+    assert text != small.files["fabric.sv"]
+    found = answers(replace(small, files={**small.files, "fabric.sv": text}))
+    assert {part for part, one in found.items() if one.answer == "refuted"} == {("route", "dim0.route")}
+    assert said in found["route", "dim0.route"].why
+
+
 def test_packets_are_followed_by_the_hops_of_the_text(small):
     gate = r"(assign \\injection.route.gate\S*  = \\injection.route.cur \[2\]) == "
     found = answers(changed(small, gate, r"\1 != "))

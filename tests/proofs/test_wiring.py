@@ -61,6 +61,44 @@ def test_another_wire_is_refuted(small, pin, becomes, said):
     assert re.search(said, finding.why)
 
 
+@pytest.fixture(scope="module")
+def with_pins():
+    return emit_fabric(FabricSpec(network=parse(LINE), crc=True, dead_pins=True))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "said"),
+    [
+        (r"\.dead_o\(\{ (\w+), (\w+) \}\)", r".dead_o({ \2, \1 })", r"\.dead_o\[0\] is not whether"),
+        (r"\.dead_i\(.*\)", ".dead_i(2'h0)", r"\.dead_i\[0\] is not whether"),
+        (r"(assign or_\d+ = or_\d+) \| dead_2\[\d\];", r"\1;", "is not whether that channel is dead"),
+        (r"(assign or_\d+ = or_\d+) \| (dead_2\[\d\];)", r"\1 & \2", r"is not whether|is a \$and"),
+        (r"\.lost\(lost_1\)", ".lost(lost_2)", "router_1.lost is not the port lost_1"),
+        (r"\.lost\(lost_1\)", ".lost()", "router_1.lost is not the port lost_1"),
+        (r"\.dim0_errors\((.*)\)", ".dim0_errors()", "errors_0 is not what the ports of router_0 have counted"),
+        (r"\.(dim0|cross1)_errors\((.*)\),\n(.*\n)*?    \.(dim0|cross1)_errors\((.*)\)", None, "errors_0 is not"),
+    ],
+)
+def test_what_is_said_of_dead_channels_and_errors_is_that_of_the_ports(with_pins, pattern, becomes, said):
+    def swap(found):
+        return found[0].replace(found[2], "@").replace(found[5], found[2]).replace("@", found[5])
+
+    text, count = re.subn(pattern, swap if becomes is None else becomes, with_pins.files["fabric.sv"], count=1)
+    assert count == 1
+    finding = prove_wiring(replace(with_pins, files={**with_pins.files, "fabric.sv": text}))
+    assert finding.answer == "refuted"
+    assert re.search(said, finding.why)
+
+
+def test_a_wire_that_neither_end_has_is_refuted(small):
+    text = re.sub(
+        r"^    \.cross1_[io]__vc\(channel_\d_cross1_vc\),\n", "", small.files["fabric.sv"], flags=re.MULTILINE
+    )
+    assert text != small.files["fabric.sv"]
+    finding = prove_wiring(replace(small, files={**small.files, "fabric.sv": text}))
+    assert (finding.answer, finding.why) == ("refuted", "router_0 has no pin cross1_o__vc")
+
+
 def test_two_routers_that_change_places_are_refuted(small):
     text = small.files["fabric.sv"]
     swapped = re.sub(r"\brouter_([34]) \(", lambda found: f"router_{7 - int(found[1])} (", text)
