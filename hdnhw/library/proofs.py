@@ -55,7 +55,7 @@ def prove(
     >>> import hdnhw
     >>> found = hdnhw.prove("cube(1)")  # doctest: +SKIP
     >>> found.proved, [row["property"] for row in found.findings][:3]  # doctest: +SKIP
-    (True, ['route', 'route', 'arrival'])
+    (True, ['registers', 'route', 'route'])
     """
     from hdnhw.flow.tools import ToolError
     from hdnhw.proofs.certificate import check_certificate

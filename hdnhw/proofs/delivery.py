@@ -110,12 +110,13 @@ def prove_waiting(
 ) -> Iterator[Finding]:
     """Prove for each queue of each router how long its first packet waits; see :func:`prove_delivery`.
 
-    Of routers that the rig does not know, nothing is found. Parts are queues, without their bounds.
+    Of routers that the rig does not know, nothing is decided. Parts are queues, without their bounds.
     """
-    machine = fabric.machine
-    if unmodelled(machine) or not WaitingRig.knows(machine):
-        return
+    strange = unmodelled(fabric.machine) or WaitingRig.unknown(fabric.machine)
     for shape, module in enumerate(fabric.modules.routers):
+        if strange:
+            yield Settled("undecided", f"the rig does not know {strange}").finding("waiting", module, "all")
+            continue
         for part, port, vc in _queues(fabric, shape):
             if parts and part not in parts:
                 continue

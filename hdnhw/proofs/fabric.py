@@ -1,12 +1,13 @@
 """All that is proved of an emitted fabric."""
 
 from collections.abc import Callable
+from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from hdnhw.flow.tools import tool_versions
-from hdnhw.proofs.certificate import check_manifest, digests, write_certificate
+from hdnhw.proofs.certificate import check_folder, digests, write_certificate
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.proofs.finding import SECONDS, Finding
@@ -60,10 +61,10 @@ def prove_fabric(
         raise SpecError(
             f"nodes must be at most {MOST_NODES} for a proof by enumeration, and {spec.network} has {nodes}"
         )
-    tools = tool_versions(["yosys"])
+    tools = {**tool_versions(["yosys"]), "hdnhw": version("hdnhw")}
     fabric = emit_fabric(spec)
     if output is not None:
-        check_manifest(fabric, output)
+        check_folder(fabric, output)
     say("registers and language ...")
     findings = [
         *prove_registers(fabric),
@@ -82,6 +83,7 @@ def prove_fabric(
         "findings": [finding.row() for finding in findings],
     }
     if output is not None:
+        check_folder(fabric, output)
         write_certificate(result, output)
     return result
 

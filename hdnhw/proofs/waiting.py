@@ -73,11 +73,16 @@ class WaitingRig(RouterPart):
         self.bound = self._wait(port, vc)
 
     @staticmethod
-    def knows(machine: Machine) -> bool:
-        """Return whether the rig knows the routers of a machine."""
+    def unknown(machine: Machine) -> str:
+        """Return what the rig does not know of the routers of a machine, as on the command line; empty if nothing."""
         timing, queues = machine.timing, max(machine.plan.num_vcs)
-        is_known_before = timing.head_phase + timing.registers_routes == timing.update_phase
-        return is_known_before and not (timing.matches or machine.spec.dead_pins) and queues <= _MOST_QUEUES
+        options = {
+            "--queueing voq": timing.matches,
+            "--dead-pins": machine.spec.dead_pins,
+            f"more than {_MOST_QUEUES} virtual channels a port": queues > _MOST_QUEUES,
+            "packets of 2 flits": timing.head_phase + timing.registers_routes != timing.update_phase,
+        }
+        return ", ".join(option for option, is_there in options.items() if is_there)
 
     def _offer(self, port: int, vc: int) -> None:
         """Let a queue offer one way or none, another one when its packet has left."""

@@ -367,7 +367,7 @@ def check_place(folder: Path, *, top: str) -> set[str]:
     try:
         old = json.loads((folder / "manifest.json").read_text())
         there, names = str(old["fabric"]), {str(name) for name in old["files"]}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
     if there != top:
         raise SpecError(f"output must be a folder for one fabric: {str(folder)!r} has {there!r}, and this is {top!r}")

@@ -50,10 +50,68 @@ def test_it_belongs_to_no_other_text(folder):
     assert main(["prove", "--check", str(folder / "certificate.json")]) == 1
 
 
-def test_one_that_says_that_something_is_not_proved(folder):
+def edited(folder, **values):
+    """Return the path of a certificate in which some values are others; of None is none."""
     path = folder / "certificate.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "proved": False}))
-    assert main(["prove", "--check", str(path)]) == 1
+    said = {**json.loads(path.read_text()), **values}
+    path.write_text(json.dumps({key: value for key, value in said.items() if value is not None}))
+    return path
+
+
+def test_one_that_says_that_something_is_not_proved(folder):
+    findings = json.loads((folder / "certificate.json").read_text())["findings"]
+    findings[0]["answer"] = "undecided"
+    assert main(["prove", "--check", str(edited(folder, proved=False, findings=findings))]) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"proved": "no"}, "check must be a file with a certificate, not "),
+        ({"proved": 7}, "check must be a file with a certificate, not "),
+        ({"proved": float("nan")}, "check must be a file with a certificate, not "),
+        ({"digest": []}, "check must be a file with a certificate, not "),
+        ({"endpoints_digest": [1]}, ""),
+        ({"findings": {}}, "check must be a file with a certificate, not "),
+        ({"tools": None}, "check must be a file with a certificate, not "),
+        ({"proved": False}, "check must be a certificate that says what its findings do, not "),
+        ({"findings": []}, "check must be a certificate that says what its findings do, not "),
+        ({"findings": [{"answer": "refuted"}]}, "check must be a certificate that says what its findings do, not "),
+        ({"findings": [{"answer": "sure"}]}, "check must be a certificate that says what its findings do, not "),
+        ({"findings": [3]}, "check must be a certificate that says what its findings do, not "),
+        ({"spec": "torus(4, 4)"}, "check must be a certificate of the fabric beside it, and "),
+        ({"packet_length": 8}, "check must be a certificate of the fabric beside it, and "),
+    ],
+)
+def test_an_edited_certificate_is_refused(values, said, folder, capsys):
+    capsys.readouterr()
+    assert main(["prove", "--check", str(edited(folder, **values))]) == (2 if said else 1)
+    err = capsys.readouterr().err
+    assert err.startswith(f"hdnhw: {said}" if said else "")
+    assert err.count("\n") == bool(said)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", "{", "\xff", "[" * 100_000, '{"endpoints": 3}', '{"digest": {}}'])
+def test_a_manifest_or_certificate_that_is_none_is_refused(text, folder, capsys):
+    capsys.readouterr()
+    for name, asked in (
+        ("certificate", ["--check", folder / "certificate.json"]),
+        ("manifest", [*MACHINE, "-o", folder]),
+    ):
+        (folder / f"{name}.json").write_text(text, encoding="latin-1")
+        assert main(["prove", *map(str, asked)]) == 2
+        err = capsys.readouterr().err
+        assert (err.startswith("hdnhw: "), err.count("\n")) == (True, 1)
+
+
+def test_a_text_that_was_edited_beside_its_manifest_is_refused(folder, capsys):
+    text = folder / "fabric.sv"
+    text.write_text(text.read_text().replace("posedge", "negedge", 1))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    capsys.readouterr()
+    assert main(["prove", *MACHINE, "-o", str(folder)]) == 2
+    assert "fabric.sv is another text" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_folder_with_another_text_is_refused(folder, capsys):
