@@ -39,7 +39,7 @@ DOORS = (
 )
 """What a test that is only set up does not do."""
 
-SECONDS = 0.05
+SECONDS = 0.03
 """CPU seconds after which a test counts as set up that has come to no door."""
 
 SET_UP = "set up"
