@@ -42,6 +42,12 @@ class Finding:
     why: str = ""
     trace: str = ""
 
+    @classmethod
+    def compared(cls, name: str, module: str, part: str, *, method: str, cases: int, why: str) -> "Finding":
+        """Return what is found of property `name` by comparing all cases: refuted if there is anything to say `why`."""
+        answer = "refuted" if why else "proved"
+        return cls(property=name, module=module, part=part, answer=answer, method=method, cases=cases, why=why)
+
     def row(self) -> dict[str, Any]:
         """Return it as a row of a result."""
         return {key: value for key, value in asdict(self).items() if key != "trace" or value}

@@ -120,8 +120,7 @@ def _units(netlist: Netlist) -> list[str]:
 
 
 def _finding(name: str, module: str, part: str, why: str, cases: int) -> Finding:
-    answer = "refuted" if why else "proved"
-    return Finding(property=name, module=module, part=part, answer=answer, method=_METHOD, cases=cases, why=why)
+    return Finding.compared(name, module, part, method=_METHOD, cases=cases, why=why)
 
 
 class _NoHopError(Exception):

@@ -31,15 +31,8 @@ def prove_wiring(fabric: EmittedFabric) -> Finding:
         pins = _Wiring(fabric, modules).check()
     except _WiringError as error:
         why = str(error)
-    return Finding(
-        property="wiring",
-        module=top,
-        part=f"{nodes} routers, {nodes} ejection buffers",
-        answer="refuted" if why else "proved",
-        method="comparison of all pins",
-        cases=pins,
-        why=why,
-    )
+    part = f"{nodes} routers, {nodes} ejection buffers"
+    return Finding.compared("wiring", top, part, method="comparison of all pins", cases=pins, why=why)
 
 
 class _Wiring:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,11 @@ from hdnhw.proofs.registers import prove_registers
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 from tests.mutants.check import parse_drawn
+from tests.mutants.proofs import answer_of_all, with_text
 from tests.mutants.schemata import Mutant
 from tests.mutants.sequential import never_different
 
-__all__ = ["KINDS", "MACHINES", "NameFault", "main", "name_faults", "never_seen", "prove_text", "with_text"]
+__all__ = ["KINDS", "MACHINES", "NameFault", "main", "name_faults", "never_seen", "prove_text"]
 
 MACHINES = (
     FabricSpec(network=parse("hdn(cube(1), [[]])")),
@@ -270,25 +271,13 @@ def _circuit(text: str, top: str) -> object:
     return sorted(names.values()), {port: [said.get(bit, bit) for bit in pin["bits"]] for port, pin in ports.items()}
 
 
-def with_text(fabric: EmittedFabric, text: str) -> EmittedFabric:
-    """Return a fabric with another text."""
-    return replace(fabric, files={**fabric.files, f"{fabric.modules.top}.sv": text})
-
-
 def prove_text(fabric: EmittedFabric, *, seconds: float) -> tuple[str, str]:
     """Prove a text part by part until one is refuted; return the answer, and what is said of it."""
-    answer, why = "proved", ""
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
+    with tempfile.TemporaryDirectory() as root:
         try:
-            for one in _findings(fabric, seconds, root):
-                if one.answer == "refuted":
-                    return "refuted", f"{one.property} of {one.part}: {one.why}"
-                if one.answer != "proved":
-                    answer, why = one.answer, f"{one.property} of {one.part}: {one.why}"
+            return answer_of_all(_findings(fabric, seconds, Path(root)))
         except ToolError as error:
             return "refused", str(error)
-    return answer, why
 
 
 def _findings(fabric: EmittedFabric, seconds: float, root: Path) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -17,7 +17,7 @@ from pathlib import Path
 from hdnhw.cli.options import Parser
 from hdnhw.proofs.delivery import prove_delivery
 from hdnhw.proofs.fabric import prove_routing
-from hdnhw.proofs.finding import SECONDS
+from hdnhw.proofs.finding import SECONDS, Finding
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
@@ -27,7 +27,17 @@ from tests.mutants.equivalence import equivalent_mutants
 from tests.mutants.program import MutantBench, Seen
 from tests.mutants.schemata import Mutant
 
-__all__ = ["NETWORKS", "Judged", "judge_mutants", "main", "mutated", "prove_mutant", "wrong_proofs"]
+__all__ = [
+    "NETWORKS",
+    "Judged",
+    "answer_of_all",
+    "judge_mutants",
+    "main",
+    "mutated",
+    "prove_mutant",
+    "with_text",
+    "wrong_proofs",
+]
 
 NETWORKS = ("hdn(cube(1), [[]])", "torus(4, 4)")
 """Of one router each, which a proof takes less than a minute for."""
@@ -57,25 +67,35 @@ class Judged:
     seen: Seen | None = None
 
 
+def with_text(fabric: EmittedFabric, text: str) -> EmittedFabric:
+    """Return a fabric with another text."""
+    return replace(fabric, files={**fabric.files, f"{fabric.modules.top}.sv": text})
+
+
 def mutated(fabric: EmittedFabric, mutant: Mutant) -> EmittedFabric:
     """Return a fabric with a mutant in its text."""
-    name = f"{fabric.modules.top}.sv"
-    lines = fabric.files[name].split("\n")
+    lines = fabric.files[f"{fabric.modules.top}.sv"].split("\n")
     lines[mutant.line] = f"{mutant.before}{mutant.mutated}{mutant.behind}"
-    return replace(fabric, files={**fabric.files, name: "\n".join(lines)})
+    return with_text(fabric, "\n".join(lines))
+
+
+def answer_of_all(findings: Iterable[Finding]) -> tuple[str, str]:
+    """Return the answer for all findings, and why: of the first that is refuted, or else the last undecided one."""
+    answer, why = "proved", ""
+    for one in findings:
+        if one.answer != "proved":
+            answer, why = one.answer, f"{one.property} of {one.part}: {one.why}"
+        if one.answer == "refuted":
+            break
+    return answer, why
 
 
 def prove_mutant(fabric: EmittedFabric, mutant: Mutant, *, seconds: float = SECONDS) -> Judged:
     """Prove a mutant part by part until one is refuted."""
-    broken, judged = mutated(fabric, mutant), Judged(mutant, "proved")
+    broken = mutated(fabric, mutant)
     with tempfile.TemporaryDirectory() as folder:
-        for one in chain(prove_routing(broken), prove_delivery(broken, seconds=seconds, root=Path(folder))):
-            found = Judged(mutant, one.answer, f"{one.property} of {one.part}: {one.why}")
-            if one.answer == "refuted":
-                return found
-            if one.answer != "proved":
-                judged = found
-    return judged
+        findings = chain(prove_routing(broken), prove_delivery(broken, seconds=seconds, root=Path(folder)))
+        return Judged(mutant, *answer_of_all(findings))
 
 
 def judge_mutants(

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from hdnhw.verilog.fabric import emit_fabric
-from tests.mutants.names import KINDS, MACHINES, name_faults, prove_text, with_text
+from tests.mutants.names import KINDS, MACHINES, name_faults, prove_text
+from tests.mutants.proofs import with_text
 
 
 @pytest.fixture(scope="module")
