@@ -115,7 +115,10 @@ class _Wiring:
         return found
 
     def _pins_of(self, cell: str) -> Iterable[str]:
-        pins: Iterable[str] = self._modules[self._cells[cell]["type"]]["ports"]
+        kind = self._cells[cell]["type"]
+        if kind not in self._modules:
+            raise _WiringError(f"{cell} is a {kind}, of which there is no text")
+        pins: Iterable[str] = self._modules[kind]["ports"]
         return pins
 
     def _check_terminal(self, node: int) -> None:
@@ -156,7 +159,10 @@ class _Wiring:
         self._lead((f"router_{node}", "lost"), f"lost_{node}")
 
     def _dead(self, node: int, bit: int) -> Net:
-        return self._port(f"dead_{node}")[bit]
+        bits = self._port(f"dead_{node}")
+        if bit >= len(bits):
+            raise _WiringError(f"dead_{node} is no port of {bit + 1} bits")
+        return bits[bit]
 
     def _any_of(self, net: Net) -> set[Net]:
         """Return the nets of which one net is the OR, through gates of one bit."""

@@ -90,6 +90,17 @@ def test_what_is_said_of_dead_channels_and_errors_is_that_of_the_ports(with_pins
     assert re.search(said, finding.why)
 
 
+def test_a_port_that_is_gone_and_an_instance_of_nothing_are_refuted(with_pins):
+    text = with_pins.files["fabric.sv"]
+    for broken, said in (
+        (re.sub(r"\bdead_2\b", "gone_2", text), "dead_2 is no port of 3 bits"),
+        (re.sub(r"endmodule\n*\Z", "  nothing router_99 (.clk(clk));\nendmodule\n", text), "router_99 is a nothing"),
+    ):
+        finding = prove_wiring(replace(with_pins, files={**with_pins.files, "fabric.sv": broken}))
+        assert finding.answer == "refuted"
+        assert said in finding.why
+
+
 def test_a_wire_that_neither_end_has_is_refuted(small):
     text = re.sub(
         r"^    \.cross1_[io]__vc\(channel_\d_cross1_vc\),\n", "", small.files["fabric.sv"], flags=re.MULTILINE
