@@ -270,6 +270,12 @@ def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes
             "switch",
             "what is dead is taken in wrongly",
         ),
+        (  # inputs see what is dead ahead in one phase alone, as the switch does
+            r"dead_ahead <= dead_o;",
+            r"dead_ahead <= dead_o & { 2{ \\allocator.at [0] } };",
+            "switch",
+            "what is dead ahead is taken in wrongly",
+        ),
         (  # what comes over a dead channel joins the queue
             r"(assign \\dim0.not_21  = )~ \\dim0.ignored ;",
             r"\g<1>1'h1;",
@@ -442,6 +448,17 @@ def test_machines_of_which_no_bound_is_known(options, said):
     """They are undecided, so not all is proved."""
     found = [(one.answer, one.why) for one in prove_waiting(emitted(**options), seconds=SECONDS)]
     assert found == [("undecided", f"the rig does not know {said}")]
+
+
+@pytest.mark.parametrize(
+    "use", [r"  assign seen = ^ \\dim0.flits [3];", r"  always @(posedge clk) \\dim0.flits [3] <= 32'd0;"]
+)
+def test_a_memory_that_is_used_in_another_way_is_not_proved(use):
+    """A rig lets it forget, so that there it would read as its first words."""
+    broken = changed(emitted(packet_length=4), r"(?=  assign \\dim0.route.dst )", rf"  wire seen;\n{use}\n")
+    found = list(prove_delivery(broken, seconds=SECONDS, parts=["queue of dim0, virtual channel 0"]))
+    assert {one.answer for one in found} == {"undecided"}
+    assert re.search(r"uses dim0.flits in more than one way|was found 2 times", found[0].why)
 
 
 def test_an_allocator_that_the_rig_does_not_fit():

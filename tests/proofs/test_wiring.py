@@ -94,6 +94,7 @@ def test_a_port_that_is_gone_and_an_instance_of_nothing_are_refuted(with_pins):
     text = with_pins.files["fabric.sv"]
     for broken, said in (
         (re.sub(r"\bdead_2\b", "gone_2", text), "dead_2 is no port of 3 bits"),
+        (re.sub(r"(module fabric\()([^;]*;)", r"\1more, \2\n  output more;", text), "port more is not known"),
         (re.sub(r"endmodule\n*\Z", "  nothing router_99 (.clk(clk));\nendmodule\n", text), "router_99 is a nothing"),
     ):
         finding = prove_wiring(replace(with_pins, files={**with_pins.files, "fabric.sv": broken}))
