@@ -32,15 +32,14 @@ CHECKS := $(filter check-%,$(.VARIABLES))
 # Options of checks and benches: `SEED=2` on the command line is `--seed 2` of the script.
 OPTIONS = $(foreach name,SEED COUNT HOURS SLICES BOOKSIM PICTURES,$(if $(filter command,$(origin $(name))),--$(shell echo $(name) | tr A-Z a-z) "$($(name))"))
 
-.PHONY: $(BENCHES) $(CHECKS) $(EXAMPLES) check check-axi check-cosim check-fixed check-heavy check-notebooks clean costs demo docs docs-machines help kernels lint quick site test $(VENV)
+.PHONY: $(BENCHES) $(CHECKS) $(EXAMPLES) check check-axi check-cosim check-fixed check-heavy check-notebooks clean costs demo docs docs-machines help kernels lint quick set-up site test $(VENV)
 
 demo: $(READY) ## the main job on a small network: plan, prove, emit, build under Verilator, compare with the model; two minutes
 	$(BIN)/hdnhw demo
 
-test: $(COMPLETE) ## format, lint, types, each feature once, and all other tests set up: about 12 minutes on 2 processors
-	$(MAKE) --no-print-directory -j 2 lint kernels
+test: $(COMPLETE) ## format, lint, types, each feature once, and dear tests set up: about 12 minutes on 2 processors
+	$(MAKE) --no-print-directory -j 2 set-up kernels
 	$(BIN)/python -m pytest
-	$(BIN)/python -m pytest --tier fixed,drawn --set-up
 
 quick: $(COMPLETE) ## of `make test`, what the changes since the last run that passed can concern
 	$(BIN)/python -m tests.quick
@@ -49,6 +48,9 @@ lint: $(COMPLETE) ## format, lint and types alone
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+set-up: lint ## set up all tests that are dear, without running them
+	$(BIN)/python -m pytest -n 0 --tier fixed,drawn --set-up
 
 kernels: $(READY) ## compile what is compiled at first use, for all processes that follow; minutes the first time
 	@$(BIN)/hdnhw warm-up > /dev/null

@@ -1,16 +1,19 @@
 """How tests are run: those of the tiers that are asked for, dear files first, each within a budget of CPU seconds.
 
-``--set-up`` only sets them up: each runs up to the first door, behind which something is built, proved or simulated. By
-then its specs have been parsed, its machines made and its patterns found in the text.
+``--set-up`` only sets up those that are dear: each runs up to the first door, behind which something is built, proved
+or simulated, in a process of its own, which leaves nothing half done. By then its specs have been parsed, its machines
+made and its patterns found in the text.
 """
 
 import faulthandler
+import gc
 import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
+import traceback
 from collections import Counter
 from contextlib import contextmanager
 from functools import cache
@@ -42,6 +45,9 @@ DOORS = (
 SECONDS = 0.03
 """CPU seconds after which a test counts as set up that has come to no door."""
 
+DEAR = 1.0
+"""CPU seconds of a test that is set up."""
+
 SET_UP = "set up"
 """What is said of a test that has come to a door: it has not run."""
 
@@ -70,6 +76,32 @@ class SetUp(pytest.skip.Exception):
     def __init__(self):
         super().__init__(SET_UP)
         SetUp.came = True
+
+
+def set_up(test):
+    """Run a test in another process up to a door, or for so long; return what went wrong, nothing if it has passed."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(write)
+        with open(read) as file:
+            said = file.read()
+        os.waitpid(child, 0)
+        return said
+
+    def end(said):
+        os.write(write, said.encode()[-4000:])
+        os._exit(0)
+
+    signal.signal(signal.SIGPROF, lambda *_: end(SET_UP))
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        test()
+    except pytest.skip.Exception:
+        end(SET_UP)
+    except BaseException:
+        end(SET_UP if SetUp.came else traceback.format_exc())
+    end(SET_UP if SetUp.came else "")
 
 
 def cpu():
@@ -119,12 +151,12 @@ def pytest_addoption(parser):
     """Add what chooses tests, and what is written down of them."""
     group = parser.getgroup("hdnhw")
     group.addoption("--tier", default="test", metavar="TIERS", help=f"of {', '.join(TIERS)}, or all (default test)")
-    group.addoption("--set-up", action="store_true", help="set up tests without running them")
+    group.addoption("--set-up", action="store_true", help="set up tests that are dear, without running them")
     group.addoption("--record", metavar="FILE", help="append what each test took and for what, in JSON lines")
 
 
 def pytest_configure(config):
-    """Run tests as is said above; what is left half done by a test that was only set up is no fault."""
+    """Run tests as is said above; what fixtures that have come to a door leave half done is no fault."""
     if config.option.set_up:
         config.addinivalue_line("filterwarnings", "ignore")
     config.pluginmanager.register(Running(config), "hdnhw-running")
@@ -166,13 +198,17 @@ class Running:
         cases = {item.nodeid: case_of(item) for item in items}
         self.expected = {name: self.costs.of(case) for name, case in cases.items()}
         tiers = tiers_of(cases.values(), self.costs, always())
-        named = any("::" in argument for argument in config.args)
-        asked = TIERS if named or config.option.tier == "all" else config.option.tier.split(",")
-        chosen = [item for item in items if tiers[item.nodeid] in asked]
-        config.hook.pytest_deselected(items=[item for item in items if tiers[item.nodeid] not in asked])
+        is_named = any("::" in argument for argument in config.args)
+        asked = TIERS if is_named or config.option.tier == "all" else config.option.tier.split(",")
+        least = DEAR if self.is_set_up else 0
+        named = {name for name, tier in tiers.items() if tier in asked and self.expected[name] >= least}
+        chosen = [item for item in items if item.nodeid in named]
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in named])
         total = Counter()
         for item in chosen:
             total[item.path] += self.expected[item.nodeid]
+        if self.is_set_up:
+            gc.freeze()
         items[:] = sorted(chosen, key=lambda item: (-total[item.path], item.path))
 
     @pytest.hookimpl(wrapper=True)
@@ -201,22 +237,32 @@ class Running:
                 patch.setattr(function_at(door), "__code__", closed.__code__)
             yield
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem):
+        """Set up a test that is not run."""
+        if not self.is_set_up:
+            return None
+        names = pyfuncitem._fixtureinfo.argnames
+        with self.doors():
+            said = set_up(lambda: pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+        if said == SET_UP:
+            raise SetUp
+        if said:
+            pytest.fail(said, pytrace=False)
+        return True
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item):
-        """Stop a test that takes too much CPU; one that is only set up, after little."""
-        most = SECONDS if self.is_set_up else self.budget(item)
+        """Stop a test that takes too much CPU."""
+        most = self.budget(item)
 
-        def stop(_, frame):
-            if not self.is_set_up:
-                raise TimeoutError(f"took more than {most:.0f} CPU seconds")
-            if may_stop(frame):
-                raise SetUp
+        def stop(*_):
+            raise TimeoutError(f"took more than {most:.0f} CPU seconds")
 
         before = signal.signal(signal.SIGPROF, stop)
         signal.setitimer(signal.ITIMER_PROF, most, most)
         try:
-            with self.doors():
-                return (yield)
+            return (yield)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.signal(signal.SIGPROF, before)
@@ -259,17 +305,6 @@ class Running:
         """Say how much CPU the tests took."""
         took = {name: one["cpu"] for name, one in self.seen.items() if "cpu" in one}
         terminalreporter.write_line(f"{sum(took.values()):.0f} CPU seconds in {len(took)} tests")
-
-
-def may_stop(frame):
-    """Tell whether a test is being run, and nothing that must not be left half done."""
-    is_test = False
-    while frame is not None:
-        if any(part in frame.f_code.co_filename for part in ("importlib", "unraisable")):
-            return False
-        is_test = is_test or frame.f_code.co_name == "pytest_pyfunc_call"
-        frame = frame.f_back
-    return is_test
 
 
 def closed(*_, **__):

@@ -79,7 +79,7 @@ class Costs:
         return cls(json.loads(path.read_text()) if path.exists() else {})
 
     def update(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Take in what a run has written down, of whole functions: it stands in place of what was known of them."""
+        """Take in what a run has written down: of each case, it stands in place of what was known of it."""
         functions: dict[str, dict[str, list[tuple[str, Mapping[str, Any]]]]] = defaultdict(lambda: defaultdict(list))
         for record in records:
             if record["verdict"] == "passed":
@@ -87,7 +87,8 @@ class Costs:
                 functions[file][name.partition("[")[0]].append((name, record))
         for file, found in functions.items():
             own = self._files.setdefault(file, {"cases": {}, "others": {}})
-            own["cases"] = {name: s for name, s in own["cases"].items() if name.partition("[")[0] not in found}
+            ran = {name for cases in found.values() for name, _ in cases}
+            own["cases"] = {name: seconds for name, seconds in own["cases"].items() if name not in ran}
             for function, cases in found.items():
                 own["cases"] |= {name: record["cpu"] for name, record in cases if record["cpu"] >= LEAST}
                 others = [record["cpu"] for _, record in cases if record["cpu"] < LEAST]
