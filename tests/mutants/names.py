@@ -51,7 +51,7 @@ SECONDS = 100.0
 TRIES = 50
 """Places that are tried for a kind."""
 
-ROUNDS = 40
+ROUNDS = 8
 """How far back what a cell reads is compared."""
 
 Draw = random.Random
@@ -250,23 +250,17 @@ def _circuit(text: str, top: str) -> object:
             if about["port_directions"][port] == "output":
                 drivers |= {bit: (cell, port, place) for place, bit in enumerate(bits)}
     own = {"src", "MEMID", "PRIORITY"}
-    names = dict.fromkeys(cells, 0)
+    names, inputs = {}, {}
+    for cell, about in cells.items():
+        read = sorted(
+            (port, bits) for port, bits in about["connections"].items() if about["port_directions"][port] == "input"
+        )
+        parameters = tuple(value for key, value in sorted(about["parameters"].items()) if key not in own)
+        names[cell] = hash((about["type"], parameters, tuple((port, len(bits)) for port, bits in read)))
+        inputs[cell] = [bit for _, bits in read for bit in bits]
     for _ in range(ROUNDS):
         said = {bit: (names[one[0]], *one[1:]) if one[0] in names else one for bit, one in drivers.items()}
-        names = {
-            cell: hash(
-                (
-                    about["type"],
-                    tuple(value for key, value in sorted(about["parameters"].items()) if key not in own),
-                    tuple(
-                        (port, tuple(said.get(bit, bit) for bit in bits))
-                        for port, bits in sorted(about["connections"].items())
-                        if about["port_directions"][port] == "input"
-                    ),
-                )
-            )
-            for cell, about in cells.items()
-        }
+        names = {cell: hash((names[cell], *(said.get(bit, bit) for bit in bits))) for cell, bits in inputs.items()}
     said = {bit: (names[one[0]], *one[1:]) if one[0] in names else one for bit, one in drivers.items()}
     return sorted(names.values()), {port: [said.get(bit, bit) for bit in pin["bits"]] for port, pin in ports.items()}
 
