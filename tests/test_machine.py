@@ -1,6 +1,7 @@
 """The machine: what is derived from a spec and its plan, and that it is handed over whole."""
 
 import ast
+import re
 from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -182,6 +183,17 @@ def test_what_endpoints_refuse(endpoints):
         assert str(caught.value) == why
     for name in {"dead_pins", "crc"} - set(endpoints.refuses):
         assert getattr(spec_of(endpoints=endpoints, **{name: True}), name)
+
+
+@pytest.mark.parametrize(
+    "text", ["cube(2)", "torus(5)", "slim_fly(3)", "hdn(cube(2), [[0], [0, 1]])", "dragonfly(2, 1)"]
+)
+@pytest.mark.parametrize("length", [1, 2, 8])
+def test_with_the_buffers_that_are_named_a_virtual_channel_sustains_all(text, length):
+    note = make_machine(spec_of(text, packet_length=length, buffers=1)).buffer_note
+    (enough,) = map(int, re.findall(r"--buffers (\d+)", note))
+    assert make_machine(spec_of(text, packet_length=length, buffers=enough)).vc_rate == 1
+    assert make_machine(spec_of(text, packet_length=length, buffers=enough // 2)).vc_rate < 1
 
 
 def test_each_queueing_has_an_allocator_and_rounds():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.collectives.cost import Cost, corrected_formula, lower_bound, paper_formula
+from hdnhw.collectives.cost import Cost, corrected_formula, lower_bound, multicast_bound, paper_formula
 from hdnhw.spec import parse
 from hdnhw.topology.network import build
 
@@ -74,3 +74,19 @@ def test_where_the_papers_have_no_formula(text, operation):
 )
 def test_lower_bounds(text, operation, all_port, startups, words):
     assert lower_bound(build(parse(text)), operation, all_port=all_port) == Cost(startups, words)
+
+
+@pytest.mark.parametrize("text", ["cube(3)", "rdn(cube(2), 1)", "torus(5)", "complete(6)"])
+@pytest.mark.parametrize("all_port", [False, True])
+def test_a_multicast_to_all_nodes_is_bound_as_a_broadcast_is(text, all_port):
+    network = build(parse(text))
+    everyone = range(network.num_nodes)
+    assert multicast_bound(network, 0, everyone, all_port=all_port) == lower_bound(
+        network, "broadcast", all_port=all_port
+    )
+
+
+@pytest.mark.parametrize(("targets", "startups"), [(1, 1), (2, 2), (3, 2), (4, 3), (7, 3), (8, 4)])
+def test_those_who_have_a_message_can_double(targets, startups):
+    network = build(parse("complete(9)"))
+    assert multicast_bound(network, 8, range(targets)) == Cost(startups, startups)

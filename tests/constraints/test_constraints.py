@@ -99,6 +99,17 @@ def test_every_port_has_one_delay_of_each_kind(name, spec):
     assert {port: count for port, count in times.items() if count != 2} == {}
 
 
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".sdc")])
+def test_ports_have_a_fifth_of_the_period_at_either_side(name):
+    text = (FOLDER / name).read_text()
+    periods = re.findall(r"-period ([\d.]+)", text)
+    delays = re.findall(r"set_(?:input|output)_delay .* -(max|min) ([\d.]+)", text)
+    assert {side: {float(delay) for kind, delay in delays if kind == side} for side, _ in delays} == (
+        {"max": {2.0}, "min": {0.0}} if delays else {}
+    )
+    assert {float(period) for period in periods} <= {10.0}
+
+
 def test_remarks_name_ports_too():
     for top, names in CLOCKS.items():
         for line in (FOLDER / f"{top}.pcf").read_text().splitlines():

@@ -1,11 +1,12 @@
 """Cubes, star and Petersen graph against their definitions on plain bits and permutations, and networkx."""
 
-from itertools import permutations
+from itertools import permutations, product
 
 import networkx as nx
 import numpy as np
 import pytest
 
+from hdnhw.rules.plan import plan
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology import metrics
 from hdnhw.topology.network import build
@@ -70,6 +71,19 @@ def test_cube_connected_cycles(n):
                 frozenset((node, (word ^ 1 << place) * n + place)),
             }
     assert edges(graph) == expected
+
+
+@pytest.mark.parametrize("n", range(3, 8))
+def test_packets_go_the_shorter_way_up_a_ring_of_ccc(n):
+    """Up from a lower place to a higher one; all others go down, so that no class has a cycle."""
+    rule = plan(parse(f"ccc({n})")).rule
+    network = rule.network
+    for place, wanted in product(range(n), repeat=2):
+        cur, dst = network.decode(place), network.decode(wanted)
+        hops, away = 0, abs(wanted - place)
+        while (hop := rule.next_hop(cur, dst)) is not None:
+            cur, hops = network.move(cur, hop[0]), hops + 1
+        assert (cur, hops) == (dst, min(away, n - away) if wanted > place else away)
 
 
 @pytest.mark.parametrize(("k", "m"), [(1, 1), (2, 1), (2, 2), (3, 2)])

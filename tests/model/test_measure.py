@@ -192,6 +192,7 @@ def test_bins_of_a_histogram(least, spread):
         step * 10**power for power in range(5) for step in (1, 2, 5)
     }
     assert [row["from"] for row in rows[1:]] == [row["to"] + 1 for row in rows[:-1]]
+    assert not any(row["from"] % (row["to"] - row["from"] + 1) for row in rows)
     for row in rows:
         assert row["messages"] == sum(row["from"] <= value <= row["to"] for value in values)
     assert all(rows[end]["messages"] for end in (0, -1))

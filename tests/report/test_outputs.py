@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.report.figure import save_figure
+from hdnhw.report.histogram import draw_histogram
 from hdnhw.report.outputs import Outputs
 from hdnhw.report.page import shown, table_of
 from hdnhw.spec import SpecError
@@ -118,6 +119,14 @@ def test_long_lines_below_a_figure_are_broken_and_make_it_higher(tmp_path):
     text = (tmp_path / "a.svg").read_text()
     assert max(len(line) for line in re.findall(r">([^<>]+)</t(?:ext|span)>", text)) < 110
     assert ">cost $5 $6<" in text
+
+
+def test_a_bar_of_a_histogram_covers_its_latencies():
+    bins = [{"from": 10, "to": 10, "messages": 3}, {"from": 11, "to": 15, "messages": 7}]
+    row = {"spec": "cube(3)", "nodes": 8, "histogram": bins, "packet_latency": None}
+    bars = draw_histogram(row).axes[0].patches
+    sides = [(bar.get_x(), bar.get_x() + bar.get_width(), bar.get_height()) for bar in bars]
+    assert sides == [(9.5, 10.5, 3), (10.5, 15.5, 7)]
 
 
 def test_a_function_that_draws_names_itself(tmp_path):

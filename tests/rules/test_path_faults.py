@@ -71,6 +71,22 @@ def test_errors_are_those_of_pairs_drawn_again():
         assert np.mean([estimate.error for estimate in found]) == pytest.approx(spread, rel=0.3)
 
 
+def test_errors_are_those_of_the_jackknife():
+    """Of a ratio too: leave out each pair in turn (Efron and Tibshirani, An Introduction to the Bootstrap, 11.2)."""
+    network, count = build(parse("hdn(cube(2), [[0]])")), 200
+    sample = sample_paths(network, pairs_of_case(network, "B", count, 1))
+
+    def point_of(kept):
+        return fault_points(32, PathSample(sample.hops[kept], sample.clusters[kept]), [0.125])[0]
+
+    places = np.arange(count)
+    whole, parts = point_of(places), [point_of(places != left_out) for left_out in places]
+    for name in ("all_paths", "any_path", "mean_hops", "mean_clusters"):
+        means = np.array([getattr(part, name).mean for part in parts])
+        error = np.sqrt((count - 1) / count * ((means - means.mean()) ** 2).sum())
+        assert getattr(whole, name).error == pytest.approx(error, rel=0.02)
+
+
 @pytest.mark.parametrize("rate", [-0.1, 0.9, 1.0])
 def test_two_nodes_must_be_left(rate):
     with pytest.raises(ValueError, match="fault rate must leave two nodes of 8, not "):

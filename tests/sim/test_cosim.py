@@ -285,11 +285,15 @@ def test_death_and_return_in_traffic_lose_nothing_uncounted(queueing: str) -> No
     faults = draw(fabric, 2, 6)
     for phase in range(4):
         case = fabric.make_case(faults, packets=4000, dies=300 + phase, returns=1500 + (phase + 1) % 4)
-        verdict = fabric.run_case(case).verdict
+        verdict = fabric.run_case(case, keep=phase == 3).verdict
         assert verdict.passed, verdict
         assert verdict.packets == 4000
         assert min(verdict.stranded, verdict.late) > 100
         assert 0 < verdict.counted < 200
+    ejections = fabric.build.run_folder(fabric.test_name(case)) / "ejections.log"
+    fields = [line.split() for line in ejections.read_text().splitlines()]
+    ejections.write_text("".join(" ".join([*own[:1], *["300"] * len(own[1:2]), *own[2:]]) + "\n" for own in fields))
+    assert fabric.check(case, ejections.parent).wrong == verdict.stranded, "as if all had come before anything died"
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")

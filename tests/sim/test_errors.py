@@ -88,6 +88,7 @@ TAMPERED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "a packet that comes twice": ("ejections.log", lambda lines: [*lines[:51], *lines[50:]]),
     "a wrong bit": ("ejections.log", lambda lines: [*lines[:50], other(lines[50], 2), *lines[51:]]),
     "another node": ("ejections.log", lambda lines: [*lines[:50], other(lines[50], 0), *lines[51:]]),
+    "a packet that goes on with a wrong head flit": ("hops.log", lambda lines: [*lines, other(lines[-1], 4)]),
     "a packet on another channel": (
         "hops.log",
         lambda lines: [line if line == "reset" else other(line, 2) for line in lines],

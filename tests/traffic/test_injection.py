@@ -10,15 +10,15 @@ from tests.conftest import each
 SENDERS = 200
 
 
-def created(text, *, rate, message_flits=1, windows=(4000, 1, 7, 4000), seed=1):
+def created(text, *, rate, message_flits=1, windows=(4000, 1, 7, 4000), seed=1, senders=SENDERS):
     """Return whether each sender got a packet in each cycle, shape (cycles, senders)."""
     rng = np.random.default_rng(seed)
-    process = parse_injection(text, senders=SENDERS, rate=rate, message_flits=message_flits, rng=rng)
+    process = parse_injection(text, senders=senders, rate=rate, message_flits=message_flits, rng=rng)
     parts = []
     for cycles in windows:
         cycle, sender = process.window(cycles)
         assert (np.diff(cycle) >= 0).all()
-        table = np.zeros((cycles, SENDERS), int)
+        table = np.zeros((cycles, senders), int)
         np.add.at(table, (cycle, sender), 1)
         parts.append(table)
     table = np.concatenate(parts)
@@ -56,6 +56,12 @@ def test_bursts_last_as_long_as_said():
     assert goes_on.mean() == pytest.approx(1 - 80 / 81 / 20, abs=0.01)
     seams = np.arange(500, 8000, 500)
     assert (table[seams] == table[seams - 1]).mean() > 0.9
+
+
+def test_bursts_are_as_frequent_in_the_first_cycle_as_ever():
+    share = 0.2
+    first = created("on_off(20, 0.5)", rate=share / 2, windows=(1,), senders=40_000)
+    assert first.mean() == pytest.approx(share / 2, abs=5 * (share / 2 / 40_000) ** 0.5)
 
 
 def test_the_same_seed_gives_the_same_packets():
