@@ -238,6 +238,11 @@ def test_where_nothing_is_granted_no_grants_are_looked_at():
             r"\1 1'h0;",
             "more is granted than the reserve",
         ),
+        (  # there is one more in the reserve
+            r"(\\receiver.granter.left.next  =) 6'h28;",
+            r"\1 6'h29;",
+            "more is granted than the reserve",
+        ),
         (  # a request is granted twice
             r"(\\receiver.granter.requests_address.next  =) \\receiver.granter.sum_\d+ \[3:0\];",
             r"\1 \\receiver.granter.requests_address ;",
