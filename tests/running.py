@@ -15,7 +15,7 @@ import subprocess
 import sys
 import traceback
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
@@ -83,11 +83,13 @@ def set_up(test):
     read, write = os.pipe()
     child = os.fork()
     if child:
+        os.waitpid(child, 0)
+        with suppress(ProcessLookupError):  # what it has started goes with it
+            os.killpg(child, signal.SIGKILL)
         os.close(write)
         with open(read) as file:
-            said = file.read()
-        os.waitpid(child, 0)
-        return said
+            return file.read()
+    os.setpgrp()
 
     def end(said):
         os.write(write, said.encode()[-4000:])

@@ -101,6 +101,10 @@ def test_wrong_before_a_door():
 def test_no_door(): pass
 def test_slow_to_a_door():
     burn(60)
+def test_no_door_but_processes():
+    import os, time
+    if not os.fork():
+        time.sleep(1000)
 def test_door_that_is_caught():
     try:
         subprocess.run(["true"])
@@ -139,9 +143,9 @@ def verdicts(tmp_path_factory):
 
 def test_what_is_only_set_up_is_not_called_passed(verdicts):
     found, said = verdicts("--tier", "fixed,drawn", "--set-up")
-    others = {"test_wrong_before_a_door": "failed", "test_no_door": "passed"}
+    others = {"test_wrong_before_a_door": "failed", "test_no_door": "passed", "test_no_door_but_processes": "passed"}
     assert found == dict.fromkeys(found, "set up") | others
-    assert "1 failed, 1 passed, 3 deselected, 5 set up" in said.splitlines()[-1]
+    assert "1 failed, 2 passed, 3 deselected, 5 set up" in said.splitlines()[-1]
 
 
 def test_more_cpu_than_the_budget_fails_also_in_children(verdicts):
@@ -149,7 +153,7 @@ def test_more_cpu_than_the_budget_fails_also_in_children(verdicts):
     assert found == {"test_in_time": "passed", "test_too_long": "failed", "test_children_too_long": "failed"}
     assert "took more than 2 CPU seconds" in said
     assert "CPU seconds, more than 2" in said
-    assert "1 failed, 2 passed, 7 deselected, 1 error" in said.splitlines()[-1]
+    assert "1 failed, 2 passed, 8 deselected, 1 error" in said.splitlines()[-1]
 
 
 def test_what_was_run_longest_ago_is_run_next():
