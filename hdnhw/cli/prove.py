@@ -1,9 +1,19 @@
 """The command that proves what holds for the emitted Verilog."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from hdnhw.cli.options import Result, add_command, add_endpoint_options, add_machine_options, ended, machine_of
+from hdnhw.cli.options import (
+    Result,
+    add_command,
+    add_endpoint_options,
+    add_machine_options,
+    ended,
+    endpoint_options,
+    machine_of,
+    machine_options,
+)
 from hdnhw.library import proofs
 from hdnhw.proofs.finding import SECONDS
 from hdnhw.spec import ENDPOINTS
@@ -14,7 +24,10 @@ __all__ = ["add_prove_command"]
 def prove(options: argparse.Namespace) -> tuple[Result, int]:
     """Prove that emitted routers route by the rule and keep the channel protocol, and that the wires are right."""
     asked = {name: getattr(options, name) for name in ("output", "check", "seconds")}
-    machine = {} if options.spec is None or options.check is not None else machine_of(options)
+    if options.spec is None or Path(options.spec).is_dir():
+        machine = {"endpoints": options.endpoints, **machine_options(options), **endpoint_options(options)}
+    else:
+        machine = machine_of(options)
     return ended(proofs.prove(options.spec, **asked, **machine))
 
 
@@ -24,15 +37,16 @@ def add_prove_command(commands: Any) -> None:
         commands,
         "prove",
         prove,
-        summary="prove that the emitted Verilog routes by the rule, delivers packets once and is wired as it should be",
+        summary="prove that Verilog routes by the rule, delivers packets once and is wired as it should be",
         example="hdnhw prove 'rdn(cube(3), 1)'",
         spec=False,
     )
-    parser.add_argument("spec", nargs="?", metavar="SPEC", help="network, for example 'rdn(cube(3), 1)'")
+    help_text = "network, for example 'rdn(cube(3), 1)', or the folder of an emitted fabric, for its text and options"
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help=help_text)
     parser.add_argument(
-        "-o", "--output", metavar="DIR", help="write certificate.json into the folder of this fabric's manifest"
+        "-o", "--output", metavar="DIR", help="write certificate.json into the folder that has the fabric of SPEC"
     )
-    parser.add_argument("--check", metavar="FILE", help="tell whether a certificate belongs to the text beside it")
+    parser.add_argument("--check", metavar="FILE", help="tell whether a certificate belongs to the files beside it")
     help_text = f"CPU seconds after which a search is given up (default {SECONDS:g})"
     parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help=help_text)
     parser.add_argument("--endpoints", choices=list(ENDPOINTS), help="what stands at the terminals")

@@ -355,7 +355,7 @@ def _crossing(spec: SynthSpec) -> _Unit:
 
 def _fabric(spec: SynthSpec) -> _Unit:
     fabric = emit_fabric(choose_ram(spec.fabric, DEVICES[FAMILIES[spec.family].device]))
-    return _Unit(fabric.machine, None, fabric.modules.top, fabric.files["fabric.sv"])
+    return _Unit(fabric.machine, None, fabric.modules.top, fabric.text)
 
 
 _UNITS: dict[str, Callable[[SynthSpec], _Unit]] = {

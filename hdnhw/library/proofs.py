@@ -1,9 +1,10 @@
 """Proofs of what holds for the emitted Verilog."""
 
+from os import PathLike as PathLikeOf
 from pathlib import Path
 from typing import Any
 
-from hdnhw.library.options import NetworkLike, PathLike, fabric_of
+from hdnhw.library.options import NetworkLike, PathLike, fabric_of, flag_of, given
 from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.proofs.finding import SECONDS
@@ -13,7 +14,7 @@ __all__ = ["prove"]
 
 
 def prove(
-    spec: "NetworkLike | None" = None,
+    spec: "NetworkLike | PathLike | None" = None,
     *,
     output: PathLike | None = None,
     check: PathLike | None = None,
@@ -21,17 +22,19 @@ def prove(
     endpoints: str | EndpointSpec | None = None,
     **options: Any,
 ) -> Result:
-    """Prove that the emitted Verilog routes by the rule, delivers packets once and is wired as it should be.
+    """Prove that Verilog routes by the rule, delivers packets once and is wired as it should be.
 
     Needs the extra ``flow``.
 
     Parameters
     ----------
-    spec : str, NetworkSpec or Network
+    spec : str, NetworkSpec, Network or path
+        A network, whose fabric is emitted; or the folder of an emitted fabric, whose files are proved as they stand,
+        with the options of their manifest: then ``certificate.json`` is written beside them.
     output : path, optional
-        Write ``certificate.json`` into this folder, which has the manifest of this fabric.
+        Write ``certificate.json`` into this folder, which has the files of this network's fabric.
     check : path, optional
-        In place of a network: tell whether a certificate belongs to the text beside it.
+        In place of a network: tell whether a certificate belongs to the files beside it.
     seconds : float
         CPU seconds, of Yosys and ABC, after which a search is given up.
     endpoints : str or EndpointSpec, optional
@@ -43,7 +46,7 @@ def prove(
     -------
     Result
         As docs/proofs.md describes it: ``proved``, and ``findings``, a row for each part; with `check` what the
-        certificate says. `passed` is whether all is proved, and the text the one that was.
+        certificate says. `passed` is whether all is proved.
 
     Raises
     ------
@@ -60,16 +63,33 @@ def prove(
     from hdnhw.flow.tools import ToolError
     from hdnhw.proofs.certificate import check_certificate
     from hdnhw.proofs.fabric import prove_fabric
+    from hdnhw.verilog.fabric import emit_fabric
+    from hdnhw.verilog.folder import read_fabric
 
     if (spec is None) == (check is None):
-        raise SpecError("prove takes either SPEC or --check FILE")
+        raise SpecError("prove takes either SPEC, DIR or --check FILE")
+    beside = given({"output": output, "endpoints": endpoints, **options})
     if check is not None:
+        _refuse(beside, "--check")
         told = check_certificate(Path(check))
-        return Result(told, passed=told["text"] is not None and told["proved"])
-    fabric = fabric_of(spec, endpoints, options)
+        return Result(told, passed=told["proved"])
+    folder = None if output is None else Path(output)
+    if isinstance(spec, (str, PathLikeOf)) and Path(spec).is_dir():
+        _refuse(beside, "DIR, whose options are in its manifest")
+        folder = Path(spec)
+        fabric = read_fabric(folder)
+    else:
+        fabric = emit_fabric(fabric_of(spec, endpoints, options))
+        fabric = fabric if folder is None else read_fabric(folder, like=fabric)
     try:
-        found = prove_fabric(fabric, seconds=seconds, output=None if output is None else Path(output), say=say)
+        found = prove_fabric(fabric, seconds=seconds, folder=folder, say=say)
     except ToolError as error:
         say(f"hdnhw: {error}")
-        return Result({"spec": str(fabric.network), "proved": False, "error": str(error)}, passed=False)
+        return Result({"spec": str(fabric.machine.spec.network), "proved": False, "error": str(error)}, passed=False)
     return Result(found, passed=found["proved"])
+
+
+def _refuse(options: dict[str, Any], what: str) -> None:
+    """Refuse options that are given beside something."""
+    for name in options:
+        raise SpecError(f"{flag_of(name)} is not for {what}")

@@ -5,9 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hdnhw.proofs.finding import ANSWERS
-from hdnhw.spec import SpecError
+from hdnhw.proofs.finding import ANSWERS, BARE
+from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec.options import options_of
 from hdnhw.verilog.fabric import EmittedFabric
+from hdnhw.verilog.folder import MANIFEST
 
 __all__ = ["ASSUMPTIONS", "CERTIFICATE", "check_certificate", "check_folder", "digests", "write_certificate"]
 
@@ -20,39 +22,34 @@ ASSUMPTIONS = (
     "Yosys, ABC and what this program makes for them are right",
     "of endpoints no more is looked at than their streams' rules, and of AXI4-Stream the sender and the granter",
     "the sender's buffer has the data that it says, the granter's receiver gives back no more than was granted",
-    "the top level around endpoints is not looked at",
+    "the top level around endpoints, and that of clocks of nodes, is not looked at but for its registers",
     "clock crossings and what an ejection buffer does with the flits that it has taken in are not looked at",
 )
 """What a proof takes for granted."""
 
 
-def digests(manifest: dict[str, Any]) -> dict[str, str]:
-    """Return the digest of a manifest's fabric, and that of its endpoints' text if there is one."""
-    around = manifest.get("endpoints")
-    found = {
-        "digest": manifest.get("digest"),
-        "endpoints_digest": around.get("digest") if isinstance(around, dict) else None,
-    }
-    return {name: digest for name, digest in found.items() if isinstance(digest, str)}
+def digests(fabric: EmittedFabric) -> dict[str, str]:
+    """Return the digest of each file of Verilog of a fabric, and of its manifest."""
+    return {name: digest_of(fabric.files[name].encode()) for name in (*fabric.verilog, MANIFEST)}
 
 
-def check_folder(fabric: EmittedFabric, folder: Path) -> None:
-    """Refuse a folder in which another text stands than that of a fabric, or none.
+def digest_of(text: bytes) -> str:
+    """Return a digest as manifests have it."""
+    return f"sha256:{hashlib.sha256(text).hexdigest()}"
+
+
+def check_folder(folder: Path, fabric: EmittedFabric) -> None:
+    """Refuse a folder in which other files stand than those of a fabric.
 
     Raises
     ------
     SpecError
         See above.
     """
-    must = "output must be a folder into which this fabric has been emitted, and"
-    found = digests(_read(folder / "manifest.json"))
-    if any(found.get(name) != digest for name, digest in digests(fabric.manifest).items()):
-        has = f"the manifest of another text, {', '.join(found.values())}" if found else "no manifest"
-        raise SpecError(f"{must} {folder} has {has}")
-    for name, text in fabric.verilog.items():
+    for name, digest in digests(fabric).items():
         file = folder / name
-        if not file.is_file() or file.read_bytes() != text.encode():
-            raise SpecError(f"{must} {file} is {'another text' if file.is_file() else 'not there'}")
+        if not file.is_file() or digest_of(file.read_bytes()) != digest:
+            raise SpecError(f"{file} {'has changed' if file.is_file() else 'is not there'}: nothing was proved of it")
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -76,37 +73,34 @@ def write_certificate(result: dict[str, Any], folder: Path) -> Path:
 
 
 def check_certificate(path: Path) -> dict[str, Any]:
-    """Compare a certificate with the text and the manifest beside it; nothing is proved again.
+    """Compare a certificate with its findings, and with the text and the manifest beside it; nothing is proved again.
 
     Returns
     -------
     dict
-        ``text``, the file that it belongs to, None if there is none, or none of its endpoints; ``digest`` of the
-        certificate; ``proved``, whether all of its findings say so; ``tools`` by which.
+        ``spec``; ``digests`` of the files that it belongs to; ``proved``, whether all of its findings say so; ``tools``
+        by which.
 
     Raises
     ------
     SpecError
-        If there is no certificate in the file, or it contradicts itself or the manifest.
+        If there is no certificate in the file, it contradicts itself, or a file beside it is another one.
     """
-    said, manifest = _read(path), _read(path.parent / "manifest.json")
-    kinds = {"spec": str, "digest": str, "proved": bool, "tools": dict, "findings": list}
+    said, manifest = _read(path), _read(path.parent / MANIFEST)
+    kinds = {"spec": str, "digests": dict, "proved": bool, "tools": dict, "findings": list}
     if not all(isinstance(said.get(key), kind) for key, kind in kinds.items()):
         raise SpecError(f"check must be a file with a certificate, not {path}")
-    answers = [one.get("answer") if isinstance(one, dict) else None for one in said["findings"]]
-    if not answers or not set(answers) <= set(ANSWERS) or said["proved"] != (set(answers) == {"proved"}):
+    findings = [one if isinstance(one, dict) else {} for one in said["findings"]]
+    answers, properties = ({str(one.get(key)) for one in findings} for key in ("answer", "property"))
+    if not (answers <= set(ANSWERS) and properties >= set(BARE) and said["proved"] == (answers == {"proved"})):
         raise SpecError(f"check must be a certificate that says what its findings do, not {path}")
-    texts = {
-        f"sha256:{hashlib.sha256(text.read_bytes()).hexdigest()}": text for text in sorted(path.parent.glob("*.sv"))
-    }
-    text = texts.get(said["digest"]) if said.get("endpoints_digest", said["digest"]) in [*texts] else None
-    for key in said.keys() & manifest.keys() if text else ():
-        if said[key] != manifest[key]:
+    parts = [manifest.get(part) for part in ("endpoints", "clocks")]
+    names = [f"{manifest.get('fabric')}.sv", *(part.get("file") for part in parts if isinstance(part, dict)), MANIFEST]
+    for name in names:
+        file = path.parent / str(name)
+        if not file.is_file() or said["digests"].get(name) != digest_of(file.read_bytes()):
+            raise SpecError(f"check must be a certificate of the files beside it, and {path} is of another {name}")
+    for key in ("spec", *options_of(FabricSpec)):
+        if said.get(key) != manifest.get(key):
             raise SpecError(f"check must be a certificate of the fabric beside it, and {path} has another {key}")
-    return {
-        "spec": said["spec"],
-        "text": None if text is None else str(text),
-        "digest": said["digest"],
-        "tools": said["tools"],
-        "proved": said["proved"],
-    }
+    return {key: said[key] for key in kinds if key != "findings"}

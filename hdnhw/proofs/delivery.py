@@ -175,7 +175,7 @@ def _alike(fabric: EmittedFabric, module: str) -> list[list[int]]:
     Injection makes check bits: there both are looked at from where they are written on.
     """
     spec = fabric.machine.spec
-    netlist = Netlist(fabric.files["fabric.sv"], module, (*WIRES, *CHECKED))
+    netlist = Netlist(fabric.text, module, (*WIRES, *CHECKED))
     names, ends = netlist.names, (*INCOMING, *OUTGOING)
     words = {name: nets for name, nets in names.items() if "." not in name and name.endswith(ends)}
     for name in words:

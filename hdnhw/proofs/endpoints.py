@@ -14,7 +14,7 @@ from hdnhw.proofs.streams import StreamRig, streams_of
 from hdnhw.spec import BARRIER, AxiStreamSpec, CollectiveSpec
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["PROPERTIES", "prove_endpoints"]
+__all__ = ["PROPERTIES", "properties_of", "prove_endpoints"]
 
 PROPERTIES = ("streams", "packets", "grants", "barrier")
 """Those of endpoints."""
@@ -59,12 +59,25 @@ def prove_endpoints(
 
 def _parts(fabric: EmittedFabric) -> Iterator[tuple[str, str, Callable[[], Rig]]]:
     """Yield each property, the part of the endpoint that has it, and what makes the rig."""
+    due = properties_of(fabric)
     for stream in streams_of(fabric):
         yield "streams", stream, partial(StreamRig, fabric, stream)
-    if isinstance(fabric.machine.spec.endpoints, AxiStreamSpec):
+    if "packets" in due:
         yield "packets", "sender", partial(SenderRig, fabric)
-        if fabric.machine.frame_pool.grants:
-            yield "grants", "granter", partial(GranterRig, fabric)
-    endpoints = fabric.machine.spec.endpoints
-    if isinstance(endpoints, CollectiveSpec) and BARRIER in endpoints.operations:
+    if "grants" in due:
+        yield "grants", "granter", partial(GranterRig, fabric)
+    if "barrier" in due:
         yield "barrier", "barrier", partial(BarrierRig, fabric)
+
+
+def properties_of(fabric: EmittedFabric) -> set[str]:
+    """Return which of :data:`PROPERTIES` are looked at of a fabric."""
+    endpoints = fabric.machine.spec.endpoints
+    is_axi = isinstance(endpoints, AxiStreamSpec)
+    there = {
+        "streams": endpoints is not None,
+        "packets": is_axi,
+        "grants": is_axi and fabric.machine.frame_pool.grants,
+        "barrier": isinstance(endpoints, CollectiveSpec) and BARRIER in endpoints.operations,
+    }
+    return {name for name in PROPERTIES if there[name]}

@@ -9,15 +9,14 @@ from typing import Any
 from hdnhw.flow.tools import tool_versions
 from hdnhw.proofs.certificate import check_folder, digests, write_certificate
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
-from hdnhw.proofs.endpoints import prove_endpoints
-from hdnhw.proofs.finding import SECONDS, Finding
+from hdnhw.proofs.endpoints import properties_of, prove_endpoints
+from hdnhw.proofs.finding import BARE, SECONDS, Finding
 from hdnhw.proofs.netlist import Netlist
 from hdnhw.proofs.registers import prove_registers
-from hdnhw.proofs.routes import MOST_NODES, WIRES, prove_arrival, prove_units, rule_table
+from hdnhw.proofs.routes import WIRES, prove_arrival, prove_units, rule_table
 from hdnhw.proofs.wiring import prove_wiring
-from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.topology.network import build
-from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
+from hdnhw.spec import SpecError
+from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["prove_fabric", "prove_routing"]
 
@@ -25,46 +24,36 @@ Say = Callable[[str], None]
 
 
 def prove_fabric(
-    spec: FabricSpec, *, seconds: float = SECONDS, output: Path | None = None, say: Say = lambda _: None
+    fabric: EmittedFabric, *, seconds: float = SECONDS, folder: Path | None = None, say: Say = lambda _: None
 ) -> dict[str, Any]:
-    """Emit a fabric and prove what holds for its text.
+    """Prove what holds for the text of a fabric.
 
     Parameters
     ----------
-    spec : FabricSpec
+    fabric : EmittedFabric
     seconds : float
         CPU seconds of Yosys and ABC after which a search is given up, and its property is undecided.
-    output : Path, optional
-        The folder into which the fabric has been emitted, for a certificate.
+    folder : Path, optional
+        Where its files are; they must still be these in the end, and a certificate is written beside them.
     say : callable
         Is told what goes on.
 
     Returns
     -------
     dict
-        ``digest`` of the text, as in the manifest, and ``endpoints_digest`` of that of endpoints, if there are any;
-        ``tools``, their versions; ``findings``, see :class:`hdnhw.proofs.finding.Finding`; ``proved``, whether all
-        properties are.
+        ``digests`` of its files; ``tools``, their versions; ``findings``, see :class:`hdnhw.proofs.finding.Finding`;
+        ``proved``, whether there are some of every property, and all are.
 
     Raises
     ------
     SpecError
-        If the network has more than :data:`hdnhw.proofs.routes.MOST_NODES` nodes, the machine cannot be built,
-        `seconds` is not above 0, or the text in the folder is another one.
+        If `seconds` is not above 0, or a file in the folder is another one by now.
     ToolError
         If Yosys or ABC is missing or fails.
     """
     if not (isfinite(seconds) and seconds > 0):
         raise SpecError(f"seconds must be above 0, not {seconds:g}")
-    nodes = build(spec.network).num_nodes
-    if nodes > MOST_NODES:
-        raise SpecError(
-            f"nodes must be at most {MOST_NODES} for a proof by enumeration, and {spec.network} has {nodes}"
-        )
     tools = {**tool_versions(["yosys"]), "hdnhw": version("hdnhw")}
-    fabric = emit_fabric(spec)
-    if output is not None:
-        check_folder(fabric, output)
     say("registers and language ...")
     findings = [
         *prove_registers(fabric),
@@ -73,24 +62,25 @@ def prove_fabric(
         *prove_waiting(fabric, seconds=seconds, say=say),
         *prove_endpoints(fabric, seconds=seconds, say=say),
     ]
+    has_all = {*BARE, *properties_of(fabric)} <= {finding.property for finding in findings}
     result = {
-        "spec": str(spec.network),
-        "nodes": nodes,
+        "spec": str(fabric.machine.spec.network),
+        "nodes": fabric.machine.network.num_nodes,
         **fabric.machine.options(),
-        **digests(fabric.manifest),
+        "digests": digests(fabric),
         "tools": tools,
-        "proved": all(finding.answer == "proved" for finding in findings),
+        "proved": has_all and all(finding.answer == "proved" for finding in findings),
         "findings": [finding.row() for finding in findings],
     }
-    if output is not None:
-        check_folder(fabric, output)
-        write_certificate(result, output)
+    if folder is not None:
+        check_folder(folder, fabric)
+        write_certificate(result, folder)
     return result
 
 
 def prove_routing(fabric: EmittedFabric, *, say: Say = lambda _: None) -> list[Finding]:
     """Return what is found of the route units and the wires of a bare fabric."""
-    plan, routers, text = fabric.machine.plan, list(fabric.modules.routers), fabric.files["fabric.sv"]
+    plan, routers, text = fabric.machine.plan, list(fabric.modules.routers), fabric.text
     pairs = plan.network.num_nodes**2
     due = rule_table(plan)
     findings: list[Finding] = []

@@ -3,12 +3,15 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["ANSWERS", "SECONDS", "Finding"]
+__all__ = ["ANSWERS", "BARE", "SECONDS", "Finding"]
 
 SECONDS = 600.0
 """CPU seconds after which a search is given up unless told otherwise."""
 
 ANSWERS = ("proved", "refuted", "undecided")
+
+BARE = ("registers", "route", "arrival", "wiring", "delivery", "waiting")
+"""Properties that are looked at of every fabric."""
 
 
 @dataclass(frozen=True, kw_only=True)

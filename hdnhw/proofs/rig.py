@@ -65,7 +65,7 @@ class Rig:
     module : str
         Its name.
     file : str, optional
-        Of the fabric's files, the one that has it.
+        Of the fabric's files, the one that has it; that of the bare fabric by default.
 
     Attributes
     ----------
@@ -77,11 +77,11 @@ class Rig:
         Conditions that may help to prove the claims; one that does not hold says nothing.
     """
 
-    def __init__(self, fabric: EmittedFabric, module: str, *, file: str = "fabric.sv") -> None:
+    def __init__(self, fabric: EmittedFabric, module: str, *, file: str | None = None) -> None:
         self._fabric, self._machine, self.module = fabric, fabric.machine, module
         self._plan, self._timing = fabric.machine.plan, fabric.machine.timing
         self._length = self.slot = self._timing.packet_length
-        self._text = text_of(fabric.files[file], module)
+        self._text = text_of(fabric.text if file is None else fabric.files[file], module)
         self._inputs: list[tuple[str, int]] = [("f_reset", 1)]
         self._declared: list[str] = []
         self._lines: list[str] = []

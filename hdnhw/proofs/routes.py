@@ -16,10 +16,7 @@ from hdnhw.rules.arrays import ARRAY_OPERATIONS
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
-__all__ = ["MOST_NODES", "WIRES", "HopTable", "prove_arrival", "prove_units", "rule_table"]
-
-MOST_NODES = 8192
-"""Nodes of which all pairs are enumerated at most."""
+__all__ = ["WIRES", "HopTable", "prove_arrival", "prove_units", "rule_table"]
 
 WIRES = ("cur", "dst", "take", "vc", "possible")
 """Ends of the names of a route unit's wires, by which the units are found."""

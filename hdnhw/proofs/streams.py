@@ -38,7 +38,7 @@ class EndpointRig(Rig):
         super().__init__(fabric, fabric.endpoints.modules.unit, file=fabric.endpoints.file)
         self._ports = {port.name: port for port in ports_of(self._text, self.module)}
         self._forget_all()
-        self._register("was_reset", "rst", reset="1'd1")
+        self._register("was_reset", "rst", reset="")
         if "address" in self._ports:
             self._pins.append(f".address({self._constant('own_address', self._ports['address'].width)})")
 

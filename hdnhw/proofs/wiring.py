@@ -25,7 +25,7 @@ class _WiringError(Exception):
 def prove_wiring(fabric: EmittedFabric) -> Finding:
     """Compare all pins of all routers and ejection buffers with the network."""
     top = fabric.modules.top
-    modules = read_modules(fabric.files["fabric.sv"], top, "proc\nopt_clean")
+    modules = read_modules(fabric.text, top, "proc\nopt_clean")
     nodes, pins, why = fabric.machine.network.num_nodes, 0, ""
     try:
         pins = _Wiring(fabric, modules).check()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from hdnhw.machine import Machine
 from hdnhw.rtl.part import Part
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
+from hdnhw.spec.options import options_of
 from hdnhw.verilog.verilog import module_script, module_texts
 
 __all__ = ["EmittedEndpoints"]
@@ -112,5 +113,6 @@ class EmittedEndpoints(ABC):
             "type": endpoints.kind,
             "file": self.file,
             "digest": "sha256:" + hashlib.sha256(self.text.encode()).hexdigest(),
+            "options": {name: getattr(endpoints, name) for name in options_of(endpoints)},
             **self.entry(),
         }

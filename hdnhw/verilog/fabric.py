@@ -75,6 +75,11 @@ class EmittedFabric:
     manifest: dict[str, Any]
 
     @property
+    def text(self) -> str:
+        """The Verilog of the bare fabric."""
+        return self.files[f"{self.modules.top}.sv"]
+
+    @property
     def verilog(self) -> dict[str, str]:
         """The files of Verilog among `files` that tools read one after the other, wrappers excepted."""
         around = [part.file for part in (self.endpoints, self.clocks) if part is not None]

@@ -327,17 +327,19 @@ def test_a_picture_is_that_of_its_command(words, tmp_path, capsys):
     assert hdnhw.picture("rdn(cube(2), 1)", **PICTURES[words]).file is None
 
 
-def test_prove_asks_for_what_its_command_asks_for(monkeypatch, tmp_path, capsys):
+def test_prove_asks_for_what_its_command_asks_for(monkeypatch, capsys):
     asked = []
     found = {"proved": True, "findings": []}
     monkeypatch.setattr(
         "hdnhw.proofs.fabric.prove_fabric", lambda *given, **named: asked.append((given, named)) or found
     )
-    words = ["--endpoints", "axi-stream", "--max-frame", "64", "--buffers", "8", "--seconds", "9", "-o", str(tmp_path)]
+    words = ["--endpoints", "axi-stream", "--max-frame", "64", "--buffers", "8", "--seconds", "9"]
     assert main(["prove", "cube(2)", *words, "--json"]) == 0
-    given = {"endpoints": "axi-stream", "max_frame": 64, "buffers": 8, "seconds": 9.0, "output": tmp_path}
+    given = {"endpoints": "axi-stream", "max_frame": 64, "buffers": 8, "seconds": 9.0}
     assert hdnhw.Network("cube(2)").prove(**given) == json.loads(capsys.readouterr().out)
-    assert asked[0] == asked[1]
+    ((one,), named), ((other,), also) = asked
+    assert (one.files, named.keys()) == (other.files, also.keys())
+    assert named["seconds"] == also["seconds"] == 9
 
 
 def test_machines_are_those_of_their_command(monkeypatch, capsys):
@@ -487,8 +489,12 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
         (lambda: hdnhw.machines("cube(2)", family="xc7"), hdnhw.SpecError, "not 'xc7'"),
         (lambda: hdnhw.papers(paper="X"), hdnhw.SpecError, "paper must be one of HDN, RDN, DISJ, HSN, DC, not 'X'"),
         (lambda: hdnhw.papers(claim="DC-0"), hdnhw.SpecError, "claim must be one of HDN-1 to"),
-        (lambda: hdnhw.prove(), hdnhw.SpecError, "prove takes either SPEC or --check FILE"),
-        (lambda: hdnhw.prove("cube(2)", check="c.json"), hdnhw.SpecError, "prove takes either SPEC or --check FILE"),
+        (lambda: hdnhw.prove(), hdnhw.SpecError, "prove takes either SPEC, DIR or --check FILE"),
+        (
+            lambda: hdnhw.prove("cube(2)", check="c.json"),
+            hdnhw.SpecError,
+            "prove takes either SPEC, DIR or --check FILE",
+        ),
         (lambda: hdnhw.picture("cube(2)", "x.png"), hdnhw.SpecError, ".svg"),
         (
             lambda: hdnhw.picture("cube(2)", route=(0, 1), paths=(0, 1)),
