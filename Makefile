@@ -24,6 +24,7 @@ check-mutants := tests.mutants.check
 check-mutants-engines := tests.mutants.check combining registers barrier lengths
 check-mutants-proved := tests.mutants.proofs
 check-mutants-names := tests.mutants.names
+check-netlist := tests.netlist
 check-verilog := tests.verilog.readers
 check-drawn := tests.drawn
 check-explore := tests.browser.check
