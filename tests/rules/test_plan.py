@@ -247,6 +247,28 @@ def test_a_rule_that_stops_early_is_refused():
         prove(replace(rule, arrived=one, take=(zero, zero)))
 
 
+def test_a_rule_that_names_no_virtual_channel_is_refused():
+    rule = hop_rule(build(parse("cube(2)")))
+    assert rule.num_vcs == (1, 1)
+    with pytest.raises(RuleError, match=r"^rule of cube\(2\) takes no valid hop at node 1 to 0$"):
+        prove(replace(rule, vc=(~rule.arrived,)))
+
+
+def test_a_rule_that_names_no_port_is_refused():
+    """Two at once are one whose number has the bits of both."""
+    rule = hop_rule(build(parse("cube(6)")))
+    zero, moves = rule.circuit.constant(0), ~rule.arrived
+    with pytest.raises(RuleError, match=r"^rule of cube\(6\) takes no valid hop at node 1 to 0$"):
+        prove(replace(rule, take=(zero, zero, zero, moves, moves, zero)))
+
+
+def test_too_many_dependencies_are_refused(monkeypatch):
+    monkeypatch.setattr("hdnhw.rules.cdg.MOST_DEPENDENCIES", 4 * 2 * 2)
+    plan(parse("cube(2)"))
+    with pytest.raises(SpecError, match=r"the dependencies of 8 nodes with 3 virtual channels each are too many"):
+        plan(parse("cube(3)"))
+
+
 def test_a_rule_that_never_stops_is_refused():
     rule = hop_rule(build(parse("cube(2)")))
     one, zero = rule.circuit.constant(1), rule.circuit.constant(0)
