@@ -23,7 +23,7 @@ __all__ = ["add_prove_command"]
 
 def prove(options: argparse.Namespace) -> tuple[Result, int]:
     """Prove that emitted routers route by the rule and keep the channel protocol, and that the wires are right."""
-    asked = {name: getattr(options, name) for name in ("output", "check", "seconds")}
+    asked = {name: getattr(options, name) for name in ("output", "check", "thorough", "seconds")}
     if options.spec is None or Path(options.spec).is_dir():
         machine = {"endpoints": options.endpoints, **machine_options(options), **endpoint_options(options)}
     else:
@@ -47,6 +47,8 @@ def add_prove_command(commands: Any) -> None:
         "-o", "--output", metavar="DIR", help="write certificate.json into the folder that has the fabric of SPEC"
     )
     parser.add_argument("--check", metavar="FILE", help="tell whether a certificate belongs to the files beside it")
+    help_text = "with --check: check what the certificate says on the text, and its invariants with another solver"
+    parser.add_argument("--thorough", action="store_true", help=help_text)
     help_text = f"CPU seconds after which a search is given up (default {SECONDS:g})"
     parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help=help_text)
     parser.add_argument("--endpoints", choices=list(ENDPOINTS), help="what stands at the terminals")

@@ -9,7 +9,7 @@ from pathlib import Path
 from hdnhw.flow.tools import ToolError
 from hdnhw.processes import Budget, SpentError
 
-__all__ = ["Verdict", "abc_path", "find_output", "prove_outputs"]
+__all__ = ["Verdict", "abc_path", "find_invariant", "find_output", "prove_outputs"]
 
 _REDUCE = "scleanup; scorr -F 2 -C 100000; dc2"
 """Merge what is the same in every state that can be reached, and outputs that are 0, by induction over two cycles."""
@@ -78,6 +78,30 @@ def prove_outputs(circuit: Path, *, budget: Budget, outputs: Sequence[int] | Non
 def find_output(circuit: Path, *, cycles: int, budget: Budget, outputs: Sequence[int] | None = None) -> Verdict | None:
     """Look for inputs by which an output is 1 within some cycles: as :func:`prove_outputs`, but nothing is proved."""
     return _run(circuit, f"bmc3 -F {cycles}", budget, outputs)
+
+
+def find_invariant(circuit: Path, *, budget: Budget, outputs: Sequence[int]) -> str | None:
+    """Look for an inductive invariant by which outputs of a circuit in AIGER are 0 in every cycle.
+
+    Nothing is merged before, so that it is one of the registers of the circuit, all of which are 0 at first.
+
+    Returns
+    -------
+    str or None
+        What it forbids, in PLA; empty if gates alone make the outputs 0. None if there is none within the budget.
+    """
+    found = circuit.with_name("invariant.pla")
+    found.unlink(missing_ok=True)
+    chosen = _with_outputs(circuit, outputs)
+    try:
+        done = budget.run(
+            [abc_path(), "-c", f"read_aiger {chosen.name}; pdr -d -I {found.name}; print_status"], cwd=circuit.parent
+        )
+    except SpentError:
+        return None
+    if found.exists():
+        return found.read_text()
+    return "" if "All outputs solved" in done.stdout + done.stderr else None
 
 
 def _run(circuit: Path, search: str, budget: Budget, outputs: Sequence[int] | None) -> Verdict | None:

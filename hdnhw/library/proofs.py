@@ -18,6 +18,7 @@ def prove(
     *,
     output: PathLike | None = None,
     check: PathLike | None = None,
+    thorough: bool = False,
     seconds: float = SECONDS,
     endpoints: str | EndpointSpec | None = None,
     **options: Any,
@@ -35,6 +36,8 @@ def prove(
         Write ``certificate.json`` into this folder, which has the files of this network's fabric.
     check : path, optional
         In place of a network: tell whether a certificate belongs to the files beside it.
+    thorough : bool
+        With `check`, check what it says on the text, and the invariants of rigs with another solver.
     seconds : float
         CPU seconds, of Yosys and ABC, after which a search is given up.
     endpoints : str or EndpointSpec, optional
@@ -62,7 +65,7 @@ def prove(
     """
     from hdnhw.flow.tools import ToolError
     from hdnhw.proofs.certificate import check_certificate
-    from hdnhw.proofs.fabric import prove_fabric
+    from hdnhw.proofs.fabric import prove_fabric, recheck
     from hdnhw.verilog.fabric import emit_fabric
     from hdnhw.verilog.folder import read_fabric
 
@@ -71,8 +74,13 @@ def prove(
     beside = given({"output": output, "endpoints": endpoints, **options})
     if check is not None:
         _refuse(beside, "--check")
+        if thorough:
+            told = recheck(Path(check), seconds=seconds, say=say)
+            return Result(told, passed=told["proved"] and told["rechecked"])
         told = check_certificate(Path(check))
         return Result(told, passed=told["proved"])
+    if thorough:
+        raise SpecError("--thorough is for --check")
     folder = None if output is None else Path(output)
     if isinstance(spec, (str, PathLikeOf)) and Path(spec).is_dir():
         _refuse(beside, "DIR, whose options are in its manifest")

@@ -66,10 +66,15 @@ def _refuse(name: str) -> None:
 
 
 def write_certificate(result: dict[str, Any], folder: Path) -> Path:
-    """Write the result of :func:`hdnhw.proofs.fabric.prove_fabric` beside a manifest; return the path."""
-    path = folder / CERTIFICATE
-    path.write_text(json.dumps({**result, "assumptions": list(ASSUMPTIONS)}, indent=1) + "\n")
+    """Write the result of :func:`hdnhw.proofs.fabric.prove_fabric` beside a manifest, with a digest of all of it."""
+    path, said = folder / CERTIFICATE, {**result, "assumptions": list(ASSUMPTIONS)}
+    path.write_text(json.dumps({**said, "digest": _digest(said)}, indent=1) + "\n")
     return path
+
+
+def _digest(said: dict[str, Any]) -> str:
+    """Return the digest of what a certificate says."""
+    return digest_of(json.dumps({key: said[key] for key in said if key != "digest"}, sort_keys=True).encode())
 
 
 def check_certificate(path: Path) -> dict[str, Any]:
@@ -94,6 +99,8 @@ def check_certificate(path: Path) -> dict[str, Any]:
     answers, properties = ({str(one.get(key)) for one in findings} for key in ("answer", "property"))
     if not (answers <= set(ANSWERS) and properties >= set(BARE) and said["proved"] == (answers == {"proved"})):
         raise SpecError(f"check must be a certificate that says what its findings do, not {path}")
+    if said.get("digest") != _digest(said):
+        raise SpecError(f"check must be a certificate as it was written, and {path} has been edited")
     parts = [manifest.get(part) for part in ("endpoints", "clocks")]
     names = [f"{manifest.get('fabric')}.sv", *(part.get("file") for part in parts if isinstance(part, dict)), MANIFEST]
     for name in names:

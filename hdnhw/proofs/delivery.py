@@ -18,7 +18,7 @@ from hdnhw.proofs.matched import MatchedGaplessRig, MatchedInjectionRig, Matched
 from hdnhw.proofs.netlist import ForeignInputError, Netlist
 from hdnhw.proofs.rig import Rig
 from hdnhw.proofs.routes import WIRES
-from hdnhw.proofs.search import PROOF_ROOT, Settled, answer_of
+from hdnhw.proofs.search import PROOF_ROOT, Answer, Settled, answer_of
 from hdnhw.proofs.switch import SwitchRig
 from hdnhw.proofs.waiting import WaitingRig
 from hdnhw.verilog.fabric import EmittedFabric
@@ -60,6 +60,7 @@ def prove_delivery(
     root: Path = PROOF_ROOT,
     say: Say = lambda _: None,
     parts: Collection[str] = (),
+    answer: Answer = answer_of,
 ) -> Iterator[Finding]:
     """Prove the parts of each router, which are the queues of each input and the switch, and the ejection buffer.
 
@@ -74,6 +75,8 @@ def prove_delivery(
         Is told what goes on.
     parts : collection of str
         Which ones, as findings name them; all if none is named.
+    answer : Answer
+        Answers for rigs.
     """
     strange = unmodelled(fabric.machine)
     for module, rigs, checks in _modules(fabric):
@@ -96,8 +99,8 @@ def prove_delivery(
             if parts and name not in parts:
                 continue
             say(f"{module}: {name}, at most {seconds:g} seconds ...")
-            _, answer = answer_of(make, seconds=seconds, root=root)
-            yield answer.finding("delivery", module, name, cases=cases)
+            _, settled = answer(make, seconds=seconds, root=root)
+            yield settled.finding("delivery", module, name, cases=cases)
 
 
 def prove_waiting(
@@ -107,6 +110,7 @@ def prove_waiting(
     root: Path = PROOF_ROOT,
     say: Say = lambda _: None,
     parts: Collection[str] = (),
+    answer: Answer = answer_of,
 ) -> Iterator[Finding]:
     """Prove for each queue of each router how long its first packet waits; see :func:`prove_delivery`.
 
@@ -121,8 +125,8 @@ def prove_waiting(
             if parts and part not in parts:
                 continue
             say(f"{module}: waiting in {part}, at most {seconds:g} seconds ...")
-            rig, answer = answer_of(partial(WaitingRig, fabric, shape, 0, port, vc), seconds=seconds, root=root)
-            yield answer.finding("waiting", module, part if rig is None else f"{part}, at most {rig.bound} slots")
+            rig, settled = answer(partial(WaitingRig, fabric, shape, 0, port, vc), seconds=seconds, root=root)
+            yield settled.finding("waiting", module, part if rig is None else f"{part}, at most {rig.bound} slots")
 
 
 def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Iterator[Part]], list[Part]]]:

@@ -1,24 +1,28 @@
 """All that is proved of an emitted fabric."""
 
+import json
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from hdnhw.flow.tools import tool_versions
-from hdnhw.proofs.certificate import check_folder, digests, write_certificate
+from hdnhw.proofs.certificate import check_certificate, check_folder, digests, write_certificate
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.endpoints import properties_of, prove_endpoints
 from hdnhw.proofs.finding import BARE, SECONDS, Finding
 from hdnhw.proofs.netlist import Netlist
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.proofs.routes import WIRES, prove_arrival, prove_units, rule_table
+from hdnhw.proofs.search import Answer, Recheck, answer_of
 from hdnhw.proofs.wiring import prove_wiring
 from hdnhw.spec import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
+from hdnhw.verilog.folder import read_fabric
 
-__all__ = ["prove_fabric", "prove_routing"]
+__all__ = ["prove_fabric", "prove_routing", "recheck"]
 
 Say = Callable[[str], None]
 
@@ -34,7 +38,8 @@ def prove_fabric(
     seconds : float
         CPU seconds of Yosys and ABC after which a search is given up, and its property is undecided.
     folder : Path, optional
-        Where its files are; they must still be these in the end, and a certificate is written beside them.
+        Where its files are; they must still be these in the end, and a certificate is written beside them, with an
+        invariant of each rig for which one is found within as many seconds again.
     say : callable
         Is told what goes on.
 
@@ -54,14 +59,7 @@ def prove_fabric(
     if not (isfinite(seconds) and seconds > 0):
         raise SpecError(f"seconds must be above 0, not {seconds:g}")
     tools = {**tool_versions(["yosys"]), "hdnhw": version("hdnhw")}
-    say("registers and language ...")
-    findings = [
-        *prove_registers(fabric),
-        *prove_routing(fabric, say=say),
-        *prove_delivery(fabric, seconds=seconds, say=say),
-        *prove_waiting(fabric, seconds=seconds, say=say),
-        *prove_endpoints(fabric, seconds=seconds, say=say),
-    ]
+    findings = _findings(fabric, seconds, partial(answer_of, invariants=folder is not None), say)
     has_all = {*BARE, *properties_of(fabric)} <= {finding.property for finding in findings}
     result = {
         "spec": str(fabric.machine.spec.network),
@@ -74,8 +72,59 @@ def prove_fabric(
     }
     if folder is not None:
         check_folder(folder, fabric)
-        write_certificate(result, folder)
+        invariants = [finding.invariant for finding in findings if finding.invariant]
+        write_certificate({**result, "invariants": invariants}, folder)
     return result
+
+
+def recheck(path: Path, *, seconds: float = SECONDS, say: Say = lambda _: None) -> dict[str, Any]:
+    """Check all of a certificate on the text beside it: enumerations are made anew, and z3 checks the invariants.
+
+    Parameters
+    ----------
+    path : Path
+    seconds : float
+        CPU seconds for the circuit of each rig.
+    say : callable
+        Is told what goes on.
+
+    Returns
+    -------
+    dict
+        As of :func:`hdnhw.proofs.certificate.check_certificate`; ``rechecked``, whether all that the certificate calls
+        proved has been seen to be, and ``findings``.
+
+    Raises
+    ------
+    SpecError
+        If the certificate is refused, or the folder has no fabric.
+    ToolError
+        If Yosys is missing or fails.
+    """
+    told = check_certificate(path)
+    said = json.loads(path.read_text())
+    findings = _findings(read_fabric(path.parent), seconds, Recheck(said.get("invariants", ())), say)
+    proved = {(one["property"], one["module"], one["part"]) for one in said["findings"] if one["answer"] == "proved"}
+    seen = {(one.property, one.module, one.part) for one in findings if one.answer == "proved"}
+    for one in findings:
+        if one.answer == "refuted" and (one.property, one.module, one.part) in proved:
+            raise SpecError(
+                f"check must be a certificate that holds, and {one.part} of {one.module} is wrong: {one.why}"
+            )
+    return {**told, "rechecked": proved <= seen, "findings": [finding.row() for finding in findings]}
+
+
+def _findings(fabric: EmittedFabric, seconds: float, answer: Answer, say: Say) -> list[Finding]:
+    """Return what is found of a fabric."""
+    say("registers and language ...")
+    given: dict[str, Any] = {"seconds": seconds, "say": say, "answer": answer}
+    return [
+        *prove_registers(fabric),
+        *prove_routing(fabric, say=say),
+        *prove_delivery(fabric, **given),
+        *prove_waiting(fabric, **given),
+        *prove_endpoints(fabric, **given),
+    ]
 
 
 def prove_routing(fabric: EmittedFabric, *, say: Say = lambda _: None) -> list[Finding]:

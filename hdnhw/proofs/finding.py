@@ -1,6 +1,7 @@
 """What a proof has found."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 __all__ = ["ANSWERS", "BARE", "SECONDS", "Finding"]
@@ -34,6 +35,8 @@ class Finding:
         Of a refutation, what is wrong; if there is no answer, why.
     trace : str
         Of a refutation, a file that shows it, a waveform in VCD; empty if there is none.
+    invariant : mapping
+        Of a proof, if it was looked for, what :class:`hdnhw.proofs.search.Settled` has.
     """
 
     property: str
@@ -44,6 +47,7 @@ class Finding:
     cases: int | None = None
     why: str = ""
     trace: str = ""
+    invariant: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def compared(cls, name: str, module: str, part: str, *, method: str, cases: int, why: str) -> "Finding":
@@ -53,4 +57,4 @@ class Finding:
 
     def row(self) -> dict[str, Any]:
         """Return it as a row of a result."""
-        return {key: value for key, value in asdict(self).items() if key != "trace" or value}
+        return {key: value for key, value in asdict(self).items() if key != "invariant" and (key != "trace" or value)}

@@ -4,6 +4,7 @@ A rig is text, too: registers and claims around an instance of the module. Nets 
 then drives what reads them. It can look at others. Inputs of the module that a rig does not drive are junk.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -114,6 +115,11 @@ class Rig:
         dut = f"{self.module} dut ({', '.join(pins)});"
         body = "\n".join(f"  {line}" for line in (*self._declared, *self._lines, dut, *joined))
         return f"{self._text}\n{head}\n{body}\nendmodule\n"
+
+    @property
+    def digest(self) -> str:
+        """A digest of its text, and of the passes that make a circuit of it."""
+        return hashlib.sha256(f"{self.text()}{self.script()}{_MAKE_GATES}".encode()).hexdigest()
 
     def circuit(self, folder: Path, budget: Budget) -> Path:
         """Make a circuit of the rig in a folder, in AIGER.

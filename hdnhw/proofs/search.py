@@ -5,23 +5,24 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from inspect import getsource
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from hdnhw.flow import abc, yosys
-from hdnhw.flow.abc import Verdict, find_output, prove_outputs
+from hdnhw.flow.abc import Verdict, find_invariant, find_output, prove_outputs
 from hdnhw.flow.kept import kept_result
 from hdnhw.flow.tools import tool_versions
 from hdnhw.processes import Budget, SpentError
 from hdnhw.proofs import rig as rig_module
 from hdnhw.proofs.finding import Finding
+from hdnhw.proofs.invariant import check_invariant, named_invariant
 from hdnhw.proofs.netlist import read_text
 from hdnhw.proofs.rig import Rig, RigError
 
-__all__ = ["PROOF_ROOT", "Settled", "answer_of", "settle"]
+__all__ = ["PROOF_ROOT", "Answer", "Recheck", "Settled", "answer_of", "settle"]
 
 PROOF_ROOT = Path("build") / "prove"
 
@@ -29,8 +30,6 @@ RigType = TypeVar("RigType", bound=Rig)
 
 _SEARCH = (abc, yosys, rig_module, sys.modules[__name__])
 """What looks for answers: those of another text of it are looked for anew."""
-
-_METHOD = "property-directed reachability"
 
 _FIRST_SLOTS = 48
 """Slots within which all must have happened that a rig is meant to let happen, or it does not say much: messages of
@@ -52,11 +51,18 @@ class Settled:
         What is wrong, or why there is no answer.
     trace : Path or None
         Of a refutation, the waveform of a run in which a claim does not hold, in VCD.
+    invariant : mapping
+        Of what is proved, if one was looked for: ``rig``, its digest; ``outputs``, the numbers of the claims and hints
+        that it proves; and what :mod:`hdnhw.proofs.invariant` has.
+    method : str
+        How it was found.
     """
 
     answer: str
     why: str
     trace: Path | None = None
+    invariant: Mapping[str, Any] = field(default_factory=dict)
+    method: str = "property-directed reachability"
 
     def finding(self, name: str, module: str, part: str, *, cases: int | None = None) -> Finding:
         """Return it as what is found of property `name`."""
@@ -65,23 +71,34 @@ class Settled:
             module=module,
             part=part,
             answer=self.answer,
-            method=_METHOD,
+            method=self.method,
             cases=cases,
             why=self.why,
             trace=str(self.trace or ""),
+            invariant=self.invariant,
         )
 
 
-def answer_of(make: Callable[[], RigType], *, seconds: float, root: Path) -> tuple[RigType | None, Settled]:
-    """Make a rig, and return it and the answer for it; no rig, and no answer, if the text does not fit it."""
+class Answer(Protocol):
+    """What answers for a rig: no rig, and nothing decided, if the text does not fit it."""
+
+    def __call__(
+        self, make: Callable[[], RigType], *, seconds: float, root: Path
+    ) -> tuple[RigType | None, Settled]: ...
+
+
+def answer_of(
+    make: Callable[[], RigType], *, seconds: float, root: Path, invariants: bool = False
+) -> tuple[RigType | None, Settled]:
+    """Make a rig, and return it and the answer for it, with an invariant if asked; see :class:`Answer`."""
     try:
         rig = make()
     except RigError as error:
         return None, Settled("undecided", str(error))
-    return rig, settle(rig, seconds=seconds, root=root)
+    return rig, settle(rig, seconds=seconds, root=root, invariants=invariants)
 
 
-def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT) -> Settled:
+def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT, invariants: bool = False) -> Settled:
     """Answer for all claims of a rig; take the answer from ``ROOT/DIGEST`` if it is there already.
 
     Parameters
@@ -91,6 +108,8 @@ def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT) -> Settled:
         CPU seconds of Yosys and ABC after which a search is given up.
     root : Path
         What is undecided is not kept.
+    invariants : bool
+        Whether an inductive invariant is looked for, in as many seconds again, if all is proved.
 
     Raises
     ------
@@ -99,56 +118,111 @@ def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT) -> Settled:
     """
     parts = [rig.text(), rig.script(), tool_versions(["yosys"]), *map(getsource, _SEARCH)]
     folder = root / hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-    def make(work: Path) -> dict[str, str]:
-        answer, why = _settle(rig, seconds, work / "trace.vcd")
-        return {"answer": answer, "why": why}
-
-    result, _ = kept_result(folder, make, keeps=lambda result: result["answer"] != "undecided")
+    result, _ = kept_result(
+        folder, lambda work: _settle(rig, seconds, work / "trace.vcd"), keeps=lambda one: one["answer"] != "undecided"
+    )
+    invariant: Mapping[str, Any] = {}
+    if invariants and result["answer"] == "proved":
+        known = folder.with_name(f"{folder.name}-invariant")
+        invariant, _ = kept_result(known, lambda _: _invariant(rig, seconds, result["outputs"]), keeps=bool)
     trace = folder / "trace.vcd"
-    return Settled(result["answer"], result["why"], trace if trace.exists() else None)
+    return Settled(result["answer"], result["why"], trace if trace.exists() else None, invariant)
 
 
-def _settle(rig: Rig, seconds: float, trace: Path) -> tuple[str, str]:
+def _settle(rig: Rig, seconds: float, trace: Path) -> dict[str, Any]:
     budget = Budget(seconds)
     with tempfile.TemporaryDirectory() as folder:
         try:
             circuit = rig.circuit(Path(folder), budget)
         except SpentError:
-            verdict = None
+            verdict, outputs = None, list[int]()
         else:
-            verdict = _prove(rig, circuit, budget)
+            verdict, outputs = _prove(rig, circuit, budget)
         if verdict is None:
-            return "undecided", f"no answer within {seconds:g} CPU seconds"
+            return {"answer": "undecided", "why": f"no answer within {seconds:g} CPU seconds"}
         if not verdict.proved:
             _write_trace(rig, Path(folder), verdict.run, trace)
-            return "refuted", f"{rig.claims[verdict.output or 0][0]}, in cycle {verdict.cycle}"
+            why = f"{rig.claims[verdict.output or 0][0]}, in cycle {verdict.cycle}"
+            return {"answer": "refuted", "why": why}
         moves = [len(rig.claims) + len(rig.hints)]
         seen = find_output(circuit, cycles=_FIRST_SLOTS * rig.slot, budget=Budget(seconds), outputs=moves)
     if seen is None or seen.proved:
-        return "undecided", "the rig has not seen packets everywhere"
-    return "proved", ""
+        return {"answer": "undecided", "why": "the rig has not seen packets everywhere"}
+    return {"answer": "proved", "why": "", "outputs": outputs}
 
 
-def _prove(rig: Rig, circuit: Path, budget: Budget) -> Verdict | None:
-    """Prove claims and hints together; a hint that does not hold is dropped, and the rest is tried again.
+def _prove(rig: Rig, circuit: Path, budget: Budget) -> tuple[Verdict | None, list[int]]:
+    """Prove claims and hints together; return the verdict and those that hold if all is proved.
 
-    As a claim may not hold for the same reason, a short run is looked for first in which one does not.
+    A hint that does not hold is dropped, and the rest is tried again. As a claim may not hold for the same reason, a
+    short run is looked for first in which one does not.
     """
     claims = range(len(rig.claims))
     outputs = [*range(len(rig.claims) + len(rig.hints))]
     verdict = prove_outputs(circuit, budget=budget, outputs=outputs)
     if verdict is None or verdict.output is None or verdict.output in claims:
-        return verdict
+        return verdict, outputs
     short = Budget(budget.left / 2)
     wrong = find_output(circuit, cycles=_FEW_SLOTS * rig.slot, budget=short, outputs=claims)
     if wrong is not None and wrong.output is not None:
-        return wrong
+        return wrong, outputs
     budget.spent += short.spent
     while verdict is not None and verdict.output is not None and verdict.output not in claims:
         outputs.remove(verdict.output)
         verdict = prove_outputs(circuit, budget=budget, outputs=outputs)
-    return verdict
+    return verdict, outputs
+
+
+def _invariant(rig: Rig, seconds: float, outputs: Sequence[int]) -> dict[str, Any]:
+    """Return an invariant by which outputs of a rig are 0 in every cycle; nothing if there is none within a budget."""
+    budget = Budget(seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            circuit = rig.circuit(Path(folder), budget)
+        except SpentError:
+            return {}
+        found = find_invariant(circuit, budget=budget, outputs=outputs)
+        if found is None:
+            return {}
+        return {"rig": rig.digest, "outputs": [*outputs], **named_invariant(circuit, found)}
+
+
+class Recheck:
+    """Answers for rigs by invariants that are known: another solver checks them on circuits made of the text anew.
+
+    Parameters
+    ----------
+    invariants : iterable of mapping
+        As of :class:`Settled`.
+    """
+
+    def __init__(self, invariants: Iterable[Mapping[str, Any]]) -> None:
+        self._known = {one.get("rig"): one for one in invariants}
+
+    def __call__(self, make: Callable[[], RigType], *, seconds: float, root: Path) -> tuple[RigType | None, Settled]:
+        """See :class:`Answer`; nothing is kept in `root`."""
+        del root
+        try:
+            rig = make()
+        except RigError as error:
+            return None, Settled("undecided", str(error))
+        return rig, self._check(rig, seconds)
+
+    def _check(self, rig: Rig, seconds: float) -> Settled:
+        known = self._known.get(rig.digest)
+        if known is None:
+            return Settled("undecided", "the certificate has no invariant for it")
+        outputs = known.get("outputs")
+        if not isinstance(outputs, list) or not set(range(len(rig.claims))) <= set(outputs):
+            return Settled("refuted", "its invariant leaves out a claim")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                circuit = rig.circuit(Path(folder), Budget(seconds))
+            except SpentError:
+                return Settled("undecided", f"no circuit within {seconds:g} CPU seconds")
+            why = check_invariant(circuit, known, outputs)
+        answer = ("refuted", f"its invariant is none: {why}") if why else ("proved", "")
+        return Settled(*answer, method="inductive invariant, by z3")
 
 
 def _write_trace(rig: Rig, folder: Path, run: Sequence[str], path: Path) -> None:

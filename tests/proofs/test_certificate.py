@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.proofs import certificate
 from hdnhw.proofs import fabric as prove
 from hdnhw.proofs.finding import Finding
 
@@ -60,11 +61,22 @@ def test_it_belongs_to_no_other_files(folder, name, capsys):
 
 
 def edited(folder, **values):
-    """Return the path of a certificate in which some values are others; of None is none."""
+    """Return the path of a certificate in which some values are others, of None none, and the digest is right."""
     path = folder / "certificate.json"
     said = {**json.loads(path.read_text()), **values}
-    path.write_text(json.dumps({key: value for key, value in said.items() if value is not None}))
+    said = {key: value for key, value in said.items() if value is not None}
+    path.write_text(json.dumps(said | {"digest": certificate._digest(said)}))
     return path
+
+
+def test_one_that_was_edited_otherwise_is_refused(folder, capsys):
+    path = folder / "certificate.json"
+    path.write_text(path.read_text().replace("fabric_router", "fabric_ejection", 1))
+    capsys.readouterr()
+    assert main(["prove", "--check", str(path)]) == 2
+    assert capsys.readouterr().err == (
+        f"hdnhw: check must be a certificate as it was written, and {path} has been edited\n"
+    )
 
 
 def test_one_that_says_that_something_is_not_proved(folder):

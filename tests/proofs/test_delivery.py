@@ -477,7 +477,7 @@ def test_a_search_is_given_up_when_its_cpu_time_is_spent(tool, monkeypatch, tmp_
 def test_an_answer_is_kept_as_long_as_nothing_changes(monkeypatch, tmp_path):
     """Neither the rig nor what searches."""
     looked_for = []
-    monkeypatch.setattr(search, "_settle", lambda *_: looked_for.append(1) or ("proved", ""))
+    monkeypatch.setattr(search, "_settle", lambda *_: looked_for.append(1) or {"answer": "proved", "why": ""})
     for options, number in (({}, 1), ({}, 1), ({"buffers": 2}, 2)):
         search.settle(SwitchRig(emitted(packet_length=4, **options), 0, 0), seconds=1, root=tmp_path)
         assert len(looked_for) == number

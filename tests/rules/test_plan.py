@@ -263,7 +263,7 @@ def test_a_rule_that_names_no_port_is_refused():
 
 
 def test_too_many_dependencies_are_refused(monkeypatch):
-    monkeypatch.setattr("hdnhw.rules.cdg.MOST_DEPENDENCIES", 4 * 2 * 2)
+    monkeypatch.setattr("hdnhw.rules.cdg.MOST_DEPENDENCIES", 30)
     plan(parse("cube(2)"))
     with pytest.raises(SpecError, match=r"the dependencies of 8 nodes with 3 virtual channels each are too many"):
         plan(parse("cube(3)"))
@@ -311,6 +311,17 @@ def test_large_networks_are_proved_by_rank(monkeypatch):
     assert (shape.ports, len(shape.turns)) == ((0, 1, 2), 7**2)
     with pytest.raises(RuleError, match=r"in modes 'f' is not proved deadlock-free: the hop at node \d+ towards \d+ "):
         prove(broken("rdn(cube(2), 1)"))
+
+
+def test_limits_of_proofs_are_within_them(monkeypatch):
+    monkeypatch.setattr(plan_module, "EXHAUSTIVE_NODES", 32)
+    assert plan(parse("rdn(cube(2), 1)")).proof.method == "exhaustive"
+    monkeypatch.setattr(plan_module, "EXHAUSTIVE_NODES", 1)
+    monkeypatch.setattr(plan_module, "RANKED_PORTS", 3)
+    assert plan(parse("rdn(cube(2), 1)")).proof.method == "ranking"
+    monkeypatch.setattr(plan_module, "RANKED_PORTS", 2)
+    with pytest.raises(SpecError, match="it has 3 ports a node, and a solver proves it for at most 2"):
+        plan(parse("rdn(cube(2), 1)"))
 
 
 @pytest.mark.parametrize("text", ["mesh(3, 4)", "mesh(2, 3)", "product(mesh(5), torus(3))", "torus(5, 3)"])

@@ -1,0 +1,157 @@
+"""Inductive invariants of rigs: what holds at first, and after each cycle if it held before, and leaves no claim open.
+
+ABC finds them; z3, another solver, checks them on the circuit that is made of the text anew.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Circuit", "check_invariant", "named_invariant", "read_circuit"]
+
+Invariant = Mapping[str, Any]
+"""``registers``: their names; ``clauses``: each numbers of registers, from 1 on, one of which is 1 at least, or 0 where
+its number is negative."""
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """A circuit in AIGER, whose registers are 0 at first.
+
+    Attributes
+    ----------
+    inputs : int
+    following : tuple of int
+        Of each register, the literal of its next value.
+    outputs : tuple of int
+        Their literals.
+    gates : tuple of (int, int)
+        The literals that each gate joins by AND.
+    """
+
+    inputs: int
+    following: tuple[int, ...]
+    outputs: tuple[int, ...]
+    gates: tuple[tuple[int, int], ...]
+
+
+def read_circuit(path: Path) -> Circuit:
+    """Read a circuit in binary AIGER."""
+    head, rest = path.read_bytes().split(b"\n", 1)
+    inputs, registers, outputs, gates = (int(size) for size in head.split()[2:6])
+    lines = rest.split(b"\n", registers + outputs)
+    numbers, found = _numbers(lines[-1], 2 * gates), []
+    for gate in range(gates):
+        left = 2 * (1 + inputs + registers + gate) - numbers[2 * gate]
+        found.append((left, left - numbers[2 * gate + 1]))
+    literals = [int(line.split()[0]) for line in lines[:-1]]
+    return Circuit(inputs, tuple(literals[:registers]), tuple(literals[registers:]), tuple(found))
+
+
+def _numbers(text: bytes, count: int) -> list[int]:
+    """Return numbers of seven bits a byte, the lowest first."""
+    found, place = [], 0
+    for _ in range(count):
+        value, shift = 0, 0
+        while text[place] & 0x80:
+            value |= (text[place] & 0x7F) << shift
+            place, shift = place + 1, shift + 7
+        found.append(value | text[place] << shift)
+        place += 1
+    return found
+
+
+def _names(circuit: Path) -> dict[int, tuple[str, bool]]:
+    """Return what each register of a circuit is called, and whether it is kept inverted."""
+    found: dict[int, tuple[str, bool]] = {}
+    for line in circuit.with_name("rig.map").read_text().splitlines():
+        kind, *rest = line.split()
+        if kind in ("latch", "invlatch"):
+            found.setdefault(int(rest[0]), (f"{rest[2]}[{rest[1]}]", kind == "invlatch"))
+    return found
+
+
+def named_invariant(circuit: Path, forbidden: str) -> Invariant:
+    """Return an invariant with names of registers.
+
+    Parameters
+    ----------
+    circuit : Path
+        In AIGER, with ``rig.map`` beside it.
+    forbidden : str
+        What it forbids, in the PLA of :func:`hdnhw.flow.abc.find_invariant`.
+    """
+    names, cubes = _names(circuit), _cubes(forbidden, len(read_circuit(circuit).following))
+    used = sorted({place for cube in cubes for place, value in enumerate(cube) if value != "-"})
+    number = {place: count for count, place in enumerate(used, 1)}
+
+    def literal(place: int, value: str) -> int:
+        return number[place] if (value == "0") != names[place][1] else -number[place]
+
+    clauses = [
+        " ".join(str(literal(place, value)) for place, value in enumerate(cube) if value != "-") for cube in cubes
+    ]
+    return {"registers": [names[place][0] for place in used], "clauses": clauses}
+
+
+def check_invariant(path: Path, invariant: Invariant, outputs: Sequence[int]) -> str:
+    """Check that an invariant proves outputs of a circuit to be 0 for all time; return what does not hold, or nothing.
+
+    Parameters
+    ----------
+    path : Path
+        The circuit in AIGER, with ``rig.map`` beside it.
+    invariant : mapping
+    outputs : sequence of int
+        Those that are assumed to be 0 in a cycle, to show it of the next one.
+    """
+    import z3
+
+    circuit, places = read_circuit(path), {name: (place, inverted) for place, (name, inverted) in _names(path).items()}
+    clauses = []
+    try:
+        for clause in invariant["clauses"]:
+            known = [(places[invariant["registers"][abs(one) - 1]], one > 0) for one in map(int, clause.split())]
+            clauses.append([(place, is_set != inverted) for (place, inverted), is_set in known])
+        asked = [circuit.outputs[output] for output in outputs]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        return "it names registers or claims that the text does not have"
+    if any(all(is_set for _, is_set in clause) for clause in clauses):
+        return "it does not hold at first"
+    solver = z3.SolverFor("QF_FD")
+    first = 1 + circuit.inputs
+    values = [z3.BoolVal(False), *(z3.Bool(f"n{number}") for number in range(1, first + len(circuit.following)))]
+
+    def value(literal: int) -> Any:
+        return z3.Not(values[literal >> 1]) if literal & 1 else values[literal >> 1]
+
+    for left, right in circuit.gates:
+        gate = z3.Bool(f"n{len(values)}")
+        solver.add(gate == z3.And(value(left), value(right)))
+        values.append(gate)
+    for clause in clauses:
+        solver.add(
+            z3.Or([values[first + place] if is_set else z3.Not(values[first + place]) for place, is_set in clause])
+        )
+    wrong = [value(output) for output in asked]
+    if solver.check(z3.Or(wrong)) != z3.unsat:
+        return "it leaves a claim open"
+    solver.add(z3.Not(z3.Or(wrong)))
+    after = [[value(circuit.following[place] ^ (not is_set)) for place, is_set in clause] for clause in clauses]
+    solver.add(z3.Or([z3.Not(z3.Or(clause)) for clause in after]))
+    return "" if solver.check() == z3.unsat else "it does not hold in the cycle after one in which it does"
+
+
+def _cubes(text: str, registers: int) -> list[str]:
+    """Return what clauses of an invariant of ABC, in PLA, forbid: a 0, 1 or - for each register."""
+    names = re.search(r"^\.ilb (.*)", text, re.MULTILINE)
+    places = [int(name.removeprefix("lo")) for name in names[1].split()] if names else []
+    found = []
+    for line in re.findall(r"^([01-]+) 1$", text, re.MULTILINE):
+        cube = ["-"] * registers
+        for place, one in zip(places, line, strict=True):
+            cube[place] = one
+        found.append("".join(cube))
+    return found
