@@ -64,7 +64,7 @@ PLACES = {
     "pytest": ("tests/",),
     "scipy": ("hdnhw/model/statistics.py", "hdnhw/rules/", "hdnhw/topology/", "tests/"),
     "yaml": ("hdnhw/fusesoc/", "tests/"),
-    "z3": ("bench/", "hdnhw/rules/"),
+    "z3": ("bench/", "hdnhw/rules/", "hdnhw/proofs/invariant.py"),
 }
 """Where a library may be imported."""
 
