@@ -102,3 +102,10 @@ def test_the_command_checks_a_certificate_and_refuses_an_edited_one(tmp_path, mo
     path.write_text(json.dumps(said))
     assert main(check) == 1
     assert not json.loads(capsys.readouterr().out)["rechecked"]
+
+
+def test_a_rig_in_which_not_all_happens_proves_nothing(tmp_path):
+    idle = EjectionRig(emit_fabric(FabricSpec(network=parse("cube(1)"), packet_length=4)), 0)
+    idle._happens("1'd0")
+    found = settle(idle, seconds=100, root=tmp_path)
+    assert (found.answer, found.why) == ("undecided", "the rig has not seen packets everywhere")

@@ -125,6 +125,14 @@ def test_a_unit_that_reads_something_else_is_refuted(small):
     assert "it depends on inject__valid" in found["route", "dim0.route"].why
 
 
+def test_an_address_of_a_node_that_is_called_impossible_is_refuted():
+    fabric = emit_fabric(FabricSpec(network=parse("rdn(torus(3), 1)")))
+    found = answers(changed(fabric, r"(\\dim0_plus.route.possible.next  = ).*?;", r"\g<1>1'h0;"))
+    assert re.fullmatch(
+        r"address 0x\w+ is one of a node, and it says the opposite", found["route", "dim0_plus.route"].why
+    )
+
+
 def test_hops_that_go_round_are_found():
     """A rule that sends every packet on by port 0 gets nowhere on a ring, but to the next node."""
     made = plan(parse("torus(5)"))
