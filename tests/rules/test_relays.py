@@ -1,10 +1,13 @@
 """The dependencies of packets by waypoints, beside networkx, and what is wrong without reserved slots."""
 
+from dataclasses import replace
+
 import networkx
 import numpy as np
 import pytest
 
 from hdnhw.rules.cdg import build_dependency_graph
+from hdnhw.rules.errors import RuleError
 from hdnhw.rules.plan import plan
 from hdnhw.rules.relays import is_acyclic, prove_relays, relay_dependencies
 from hdnhw.spec import parse
@@ -42,3 +45,10 @@ def test_a_cycle_and_a_loop_are_found():
     assert is_acyclic(3, np.array([[0, 1], [1, 2], [0, 2]]))
     assert not is_acyclic(3, np.array([[0, 1], [1, 2], [2, 0]]))
     assert not is_acyclic(3, np.array([[0, 1], [1, 1]]))
+
+
+def test_relays_over_a_rule_that_can_deadlock_are_refused():
+    made = plan(parse("torus(7)"))
+    around = replace(made, rule=replace(made.rule, take=made.rule.take[::-1]))
+    with pytest.raises(RuleError, match=r"^relays of torus\(7\) with 1 waypoints can deadlock$"):
+        prove_relays(around, 1, 2)
