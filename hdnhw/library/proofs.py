@@ -71,29 +71,27 @@ def prove(
 
     if (spec is None) == (check is None):
         raise SpecError("prove takes either SPEC, DIR or --check FILE")
-    beside = given({"output": output, "endpoints": endpoints, **options})
-    if check is not None:
-        _refuse(beside, "--check")
-        if thorough:
-            told = recheck(Path(check), seconds=seconds, say=say)
-            return Result(told, passed=told["proved"] and told["rechecked"])
-        told = check_certificate(Path(check))
-        return Result(told, passed=told["proved"])
-    if thorough:
+    if thorough and check is None:
         raise SpecError("--thorough is for --check")
+    beside = given({"output": output, "endpoints": endpoints, **options})
     folder = None if output is None else Path(output)
-    if isinstance(spec, (str, PathLikeOf)) and Path(spec).is_dir():
-        _refuse(beside, "DIR, whose options are in its manifest")
-        folder = Path(spec)
-        fabric = read_fabric(folder)
-    else:
-        fabric = emit_fabric(fabric_of(spec, endpoints, options))
-        fabric = fabric if folder is None else read_fabric(folder, like=fabric)
     try:
+        if check is not None:
+            _refuse(beside, "--check")
+            path = Path(check)
+            found = recheck(path, seconds=seconds, say=say) if thorough else check_certificate(path)
+            return Result(found, passed=found["proved"] and found.get("rechecked", True))
+        if isinstance(spec, (str, PathLikeOf)) and Path(spec).is_dir():
+            _refuse(beside, "DIR, whose options are in its manifest")
+            folder = Path(spec)
+            fabric = read_fabric(folder)
+        else:
+            fabric = emit_fabric(fabric_of(spec, endpoints, options))
+            fabric = fabric if folder is None else read_fabric(folder, like=fabric)
         found = prove_fabric(fabric, seconds=seconds, folder=folder, say=say)
     except ToolError as error:
         say(f"hdnhw: {error}")
-        return Result({"spec": str(fabric.machine.spec.network), "proved": False, "error": str(error)}, passed=False)
+        return Result({"proved": False, "error": str(error)}, passed=False)
     return Result(found, passed=found["proved"])
 
 

@@ -28,9 +28,10 @@ ASSUMPTIONS = (
 """What a proof takes for granted."""
 
 
-def digests(fabric: EmittedFabric) -> dict[str, str]:
-    """Return the digest of each file of Verilog of a fabric, and of its manifest."""
-    return {name: digest_of(fabric.files[name].encode()) for name in (*fabric.verilog, MANIFEST)}
+def digests(fabric: EmittedFabric) -> list[dict[str, str]]:
+    """Return the digest of each file of Verilog of a fabric, and of its manifest, as rows of a result."""
+    names = (*fabric.verilog, MANIFEST)
+    return [{"file": name, "digest": digest_of(fabric.files[name].encode())} for name in names]
 
 
 def digest_of(text: bytes) -> str:
@@ -46,9 +47,9 @@ def check_folder(folder: Path, fabric: EmittedFabric) -> None:
     SpecError
         See above.
     """
-    for name, digest in digests(fabric).items():
-        file = folder / name
-        if not file.is_file() or digest_of(file.read_bytes()) != digest:
+    for row in digests(fabric):
+        file = folder / row["file"]
+        if not file.is_file() or digest_of(file.read_bytes()) != row["digest"]:
             raise SpecError(f"{file} {'has changed' if file.is_file() else 'is not there'}: nothing was proved of it")
 
 
@@ -92,7 +93,7 @@ def check_certificate(path: Path) -> dict[str, Any]:
         If there is no certificate in the file, it contradicts itself, or a file beside it is another one.
     """
     said, manifest = _read(path), _read(path.parent / MANIFEST)
-    kinds = {"spec": str, "digests": dict, "proved": bool, "tools": dict, "findings": list}
+    kinds = {"spec": str, "digests": list, "proved": bool, "tools": dict, "findings": list}
     if not all(isinstance(said.get(key), kind) for key, kind in kinds.items()):
         raise SpecError(f"check must be a file with a certificate, not {path}")
     findings = [one if isinstance(one, dict) else {} for one in said["findings"]]
@@ -105,7 +106,7 @@ def check_certificate(path: Path) -> dict[str, Any]:
     names = [f"{manifest.get('fabric')}.sv", *(part.get("file") for part in parts if isinstance(part, dict)), MANIFEST]
     for name in names:
         file = path.parent / str(name)
-        if not file.is_file() or said["digests"].get(name) != digest_of(file.read_bytes()):
+        if not file.is_file() or {"file": name, "digest": digest_of(file.read_bytes())} not in said["digests"]:
             raise SpecError(f"check must be a certificate of the files beside it, and {path} is of another {name}")
     for key in ("spec", *options_of(FabricSpec)):
         if said.get(key) != manifest.get(key):

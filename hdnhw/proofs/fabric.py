@@ -56,8 +56,6 @@ def prove_fabric(
     ToolError
         If Yosys or ABC is missing or fails.
     """
-    if not (isfinite(seconds) and seconds > 0):
-        raise SpecError(f"seconds must be above 0, not {seconds:g}")
     tools = {**tool_versions(["yosys"]), "hdnhw": version("hdnhw")}
     findings = _findings(fabric, seconds, partial(answer_of, invariants=folder is not None), say)
     has_all = {*BARE, *properties_of(fabric)} <= {finding.property for finding in findings}
@@ -116,6 +114,8 @@ def recheck(path: Path, *, seconds: float = SECONDS, say: Say = lambda _: None) 
 
 def _findings(fabric: EmittedFabric, seconds: float, answer: Answer, say: Say) -> list[Finding]:
     """Return what is found of a fabric."""
+    if not (isfinite(seconds) and seconds > 0):
+        raise SpecError(f"seconds must be above 0, not {seconds:g}")
     say("registers and language ...")
     given: dict[str, Any] = {"seconds": seconds, "say": say, "answer": answer}
     return [

@@ -41,8 +41,10 @@ def folder(certified, tmp_path):
 
 def test_a_certificate_belongs_to_the_files_beside_it(folder, capsys):
     said = json.loads((folder / "certificate.json").read_text())
-    for name in ("fabric.sv", "manifest.json"):
-        assert said["digests"][name] == f"sha256:{hashlib.sha256((folder / name).read_bytes()).hexdigest()}"
+    assert said["digests"] == [
+        {"file": name, "digest": f"sha256:{hashlib.sha256((folder / name).read_bytes()).hexdigest()}"}
+        for name in ("fabric.sv", "manifest.json")
+    ]
     assert said["proved"]
     assert said["assumptions"]
     assert {one["property"] for one in said["findings"]} >= {"route", "wiring"}
@@ -91,8 +93,8 @@ def test_one_that_says_that_something_is_not_proved(folder):
         ({"proved": "no"}, "check must be a file with a certificate, not "),
         ({"proved": 7}, "check must be a file with a certificate, not "),
         ({"proved": float("nan")}, "check must be a file with a certificate, not "),
-        ({"digests": []}, "check must be a file with a certificate, not "),
-        ({"digests": {"fabric.sv": [1]}}, "check must be a certificate of the files beside it, and "),
+        ({"digests": {}}, "check must be a file with a certificate, not "),
+        ({"digests": ["fabric.sv"]}, "check must be a certificate of the files beside it, and "),
         ({"findings": {}}, "check must be a file with a certificate, not "),
         ({"tools": None}, "check must be a file with a certificate, not "),
         ({"proved": False}, "check must be a certificate that says what its findings do, not "),
@@ -148,7 +150,7 @@ def test_a_text_that_was_edited_is_proved_as_it_stands(folder, capsys, monkeypat
     assert found == {
         key: value for key, value in json.loads((folder / "certificate.json").read_text()).items() if key in found
     }
-    assert found["digests"]["fabric.sv"] == f"sha256:{hashlib.sha256(text.read_bytes()).hexdigest()}"
+    assert found["digests"][0]["digest"] == f"sha256:{hashlib.sha256(text.read_bytes()).hexdigest()}"
     assert [one["answer"] for one in found["findings"] if one["property"] == "registers"] == ["refuted"]
     assert main(["prove", "--check", str(folder / "certificate.json")]) == 1
 
