@@ -63,14 +63,14 @@ def _numbers(text: bytes, count: int) -> list[int]:
     return found
 
 
-def _names(circuit: Path) -> dict[int, tuple[str, bool]]:
-    """Return what each register of a circuit is called, and whether it is kept inverted."""
+def _names(circuit: Path, count: int) -> list[tuple[str, bool]]:
+    """Return what each register of a circuit is called, its number if nothing, and whether it is kept inverted."""
     found: dict[int, tuple[str, bool]] = {}
     for line in circuit.with_name("rig.map").read_text().splitlines():
         kind, *rest = line.split()
         if kind in ("latch", "invlatch"):
             found.setdefault(int(rest[0]), (f"{rest[2]}[{rest[1]}]", kind == "invlatch"))
-    return found
+    return [found.get(place, (f"#{place}", False)) for place in range(count)]
 
 
 def named_invariant(circuit: Path, forbidden: str) -> Invariant:
@@ -83,7 +83,8 @@ def named_invariant(circuit: Path, forbidden: str) -> Invariant:
     forbidden : str
         What it forbids, in the PLA of :func:`hdnhw.flow.abc.find_invariant`.
     """
-    names, cubes = _names(circuit), _cubes(forbidden, len(read_circuit(circuit).following))
+    count = len(read_circuit(circuit).following)
+    names, cubes = _names(circuit, count), _cubes(forbidden, count)
     used = sorted({place for cube in cubes for place, value in enumerate(cube) if value != "-"})
     number = {place: count for count, place in enumerate(used, 1)}
 
@@ -109,8 +110,9 @@ def check_invariant(path: Path, invariant: Invariant, outputs: Sequence[int]) ->
     """
     import z3
 
-    circuit, places = read_circuit(path), {name: (place, inverted) for place, (name, inverted) in _names(path).items()}
-    clauses = []
+    circuit, clauses = read_circuit(path), []
+    names = _names(path, len(circuit.following))
+    places = {name: (place, inverted) for place, (name, inverted) in enumerate(names)}
     try:
         for clause in invariant["clauses"]:
             known = [(places[invariant["registers"][abs(one) - 1]], one > 0) for one in map(int, clause.split())]

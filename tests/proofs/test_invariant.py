@@ -10,6 +10,7 @@ from hdnhw.processes import Budget
 from hdnhw.proofs import fabric as prove
 from hdnhw.proofs.ejection import EjectionRig
 from hdnhw.proofs.finding import Finding
+from hdnhw.proofs.inputs import InputRig
 from hdnhw.proofs.invariant import check_invariant
 from hdnhw.proofs.search import Recheck, settle
 from hdnhw.spec import FabricSpec, parse
@@ -109,3 +110,11 @@ def test_a_rig_in_which_not_all_happens_proves_nothing(tmp_path):
     idle._happens("1'd0")
     found = settle(idle, seconds=100, root=tmp_path)
     assert (found.answer, found.why) == ("undecided", "the rig has not seen packets everywhere")
+
+
+def test_registers_without_a_name_have_a_number(tmp_path):
+    """Words that block RAM reads are in registers that the text does not name."""
+    queue = InputRig(emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])"))), 0, 0, 0, 0)
+    found = settle(queue, seconds=100, root=tmp_path, invariants=True).invariant
+    assert any(name.startswith("#") for name in found["registers"])
+    assert Recheck([found])(lambda: queue, seconds=100, root=tmp_path)[1].answer == "proved"
