@@ -302,6 +302,10 @@ WRONG = {
     ),
     "a folder of results": ("sweep 'cube(3)' --results .", r"results must be a file, and '\.' is none"),
     "all nodes dead": ("faults 'cube(3)' --rate 1", r"rate must be at least 0 and below 1, not 1\.0"),
+    "all nodes dead under a load": (
+        "simulate 'cube(3)' --faults 8",
+        "faults must leave a node that sends alive, and all of them are dead",
+    ),
     "no trials": ("faults 'cube(3)' --trials 0", "trials must be at least 1, not 0"),
     "too many waypoints": ("faults 'cube(3)' --waypoints 9", "waypoints must be 0 to 8, not 9"),
     "unknown paper": ("papers --paper HDM", "paper must be one of HDN, RDN, DISJ, HSN, DC, not 'HDM'"),

@@ -23,6 +23,7 @@ from hdnhw.model.statistics import truncation_point
 from hdnhw.model.tally import ends_messages
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.progress import Progress
+from hdnhw.spec import SpecError
 from hdnhw.traffic.load import CommonLoad, Load, Messages
 from hdnhw.traffic.packets import Terminals
 
@@ -158,6 +159,8 @@ class LoadedFabric:
         self.senders = self._load.senders
         if model.faults is not None:
             self.senders = self.senders[~model.faults.nodes[self.senders]]
+        if not len(self.senders):
+            raise SpecError("faults must leave a node that sends alive, and all of them are dead")
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self.most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         self._messages: Load | CommonLoad = self._load
