@@ -76,10 +76,12 @@ class _Wiring:
             raise _WiringError(f"there is no instance {cell} of {kind}")
 
     def _pin(self, cell: str, pin: str) -> list[Net]:
-        """Return the nets of a pin, and note that it was looked at."""
+        """Return the nets of a pin, and note that it was looked at; it must not be open."""
         pins = self._cells[cell]["connections"]
         if pin not in pins:
             raise _WiringError(f"{cell} has no pin {pin}")
+        if not pins[pin]:
+            raise _WiringError(f"nothing is joined to {cell}.{pin}")
         self._seen.add((cell, pin))
         bits: list[Net] = pins[pin]
         return bits
