@@ -34,25 +34,14 @@ MACHINES = (
 )
 """Two virtual channels; check bits and dead pins; virtual output queues. All have their packets in block RAM."""
 
+_CONTROLS = "CEA OCEA CLKA WEA CSA2 CSA1 CSA0 RSTA CEB OCEB CLKB WEB CSB2 CSB1 CSB0 RSTB"
+
 _PINS = {
     "input": [
-        "CEA",
-        "OCEA",
-        "CLKA",
-        "WEA",
-        "CSA2",
-        "CSA1",
-        "CSA0",
-        "RSTA",
-        "CEB",
-        "OCEB",
-        "CLKB",
-        "WEB",
-        "CSB2",
-        "CSB1",
-    ]
-    + ["CSB0", "RSTB", *(f"{side}{bit}" for side in ("DIA", "DIB") for bit in range(18))]
-    + [f"{side}{bit}" for side in ("ADA", "ADB") for bit in range(14)],
+        *_CONTROLS.split(),
+        *(f"{side}{bit}" for side in ("DIA", "DIB") for bit in range(18)),
+        *(f"{side}{bit}" for side in ("ADA", "ADB") for bit in range(14)),
+    ],
     "output": [f"{side}{bit}" for side in ("DOA", "DOB") for bit in range(18)],
 }
 

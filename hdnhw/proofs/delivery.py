@@ -18,7 +18,7 @@ from hdnhw.proofs.matched import MatchedGaplessRig, MatchedInjectionRig, Matched
 from hdnhw.proofs.netlist import ForeignInputError, Netlist
 from hdnhw.proofs.rig import Rig
 from hdnhw.proofs.routes import WIRES
-from hdnhw.proofs.search import PROOF_ROOT, Answer, Settled, answer_of
+from hdnhw.proofs.search import PROOF_ROOT, Settle, Settled, answer_of, settle
 from hdnhw.proofs.switch import SwitchRig
 from hdnhw.proofs.waiting import WaitingRig
 from hdnhw.verilog.fabric import EmittedFabric
@@ -60,7 +60,7 @@ def prove_delivery(
     root: Path = PROOF_ROOT,
     say: Say = lambda _: None,
     parts: Collection[str] = (),
-    answer: Answer = answer_of,
+    settle: Settle = settle,
 ) -> Iterator[Finding]:
     """Prove the parts of each router, which are the queues of each input and the switch, and the ejection buffer.
 
@@ -75,7 +75,7 @@ def prove_delivery(
         Is told what goes on.
     parts : collection of str
         Which ones, as findings name them; all if none is named.
-    answer : Answer
+    settle : Settle
         Answers for rigs.
     """
     strange = unmodelled(fabric.machine)
@@ -99,7 +99,7 @@ def prove_delivery(
             if parts and name not in parts:
                 continue
             say(f"{module}: {name}, at most {seconds:g} seconds ...")
-            _, settled = answer(make, seconds=seconds, root=root)
+            _, settled = answer_of(make, settle, seconds=seconds, root=root)
             yield settled.finding("delivery", module, name, cases=cases)
 
 
@@ -110,7 +110,7 @@ def prove_waiting(
     root: Path = PROOF_ROOT,
     say: Say = lambda _: None,
     parts: Collection[str] = (),
-    answer: Answer = answer_of,
+    settle: Settle = settle,
 ) -> Iterator[Finding]:
     """Prove for each queue of each router how long its first packet waits; see :func:`prove_delivery`.
 
@@ -125,7 +125,8 @@ def prove_waiting(
             if parts and part not in parts:
                 continue
             say(f"{module}: waiting in {part}, at most {seconds:g} seconds ...")
-            rig, settled = answer(partial(WaitingRig, fabric, shape, 0, port, vc), seconds=seconds, root=root)
+            make = partial(WaitingRig, fabric, shape, 0, port, vc)
+            rig, settled = answer_of(make, settle, seconds=seconds, root=root)
             yield settled.finding("waiting", module, part if rig is None else f"{part}, at most {rig.bound} slots")
 
 

@@ -9,7 +9,7 @@ from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.grants import GranterRig
 from hdnhw.proofs.packets import SenderRig
 from hdnhw.proofs.rig import Rig
-from hdnhw.proofs.search import PROOF_ROOT, Answer, answer_of
+from hdnhw.proofs.search import PROOF_ROOT, Settle, answer_of, settle
 from hdnhw.proofs.streams import StreamRig, streams_of
 from hdnhw.spec import BARRIER, AxiStreamSpec, CollectiveSpec
 from hdnhw.verilog.fabric import EmittedFabric
@@ -28,7 +28,7 @@ def prove_endpoints(
     say: Callable[[str], None] = lambda _: None,
     properties: Collection[str] = PROPERTIES,
     parts: Collection[str] = (),
-    answer: Answer = answer_of,
+    settle: Settle = settle,
 ) -> Iterator[Finding]:
     """Prove what is claimed of the endpoint of a fabric; where there is none, nothing is found.
 
@@ -46,7 +46,7 @@ def prove_endpoints(
         Which of :data:`PROPERTIES` are looked at.
     parts : collection of str
         Of which parts, as findings name them; all if none is named.
-    answer : Answer
+    settle : Settle
         Answers for rigs.
     """
     if fabric.endpoints is None:
@@ -56,7 +56,7 @@ def prove_endpoints(
         if name in properties and (not parts or part in parts):
             said = f"stream {part}" if name == "streams" else part
             say(f"{module}: {said}, at most {seconds:g} seconds ...")
-            _, settled = answer(make, seconds=seconds, root=root)
+            _, settled = answer_of(make, settle, seconds=seconds, root=root)
             yield settled.finding(name, module, part)
 
 

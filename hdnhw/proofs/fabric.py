@@ -16,7 +16,7 @@ from hdnhw.proofs.finding import BARE, SECONDS, Finding
 from hdnhw.proofs.netlist import Netlist
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.proofs.routes import WIRES, prove_arrival, prove_units, rule_table
-from hdnhw.proofs.search import Answer, Recheck, answer_of
+from hdnhw.proofs.search import Recheck, Settle, settle
 from hdnhw.proofs.wiring import prove_wiring
 from hdnhw.spec import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
@@ -57,7 +57,7 @@ def prove_fabric(
         If Yosys or ABC is missing or fails.
     """
     tools = {**tool_versions(["yosys"]), "hdnhw": version("hdnhw")}
-    findings = _findings(fabric, seconds, partial(answer_of, invariants=folder is not None), say)
+    findings = _findings(fabric, seconds, partial(settle, invariants=folder is not None), say)
     has_all = {*BARE, *properties_of(fabric)} <= {finding.property for finding in findings}
     result = {
         "spec": str(fabric.machine.spec.network),
@@ -112,12 +112,12 @@ def recheck(path: Path, *, seconds: float = SECONDS, say: Say = lambda _: None) 
     return {**told, "rechecked": proved <= seen, "findings": [finding.row() for finding in findings]}
 
 
-def _findings(fabric: EmittedFabric, seconds: float, answer: Answer, say: Say) -> list[Finding]:
+def _findings(fabric: EmittedFabric, seconds: float, settle: Settle, say: Say) -> list[Finding]:
     """Return what is found of a fabric."""
     if not (isfinite(seconds) and seconds > 0):
         raise SpecError(f"seconds must be above 0, not {seconds:g}")
     say("registers and language ...")
-    given: dict[str, Any] = {"seconds": seconds, "say": say, "answer": answer}
+    given: dict[str, Any] = {"seconds": seconds, "say": say, "settle": settle}
     return [
         *prove_registers(fabric),
         *prove_routing(fabric, say=say),

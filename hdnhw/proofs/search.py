@@ -16,19 +16,20 @@ from hdnhw.flow.abc import Verdict, find_invariant, find_output, prove_outputs
 from hdnhw.flow.kept import kept_result
 from hdnhw.flow.tools import tool_versions
 from hdnhw.processes import Budget, SpentError
+from hdnhw.proofs import invariant as invariant_module
 from hdnhw.proofs import rig as rig_module
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.invariant import check_invariant, named_invariant
 from hdnhw.proofs.netlist import read_text
 from hdnhw.proofs.rig import Rig, RigError
 
-__all__ = ["PROOF_ROOT", "Answer", "Recheck", "Settled", "answer_of", "settle"]
+__all__ = ["PROOF_ROOT", "Recheck", "Settle", "Settled", "answer_of", "settle"]
 
 PROOF_ROOT = Path("build") / "prove"
 
 RigType = TypeVar("RigType", bound=Rig)
 
-_SEARCH = (abc, yosys, rig_module, sys.modules[__name__])
+_SEARCH = (abc, yosys, invariant_module, rig_module, sys.modules[__name__])
 """What looks for answers: those of another text of it are looked for anew."""
 
 _FIRST_SLOTS = 48
@@ -79,23 +80,21 @@ class Settled:
         )
 
 
-class Answer(Protocol):
-    """What answers for a rig: no rig, and nothing decided, if the text does not fit it."""
+class Settle(Protocol):
+    """What answers for a rig, as :func:`settle` does."""
 
-    def __call__(
-        self, make: Callable[[], RigType], *, seconds: float, root: Path
-    ) -> tuple[RigType | None, Settled]: ...
+    def __call__(self, rig: Rig, *, seconds: float, root: Path) -> Settled: ...
 
 
 def answer_of(
-    make: Callable[[], RigType], *, seconds: float, root: Path, invariants: bool = False
+    make: Callable[[], RigType], settle: Settle, *, seconds: float, root: Path
 ) -> tuple[RigType | None, Settled]:
-    """Make a rig, and return it and the answer for it, with an invariant if asked; see :class:`Answer`."""
+    """Make a rig, and return it and the answer for it; no rig, and no answer, if the text does not fit it."""
     try:
         rig = make()
     except RigError as error:
         return None, Settled("undecided", str(error))
-    return rig, settle(rig, seconds=seconds, root=root, invariants=invariants)
+    return rig, settle(rig, seconds=seconds, root=root)
 
 
 def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT, invariants: bool = False) -> Settled:
@@ -199,16 +198,9 @@ class Recheck:
     def __init__(self, invariants: Iterable[Mapping[str, Any]]) -> None:
         self._known = {one.get("rig"): one for one in invariants}
 
-    def __call__(self, make: Callable[[], RigType], *, seconds: float, root: Path) -> tuple[RigType | None, Settled]:
-        """See :class:`Answer`; nothing is kept in `root`."""
+    def __call__(self, rig: Rig, *, seconds: float, root: Path) -> Settled:
+        """See :func:`settle`; nothing is kept in `root`."""
         del root
-        try:
-            rig = make()
-        except RigError as error:
-            return None, Settled("undecided", str(error))
-        return rig, self._check(rig, seconds)
-
-    def _check(self, rig: Rig, seconds: float) -> Settled:
         known = self._known.get(rig.digest)
         if known is None:
             return Settled("undecided", "the certificate has no invariant for it")

@@ -35,7 +35,7 @@ def circuit(tmp_path_factory):
 
 
 def answer(invariant, tmp_path):
-    return Recheck([invariant])(rig, seconds=100, root=tmp_path)[1]
+    return Recheck([invariant])(rig(), seconds=100, root=tmp_path)
 
 
 def test_what_is_found_is_checked_by_another_solver(invariant, tmp_path):
@@ -117,4 +117,4 @@ def test_registers_without_a_name_have_a_number(tmp_path):
     queue = InputRig(emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])"))), 0, 0, 0, 0)
     found = settle(queue, seconds=100, root=tmp_path, invariants=True).invariant
     assert any(name.startswith("#") for name in found["registers"])
-    assert Recheck([found])(lambda: queue, seconds=100, root=tmp_path)[1].answer == "proved"
+    assert Recheck([found])(queue, seconds=100, root=tmp_path).answer == "proved"
