@@ -1,6 +1,5 @@
 """Certificates: what has been proved of a text and under which assumptions, in a file beside the text's manifest."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.spec.options import options_of
 from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.folder import MANIFEST
+from hdnhw.verilog.verilog import digest_of
 
 __all__ = ["ASSUMPTIONS", "CERTIFICATE", "check_certificate", "check_folder", "digests", "write_certificate"]
 
@@ -32,11 +32,6 @@ def digests(fabric: EmittedFabric) -> list[dict[str, str]]:
     """Return the digest of each file of Verilog of a fabric, and of its manifest, as rows of a result."""
     names = (*fabric.verilog, MANIFEST)
     return [{"file": name, "digest": digest_of(fabric.files[name].encode())} for name in names]
-
-
-def digest_of(text: bytes) -> str:
-    """Return a digest as manifests have it."""
-    return f"sha256:{hashlib.sha256(text).hexdigest()}"
 
 
 def check_folder(folder: Path, fabric: EmittedFabric) -> None:

@@ -1,13 +1,12 @@
 """A clock for each terminal as text: the crossings, the top level with them, the manifest and the constraints."""
 
-import hashlib
 from functools import cached_property
 from typing import Any
 
 from hdnhw.rtl.clocks.crossing import Crossing
 from hdnhw.rtl.clocks.fabric import ClockedFabric
 from hdnhw.rtl.clocks.queue import DEPTH
-from hdnhw.verilog.verilog import module_script, module_texts
+from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
 __all__ = ["RESET_CYCLES", "EmittedClocks"]
 
@@ -104,7 +103,7 @@ class EmittedClocks:
         }
         return {
             "file": self.file,
-            "digest": "sha256:" + hashlib.sha256(self.text.encode()).hexdigest(),
+            "digest": digest_of(self.text.encode()),
             "crossing_module": self.crossing,
             "depth": DEPTH,
             "streams": [each.label for each in self._around.streams],

@@ -1,6 +1,5 @@
 """What the kinds of endpoints have in common when they are emitted: the modules around a fabric, and their manifest."""
 
-import hashlib
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar
@@ -9,7 +8,7 @@ from hdnhw.machine import Machine
 from hdnhw.rtl.part import Part
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.spec.options import options_of
-from hdnhw.verilog.verilog import module_script, module_texts
+from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
 __all__ = ["EmittedEndpoints"]
 
@@ -112,7 +111,7 @@ class EmittedEndpoints(ABC):
         return {
             "type": endpoints.kind,
             "file": self.file,
-            "digest": "sha256:" + hashlib.sha256(self.text.encode()).hexdigest(),
+            "digest": digest_of(self.text.encode()),
             "options": {name: getattr(endpoints, name) for name in options_of(endpoints)},
             **self.entry(),
         }

@@ -1,6 +1,5 @@
 """Emit a fabric: Verilog, the manifest that explains it, and a FuseSoC core file."""
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -26,7 +25,7 @@ from hdnhw.verilog.endpoint import EmittedEndpoints
 from hdnhw.verilog.exchange import EmittedGenerators
 from hdnhw.verilog.keywords import KEYWORDS, VHDL_KEYWORDS
 from hdnhw.verilog.relay import EmittedRelays
-from hdnhw.verilog.verilog import CLOCKED, fabric_modules, fabric_verilog
+from hdnhw.verilog.verilog import CLOCKED, digest_of, fabric_modules, fabric_verilog
 from hdnhw.verilog.wrapper.files import wrapper_files
 
 __all__ = ["EMITTED", "MAX_ROUTERS", "EmittedFabric", "check_place", "emit_fabric", "emit_machine", "write_fabric"]
@@ -229,7 +228,7 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
         "fabric": modules.top,
         "files": [],
         "core": core_name(modules.top),
-        "digest": "sha256:" + hashlib.sha256(text.encode()).hexdigest(),
+        "digest": digest_of(text.encode()),
         "routers": network.num_nodes,
         "router_modules": list(modules.routers),
         "ejection_module": modules.ejection,

@@ -1,5 +1,6 @@
 """Verilog of a fabric: the router modules, the ejection buffer and the top level that joins them."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from hdnhw.spec import SpecError
 from hdnhw.verilog.rtlil import with_readable_names, without_initial_values, without_needless_initial_values
 from hdnhw.verilog.yosys import run_scripts
 
-__all__ = ["CLOCKED", "fabric_modules", "fabric_verilog", "module_script", "module_text", "module_texts"]
+__all__ = ["CLOCKED", "digest_of", "fabric_modules", "fabric_verilog", "module_script", "module_text", "module_texts"]
 
 CLOCKED: dict[str, Any] = {
     "clk": {"direction": "input", "width": 1},
@@ -44,6 +45,11 @@ _CLOCKED = re.compile(r"\balways_ff(?= @)")
 
 _ATTRIBUTE = re.compile(r"^ *\(\* (?!(ram_style|no_rw_check|ASYNC_REG) =).* \*\)\n", re.MULTILINE)
 """What Yosys notes for itself, but for how a memory is built and where a signal comes from another clock."""
+
+
+def digest_of(text: bytes) -> str:
+    """Return the digest of a file as manifests and certificates have it."""
+    return f"sha256:{hashlib.sha256(text).hexdigest()}"
 
 
 def module_text(component: Any, name: str, *, flatten: bool, initial: bool = True) -> str:
