@@ -54,6 +54,17 @@ def test_without_some_clauses_it_is_none(invariant, circuit):
     assert {"it leaves a claim open", "it does not hold in the cycle after one in which it does"} & {*said}
 
 
+def test_a_clause_too_many_and_a_claim_too_few_are_seen(invariant, circuit, tmp_path):
+    """A register that is 0 at first and not for ever."""
+    clauses, whole = invariant["clauses"], invariant["outputs"]
+    said = {
+        check_invariant(circuit, invariant | {"clauses": [*clauses, f"-{register}"]}, whole)
+        for register in range(1, len(invariant["registers"]) + 1)
+    }
+    assert "it does not hold in the cycle after one in which it does" in said
+    assert answer(invariant | {"outputs": whole[1:]}, tmp_path).why == "its invariant leaves out a claim"
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
