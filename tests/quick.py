@@ -27,8 +27,12 @@ COSTS = Path("tests") / "costs.json"
 """CPU seconds of each file of tests, where they were measured."""
 READER = blob_id(Path(closure.__file__).read_bytes())
 """Facts that another version of the reader noted are not of use."""
+WRITER = blob_id(Path(__file__).read_bytes())
+"""Nor is a file that another version of this module wrote."""
 ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 """How a run ends that has collected all: then what has no test for it has nothing to fail."""
+KEPT = 20
+"""Digests of a file of tests that are known to have passed."""
 SHOWN = 12
 """Most changed files that are named."""
 
@@ -67,8 +71,8 @@ class State:
     Attributes
     ----------
     passed : dict
-        By files of tests, the digest with which all their tests passed last, and how many these are; None once one
-        failed.
+        By files of tests, the digests with which all their tests passed, the last one first, how many these are, and
+        the CPU seconds that they took; None once one failed.
     green : dict
         The digests of all files when all tests had passed.
     known : dict
@@ -80,6 +84,7 @@ class State:
         kept: dict[str, Any] = {}
         with contextlib.suppress(OSError, ValueError):
             kept = json.loads(self.file.read_text())
+        kept = kept if kept.get("writer") == WRITER else {}
         self.passed: dict[str, Any] = kept.get("passed", {})
         self.green: dict[str, str] = kept.get("green", {})
         self.known: dict[str, Any] = kept.get("known", {}) if kept.get("reader") == READER else {}
@@ -95,7 +100,7 @@ class State:
         unknown = self.green.keys() & set(tree.test_files()) - self.passed.keys()
         for test in unknown:  # of a file that is gone, nothing says who read it
             is_same = self.green.keys() <= tree.files.keys() and changed.isdisjoint(tree.closure(test))
-            self.passed[test] = [tree.digest(test) if is_same else "", None]
+            self.passed[test] = [[tree.digest(test)] if is_same else [], None, None]
         return f"first use: {len(unknown)} files of tests have no note, and are taken as passed at commit {commit[:12]}"
 
     def changed(self, tree: Tree) -> set[str]:
@@ -106,7 +111,12 @@ class State:
     def is_stale(self, tree: Tree, test: str) -> bool:
         """Return whether a file of tests is to be run."""
         note = self.passed.get(test)
-        return note is None or note[0] != tree.digest(test)
+        return note is None or tree.digest(test) not in note[0]
+
+    def note(self, test: str, digest: str, number: int, seconds: float) -> None:
+        """Note that all tests of a file have passed; what passed before is known, too, until one fails."""
+        before = [one for one in (self.passed.get(test) or [[]])[0] if one != digest]
+        self.passed[test] = [[digest, *before][:KEPT], number, round(seconds, 2)]
 
     def write(self, tree: Tree) -> None:
         """Keep it, with the facts of this tree alone."""
@@ -117,7 +127,8 @@ class State:
         digests = set(tree.digests.values())
         known = {digest: facts for digest, facts in tree.known.items() if digest in digests}
         made = self.file.with_suffix(f".{os.getpid()}")
-        made.write_text(json.dumps({"passed": passed, "green": self.green, "known": known, "reader": READER}))
+        kept = {"passed": passed, "green": self.green, "known": known, "reader": READER, "writer": WRITER}
+        made.write_text(json.dumps(kept))
         made.replace(self.file)
 
 
@@ -144,19 +155,19 @@ def chosen(tree: Tree, state: State, cost: dict[str, float]) -> list[str]:
     return sorted(stale, key=lambda test: (state.passed.get(test) is not None, size[test], test))
 
 
-def report(tree: Tree, state: State, tests: list[str], cost: dict[str, float]) -> list[str]:
+def report(tree: Tree, state: State, tests: list[str]) -> list[str]:
     """Return what to say of a choice."""
     changed = sorted(state.changed(tree))
     readers = Counter(file for test in tree.test_files() for file in tree.closure(test))
     lines = [f"{file}: {_read(readers[file]) if file in tree.digests else 'gone'}" for file in changed[:SHOWN]]
     lines += [f"and {len(changed) - SHOWN} more"] if len(changed) > SHOWN else []
-    counts = [(state.passed.get(test) or [None, None])[1] for test in tests]
+    notes = [(state.passed.get(test) or [None, None, None])[1:] for test in tests]
+    number, seconds = (sum(filter(None, numbers)) for numbers in zip(*notes, strict=True)) if notes else (0, 0)
     failed = sum(state.passed.get(test) is None for test in tests)
     every = len(tree.test_files())
     said = [
         f"changed since all passed: {len(changed)} files; to be run: {len(tests)} of {every} files of tests",
-        f"{'at least ' * (None in counts)}{sum(filter(None, counts))} tests",
-        *([f"about {sum(cost.get(test, 0.0) for test in tests):.0f} CPU seconds"] if cost else []),
+        f"{'at least ' * any(None in note for note in notes)}{number} tests in {seconds:.0f} CPU seconds",
         *([f"first {failed} new or failed"] if failed else []),
     ]
     return [*lines, ", ".join(said)]
@@ -168,7 +179,7 @@ def choose(root: Path, cost: dict[str, float]) -> tuple[list[str], list[str]]:
         tree = working_tree(root, state.known)
         first = state.begin(root, tree)
         tests = chosen(tree, state, cost)
-        lines = report(tree, state, tests, cost)
+        lines = report(tree, state, tests)
         state.write(tree)
     return tests, [first, *lines] if first else lines
 
@@ -221,6 +232,7 @@ class Notes:
         self.config, self.root = config, config.rootpath
         self.tree = working_tree(self.root, State(self.root).known)
         self.collected, self.done, self.failed = set[str](), set[str](), set[str]()
+        self.seconds = Counter[str]()
 
     def is_whole(self) -> bool:
         """Return whether no test of a file of ``make test`` was left out."""
@@ -245,20 +257,24 @@ class Notes:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the end of a test."""
         self.failed |= {_file_of(report.nodeid)} if report.failed else set()
-        self.done |= {report.nodeid} if report.when == "teardown" else set()
+        if report.when == "teardown":
+            self.done.add(report.nodeid)
+            self.seconds[_file_of(report.nodeid)] += dict(report.user_properties).get("cpu", 0)
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Write it down."""
         now, number = working_tree(self.root, self.tree.known), Counter(map(_file_of, self.collected))
         tests = set(now.test_files()) & set(self.tree.test_files())
-        passed: dict[str, Any] = dict.fromkeys(tests & self.failed)
+        passed = set[str]()
         left = self.failed.union(map(_file_of, self.collected - self.done))
         for test in tests - left if self.is_whole() else ():
             given = any(test == one or test.startswith(f"{one.rstrip('/')}/") for one in self.config.args)
             if given and (exitstatus in ENDED or number[test]) and now.digest(test) == self.tree.digest(test):
-                passed[test] = [now.digest(test), number[test]]
+                passed.add(test)
         with noted(self.root) as state:
-            state.passed.update(passed)
+            state.passed.update(dict.fromkeys(tests & self.failed))
+            for test in passed:
+                state.note(test, now.digest(test), number[test], self.seconds[test])
             state.write(now)
 
 

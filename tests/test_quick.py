@@ -164,7 +164,10 @@ def project(tmp_path):
 def test_runs_note_what_passed(project):
     folder, run, choose = project
     tests, (said, *lines) = choose()
-    assert (tests, lines) == ([], ["changed since all passed: 0 files; to be run: 0 of 2 files of tests, 0 tests"])
+    assert (tests, lines) == (
+        [],
+        ["changed since all passed: 0 files; to be run: 0 of 2 files of tests, 0 tests in 0 CPU seconds"],
+    )
     assert said.startswith("first use: 2 files of tests have no note, and are taken as passed at commit ")
     (folder / "hdnhw" / "b.py").write_text("B = 3")
     (folder / "hdnhw" / "c.py").write_text("")
@@ -173,7 +176,7 @@ def test_runs_note_what_passed(project):
         [
             "hdnhw/b.py: 1 files of tests",
             "hdnhw/c.py: no test reads it",
-            "changed since all passed: 2 files; to be run: 1 of 2 files of tests, at least 0 tests",
+            "changed since all passed: 2 files; to be run: 1 of 2 files of tests, at least 0 tests in 0 CPU seconds",
         ],
     )
     run("-k", "test_b", "tests")
@@ -182,6 +185,18 @@ def test_runs_note_what_passed(project):
     run("tests")
     assert choose()[0] == []
     assert json.loads((folder / quick.STATE).read_text())["passed"]["tests/test_b.py"][1] == 2
+
+
+def test_what_passed_before_need_not_run_again(project):
+    folder, run, choose = project
+    choose()
+    text = (folder / "hdnhw" / "b.py").read_text()
+    (folder / "hdnhw" / "b.py").write_text("B = 3")
+    run("tests")
+    (folder / "hdnhw" / "b.py").write_text(text)
+    assert choose()[0] == []
+    (folder / "hdnhw" / "b.py").write_text("B = 4")
+    assert choose()[0] == ["tests/test_b.py"]
 
 
 def test_what_failed_is_first_until_it_passes(project):
@@ -208,8 +223,17 @@ def test_what_takes_little_is_before_what_takes_long(project):
     state, one, cost = quick.State(folder), quick.working_tree(folder), {"tests/test_a.py": 3, "tests/test_b.py": 2}
     tests = quick.chosen(one, state, cost)
     assert tests == ["tests/test_b.py", "tests/test_a.py"]
-    assert "about 5 CPU seconds" in quick.report(one, state, tests, cost)[-1]
     assert quick.costs(folder) == {}
+
+
+def test_what_a_choice_takes_is_what_it_took(project):
+    folder, _, choose = project
+    choose()
+    state, one = quick.State(folder), quick.working_tree(folder)
+    state.note("tests/test_a.py", "another digest", 3, 1.6)
+    said = quick.report(one, state, ["tests/test_a.py"])[-1]
+    assert said.endswith("1 of 2 files of tests, 3 tests in 2 CPU seconds")
+    assert "at least 3 tests" in quick.report(one, state, ["tests/test_a.py", "tests/test_b.py"])[-1]
 
 
 @pytest.mark.parametrize(("file", "reading"), [("hdnhw/a.py", "a"), ("hdnhw/c.py", ""), ("pyproject.toml", "ab")])
