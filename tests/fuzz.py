@@ -35,6 +35,8 @@ from hdnhw.processes import PATIENCE
 from hdnhw.spec.families import makers
 
 MEMORY = 8 << 30
+"""Bytes that a line may take, beside those of the process that runs it, which in a long run of tests has many."""
+
 SECONDS = GRACE = 60
 """CPU seconds of a line before it is told to end, and then before it must have ended."""
 
@@ -270,7 +272,8 @@ def start(case):
         if case.streams == "closed":
             sys.stdout = None
         os.environ["PATH"] = os.devnull
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        most = MEMORY + int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         try:
             status = main(case.words)

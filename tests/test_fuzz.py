@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import mmap
 import os
 import random
 import signal
@@ -167,3 +168,8 @@ def test_a_fault_is_printed_as_an_entry_that_repeats_it(monkeypatch, capsys):
             assert said.partition("\n")[0] == first.said.partition("\n")[0]
             damaged += fuzz.run_line(entry["line"])[1].partition("\n")[0] != said.partition("\n")[0]
     assert damaged > 0
+
+
+def test_what_the_runner_holds_is_not_taken_from_a_line():
+    with mmap.mmap(-1, fuzz.MEMORY, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ):
+        assert fuzz.run_line("hdnhw info 'cube(2)'")[0] == "accepted"
