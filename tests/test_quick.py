@@ -236,6 +236,24 @@ def test_what_a_choice_takes_is_what_it_took(project):
     assert "at least 3 tests" in quick.report(one, state, ["tests/test_a.py", "tests/test_b.py"])[-1]
 
 
+def test_a_run_notes_what_its_tests_took(project):
+    folder, run, _ = project
+    busy = "import time\ndef test_{}():\n    while time.process_time() < {}: ...\n"
+    (folder / "tests" / "test_c.py").write_text(busy.format("c", "3") + busy.format("d", "4"))
+    run("tests/test_c.py")
+    number, seconds = quick.State(folder).passed["tests/test_c.py"][1:]
+    assert number == 2
+    assert 1 <= seconds <= 4
+
+
+def test_what_another_version_has_noted_is_not_of_use(project):
+    folder, _, choose = project
+    choose()
+    kept = json.loads((folder / quick.STATE).read_text())
+    (folder / quick.STATE).write_text(json.dumps(kept | {"writer": "another"}))
+    assert choose()[1][0].startswith("first use")
+
+
 @pytest.mark.parametrize(("file", "reading"), [("hdnhw/a.py", "a"), ("hdnhw/c.py", ""), ("pyproject.toml", "ab")])
 def test_what_has_changed_at_first_use_has_not_passed(project, file, reading):
     folder, _, choose = project
