@@ -24,7 +24,7 @@ class Verdict:
     proved : bool
         That every output that was asked for is 0 in every cycle.
     output, cycle : int or None
-        An output that can be 1, and the cycle in which it is, from 0; None if none was found.
+        An output that can be 1, and the cycle in which it is, from 0; without an output, none is before that cycle.
     run : tuple of str
         For each cycle up to that one, the inputs that lead there, a digit each.
     """
@@ -72,12 +72,20 @@ def prove_outputs(circuit: Path, *, budget: Budget, outputs: Sequence[int] | Non
     ToolError
         If ABC fails.
     """
-    return _run(circuit, "pdr", budget, outputs)
+    return _run(circuit, budget, outputs)
 
 
-def find_output(circuit: Path, *, cycles: int, budget: Budget, outputs: Sequence[int] | None = None) -> Verdict | None:
-    """Look for inputs by which an output is 1 within some cycles: as :func:`prove_outputs`, but nothing is proved."""
-    return _run(circuit, f"bmc3 -F {cycles}", budget, outputs)
+def find_output(
+    circuit: Path, *, cycles: int, budget: Budget, outputs: Sequence[int] | None = None, reduce: bool = True
+) -> Verdict | None:
+    """Look for inputs by which an output is 1 within some cycles: as :func:`prove_outputs`, but nothing is proved.
+
+    Parameters
+    ----------
+    reduce : bool
+        Whether what is the same in every state is merged before, which takes long in a large circuit.
+    """
+    return _run(circuit, budget, outputs, cycles=cycles, reduce=reduce)
 
 
 def find_invariant(circuit: Path, *, budget: Budget, outputs: Sequence[int]) -> str | None:
@@ -104,12 +112,16 @@ def find_invariant(circuit: Path, *, budget: Budget, outputs: Sequence[int]) -> 
     return "" if "All outputs solved" in done.stdout + done.stderr else None
 
 
-def _run(circuit: Path, search: str, budget: Budget, outputs: Sequence[int] | None) -> Verdict | None:
+def _run(
+    circuit: Path, budget: Budget, outputs: Sequence[int] | None, *, cycles: int | None = None, reduce: bool = True
+) -> Verdict | None:
+    """Prove that outputs are 0, or with a number of `cycles` look for one that is 1 within them."""
     witness = circuit.with_name("run.aiw")
     witness.unlink(missing_ok=True)
     if outputs is not None:
         circuit = _with_outputs(circuit, outputs)
-    script = f"read_aiger {circuit.name}; {_REDUCE}; {search}; print_status; write_cex -a {witness.name}"
+    before, search = _REDUCE if reduce else "scleanup", "pdr" if cycles is None else f"bmc3 -F {cycles}"
+    script = f"read_aiger {circuit.name}; {before}; {search}; print_status; write_cex -a {witness.name}"
     try:
         done = budget.run([abc_path(), "-c", script], cwd=circuit.parent)
     except SpentError:
@@ -126,7 +138,10 @@ def _run(circuit: Path, search: str, budget: Budget, outputs: Sequence[int] | No
     status = re.search(r"^Status = (-?\d)", said, re.MULTILINE)
     if status is None:
         raise ToolError(f"abc has failed: {said.strip().splitlines()[-1] if said.strip() else 'no output'}")
-    return Verdict(True) if status[1] == "1" else None
+    if status[1] == "1":
+        return Verdict(True)
+    has_all = cycles is not None and f"No output asserted in {cycles} frames" in said
+    return Verdict(False, cycle=cycles) if has_all else None
 
 
 def _with_outputs(circuit: Path, outputs: Sequence[int]) -> Path:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hdnhw.proofs.finding import ANSWERS, BARE
+from hdnhw.proofs.finding import ANSWERS, BARE, verdict
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.spec.options import options_of
 from hdnhw.verilog.fabric import EmittedFabric
@@ -20,7 +20,8 @@ ASSUMPTIONS = (
     "all routers and ejection buffers leave reset in the same cycle",
     "logic and memories do what the Verilog says, as Yosys reads it",
     "Yosys, ABC and what this program makes for them are right",
-    "of endpoints no more is looked at than their streams' rules, and of AXI4-Stream the sender and the granter",
+    "of endpoints no more is looked at than their streams' rules, of AXI4-Stream the sender and the granter, and of "
+    "collective engines barriers; whole frames and bursts in one schedule of few cycles, with any data",
     "the sender's buffer has the data that it says, the granter's receiver gives back no more than was granted",
     "the top level around endpoints, and that of clocks of nodes, is not looked at but for its registers",
     "clock crossings and what an ejection buffer does with the flits that it has taken in are not looked at",
@@ -79,8 +80,8 @@ def check_certificate(path: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``spec``; ``digests`` of the files that it belongs to; ``proved``, whether all of its findings say so; ``tools``
-        by which.
+        ``spec``; ``digests`` of the files that it belongs to; ``tools`` by which; and what its findings say together,
+        see :func:`hdnhw.proofs.finding.verdict`.
 
     Raises
     ------
@@ -92,8 +93,10 @@ def check_certificate(path: Path) -> dict[str, Any]:
     if not all(isinstance(said.get(key), kind) for key, kind in kinds.items()):
         raise SpecError(f"check must be a file with a certificate, not {path}")
     findings = [one if isinstance(one, dict) else {} for one in said["findings"]]
-    answers, properties = ({str(one.get(key)) for one in findings} for key in ("answer", "property"))
-    if not (answers <= set(ANSWERS) and properties >= set(BARE) and said["proved"] == (answers == {"proved"})):
+    answers = {(str(one.get("property")), str(one.get("answer"))) for one in findings}
+    is_whole = {answer for _, answer in answers} <= set(ANSWERS) and {name for name, _ in answers} >= set(BARE)
+    told = verdict(answers)
+    if not is_whole or {key: said[key] for key in ("proved", "bounded") if key in said} != told:
         raise SpecError(f"check must be a certificate that says what its findings do, not {path}")
     if said.get("digest") != _digest(said):
         raise SpecError(f"check must be a certificate as it was written, and {path} has been edited")
@@ -106,4 +109,4 @@ def check_certificate(path: Path) -> dict[str, Any]:
     for key in ("spec", *options_of(FabricSpec)):
         if said.get(key) != manifest.get(key):
             raise SpecError(f"check must be a certificate of the fabric beside it, and {path} has another {key}")
-    return {key: said[key] for key in kinds if key != "findings"}
+    return {key: said[key] for key in said if key in ("spec", "digests", "tools", *told)}

@@ -5,18 +5,20 @@ from functools import partial
 from pathlib import Path
 
 from hdnhw.proofs.barrier import BarrierRig
+from hdnhw.proofs.bursts import BurstsRig
 from hdnhw.proofs.finding import Finding
+from hdnhw.proofs.frames import FramesRig
 from hdnhw.proofs.grants import GranterRig
 from hdnhw.proofs.packets import SenderRig
 from hdnhw.proofs.rig import Rig
 from hdnhw.proofs.search import PROOF_ROOT, Settle, answer_of, settle
 from hdnhw.proofs.streams import StreamRig, streams_of
-from hdnhw.spec import BARRIER, AxiStreamSpec, CollectiveSpec
+from hdnhw.spec import BARRIER, AxiMemorySpec, AxiStreamSpec, CollectiveSpec
 from hdnhw.verilog.fabric import EmittedFabric
 
 __all__ = ["PROPERTIES", "properties_of", "prove_endpoints"]
 
-PROPERTIES = ("streams", "packets", "grants", "barrier")
+PROPERTIES = ("streams", "packets", "grants", "frames", "bursts", "barrier")
 """Those of endpoints."""
 
 
@@ -69,6 +71,10 @@ def _parts(fabric: EmittedFabric) -> Iterator[tuple[str, str, Callable[[], Rig]]
         yield "packets", "sender", partial(SenderRig, fabric)
     if "grants" in due:
         yield "grants", "granter", partial(GranterRig, fabric)
+    if "frames" in due:
+        yield "frames", "endpoints of three nodes", partial(FramesRig, fabric)
+    if "bursts" in due:
+        yield "bursts", "endpoints of three nodes", partial(BurstsRig, fabric)
     if "barrier" in due:
         yield "barrier", "barrier", partial(BarrierRig, fabric)
 
@@ -81,6 +87,8 @@ def properties_of(fabric: EmittedFabric) -> set[str]:
         "streams": endpoints is not None,
         "packets": is_axi,
         "grants": is_axi and fabric.machine.frame_pool.grants,
+        "frames": is_axi,
+        "bursts": isinstance(endpoints, AxiMemorySpec),
         "barrier": isinstance(endpoints, CollectiveSpec) and BARRIER in endpoints.operations,
     }
     return {name for name in PROPERTIES if there[name]}

@@ -12,7 +12,7 @@ from hdnhw.flow.tools import tool_versions
 from hdnhw.proofs.certificate import check_certificate, check_folder, digests, write_certificate
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.endpoints import properties_of, prove_endpoints
-from hdnhw.proofs.finding import BARE, SECONDS, Finding
+from hdnhw.proofs.finding import BARE, SECONDS, Finding, verdict
 from hdnhw.proofs.netlist import Netlist
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.proofs.routes import WIRES, prove_arrival, prove_units, rule_table
@@ -47,7 +47,7 @@ def prove_fabric(
     -------
     dict
         ``digests`` of its files; ``tools``, their versions; ``findings``, see :class:`hdnhw.proofs.finding.Finding`;
-        ``proved``, whether there are some of every property, and all are.
+        and what these say together, see :func:`hdnhw.proofs.finding.verdict`; what is not found is not proved.
 
     Raises
     ------
@@ -58,14 +58,15 @@ def prove_fabric(
     """
     tools = {**tool_versions(["yosys"]), "hdnhw": version("hdnhw")}
     findings = _findings(fabric, seconds, partial(settle, invariants=folder is not None), say)
-    has_all = {*BARE, *properties_of(fabric)} <= {finding.property for finding in findings}
+    missing = {*BARE, *properties_of(fabric)} - {finding.property for finding in findings}
+    answers = [(finding.property, finding.answer) for finding in findings]
     result = {
         "spec": str(fabric.machine.spec.network),
         "nodes": fabric.machine.network.num_nodes,
         **fabric.machine.options(),
         "digests": digests(fabric),
         "tools": tools,
-        "proved": has_all and all(finding.answer == "proved" for finding in findings),
+        **verdict([*answers, *((name, "undecided") for name in missing)]),
         "findings": [finding.row() for finding in findings],
     }
     if folder is not None:

@@ -1,18 +1,37 @@
 """What a proof has found."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["ANSWERS", "BARE", "SECONDS", "Finding"]
+__all__ = ["ANSWERS", "BARE", "BOUNDED", "SECONDS", "Finding", "verdict"]
 
 SECONDS = 600.0
 """CPU seconds after which a search is given up unless told otherwise."""
 
-ANSWERS = ("proved", "refuted", "undecided")
+ANSWERS = ("proved", "bounded", "refuted", "undecided")
+"""``bounded``: nothing breaks it within the schedule of as many cycles as `method` says, which is no proof."""
 
 BARE = ("registers", "route", "arrival", "wiring", "delivery", "waiting")
 """Properties that are looked at of every fabric."""
+
+BOUNDED = ("frames", "bursts")
+"""Properties that are checked within a schedule: no others may be ``bounded``."""
+
+
+def verdict(answers: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return what answers, each with its property, say together.
+
+    Returns
+    -------
+    dict
+        ``proved``, whether all are, but for those of :data:`BOUNDED`, which must be ``bounded``; if there are such,
+        ``bounded``, their properties.
+    """
+    found = {(name, answer) for name, answer in answers}
+    bounded = [name for name in BOUNDED if (name, "bounded") in found]
+    holds = all(answer == ("bounded" if name in BOUNDED else "proved") for name, answer in found)
+    return {"proved": holds, **({"bounded": bounded} if bounded else {})}
 
 
 @dataclass(frozen=True, kw_only=True)

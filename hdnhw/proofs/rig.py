@@ -16,18 +16,22 @@ from hdnhw.proofs.netlist import read_text, text_of
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["Rig", "RigError", "at_most_one", "flit_codes"]
+__all__ = ["TOO_FEW", "TOP", "Rig", "RigError", "at_most_one", "flit_codes"]
 
 _DIVISORS = {8: 0x07, 16: 0x1021}
 """Number of check bits -> the polynomial by which a flit is divided, without its leading term."""
 
-_TOP = "rig"
+TOO_FEW = "more words of a memory are written than the rig has"
+"""A claim that says of a rig that it does not fit, and nothing of what stands in it."""
+
+TOP = "rig"
+"""The module of a rig."""
 
 _READ = f"""read_verilog -formal -sv rig.sv
-hierarchy -top {_TOP}
+hierarchy -top {TOP}
 proc
 flatten
-cd {_TOP}
+cd {TOP}
 {{joins}}cd
 opt_clean
 opt -fast
@@ -76,14 +80,18 @@ class Rig:
         Cycles of a slot.
     hints : list of str
         Conditions that may help to prove the claims; one that does not hold says nothing.
+    cycles : int
+        Of a rig with a schedule, its length: claims are checked within it, and not for all time; 0 of any other.
     """
+
+    cycles = 0
 
     def __init__(self, fabric: EmittedFabric, module: str, *, file: str | None = None) -> None:
         self._fabric, self._machine, self.module = fabric, fabric.machine, module
         self._plan, self._timing = fabric.machine.plan, fabric.machine.timing
         self._length = self.slot = self._timing.packet_length
         self._text = text_of(fabric.text if file is None else fabric.files[file], module)
-        self._inputs: list[tuple[str, int]] = [("f_reset", 1)]
+        self._inputs: list[tuple[str, int]] = []
         self._declared: list[str] = []
         self._lines: list[str] = []
         self._pins: list[str] = [".clk(clk)", ".rst(rst)"]
@@ -102,19 +110,23 @@ class Rig:
         """
         holds = [*(claim for _, claim in self.claims), *self.hints]
         wrong = [f"!rst && !({claim})" for claim in holds]
-        pins, junk = [*self._pins], [*self._inputs]
+        instances, junk = self.instances()
+        inputs = ", ".join(f"input [{width - 1}:0] {name}" for name, width in (*self._inputs, *junk))
+        head = f"module {TOP}(input clk, {inputs}, output [{len(wrong)}:0] found);"
+        moves = f"wire moves = !rst && {' && '.join(self._seen)};"
+        joined = [f"wire [{len(wrong) - 1}:0] wrong;", moves, "assign found = {moves, wrong};"]
+        joined += [f"assign wrong[{place}] = {claim};" for place, claim in enumerate(wrong)]
+        body = "\n".join(f"  {line}" for line in (*self._declared, *self._lines, *instances, *joined))
+        return f"{self._text}\n{head}\n{body}\nendmodule\n"
+
+    def instances(self) -> tuple[list[str], list[tuple[str, int]]]:
+        """Return what stands in the rig of the module, and the inputs of it that are junk, with their widths."""
+        pins, junk = [*self._pins], []
         for port in ports_of(self._text, self.module):
             if port.is_input and not any(pin.startswith(f".{port.name}(") for pin in pins):
                 pins.append(f".{port.name}(f_{port.name})")
                 junk.append((f"f_{port.name}", port.width))
-        inputs = ", ".join(f"input [{width - 1}:0] {name}" for name, width in junk)
-        head = f"module {_TOP}(input clk, {inputs}, output [{len(wrong)}:0] found);"
-        moves = f"wire moves = !rst && {' && '.join(self._seen)};"
-        joined = [f"wire [{len(wrong) - 1}:0] wrong;", moves, "assign found = {moves, wrong};"]
-        joined += [f"assign wrong[{place}] = {claim};" for place, claim in enumerate(wrong)]
-        dut = f"{self.module} dut ({', '.join(pins)});"
-        body = "\n".join(f"  {line}" for line in (*self._declared, *self._lines, dut, *joined))
-        return f"{self._text}\n{head}\n{body}\nendmodule\n"
+        return [f"{self.module} dut ({', '.join(pins)});"], junk
 
     @property
     def digest(self) -> str:
@@ -145,7 +157,7 @@ class Rig:
     def _clock(self) -> None:
         self._declared.append("reg first = 1;")
         self._lines.append("always @(posedge clk) first <= 0;")
-        self._wire("rst", "first | f_reset")
+        self._wire("rst", f"first | {self._resets()}")
         last = self._length - 1
         self._register("at", f"{{at[{last - 1}:0], at[{last}]}}" if last else "1", width=self._length, reset="1")
         self._hint(f"at != 0 && {at_most_one('at')}")
@@ -153,6 +165,10 @@ class Rig:
         self._wire("head", self._at(self._timing.head_phase))
         self._wire("tail", self._at(self._timing.tail_phase))
         self._register("fresh", "fresh && !head", reset="1")
+
+    def _resets(self) -> str:
+        """Return when a reset comes: at any time."""
+        return self._free("f_reset")
 
     def _at(self, phase: int) -> str:
         """Return the condition that it is a phase, modulo the length of a slot."""

@@ -21,7 +21,7 @@ from hdnhw.proofs import rig as rig_module
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.invariant import check_invariant, named_invariant
 from hdnhw.proofs.netlist import read_text
-from hdnhw.proofs.rig import Rig, RigError
+from hdnhw.proofs.rig import TOO_FEW, Rig, RigError
 
 __all__ = ["PROOF_ROOT", "Recheck", "Settle", "Settled", "answer_of", "settle"]
 
@@ -125,7 +125,9 @@ def settle(rig: Rig, *, seconds: float, root: Path = PROOF_ROOT, invariants: boo
         known = folder.with_name(f"{folder.name}-invariant")
         invariant, _ = kept_result(known, lambda _: _invariant(rig, seconds, result["outputs"]), keeps=bool)
     trace = folder / "trace.vcd"
-    return Settled(result["answer"], result["why"], trace if trace.exists() else None, invariant)
+    shown = trace if trace.exists() else None
+    method = f"bounded model checking, {rig.cycles} cycles" if rig.cycles else Settled.method
+    return Settled(result["answer"], result["why"], shown, invariant, method)
 
 
 def _settle(rig: Rig, seconds: float, trace: Path) -> dict[str, Any]:
@@ -136,18 +138,27 @@ def _settle(rig: Rig, seconds: float, trace: Path) -> dict[str, Any]:
         except SpentError:
             verdict, outputs = None, list[int]()
         else:
-            verdict, outputs = _prove(rig, circuit, budget)
+            verdict, outputs = (_check if rig.cycles else _prove)(rig, circuit, budget)
         if verdict is None:
             return {"answer": "undecided", "why": f"no answer within {seconds:g} CPU seconds"}
-        if not verdict.proved:
+        if verdict.output is not None:
+            if rig.claims[verdict.output][0] == TOO_FEW:
+                return {"answer": "undecided", "why": TOO_FEW}
             _write_trace(rig, Path(folder), verdict.run, trace)
-            why = f"{rig.claims[verdict.output or 0][0]}, in cycle {verdict.cycle}"
+            why = f"{rig.claims[verdict.output][0]}, in cycle {verdict.cycle}"
             return {"answer": "refuted", "why": why}
         moves = [len(rig.claims) + len(rig.hints)]
-        seen = find_output(circuit, cycles=_FIRST_SLOTS * rig.slot, budget=Budget(seconds), outputs=moves)
-    if seen is None or seen.proved:
+        within = rig.cycles + 1 if rig.cycles else _FIRST_SLOTS * rig.slot
+        seen = find_output(circuit, cycles=within, budget=Budget(seconds), outputs=moves, reduce=not rig.cycles)
+    if seen is None or seen.output is None:
         return {"answer": "undecided", "why": "the rig has not seen packets everywhere"}
-    return {"answer": "proved", "why": "", "outputs": outputs}
+    return {"answer": "bounded" if rig.cycles else "proved", "why": "", "outputs": outputs}
+
+
+def _check(rig: Rig, circuit: Path, budget: Budget) -> tuple[Verdict | None, list[int]]:
+    """Check claims in each cycle of the schedule of a rig; return the verdict and which they are."""
+    claims = [*range(len(rig.claims))]
+    return find_output(circuit, cycles=rig.cycles, budget=budget, outputs=claims, reduce=False), claims
 
 
 def _prove(rig: Rig, circuit: Path, budget: Budget) -> tuple[Verdict | None, list[int]]:
@@ -203,7 +214,8 @@ class Recheck:
         del root
         known = self._known.get(rig.digest)
         if known is None:
-            return Settled("undecided", "the certificate has no invariant for it")
+            why = "the end of a schedule has no invariant" if rig.cycles else "the certificate has no invariant for it"
+            return Settled("undecided", why)
         outputs = known.get("outputs")
         if not isinstance(outputs, list) or not set(range(len(rig.claims))) <= set(outputs):
             return Settled("refuted", "its invariant leaves out a claim")

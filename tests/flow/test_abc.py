@@ -25,6 +25,7 @@ def test_some_outputs_are_looked_at(circuit, outputs, proved, output, cycle):
 
 
 def test_a_search_of_some_cycles(circuit):
-    assert find_output(circuit, cycles=1, budget=Budget(), outputs=[1]) is None
+    verdict = find_output(circuit, cycles=1, budget=Budget(), outputs=[1])
+    assert (verdict.proved, verdict.output, verdict.cycle) == (False, None, 1)
     verdict = find_output(circuit, cycles=2, budget=Budget(), outputs=[0, 1])
     assert (verdict.output, verdict.cycle, verdict.run) == (1, 1, ("1", verdict.run[1]))

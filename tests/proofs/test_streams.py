@@ -1,10 +1,7 @@
 """Proofs about endpoints: the emitted ones keep the rules of streams and send whole packets, changed ones do not."""
 
 import json
-import re
-from dataclasses import replace
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 
 import pytest
 
@@ -15,43 +12,16 @@ from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.streams import streams_of
 from hdnhw.spec import ENDPOINTS, AxiStreamSpec, CollectiveSpec, FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric
-
-SECONDS = 100.0
-SMALL = "hdn(cube(1), [[]])"
+from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted
 
 prove_streams, prove_packets, prove_grants = (
     partial(prove_endpoints, properties=[name]) for name in ("streams", "packets", "grants")
 )
 
 
-@cache
-def emitted(endpoints, network=SMALL, **options):
-    return emit_fabric(FabricSpec(network=parse(network), endpoints=endpoints, **options))
-
-
-def changed(fabric, pattern, becomes):
-    """Return a fabric in whose endpoint the first place that is like `pattern` has changed."""
-    file = fabric.endpoints.file
-    text, count = re.subn(pattern, becomes, fabric.files[file], count=1)
-    assert count == 1
-    return replace(fabric, files={**fabric.files, file: text})
-
-
 @pytest.fixture
 def axi():
     return emitted(AxiStreamSpec())
-
-
-def check_refuted(findings, said):
-    """Check why the only part that is looked at is refuted, and that it comes with a waveform."""
-    (found,) = findings
-    assert found.answer == "refuted"
-    assert re.search(rf"({said}).*, in cycle \d+", found.why)
-    assert "$enddefinitions" in Path(found.trace).read_text()
-
-
-def answers(findings):
-    return {(one.answer, one.why) for one in findings}
 
 
 @pytest.mark.parametrize(
@@ -275,12 +245,13 @@ def test_the_command_names_endpoints(monkeypatch, tmp_path, capsys):
     for name, own in (("routing", "route arrival wiring"), ("delivery", "delivery"), ("waiting", "waiting")):
         found = [Finding.compared(one, "fabric", "all", method="none", cases=0, why="") for one in own.split()]
         monkeypatch.setattr(prove, f"prove_{name}", lambda *_, found=found, **__: found)
-    words = [SMALL, "--packet-length", "4", "--endpoints", "axi-stream", "--max-frame", "64"]
+    words = ["cube(2)", "--flit-width", "8", "--packet-length", "4", "--endpoints", "axi-stream", "--max-frame", "16"]
     assert main(["emit", *words, "-o", str(tmp_path)]) == 0
     capsys.readouterr()
     assert main(["prove", *words, "-o", str(tmp_path), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert {one["property"] for one in said["findings"]} >= {"packets", "streams"}
+    assert {one["property"] for one in said["findings"]} >= {"packets", "streams", "frames"}
+    assert (said["proved"], said["bounded"]) == (True, ["frames"])
     assert {one["module"] for one in said["findings"] if one["property"] == "streams"} == {"fabric_axi_endpoint"}
     certificate = str(tmp_path / "certificate.json")
     assert main(["prove", "--check", certificate]) == 0

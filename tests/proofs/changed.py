@@ -1,0 +1,39 @@
+"""Fabrics with endpoints, changed in their text, and what is found of them."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.verilog.fabric import emit_fabric
+
+__all__ = ["SECONDS", "SMALL", "answers", "changed", "check_refuted", "emitted"]
+
+SECONDS = 100.0
+SMALL = "hdn(cube(1), [[]])"
+
+
+@cache
+def emitted(endpoints, network=SMALL, **options):
+    return emit_fabric(FabricSpec(network=parse(network), endpoints=endpoints, **options))
+
+
+def changed(fabric, pattern, becomes):
+    """Return a fabric in whose endpoint the first place that is like `pattern` has changed."""
+    file = fabric.endpoints.file
+    text, count = re.subn(pattern, becomes, fabric.files[file], count=1)
+    assert count == 1
+    return replace(fabric, files={**fabric.files, file: text})
+
+
+def check_refuted(findings, said):
+    """Check why the only part that is looked at is refuted, and that it comes with a waveform."""
+    (found,) = findings
+    assert found.answer == "refuted"
+    assert re.search(rf"({said}).*, in cycle \d+", found.why)
+    assert "$enddefinitions" in Path(found.trace).read_text()
+
+
+def answers(findings):
+    return {(one.answer, one.why) for one in findings}
