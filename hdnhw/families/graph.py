@@ -49,7 +49,7 @@ class Graph(NetworkSpec):
 
 
 def graph(file: str | Sequence[Sequence[int]]) -> Graph:
-    """Make the network of a graph: a file of a list of edges, GraphML, DOT or BookSim's anynet, or [[0, 1], ...]."""
+    """Make the network of a graph: a file, such as a list of edges, GraphML or DOT, or [[0, 1], ...]."""
     from hdnhw.topology.graphfile import named_graph, read_graph
 
     if isinstance(file, str):

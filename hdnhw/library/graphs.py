@@ -20,9 +20,9 @@ def from_networkx(graph: "networkx.Graph") -> "Network":
     Parameters
     ----------
     graph : networkx.Graph
-        Of any kind: directions, weights and second links between two nodes do not count. Nodes whose attribute
-        ``switch`` is true have no terminal. Nodes that are numbers are numbered in their order, others in that of the
-        graph, switches last.
+        Of any kind: directions, weights, second links between two nodes and links of a node to itself do not count.
+        Nodes whose attribute ``switch`` is true have no terminal. Nodes that are numbers are numbered in their order,
+        others in that of the graph, switches last.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def from_networkx(graph: "networkx.Graph") -> "Network":
     TypeError
         If it is no graph.
     SpecError
-        If it has fewer than two nodes with terminals, loops, or parts that are not joined.
+        If it has fewer than two nodes with terminals, or parts that are not joined.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def export(spec: NetworkLike, output: PathLike) -> Result:
     ----------
     spec : str, NetworkSpec or Network
     output : path
-        A list of edges (.edges, .txt), GraphML (.graphml), DOT (.dot, .gv) or the list of routers of BookSim
+        A list of edges (.edges, .txt, .csv), GraphML (.graphml), DOT (.dot, .gv) or the list of routers of BookSim
         (.anynet).
 
     Returns
@@ -81,11 +81,11 @@ def export(spec: NetworkLike, output: PathLike) -> Result:
     (4, ['# cube(2)', '0 1', '0 2', '1 3', '2 3'])
     """
     from hdnhw.files import check_output, replacing
-    from hdnhw.topology.graphfile import SUFFIXES, graph_text
+    from hdnhw.topology.graphfile import WRITTEN, graph_text
     from hdnhw.topology.metrics import num_edges
 
     path = Path(output)
-    check_output("output", path, SUFFIXES)
+    check_output("output", path, WRITTEN)
     network = network_of(spec)
     text = graph_text(network, path.suffix)
     with replacing(path) as new:
