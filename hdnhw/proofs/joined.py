@@ -20,6 +20,9 @@ __all__ = ["NODES", "JoinedRig"]
 NODES = 3
 """Endpoints in a rig: what two of them send to the third one is mixed, packet by packet."""
 
+_MOST_NODES = 128
+"""Nodes among which those of a rig are drawn, and words of memories that have one for each node or frame."""
+
 _LEAST = 64
 """Bits of a word at least: users choose some."""
 
@@ -78,8 +81,8 @@ class JoinedRig(Rig):
         self._ports = {port.name: port for port in ports_of(self._text, self.module)}
         self._nodes = range(NODES)
         self._joined: list[dict[str, str]] = [{} for _ in self._nodes]
-        nodes = self._random.sample(range(self._plan.network.num_nodes), NODES)
-        self._addresses = [self._machine.address.of_node(node) for node in nodes]
+        addresses = sorted(map(self._machine.address.of_node, range(self._plan.network.num_nodes)))
+        self._addresses = self._random.sample(addresses[:_MOST_NODES], NODES)
         for node, address in enumerate(self._addresses):
             self._joined[node]["address"] = f"{self._ports['address'].width}'d{address}"
         self._any_width = max(_LEAST, self._machine.spec.flit_width)
@@ -110,16 +113,17 @@ class JoinedRig(Rig):
         self._register("t", "t + 1", width=index_width(self.cycles), reset="")
         return f"t == {self.cycles // 5 + self._random.randrange(self._length)}"
 
-    def _shrink(self, words: int) -> None:
-        """Leave memories of flits their first words, beyond which no pointer comes: what is read there is junk."""
+    def _shrink(self, flits: int) -> None:
+        """Leave memories, of flits and others, their first words: what is read beyond is junk."""
         found = re.findall(r"^ *reg (\[(\d+):0\] )\\?(\S+) *\[(\d+):0\];$", self._text, re.MULTILINE)
         over = ["0"]
         for number, (word, high, memory, last) in enumerate(found):
-            if int(last) < words or int(high) + 1 < self._machine.spec.flit_width:
+            words = flits if int(high) + 1 >= self._machine.spec.flit_width else _MOST_NODES
+            if int(last) < words:
                 continue
             net, junk = rf"\\?{re.escape(memory)} *\[", f"rig_junk_{number}"
-            beyond = re.compile(rf"^ *{net}(\d+)\] = .*;\n", re.MULTILINE)
-            self._text = beyond.sub(lambda line: line[0] if int(line[1]) < words else "", self._text)
+            begins = [(line, re.match(rf" *{net}(\d+)\] = ", line)) for line in self._text.splitlines(keepends=True)]
+            self._text = "".join(line for line, own in begins if own is None or int(own[1]) < words)
             self._replace(rf"^( *reg (?:\[\d+:0\] )?{net})\d+:0\];$", rf"\g<1>{words - 1}:0];")
             for condition, place in re.findall(rf"^ *if \((.*)\)\n *{net}(.*)\] <= .*;$", self._text, re.MULTILINE):
                 over.append(f"(({condition}) && ({place}) >= {words})")
