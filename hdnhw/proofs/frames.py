@@ -60,7 +60,7 @@ class FramesRig(JoinedRig):
         counts = is_first if self._frames.endpoints.tuser == "first" else last
         fields = {
             "data": word,
-            "keep": self._keep_of(f"in_keep_{node}", word, last),
+            "keep": self._wire(f"in_keep_{node}", f"{word} >> 1", width=layout["keep"].width),
             "last": last,
             "dest": self._wire(f"in_dest_{node}", f"{is_first} ? {to} : {word}", width=layout["dest"].width),
             "user": self._wire(f"in_tuser_{node}", f"{counts} ? {user} : {word}", width=layout["user"].width),

@@ -158,7 +158,7 @@ class FrameBuffer(wiring.Component):
             last.eq(frame_last),
             overlong.eq(takes & at_limit & ~beat.last),
             frame.end.eq(index),
-            frame.keep.eq(beat.keep),
+            frame.keep.eq(Mux(beat.last, beat.keep, -1)),  # a transfer at which a frame is cut has all its bytes
         ]
         self._elaborate_number(m, complete, last, frame)
         return overlong

@@ -72,12 +72,12 @@ class Rig:
         noise, full = random.Random(str(frame)), (1 << self.width // 8) - 1
         for position, word in enumerate(frame.data):
             last = position == len(frame.data) - 1
-            dest, user = frame.dst, frame.user
+            dest, user, keep = frame.dst, frame.user, frame.keep if last else noise.randrange(full + 1)
             if position:
                 dest = noise.randrange(1 << self.layout.width)
             if not (last if self.format.endpoints.tuser == "last" else position == 0):
                 user = noise.randrange(2)
-            yield {"data": word, "keep": frame.keep if last else full, "last": last, "dest": dest, "user": user}
+            yield {"data": word, "keep": keep, "last": last, "dest": dest, "user": user}
 
     def packets(self, frame):
         """Return the data packets of a frame, which ask for nothing."""

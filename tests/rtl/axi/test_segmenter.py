@@ -113,7 +113,8 @@ def test_a_frame_that_is_too_long_is_cut(simulate, send, receive, rig, packet_ty
     for frame in frames:
         ends = list(rig.transfers(frame))[:most][-1]
         user = ends["user"] if rig.format.endpoints.tuser == "last" else frame.user
-        cut.append(replace(frame, data=frame.data[:most], keep=ends["keep"], user=user))
+        keep = frame.keep if ends["last"] else (1 << rig.width // 8) - 1
+        cut.append(replace(frame, data=frame.data[:most], keep=keep, user=user))
     peer = Peer(rig, packet_type, send, receive, rng, lambda: False)
 
     async def source(ctx):
