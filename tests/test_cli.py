@@ -13,7 +13,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from hdnhw.cli import main
+from hdnhw.cli import command_parser, main
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.rules.plan import plan
@@ -111,7 +111,13 @@ def unknown(given, command="info"):
 
 
 WRONG = {
-    "no command": ("", "the following arguments are required: COMMAND"),
+    "mistyped network": ("info 'tours(4, 4)'", r".*'tours' is not a network \(did you mean torus\?\); allowed are .*"),
+    "mistyped command": ("inf 'cube(3)'", r"argument COMMAND: .* \(did you mean info\?\)"),
+    "mistyped option": ("info 'cube(3)' --jsn", unknown(r"--jsn \(did you mean --json\?\)")),
+    "mistyped pattern": (
+        "simulate 'cube(3)' --pattern tornadoo",
+        r"pattern must be one of .*, not 'tornadoo' \(did you mean tornado\?\)",
+    ),
     "unknown command": (
         "draw 'cube(3)'",
         choice(
@@ -204,7 +210,10 @@ WRONG = {
         "emit 'complete(2)' -o out --crossbar input",
         choice("--crossbar", "input", "crosspoint output"),
     ),
-    "unknown queueing": ("simulate 'complete(2)' --queueing lifo", choice("--queueing", "lifo", "fifo voq")),
+    "unknown queueing": (
+        "simulate 'complete(2)' --queueing lifo",
+        choice("--queueing", "lifo", "fifo voq") + r" \(did you mean fifo\?\)",
+    ),
     "error rate of another test": (
         "cosim 'complete(2)' --test random --error-rate 0.1",
         "--error-rate is for the errors test, see --test",
@@ -1023,6 +1032,13 @@ def test_help_has_an_example(run, command):
     assert example.startswith(f"hdnhw {command}")
     if command in ("info", "neighbors", "route", "routing"):
         result_of(run, example.removeprefix("hdnhw "))
+
+
+def test_without_a_command_a_guide_is_shown_whose_commands_are_there(run):
+    status, guide, err = run("")
+    assert (status, err) == (0, "")
+    for line in re.findall(r"^  hdnhw (.*?)  ", guide, re.MULTILINE):
+        command_parser().parse_args(shlex.split(line))
 
 
 def test_help_names_every_command(run):

@@ -162,7 +162,7 @@ REFUSED_TEXTS = [
     ("cube(-[3])", "column 6: only constructor calls, integers and lists are allowed"),
     ("torus(*[3])", "column 7: only constructor calls, integers and lists are allowed"),
     ("torus(3)(4)", "column 1: only constructor calls, integers and lists are allowed"),
-    ("rdn(ring(3), 1)", f"column 5: 'ring' is not a network; allowed are {ALL_NAMES}"),
+    ("rdn(ring(3), 1)", f"column 5: 'ring' is not a network (did you mean torus?); allowed are {ALL_NAMES}"),
     ("rdn(cube(n=3), 1)", "column 5: cube takes no named option 'n'"),
     ("hdn(cube(3))", "column 1: hdn must be hdn(BASE, [[INDEX, ...], ...]), not 1 argument"),
     ("rdn(cube(3), 1, 2)", "column 1: rdn must be rdn(BASE, LEVELS), not 3 arguments"),

@@ -86,6 +86,16 @@ EXTRAS = {
 }
 """By modules, the extra of the package that brings each."""
 
+GUIDE = """hdnhw makes networks on chip from one line:
+
+  hdnhw info 'rdn(cube(3), 1)'                   a network in figures
+  hdnhw routing 'rdn(cube(3), 1)'                its routes, proved free of deadlock
+  hdnhw simulate 'rdn(cube(3), 1)' --rate 0.1    traffic on it
+  hdnhw emit 'rdn(cube(3), 1)' -o build/rdn      its Verilog
+  hdnhw prove build/rdn                          a proof that this Verilog is right
+
+`hdnhw --help` lists all commands, `hdnhw COMMAND --help` what one takes."""
+
 FAULT, INTERRUPTED, TERMINATED = 70, 130, 143
 """Exit statuses beside those of commands."""
 
@@ -255,6 +265,9 @@ def _command(arguments: Sequence[str]) -> str:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    if not arguments:
+        print(GUIDE, flush=True)
+        return DONE
     try:
         try:
             options = command_parser().parse_args(arguments, argparse.Namespace(command=_command(arguments)))

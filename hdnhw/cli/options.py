@@ -10,6 +10,7 @@ from hdnhw.library.options import endpoints_of, flag_of, given
 from hdnhw.library.result import Result as Found
 from hdnhw.progress import say
 from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, parse
+from hdnhw.spec.checks import meant
 from hdnhw.spec.options import Choice, Flag, Option, Size, options_of
 
 __all__ = [
@@ -87,8 +88,16 @@ class Parser(argparse.ArgumentParser):
         """Refuse what the command does not know; ``argparse`` would leave it to the one above, which cannot help."""
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}; `{self.prog} --help` lists what is allowed")
+            given = f"{' '.join(unknown)}{meant(unknown[0].partition('=')[0], self._option_string_actions)}"
+            self.error(f"unrecognized arguments: {given}; `{self.prog} --help` lists what is allowed")
         return options, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is no choice, and say which may be meant."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            raise argparse.ArgumentError(action, f"{error.message}{meant(str(value), action.choices or ())}") from None
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with status 2."""

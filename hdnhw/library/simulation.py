@@ -421,7 +421,7 @@ def sweep(
 
 def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the patterns of a sweep, none if nothing is said of them."""
-    patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern or ())
+    patterns = (pattern,) if isinstance(pattern, str) else () if pattern is None else tuple(pattern)
     for number, one in enumerate(patterns):
         if one == "exchange":
             raise SpecError("pattern exchange is for simulate: a total exchange has no rate to sweep")

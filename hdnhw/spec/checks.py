@@ -1,6 +1,7 @@
 """What the makers of specs share: their error, and checks of sizes."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 __all__ = [
     "MAX_ADDRESS_BITS",
@@ -14,6 +15,7 @@ __all__ = [
     "check_ports",
     "dimension",
     "integer",
+    "meant",
 ]
 
 MAX_ADDRESS_BITS = 60
@@ -28,6 +30,19 @@ MAX_PORTS = 4096
 
 class SpecError(ValueError):
     """A spec that names no network; the message says where and what is allowed."""
+
+
+def meant(name: str, allowed: Iterable[str]) -> str:
+    """Return which of the names that are allowed may be meant by another one, as part of an error; empty if none is.
+
+    Examples
+    --------
+    >>> meant("tours", ["mesh", "torus"])
+    ' (did you mean torus?)'
+    """
+    known = {one.lstrip("-"): one for one in allowed}
+    near = get_close_matches(name.lstrip("-"), known, n=1, cutoff=0.7)
+    return f" (did you mean {known[near[0]]}?)" if near else ""
 
 
 def integer(value: object, what: str, least: int) -> int:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import cast
 
-from hdnhw.spec.checks import SpecError
+from hdnhw.spec.checks import SpecError, meant
 from hdnhw.spec.families import makers
 from hdnhw.spec.network import NetworkSpec
 
 __all__ = ["parse"]
+
+CALLED = {"ring": "torus", "ncube": "cube", "hypercube": "cube", "kncube": "torus", "grid": "mesh", "path": "mesh"}
+"""What others call some networks."""
 
 
 def parse(text: str) -> NetworkSpec:
@@ -93,7 +96,8 @@ def _count(number: int, thing: str) -> str:
 def _construct(node: ast.Call, name: str, source: _Source, where: str) -> object:
     maker = makers().get(name)
     if maker is None:
-        raise SpecError(f"{where}: {name!r} is not a network; allowed are {', '.join(makers())}")
+        known = meant(CALLED.get(name, name), makers())
+        raise SpecError(f"{where}: {name!r} is not a network{known}; allowed are {', '.join(makers())}")
     arguments = [_text(argument) if _is_text(argument, maker) else _read(argument, source) for argument in node.args]
     options = _options(node, maker, source, where)
     try:

@@ -4,29 +4,42 @@ import ast
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from itertools import chain, repeat
+from types import MappingProxyType
 from typing import Any
 
 from hdnhw.spec import SpecError
+from hdnhw.spec.checks import meant
 
 __all__ = ["form_of", "read_expression"]
 
 
 def read_expression(
-    text: str, makers: Mapping[str, Callable[..., Any]], what: str, *, also: str = ""
+    text: str,
+    makers: Mapping[str, Callable[..., Any]],
+    what: str,
+    *,
+    also: str = "",
+    called: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, list[Any]]:
     """Return the name of the maker that an expression such as ``hotspot(0.2, 5)`` calls, and the arguments.
 
     Arguments stand for the parameters of the maker that are given by position and are of type int or float; ``*name``
-    takes any number of them. Others are the caller's. An error calls it `what`, which may be `also` besides.
+    takes any number of them. Others are the caller's. An error calls it `what`, which may be `also` besides. Makers may
+    be `called` by other names, too.
 
     Raises
     ------
+    TypeError
+        If it is no string.
     SpecError
         If there is no such maker, or its parameters are others.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be a string, not one of type {type(text).__name__}")
     name, arguments = _parts(text)
+    name = called.get(name, name)
     if name not in makers:
-        raise SpecError(f"{what} must be {also}one of {', '.join(makers)}, not {text!r}")
+        raise SpecError(f"{what} must be {also}one of {', '.join(makers)}, not {text!r}{meant(name, makers)}")
     parameters = _parameters(makers[name])
     rest = [parameter for parameter in parameters if parameter.kind is Parameter.VAR_POSITIONAL]
     least = sum(parameter.default is Parameter.empty for parameter in parameters) - len(rest)

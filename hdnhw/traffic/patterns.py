@@ -206,6 +206,9 @@ PATTERNS: dict[str, Callable[..., Pattern]] = {
 }
 """What makes each pattern on a network, by its name."""
 
+CALLED = {"bitcomp": "complement", "bitrev": "reverse", "neighbor": "neighbour", "randperm": "permutation"}
+"""What BookSim calls some of them."""
+
 
 def parse_pattern(text: str, network: Network) -> Pattern:
     """Read a pattern such as ``uniform`` or ``hotspot(0.2, 5)``.
@@ -222,7 +225,7 @@ def parse_pattern(text: str, network: Network) -> Pattern:
     >>> parse_pattern("hotspot(0.2)", build(parse("cube(3)"))).text
     'hotspot(0.2, 0)'
     """
-    name, arguments = read_expression(text, PATTERNS, "pattern")
+    name, arguments = read_expression(text, PATTERNS, "pattern", called=CALLED)
     if network.num_terminals < 2:
         raise SpecError(f"{network.spec} has one node: there is nowhere to send to")
     return PATTERNS[name](network, *arguments)

@@ -118,6 +118,19 @@ def test_the_other_class(text, place):
         assert {ours, theirs} == {"0", "1"}
 
 
+@pytest.mark.parametrize(
+    ("theirs", "own"),
+    [("bitcomp", "complement"), ("bitrev", "reverse"), ("neighbor", "neighbour"), ("randperm(3)", "permutation(3)")],
+)
+def test_the_names_of_booksim(theirs, own):
+    assert parse_pattern(theirs, build(parse("cube(3)"))).text == own
+
+
+def test_an_array_is_no_pattern():
+    with pytest.raises(TypeError, match=r"^pattern must be a string, not one of type ndarray$"):
+        parse_pattern(np.arange(8), build(parse("cube(3)")))
+
+
 def test_a_seed_names_a_permutation():
     network = build(parse("cube(6)"))
     one, same, other = (parse_pattern(text, network) for text in ("permutation(7)", "permutation(7)", "permutation(8)"))
@@ -133,7 +146,7 @@ def test_a_seed_names_a_permutation():
     [
         ("random", "cube(3)", r"^pattern must be one of uniform, transpose, .*, not 'random'$"),
         ("", "cube(3)", "not ''$"),
-        ("uniform()()", "cube(3)", r"not 'uniform\(\)\(\)'$"),
+        ("uniform()()", "cube(3)", r"not 'uniform\(\)\(\)' \(did you mean uniform\?\)$"),
         ("uniform(1)", "cube(3)", r"^pattern uniform takes \(\), at least 0 of them, not 1 arguments$"),
         ("hotspot('a')", "cube(3)", "^hotspot share must be a number, not 'a'$"),
         ("hotspot(0.1, 0.5)", "cube(3)", "^hotspot node must be an integer, not 0.5$"),
