@@ -1,17 +1,19 @@
 """Bisections: the fewest edges between two halves of a network, proved where a bound or a search can.
 
 Cuts begin with slow waves on the network, random halves and, on dual-nets, a construction; each is improved by
-swaps. That none is smaller follows from a bound that the caller knows, the flow bound or, in small networks, from a
-mixed-integer program.
+swaps. That none is smaller follows from a bound that the caller knows, the spectral bound, the flow bound or, in small
+networks, from a mixed-integer program.
 
 References
 ----------
 .. [1] B. W. Kernighan and S. Lin, An efficient heuristic procedure for partitioning graphs, Bell System Technical
    Journal 49 (1970).
+.. [2] M. Fiedler, Algebraic connectivity of graphs, Czechoslovak Mathematical Journal 23 (1973).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import ceil
 from typing import Any
@@ -25,7 +27,7 @@ from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
-__all__ = ["Bisection", "best_cut", "bisection", "cut_edges", "known_halves"]
+__all__ = ["Bisection", "best_cut", "bisection", "cut_edges", "known_halves", "spectral_cut"]
 
 SEARCH_NODES, QUICK_NODES = 64, 32
 """Most nodes of a network in which a smaller cut is searched for: in ten seconds, or in one."""
@@ -50,6 +52,10 @@ MOST_UNSMOOTHED = 16
 
 HEIGHT, MOST_SCALED = 1 << 30, 1 << 32
 """Largest height; heights below the second can be multiplied by it in 64 bits."""
+
+SPECTRAL_NODES, SPECTRAL_BITS, SPECTRAL_MARGIN = 1024, 23, 1e-6
+"""Most nodes for which the spectral bound is worked out; bits behind the point of its integers, which fit into 64 with
+so many nodes; what the eigenvalue is lowered by so that its matrix has a root."""
 
 TOLERANCE = 1e-6
 """By which the solver's flow may be too small."""
@@ -113,6 +119,8 @@ def bisection(table: Table, starts: Sequence[Half] = (), *, at_least: int = 0, q
     edges, parity = cut_edges(table, inside), _parity(table)
     search_nodes = QUICK_NODES if quick else SEARCH_NODES
     if at_least < edges:
+        at_least = max(at_least, spectral_cut(table))
+    if at_least < edges:
         at_least = max(at_least, _flow_cut(table, quick))
     at_least += 0 if parity is None else (at_least - parity) % 2
     while at_least < edges and len(table) <= search_nodes:
@@ -135,6 +143,42 @@ def _flow_cut(table: Table, quick: bool) -> int:
     """Return the least number of edges over which half the messages of a total exchange can be sent."""
     nodes, flow = len(table), least_load(table, most_flows=QUICK_FLOWS if quick else None)
     return 0 if flow is None else ceil((nodes // 2) * ((nodes + 1) // 2) / flow.reached * (1 - TOLERANCE))
+
+
+def spectral_cut(table: Table) -> int:
+    """Return how many edges any cut into halves has at least by the second eigenvalue of the Laplacian; 0 if not known.
+
+    A cut of the n nodes into a and b has lambda_2 a b / n edges at least [2]_. The eigenvalue is found in floating
+    point. That it is not below t is shown in integers: L - t I + c J, with c n >= t, is R R' and what rounding leaves,
+    whose row sums are not above a number that t is lowered by.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.metrics import neighbor_table
+    >>> from hdnhw.topology.network import build
+    >>> spectral_cut(neighbor_table(build(parse("slim_fly(5)"))))
+    63
+    """
+    nodes = len(table)
+    if not 2 <= nodes <= SPECTRAL_NODES:
+        return 0
+    laplacian = np.zeros((nodes, nodes), dtype=np.int64)
+    for ports in table.T:
+        there = np.flatnonzero(ports >= 0)
+        np.add.at(laplacian, (there, ports[there]), -1)
+    laplacian[np.diag_indices(nodes)] = -laplacian.sum(axis=1)
+    second = float(np.linalg.eigvalsh(laplacian.astype(float))[1])
+    unit = 1 << SPECTRAL_BITS
+    least = int((second - SPECTRAL_MARGIN) * unit) * unit
+    if least <= 0:
+        return 0
+    # Of the rest of the space nothing is lost: c J is as much above 0 there as L - t I is below.
+    exact = laplacian * unit**2 - least * np.eye(nodes, dtype=np.int64) + (least // nodes + unit)
+    root = np.rint(np.linalg.cholesky(exact / unit**2) * unit).astype(np.int64)
+    rest = int(np.abs(exact - root @ root.T).sum(axis=1).max())
+    cut = Fraction(least - rest, unit**2) * (nodes // 2) * ((nodes + 1) // 2) / nodes
+    return max(0, ceil(cut))
 
 
 def _parity(table: Table) -> int | None:

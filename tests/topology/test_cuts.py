@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hdnhw.spec import parse
 from hdnhw.topology.cut_bound import bound_around, known_bound
-from hdnhw.topology.cuts import bisection, cut_edges, known_halves
+from hdnhw.topology.cuts import bisection, cut_edges, known_halves, spectral_cut
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
 
@@ -40,6 +40,7 @@ def test_random_graphs_against_all_halves(nodes, seed):
     graph = nx.random_labeled_tree(nodes, seed=seed)
     graph.add_edges_from(nx.gnp_random_graph(nodes, 0.4, seed=seed).edges)
     found = bisection(table_of(graph))
+    assert spectral_cut(table_of(graph)) <= found.edges
     inside = set(np.flatnonzero(found.inside).tolist())
     assert len(inside) in (nodes // 2, (nodes + 1) // 2)
     assert found.edges == nx.cut_size(graph, inside)
@@ -148,10 +149,31 @@ def test_a_search_that_is_given_up_proves_nothing(monkeypatch):
     assert (found.edges, found.at_least, found.exact) == (16, 14, False)
 
 
-def test_without_the_flow_bound_nothing_is_proved_either(monkeypatch):
+def test_without_a_bound_nothing_is_proved_either(monkeypatch):
     monkeypatch.setattr("hdnhw.topology.flow.MOST_NODES", 8)
+    monkeypatch.setattr("hdnhw.topology.cuts.SPECTRAL_NODES", 8)
     found = cut_of("cube(6)", quick=True)
     assert (found.edges, found.at_least, found.exact) == (32, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [("complete(9)", 20), ("complete(2)", 1), ("cube(7)", 64), ("petersen()", 5)],
+)
+def test_the_spectral_bound_is_reached_and_never_above(text, edges):
+    """It is a whole number here, so any excess shows."""
+    assert spectral_cut(neighbor_table(network_of(text))) == edges
+
+
+@pytest.mark.parametrize(
+    ("text", "at_least"), [("slim_fly(5)", 63), ("dragonfly(8, 4)", 166), ("jellyfish(64, 5, 1)", 20)]
+)
+def test_networks_of_which_a_flow_says_little(text, at_least):
+    assert cut_of(text, quick=True).at_least == at_least
+
+
+def test_a_graph_in_two_parts_has_no_spectral_bound():
+    assert spectral_cut(table_of(nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(4)))) == 0
 
 
 def least_around(table):
