@@ -30,7 +30,8 @@ def read_fabric(folder: Path, *, like: EmittedFabric | None = None) -> EmittedFa
         said = json.loads(text, parse_constant=_refuse)
         emitted = _emit(said)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        reason = f"lacks {error}" if isinstance(error, KeyError) else str(error) or "nests too deep"
+        reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        reason = "nests too deep" if isinstance(error, RecursionError) else reason
         raise SpecError(f"{folder / MANIFEST} is no manifest of a fabric: {reason}") from error
     there, made = _without_digests(said), _without_digests(json.loads(emitted.files[MANIFEST]))
     for key in sorted({*there, *made}):
@@ -43,9 +44,13 @@ def read_fabric(folder: Path, *, like: EmittedFabric | None = None) -> EmittedFa
     return replace(emitted, files={**emitted.files, **texts, MANIFEST: text}, manifest=said)
 
 
-def _emit(said: dict[str, Any]) -> EmittedFabric:
+def _emit(said: Any) -> EmittedFabric:
     """Emit what a manifest says."""
+    if not isinstance(said, dict):
+        raise ValueError("it must be an object")
     endpoints = said.get("endpoints")
+    if not isinstance(endpoints, dict | None):
+        raise ValueError("endpoints must be an object")
     if endpoints is not None:
         endpoints = ENDPOINTS[endpoints["type"]](**endpoints["options"])
     spec = FabricSpec(

@@ -4,6 +4,8 @@ Run as a program, it reads a list of scripts in JSON and writes what Yosys print
 """
 
 import json
+import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,9 @@ from pathlib import Path
 
 __all__ = ["run_scripts"]
 
+IO_ERROR = 74
+"""Exit status of the program if the system refuses a file; its error's number is all that it prints."""
+
 
 def run_scripts(scripts: Sequence[str]) -> list[str]:
     """Return what the Yosys that Amaranth finds prints for each script.
@@ -21,6 +26,8 @@ def run_scripts(scripts: Sequence[str]) -> list[str]:
     ------
     amaranth.back.verilog.YosysError
         If it refuses one.
+    OSError
+        If a file cannot be written.
     """
     from amaranth.back.verilog import YosysError, find_yosys
 
@@ -30,6 +37,9 @@ def run_scripts(scripts: Sequence[str]) -> list[str]:
         return [str(yosys.run(["-q", "-"], script, ignore_warnings=True)) for script in scripts]
     command = [sys.executable, "-m", "hdnhw.verilog.yosys", package]
     done = subprocess.run(command, input=json.dumps(list(scripts)), capture_output=True, text=True, check=False)
+    if done.returncode == IO_ERROR:
+        number = int(done.stderr)
+        raise OSError(number, os.strerror(number), tempfile.gettempdir())
     if done.returncode:
         raise YosysError(done.stderr.strip())
     return list(map(str, json.loads(done.stdout)))
@@ -67,4 +77,11 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Exception as error:  # the runtime has errors of its own, and the system's number in their text
+        number = re.search(r"\[Errno (\d+)\]|\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        print(number[1] or number[2], file=sys.stderr)
+        sys.exit(IO_ERROR)

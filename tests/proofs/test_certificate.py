@@ -196,6 +196,7 @@ def test_a_text_that_changes_meanwhile_gets_no_certificate(folder, capsys, monke
         ({"spec": None}, "is no manifest of a fabric: lacks 'spec'"),
         ({"lanes": "two"}, "is no manifest of a fabric: lanes must be an integer"),
         ({"fabric": 3}, "is no manifest of a fabric: "),
+        ({"endpoints": 3}, "is no manifest of a fabric: endpoints must be an object"),
     ],
 )
 def test_an_edited_manifest_is_refused(folder, values, said, capsys):
@@ -207,6 +208,16 @@ def test_an_edited_manifest_is_refused(folder, values, said, capsys):
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("[]", "it must be an object"), ("{", "Expecting property"), ("[" * 10**5, "nests too deep")]
+)
+def test_what_is_no_manifest_is_refused(folder, text, said, capsys):
+    (folder / "manifest.json").write_text(text)
+    capsys.readouterr()
+    assert main(["prove", str(folder)]) == 2
+    assert f"manifest.json is no manifest of a fabric: {said}" in capsys.readouterr().err
 
 
 def test_a_folder_with_another_text_is_refused(folder, capsys):

@@ -1,5 +1,10 @@
 """Scripts of Yosys in one process: each as Amaranth runs it alone."""
 
+import resource
+import subprocess
+import sys
+from functools import partial
+
 import pytest
 from amaranth.back.verilog import YosysError, find_yosys
 
@@ -22,6 +27,17 @@ def test_each_script_starts_anew():
 def test_what_yosys_refuses_is_said():
     with pytest.raises(YosysError, match=r"No such command: nonsense"):
         run_scripts(["help\n", "nonsense\n", "help\n"])
+
+
+@pytest.mark.parametrize("most", [1 << 13, 1 << 18])
+def test_a_limit_of_the_system_on_files_is_one_line(most, tmp_path):
+    """The first is less than a script has, the second than the runtime writes."""
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
+    command = [sys.executable, "-m", "hdnhw", "emit", "cube(2)", "-o", "out"]
+    done = subprocess.run(command, cwd=tmp_path, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("hdnhw: [Errno 27] File too large: ")
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("chosen", ["system", "builtin"])
