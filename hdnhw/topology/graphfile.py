@@ -19,6 +19,7 @@ from typing import Any
 
 from hdnhw.progress import say
 from hdnhw.spec import SpecError
+from hdnhw.spec.checks import check_edges
 from hdnhw.topology.graph import Network
 
 __all__ = ["SUFFIXES", "WRITTEN", "NamedGraph", "graph_text", "named_graph", "of_networkx", "read_graph"]
@@ -37,6 +38,9 @@ _NUMBERS = ("id", "key")
 
 COMMENTS = ("#", "%", "//")
 """How lines begin that say nothing of a graph, in lists of edges."""
+
+_BITS = 6
+"""Of a byte of sparse6."""
 
 ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("node1", "node2"), ("u", "v"))
 """How headers call the ends of a link."""
@@ -338,9 +342,13 @@ def _read_matrix(what: str, data: bytes) -> _Found:
     from scipy.io import mminfo, mmread
     from scipy.sparse import coo_array
 
-    rows, columns, _, _, kind, symmetry = mminfo(BytesIO(data))
+    rows, columns, entries, _, kind, symmetry = mminfo(BytesIO(data))
     if rows != columns:
         raise SpecError(f"{what}: must be a square matrix, not {rows} x {columns}")
+    if entries > len(data):
+        raise ValueError(f"it has fewer entries than the {entries} that it names")
+    if rows > entries + 1:
+        raise SpecError(f"{what}: must be connected, and has {rows} nodes and {entries} links")
     matrix = coo_array(mmread(BytesIO(data)))
     edges = [(str(one), str(other)) for one, other in zip(matrix.row + 1, matrix.col + 1, strict=True)]
     there = set(edges)
@@ -356,13 +364,18 @@ def _read_matrix(what: str, data: bytes) -> _Found:
 def _read_compact(what: str, data: bytes) -> _Found:
     """Read graph6 or sparse6, a line."""
     import networkx
+    from networkx.readwrite.graph6 import data_to_n
 
     lines = data.split()
     if len(lines) != 1:
         raise SpecError(f"{what}: must have one graph, not {len(lines)}")
     line = lines[0].removeprefix(b">>graph6<<").removeprefix(b">>sparse6<<")
-    read = networkx.from_sparse6_bytes if line.startswith(b":") else networkx.from_graph6_bytes
-    return _of_networkx(read(line), what)
+    if not line.startswith(b":"):
+        return _of_networkx(networkx.from_graph6_bytes(line), what)
+    nodes, _ = data_to_n([byte - 63 for byte in line[1:]])
+    if nodes > _BITS * len(line):  # a link takes a bit or more
+        raise SpecError(f"{what}: must be connected, and has {nodes} nodes in {len(line)} bytes")
+    return _of_networkx(networkx.from_sparse6_bytes(line), what)
 
 
 def _read_dot(what: str, data: bytes) -> _Found:
@@ -375,7 +388,7 @@ def _read_dot(what: str, data: bytes) -> _Found:
         raise ValueError((said.getvalue().strip().splitlines() or ["no graph"])[-1])
     if len(graphs) != 1:
         raise SpecError(f"{what}: must have one graph, not {len(graphs)}")
-    return _Dot(graphs[0].obj_dict).found
+    return _Dot(what, graphs[0].obj_dict).found
 
 
 class _Dot:
@@ -384,7 +397,8 @@ class _Dot:
     What a graph says of all nodes holds for those that are first named behind it, there and in the graphs in it.
     """
 
-    def __init__(self, graph: Mapping[str, Any]) -> None:
+    def __init__(self, what: str, graph: Mapping[str, Any]) -> None:
+        self._what = what
         self.found = _Found(is_directed=graph["type"] == "digraph")
         self._known: set[str] = set()
         self._taken: dict[int, list[str]] = {}
@@ -406,6 +420,7 @@ class _Dot:
                     [self._node(end, own)] if isinstance(end, str) else self._take(end, own) for end in one["points"]
                 )
                 there += first + second
+                check_edges(f"{self._what}: it", len(self.found.edges) + len(first) * len(second))
                 joined = [(end, other) for end in first for other in second]
                 self.found.edges += joined
                 self.found.besides.update(dict.fromkeys({**own.get("edge", {}), **one["attributes"]}, len(joined)))

@@ -95,6 +95,22 @@ def test_what_is_written_is_read_again(tmp_path, suffix, text):
             "must be a square matrix, not 3 x 2$",
         ),
         (".g6", "A_\nA_\n", "must have one graph, not 2$"),
+        (
+            ".mtx",
+            "%%MatrixMarket matrix coordinate pattern general\n9999999999 9999999999 1\n1 2\n",
+            "must be connected, and has 9",
+        ),
+        (
+            ".mtx",
+            "%%MatrixMarket matrix array real general\n9999999 9999999\n1\n",
+            "is no MatrixMarket: it has fewer entries",
+        ),
+        (".s6", ":~~?~~~~~A", "must be connected, and has .* nodes in 10 bytes$"),
+        (
+            ".dot",
+            f"graph {{ {{{' '.join(map('a{}'.format, range(800)))}}} -- {{{' '.join(map(str, range(800)))}}} }}",
+            "it has 640000 edges; networks that are lists of edges have at most",
+        ),
         (".g6", "\x01", "is no graph6: "),
         (".gml", "graph [", "is no GML: "),
         (".gexf", "<x/>", "is no GEXF: "),
