@@ -524,8 +524,7 @@ def _bytes_of(what: str, path: str) -> bytes:
 def graph_text(network: Network, suffix: str) -> str:
     """Return a network as the text of a file of a suffix, so that :func:`read_graph` reads the same graph."""
     if suffix in _WITHOUT_SWITCHES and network.num_terminals < network.num_nodes:
-        kind, _ = _READERS[suffix]
-        raise SpecError(f"{network.spec} has switches without terminals, which {kind} cannot say; GraphML can")
+        raise SpecError(f"{network.spec} has switches without terminals, which a list of edges cannot say; GraphML can")
     return _WRITERS[suffix](network)
 
 

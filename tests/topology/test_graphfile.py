@@ -62,7 +62,7 @@ def test_what_is_written_is_read_again(tmp_path, suffix, text):
         pytest.importorskip("pydot")
     if suffix in (".edges", ".txt", ".csv") and network.num_terminals < network.num_nodes:
         with pytest.raises(
-            SpecError, match=r"switches without terminals, which list of edges cannot say; GraphML can$"
+            SpecError, match=r"switches without terminals, which a list of edges cannot say; GraphML can$"
         ):
             graph_text(network, suffix)
         return
