@@ -1,9 +1,10 @@
 """Whole bursts: what managers write through AXI4 endpoints comes to memories, and what they read is what is there."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from hdnhw.flit import MemoryFormat
 from hdnhw.proofs.joined import NODES, JoinedRig, Output
@@ -91,9 +92,34 @@ class BurstsRig(JoinedRig):
             found.append(_Asked(nodes[number], own, wrapped, size, burst, tuple(places)))
         return found
 
+    def _layouts(self, *, inside: bool) -> dict[str, Any]:
+        """Return the transfers of the channels of a memory, or of a manager."""
+        return {channel: layout for channel, (_, layout) in channels(self._format, inside=inside).items()}
+
     def _lanes(self, addr: int, size: int) -> int:
         """Return the lanes that a beat uses, as bits."""
         return ((1 << (1 << size)) - 1) << (addr >> size << size) % self._format.bytes
+
+    def _beat(self, name: str, beats: Sequence[tuple[_Asked, int]], index: str) -> dict[str, str]:
+        """Make what one of some beats has, by an index: data, strobes, lanes, and whether it is its burst's last."""
+        words = [one.beats[place] >> self._shift for one, place in beats]
+        word = self._table(f"word_of_{name}", words, index, self._format.endpoints.memory_bits)
+        node = self._table(f"node_of_{name}", [one.node for one, _ in beats], index, index_width(NODES))
+        lanes = [self._lanes(one.beats[place], one.size) for one, place in beats]
+        lasts = [int(place == len(one.beats) - 1) for one, place in beats]
+        data, strobes = self._of_word(name, node, word)
+        return {
+            "data": data,
+            "strobes": strobes,
+            "lanes": self._table(f"lanes_of_{name}", lanes, index, self._format.bytes),
+            "last": self._table(f"last_of_{name}", lasts, index, 1),
+        }
+
+    def _claim_lanes(self, what: str, when: str, lanes: str, data: str, due: str) -> None:
+        """Claim that data are those that are due in the lanes that are used."""
+        for lane in range(self._format.bytes):
+            same = f"{data}[{8 * lane + 7}:{8 * lane}] == {due}[{8 * lane + 7}:{8 * lane}]"
+            self.claims.append((what, f"!({when} && {lanes}[{lane}]) || {same}"))
 
     def _of_word(self, name: str, node: str, word: str) -> tuple[str, str]:
         """Return the data of a word of a memory, and its strobes, of any value."""
@@ -104,7 +130,7 @@ class BurstsRig(JoinedRig):
     def _manage(self, node: int, *, write: bool, asked: list[_Asked]) -> None:
         """Let a manager ask for its bursts, and claim what it gets."""
         name = f"{'w' if write else 'r'}_{node}"
-        layouts = {channel: layout for channel, (_, layout) in channels(self._format, inside=False).items()}
+        layouts = self._layouts(inside=False)
         address, number = f"a{name[0]}", f"number_{name}"
         count = index_width(len(asked) + 1)
         layout = layouts[address]
@@ -130,17 +156,15 @@ class BurstsRig(JoinedRig):
             ("a burst is answered that there is not", f"!{given.there} || {answer['id']} < {_IDS}"),
         ]
         for own in range(_IDS):
-            self._answer(name, [one if one.id == own else None for one in asked], own, given, answer)
+            self._answer(name, asked, own, given, answer)
 
-    def _answer(
-        self, manager: str, asked: list[_Asked | None], own: int, given: Output, answer: Mapping[str, str]
-    ) -> None:
+    def _answer(self, manager: str, asked: list[_Asked], own: int, given: Output, answer: Mapping[str, str]) -> None:
         """Claim the answers to the bursts with an ID: one to each that is written, all beats of those that are read."""
         write, name = manager.startswith("w"), f"{manager}_{own}"
         beats = [
-            (number, one, place, place == len(one.beats) - 1)
+            (number, one, place)
             for number, one in enumerate(asked)
-            if one is not None
+            if one.id == own
             for place in range(len(one.beats))
             if not write or place == len(one.beats) - 1
         ]
@@ -153,40 +177,24 @@ class BurstsRig(JoinedRig):
         self.claims.append(("a burst is answered that there is not", f"!{now} || ({done} < {len(beats)} && {begun})"))
         if write or not beats:
             return
-        words = [one.beats[place] >> self._shift for _, one, place, _ in beats]
-        word = self._table(f"word_of_{name}", words, done, self._format.endpoints.memory_bits)
-        at = self._table(f"node_of_{name}", [one.node for _, one, _, _ in beats], done, index_width(NODES))
-        lanes = [self._lanes(one.beats[place], one.size) for _, one, place, _ in beats]
-        used = self._table(f"lanes_of_{name}", lanes, done, self._format.bytes)
-        last = self._table(f"last_of_{name}", [int(is_last) for *_, is_last in beats], done, 1)
-        data, _ = self._of_word(f"due_{name}", at, word)
-        self.claims.append(("a read is shorter or longer", f"!{now} || {answer['last']} == {last}"))
-        for lane in range(self._format.bytes):
-            part = f"{8 * lane + 7}:{8 * lane}"
-            same = f"{answer['data']}[{part}] == {data}[{part}]"
-            self.claims.append(("what is read is not what is there", f"!({now} && {used}[{lane}]) || {same}"))
+        due = self._beat(f"due_{name}", [(one, place) for _, one, place in beats], done)
+        self.claims.append(("a read is shorter or longer", f"!{now} || {answer['last']} == {due['last']}"))
+        self._claim_lanes("what is read is not what is there", now, due["lanes"], answer["data"], due["data"])
 
     def _give(self, node: int, asked: list[_Asked]) -> None:
         """Let a manager give the data of its writes."""
-        layout = channels(self._format, inside=False)["w"][1]
         beats = [(one, place) for one in asked for place in range(len(one.beats))]
         number, bits = f"beat_{node}", index_width(len(beats) + 1)
-        words = [one.beats[place] >> self._shift for one, place in beats]
-        word = self._table(f"gives_word_{node}", words, number, self._format.endpoints.memory_bits)
-        at = self._table(f"gives_to_{node}", [one.node for one, _ in beats], number, index_width(NODES))
-        lanes = [self._lanes(one.beats[place], one.size) for one, place in beats]
-        used = self._table(f"gives_lanes_{node}", lanes, number, self._format.bytes)
-        lasts = [int(place == len(one.beats) - 1) for one, place in beats]
-        last = self._table(f"gives_last_{node}", lasts, number, 1)
-        data, strobes = self._of_word(f"gives_{node}", at, word)
-        payload = self._packed(f"beat_of_{node}", layout, {"data": data, "strb": f"{strobes} & {used}", "last": last})
+        given = self._beat(f"given_{node}", beats, number)
+        fields = {"data": given["data"], "strb": f"{given['strobes']} & {given['lanes']}", "last": given["last"]}
+        payload = self._packed(f"beat_of_{node}", self._layouts(inside=False)["w"], fields)
         taken = self._come(node, "s_axi_w", f"{number} != {len(beats)}", payload, 0.7)
         self._register(number, f"{number} + {taken}", width=bits)
 
     def _serve(self, node: int, *, write: bool, beats: int) -> None:
         """Let a memory do one burst after the other, and claim that what is written to it is what should be."""
         name, address = f"{'mw' if write else 'mr'}_{node}", "aw" if write else "ar"
-        layouts = {channel: layout for channel, (_, layout) in channels(self._format, inside=True).items()}
+        layouts = self._layouts(inside=True)
         valid, payload = self._out(node, f"m_axi_{address}__valid"), self._out(node, f"m_axi_{address}__payload")
         asked = self._fields(f"{name}_asked", layouts[address], payload)
         idle = self._wire(f"{name}_idle", f"!{name}_busy && !{name}_answers")
@@ -232,10 +240,7 @@ class BurstsRig(JoinedRig):
             ("strobes are changed", f"!{name}_moves || {beat['strb']} == ({strobes} & {used})"),
             ("a write is shorter or longer", f"!{name}_moves || {beat['last']} == {name}_last"),
         ]
-        for lane in range(lanes):
-            part = f"{8 * lane + 7}:{8 * lane}"
-            same = f"{beat['data']}[{part}] == {data}[{part}]"
-            self.claims.append(("what is written is changed", f"!({name}_moves && {used}[{lane}]) || {same}"))
+        self._claim_lanes("what is written is changed", f"{name}_moves", used, beat["data"], data)
         answer = self._packed(f"{name}_answer", layouts["b"], {"id": "0", "resp": "0"})
         self._joined[node] |= {"m_axi_b__valid": f"{name}_answers", "m_axi_b__payload": answer}
         self._wire(f"{name}_answered", f"{name}_answers && {self._out(node, 'm_axi_b__ready')}")
