@@ -33,6 +33,11 @@ def test_frames_of_what_is_emitted_come_out_whole(network, options, endpoints):
 @pytest.mark.parametrize(
     ("pattern", "becomes", "said"),
     [
+        (  # nothing leaves: seen in the last cycle of the schedule alone
+            r"(assign inject__valid =) .*;",
+            r"\1 1'h0;",
+            "a frame has not come out in the end",
+        ),
         (  # one word of all is changed
             r"(\\receiver.data \[.*\] <=) (.*);",
             r"\1 (\2) ^ ((\2) == 8'hbe);",

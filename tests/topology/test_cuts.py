@@ -165,6 +165,11 @@ def test_the_spectral_bound_is_reached_and_never_above(text, edges):
     assert spectral_cut(neighbor_table(network_of(text))) == edges
 
 
+def test_what_rounding_leaves_is_taken_off_the_spectral_bound(monkeypatch):
+    monkeypatch.setattr("hdnhw.topology.cuts.SPECTRAL_BITS", 6)
+    assert 0 < spectral_cut(neighbor_table(network_of("slim_fly(5)"))) < 63
+
+
 @pytest.mark.parametrize(
     ("text", "at_least"), [("slim_fly(5)", 63), ("dragonfly(8, 4)", 166), ("jellyfish(64, 5, 1)", 20)]
 )
