@@ -4,7 +4,9 @@ PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip --quiet --disable-pip-version-check install --no-compile
+PIP := $(BIN)/pip --quiet --disable-pip-version-check install --no-compile --no-deps
+# What a requirements file lists and no more, each wheel with a hash that stands there.
+PINNED := $(PIP) --require-hashes --only-binary :all: --requirement
 # What `hdnhw` and its demo need, and all that anything here needs.
 READY := $(VENV)/.ready
 COMPLETE := $(VENV)/.complete
@@ -127,23 +129,22 @@ $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "hdnhw needs Python's venv module: please install it (Debian: python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(PIP) --requirement requirements.txt
-	$(PIP) --no-deps --no-build-isolation --editable .
+	$(PINNED) requirements.txt
+	$(PIP) --no-build-isolation --editable .
 	touch $@
 
-$(COMPLETE): requirements-tests.txt requirements-alone.txt $(READY)
-	$(PIP) --requirement requirements-tests.txt
-	$(PIP) --no-deps --requirement requirements-alone.txt
+$(COMPLETE): requirements-tests.txt $(READY)
+	$(PINNED) requirements-tests.txt
 	touch $@
 
 # The site's tools, and Chromium, stand in folders of their own, so that what is tested has nothing of them.
 $(SITE_READY): website/requirements.txt $(COMPLETE)
 	rm -rf $(SITE_TOOLS)
-	$(PIP) --target $(SITE_TOOLS) --requirement website/requirements.txt
+	$(PINNED) website/requirements.txt --target $(SITE_TOOLS)
 	touch $@
 
 .browser/.ready: requirements-browser.txt | $(COMPLETE)
-	$(PIP) --upgrade --target .browser --requirement requirements-browser.txt
+	$(PINNED) requirements-browser.txt --upgrade --target .browser
 	touch $@
 
 clean: ## remove what is installed, built and kept

@@ -1,4 +1,4 @@
-"""The page of ``hdnhw explore``: its scripts, run by V8, against the library, searches and the model."""
+"""The page of ``hdnhw explore``: its scripts, run by QuickJS, against the library, searches and the model."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from py_mini_racer import MiniRacer
+from quickjs import Context
 
 import hdnhw
 from hdnhw.collectives.executor import execute
@@ -67,12 +67,12 @@ class Reader(HTMLParser):
 
 
 class Script:
-    """The logic of a page, in V8."""
+    """The logic of a page, in QuickJS."""
 
     def __init__(self, page):
         reader = Reader(page.html)
         data, rules, *scripts = reader.scripts
-        self.data, self.engine = json.loads(data), MiniRacer()
+        self.data, self.engine = json.loads(data), Context()
         assert [script.strip() for script in scripts[:3]] == [(FOLDER / name).read_text().strip() for name in LOGIC]
         self.engine.eval("\n".join([rules, *scripts[:3]]) + f"\nconst network = new Network({data}, RULES);")
 

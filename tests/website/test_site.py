@@ -100,13 +100,3 @@ def test_links_that_lead_nowhere_are_found(link, script, fault, tmp_path):
     found = list(faults(tmp_path.resolve()))
     assert len(found) == (fault is not None)
     assert all(line.endswith(f": {fault}") for line in found)
-
-
-def test_pins_of_the_site_are_those_of_the_environment():
-    pins = [
-        dict(re.findall(r"^([\w.-]+)==(\S+)$", "".join((ROOT / name).read_text() for name in names), re.MULTILINE))
-        for names in (("requirements.txt", "requirements-tests.txt"), ("website/requirements.txt",))
-    ]
-    both = pins[0].keys() & pins[1].keys()
-    assert both
-    assert {name: pins[0][name] for name in both} == {name: pins[1][name] for name in both}
