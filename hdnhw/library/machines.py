@@ -44,7 +44,7 @@ def machines(
 ) -> Result:
     """Measure machines that can be built on a network, and say which are worth it.
 
-    Needs the extra ``flow``, and for a plot ``sweep``.
+    Needs the extras ``flow`` and ``parquet``, and for a plot ``sweep``.
 
     Parameters
     ----------

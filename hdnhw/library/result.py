@@ -44,7 +44,7 @@ class Result(dict[str, Any]):
     def table(self, name: str) -> "pyarrow.Table":
         """Return the rows under a key as a table of Apache Arrow, from which ``.to_pandas()`` makes a data frame.
 
-        Needs the extra ``sweep``.
+        Needs the extra ``parquet``.
 
         Parameters
         ----------

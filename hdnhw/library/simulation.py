@@ -361,7 +361,7 @@ def sweep(
         Measure every point with so many seeds from `seed` on. They offer the same messages to networks of as many nodes
         (common random numbers); with `rates`, ``differences`` are those from the first network, in pairs.
     results : path, optional
-        File that is kept up to date, and gone on from: .parquet, which needs the extra ``sweep``, .csv or .json.
+        File that is kept up to date, and gone on from: .parquet, which needs the extra ``parquet``, .csv or .json.
     plot : path, optional
         Draw the curves there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows does.
     html : path, optional

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["bins", "grows", "half_width", "summarise", "truncation_point"]
+__all__ = ["bins", "grows", "half_width", "student", "summarise", "truncation_point"]
 
 STANDARD_ERRORS = 5
 """Above 0 is the slope of latencies that grow; fewer are found where bursts of messages are as long as batches."""
@@ -33,13 +34,43 @@ def half_width(values: npt.ArrayLike) -> float:
     >>> round(half_width([1.0, 2.0, 3.0]), 4), half_width([1.0])
     (2.4841, inf)
     """
-    from scipy.special import stdtrit
-
     sample = np.asarray(values, dtype=np.float64)
     if len(sample) < 2:
         return math.inf
-    quantile = stdtrit(len(sample) - 1, (1 + CONFIDENCE) / 2)
-    return float(quantile * np.std(sample, ddof=1) / math.sqrt(len(sample)))
+    return float(student(len(sample) - 1) * np.std(sample, ddof=1) / math.sqrt(len(sample)))
+
+
+@cache
+def student(freedom: int) -> float:
+    """Return within how many standard errors Student's t is with probability :data:`CONFIDENCE`.
+
+    Parameters
+    ----------
+    freedom : int
+        Degrees of it, at least 1.
+
+    References
+    ----------
+    .. [1] M. Abramowitz and I. A. Stegun (1964), Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+
+    Examples
+    --------
+    >>> round(student(1), 3), round(student(30), 3)
+    (12.706, 2.042)
+    """
+    odd = freedom % 2
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        cosine = math.cos(angle)
+        term = cosine**odd
+        total = term if freedom > 1 else 0.0
+        for number in range(2 + odd, freedom, 2):
+            term *= (number - 1) / number * cosine**2
+            total += term
+        share = (angle + math.sin(angle) * total) * 2 / math.pi if odd else math.sin(angle) * total
+        low, high = (angle, high) if share < CONFIDENCE else (low, angle)
+    return math.sqrt(freedom) * math.tan(low)
 
 
 def truncation_point(means: Sequence[float]) -> int:

@@ -62,10 +62,12 @@ def test_networks_of_as_many_nodes_get_the_same_messages():
 
 
 def test_half_widths_are_those_of_scipy():
-    values = np.random.default_rng(1).normal(5, 2, 9)
-    low, high = scipy.stats.t.interval(0.95, len(values) - 1, values.mean(), scipy.stats.sem(values))
-    assert half_width(values) == pytest.approx((high - low) / 2)
-    assert half_width(values[:1]) == np.inf
+    drawn = np.random.default_rng(1).normal(5, 2, 1000)
+    for count in (*range(2, 42), 1000):
+        values = drawn[:count]
+        low, high = scipy.stats.t.interval(0.95, count - 1, values.mean(), scipy.stats.sem(values))
+        assert half_width(values) == pytest.approx((high - low) / 2, rel=1e-9), count
+    assert half_width(drawn[:1]) == np.inf
 
 
 def test_a_row_of_several_seeds_is_made_of_its_runs():
