@@ -19,6 +19,7 @@ BENCHES := $(patsubst bench/%.py,bench-%,$(subst _,-,$(wildcard bench/*.py)))
 
 # What each check runs, whose first line says what it does.
 check-fuzz := tests.fuzz
+check-fuzz-files := tests.fuzz --files
 check-lockstep := hdnhw.sim.lockstep
 check-soak := hdnhw.sim.lockstep --hours 1 --packets 190000 --rounds 20
 check-soak-engines := hdnhw.sim.engine_soak --hours 1
@@ -66,11 +67,12 @@ help: ## this list
 # The first line of a script, and what it is given.
 described = sed -n '1s/^"""\([^"]*\).*/$(name)|\1$(if $(word 2,$(1)), [$(wordlist 2,9,$(1))])/p' $(subst .,/,$(firstword $(1))).py
 
-check: check-fuzz check-lockstep check-heavy check-verilog check-notebooks site ## checks without measuring, on far more fabrics than `make test`; hours
+check: check-fuzz check-fuzz-files check-lockstep check-heavy check-verilog check-notebooks site ## checks without measuring, on far more fabrics than `make test`; hours
 
-check-fixed: $(COMPLETE) kernels ## for every commit: features that need more time, old faults, one seed of fuzz and of lockstep; six minutes
+check-fixed: $(COMPLETE) kernels ## for every commit: features that need more time, old faults, one seed of fuzz and of lockstep; seven minutes
 	$(BIN)/python -m pytest --tier fixed
 	$(BIN)/python -m tests.fuzz --seed 1 --count 300
+	$(BIN)/python -m tests.fuzz --seed 1 --count 200 --files
 	$(BIN)/python -m hdnhw.sim.lockstep --seed 1 --count 2
 
 check-heavy: $(COMPLETE) kernels ## all tests that `make test` leaves out: longer packets, larger fabrics, all tables of the docs; hours

@@ -1,9 +1,12 @@
-"""1000 random command lines, or COUNT: each accepted, or refused in one line with nothing left; ten minutes.
+"""1000 random command lines, or damaged files: each accepted, or refused in one line with nothing left; ten minutes.
 
 Commands and options are those of the parser itself, so that a new one is tried as soon as there is one; networks are
 those of the families. Values are mostly plausible and sometimes anything. Each line runs in a process of its own, in a
 folder with a few files, some of them damaged, with 8 GiB of address space and without a compiler: what needs one ends
 there.
+
+With ``--files`` lines are plain, and one of the files that they read is damaged (tests/damage.py): manifests,
+certificates, results, traces, graphs, tables of energy.
 
 A line that still works when its time is up is told to end, and must. One that ends with status 70, prints a traceback,
 writes more than a line when it refuses, leaves a file then, prints JSON that is none, or does not end, is a fault. It
@@ -33,6 +36,7 @@ from hdnhw.model.results import ResultsFile
 from hdnhw.model.warmup import compile_all
 from hdnhw.processes import PATIENCE
 from hdnhw.spec.families import makers
+from tests import damage
 
 MEMORY = 8 << 30
 """Bytes that a line may take, beside those of the process that runs it, which in a long run of tests has many."""
@@ -42,6 +46,9 @@ SECONDS = GRACE = 60
 
 LOOKS = 0.2
 """Seconds between two looks at the time that a line has taken."""
+
+OF_FILES = "files "
+"""How the seed begins of a case that is a damaged file."""
 
 NOT_UTF8 = "\udc80"
 """How Python spells a byte that is no UTF-8; an entry has this escape, as TOML has no such character."""
@@ -209,7 +216,7 @@ def make_files(folder):
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 
 
-def damage(rng, folder):
+def flip(rng, folder):
     """Flip some bytes of one file."""
     path = rng.choice(sorted(path for path in folder.iterdir() if path.is_file()))
     data = bytearray(path.read_bytes())
@@ -243,12 +250,22 @@ class Case:
 
 
 def prepare(root, drawn):
-    """Make a folder of files for a line, one of which may be damaged; return it and the generator of the rest."""
+    """Make a folder of files for a line, one of which may be damaged.
+
+    Returns
+    -------
+    folder : Path
+    rng : random.Random
+        For what else is drawn.
+    words : list of str
+        Of the line that reads what is damaged, if `drawn` begins with :data:`OF_FILES`.
+    """
     folder, rng = Path(tempfile.mkdtemp(dir=root)) / "folder", random.Random(drawn)
     shutil.copytree(root / "files", folder)
-    if rng.random() < 0.3 and drawn:
-        damage(rng, folder)
-    return folder, rng
+    words = damage.spoil(rng, folder) if drawn.startswith(OF_FILES) else []
+    if drawn and not words and rng.random() < 0.3:
+        flip(rng, folder)
+    return folder, rng, words
 
 
 def start(case):
@@ -365,16 +382,16 @@ def follow(cases, seconds, processes=1):
 
 
 @contextlib.contextmanager
-def files_of_lines():
-    """Make a folder, and in it the files that lines are given; return the folder and their names."""
+def files_of_lines(make):
+    """Make a folder, and in it, by a function, the files that lines are given; return the folder and their names."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
         (Path(name) / "files").mkdir()
-        yield Path(name), make_files(Path(name) / "files")
+        yield Path(name), make(Path(name) / "files")
 
 
 def run_line(line, streams="as they are", drawn=""):
     """Run one line as others are run; return what became of it, and what it said."""
-    with files_of_lines() as (root, _):
+    with files_of_lines(damage.make_readable if drawn.startswith(OF_FILES) else make_files) as (root, _):
         words = shlex.split(line.replace(ascii(NOT_UTF8)[1:-1], NOT_UTF8))
         case = Case(prepare(root, drawn)[0], words[1:], streams, drawn)
         ((case, what),) = follow(iter([case]), SECONDS)
@@ -388,16 +405,19 @@ def entry(case, what):
     return "\n".join(["[[line]]", *(f"{key} = {json.dumps(value)}" for key, value in keys.items())])
 
 
-def run(seed, count, seconds=SECONDS, processes=2, parser=None):
+def run(seed, count, seconds=SECONDS, processes=2, parser=None, of_files=False):
     """Run lines; return how many were accepted and so on, and what was wrong with the others."""
     parser, counts, faults = parser or command_parser(), Counter(), []
-    with files_of_lines() as (root, files):
+    with files_of_lines(damage.make_readable if of_files else make_files) as (root, files):
 
         def draw(number):
-            folder, rng = prepare(root, f"{seed} {number}")
+            drawn = f"{OF_FILES * of_files}{seed} {number}"
+            folder, rng, words = prepare(root, drawn)
+            if of_files:
+                return Case(folder, words, drawn=drawn)
             words = [word.replace("\0", "") for word in Draw(rng, files).line(parser)]
             streams = rng.choices(("as they are", "closed", "full 1", "full 2", "ascii"), (20, 1, 1, 1, 1))[0]
-            return Case(folder, words, streams, f"{seed} {number}")
+            return Case(folder, words, streams, drawn)
 
         for case, what in follow(map(draw, range(count)), seconds, processes):
             is_fault = what not in ("accepted", "refused", "stopped")
@@ -416,11 +436,12 @@ def fuzz(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="of the lines (default 1)")
     parser.add_argument("--count", type=int, default=1000, help="lines (default 1000)")
+    parser.add_argument("--files", action="store_true", help="damage files in place of lines")
     options = parser.parse_args(arguments)
     compile_all()
-    counts, _ = run(options.seed, options.count)
+    counts, _ = run(options.seed, options.count, of_files=options.files)
     told = ", ".join(f"{name} {counts[name]}" for name in ("accepted", "refused", "stopped", "fault"))
-    print(f"{counts.total()} lines with seed {options.seed}: {told}")
+    print(f"{counts.total()} {'files' if options.files else 'lines'} with seed {options.seed}: {told}")
     return int(counts["fault"] > 0)
 
 

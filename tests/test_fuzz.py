@@ -170,6 +170,42 @@ def test_a_fault_is_printed_as_an_entry_that_repeats_it(monkeypatch, capsys):
     assert damaged > 0
 
 
+def test_a_damaged_file_is_read_by_its_line_and_damaged_the_same_way_again(monkeypatch):
+    def command(words):
+        files = {str(path): crc32(path.read_bytes()) for path in sorted(Path().rglob("*")) if path.is_file()}
+        print(json.dumps([words, files]), flush=True)
+        raise ArithmeticError
+
+    monkeypatch.setattr(fuzz, "main", command)
+    seen, follow = [], fuzz.follow
+    monkeypatch.setattr(
+        fuzz, "follow", lambda *given: (seen.append((one, what)) or (one, what) for one, what in follow(*given))
+    )
+    fuzz.run(1, 60, processes=10, of_files=True)
+    said = {case.drawn: json.loads(case.said.partition("\n")[0]) for case, _ in seen}
+    assert {what for _, what in seen} == {"status 99"}
+    sound = {
+        name: Counter(files[name] for _, files in said.values()).most_common(1)[0][0] for name in said["files 1 0"][1]
+    }
+    for words, files in said.values():
+        changed = [name for name in files if files[name] != sound[name]]
+        assert len(changed) <= 1
+        assert all(name in " ".join(words) or name.partition("/")[0] in " ".join(words) for name in changed)
+    assert {words[0] for words, _ in said.values()} >= {
+        "prove",
+        "simulate",
+        "exchange",
+        "sweep",
+        "info",
+        "export",
+    }
+    words, files = said["files 1 7"]
+    assert json.loads(fuzz.run_line(fuzz.shlex.join(["hdnhw", *words]), drawn="files 1 7")[1].partition("\n")[0]) == [
+        words,
+        files,
+    ]
+
+
 def test_what_the_runner_holds_is_not_taken_from_a_line():
     with mmap.mmap(-1, fuzz.MEMORY, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ):
         assert fuzz.run_line("hdnhw info 'cube(2)'")[0] == "accepted"

@@ -11,12 +11,67 @@ from typing import Any
 from hdnhw.files import check_file, check_folder, locked, replacing
 from hdnhw.spec import SpecError
 
-__all__ = ["SUFFIXES", "ResultsFile", "Row"]
+__all__ = ["MEASURED", "SUFFIXES", "ResultsFile", "Row", "wrong_column"]
 
 Row = dict[str, Any]
 
 KEPT_TEXT = ("modes",)
 """Columns of a CSV file whose empty cells are empty text; elsewhere they are nothing."""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < MOST
+
+
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and isinstance(value, int)
+
+
+def _is_summary(value: Any) -> bool:
+    names = ("mean", "p50", "p95", "p99", "max")
+    return isinstance(value, dict) and all(_is_number(value.get(name)) for name in names)
+
+
+def _or_none(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or fits(value)
+
+
+def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(fits, value))
+
+
+MOST = 2**63
+"""Above all numbers of a measurement."""
+
+SINGLE: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("warmup", "created", "packets", "delivered", "cycles", "router_cycles_per_second"), _is_count),
+    **dict.fromkeys(("offered_rate", "accepted_rate", "seconds"), _is_number),
+    **dict.fromkeys(("payload_share", "confidence_95", "mean_hops", "fairness"), _or_none(_is_number)),
+    "zero_load_latency": _or_none(_is_number),
+    "steady": lambda value: isinstance(value, bool),
+    **dict.fromkeys(("packet_latency", "network_latency"), _or_none(_is_summary)),
+}
+"""What a measurement of one seed says, and which values it can have."""
+
+SEVERAL: Mapping[str, Callable[[Any], bool]] = {
+    "seeds": _is_count,
+    "accepted_confidence_95": _is_number,
+    "latency_of_seed": _list_of(_or_none(_is_number)),
+    "accepted_rate_of_seed": _list_of(_is_number),
+    "messages_of_seed": _list_of(lambda value: isinstance(value, str)),
+}
+"""What several seeds say besides."""
+
+MEASURED = {*SINGLE, *SEVERAL}
+"""The columns that are measured: all others say of what."""
+
+
+def wrong_column(row: Row, seeds: int) -> str | None:
+    """Return a column of a row that is not as a measurement with so many seeds leaves it; None if all are."""
+    for name, fits in {**SINGLE, **(SEVERAL if seeds > 1 else {})}.items():
+        if name not in row or not fits(row[name]) or (name.endswith("_of_seed") and len(row[name]) != seeds):
+            return name
+    return None
 
 
 class ResultsFile:

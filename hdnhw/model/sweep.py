@@ -11,14 +11,14 @@ from hdnhw.machine import Machine, make_machine
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import Measurement, measure, zero_load_latency
-from hdnhw.model.results import ResultsFile, Row
+from hdnhw.model.results import MEASURED, ResultsFile, Row, wrong_column
 from hdnhw.model.seeds import check_seeds, measure_seeds, seeds_row
 from hdnhw.model.statistics import summarise
 from hdnhw.processes import Ended
 from hdnhw.progress import Progress
 from hdnhw.rules.plan import VALIANT
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import FabricSpec
+from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.injection import peak_rate
 
@@ -375,7 +375,7 @@ class Sweep:
         while waiting or running:
             while waiting:
                 curve, point = waiting.pop(0)
-                row = self._results.get(point.key)
+                row = self._kept(point)
                 if row is None:
                     future = executor.submit(measure_point, point)
                     running[future] = curve, point
@@ -390,6 +390,19 @@ class Sweep:
                 curve, point = running.pop(future)
                 self._take(curve, point, future.result())
                 waiting += [(curve, new) for new in curve.points()]
+
+    def _kept(self, point: Point) -> Row | None:
+        """Return the row of a point that results have: what is not measured is that of the point, whatever they say."""
+        row = self._results.get(point.key)
+        if row is None:
+            return None
+        own = {**machine_row(make_machine(point.fabric)), **load_row(point.load)}
+        wrong = wrong_column(row, point.seeds)
+        if wrong is not None:
+            raise SpecError(
+                f"results must be those of a sweep: {wrong} of {own['spec']} at rate {own['rate']:g} cannot be"
+            )
+        return {**{name: row[name] for name in row if name in own or name in MEASURED}, **own}
 
     def _tell(self, specs: Iterable[str]) -> None:
         done = sum(len(curve.rows) for curve in self._curves)

@@ -61,6 +61,21 @@ def test_curves_are_the_points():
         assert curve["zero_load_latency"] == zero_load_latency(model_of(fabric), LOAD)
 
 
+def test_of_kept_rows_what_is_measured_is_taken_if_it_can_be():
+    point = Point(fabric=FABRICS[0], load=replace(LOAD, rate=0.1), seeds=2)
+    row, results = measure_point(point), ResultsFile(None)
+    sweep = Sweep(FABRICS[:1], LOAD, rates=(0.1,), seeds=2, results=results)
+    results.add(point.key, row | {"spec": "cube(9)", "nodes": None, "rate": "x", "foreign": float("nan")})
+    assert sweep._kept(point) == row
+    odd = {"steady": [1, None], "created": [-1, 0.5, True], "accepted_rate": [float("nan"), 2**70, "1", None]}
+    odd |= {"packet_latency": [3, {"mean": 1.0}], "latency_of_seed": [None, [1.0], [1.0, -1]], "seeds": [None]}
+    for name, values in odd.items():
+        for value in values:
+            results.add(point.key, row | {name: value})
+            with pytest.raises(SpecError, match=rf"^results must be .*: {name} of cube\(2\) at rate 0.1 cannot be"):
+                sweep._kept(point)
+
+
 @pytest.mark.parametrize("rates", [(0.1, 0.3), None])
 def test_curves_of_several_patterns_are_those_of_each(rates):
     patterns, said = ("neighbour", "hotspot(0.2, 0)"), []
