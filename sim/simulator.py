@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ NOT_PLAIN = " \t\n\"'#$%&()*:;<>?[\\]`{|}~"
 
 
 class Build:
-    """Verilog in a simulator, built once and kept by the digest of its text.
+    """Verilog in a simulator, built once and kept by the digest of its text and of the tools, if it is as it was built.
 
     Parameters
     ----------
@@ -110,10 +111,15 @@ class Build:
     ) -> None:
         self._files, self._top, self.simulator, self._arguments = files, top, simulator, arguments
         self._linked = {"zeroed.cpp": ZEROED} if simulator == "verilator" else {}
-        text = "\0".join([top, *arguments, *files, *files.values(), *self._linked.values()])
+        text = "\0".join([top, *arguments, *files, *files.values(), *self._linked.values(), *_tools(simulator)])
         self.folder = root.resolve() / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-        if not (self.folder / "built").exists():
+        if not self._is_built():
             _check_tools(simulator)
+
+    def _is_built(self) -> bool:
+        """Whether all that can be run in the folder is as it was when it was built there."""
+        built = self.folder / "built"
+        return built.is_file() and built.read_text() == _programs(self.folder)
 
     def make(self) -> float:
         """Build unless that was done before; return the seconds it took. Other processes that want the same wait.
@@ -128,13 +134,12 @@ class Build:
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self.folder.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            done = self.folder / "built"
-            if done.exists():
+            if self._is_built():
                 return 0.0
             started = time.monotonic()
             shutil.rmtree(self.folder, ignore_errors=True)
             self._make()
-            done.touch()
+            (self.folder / "built").write_text(_programs(self.folder))
             return time.monotonic() - started
 
     def _make(self) -> None:
@@ -209,6 +214,20 @@ def _plain(folder: Path) -> Iterator[Path]:
             yield Path(name)
         finally:
             shutil.copytree(name, folder, dirs_exist_ok=True)
+
+
+def _tools(simulator: str) -> list[str]:
+    """Return what tells the tools that make and run a build from others."""
+    programs = [shutil.which(name) for name in (("g++",) if simulator == "verilator" else ("iverilog", "vvp"))]
+    states = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in programs if path is not None]
+    return [version(name) for name in ("cocotb", "verilator")] + [str(states)]
+
+
+def _programs(folder: Path) -> str:
+    """Return the digests of what is run or loaded of a build."""
+    files = [path for path in sorted(folder.iterdir()) if path.is_file()]
+    run = [path for path in files if os.access(path, os.X_OK) or path.suffix in (".so", ".vvp")]
+    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.name}\n" for path in run)
 
 
 def _is_plain(path: Path) -> bool:

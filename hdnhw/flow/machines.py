@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -289,10 +290,11 @@ def _measured(machine: Machine, result: Mapping[str, Any], curve: Mapping[str, A
 
 
 def _model_digest() -> str:
-    """Return 16 hexadecimal digits of the model's code: points of another model are measured anew."""
+    """Return 16 hexadecimal digits of the model's code, and of what runs it: points of others are measured anew."""
     package = Path(__file__).parents[1]
     paths = [*package.glob("*.py"), *(path for folder in MODEL for path in (package / folder).rglob("*.py"))]
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(paths))).hexdigest()[:16]
+    tools = [f"{name} {version(name)}".encode() for name in ("numba", "numpy")]
+    return hashlib.sha256(b"\0".join([*tools, *(path.read_bytes() for path in sorted(paths))])).hexdigest()[:16]
 
 
 def front(measured: Sequence[Measured], hops: int) -> list[Measured]:

@@ -146,7 +146,7 @@ def _read(path: Path) -> dict[str, Row]:
             raise ValueError("it has no column key")
         if not all(isinstance(row["key"], str) for row in rows):
             raise ValueError("its column key is not of strings")
-    except (OSError, TypeError, ValueError, csv.Error) as error:
+    except (OSError, RecursionError, TypeError, ValueError, csv.Error) as error:
         reason, what = " ".join(str(error).split()), NAMES[path.suffix]
         raise SpecError(f"results must be a {what} file of a sweep, not {str(path)!r}: {reason}") from None
     if not all("zero_load_latency" in row for row in rows) or not rows:

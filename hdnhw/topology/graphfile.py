@@ -337,28 +337,59 @@ def _read_adjlist(what: str, data: bytes) -> _Found:
     return found
 
 
+_VALUES = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
+"""Kinds of matrices in MatrixMarket -> the numbers of a value."""
+
+
 def _read_matrix(what: str, data: bytes) -> _Found:
     """Read the adjacency matrix of a graph in MatrixMarket, whose nodes are numbered from 1."""
-    from scipy.io import mminfo, mmread
-    from scipy.sparse import coo_array
-
-    rows, columns, entries, _, kind, symmetry = mminfo(BytesIO(data))
+    head, *lines = [line.lower().split() for line in _text_of(what, data).splitlines() if line.strip()] or [[]]
+    if len(head) != 5 or head[:2] != ["%%matrixmarket", "matrix"] or head[3] not in _VALUES:
+        raise ValueError("its first line must be %%MatrixMarket matrix FORM KIND SYMMETRY")
+    form, kind, symmetry = head[2:]
+    size, *entries = [line for line in lines if not line[0].startswith("%")] or [[]]
+    if len(size) != {"coordinate": 3, "array": 2}.get(form):
+        raise ValueError(f"there must be a line of sizes, as of a matrix by {form}")
+    rows, columns, *count = map(int, size)
     if rows != columns:
         raise SpecError(f"{what}: must be a square matrix, not {rows} x {columns}")
-    if entries > len(data):
-        raise ValueError(f"it has fewer entries than the {entries} that it names")
-    if rows > entries + 1:
-        raise SpecError(f"{what}: must be connected, and has {rows} nodes and {entries} links")
-    matrix = coo_array(mmread(BytesIO(data)))
-    edges = [(str(one), str(other)) for one, other in zip(matrix.row + 1, matrix.col + 1, strict=True)]
+    most = count[0] if count else rows * columns
+    if most > len(data):
+        raise ValueError(f"it has fewer entries than the {most} that it names")
+    if rows > most + 1:
+        raise SpecError(f"{what}: must be connected, and has {rows} nodes and {most} links")
+    if form == "array":
+        entries = _coordinates(entries, rows, symmetry)
+    elif len(entries) != most:
+        raise ValueError(f"it has {len(entries)} entries and names {most}")
+    edges = [_place(entry, rows, _VALUES[kind]) for entry in entries]
     there = set(edges)
     return _Found(
         nodes=[str(node) for node in range(1, rows + 1)],
         edges=edges,
         besides=Counter() if kind == "pattern" else Counter(weight=len(set(map(_either, edges)))),
         is_directed=symmetry == "general" and any((other, one) not in there for one, other in edges),
-        from_both=True,
+        from_both=symmetry == "general",
     )
+
+
+def _coordinates(values: Sequence[list[str]], rows: int, symmetry: str) -> list[list[str]]:
+    """Return what is not 0 of a matrix that has all values, column by column, with row and column before each."""
+    least = {"general": -rows, "skew-symmetric": 1}.get(symmetry, 0)
+    pairs = ((row, column) for column in range(1, rows + 1) for row in range(1, rows + 1) if row - column >= least)
+    places = [[str(row), str(column)] for row, column in pairs]
+    if len(places) != len(values):
+        raise ValueError(f"it has {len(values)} values and not {len(places)}")
+    return [[*place, *value] for place, value in zip(places, values, strict=True) if any(map(float, value))]
+
+
+def _place(entry: Sequence[str], rows: int, numbers: int) -> tuple[str, str]:
+    """Return the row and the column of an entry with so many numbers."""
+    row, column, *value = entry
+    if len(value) != numbers or not all(1 <= int(node) <= rows for node in (row, column)):
+        raise ValueError(f"{' '.join(entry)!r:.60} is no entry")
+    list(map(float, value))
+    return str(int(row)), str(int(column))
 
 
 def _read_compact(what: str, data: bytes) -> _Found:

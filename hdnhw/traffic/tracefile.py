@@ -95,7 +95,7 @@ def _read_parquet(file: BinaryIO, name: str, nodes: int, packet_length: int) -> 
 
     try:
         table = parquet.ParquetFile(file).read(use_threads=False)  # a thread with Python's file may abort its end
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise SpecError(f"{name}: must be a Parquet file: {reason}") from None
     if "flits" not in table.column_names:

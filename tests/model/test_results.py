@@ -137,6 +137,8 @@ def test_csv_and_json_are_what_others_read(tmp_path):
     ("name", "content", "said"),
     [
         ("r.json", "{", "JSON file of a sweep"),
+        ("r.json", "[" * 100_000, "JSON file of a sweep"),
+        ("r.csv", "key,spec\nx," + "[" * 100_000 + "\n", "CSV file of a sweep"),
         ("r.json", '{"key": "a"}', "it is no list of rows"),
         ("r.json", "[3]", "JSON file of a sweep"),
         ("r.json", '[{"key": 3}]', "its column key is not of strings"),

@@ -1,10 +1,12 @@
 """Building Verilog with the simulator, wherever and whatever is installed."""
 
 import os
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from hdnhw.sim import simulator
 from hdnhw.sim.simulator import Build
 
 TEXT = """\
@@ -21,6 +23,20 @@ def test_a_folder_with_a_space(tmp_path: Path) -> None:
     assert os.access(build.folder / "bench", os.X_OK)
     assert (build.folder / "build.log").exists()
     assert build.make() == 0
+    kept = build.folder / "bench"
+    kept.write_bytes(kept.read_bytes() + b"\0")
+    assert not build._is_built()  # what is run is not as it was built
+
+
+@pytest.mark.parametrize("tool", ["verilator", "cocotb", "g++"])
+def test_a_build_of_other_tools_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str) -> None:
+    first = Build("tiny", FILES, "bench", root=tmp_path).folder
+    assert Build("tiny", FILES, "bench", root=tmp_path).folder == first
+    monkeypatch.setattr(simulator, "version", lambda name: "0" if name == tool else metadata.version(name))
+    if tool == "g++":
+        (tmp_path / tool).symlink_to("/bin/true")
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert Build("tiny", FILES, "bench", root=tmp_path).folder != first
 
 
 @pytest.mark.parametrize("missing", ["perl", "g++", "make"])

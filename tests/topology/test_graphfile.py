@@ -102,6 +102,31 @@ def test_what_is_written_is_read_again(tmp_path, suffix, text):
         ),
         (
             ".mtx",
+            "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2 x\n",
+            "is no MatrixMarket: '3 2 x' is no entry",
+        ),
+        (
+            ".mtx",
+            "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n3 4 1\n",
+            "is no MatrixMarket: '3 4 1' is no entry",
+        ),
+        (
+            ".mtx",
+            "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n",
+            "is no MatrixMarket: it has 1 entries and names 2",
+        ),
+        (
+            ".mtx",
+            "%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n",
+            "is no MatrixMarket: it has 3 values and not 4",
+        ),
+        (
+            ".mtx",
+            "%%MatrixMarket matrix array real general\n2 2 1\n1\n",
+            "is no MatrixMarket: there must be a line of sizes",
+        ),
+        (
+            ".mtx",
             "%%MatrixMarket matrix array real general\n9999999 9999999\n1\n",
             "is no MatrixMarket: it has fewer entries",
         ),
@@ -176,6 +201,9 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, monkeypatch):
         (".gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", "0 1", "01", 2),
         (".json", '{"nodes": [{}, {}], "links": [{"source": 0, "target": 1}]}', "0 1", "01", 2),
         (".mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n", "1 2 3", "12 23", 3),
+        (".mtx", "%%MatrixMarket matrix array real general\n% by columns\n2 2\n0\n1\n1.5\n0\n", "1 2", "12", 2),
+        (".mtx", "%%matrixmarket MATRIX array complex hermitian\n2 2\n0 0\n0 1\n0 0\n", "1 2", "12", 2),
+        (".mtx", "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n0\n7\n-2\n", "1 2 3", "13 23", 3),
         (
             ".graphml",
             '<graphml><key id="k" for="node" attr.name="switch" attr.type="boolean"><default>true</default></key>'

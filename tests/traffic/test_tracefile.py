@@ -155,6 +155,13 @@ def test_tables_that_cannot_be(tmp_path, columns, said):
         read(tmp_path / "trace")
 
 
+def test_a_column_whose_name_is_no_text(tmp_path):
+    parquet.write_table(pyarrow.table(COLUMNS), tmp_path / "trace", store_schema=False)
+    (tmp_path / "trace").write_bytes((tmp_path / "trace").read_bytes().replace(b"cycle", b"cycl\xe5"))
+    with pytest.raises(SpecError, match=r"^[^\n]*trace: must be a Parquet file: [^\n]*$"):
+        read(tmp_path / "trace")
+
+
 @each(
     ("packets", "options", "said"),
     [
