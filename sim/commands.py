@@ -24,7 +24,7 @@ __all__ = ["add_cosim", "add_demo", "run_cosim"]
 
 OPTIONS = ("test", "simulator", "packets", "error_rate", "resets", "frames", "bursts", "seed")
 LOAD = ("pattern", "injection", "lengths", "rate", "cycles", "source_gap", "sink_stall")
-FABRIC = ("faults", "initial", "node_clocks")
+FABRIC = ("faults", "no_initial", "node_clocks")
 
 
 def run_cosim(asked: CosimOptions) -> Found:

@@ -181,7 +181,7 @@ def _load(asked: CosimOptions) -> LoadSpec:
 
 
 def _emitted(spec: FabricSpec, asked: CosimOptions) -> EmittedFabric:
-    return emit_fabric(spec, initial=asked.initial, node_clocks=asked.node_clocks)
+    return emit_fabric(spec, initial=not asked.no_initial, node_clocks=asked.node_clocks)
 
 
 def cosim_clocks(asked: CosimOptions) -> Result:

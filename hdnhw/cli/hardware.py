@@ -23,7 +23,7 @@ __all__ = ["add_hardware_commands"]
 
 def emit(options: argparse.Namespace) -> tuple[Result, int]:
     """Write the Verilog of a fabric and its manifest."""
-    names = ("name", "wrapper", "initial", "node_clocks")
+    names = ("name", "wrapper", "no_initial", "node_clocks")
     asked = {name: getattr(options, name) for name in names}
     return ended(hardware.emit(options.spec, options.output, **asked, **machine_of(options)))
 

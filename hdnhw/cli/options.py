@@ -236,8 +236,7 @@ def add_initial_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that leaves initial values out of the Verilog."""
     parser.add_argument(
         "--no-initial",
-        dest="initial",
-        action="store_false",
+        action="store_true",
         help="no initial values of registers and memories, for ASICs: they have none before the first reset",
     )
 

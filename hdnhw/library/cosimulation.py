@@ -41,7 +41,7 @@ class CosimOptions:
     source_gap: int | None
     sink_stall: int | None
     faults: str | int | tuple[int, int] | None
-    initial: bool
+    no_initial: bool
     node_clocks: bool
     machine: Mapping[str, Any]
 
@@ -65,7 +65,7 @@ def cosim(
     source_gap: int | None = None,
     sink_stall: int | None = None,
     faults: str | int | tuple[int, int] | None = None,
-    initial: bool = True,
+    no_initial: bool = False,
     node_clocks: bool = False,
     **options: Any,
 ) -> Result:
@@ -95,8 +95,8 @@ def cosim(
         Of the load test: how often a source pauses before a flit, and a sink in a cycle, of 256 (default 0).
     faults : int, str or tuple of int, optional
         Of the faults test: draw so many dead nodes, or dead nodes and dead channels.
-    initial : bool
-        With initial values of registers and memories; False for ASICs.
+    no_initial : bool
+        No initial values of registers and memories, for ASICs: they have none before the first reset.
     node_clocks : bool
         Each node's terminal has a clock and a reset of its own.
     options
@@ -141,7 +141,7 @@ def cosim(
         source_gap=source_gap,
         sink_stall=sink_stall,
         faults=faults,
-        initial=initial,
+        no_initial=no_initial,
         node_clocks=node_clocks,
         machine=given(options),
     )

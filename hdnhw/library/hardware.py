@@ -20,7 +20,7 @@ def emit(
     name: str = "fabric",
     endpoints: str | EndpointSpec | None = None,
     wrapper: bool = False,
-    initial: bool = True,
+    no_initial: bool = False,
     node_clocks: bool = False,
     **options: Any,
 ) -> Result:
@@ -37,8 +37,8 @@ def emit(
         What to put at the terminals: ``axi-stream``, ``axi4``, ``collective``, ``relay`` or ``exchange``, or a spec.
     wrapper : bool
         With wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes.
-    initial : bool
-        With initial values of registers and memories; False for ASICs.
+    no_initial : bool
+        No initial values of registers and memories, for ASICs: they have none before the first reset.
     node_clocks : bool
         Each node's terminal has a clock and a reset of its own.
     options
@@ -68,9 +68,8 @@ def emit(
     directory = Path(output)
     check_folder("output", directory)
     check_place(directory, top=name)
-    fabric = emit_fabric(
-        fabric_of(spec, endpoints, options), top=name, initial=initial, wrapper=wrapper, node_clocks=node_clocks
-    )
+    machine = fabric_of(spec, endpoints, options)
+    fabric = emit_fabric(machine, top=name, initial=not no_initial, wrapper=wrapper, node_clocks=node_clocks)
     written = write_fabric(fabric, directory)
     manifest = fabric.manifest
     return Result(
