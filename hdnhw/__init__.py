@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hdnhw.library.info import info, neighbors
     from hdnhw.library.machines import machines
     from hdnhw.library.network import Network
-    from hdnhw.library.options import MachineOptions, RuleOptions
+    from hdnhw.library.options import FigureOptions, MachineOptions, RuleOptions
     from hdnhw.library.papers import papers
     from hdnhw.library.picture import Drawing, picture
     from hdnhw.library.proofs import prove
@@ -63,7 +63,7 @@ _PLACES = {
     "hdnhw.library.network": ("Network",),
     "hdnhw.library.info": ("info", "neighbors"),
     "hdnhw.library.routes": ("paths", "route", "routing"),
-    "hdnhw.library.options": ("MachineOptions", "RuleOptions"),
+    "hdnhw.library.options": ("FigureOptions", "MachineOptions", "RuleOptions"),
     "hdnhw.library.papers": ("papers",),
     "hdnhw.library.picture": ("Drawing", "picture"),
     "hdnhw.library.proofs": ("prove",),
@@ -81,6 +81,7 @@ __all__ = [
     "Drawing",
     "ExchangeSpec",
     "FabricSpec",
+    "FigureOptions",
     "MachineOptions",
     "Network",
     "NetworkSpec",

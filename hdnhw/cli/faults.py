@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from hdnhw.cli.options import (
+    DRAWN,
     Result,
     add_command,
     add_drawing_options,
@@ -23,7 +24,22 @@ DIGITS = 4
 TABLES = ("paths_left", "rates", "waypoints_left")
 """Keys with rows."""
 
-OPTIONS = ("rate", "channel_rate", "trials", "waypoints", "seed", "by_case", *BY_CASE, "workers", "cluster", "command")
+OPTIONS = (
+    *(
+        "rate",
+        "channel_rate",
+        "trials",
+        "waypoints",
+        "seed",
+        "by_case",
+        "rates",
+        "paths",
+        "pairs",
+        "workers",
+        "cluster",
+    ),
+    *DRAWN,
+)
 
 
 def faults(options: argparse.Namespace) -> tuple[Result, int]:

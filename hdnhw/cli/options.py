@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from hdnhw.library.options import endpoints_of, flag_of, given
+from hdnhw.library.options import FigureOptions, endpoints_of, flag_of, given
 from hdnhw.library.result import Result as Found
 from hdnhw.progress import say
 from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, parse
@@ -45,7 +45,7 @@ __all__ = [
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
-DRAWN = ("plot", "html", "command")
+DRAWN = ("plot", "html", "command", *FigureOptions.__annotations__)
 """What is passed on of a command that draws: the options of :func:`add_drawing_options`, and the command line."""
 
 
@@ -257,9 +257,15 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_drawing_options(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options that write a figure, and a page with it; `what` is drawn."""
+    """Add the options that write a figure, and a page with it, and say how it looks; `what` is drawn."""
     parser.add_argument("--plot", metavar="FILE", help=f"draw {what}: .svg, .png or .pdf")
     parser.add_argument("--html", metavar="FILE", help="write a page with this figure, tables and the options")
+    parser.add_argument("--title", metavar="TEXT", help="above the figure; '' for none")
+    parser.add_argument("--figure-size", metavar="WxH", help="width and height: 88x60mm or 3.5x2.4in")
+    parser.add_argument("--font-size", type=float, metavar="POINTS", help="of all letters of the figure")
+    parser.add_argument("--x-limits", metavar="LOW,HIGH", help="ends of the x axis")
+    parser.add_argument("--y-limits", metavar="LOW,HIGH", help="ends of the y axis")
+    parser.add_argument("--log-y", action="store_true", help="draw the y axis logarithmic")
 
 
 def add_faults_option(parser: argparse.ArgumentParser) -> None:

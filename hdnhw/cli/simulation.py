@@ -44,7 +44,7 @@ def simulate(options: argparse.Namespace) -> tuple[Result, int]:
 
 def sweep(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure load curves of one or more fabrics and their saturation."""
-    names = (*LOAD, "rates", "equal", "packet_bits", "results", *DRAWN, "workers", "cluster")
+    names = (*LOAD, "rates", "equal", "packet_bits", "results", "plot_accepted", *DRAWN, "workers", "cluster")
     asked = {name: getattr(options, name) for name in names}
     curves = simulation.sweep(*options.specs, **asked, **machine_options(options))
     return curves if options.json else _shown(curves), DONE
@@ -137,7 +137,8 @@ def add_simulation_commands(commands: Any) -> None:
     parser.add_argument(
         "--rates", metavar="R,R,...", help="flits a node and cycle; default: searched, up to saturation"
     )
-    add_drawing_options(parser, "the curves")
+    add_drawing_options(parser, "latency against the offered rate")
+    parser.add_argument("--plot-accepted", metavar="FILE", help="draw the accepted against the offered rate")
     parser.add_argument(
         "--equal",
         choices=EQUALS,

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.library.info import SEARCH_LIMIT, SEARCH_PORTS, STRUCTURE_LIMIT, STRUCTURE_PORTS
-from hdnhw.library.options import NetworkLike, PathLike, checked_weight, network_of
+from hdnhw.library.options import FigureOptions, NetworkLike, PathLike, checked_weight, given, network_of
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar, say
 from hdnhw.spec import SpecError
@@ -24,6 +24,7 @@ def compare(
     plot: PathLike | None = None,
     html: PathLike | None = None,
     command: str = "hdnhw.compare",
+    **figure: Unpack[FigureOptions],
 ) -> Result:
     """Return networks side by side.
 
@@ -38,6 +39,8 @@ def compare(
         Write a page there with the figure, all tables and the options.
     command : str
         What plot and page say that they were made by.
+    figure
+        See :class:`hdnhw.FigureOptions`; limits and scales of axes are for figures of one panel.
 
     Returns
     -------
@@ -51,13 +54,15 @@ def compare(
     >>> [(row["spec"], row["degree"], row["diameter"]) for row in rows]
     [('rdn(cube(2), 1)', 3, 6), ('cube(5)', 5, 5), ('torus(4, 8)', 4, 6)]
     """
-    from hdnhw.report.choice import comparison_sheet
+    from hdnhw.report.choice import PANELS, comparison_sheet
+    from hdnhw.report.look import look_of
     from hdnhw.report.outputs import Outputs
 
     if not specs:
         raise SpecError("compare must have at least one network")
     networks, weight = [network_of(spec) for spec in specs], checked_weight(degree_weight)
-    outputs = Outputs(plot, html, command)
+    look = look_of(given(figure), plot, html, panels=len(PANELS))
+    outputs = Outputs(plot, html, command, look)
     rows: list[dict[str, Any]] = []
     missing: dict[str, list[str]] = {}
     with ProgressBar() as bar:
@@ -148,6 +153,7 @@ def design(
     plot: PathLike | None = None,
     html: PathLike | None = None,
     command: str = "hdnhw.design",
+    **figure: Unpack[FigureOptions],
 ) -> Result:
     """Return all dual-nets and products near a size, the best first.
 
@@ -174,6 +180,8 @@ def design(
         Write a page there with the figure, all tables and the options.
     command : str
         What plot and page say that they were made by.
+    figure
+        See :class:`hdnhw.FigureOptions`.
 
     Returns
     -------
@@ -188,6 +196,7 @@ def design(
     ('rdn(torus(8), 1)', 128)
     """
     from hdnhw.report.choice import front_sheet
+    from hdnhw.report.look import look_of
     from hdnhw.report.outputs import Outputs
     from hdnhw.topology.design import ORDERS, USUAL_RING, fitting_ring, front, search
 
@@ -195,7 +204,7 @@ def design(
         raise SpecError(f"sort must be one of {', '.join(ORDERS)}, not {sort!r}")
     if limit is not None and limit < 1:
         raise SpecError(f"limit must be at least 1, not {limit}")
-    outputs = Outputs(plot, html, command)
+    outputs = Outputs(plot, html, command, look_of(given(figure), plot, html))
     weight = checked_weight(degree_weight)
     bounds: dict[str, Any] = {"within": within, "nested": not all}
     ring = longest_ring

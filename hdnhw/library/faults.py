@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.library.options import (
+    DrawnRuleOptions,
     NetworkLike,
     NodeLike,
     PathLike,
@@ -11,6 +12,7 @@ from hdnhw.library.options import (
     check_choice,
     check_integers,
     checked_rates,
+    figure_apart,
     given,
     node_of,
     spec_of,
@@ -21,6 +23,7 @@ from hdnhw.progress import ProgressBar
 from hdnhw.spec import NetworkSpec, SpecError
 
 if TYPE_CHECKING:
+    from hdnhw.report.outputs import Outputs
     from hdnhw.rules.waypoints import Way
     from hdnhw.topology.faults import Faults
     from hdnhw.topology.network import Network
@@ -46,8 +49,6 @@ BY_CASE: dict[str, Any] = {
     "rates": "0,0.05,0.1,0.15,0.2,0.25,0.3",
     "paths": ["short"],
     "pairs": 1000,
-    "plot": None,
-    "html": None,
 }
 """Options that only counting by case reads, and what they are if not given."""
 
@@ -69,7 +70,7 @@ def faults(
     command: str = "hdnhw.faults",
     workers: int | None = None,
     cluster: str | None = None,
-    **rules: Unpack[RuleOptions],
+    **rules: Unpack[DrawnRuleOptions],
 ) -> Result:
     """Count the pairs that routing still joins when nodes and channels are dead, by number of waypoints.
 
@@ -109,7 +110,7 @@ def faults(
     cluster : str, optional
         Address of a Dask scheduler whose workers are used instead.
     modes, lanes
-        See :class:`hdnhw.RuleOptions`.
+        See :class:`hdnhw.RuleOptions`; figures also take :class:`hdnhw.FigureOptions`.
 
     Returns
     -------
@@ -130,29 +131,35 @@ def faults(
     >>> found.nodes, found.dead_nodes, found.reached
     (32, 0, [1.0, 1.0, 1.0, 1.0])
     """
+    from hdnhw.report.look import look_of
+    from hdnhw.report.outputs import Outputs
+    from hdnhw.report.path_faults import PANELS
     from hdnhw.rules.survey import FaultSurvey
 
     check_integers(trials=trials, waypoints=waypoints, seed=seed, pairs=pairs)
     if trials < 1:
         raise SpecError(f"trials must be at least 1, not {trials}")
     _check_waypoints(waypoints)
-    asked = {"rates": rates, "paths": paths, "pairs": pairs, "plot": plot, "html": html}
+    asked = {"rates": rates, "paths": paths, "pairs": pairs}
     drawn = {"trials": trials, "waypoints": waypoints, "seed": seed, "workers": workers, "cluster": cluster}
+    of_rule, figure = figure_apart(rules)
+    look = look_of(figure, plot, html, panels=len(PANELS) if by_case else 1)
+    outputs = Outputs(plot, html, command, look)
     if by_case:
         if rate is not None or channel_rate is not None:
             raise SpecError("with --by-case nodes alone are dead: give --rates, not --rate or --channel-rate")
-        return _by_case(spec_of(spec), BY_CASE | given(asked), drawn | {"command": command}, given(rules))
+        return _by_case(spec_of(spec), BY_CASE | given(asked), drawn, of_rule, outputs)
     for name in given({"paths": paths, "pairs": pairs}):
         raise SpecError(f"--{name} is for --by-case")
     if rates is not None:
         if rate is not None:
             raise SpecError("give --rate or --rates, not both")
-        return _by_rate(spec_of(spec), BY_CASE | given(asked), drawn | {"command": command}, given(rules), channel_rate)
-    for name in given(asked):
+        return _by_rate(spec_of(spec), BY_CASE | given(asked), drawn, of_rule, outputs, channel_rate)
+    for name in given({"plot": plot, "html": html}):
         raise SpecError(f"--{name} is for --rates and --by-case")
     shares: dict[str, Any] = {"rate": _checked_share("rate", 0.1 if rate is None else rate)}
     shares["channel_rate"] = _checked_share("channel rate", channel_rate or 0.0)
-    survey = FaultSurvey(network=spec_of(spec), **given(rules), **shares, waypoints=waypoints, seed=seed)
+    survey = FaultSurvey(network=spec_of(spec), **of_rule, **shares, waypoints=waypoints, seed=seed)
     with ProgressBar() as progress:
         return Result(survey.run(trials, start_of(workers, cluster, progress.say), progress.show))
 
@@ -162,14 +169,14 @@ def _by_rate(
     asked: Mapping[str, Any],
     drawn: Mapping[str, Any],
     rules: Mapping[str, Any],
+    outputs: "Outputs",
     channel_rate: float | None,
 ) -> Result:
     """Count what routing joins at several shares of dead nodes."""
     from hdnhw.report.fault_rates import fault_rates_sheet
-    from hdnhw.report.outputs import Outputs
     from hdnhw.rules.survey import FaultSurvey
 
-    rates, outputs = _checked_shares(asked["rates"]), Outputs(asked["plot"], asked["html"], drawn["command"])
+    rates = _checked_shares(asked["rates"])
     options = {**rules, "waypoints": drawn["waypoints"], "seed": drawn["seed"]}
     options["channel_rate"] = _checked_share("channel rate", channel_rate or 0.0)
     rows: list[dict[str, Any]] = []
@@ -197,9 +204,14 @@ def _checked_share(what: str, share: float) -> float:
     return share
 
 
-def _by_case(spec: NetworkSpec, asked: Mapping[str, Any], drawn: Mapping[str, Any], rules: Mapping[str, Any]) -> Result:
+def _by_case(
+    spec: NetworkSpec,
+    asked: Mapping[str, Any],
+    drawn: Mapping[str, Any],
+    rules: Mapping[str, Any],
+    outputs: "Outputs",
+) -> Result:
     """Count by the disjoint-path paper's cases what is left of disjoint paths, and what waypoints join."""
-    from hdnhw.report.outputs import Outputs
     from hdnhw.report.path_faults import path_faults_sheet
     from hdnhw.rules.case_survey import dual_net_of, paths_left
 
@@ -209,7 +221,6 @@ def _by_case(spec: NetworkSpec, asked: Mapping[str, Any], drawn: Mapping[str, An
         raise SpecError(f"pairs must be 2 to {MOST_PAIRS}, not {pairs}")
     for kind in asked["paths"]:
         check_choice("paths", kind, PATH_KINDS)
-    outputs = Outputs(asked["plot"], asked["html"], drawn["command"])
     network = dual_net_of(spec)
     left: list[dict[str, Any]] = []
     with ProgressBar() as bar:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.flow.family import FAMILIES, PLACED_FAMILIES
 from hdnhw.library.options import (
-    MachineOptions,
+    DrawnMachineOptions,
     NetworkLike,
     PathLike,
     check_choice,
     check_integers,
-    given,
+    figure_apart,
     machine_words,
     spec_of,
 )
@@ -40,7 +40,7 @@ def machines(
     plot: PathLike | None = None,
     html: PathLike | None = None,
     command: str = "hdnhw.machines",
-    **options: Unpack[MachineOptions],
+    **options: Unpack[DrawnMachineOptions],
 ) -> Result:
     """Measure machines that can be built on a network, and say which are worth it.
 
@@ -67,7 +67,7 @@ def machines(
     command : str
         What plot and page say that they were made by.
     options
-        See :class:`hdnhw.MachineOptions`; they hold for all machines.
+        See :class:`hdnhw.MachineOptions`; they hold for all machines. Also :class:`hdnhw.FigureOptions`.
 
     Returns
     -------
@@ -89,6 +89,7 @@ def machines(
     >>> [(row["options"], row["fmax_mhz"], row["ns"]) for row in found.machines]  # doctest: +SKIP
     """
     from hdnhw.flow.machines import MOST_HOPS, buildable, measure_machines
+    from hdnhw.report.look import look_of
     from hdnhw.report.machines import machines_sheet
     from hdnhw.report.outputs import Outputs
 
@@ -97,8 +98,9 @@ def machines(
     check_choice("family", family, PLACED_FAMILIES)
     if not 1 <= hops <= MOST_HOPS:
         raise SpecError(f"hops must be 1 to {MOST_HOPS}, not {hops}")
-    outputs = Outputs(plot, html, command)
-    asked = _asked(machine, given(options))
+    common, figure = figure_apart(options)
+    outputs = Outputs(plot, html, command, look_of(figure, plot, html))
+    asked = _asked(machine, common)
     found, left_out = buildable(network, asked, packet_bits=packet_bits, family=family)
     with ProgressBar() as bar:
         start = start_of(None, None, bar.say)

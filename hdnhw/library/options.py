@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from hdnhw.topology.faults import Faults
 
 __all__ = [
+    "DrawnMachineOptions",
+    "DrawnRelayOptions",
+    "DrawnRuleOptions",
+    "FigureOptions",
     "MachineOptions",
     "NetworkLike",
     "NodeLike",
@@ -30,6 +34,7 @@ __all__ = [
     "drawn_faults",
     "endpoints_of",
     "fabric_of",
+    "figure_apart",
     "flag_of",
     "given",
     "machine_words",
@@ -81,6 +86,43 @@ class RelayOptions(MachineOptions, total=False):
     timeout: int | None
     relay_buffers: int | None
     relay_queues: int | None
+
+
+class FigureOptions(TypedDict, total=False):
+    """How a figure looks, as docs/commands.md has it; what is left out, or None, is as the figure comes.
+
+    ``title``, an empty one for none; ``figure_size``, ``"88x60mm"`` or two numbers of inches; ``font_size`` of all
+    letters, points; ``x_limits`` and ``y_limits``, two numbers; ``log_y``, a logarithmic y axis.
+    """
+
+    title: str | None
+    figure_size: str | tuple[float, float] | None
+    font_size: float | None
+    x_limits: str | tuple[float, float] | None
+    y_limits: str | tuple[float, float] | None
+    log_y: bool | None
+
+
+class DrawnRuleOptions(RuleOptions, FigureOptions, total=False):
+    """:class:`RuleOptions` and :class:`FigureOptions`."""
+
+
+class DrawnMachineOptions(MachineOptions, FigureOptions, total=False):
+    """:class:`MachineOptions` and :class:`FigureOptions`."""
+
+
+class DrawnRelayOptions(RelayOptions, FigureOptions, total=False):
+    """:class:`RelayOptions` and :class:`FigureOptions`."""
+
+
+def figure_apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options that are not None, those of a figure apart from the others: these, and those."""
+    names = FigureOptions.__annotations__
+    asked = given(options)
+    return (
+        {name: value for name, value in asked.items() if name not in names},
+        {name: value for name, value in asked.items() if name in names},
+    )
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:

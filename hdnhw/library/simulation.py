@@ -1,23 +1,29 @@
 """Measurements on the cycle-accurate model."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
+from os import PathLike as PathLikeOf
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.files import check_distinct
 from hdnhw.library.equal import Equal, make_equal
 from hdnhw.library.options import (
-    MachineOptions,
+    DrawnMachineOptions,
+    DrawnRelayOptions,
+    FigureOptions,
     NetworkLike,
     PathLike,
-    RelayOptions,
+    check_choice,
     check_integers,
     checked_rates,
     drawn_faults,
     fabric_of,
+    figure_apart,
+    flag_of,
     given,
 )
 from hdnhw.library.result import Result
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from hdnhw.model.fabric import FabricModel
     from hdnhw.model.load import LoadSpec
     from hdnhw.model.measure import Measurement
+    from hdnhw.report.page import Sheet
     from hdnhw.rules.plan import RoutingPlan
 
 __all__ = ["Curves", "simulate", "sweep"]
@@ -56,7 +63,7 @@ def simulate(
     plot: PathLike | None = None,
     html: PathLike | None = None,
     command: str = "hdnhw.simulate",
-    **machine: Unpack[RelayOptions],
+    **machine: Unpack[DrawnRelayOptions],
 ) -> Result:
     """Measure latency and accepted rate under a load or a trace, on the cycle-accurate model.
 
@@ -108,6 +115,7 @@ def simulate(
         What plot and page say that they were made by.
     machine
         See :class:`hdnhw.MachineOptions`; with waypoints, ``timeout``, ``relay_buffers`` and ``relay_queues`` too.
+        Figures also take :class:`hdnhw.FigureOptions`.
 
     Returns
     -------
@@ -122,10 +130,12 @@ def simulate(
     (True, True)
     """
     from hdnhw.report.histogram import histogram_sheet
+    from hdnhw.report.look import look_of
     from hdnhw.report.outputs import Outputs
 
     check_integers(seeds=seeds)
-    outputs = Outputs(plot, html, command)
+    options, figure = figure_apart(machine)
+    outputs = Outputs(plot, html, command, look_of(figure, plot, html))
     load_options = {
         "pattern": pattern,
         "injection": injection,
@@ -140,16 +150,16 @@ def simulate(
         others: dict[str, Any] = load_options | {"channels": channels or None, "energy": energy, "flows": flows}
         others |= {"faults": faults, "waypoints": waypoints}
         others["seeds"] = None if seeds == 1 else seeds
-        found = _replay(fabric_of(spec, None, machine), trace, others, **run)
+        found = _replay(fabric_of(spec, None, options), trace, others, **run)
     elif waypoints is not None:
         refused = {"histogram": histogram, "channels": channels, "energy": energy is not None}
         refused |= {"flows": flows is not None, "seeds": seeds != 1}
         refused |= {"threads": threads is not None, "plot": plot is not None, "html": html is not None}
-        fabric = fabric_of(spec, RelaySpec.kind, {**machine, "waypoints": waypoints})
+        fabric = fabric_of(spec, RelaySpec.kind, {**options, "waypoints": waypoints})
         return _relayed(fabric, load_options, faults, [name for name, value in refused.items() if value])
     else:
         found = _loaded(
-            fabric_of(spec, None, machine), load_options, faults, _Counted(channels, energy, flows), seeds, **run
+            fabric_of(spec, None, options), load_options, faults, _Counted(channels, energy, flows), seeds, **run
         )
     if outputs.are_asked:
         outputs.write(histogram_sheet(found))
@@ -295,6 +305,15 @@ class Curves(Result):
 
     A notebook draws them.
 
+    Parameters
+    ----------
+    curves : sequence of dict
+        As :meth:`hdnhw.model.sweep.Sweep.run` returns them.
+    more : mapping of str to Any
+        Other keys.
+    sheet : Sheet
+        Says what they are of.
+
     Examples
     --------
     >>> import hdnhw
@@ -303,18 +322,55 @@ class Curves(Result):
     [0.1, 0.3]
     """
 
-    def __init__(self, curves: Sequence[dict[str, Any]], more: Mapping[str, Any] = MappingProxyType({})) -> None:
-        self._curves = curves
+    def __init__(self, curves: Sequence[dict[str, Any]], more: Mapping[str, Any], sheet: "Sheet") -> None:
+        self._curves, self._sheet = curves, sheet
         saturation = [{name: value for name, value in curve.items() if name != "points"} for curve in curves]
         points = [row for curve in curves for row in curve["points"]]
         super().__init__({"saturation": saturation, "points": points, **more})
 
-    def plot(self, path: PathLike) -> None:
-        """Draw latency against the rate that is offered to a file, .svg, .png or .pdf; needs the extra ``sweep``."""
-        from hdnhw.report.curves import draw_curves
-        from hdnhw.report.figure import save_figure
+    def plot(self, where: PathLike | Any, *, kind: str = "latency", **figure: Unpack[FigureOptions]) -> Any:
+        """Draw the curves; needs the extra ``sweep``.
 
-        save_figure(draw_curves(self._curves), Path(path))
+        Parameters
+        ----------
+        where : path or Axes
+            A file, .svg, .png or .pdf, whose metadata say what the curves are of; or axes of matplotlib, to which the
+            curves are added with a legend, beside what is there.
+        kind : str
+            ``latency``, mean packet latency against the offered rate, or ``accepted``, accepted against offered rate.
+        figure
+            See :class:`hdnhw.FigureOptions`; axes of one's own have a size and letters already.
+
+        Returns
+        -------
+        Axes
+            On which they are drawn.
+
+        Raises
+        ------
+        SpecError
+            If it is neither, there is no such kind, or an option is out of range.
+
+        Examples
+        --------
+        >>> import hdnhw
+        >>> from matplotlib.figure import Figure
+        >>> axes = Figure().add_subplot()
+        >>> curves = hdnhw.sweep("cube(3)", rates=[0.1, 0.3], cycles=1000, workers=1)
+        >>> curves.plot(axes, kind="accepted") is axes
+        True
+        """
+        from hdnhw.report.curves import KINDS, add_curves, draw_curves
+        from hdnhw.report.look import Look
+        from hdnhw.report.outputs import Outputs
+
+        check_choice("kind", kind, KINDS)
+        look = Look(**given(figure))
+        if not isinstance(where, (str, PathLikeOf)):
+            return add_curves(where, self._curves, kind, look)
+        drawn = draw_curves(self._curves, kind)
+        Outputs(where, None, "hdnhw.sweep", look).write(replace(self._sheet, draw=lambda: drawn))
+        return drawn.axes[0]
 
     def _repr_svg_(self) -> str:
         from hdnhw.report.curves import draw_curves
@@ -337,11 +393,12 @@ def sweep(
     packet_bits: int | None = None,
     results: PathLike | None = None,
     plot: PathLike | None = None,
+    plot_accepted: PathLike | None = None,
     html: PathLike | None = None,
     workers: int | None = None,
     cluster: str | None = None,
     command: str = "hdnhw.sweep",
-    **machine: Unpack[MachineOptions],
+    **machine: Unpack[DrawnMachineOptions],
 ) -> Curves:
     """Measure load curves and saturation, many networks at a time.
 
@@ -363,7 +420,10 @@ def sweep(
     results : path, optional
         File that is kept up to date, and gone on from: .parquet, which needs the extra ``parquet``, .csv or .json.
     plot : path, optional
-        Draw the curves there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows does.
+        Draw latency against the offered rate there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows
+        does.
+    plot_accepted : path, optional
+        Draw the accepted against the offered rate there.
     html : path, optional
         Write a page with the curves, tables of all figures and the options.
     workers : int, optional
@@ -373,7 +433,7 @@ def sweep(
     command : str
         What plot and page say that they were made by.
     machine
-        See :class:`hdnhw.MachineOptions`.
+        See :class:`hdnhw.MachineOptions`; figures also take :class:`hdnhw.FigureOptions`.
 
     Returns
     -------
@@ -391,7 +451,9 @@ def sweep(
     from hdnhw.model.results import ResultsFile
     from hdnhw.model.sweep import Sweep
     from hdnhw.model.warmup import compile_model
+    from hdnhw.report.curves import draw_curves
     from hdnhw.report.curves_page import sweep_sheet
+    from hdnhw.report.look import look_of
     from hdnhw.report.outputs import Outputs
 
     if not specs:
@@ -400,11 +462,13 @@ def sweep(
     patterns = _patterns(pattern)
     options = {"injection": injection, "lengths": lengths}
     load = LoadSpec(**given(options | {"cycles": cycles, "warmup": warmup, "seed": seed}))
-    fabrics = [fabric_of(spec, None, machine) for spec in specs]
-    at_cost = _at_cost(fabrics, equal, packet_bits, load, machine)
-    files = {"results": results, "plot": plot, "html": html}
-    check_distinct({f"--{name}": path if path is None else str(path) for name, path in files.items()})
-    outputs = Outputs(plot, html, command)
+    of_machine, figure = figure_apart(machine)
+    fabrics = [fabric_of(spec, None, of_machine) for spec in specs]
+    at_cost = _at_cost(fabrics, equal, packet_bits, load, of_machine)
+    files = {"results": results, "plot": plot, "plot_accepted": plot_accepted, "html": html}
+    check_distinct({flag_of(name): path if path is None else str(path) for name, path in files.items()})
+    look = look_of(figure, plot, plot_accepted, html)
+    outputs, accepted = Outputs(plot, html, command, look), Outputs(plot_accepted, None, command, look)
     kept = ResultsFile(None if results is None else Path(results))
     asked: dict[str, Any] = {"patterns": patterns, "seeds": seeds, **_rates(rates, at_cost)}
     with ProgressBar() as progress:
@@ -415,8 +479,10 @@ def sweep(
             compile_model()
         curves = measured.run(start)
     more = _compared(curves, at_cost, seeds)
-    outputs.write(sweep_sheet(curves, load, more))
-    return Curves(curves, more)
+    sheet = sweep_sheet(curves, load, more)
+    outputs.write(sheet)
+    accepted.write(replace(sheet, draw=partial(draw_curves, curves, "accepted")))
+    return Curves(curves, more, sheet)
 
 
 def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -455,7 +521,7 @@ def _compared(curves: Sequence[dict[str, Any]], at_cost: Equal | None, seeds: in
 
 
 def _at_cost(
-    fabrics: Sequence[FabricSpec], equal: str | None, packet_bits: int | None, load: Any, machine: MachineOptions
+    fabrics: Sequence[FabricSpec], equal: str | None, packet_bits: int | None, load: Any, machine: Mapping[str, Any]
 ) -> Equal | None:
     """Return the machines at equal cost, None if that is not asked for."""
     if equal is None:

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hdnhw.report.page import Sheet, table_of
 from hdnhw.topology.design import Design
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["comparison_sheet", "draw_comparison", "draw_front", "front_sheet"]
+__all__ = ["PANELS", "comparison_sheet", "draw_comparison", "draw_front", "front_sheet"]
 
 PANELS = {
     "nodes": "nodes",
@@ -26,6 +28,12 @@ PANELS = {
 
 GAP = 6
 """Between the text behind a bar and the frame, pixels."""
+
+PLACES = ((0.0, 8.0), (0.0, -8.0), (-9.0, 0.0), (9.0, 0.0))
+"""Where the number of a point may stand, in points from it, the first that is free."""
+
+AWAY = 7.0
+"""Between a number and another point or number, at least, if it can be; points."""
 
 NAMED = 24
 """Networks of a front that are named, at most."""
@@ -113,33 +121,46 @@ def draw_front(found: Sequence[Design], front: Sequence[Design], *, nodes: int) 
     named = [one for one in found if one.spec in chosen][:NAMED]
     figure = Figure(figsize=(10, 5.5), layout="constrained")
     axes = figure.add_subplot()
-    _draw_degrees(axes, found, front)
-    for number, one in enumerate(sorted(named, key=lambda one: (one.degree, one.nodes)), start=1):
-        ((x,), (y,)) = _points([one])
-        axes.annotate(str(number), (x, y), (0, 5), textcoords="offset points", ha="center", fontsize=7)
-        axes.plot([], [], " ", label=f"{number}  {one.spec}: {one.degree} ports, {one.nodes} nodes, {y:.2f}")
+    colors = _draw_degrees(axes, found, front)
     axes.set_ylim(0, 1.5 * max(_points(front)[1], default=1))
+    ordered = sorted(named, key=lambda one: (one.degree, one.nodes))
+    for number, (one, offset) in enumerate(zip(ordered, _label_places(axes, ordered), strict=True), start=1):
+        ((x,), (y,)) = _points([one])
+        axes.annotate(str(number), (x, y), offset, textcoords="offset points", ha="center", va="center", fontsize=7)
+        color = colors[one.degree]
+        axes.plot(
+            [], [], "o", color=color, markersize=4, label=f"{number}  {one.spec}: {one.nodes} nodes, {y:.2f} hops"
+        )
     axes.axvline(nodes, color="#888", linewidth=0.8, zorder=0)
     axes.set_xlabel("nodes")
     axes.set_ylabel("average distance, hops")
-    axes.set_title(
-        f"Joined: none has as few ports, as short an average distance and as many of {nodes} nodes", fontsize=9
-    )
     axes.grid(linewidth=0.3)
     figure.legend(loc="outside right upper", fontsize=7)
     return figure
 
 
-def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -> None:
-    """Draw a dot for each candidate, and a line through those on the front, in a colour for each number of ports."""
-    from matplotlib import colormaps
-
-    for place, degree in enumerate(sorted({one.degree for one in found})):
-        color = colormaps["tab10"](place % 10)
+def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -> dict[int, str]:
+    """Draw a dot for each candidate, and join those on the front; return the colour of each number of ports."""
+    colors = {degree: f"C{place % 10}" for place, degree in enumerate(sorted({one.degree for one in found}))}
+    for degree, color in colors.items():
         own = [one for one in found if one.degree == degree]
         axes.plot(*_points(own), ".", color=color, markersize=2, alpha=0.4, zorder=1, rasterized=True)
         best = sorted((one for one in front if one.degree == degree), key=lambda one: one.nodes)
-        axes.plot(*_points(best), "o-", color=color, markersize=4, linewidth=1, label=f"{degree} ports")
+        axes.plot(*_points(best), "o-", color=color, markersize=4, linewidth=1, label=f"best of {degree} ports")
+    return colors
+
+
+def _label_places(axes: Any, named: Sequence[Design]) -> list[tuple[float, float]]:
+    """Return where the number of each point stands, in points from it: where it is farthest from points and numbers."""
+    axes.figure.draw_without_rendering()
+    points = axes.transData.transform(np.transpose(_points(named))) if named else np.empty((0, 2))
+    scale = axes.figure.dpi / 72
+    taken, offsets = list(points), []
+    for point in points:
+        free = [min(np.hypot(*(point + scale * np.array(place) - other)) for other in taken) for place in PLACES]
+        offsets.append(PLACES[int(np.argmax(np.minimum(free, AWAY * scale)))])
+        taken.append(point + scale * np.array(offsets[-1]))
+    return offsets
 
 
 def _points(designs: Sequence[Design]) -> tuple[list[int], list[float]]:

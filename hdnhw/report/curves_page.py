@@ -18,7 +18,11 @@ SHOWS = (
     "Mean packet latency in cycles against the offered rate in flits a node and cycle, a line for each network and "
     "pattern; the table of points has the figures."
 )
-CAPTION = f"Points that are not steady, and latencies above {CEILING} times the lowest one, are not drawn."
+CAPTION = (
+    "A point with an open marker is not steady: latency grows there with the cycles measured. A dashed line leads to "
+    f"the first such point of a curve. The axis ends at {CEILING} times the lowest latency, or three times the highest "
+    "at zero load."
+)
 
 OF_NETWORKS = (
     "Ports are those of the largest router to other routers, virtual channels the most of any port. The zero-load "

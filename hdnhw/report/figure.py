@@ -1,13 +1,13 @@
-"""Figures as files and in pages: formats, style, and the line below that says what they are of and what made them."""
+"""Figures as files and in pages: formats, style, and metadata that say what they are of and what made them."""
 
-from collections.abc import Sequence
 from importlib import import_module
 from io import BytesIO, StringIO
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
 
 from hdnhw.files import check_output, replacing
+from hdnhw.progress import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,11 +17,24 @@ __all__ = ["check_plot", "figure_svg", "save_figure"]
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
-STYLE: "dict[RcKeyType, Any]" = {"svg.hashsalt": "hdnhw", "svg.fonttype": "none"}
-"""Ids that do not change from run to run, and text as text."""
+STYLE: "dict[RcKeyType, Any]" = {"svg.hashsalt": "hdnhw", "svg.fonttype": "none", "pdf.fonttype": 42}
+"""Ids that do not change from run to run, text as text, and fonts that publishers take."""
 
-SMALL, LETTERS, LINE = 7, 19, 0.14
-"""Of the text below a figure: size in points, letters an inch, and inches a line."""
+METADATA = {
+    ".svg": ("Title", "Description", "Source"),
+    ".png": ("Title", "Description", "Source"),
+    ".pdf": ("Title", "Subject", "Keywords"),
+}
+"""By suffix, what the metadata call the title, the settings and the command."""
+
+DOTS = 300
+"""An inch of a PNG has."""
+
+TOO_SMALL = "the figure has no room for what stands in it: make --figure-size larger or --font-size smaller"
+"""What is said in place of a warning."""
+
+DATES = {".svg": "Date", ".pdf": "CreationDate"}
+"""By suffix, a date that would be there."""
 
 
 def check_plot(path: Path) -> None:
@@ -30,7 +43,7 @@ def check_plot(path: Path) -> None:
     import_module("matplotlib.figure")  # an error now, not after the work
 
 
-def save_figure(figure: "Figure", path: Path, caption: Sequence[str] = ()) -> None:
+def save_figure(figure: "Figure", path: Path, *, title: str = "", settings: str = "", command: str = "") -> None:
     """Write a figure; it is drawn in memory, as some formats make another error of a full disk.
 
     Parameters
@@ -38,8 +51,8 @@ def save_figure(figure: "Figure", path: Path, caption: Sequence[str] = ()) -> No
     figure : Figure
     path : Path
         A file whose suffix :func:`check_plot` accepts. The same figure gives the same SVG.
-    caption : sequence of str
-        Lines below it: what it is of, and the command that makes it. Long ones are broken.
+    title, settings, command : str
+        What it is of, with which options, and what makes it: they go into the metadata.
 
     Raises
     ------
@@ -49,10 +62,17 @@ def save_figure(figure: "Figure", path: Path, caption: Sequence[str] = ()) -> No
     from matplotlib import rc_context
 
     check_plot(path)
-    _write_below(figure, caption)
     drawn = BytesIO()
-    with rc_context(STYLE):
-        figure.savefig(drawn, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)
+    said = zip(METADATA[path.suffix], (title, settings, command), strict=True)
+    metadata: dict[str, str | None] = {name: text for name, text in said if text}
+    metadata |= {DATES[suffix]: None for suffix in DATES if suffix == path.suffix}
+    with rc_context(STYLE), catch_warnings(record=True) as warned:
+        simplefilter("always")
+        figure.savefig(
+            drawn, format=path.suffix[1:], metadata=metadata, dpi=DOTS if path.suffix == ".png" else "figure"
+        )
+    for reason in {str(one.message): None for one in warned}:
+        say(f"{path}: {TOO_SMALL if 'collapsed' in reason else reason}")
     with replacing(path) as new:
         new.write_bytes(drawn.getvalue())
 
@@ -66,15 +86,3 @@ def figure_svg(figure: "Figure") -> str:
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(text, format="svg", transparent=True, metadata=nothing)
     return text.getvalue()[text.getvalue().index("<svg") :]
-
-
-def _write_below(figure: "Figure", caption: Sequence[str]) -> None:
-    """Make room below a figure and write lines there, behind what its label says already."""
-    if not caption:
-        return
-    width, height = figure.get_size_inches()
-    lines = [part for line in caption for part in wrap(line, int(width * LETTERS), subsequent_indent="  ")]
-    there = figure.get_supxlabel()
-    figure.set_size_inches(width, height + LINE * len(lines))
-    text = "\n".join([*([there] if there else []), *lines])
-    figure.supxlabel(text.replace("$", r"\$"), x=0.01, ha="left", fontsize=SMALL)

@@ -1,12 +1,18 @@
 """The files into which a command draws what it has found: a figure, and a page with figure, tables and options."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hdnhw.files import check_distinct, replacing
 from hdnhw.report.figure import check_plot, save_figure
+from hdnhw.report.look import Look
 from hdnhw.report.page import Sheet, check_page, page_of, shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Outputs"]
 
@@ -20,6 +26,8 @@ class Outputs:
     plot, html : path or None
     command : str
         What makes them: a command line, or the name of a function.
+    look : Look
+        Of the figure.
 
     Raises
     ------
@@ -30,6 +38,7 @@ class Outputs:
     plot: str | PathLike[str] | None
     html: str | PathLike[str] | None
     command: str
+    look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
         files = {"--plot": self.plot, "--html": self.html}
@@ -44,11 +53,15 @@ class Outputs:
         """Whether there is any."""
         return self.plot is not None or self.html is not None
 
+    def _drawn(self, sheet: Sheet) -> "Figure":
+        return self.look.apply(sheet.draw())
+
     def write(self, sheet: Sheet) -> None:
-        """Write a sheet to the files that were asked for; below a plot stand its options and the command."""
+        """Write a sheet to the files that were asked for; the metadata of a plot have its options and the command."""
+        sheet = replace(sheet, draw=partial(self._drawn, sheet))
         if self.plot is not None:
             said = "; ".join(f"{name}: {shown(value)}" for name, value in sheet.options.items() if value is not None)
-            save_figure(sheet.draw(), Path(self.plot), [*([said] if said else []), self.command])
+            save_figure(sheet.draw(), Path(self.plot), title=sheet.title, settings=said, command=self.command)
         if self.html is not None:
             page = page_of(sheet, self.command)
             with replacing(Path(self.html)) as new:

@@ -10,7 +10,7 @@ from hdnhw.report.page import Sheet, table_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_path_faults", "path_faults_sheet"]
+__all__ = ["PANELS", "draw_path_faults", "path_faults_sheet"]
 
 PANELS = {
     "all_paths": "share of pairs with all paths (figure 12)",

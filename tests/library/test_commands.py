@@ -537,6 +537,28 @@ def test_a_result_shows_itself_in_a_notebook():
 def test_curves_draw_themselves(tmp_path):
     curves = hdnhw.sweep("cube(2)", rates=[0.1, 0.2], cycles=500, workers=1)
     assert curves._repr_svg_().startswith("<svg")
-    curves.plot(tmp_path / "c.svg")
-    assert "cube(2), 4 nodes" in (tmp_path / "c.svg").read_text()
+    assert curves.plot(tmp_path / "c.svg", x_limits=(0, 0.25)).get_xlim() == (0, 0.25)
+    text = (tmp_path / "c.svg").read_text()
+    assert "cube(2), 4 nodes" in text
+    assert all(f"<dc:{said}" in text for said in ("description>lanes: 1; packet length: 8", "source>hdnhw.sweep<"))
     assert curves.table("points").num_rows == 2
+
+
+def test_curves_are_added_to_axes_of_ones_own(tmp_path):
+    from matplotlib.figure import Figure
+
+    curves = hdnhw.sweep("cube(2)", rates=[0.1, 0.2], cycles=500, workers=1)
+    one, other = Figure().subplots(2)
+    one.plot([0, 0.3], [5, 6], label="measured elsewhere")
+    assert curves.plot(one, log_y=True) is one
+    assert curves.plot(other, kind="accepted", title="cubes") is other
+    assert {text.get_text() for text in one.get_legend().get_texts()} >= {"measured elsewhere", "cube(2), 4 nodes"}
+    assert (one.get_yscale(), other.get_title()) == ("log", "cubes")
+    for where, options, told in (
+        (7, {}, "plot must be a file .svg, .png or .pdf, or axes of matplotlib, not 7"),
+        (tmp_path / "c.gif", {}, "plot must be a file .svg, .png or .pdf"),
+        (one, {"kind": "x"}, "kind must be latency or accepted, not 'x'"),
+        (one, {"font_size": 8}, "font size is for a figure in a file"),
+    ):
+        with pytest.raises(hdnhw.SpecError, match=re.escape(told)):
+            curves.plot(where, **options)

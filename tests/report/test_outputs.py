@@ -1,4 +1,4 @@
-"""What commands draw: every plot says what it is of and which command made it, and so does every page."""
+"""What commands draw: the metadata of every plot, and every page, say what it is of and which command made it."""
 
 import json
 import re
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.report.figure import save_figure
 from hdnhw.report.histogram import draw_histogram
 from hdnhw.report.outputs import Outputs
 from hdnhw.report.page import shown, table_of
@@ -33,7 +32,7 @@ DRAWING = {
     "collective 'cube(2)' --op scatter --words 4": ("message words: 4", "node"),
     "sweep 'cube(2)' --rates 0.1 --cycles 200 --workers 1": ("packet length: 8 flits", "cycles measured: 200"),
 }
-"""Command line -> what stands in its plot."""
+"""Command line -> what stands in its plot and in its metadata."""
 
 
 class Texts(HTMLParser):
@@ -63,8 +62,14 @@ class Texts(HTMLParser):
 
 
 def drawn_texts(name):
-    """Return the texts of a plot in the order in which they stand in its file; broken lines are joined."""
+    """Return the texts of a plot in the order in which they stand in its file."""
     return " ".join(unescape(text).strip() for text in re.findall(r">([^<>]+)</t(?:ext|span)>", Path(name).read_text()))
+
+
+def metadata_of(name):
+    """Return the description and the source in the metadata of a plot."""
+    text = Path(name).read_text()
+    return [unescape(text.split(f"<dc:{tag}>")[1].split("<")[0]) for tag in ("description", "source")]
 
 
 @pytest.mark.parametrize("line", DRAWING)
@@ -72,8 +77,10 @@ def test_plots_and_pages_say_what_made_them(run, line):
     command = f"hdnhw {line} --plot a.svg --html a.html"
     status, out, err = run(f"{line} --plot a.svg --html a.html --json")
     assert (status, "Traceback" in err) == (0, False)
-    texts = drawn_texts("a.svg")
-    assert all(expected in texts for expected in (*DRAWING[line], f"{command} --json".split(" --plot")[0]))
+    texts, (settings, source) = drawn_texts("a.svg"), metadata_of("a.svg")
+    assert source == f"{command} --json"
+    assert all(expected in f"{texts}; {settings}" for expected in DRAWING[line])
+    assert not any(setting in texts for setting in (line, *settings.split("; ")[-2:]))
     page = Path("a.html").read_text()
     read = Texts(page)
     assert read.text["code"] == f"{command} --json"
@@ -107,18 +114,6 @@ def test_names_are_looked_at_before_the_work(run, tmp_path, line, told):
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert told in err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_long_lines_below_a_figure_are_broken_and_make_it_higher(tmp_path):
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 4), layout="constrained")
-    figure.add_subplot()
-    save_figure(figure, tmp_path / "a.svg", ["word " * 60, "cost $5 $6"])
-    assert figure.get_size_inches()[1] > 4.4
-    text = (tmp_path / "a.svg").read_text()
-    assert max(len(line) for line in re.findall(r">([^<>]+)</t(?:ext|span)>", text)) < 110
-    assert ">cost $5 $6<" in text
 
 
 def test_a_bar_of_a_histogram_covers_its_latencies():

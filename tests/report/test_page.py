@@ -184,9 +184,8 @@ def test_networks():
 
 def test_what_a_machine_lacks_is_said_of_its_network_alone():
     text = text_of()
-    assert text.count("&amp; no more") == 2  # below the table and in the figure
+    assert text.count("&amp; no more") == 1  # below the table
     assert "<strong>dualcube(3)</strong>: with 1 packet buffer &amp; no more, slow.</p>" in text
-    assert "dualcube(3), 32 nodes: 0.200*<" in text
     assert 'class="note"' not in text_of([curves_of()[0]])
 
 

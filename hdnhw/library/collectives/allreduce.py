@@ -99,9 +99,9 @@ def compare_sizes(asked: Asked) -> Result:
     from hdnhw.report.outputs import Outputs
 
     sizes = _check_compared(asked)
-    outputs = Outputs(asked.bandwidth, asked.html, asked.command)
+    outputs = Outputs(asked.bandwidth, asked.html, asked.command, asked.look)
     watch = Stopwatch()
-    asked, network = checked_network(replace(asked, html=None))
+    asked, network = checked_network(replace(asked, html=None, figure={}))
     times = times_of(asked)
     with ProgressBar() as progress:
         algorithms = compared(network, progress.show)

@@ -13,7 +13,7 @@ from hdnhw.library.collectives.schedules import (
     number_of_words,
     run_schedule,
 )
-from hdnhw.library.options import MachineOptions, NetworkLike, PathLike, check_choice, given, spec_of
+from hdnhw.library.options import DrawnMachineOptions, NetworkLike, PathLike, check_choice, figure_apart, spec_of
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar, say
 from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS, ExchangeSpec, SpecError
@@ -53,7 +53,7 @@ def exchange(
     background_pattern: str | None = None,
     background_seed: int | None = None,
     repeats: int | None = None,
-    **machine: Unpack[MachineOptions],
+    **machine: Unpack[DrawnMachineOptions],
 ) -> Result:
     """Run a total exchange, in which every node has a message for every other one, and count what it costs.
 
@@ -103,7 +103,7 @@ def exchange(
     repeats : int, optional
         How often the operation is run among them (default 5).
     machine
-        See :class:`hdnhw.MachineOptions`; on the model and rtl.
+        See :class:`hdnhw.MachineOptions`; on the model and rtl. Figures also take :class:`hdnhw.FigureOptions`.
 
     Returns
     -------
@@ -123,10 +123,12 @@ def exchange(
     >>> found.startups, found.words, found.lower_bound_words
     (6, 104, 104)
     """
+    of_machine, figure = figure_apart(machine)
     asked = Asked(
         spec=spec_of(spec),
         op="exchange",
-        machine=given(machine),
+        machine=of_machine,
+        figure=figure,
         words=words,
         message_packets=message_packets,
         ports=ports,

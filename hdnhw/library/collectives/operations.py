@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Unpack
 from hdnhw.collectives.choices import COLLECTIVES, COMBINING, ROOTED
 from hdnhw.library.collectives.schedules import Asked, checked_network, refuse, run_schedule
 from hdnhw.library.options import (
-    MachineOptions,
+    DrawnMachineOptions,
     NetworkLike,
     NodeLike,
     PathLike,
     check_choice,
-    given,
+    figure_apart,
     network_of,
     node_of,
     spec_of,
@@ -56,7 +56,7 @@ def collective(
     background_pattern: str | None = None,
     background_seed: int | None = None,
     repeats: int | None = None,
-    **machine: Unpack[MachineOptions],
+    **machine: Unpack[DrawnMachineOptions],
 ) -> Result:
     """Run a collective operation other than a total exchange and count what it costs.
 
@@ -115,7 +115,7 @@ def collective(
     repeats : int, optional
         How often the operation is run among them (default 5).
     machine
-        See :class:`hdnhw.MachineOptions`; on the model and rtl.
+        See :class:`hdnhw.MachineOptions`; on the model and rtl. Figures also take :class:`hdnhw.FigureOptions`.
 
     Returns
     -------
@@ -137,10 +137,12 @@ def collective(
     >>> hdnhw.collective("torus(4, 4)", op="barrier").cycles
     5
     """
+    of_machine, figure = figure_apart(machine)
     asked = Asked(
         spec=spec_of(spec),
         op=op,
-        machine=given(machine),
+        machine=of_machine,
+        figure=figure,
         words=words,
         message_packets=message_packets,
         ports=ports,

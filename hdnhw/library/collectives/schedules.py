@@ -1,7 +1,7 @@
 """What functions have in common that run a schedule: its counts, the model, the engines, tables and pictures."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib.metadata import entry_points
 from math import inf
@@ -35,6 +35,7 @@ from hdnhw.spec.options import options_of
 if TYPE_CHECKING:
     from hdnhw.collectives.cost import Cost
     from hdnhw.model.collective import Among
+    from hdnhw.report.look import Look
     from hdnhw.report.outputs import Outputs
     from hdnhw.topology.network import Network
 
@@ -73,13 +74,14 @@ class Asked:
     Attributes
     ----------
     spec : NetworkSpec
-    machine : mapping of str to Any
-        Options of the machine that are given.
+    machine, figure : mapping of str to Any
+        Options of the machine, and of the figure, that are given.
     """
 
     spec: NetworkSpec
     op: str
     machine: Mapping[str, Any]
+    figure: Mapping[str, Any] = field(default_factory=dict)
     words: int | None = None
     message_packets: int | None = None
     ports: str = "one"
@@ -121,6 +123,7 @@ class Asked:
         check_choice("ports", self.ports, PORTS)
         if self.on is not None:
             check_choice("on", self.on, PLACES)
+        _ = self.look
 
     @property
     def fabric(self) -> FabricSpec:
@@ -128,11 +131,18 @@ class Asked:
         return fabric_of(self.spec, None, self.machine)
 
     @property
+    def look(self) -> "Look":
+        """How the figures look."""
+        from hdnhw.report.look import look_of
+
+        return look_of(self.figure, self.plot, self.html, self.bandwidth)
+
+    @property
     def outputs(self) -> "Outputs":
         """The files that are drawn, each looked at anew."""
         from hdnhw.report.outputs import Outputs
 
-        return Outputs(self.plot, self.html, self.command)
+        return Outputs(self.plot, self.html, self.command, self.look)
 
     @property
     def among(self) -> "Among | None":
