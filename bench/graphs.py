@@ -49,18 +49,10 @@ def row(found: dict[str, Any]) -> Iterator[str]:
     info, routing = hdnhw.info(spec), hdnhw.routing(spec)
     between = info.edges - info.terminals * (info.terminals < info.nodes)
     yield from (f"`{spec}`", str(info.terminals), str(info.degree_max), f"{between / info.terminals:.2f}")
-    yield from (str(info.diameter), f"{info.average_distance:.3f}", bisection(spec, info), str(routing.num_vcs))
+    cut = f"{'' if info.bisection['exact'] else '<= '}{info.bisection['edges']}"
+    yield from (str(info.diameter), f"{info.average_distance:.3f}", cut, str(routing.num_vcs))
     yield from (f"{found['zero_load_latency']:.1f}", share(found["saturation_throughput"]))
     yield f"{routing.saturation_bound:.3f}"
-
-
-def bisection(spec: str, info: hdnhw.Result) -> str:
-    """Return the fewest edges between two halves: where nodes stand at switches, between halves of these."""
-    parsed: Any = hdnhw.parse(spec)
-    if spec.startswith("fat_tree"):
-        return str(info.terminals // 2)
-    cut = hdnhw.info(parsed.switches).bisection if spec.startswith("concentrated") else info.bisection
-    return f"{'' if cut['exact'] else '<= '}{cut['edges']}"
 
 
 def share(value: float | None) -> str:

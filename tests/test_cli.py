@@ -27,7 +27,7 @@ INSTANCES = json.loads(REFERENCE.read_text())["instances"]
 KEYS = {
     "info 'rdn(cube(2), 1)'": "spec nodes edges degree_min degree_max degree_paper diameter diameter_formula "
     "average_distance distance_histogram distance_histogram_of node_symmetric num_vcs deadlock_free "
-    "edge_symmetric connectivity bisection cr cr_w",
+    "edge_symmetric connectivity switch_connectivity bisection cr cr_w",
     "neighbors 'rdn(cube(2), 1)' 3": "node neighbors ports",
     "route 'rdn(cube(2), 1)' 0 31": "hops nodes ports vcs",
     "route 'rdn(cube(2), 1)' 0 31 --algorithm paper": "algorithm hops nodes addresses ports vcs",

@@ -107,19 +107,14 @@ def _row(network: "Network", weight: float, tell: Say) -> dict[str, Any]:
 
 
 def _bisection(network: "Network", tell: Say) -> dict[str, Any]:
-    from hdnhw.topology.cut_bound import known_bound
-    from hdnhw.topology.cuts import bisection, known_halves
     from hdnhw.topology.metrics import neighbor_table
+    from hdnhw.topology.terminal_cuts import network_bisection
 
     if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
         most = f"{STRUCTURE_LIMIT} nodes and {STRUCTURE_PORTS} ports in all"
         tell(f"a bisection is looked for up to {most}")
         return {"bisection": None, "bisection_exact": None}
-    if network.num_terminals < network.num_nodes:
-        tell("a bisection is looked for where every node has a terminal")
-        return {"bisection": None, "bisection_exact": None}
-    bound = known_bound(network)
-    cut = bisection(neighbor_table(network), known_halves(network), at_least=bound, quick=True)
+    cut = network_bisection(network, neighbor_table(network))
     return {"bisection": cut.edges, "bisection_exact": cut.exact}
 
 

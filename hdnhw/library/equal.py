@@ -41,18 +41,13 @@ def _wires(network: Network) -> int:
 
 
 def _bisection(network: Network) -> int:
-    from hdnhw.topology.cut_bound import known_bound
-    from hdnhw.topology.cuts import bisection, known_halves
     from hdnhw.topology.metrics import neighbor_table
+    from hdnhw.topology.terminal_cuts import network_bisection
 
     if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
         most = f"{STRUCTURE_LIMIT} nodes and {STRUCTURE_PORTS} ports in all"
         raise SpecError(f"a bisection is looked for up to {most}; {network.spec} has more")
-    if network.num_terminals < network.num_nodes:
-        raise SpecError(
-            f"a bisection is looked for where every node has a terminal; {network.spec} has switches without"
-        )
-    cut = bisection(neighbor_table(network), known_halves(network), at_least=known_bound(network), quick=True)
+    cut = network_bisection(network, neighbor_table(network))
     if cut.exact is False:
         say(f"{network.spec}: its bisection is at most {cut.edges} links; that it is not fewer is not proved")
     return cut.edges

@@ -78,6 +78,7 @@ def info(spec: NetworkLike, *, degree_weight: float = 0.5) -> Result:
         "nested": network.is_nested if isinstance(network, LeveledNetwork) else None,
         "edge_symmetric": None,
         "connectivity": None,
+        "switch_connectivity": None,
         "bisection": None,
         "cr": None,
         "cr_w": None,
@@ -106,9 +107,8 @@ def _structure(network: "Network", diameter: int | None, weight: float) -> dict[
     """Return what needs the whole graph, as far as its size allows."""
     from hdnhw.topology import metrics
     from hdnhw.topology.connectivity import node_connectivity
-    from hdnhw.topology.cut_bound import known_bound
-    from hdnhw.topology.cuts import bisection, known_halves
     from hdnhw.topology.symmetry import differ, symmetry
+    from hdnhw.topology.terminal_cuts import network_bisection
 
     result: dict[str, Any] = {}
     if diameter is not None:
@@ -120,14 +120,14 @@ def _structure(network: "Network", diameter: int | None, weight: float) -> dict[
     if network.num_nodes > STRUCTURE_LIMIT or network.num_ports > STRUCTURE_PORTS:
         known = differ(table, [(0, int(other)) for other in table[0] if other >= 0])
         return result | {"edge_symmetric": False if known else None}
-    found = symmetry(table)
-    switches = network.num_terminals < network.num_nodes
-    cut = None if switches else bisection(table, known_halves(network), at_least=known_bound(network), quick=True)
+    found, cut = symmetry(table), network_bisection(network, table)
+    between = metrics.switch_table(network, table)
     return result | {
         "node_symmetric": metrics.node_symmetric(network) if found is None else found.node_symmetric,
         "edge_symmetric": None if found is None else found.edge_symmetric,
         "connectivity": node_connectivity(table, found),
-        "bisection": cut and {"edges": cut.edges, "at_least": cut.at_least, "exact": cut.exact},
+        "switch_connectivity": None if between is None else node_connectivity(between, symmetry(between)),
+        "bisection": {"edges": cut.edges, "at_least": cut.at_least, "exact": cut.exact},
     }
 
 

@@ -27,7 +27,16 @@ from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 
-__all__ = ["Bisection", "best_cut", "bisection", "cut_edges", "known_halves", "spectral_cut"]
+__all__ = [
+    "Bisection",
+    "best_cut",
+    "bisection",
+    "cut_edges",
+    "halves_to_improve",
+    "known_halves",
+    "spectral_cut",
+    "spectral_gap",
+]
 
 SEARCH_NODES, QUICK_NODES = 64, 32
 """Most nodes of a network in which a smaller cut is searched for: in ten seconds, or in one."""
@@ -148,9 +157,7 @@ def _flow_cut(table: Table, quick: bool) -> int:
 def spectral_cut(table: Table) -> int:
     """Return how many edges any cut into halves has at least by the second eigenvalue of the Laplacian; 0 if not known.
 
-    A cut of the n nodes into a and b has lambda_2 a b / n edges at least [2]_. The eigenvalue is found in floating
-    point. That it is not below t is shown in integers: L - t I + c J, with c n >= t, is R R' and what rounding leaves,
-    whose row sums are not above a number that t is lowered by.
+    A cut of the n nodes into a and b has lambda_2 a b / n edges at least [2]_.
 
     Examples
     --------
@@ -161,24 +168,52 @@ def spectral_cut(table: Table) -> int:
     63
     """
     nodes = len(table)
-    if not 2 <= nodes <= SPECTRAL_NODES:
+    gap = spectral_gap(table, np.ones(nodes, np.int64))
+    if gap is None:
         return 0
+    return max(0, ceil((gap[0] - gap[1]) * (nodes // 2) * ((nodes + 1) // 2) / nodes))
+
+
+def spectral_gap(table: Table, weight: npt.NDArray[np.int64]) -> tuple[Fraction, Fraction] | None:
+    """Return t and r such that x'L x >= t x'W x - r x'x where the sum of W x is 0; None if none is known.
+
+    L is the Laplacian, W the diagonal of the weights, of which some are positive; t is next to the second eigenvalue of
+    L to W. That is found in floating point. The rest is shown in integers: L - t W + c w w', with c times the sum of
+    weights not below t, is R R' and what rounding leaves, whose row sums are not above r.
+    """
+    nodes, total = len(table), int(weight.sum())
+    if not 2 <= nodes <= SPECTRAL_NODES:
+        return None
     laplacian = np.zeros((nodes, nodes), dtype=np.int64)
     for ports in table.T:
         there = np.flatnonzero(ports >= 0)
         np.add.at(laplacian, (there, ports[there]), -1)
     laplacian[np.diag_indices(nodes)] = -laplacian.sum(axis=1)
-    second = float(np.linalg.eigvalsh(laplacian.astype(float))[1])
+    second = _second_eigenvalue(laplacian.astype(float), weight.astype(float))
     unit = 1 << SPECTRAL_BITS
     least = int((second - SPECTRAL_MARGIN) * unit) * unit
     if least <= 0:
-        return 0
-    # Of the rest of the space nothing is lost: c J is as much above 0 there as L - t I is below.
-    exact = laplacian * unit**2 - least * np.eye(nodes, dtype=np.int64) + (least // nodes + unit)
+        return None
+    # Of the rest of the space nothing is lost: c w w' is as much above 0 there as L - t W is below.
+    exact = laplacian * unit**2 - least * np.diag(weight) + (least // total + unit) * np.outer(weight, weight)
     root = np.rint(np.linalg.cholesky(exact / unit**2) * unit).astype(np.int64)
     rest = int(np.abs(exact - root @ root.T).sum(axis=1).max())
-    cut = Fraction(least - rest, unit**2) * (nodes // 2) * ((nodes + 1) // 2) / nodes
-    return max(0, ceil(cut))
+    return Fraction(least, unit**2), Fraction(rest, unit**2)
+
+
+def _second_eigenvalue(laplacian: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> float:
+    """Return the second eigenvalue of the Laplacian to weights; nodes without weight are where that makes it least."""
+    free = weight == 0
+    if free.any():
+        across = laplacian[np.ix_(~free, free)]
+        try:
+            within = np.linalg.solve(laplacian[np.ix_(free, free)], across.T)
+        except np.linalg.LinAlgError:
+            return 0.0
+        laplacian = laplacian[np.ix_(~free, ~free)] - across @ within
+    scale = np.sqrt(weight[~free])
+    values = np.linalg.eigvalsh(laplacian / np.outer(scale, scale))
+    return float(values[1]) if len(values) > 1 else 0.0
 
 
 def _parity(table: Table) -> int | None:
@@ -198,7 +233,7 @@ def best_cut(table: Table, starts: Sequence[Half] = ()) -> Half:
         Halves to begin with, besides those that are made here; they need not be balanced.
     """
     best = None
-    for start in (*starts, *_smooth_halves(table), *_other_halves(len(table))):
+    for start in (*starts, *halves_to_improve(table)):
         inside = np.ascontiguousarray(start)
         with interpreted(STARTS * len(table) ** 2):
             while _improve(table, inside, PATIENCE):
@@ -208,6 +243,12 @@ def best_cut(table: Table, starts: Sequence[Half] = ()) -> Half:
             best = edges, inside
     assert best is not None, "there is one start at least"
     return best[1]
+
+
+def halves_to_improve(table: Table) -> Iterator[Half]:
+    """Yield halves that a search for a cut begins with."""
+    yield from _smooth_halves(table)
+    yield from _other_halves(len(table))
 
 
 def _other_halves(nodes: int) -> Iterator[Half]:

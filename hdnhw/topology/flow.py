@@ -69,13 +69,17 @@ def flow_bound(table: Table) -> Fraction | None:
     return None if flow is None else flow.at_least
 
 
-def least_load(table: Table, *, most_flows: int | None = None) -> Flow | None:
+def least_load(
+    table: Table, *, weight: npt.NDArray[np.int64] | None = None, most_flows: int | None = None
+) -> Flow | None:
     """Route a total exchange so that the fullest channel carries as little as can be.
 
     Parameters
     ----------
     table : ndarray of int32, shape (num_nodes, ports)
         As :func:`hdnhw.topology.metrics.neighbor_table` makes it, of a connected simple graph.
+    weight : ndarray of int64, shape (num_nodes,), optional
+        Of the nodes: one sends the product of their weights to another. One each, if omitted.
     most_flows : int, optional
         In place of :data:`MOST_FLOWS`.
 
@@ -83,30 +87,39 @@ def least_load(table: Table, *, most_flows: int | None = None) -> Flow | None:
     -------
     Flow or None
         None if the network has more than :data:`MOST_NODES` nodes, the program more than :data:`MOST_FLOWS` variables,
-        or the search for symmetry or the solver gave up.
+        or the search for symmetry or the solver gave up, or nodes that are alike have not the same weight.
     """
+    weight = np.ones(len(table), np.int64) if weight is None else weight
     nodes, channels, most = len(table), int((table >= 0).sum()), most_flows or MOST_FLOWS
     whole = symmetry(table) if nodes <= MOST_NODES else None
     if whole is None or nodes * channels > most * whole.order:
         return None
+    firsts = np.unique(whole.node_orbit, return_index=True)[1]
+    if not np.array_equal(weight[firsts][whole.node_orbit], weight):
+        return None
     if not (whole.channel_orbit > 0).any():
-        share = Fraction(nodes * int(table_distances(table, 0).sum()), channels)
+        share = Fraction(nodes * int(weight[0]) ** 2 * int(table_distances(table, 0).sum()), channels)
         return Flow(share, float(share))
-    sources, sizes = np.unique(whole.node_orbit, return_index=True, return_counts=True)[1:]
+    sources, sizes = firsts[weight[firsts] > 0], np.bincount(whole.node_orbit)[weight[firsts] > 0]
     around = [symmetry(table, fixed=int(source)) for source in sources]
     known = [found for found in around if found is not None]
     if len(known) < len(around) or sum(int(found.channel_orbit.max()) + 1 for found in known) > most:
         return None
-    solved = _solve(table, whole, sources, sizes, known)
+    solved = _solve(table, weight, whole, sources, sizes, known)
     if solved is None:
         return None
     prices, reached = solved
-    weights = np.rint(prices * UNIT)
-    return Flow(_distance_share(table, weights[whole.channel_orbit], sources, sizes), reached)
+    lengths = np.rint(prices * UNIT)
+    return Flow(_distance_share(table, weight, lengths[whole.channel_orbit], sources, sizes), reached)
 
 
 def _solve(
-    table: Table, whole: Symmetry, sources: npt.NDArray[Any], sizes: npt.NDArray[Any], around: list[Symmetry]
+    table: Table,
+    weight: npt.NDArray[np.int64],
+    whole: Symmetry,
+    sources: npt.NDArray[Any],
+    sizes: npt.NDArray[Any],
+    around: list[Symmetry],
 ) -> tuple[npt.NDArray[np.float64], float] | None:
     """Solve the program; return the price of load on the channels of each orbit, 1 for the highest, and the load."""
     from scipy.optimize import linprog
@@ -119,8 +132,8 @@ def _solve(
         first = np.unique(found.channel_orbit[src, port], return_index=True)[1]
         flows = np.arange(len(first))
         tail, head = found.node_orbit[src[first]], found.node_orbit[table[src[first], port[first]]]
-        supply = np.bincount(found.node_orbit).astype(float)
-        supply[found.node_orbit[source]] -= len(table)
+        supply = np.bincount(found.node_orbit, weight) * float(weight[source])
+        supply[found.node_orbit[source]] -= float(weight[source] * weight.sum())
         shape = (len(supply), len(flows))
         arrives, leaves = (coo_array((np.ones(len(flows)), (nodes, flows)), shape=shape) for nodes in (head, tail))
         balances.append(arrives - leaves)
@@ -144,16 +157,21 @@ def _solve(
 
 
 def _distance_share(
-    table: Table, weight: npt.NDArray[np.float64], sources: npt.NDArray[Any], sizes: npt.NDArray[Any]
+    table: Table,
+    weight: npt.NDArray[np.int64],
+    length: npt.NDArray[np.float64],
+    sources: npt.NDArray[Any],
+    sizes: npt.NDArray[Any],
 ) -> Fraction:
-    """Return the sum of all distances over that of all weights; `weight` has integers in the shape of the table."""
+    """Return the sum of all distances, as often as there are messages, over that of all lengths, which are integers."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
     src, port = np.nonzero(table >= 0)
-    own = weight[src, port]
+    own = length[src, port]
     graph = csr_array((own, (src, table[src, port])), shape=(len(table), len(table)))
     distances = sum(
-        int(size) * int(dijkstra(graph, indices=source).sum()) for source, size in zip(sources, sizes, strict=True)
+        int(size) * int(weight[source]) * int(weight @ dijkstra(graph, indices=source))
+        for source, size in zip(sources, sizes, strict=True)
     )
     return Fraction(distances, int(own.sum()))

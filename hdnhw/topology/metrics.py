@@ -33,6 +33,7 @@ __all__ = [
     "pair_histogram",
     "partner_distances",
     "summarise_distances",
+    "switch_table",
     "table_distances",
     "weighted_cost_ratio",
 ]
@@ -157,6 +158,23 @@ def distances_from(
         if start < end:
             _reach_all(neighbor_table(network) if table is None else table, distance, queue, start, end)
     return distance
+
+
+def switch_table(network: Network, table: npt.NDArray[np.int32]) -> npt.NDArray[np.int32] | None:
+    """Return the neighbours of switches among the switches, from 0 on; None if every node has a terminal.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.network import build
+    >>> network = build(parse("concentrated(torus(3), 2)"))
+    >>> switch_table(network, neighbor_table(network))[:, :2].tolist()
+    [[1, 2], [2, 0], [0, 1]]
+    """
+    first = network.num_terminals
+    if first == network.num_nodes:
+        return None
+    return np.where(table[first:] < first, -1, table[first:] - first).astype(np.int32)
 
 
 def table_distances(table: npt.NDArray[np.int32], source: int) -> npt.NDArray[np.int64]:

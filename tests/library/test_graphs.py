@@ -54,6 +54,7 @@ def test_info_of_what_was_exported_is_that_of_the_network(tmp_path, capsys):
         "node_symmetric",
         "bisection",
         "connectivity",
+        "switch_connectivity",
     ):
         assert read[figure] == own[figure]
     assert hdnhw.Network("rdn(cube(2), 1)").export(file) == made
@@ -81,10 +82,6 @@ def test_bad_files_leave_nothing(tmp_path, capsys):
         ("simulate SPEC --pattern tornado", "pattern tornado is for networks whose nodes all have terminals; SPEC has"),
         ("simulate SPEC --pattern hotspot(0.1,16)", "hotspot node must have a terminal: 0 to 15, not 16"),
         ("faults SPEC --trials 1 --workers 1", "waypoints are nodes with terminals; SPEC has switches without"),
-        (
-            "sweep SPEC --equal bisection",
-            "a bisection is looked for where every node has a terminal; SPEC has switches",
-        ),
         ("route SPEC 0 16", "node 16 of SPEC has no terminal: no route leads to it"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hdnhw.spec import parse
 from hdnhw.topology.connectivity import disjoint_paths, node_connectivity
-from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.metrics import neighbor_table, switch_table
 from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import symmetry
 
@@ -75,3 +75,19 @@ def test_too_much_work():
     table = table_of("mesh(3, 3)")
     assert node_connectivity(table, None, work=24 * 17) == 2
     assert node_connectivity(table, None, work=24 * 16) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "connectivity"),
+    [("fat_tree(4)", 2), ("fat_tree(6)", 3), ("concentrated(torus(3, 3), 2)", 4), ("cube(3)", None)],
+)
+def test_switches_by_themselves(text, connectivity):
+    network = build(parse(text))
+    table = neighbor_table(network)
+    between = switch_table(network, table)
+    assert (None if between is None else node_connectivity(between, symmetry(between))) == connectivity
+    if connectivity is not None:
+        assert node_connectivity(table, symmetry(table)) == 1
+        graph = nx.Graph((node, int(other)) for node, row in enumerate(table) for other in row if other >= 0)
+        switches = range(network.num_terminals, network.num_nodes)
+        assert nx.node_connectivity(graph.subgraph(switches)) == connectivity
