@@ -1,6 +1,7 @@
 """Load curves as pictures."""
 
 import pytest
+from PIL import Image
 
 from hdnhw.report.curves import draw_curves
 from hdnhw.report.figure import check_plot, save_figure
@@ -93,9 +94,21 @@ def test_no_two_curves_look_the_same():
 
 
 @pytest.mark.parametrize("suffix", [".png", ".pdf"])
-def test_other_formats(tmp_path, suffix):
-    save_figure(draw_curves(CURVES), tmp_path / f"curves{suffix}")
-    assert (tmp_path / f"curves{suffix}").read_bytes()[:4] in (b"\x89PNG", b"%PDF")
+def test_other_formats_have_metadata_too_and_are_the_same_every_time(tmp_path, suffix):
+    said = {"title": "Curves", "settings": "lanes: 1; β", "command": "hdnhw sweep"}
+    one, other = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    for path in (one, other):
+        save_figure(draw_curves(CURVES), path, **said)
+    assert one.read_bytes() == other.read_bytes()
+    if suffix == ".png":
+        with Image.open(one) as image:
+            names = ("Title", "Description", "Source")
+            assert [image.text[name] for name in names] == list(said.values())
+            assert round(image.info["dpi"][0]) == 300
+    else:
+        text = one.read_bytes()
+        settings = b"\xfe\xff" + said["settings"].encode("utf-16-be")
+        assert all(part in text for part in (b"/Title (Curves)", b"/Keywords (hdnhw sweep)", settings, b"/FontFile2"))
 
 
 def test_names_that_no_picture_has(tmp_path):
