@@ -29,7 +29,7 @@ def test_programs_of_pages_run(page, tmp_path, monkeypatch, capsys):
         exec(compile(program, str(page), "exec"), {"__name__": "__main__"})
     assert "8 " in capsys.readouterr().out
     assert (tmp_path / "build" / "rdn" / "fabric.sv").exists()
-    assert (tmp_path / "curves.svg").exists() or page != PAGE
+    assert (tmp_path / "curves.pdf").exists() or page != PAGE
 
 
 @pytest.mark.parametrize("page", [PAGE, *PAGE.parent.glob("start-*.md")], ids=lambda page: page.name)
