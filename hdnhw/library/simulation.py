@@ -361,11 +361,11 @@ class Curves(Result):
         True
         """
         from hdnhw.report.curves import KINDS, add_curves, draw_curves
-        from hdnhw.report.look import Look
+        from hdnhw.report.look import look_of
         from hdnhw.report.outputs import Outputs
 
         check_choice("kind", kind, KINDS)
-        look = Look(**given(figure))
+        look = look_of(given(figure), where)
         if not isinstance(where, (str, PathLikeOf)):
             return add_curves(where, self._curves, kind, look)
         drawn = draw_curves(self._curves, kind)

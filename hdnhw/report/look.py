@@ -133,9 +133,15 @@ def look_of(figure: Mapping[str, Any], *files: object, panels: int = 1) -> Look:
 
     Raises
     ------
+    TypeError
+        If there is no such option.
     SpecError
         If a value is out of range, or there is no figure that could look so.
     """
+    known = [one.name for one in fields(Look)]
+    for name in figure:
+        if name not in known:
+            raise TypeError(f"there is no option {name!r} of a figure; there are {', '.join(known)}")
     look = Look(**figure)
     for name in look.given:
         flag = f"--{name.replace('_', '-')}"

@@ -430,6 +430,12 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
         (lambda: hdnhw.route("cube(2)", 0, 1, algorithm="x"), hdnhw.SpecError, "must be paper or hop, not 'x'"),
         (lambda: hdnhw.paths("cube(2)", 0, 1, algorithm="x"), hdnhw.SpecError, "address or short or flow or paper"),
         (lambda: hdnhw.compare(), hdnhw.SpecError, "at least one network"),
+        (
+            lambda: hdnhw.compare("cube(2)", font=8),
+            TypeError,
+            "no option 'font' of a figure; there are title, figure_size",
+        ),
+        (lambda: hdnhw.emit("cube(2)", "x", initial=False), TypeError, "there is no option 'initial' of a machine"),
         (lambda: hdnhw.sweep(), hdnhw.SpecError, "at least one network"),
         (lambda: hdnhw.simulate("cube(2)", buffer=2), TypeError, "there is no option 'buffer' of a machine"),
         (lambda: hdnhw.simulate("cube(2)", rate=0.1, trace="x"), hdnhw.SpecError, "does not go with rate"),
