@@ -435,6 +435,18 @@ WRONG = {
         "emit 'cube(2)' -o out --name always",
         "module name must not be a keyword of SystemVerilog such as 'always'",
     ),
+    "name of a part": (
+        "emit 'cube(2)' -o out --name noc_router_3",
+        "module name must not end in '_router_3': 'noc_router_3' may be a module of a fabric named 'noc'",
+    ),
+    "long name": (
+        f"emit 'cube(2)' -o out --name {'a' * 201}",
+        "module name must have at most 200 characters, not 201",
+    ),
+    "name of a port": (
+        "emit 'complete(2)' -o out --name Clk --wrapper",
+        "module name must not be a port, type or library of its wrapper in VHDL such as 'Clk'",
+    ),
     "too many routers": ("emit 'cube(14)' -o out", r"a fabric must have at most 8192 routers; cube\(14\) has 16384"),
     "no room for a header": (
         "emit 'complete(2)' -o out --packet-length 1 --endpoints axi-stream",

@@ -8,7 +8,10 @@ from hdnhw.rtl.clocks.fabric import ClockedFabric
 from hdnhw.rtl.clocks.queue import DEPTH
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
-__all__ = ["RESET_CYCLES", "EmittedClocks"]
+__all__ = ["CLOCKS_SUFFIX", "CROSSING_SUFFIX", "RESET_CYCLES", "EmittedClocks"]
+
+CLOCKS_SUFFIX, CROSSING_SUFFIX = "_clocks", "_crossing"
+"""What the top level is called behind the fabric's, and the crossing behind that."""
 
 RESET_CYCLES = 16
 """Cycles of the slower clock for which a reset is held, and is away, at least."""
@@ -59,7 +62,8 @@ class EmittedClocks:
     def __init__(
         self, inside: Any, *, fabric: str, clock: str, reset: str, ports: dict[str, Any], nodes: int, initial: bool
     ) -> None:
-        self.top, self.crossing, self._initial = f"{fabric}_clocks", f"{fabric}_clocks_crossing", initial
+        self.top, self._initial = fabric + CLOCKS_SUFFIX, initial
+        self.crossing = self.top + CROSSING_SUFFIX
         self._clock, self._reset, self._ports = clock, reset, ports
         inside._MustUse__silence = True  # its ports are read, and no more: it is emitted elsewhere
         self._around = ClockedFabric(

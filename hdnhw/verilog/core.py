@@ -16,10 +16,10 @@ filesets:
     files:
 {files}
     file_type: systemVerilogSource
-{wrappers}
+{others}
 targets:
   default:
-    filesets: [rtl{with_wrappers}]
+    filesets: [rtl{with_others}]
     toplevel: {top}
 
   lint:
@@ -54,6 +54,16 @@ _WRAPPERS = """
     file_type: vhdlSource
 """
 
+_CONSTRAINTS = """
+  {suffix}:
+    files:
+      - {file}
+    file_type: {file_type}
+"""
+
+_READERS = {"xdc": ("vivado", "xdc"), "sdc": ("quartus", "SDC")}
+"""Suffix of a file of constraints -> the tool that reads it, as FuseSoC calls it, and its type."""
+
 
 def core_name(top: str) -> str:
     """Return the name under which other cores depend on fabric `top`; its version is that of hdnhw."""
@@ -61,7 +71,13 @@ def core_name(top: str) -> str:
 
 
 def core_text(
-    sources: list[str], *, fabric: str, top: str, description: str, wrappers: Mapping[str, Any] | None = None
+    sources: list[str],
+    *,
+    fabric: str,
+    top: str,
+    description: str,
+    wrappers: Mapping[str, Any] | None = None,
+    constraints: Sequence[str] = (),
 ) -> str:
     """Return the text of a FuseSoC core file.
 
@@ -78,13 +94,21 @@ def core_text(
     wrappers : mapping, optional
         The manifest's entry ``wrappers``: a core that depends on this one has those in Verilog, and by the flag
         ``vhdl`` those in VHDL.
+    constraints : sequence of str
+        Files of constraints; a core that depends on this one has that of its tool.
     """
+    others = {} if wrappers is None else {', wrapper, "vhdl ? (vhdl)"': _wrapper_filesets(wrappers)}
+    for file in constraints:
+        suffix = file.rpartition(".")[2]
+        tool, file_type = _READERS[suffix]
+        text = _CONSTRAINTS.format(suffix=suffix, file=file, file_type=file_type)
+        others[f', "tool_{tool} ? ({suffix})"'] = text
     return _CORE.format(
         name=core_name(fabric),
         description=json.dumps(description),
         files=_listed(sources),
-        wrappers="" if wrappers is None else _wrapper_filesets(wrappers),
-        with_wrappers="" if wrappers is None else ', wrapper, "vhdl ? (vhdl)"',
+        others="".join(others.values()),
+        with_others="".join(others),
         top=top,
     )
 

@@ -18,7 +18,7 @@ from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpe
 from hdnhw.topology.network import build
 from hdnhw.verilog.axi import EmittedAxi
 from hdnhw.verilog.axi4 import EmittedMemory
-from hdnhw.verilog.clocks import EmittedClocks
+from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
 from hdnhw.verilog.collective import EmittedEngines
 from hdnhw.verilog.core import core_name, core_text
 from hdnhw.verilog.endpoint import EmittedEndpoints
@@ -26,12 +26,24 @@ from hdnhw.verilog.exchange import EmittedGenerators
 from hdnhw.verilog.keywords import KEYWORDS, VHDL_KEYWORDS
 from hdnhw.verilog.relay import EmittedRelays
 from hdnhw.verilog.verilog import CLOCKED, digest_of, fabric_modules, fabric_verilog
-from hdnhw.verilog.wrapper.files import wrapper_files
+from hdnhw.verilog.wrapper.files import WRAPPERS, wrapper_files
 
-__all__ = ["EMITTED", "MAX_ROUTERS", "EmittedFabric", "check_place", "emit_fabric", "emit_machine", "write_fabric"]
+__all__ = [
+    "EMITTED",
+    "MAX_ROUTERS",
+    "EmittedFabric",
+    "check_clocks",
+    "check_place",
+    "emit_fabric",
+    "emit_machine",
+    "write_fabric",
+]
 
 MAX_ROUTERS, MAX_ROUTER_PORTS = 1 << 13, 32
 """Most routers of an emitted fabric, and ports of one to others: half a minute for a router of 32."""
+
+MAX_NAME = 200
+"""Most characters of a fabric's name: those of its modules and files are longer."""
 
 LISTED_ADDRESSES = 4096
 """Most nodes whose packed addresses the manifest lists one by one."""
@@ -123,7 +135,8 @@ def emit_fabric(
     ------
     SpecError
         If the fabric is too large, an address does not fit into a flit, endpoints do not fit the packets, `top` is not
-        a name in Verilog and VHDL, or its terminals cannot have clocks of their own, or not with wrappers.
+        a name in Verilog and VHDL, or may be that of a module of another fabric, or its terminals cannot have clocks of
+        their own.
     RuleError
         If its routing is not deadlock-free.
     """
@@ -143,10 +156,8 @@ def emit_machine(
     """Elaborate and print a machine of any size, see :func:`emit_fabric`."""
     _check_name(top)
     _ = machine.plan.circuit_rule
-    if node_clocks and wrapper:
-        raise SpecError("wrappers are of terminals with one clock: leave out --wrapper or --node-clocks")
     if node_clocks:
-        _check_clocks(machine)
+        check_clocks(machine)
     modules = fabric_modules(machine, top)
     text = fabric_verilog(machine, modules, initial=initial)
     manifest, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None
@@ -164,13 +175,13 @@ def emit_machine(
         wrappers, manifest["wrappers"] = wrapper_files(manifest)
     files = {**files, **wrappers, f"{top}.core": _core(manifest, list(files))}
     files |= {} if clocks is None else clocks.constraints
-    manifest["files"] = list(files)
+    manifest |= {"files": list(files), "modules": _modules(files)}
     files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
     return EmittedFabric(machine, modules, endpoints, clocks, files, manifest)
 
 
-def _check_clocks(machine: Machine) -> None:
-    """Raise SpecError if terminals cannot have clocks of their own."""
+def check_clocks(machine: Machine) -> None:
+    """Raise SpecError if the terminals of a machine cannot have clocks of their own."""
     endpoints = machine.spec.endpoints
     if machine.spec.gapless_packets:
         raise SpecError("node clocks do not go with gapless packets: a flit may come a cycle later from another clock")
@@ -202,10 +213,33 @@ def _clocks(
 def _check_name(top: str) -> None:
     if not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", top):
         raise SpecError(f"module name must be letters, digits and single _ between them, a letter first, not {top!r}")
+    if len(top) > MAX_NAME:
+        raise SpecError(f"module name must have at most {MAX_NAME} characters, not {len(top)}")
     if top in KEYWORDS:
         raise SpecError(f"module name must not be a keyword of SystemVerilog such as {top!r}")
     if top.lower() in VHDL_KEYWORDS:
         raise SpecError(f"module name must not be a keyword of VHDL such as {top!r}")
+    if found := re.search(rf"(_router_\d+|{'|'.join(_suffixes())})$", top, re.IGNORECASE):
+        stem = top[: found.start()]
+        raise SpecError(f"module name must not end in {found[0]!r}: {top!r} may be a module of a fabric named {stem!r}")
+
+
+def _suffixes() -> list[str]:
+    """Return what the names of the modules of a fabric have behind that of the fabric, but for numbers."""
+    kinds = EMITTED.values()
+    below = [kind.suffix + part for kind in kinds for part in (kind.unit_suffix, kind.shared_suffix) if part]
+    clocks = [CLOCKS_SUFFIX, CLOCKS_SUFFIX + CROSSING_SUFFIX]
+    return ["_router", "_ejection", *(kind.suffix for kind in kinds), *below, *clocks, *(f"_{one}" for one in WRAPPERS)]
+
+
+def _modules(files: Mapping[str, str]) -> list[str]:
+    """Return the names of the modules of Verilog, and of the entity and the package of VHDL, in some files."""
+    return [
+        name
+        for file, text in files.items()
+        if file.endswith((".sv", ".v", ".vhd"))
+        for name in re.findall(r"^(?:module|entity|package) (\w+)", text, re.MULTILINE)
+    ]
 
 
 def _core(manifest: dict[str, Any], sources: list[str]) -> str:
@@ -216,6 +250,7 @@ def _core(manifest: dict[str, Any], sources: list[str]) -> str:
         top=manifest["top"],
         description=f"Network on chip {manifest['spec']}: {manifest['routers']} routers",
         wrappers=manifest.get("wrappers"),
+        constraints=manifest.get("clocks", {}).get("constraints", ()),
     )
 
 
@@ -227,6 +262,7 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
         "top": modules.top,
         "fabric": modules.top,
         "files": [],
+        "modules": [],
         "core": core_name(modules.top),
         "digest": digest_of(text.encode()),
         "routers": network.num_nodes,

@@ -11,11 +11,19 @@ from hdnhw.sim.tools import tool_environment
 
 CYCLES = 3000
 
+CLOCKED = re.compile(r"(clk|aclk|rst|aresetn)(_\d+)?")
+"""Names of clocks and resets: the fabric's, or a node's."""
+
+RESET = 100
+"""Cycles of the fabric's clock for which it is reset, where nodes have others: these are two or four times as long."""
+
 BENCH = """
 module bench;
   bit clock = 0;
   int cycle = 0, moved = 0{faults};
+  int ticks = 0;
   always #1 clock = !clock;
+  always @(posedge clock) ticks <= ticks + 1;
   {signals}
   {instances}
   bit [{last}:0] previous = 0;
@@ -56,17 +64,19 @@ class Beside:
 
 
 def wrapper_pins(ports):
-    """Return the pins of a wrapper: a port a node is one of all nodes."""
+    """Return the pins of a wrapper: a port a node is one of all nodes; those of clocks of nodes say so."""
     pins = {}
     for port in ports:
-        pins.setdefault(re.sub(r"(?<=[a-z])_\d+(?=_|$)", "", port.name), []).append(port.name)
+        name = re.sub(r"(?<=[a-z])_\d+(?=_|$)", "", port.name)
+        of_node = CLOCKED.fullmatch(port.name) and name != port.name
+        pins.setdefault(f"node_{name}" if of_node else name, []).append(port.name)
     return pins
 
 
-def drawn(port):
-    """Return a statement that draws an input; nothing dies in the first half."""
-    if port.name in ("rst", "aresetn"):
-        return f"{port.name} <= (cycle < 4) == {int(port.name == 'rst')};"
+def drawn(port, cycles):
+    """Return a statement that draws an input; nothing dies in the first half, and resets last for some cycles."""
+    if CLOCKED.fullmatch(port.name):
+        return f"{port.name} <= (cycle < {cycles}) == {int(port.name.startswith('rst'))};"
     words = f"{port.width}'({{{', '.join(['$urandom'] * (-(-port.width // 32)))}}})"
     return f"{port.name} <= {f'cycle > {CYCLES // 2} ? {words} : 0' if port.name.startswith('dead') else words};"
 
@@ -76,10 +86,13 @@ def bench_text(top, ports, modules):
     widths = {port.name: port.width for port in ports}
     inputs = {port.name for port in ports if port.is_input}
     outputs = [port.name for port in ports if not port.is_input]
-    clock = "clk" if "clk" in widths else "aclk"
+    clocks = [name for name in widths if CLOCKED.fullmatch(name) and "clk" in name]
     total = sum(widths[name] for name in outputs)
-    signals = [f"logic [{port.width - 1}:0] {port.name};" for port in ports if port.name != clock]
-    signals += [f"wire {clock} = clock;", f"wire [{total - 1}:0] expected = {{{', '.join(outputs)}}};"]
+    signals = [f"logic [{port.width - 1}:0] {port.name};" for port in ports if port.name not in clocks]
+    signals += [
+        f"wire {name} = {'clock' if place == 0 else f'ticks[{place % 2}]'};" for place, name in enumerate(clocks)
+    ]
+    signals += [f"wire [{total - 1}:0] expected = {{{', '.join(outputs)}}};"]
     instances = [f"{top} bare ({', '.join(f'.{port.name}({port.name})' for port in ports)});"]
     for module in modules:
         joined, slices = [f".{pin}({value})" for pin, value in module.inputs.items()], {}
@@ -103,7 +116,9 @@ def bench_text(top, ports, modules):
         last=total - 1,
         cycles=CYCLES,
         checks="\n      ".join(f"if (of_{name} !== expected) faults_{name} <= faults_{name} + 1;" for name in names),
-        stimulus="\n    ".join(drawn(port) for port in ports if port.is_input and port.name != clock),
+        stimulus="\n    ".join(
+            drawn(port, RESET if len(clocks) > 1 else 4) for port in ports if port.is_input and port.name not in clocks
+        ),
         report="\n      ".join(f'$display("{name} %0d", faults_{name});' for name in names),
     )
 

@@ -152,3 +152,17 @@ def test_wrappers_come_with_the_core(tmp_path):
             *[("noc_pkg.vhd", "vhdlSource"), ("noc_vhdl.vhd", "vhdlSource")] * vhdl,
         ]
         assert files[1]["is_include_file"]
+
+
+@pytest.mark.parametrize(("tool", "suffix", "file_type"), [("vivado", "xdc", "xdc"), ("quartus", "sdc", "SDC")])
+def test_constraints_of_crossings_go_to_their_tool(tool, suffix, file_type, tmp_path):
+    write_fabric(emit_fabric(SPECS["noc"], top="noc", node_clocks=True), tmp_path / "library")
+    tree = tmp_path / "tree"
+    fusesoc(tmp_path / "library", "run", "--setup", f"--tool={tool}", f"--work-root={tree}", "hdnhw:fabric:noc")
+    (description,) = tree.glob("*.eda.yml")
+    files = yaml.safe_load(description.read_text())["files"]
+    assert [(Path(file["name"]).name, file["file_type"]) for file in files] == [
+        ("noc.sv", "systemVerilogSource"),
+        ("noc_clocks.sv", "systemVerilogSource"),
+        (f"noc_clocks.{suffix}", file_type),
+    ]

@@ -13,14 +13,11 @@ from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 
-@pytest.fixture(
-    scope="module",
-    params=[name for name in readers.VARIANTS if not readers.has_clocks(name)],
-)
+@pytest.fixture(scope="module", params=readers.VARIANTS)
 def wrapped(request, tmp_path_factory):
     """Return each fabric in turn with its wrappers, and the folder that it is in."""
     folder = tmp_path_factory.mktemp("wrapped")
-    fabric = emit_fabric(readers.VARIANTS[request.param], wrapper=True)
+    fabric = readers.emitted(request.param, wrapper=True)
     write_fabric(fabric, folder)
     return fabric, folder
 

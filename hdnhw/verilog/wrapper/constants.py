@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hdnhw.verilog.wrapper.ports import top_ports
+from hdnhw.verilog.wrapper.ports import port_name, top_ports
 
 __all__ = ["addresses_of", "constants_of", "constants_text"]
 
@@ -46,7 +46,7 @@ def _capitals(*words: str) -> str:
 
 def _of_ports(ports: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for pattern, port in ports.items():
-        name = re.sub(r"_N(?=_|$)", "", pattern)
+        name = port_name(pattern, ports)
         if name != pattern and not name.endswith(("valid", "ready")):
             yield _capitals(name, "width"), port["width"]
         yield from _of_fields(name, port.get("fields", {}))

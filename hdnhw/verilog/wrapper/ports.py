@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["WrapperPort", "joined", "top_ports", "wrapper_ports"]
+__all__ = ["WrapperPort", "joined", "port_name", "top_ports", "wrapper_ports"]
 
 _NODE = re.compile(r"_N(?=_|$)")
 """What stands for the number of a node in the manifest's names of ports."""
@@ -18,7 +18,8 @@ class WrapperPort:
     Attributes
     ----------
     name : str
-        As the ports inside are called, without the number of a node.
+        As the ports inside are called, without the number of a node; of the clocks and resets of nodes, with ``node_``
+        in front.
     pattern : str
         Name of the port inside, with ``_N`` for the number of a node.
     width : int
@@ -48,21 +49,35 @@ def wrapper_ports(manifest: Mapping[str, Any]) -> list[WrapperPort]:
     >>> wrapper_ports({"routers": 4, "ports": {"clk": clock, "eject_N_payload": payload}})[1]
     WrapperPort(name='eject_payload', pattern='eject_N_payload', width=9, is_input=False, nodes=4)
     """
+    ports, nodes = top_ports(manifest), manifest["routers"]
     return [
         WrapperPort(
-            _NODE.sub("", pattern),
+            port_name(pattern, ports),
             pattern,
             port["width"],
             port["direction"] == "input",
-            manifest["routers"] if _NODE.search(pattern) else 0,
+            nodes if _NODE.search(pattern) else 0,
         )
-        for pattern, port in top_ports(manifest).items()
+        for pattern, port in ports.items()
     ]
+
+
+def port_name(pattern: str, ports: Mapping[str, Any]) -> str:
+    """Return what a port is called that stands for those of all nodes.
+
+    Examples
+    --------
+    >>> ports = {"clk": {}, "clk_N": {}, "eject_N_payload": {}}
+    >>> [port_name(pattern, ports) for pattern in ports]
+    ['clk', 'node_clk', 'eject_payload']
+    """
+    name = _NODE.sub("", pattern)
+    return f"node_{name}" if name != pattern and name in ports else name
 
 
 def top_ports(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ports of the top level, as the manifest has them."""
-    ports: dict[str, Any] = manifest.get("endpoints", manifest)["ports"]
+    ports: dict[str, Any] = manifest.get("clocks", manifest.get("endpoints", manifest))["ports"]
     return ports
 
 

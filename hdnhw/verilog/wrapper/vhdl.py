@@ -58,7 +58,7 @@ def entity_text(manifest: Mapping[str, Any], name: str, package: str, ports: Seq
             "    );",
             "  end component;",
             "begin",
-            f"  network : {top}",
+            f"  {top}_inside : {top}",
             "    port map (",
             ",\n".join(f"      {inside} => {outside}" for inside, outside in joined(ports, _element)),
             "    );",
