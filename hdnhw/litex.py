@@ -1,21 +1,34 @@
-"""A fabric in a LiteX design: a module whose streams, signals and bus are the ports of an emitted fabric.
+"""A fabric in a LiteX design: a module whose streams, buses and signals are the ports of an emitted fabric.
 
 LiteX and Migen are not required by hdnhw: ``pip install 'hdnhw[litex]'``.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from litex.build.altera.quartus import AlteraQuartusToolchain
+from litex.build.xilinx.vivado import XilinxVivadoToolchain
 from litex.gen import LiteXModule
 from litex.soc.interconnect import axi, stream
 from migen import Cat, ClockSignal, Instance, ResetSignal, Signal
 
+from hdnhw.spec import SpecError
+
 __all__ = ["NetworkOnChip"]
 
 ADDRESS_WIDTH = 32
-"""Bits of addresses on the bus of the registers, as LiteX has them."""
+"""Bits of addresses that LiteX's buses have: ports with fewer read the lowest."""
+
+_PORT = re.compile(r"(?P<stem>\w+?)_N(?:_(?P<signal>\w+))?")
+_CHANNEL = re.compile(r"(?P<channel>aw|ar|w|b|r)(?P<member>\w+)")
+_CLOCKS = {"clk", "rst", "aclk", "aresetn"}
+_REGISTERS = "s_axil_"
+
+Ports = Mapping[str, Mapping[str, Any]]
+"""Names of ports, or of signals of a port -> what the manifest says of each."""
 
 
 class NetworkOnChip(LiteXModule):
@@ -24,15 +37,20 @@ class NetworkOnChip(LiteXModule):
     Parameters
     ----------
     platform : GenericPlatform or None
-        Gets the Verilog of the fabric.
+        Gets the Verilog of the fabric; and the constraints of one with a clock for each node, for Vivado and Quartus.
     folder : Path or str
         Where the fabric is, with its manifest.
     clock_domain : str
-        In which all of it is.
+        Of the fabric, its counters and its registers.
+    node_domains : sequence of str, optional
+        Of a fabric with a clock for each node: the clock domain of the streams and buses of each, by its number.
 
     Attributes
     ----------
     manifest : dict
+    s_axi, m_axi : list of AXIInterface
+        Of AXI4 endpoints: what the manager of each node is joined to, and what its memory is. Addresses of managers
+        have LiteX's 32 bits, or more if the fabric has more; those of memories as many as the fabric gives.
     s_axis, m_axis : list of AXIStreamInterface
         Of AXI4-Stream endpoints: frames that each node sends and receives.
     bus : AXILiteInterface
@@ -40,82 +58,142 @@ class NetworkOnChip(LiteXModule):
     inject, eject, operation, message, result : list of Endpoint
         Streams of fabrics that have them, whose payload has the fields of the manifest, or else ``data``; ``last`` is
         the stream's own.
+
+    Raises
+    ------
+    SpecError
+        If `node_domains` are not one for each node of a fabric with such clocks, and none of another; or the manifest
+        has a port that nothing here stands for.
     """
 
-    def __init__(self, platform: Any, folder: Path | str, *, clock_domain: str = "sys") -> None:
+    def __init__(
+        self,
+        platform: Any,
+        folder: Path | str,
+        *,
+        clock_domain: str = "sys",
+        node_domains: Sequence[str] | None = None,
+    ) -> None:
         self.manifest = json.loads(Path(folder, "manifest.json").read_text())
-        self._clock_domain = clock_domain
-        endpoints = self.manifest.get("endpoints", {})
-        ports: Mapping[str, Any] = endpoints.get("ports", self.manifest["ports"])
-        pins = {**self._clocked(ports), **self._of_nodes(ports), **self._of_all(ports)}
-        self.specials += Instance(self.manifest["top"], **pins)
+        around = [self.manifest[part] for part in ("endpoints", "clocks") if part in self.manifest]
+        self._ports: Ports = [self.manifest, *around][-1]["ports"]
+        self._clock_domain, self._pins = clock_domain, dict[str, Any]()
+        self._domains = self._domains_of_nodes(node_domains)
+        self._join_nodes()
+        self._join_fabric()
+        self.specials += Instance(self.manifest["top"], **self._pins)
         if platform is not None:
-            for name in (f"{self.manifest['fabric']}.sv", endpoints.get("file")):
-                if name is not None:
-                    platform.add_source(str(Path(folder, name)))
+            for name in (f"{self.manifest['fabric']}.sv", *(part["file"] for part in around)):
+                platform.add_source(str(Path(folder, name)))
+            self._constrain(platform, Path(folder))
 
-    def _clocked(self, ports: Mapping[str, Any]) -> dict[str, Any]:
-        clock, reset = ClockSignal(self._clock_domain), ResetSignal(self._clock_domain)
-        return {"i_aclk": clock, "i_aresetn": ~reset} if "aclk" in ports else {"i_clk": clock, "i_rst": reset}
+    def _domains_of_nodes(self, named: Sequence[str] | None) -> list[str]:
+        nodes = self.manifest["routers"]
+        if "clocks" not in self.manifest:
+            if named is not None:
+                raise SpecError("node_domains are for fabrics with --node-clocks; this one has a clock for all nodes")
+            return [self._clock_domain] * nodes
+        if named is None or isinstance(named, str) or len(named) != nodes:
+            raise SpecError(f"node_domains must name a clock domain for each of {nodes} nodes, not {named!r}")
+        return list(named)
 
-    def _of_nodes(self, ports: Mapping[str, Any]) -> dict[str, Any]:
-        """Make the streams and signals of all nodes; return the pins that they are joined to."""
-        pins: dict[str, Any] = {}
-        nodes = range(self.manifest["routers"])
-        stems = {name[: -len("_N_payload")]: self._add_stream for name in ports if name.endswith("_N_payload")}
-        stems |= {name[: -len("_N_tdata")]: self._add_axi for name in ports if name.endswith("_N_tdata")}
-        for stem, add in stems.items():
-            setattr(self, stem, [add(pins, stem, node, ports) for node in nodes])
-        for name, port in ports.items():
-            if name.endswith("_N"):
-                signals = [Signal(port["width"], name=f"{name[:-2]}_{node}") for node in nodes]
-                setattr(self, name[:-2], signals)
-                pins |= {f"{_side(port)}_{name[:-2]}_{node}": signal for node, signal in enumerate(signals)}
-        return pins
+    def _constrain(self, platform: Any, folder: Path) -> None:
+        """Hand the constraints of crossings to a toolchain that reads them, behind its clocks."""
+        toolchain = getattr(platform, "toolchain", None)
+        for name in self.manifest.get("clocks", {}).get("constraints", ()):
+            path = str((folder / name).resolve())
+            if name.endswith(".xdc") and isinstance(toolchain, XilinxVivadoToolchain):
+                platform.add_source(path)
+            if name.endswith(".sdc") and isinstance(toolchain, AlteraQuartusToolchain):
+                toolchain.additional_qsf_commands.append(f"set_global_assignment -name SDC_FILE {path}")
 
-    def _add_stream(self, pins: dict[str, Any], stem: str, node: int, ports: Mapping[str, Any]) -> Any:
-        payload = ports[f"{stem}_N_payload"]
-        fields = payload.get("fields", {"data": {"width": payload["width"]}})
-        one = stream.Endpoint([(name, field["width"]) for name, field in fields.items() if name != "last"])
-        inside = f"{stem}_{node}_"
-        pins[f"{_side(payload)}_{inside}payload"] = Cat(*(getattr(one, name) for name in fields))
-        pins |= {
-            f"{_side(ports[f'{stem}_N_{name}'])}_{inside}{name}": getattr(one, name) for name in ("valid", "ready")
-        }
-        return one
+    def _join(self, name: str, port: Mapping[str, Any], value: Any) -> None:
+        """Join a port of the instance to a value of its width; an address that is read may be wider."""
+        width, wide = port["width"], name.endswith("addr") and port["direction"] == "input"
+        if len(value) < width or (len(value) > width and not wide):
+            raise SpecError(f"port {name!r} of {self.manifest['top']} has {width} bits, but LiteX's {len(value)}")
+        side = "i" if port["direction"] == "input" else "o"
+        self._pins[f"{side}_{name}"] = value if len(value) == width else value[:width]
 
-    def _add_axi(self, pins: dict[str, Any], stem: str, node: int, ports: Mapping[str, Any]) -> Any:
-        inside = {name.split("_t")[-1]: port for name, port in ports.items() if name.startswith(f"{stem}_N_t")}
-        widths = {
-            f"{name}_width": inside[name]["width"] for name in ("data", "keep", "id", "dest", "user") if name in inside
-        }
-        one = axi.AXIStreamInterface(**widths, clock_domain=self._clock_domain)
-        pins |= {f"{_side(port)}_{stem}_{node}_t{name}": getattr(one, name) for name, port in inside.items()}
-        return one
-
-    def _of_all(self, ports: Mapping[str, Any]) -> dict[str, Any]:
-        """Make the bus of the registers and the signals of no node; return the pins that they are joined to."""
-        pins: dict[str, Any] = {}
-        for name, port in ports.items():
-            if "_N" in name or name in ("clk", "rst", "aclk", "aresetn") or name.startswith("s_axil_"):
+    def _join_fabric(self) -> None:
+        """Join the ports of no node: clock and reset, the bus of the registers, and signals."""
+        bus = None
+        for name, port in self._ports.items():
+            if _PORT.fullmatch(name):
                 continue
-            signal = Signal(port["width"], name=name)
-            setattr(self, name, signal)
-            pins[f"{_side(port)}_{name}"] = signal
-        if "s_axil_awaddr" in ports:
-            self.bus = bus = axi.AXILiteInterface(address_width=ADDRESS_WIDTH, clock_domain=self._clock_domain)
-            for name, port in ports.items():
-                if name.startswith("s_axil_"):
-                    channel, member = _channel(name.removeprefix("s_axil_"))
-                    pins[f"{_side(port)}_{name}"] = getattr(getattr(bus, channel), member)[: port["width"]]
-        return pins
+            if name in _CLOCKS:
+                self._join(name, port, _clocked(name, self._clock_domain))
+            elif name.startswith(_REGISTERS):
+                if bus is None:
+                    bus = axi.AXILiteInterface(address_width=ADDRESS_WIDTH, clock_domain=self._clock_domain)
+                    self.bus = bus
+                self._join(name, port, self._member(bus, name, name.removeprefix(_REGISTERS), port))
+            else:
+                signal = Signal(port["width"], name=name)
+                setattr(self, name, signal)
+                self._join(name, port, signal)
+
+    def _join_nodes(self) -> None:
+        """Join the ports of all nodes: their clocks and resets, streams, buses and signals."""
+        groups: dict[str, dict[str, Any]] = {}
+        for name, port in self._ports.items():
+            if found := _PORT.fullmatch(name):
+                groups.setdefault(found["stem"], {})[found["signal"] or ""] = port
+        for stem, signals in groups.items():
+            joined = [self._join_node(stem, signals, node) for node in range(self.manifest["routers"])]
+            if stem not in _CLOCKS:
+                setattr(self, stem, joined)
+
+    def _join_node(self, stem: str, signals: Ports, node: int) -> Any:
+        """Make what stands for the signals of a node's port, join them, and return it."""
+        domain, inside = self._domains[node], f"{stem}_{node}"
+        if "" in signals:
+            one = _clocked(stem, domain) if stem in _CLOCKS else Signal(signals[""]["width"], name=inside)
+            self._join(inside, signals[""], one)
+            return one
+        one = self._interface(stem, signals, domain)
+        for signal, port in signals.items():
+            self._join(f"{inside}_{signal}", port, self._member(one, f"{inside}_{signal}", signal, port))
+        return one
+
+    def _interface(self, stem: str, signals: Ports, domain: str) -> Any:
+        """Return the interface of LiteX whose signals those of a port are."""
+        widths = {name: port["width"] for name, port in signals.items()}
+        if "payload" in signals:
+            fields = _fields(signals["payload"])
+            return stream.Endpoint([(name, width) for name, width in fields.items() if name != "last"])
+        if "tdata" in signals:
+            sizes = {f"{name}_width": widths.get(f"t{name}", 0) for name in ("data", "keep", "id", "dest", "user")}
+            return axi.AXIStreamInterface(**sizes, clock_domain=domain)
+        if "awaddr" in signals:
+            address = widths["awaddr"]
+            if signals["awaddr"]["direction"] == "input":
+                address = max(address, ADDRESS_WIDTH)
+            sizes = {"data_width": widths["wdata"], "address_width": address, "id_width": widths["awid"]}
+            return axi.AXIInterface(**sizes, clock_domain=domain)
+        raise SpecError(f"port {stem}_N_{next(iter(signals))} of {self.manifest['top']} is of no interface of LiteX")
+
+    def _member(self, one: Any, name: str, signal: str, port: Mapping[str, Any]) -> Any:
+        """Return what an interface has for a signal of a port."""
+        if signal == "payload":
+            return Cat(*(getattr(one, field) for field in _fields(port)))
+        owner, member = one, signal.removeprefix("t") if isinstance(one, axi.AXIStreamInterface) else signal
+        found = _CHANNEL.fullmatch(signal)
+        if found and isinstance(one, axi.AXIInterface | axi.AXILiteInterface):
+            owner, member = getattr(one, found["channel"]), found["member"]
+        if not hasattr(owner, member):
+            raise SpecError(f"port {name!r} of {self.manifest['top']} is no signal of LiteX's {type(one).__name__}")
+        return getattr(owner, member)
 
 
-def _side(port: Mapping[str, Any]) -> str:
-    return "i" if port["direction"] == "input" else "o"
+def _fields(payload: Mapping[str, Any]) -> dict[str, int]:
+    """Return the fields of a payload, the lowest first, and their bits."""
+    fields = payload.get("fields", {"data": {"width": payload["width"]}})
+    return {name: field["width"] for name, field in fields.items()}
 
 
-def _channel(name: str) -> tuple[str, str]:
-    """Return the channel of AXI4-Lite and the member of a signal's name, such as awaddr or rdata."""
-    width = 2 if name.startswith(("aw", "ar")) else 1
-    return name[:width], name[width:]
+def _clocked(name: str, domain: str) -> Any:
+    """Return what a clock or reset is joined to."""
+    if name.endswith("clk"):
+        return ClockSignal(domain)
+    return ~ResetSignal(domain) if name.endswith("n") else ResetSignal(domain)

@@ -39,7 +39,7 @@ The spec finds the families at run time, by looking for their modules: who has a
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
 ALLOWED = {layer: {"spec"} for layer in ("crc", "flit", "timing")}
 ALLOWED |= {"files": {"progress", "signals", "spec"}, "processes": {"signals"}, "signals": set()}
-ALLOWED["litex"] = set()
+ALLOWED["litex"] = {"spec"}
 ALLOWED["families"] = {"families", "report", "rules", "spec", "topology"}
 """Of some layers, all that they may import of hdnhw."""
 OWN = {"bench", "boards", "sim", "tests"}

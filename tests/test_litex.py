@@ -1,49 +1,25 @@
-"""The module for LiteX: every port of a fabric is joined, with its direction and width; examples/litex moves frames."""
+"""The module for LiteX: its interfaces; tests/verilog/test_frontends.py joins every port, examples move data."""
+
+import json
 
 import pytest
+from litex.build.altera import AlteraPlatform
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
+from litex.build.xilinx import XilinxPlatform
 from litex.gen import LiteXModule
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCMini
-from migen import ClockDomain, Instance
+from migen import ClockDomain
 
-from hdnhw.flow.harness import ports_of
 from hdnhw.litex import NetworkOnChip
-from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, parse
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec, SpecError, parse
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FABRICS = {
     "bare": FabricSpec(network=parse("mesh(3)"), packet_length=2, flit_width=120, dead_pins=True, crc=True),
-    "gapless": FabricSpec(network=parse("cube(1)"), gapless_packets=True),
     "axi": FabricSpec(network=parse("torus(5)"), endpoints=AxiStreamSpec(max_frame=64, tuser_width=3)),
-    "relays": FabricSpec(network=parse("cube(1)"), endpoints=RelaySpec()),
-    "engines": FabricSpec(network=parse("hdn(cube(1), [[]])"), endpoints=CollectiveSpec()),
-    "generators": FabricSpec(network=parse("cube(1)"), endpoints=ExchangeSpec(at_once=True)),
+    "axi4": FabricSpec(network=parse("cube(1)"), flit_width=64, endpoints=AxiMemorySpec(memory_bits=14)),
 }
-
-
-class Platform:
-    """What takes the sources of a design."""
-
-    def __init__(self):
-        self.sources = []
-
-    def add_source(self, path):
-        self.sources.append(path)
-
-
-@pytest.mark.parametrize("name", FABRICS)
-def test_every_port_is_joined(name, tmp_path):
-    fabric = emit_fabric(FABRICS[name], top="noc", wrapper=True)
-    write_fabric(fabric, tmp_path)
-    platform = Platform()
-    noc = NetworkOnChip(platform, tmp_path)
-    assert platform.sources == [str(tmp_path / file) for file in fabric.verilog]
-    (instance,) = noc.get_fragment().specials
-    joined = {item.name: (isinstance(item, Instance.Input), len(item.expr)) for item in instance.items}
-    ports = ports_of(fabric.files[f"{fabric.top}.sv"], fabric.top)
-    assert instance.of == fabric.top
-    assert joined == {port.name: (port.is_input, port.width) for port in ports}
 
 
 def test_streams_are_those_of_the_manifest(tmp_path):
@@ -62,6 +38,67 @@ def test_axi_streams_are_of_litex(tmp_path):
     assert [len(getattr(noc.s_axis[4], name)) for name in ("data", "keep", "dest", "user", "last")] == [32, 4, 3, 3, 1]
     assert [len(getattr(noc.m_axis[0], name)) for name in ("data", "keep", "id", "user", "last")] == [32, 4, 3, 3, 1]
     assert (noc.bus.data_width, noc.bus.address_width, noc.bus.clock_domain) == (32, 32, "fast")
+
+
+def test_axi4_is_of_litex(tmp_path):
+    write_fabric(emit_fabric(FABRICS["axi4"]), tmp_path)
+    noc = NetworkOnChip(None, tmp_path, clock_domain="fast")
+    assert len(noc.s_axi) == len(noc.m_axi) == 2
+    for one, widths in ((noc.s_axi[1], (64, 32, 4)), (noc.m_axi[1], (64, 14, 1))):
+        assert (one.data_width, one.address_width, one.id_width, one.clock_domain) == (*widths, "fast")
+
+
+@pytest.fixture(scope="module")
+def clocked(tmp_path_factory):
+    """Return the folder of a fabric of two nodes that have clocks of their own."""
+    folder = tmp_path_factory.mktemp("clocked")
+    write_fabric(emit_fabric(FABRICS["axi4"], node_clocks=True), folder)
+    return folder
+
+
+def test_nodes_are_in_their_domains(clocked):
+    noc = NetworkOnChip(None, clocked, node_domains=["east", "west"])
+    assert [one.clock_domain for one in (*noc.s_axi, *noc.m_axi)] == ["east", "west"] * 2
+    (instance,) = noc.get_fragment().specials
+    clocks = {item.name: item.expr.cd for item in instance.items if item.name.startswith("aclk")}
+    assert clocks == {"aclk": "sys", "aclk_0": "east", "aclk_1": "west"}
+    resets = {item.name: item.expr.operands[0].cd for item in instance.items if item.name.startswith("aresetn")}
+    assert resets == {"aresetn": "sys", "aresetn_0": "east", "aresetn_1": "west"}
+
+
+def test_crossings_are_constrained(clocked):
+    names = [str(clocked / f"fabric_axi4_clocks.{suffix}") for suffix in ("xdc", "sdc")]
+    vivado, quartus = XilinxPlatform("xc7a35t", [], toolchain="vivado"), AlteraPlatform("5CEBA4F23C7", [])
+    for platform in (vivado, quartus):
+        NetworkOnChip(platform, clocked, node_domains=["east", "west"])
+    assert [path for path, *_ in vivado.sources if not path.endswith(".sv")] == [names[0]]
+    assert quartus.toolchain.additional_qsf_commands == [f"set_global_assignment -name SDC_FILE {names[1]}"]
+    assert all(path.endswith(".sv") for path, *_ in quartus.sources)
+
+
+@pytest.mark.parametrize("domains", [None, ["east"], "ew"])
+def test_each_node_needs_a_domain(domains, clocked):
+    with pytest.raises(SpecError, match=r"^node_domains must name a clock domain for each of 2 nodes, not "):
+        NetworkOnChip(None, clocked, node_domains=domains)
+
+
+@pytest.mark.parametrize(
+    ("port", "message"),
+    [
+        ({}, "node_domains are for fabrics with --node-clocks; this one has a clock for all nodes"),
+        ({"wire_N_on": 1}, "port wire_N_on of fabric_axi4 is of no interface of LiteX"),
+        ({"s_axi_N_awatop": 6}, "port 's_axi_0_awatop' of fabric_axi4 is no signal of LiteX's AXIInterface"),
+        ({"s_axi_N_awprot": 2}, "port 's_axi_0_awprot' of fabric_axi4 has 2 bits, but LiteX's 3"),
+        ({"s_axil_wid": 1}, "port 's_axil_wid' of fabric_axi4 is no signal of LiteX's AXILiteInterface"),
+    ],
+)
+def test_what_is_not_known_is_refused(port, message, tmp_path):
+    write_fabric(emit_fabric(FABRICS["axi4"]), tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    manifest["endpoints"]["ports"] |= {name: {"direction": "input", "width": width} for name, width in port.items()}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(SpecError, match=f"^{message}$"):
+        NetworkOnChip(None, tmp_path, node_domains=None if port else ["east", "west"])
 
 
 class Clocks(LiteXModule):

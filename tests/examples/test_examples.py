@@ -1,4 +1,4 @@
-"""The examples: each runs by its one line, moves frames, and finds them as they were sent."""
+"""The examples: each runs by its one line, moves frames or words, and finds them as they were sent."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def test_it_moves_frames(name, tmp_path):
         pytest.skip("no GHDL for this processor")
     status, said = run(ROOT / "examples" / name, tmp_path / "out")
     assert status == 0, said
-    assert re.search(r"^[1-9]\d* frames from [1-9]\d* nodes, each as sent$", said, re.MULTILINE)
+    assert re.search(r"^[1-9]\d* (?:frames|words) from [1-9]\d* nodes, each as sent$", said, re.MULTILINE)
     assert re.search(r"%?Warning|%Error", said) is None
 
 
@@ -49,6 +49,7 @@ def test_its_line_is_documented(name):
     [
         ("axi_wrapper", "top.sv", "ADDRESS_OF_NODE[3:0]", "ADDRESS_OF_NODE[7:4]"),
         ("axi_wrapper", "top.sv", ".NUMBER(node[3:0])", ".NUMBER(4'd1)"),
+        ("litex_soc", "soc.py", "noc.m_axi[RAM]", "noc.m_axi[0]"),
         ("amaranth", "sensors.py", "address.of_node(0), fabric", "address.of_node(1), fabric"),
     ],
 )

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Emit the fabric, let LiteX make Verilog of the system, build both and run them; $1 is the folder for what is made.
+set -eu
+here=$(dirname "$0")
+out=${1:-build/litex_soc}
+hdnhw emit 'torus(3)' -o "$out" --endpoints axi4
+python "$here/soc.py" "$out" "$out"
+hdnhw-tools verilator --binary --timing --timescale-override 1ns/1ps --top-module bench -Wno-lint -Wno-COMBDLY --Mdir "$out/bench" \
+  "$here/bench.sv" $(cat "$out/sources")
+"$out/bench/Vbench"
