@@ -29,6 +29,7 @@ check-mutants-proved := tests.mutants.proofs
 check-mutants-names := tests.mutants.names
 check-netlist := tests.netlist
 check-verilog := tests.verilog.readers
+check-front-ends := tests.verilog.frontends
 check-drawn := tests.drawn
 check-explore := tests.browser.check
 CHECKS := $(filter check-%,$(.VARIABLES))

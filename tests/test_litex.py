@@ -40,9 +40,16 @@ def test_axi_streams_are_of_litex(tmp_path):
     assert (noc.bus.data_width, noc.bus.address_width, noc.bus.clock_domain) == (32, 32, "fast")
 
 
-def test_axi4_is_of_litex(tmp_path):
-    write_fabric(emit_fabric(FABRICS["axi4"]), tmp_path)
-    noc = NetworkOnChip(None, tmp_path, clock_domain="fast")
+@pytest.fixture(scope="module")
+def of_memories(tmp_path_factory):
+    """Return the folder of a fabric with AXI4 endpoints."""
+    folder = tmp_path_factory.mktemp("memories")
+    write_fabric(emit_fabric(FABRICS["axi4"]), folder)
+    return folder
+
+
+def test_axi4_is_of_litex(of_memories):
+    noc = NetworkOnChip(None, of_memories, clock_domain="fast")
     assert len(noc.s_axi) == len(noc.m_axi) == 2
     for one, widths in ((noc.s_axi[1], (64, 32, 4)), (noc.m_axi[1], (64, 14, 1))):
         assert (one.data_width, one.address_width, one.id_width, one.clock_domain) == (*widths, "fast")
@@ -92,9 +99,8 @@ def test_each_node_needs_a_domain(domains, clocked):
         ({"s_axil_wid": 1}, "port 's_axil_wid' of fabric_axi4 is no signal of LiteX's AXILiteInterface"),
     ],
 )
-def test_what_is_not_known_is_refused(port, message, tmp_path):
-    write_fabric(emit_fabric(FABRICS["axi4"]), tmp_path)
-    manifest = json.loads((tmp_path / "manifest.json").read_text())
+def test_what_is_not_known_is_refused(port, message, of_memories, tmp_path):
+    manifest = json.loads((of_memories / "manifest.json").read_text())
     manifest["endpoints"]["ports"] |= {name: {"direction": "input", "width": width} for name, width in port.items()}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(SpecError, match=f"^{message}$"):

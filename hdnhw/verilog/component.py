@@ -4,36 +4,48 @@ from functools import partial
 from typing import Any
 
 from hdnhw.machine import Machine, make_machine
+from hdnhw.rtl.clocks.fabric import ClockedComponent
 from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.fabric import Fabric, FabricParts
 from hdnhw.rtl.router import Router
 from hdnhw.spec import FabricSpec
-from hdnhw.verilog.fabric import EMITTED
+from hdnhw.verilog.fabric import EMITTED, check_clocks
 
 __all__ = ["fabric_component"]
 
 
-def fabric_component(spec: FabricSpec) -> Any:
+def fabric_component(spec: FabricSpec, *, node_clocks: bool = False) -> Any:
     """Return a fabric as an Amaranth component that can be simulated, and elaborated inside a design.
 
     All of it is in the clock domain ``sync``, whose reset is that of the fabric. Its members are those of its class:
     of bare streams :class:`hdnhw.rtl.fabric.Fabric`, with endpoints
-    :class:`hdnhw.rtl.axi.fabric.AxiComponent`, :class:`hdnhw.rtl.relay.fabric.RelayFabric`,
-    :class:`hdnhw.rtl.collective.fabric.CollectiveFabric` or :class:`hdnhw.rtl.exchange.fabric.ExchangeFabric`. Every
-    router is elaborated by itself, so that it takes time in proportion to the number of nodes.
+    :class:`hdnhw.rtl.axi.fabric.AxiComponent`, :class:`hdnhw.rtl.axi4.fabric.MemoryComponent`,
+    :class:`hdnhw.rtl.relay.fabric.RelayFabric`, :class:`hdnhw.rtl.collective.fabric.CollectiveFabric` or
+    :class:`hdnhw.rtl.exchange.fabric.ExchangeFabric`. Every router is elaborated by itself, so that it takes time in
+    proportion to the number of nodes.
+
+    Parameters
+    ----------
+    spec : FabricSpec
+    node_clocks : bool
+        Whether each terminal has a clock of its own: the streams of node N are in the domain ``node_N``.
 
     Raises
     ------
     SpecError
-        As of :func:`hdnhw.machine.make_machine`.
+        As of :func:`hdnhw.machine.make_machine`, or if its terminals cannot have clocks of their own.
     RuleError
         If its routing is not deadlock-free.
     """
     machine = make_machine(spec)
     _ = machine.plan.circuit_rule
+    if node_clocks:
+        check_clocks(machine)
     if spec.endpoints is None:
-        return _bare(machine)
-    return EMITTED[spec.endpoints.kind](machine, "fabric", {}).component(partial(_bare, machine))
+        component = _bare(machine)
+    else:
+        component = EMITTED[spec.endpoints.kind](machine, "fabric", {}).component(partial(_bare, machine))
+    return ClockedComponent(component) if node_clocks else component
 
 
 def _bare(machine: Machine) -> Fabric:

@@ -1,61 +1,26 @@
 """A fabric as an Amaranth component: inside a design it is the Verilog that is emitted, in every cycle."""
 
-import re
-
 import beside
+import frontends
 import pytest
 import readers
-from amaranth.hdl import Module, Value
-from amaranth.lib import wiring
 
-from hdnhw.flow.harness import ports_of
 from hdnhw.spec import AxiStreamSpec, FabricSpec, SpecError, parse
 from hdnhw.verilog.component import fabric_component
-from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from hdnhw.verilog.fabric import write_fabric
 from hdnhw.verilog.verilog import module_text
 
 
-class Design(wiring.Component):
-    """A user's design, which has nothing but a fabric."""
-
-    def __init__(self, spec):
-        self.fabric = fabric_component(spec)
-        super().__init__(dict(self.fabric.signature.members.items()))
-
-    def elaborate(self, _):
-        m = Module()
-        m.submodules.noc = self.fabric
-        inner = self.fabric.signature.flatten(self.fabric)
-        for (_, member, one), (_, _, other) in zip(self.signature.flatten(self), inner, strict=True):
-            m.d.comb += Value.cast(other).eq(one) if member.flow == wiring.In else Value.cast(one).eq(other)
-        return m
-
-
-def pins_of(fabric):
-    """Return the pins of the component, by those of the fabric, and what is joined to clock and reset."""
-    ports = [port.name for port in ports_of(fabric.files[f"{fabric.top}.sv"], fabric.top)]
-    if fabric.top == "fabric_axi4":
-        return {port: [port] for port in ports if port not in {"aclk", "aresetn"}}, {"clk": "aclk", "rst": "!aresetn"}
-    if fabric.top != "fabric_axi":
-        return {port: [port] for port in ports}, {}
-    pins, order = {}, ["data", "keep", "last", "dest", "id", "user"]
-    fields = {port: order.index(name) for port in ports if (name := port.split("_t")[-1]) in order}
-    for port in sorted(set(ports) - {"aclk", "aresetn"}, key=lambda port: fields.get(port, -1)):
-        pin = re.sub(r"^([sm]_axis_\d+)_t(?:(valid|ready)|\w+)$", lambda at: f"{at[1]}_{at[2] or 'payload'}", port)
-        pins.setdefault(pin, []).append(port)
-    return pins, {"clk": "aclk", "rst": "!aresetn"}
-
-
-@pytest.mark.parametrize(
-    "variant",
-    [name for name in readers.VARIANTS if not readers.has_clocks(name)],
-)
+@pytest.mark.parametrize("variant", readers.VARIANTS)
 def test_it_is_what_is_emitted(variant, tmp_path):
-    spec = readers.VARIANTS[variant]
-    fabric = emit_fabric(spec)
+    clocks = readers.has_clocks(variant)
+    fabric = readers.emitted(variant)
     write_fabric(fabric, tmp_path)
-    (tmp_path / "chip.sv").write_text(module_text(Design(spec), "chip", flatten=False))
-    moved, faults = beside.compare(fabric, [beside.Beside("chip", *pins_of(fabric))], ["chip.sv"], tmp_path)
+    design = frontends.Design(fabric_component(readers.VARIANTS[variant], node_clocks=clocks))
+    (tmp_path / "chip.sv").write_text(module_text(design, "chip", flatten=False))
+    moved, faults = beside.compare(
+        fabric, [beside.Beside("chip", *frontends.pins_of(fabric.manifest))], ["chip.sv"], tmp_path
+    )
     assert moved > 100
     assert faults == {"chip": 0}
 

@@ -3,11 +3,12 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Value
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.axi4.endpoint import port_members
+from hdnhw.rtl.axi4.layout import manager_signature
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
@@ -69,28 +70,70 @@ class MemoryFabric(wiring.Component):
             pins |= {**of_endpoint, **self._channel_pins(node)}
             place(m, f"endpoint_{node}", self.modules.unit, pins, clock=clock, reset=reset)
             fabric |= of_fabric
-            fabric |= {f"o_{name}_{node}": getattr(self, f"{name}_{node}") for name in self._counters}
+            fabric |= {f"o_{name}_{node}": self._counter(name, node) for name in self._counters}
         place(m, "fabric", self.modules.fabric, fabric, clock=clock, reset=reset)
 
+    def _counter(self, name: str, node: int) -> Value:
+        counter: Value = getattr(self, f"{name}_{node}")
+        return counter
+
     def _channel_pins(self, node: int) -> dict[str, Any]:
-        """Join the ports of a node, signal by signal, to the payloads of its endpoint."""
+        """Join the ports of a node to the payloads of its endpoint."""
         pins: dict[str, Any] = {}
         for (port, name), (leads_in, layout) in port_members(self.machine.endpoint_format).items():
             forth, back = ("i", "o") if leads_in else ("o", "i")
-            stem = f"{port}_{node}_{name}"
-            pins[f"{forth}_{port}_{name}__payload"] = Cat(getattr(self, f"{stem}{field}") for field, _ in layout)
-            pins[f"{forth}_{port}_{name}__valid"] = getattr(self, f"{stem}valid")
-            pins[f"{back}_{port}_{name}__ready"] = getattr(self, f"{stem}ready")
+            payload, valid, ready = self._channel(node, port, name, layout)
+            pins |= {
+                f"{forth}_{port}_{name}__payload": payload,
+                f"{forth}_{port}_{name}__valid": valid,
+                f"{back}_{port}_{name}__ready": ready,
+            }
         return pins
+
+    def _channel(self, node: int, port: str, name: str, layout: data.StructLayout) -> tuple[Value, Value, Value]:
+        """Return payload, valid and ready of a channel."""
+        stem = f"{port}_{node}_{name}"
+        payload = Cat(getattr(self, f"{stem}{field}") for field, _ in layout)
+        return payload, getattr(self, f"{stem}valid"), getattr(self, f"{stem}ready")
 
 
 class MemoryComponent(MemoryFabric):
-    """The same with its logic, in the domain ``sync``: without `aclk` and `aresetn`."""
+    """A fabric with its logic between managers and memories, for designs in Amaranth: streams in the domain ``sync``.
+
+    Parameters
+    ----------
+    machine : Machine
+        With AXI4 endpoints.
+    modules : EndpointParts
+
+    Members
+    -------
+    s_axi : In(Signature).array(nodes)
+        The port to which the manager of each node is joined: the streams ``aw``, ``w``, ``b``, ``ar`` and ``r`` of
+        :func:`hdnhw.rtl.axi4.layout.channels`, as a manager has them.
+    m_axi : Out(Signature).array(nodes)
+        The port that the memory of each node is joined to, likewise.
+    dropped, paused : Out(16).array(nodes)
+        See :class:`MemoryFabric`.
+    """
 
     def _members(self) -> dict[str, Any]:
-        return {name: member for name, member in super()._members().items() if name not in {"aclk", "aresetn"}}
+        memory, nodes = self.machine.endpoint_format, self.machine.network.num_nodes
+        return {
+            "s_axi": In(manager_signature(memory, inside=False)).array(nodes),
+            "m_axi": Out(manager_signature(memory, inside=True)).array(nodes),
+            **{name: Out(DROPPED_WIDTH).array(nodes) for name in self._counters},
+        }
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         self._elaborate_all(m, None, None)
         return m
+
+    def _channel(self, node: int, port: str, name: str, layout: data.StructLayout) -> tuple[Value, Value, Value]:
+        one = getattr(getattr(self, port)[node], name)
+        return one.payload.as_value(), one.valid, one.ready
+
+    def _counter(self, name: str, node: int) -> Value:
+        counter: Value = getattr(self, name)[node]
+        return counter

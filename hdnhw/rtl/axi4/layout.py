@@ -1,6 +1,7 @@
 """Layouts of the channels of AXI4, and of what passes between the halves of an endpoint."""
 
-from amaranth.lib import data, enum
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import MemoryFormat
 
@@ -10,6 +11,7 @@ __all__ = [
     "address_layout",
     "answer_layout",
     "channels",
+    "manager_signature",
     "part_layout",
 ]
 
@@ -60,6 +62,16 @@ def channels(memory: MemoryFormat, *, inside: bool) -> dict[str, tuple[bool, dat
         "ar": (True, address),
         "r": (False, data.StructLayout({"id": id_width, "data": width, "resp": 2, "last": 1})),
     }
+
+
+def manager_signature(memory: MemoryFormat, *, inside: bool) -> wiring.Signature:
+    """Return a port of AXI4 as a manager has it: a stream for each of the :func:`channels`."""
+    return wiring.Signature(
+        {
+            name: (Out if to_subordinate else In)(stream.Signature(layout))
+            for name, (to_subordinate, layout) in channels(memory, inside=inside).items()
+        }
+    )
 
 
 def part_layout(memory: MemoryFormat) -> data.StructLayout:

@@ -1,14 +1,17 @@
 """A fabric each of whose terminals has its own clock and reset."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Cat, Instance, Module, Signal, Value
-from amaranth.lib import wiring
+from amaranth.hdl import Cat, DomainRenamer, Instance, Module, Signal, Value
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ClockedFabric", "NodeStream", "streams_of"]
+from hdnhw.rtl.clocks.crossing import Crossing
+
+__all__ = ["ClockedComponent", "ClockedFabric", "NodeStream", "streams_of"]
 
 _VALID = re.compile(r"(?P<name>\w+?)_(?P<node>\d+)_(?P<channel>[a-z]*)valid")
 """Name of a port that says that a stream of a node has something to give."""
@@ -158,3 +161,65 @@ class ClockedFabric(wiring.Component):
         if not inside:
             return {part: getattr(self, each.port(node, part)) for part in widths}
         return {part: Signal(width, name=f"fabric_{each.port(node, part)}") for part, width in widths.items()}
+
+
+class ClockedComponent(wiring.Component):
+    """A fabric with its logic, with endpoints or without, and a crossing between each terminal and its user.
+
+    Parameters
+    ----------
+    inside : Component
+        The fabric; its streams of nodes are members of arrays.
+
+    Members
+    -------
+    all members of `inside`
+        Streams of node N belong to the clock domain ``node_N``, all else to ``sync``.
+    """
+
+    def __init__(self, inside: Any) -> None:
+        self.machine, self._inside = inside.machine, inside
+        super().__init__(dict(inside.signature.members.items()))
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        m.submodules.fabric = inside = self._inside
+        streams: dict[int, dict[str, tuple[bool, Any, Any]]] = {}
+        for path, member, value in self.signature.flatten(self):
+            is_input, other = member.flow is In, _at(inside, path)
+            owner = _at(self, path[:-1])
+            if isinstance(getattr(owner, "signature", None), stream.Signature):
+                if path[-1] == "valid":
+                    label = "_".join(str(part) for part in path[:-1] if isinstance(part, str))
+                    streams.setdefault(path[1], {})[label] = is_input, owner, _at(inside, path[:-1])
+            else:
+                m.d.comb += Value.cast(other).eq(value) if is_input else Value.cast(value).eq(other)
+        for node, of_node in streams.items():
+            self._elaborate_node(m, node, of_node)
+        return m
+
+    def _elaborate_node(self, m: Module, node: int, streams: dict[str, tuple[bool, Any, Any]]) -> None:
+        """Add the crossing of a node: of each stream, whether it leads in, its end outside, and inside."""
+        widths = {
+            label: (leads_in, len(Value.cast(outside.payload))) for label, (leads_in, outside, _) in streams.items()
+        }
+        crossing: Any = Crossing(widths)
+        for label, (leads_in, outside, inside) in streams.items():
+            source, sink = (outside, inside) if leads_in else (inside, outside)
+            i, o = getattr(crossing, f"{label}_i"), getattr(crossing, f"{label}_o")
+            m.d.comb += [
+                i.payload.eq(Value.cast(source.payload)),
+                i.valid.eq(source.valid),
+                source.ready.eq(i.ready),
+                Value.cast(sink.payload).eq(o.payload),
+                sink.valid.eq(o.valid),
+                o.ready.eq(sink.ready),
+            ]
+        m.submodules[f"crossing_{node}"] = DomainRenamer({"fabric": "sync", "node": f"node_{node}"})(crossing)
+
+
+def _at(one: Any, path: Iterable[str | int]) -> Any:
+    """Return what a component has at a path of its signature."""
+    for part in path:
+        one = one[part] if isinstance(part, int) else getattr(one, part)
+    return one
