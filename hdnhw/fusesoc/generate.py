@@ -1,5 +1,6 @@
 """The program that FuseSoC runs with the file of a core's parameters: it emits the fabric into the current folder."""
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -25,7 +26,17 @@ def main(path: str) -> int:
         what = f"not {', '.join(unknown)}" if unknown else "spec must be among them"
         print(f"hdnhw_fabric: parameters must be {', '.join(PARAMETERS)}: {what}", file=sys.stderr)
         return 2
-    name, options = str(parameters.get("name", "fabric")), shlex.split(str(parameters.get("options", "")))
+    name = str(parameters.get("name", "fabric"))
+    try:
+        options = shlex.split(str(parameters.get("options", "")))
+    except ValueError as error:
+        print(f"hdnhw_fabric: options must be as a shell has them: {error}", file=sys.stderr)
+        return 2
+    if own := [option for option in options if re.match(r"-o|--(name|output)\b", option)]:
+        print(
+            f"hdnhw_fabric: options must not have {own[0]}: name is a parameter, the folder FuseSoC's", file=sys.stderr
+        )
+        return 2
     status = run(["emit", str(parameters["spec"]), "-o", ".", "--name", name, "--wrapper", *options])
     if status == 0:
         core = Path(f"{name}.core")

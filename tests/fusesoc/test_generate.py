@@ -37,6 +37,18 @@ def test_the_core_has_the_name_that_was_asked_for(generate, tmp_path):
         ({}, "hdnhw_fabric: parameters must be spec, name, options: spec must be among them\n"),
         ({"spec": "cube(1)", "width": 3}, "hdnhw_fabric: parameters must be spec, name, options: not width\n"),
         (
+            {"spec": "cube(1)", "options": "--crc --name=a"},
+            "hdnhw_fabric: options must not have --name=a: name is a parameter, the folder FuseSoC's\n",
+        ),
+        (
+            {"spec": "cube(1)", "options": "-oa"},
+            "hdnhw_fabric: options must not have -oa: name is a parameter, the folder FuseSoC's\n",
+        ),
+        (
+            {"spec": "cube(1)", "options": "--name 'a"},
+            "hdnhw_fabric: options must be as a shell has them: No closing quotation\n",
+        ),
+        (
             {"spec": "cube(1)", "name": "a__b"},
             "module name must be letters, digits and single _ between them, a letter first, not 'a__b'\n",
         ),
