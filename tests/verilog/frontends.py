@@ -150,9 +150,8 @@ def check_joined(compilation: Any, fabric: EmittedFabric) -> None:
         if value is None:
             raise BrokenError(f"{port.name} is open")
         joined[port.name] = port.direction == ast.ArgumentDirection.In, port.type.bitWidth
-        if not _is_clocked(port.name):
-            target = value.left if value.kind == ast.ExpressionKind.Assignment else value  # of outputs
-            names.append(str(target.syntax).strip())
+        target = value.left if value.kind == ast.ExpressionKind.Assignment else value  # of outputs
+        names.append(str(target.syntax).strip())
     _must_be(joined, expected(fabric.manifest))
     if twice := [name for name, times in Counter(names).items() if times > 1]:
         raise BrokenError(f"joined to several ports: {twice}")
