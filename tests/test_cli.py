@@ -697,6 +697,38 @@ def test_patterns_that_cannot_be_swept(run, patterns, said):
     assert err.startswith(f"hdnhw: {said}")
 
 
+def test_an_interval_is_as_long_as_its_precision_asks_for(run):
+    """Near saturation; what was found is what so many cycles give."""
+    line = "simulate 'torus(3)' --rate 0.88 --json"
+    found, short = (json.loads(run(f"{line} {more}")[1]) for more in ("--precision 0.2", "--cycles 10000"))
+    assert found["interval"] > short["interval"] == 10_000
+    assert found["confidence_95"] <= 0.2 * found["packet_latency"]["mean"]
+    assert (found["precision"], short["precision"]) == (0.2, None)
+    again = json.loads(run(f"{line} --cycles {found['interval']}")[1])
+    assert {name for name in found if found[name] != again[name]} <= {
+        "precision",
+        "seconds",
+        "router_cycles_per_second",
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("--precision 2", "precision must be 0.001 to 1 of the mean latency, not 2.0"),
+        ("--precision 0.1 --seeds 2", "precision is for one seed: with several, more seeds make the interval narrower"),
+        ("--precision 0.1 --pattern exchange", "pattern exchange says which messages there are: it does not go with"),
+    ],
+)
+def test_precisions_that_cannot_be(run, more, said):
+    status, out, err = run(f"simulate 'cube(2)' {more}")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"hdnhw: {said}")
+
+
+STEADY = {True: "yes", False: "no", None: "-"}
+
+
 def test_a_sweep_fits_a_terminal_and_says_what_the_machine_lacks(run):
     """Text has the figures of JSON, rounded; a ring of four gives a class half its rate, a square does not."""
     line = "sweep 'product(torus(5), mesh(2, 2))' 'cube(2)' --rates 0.1,1 --cycles 400 --buffers 2 --results r.parquet"
@@ -710,11 +742,13 @@ def test_a_sweep_fits_a_terminal_and_says_what_the_machine_lacks(run):
     assert names.split() == ["spec", "rate_at_3x_latency", "saturation_throughput", "overload_throughput"]
     for shown, row in zip(lines[:2], result["saturation"], strict=True):
         assert shown.strip().startswith(row["spec"])
-        figures = [row[name] for name in names.split()[1:]]
-        assert shown.split()[-3:] == ["-" if figure is None else f"{round(figure, 4)}" for figure in figures]
+        widths = [row[f"{name}_confidence_95"] for name in ("rate_at_3x", "saturation", "overload")]
+        figures = [(row[name], width) for name, width in zip(names.split()[1:], widths, strict=True)]
+        told = ["-" if value is None else f"{value}" + f" ± {width}" * bool(width) for value, width in figures]
+        assert re.split(" {2,}", shown.strip())[1:] == told
     for shown, row in zip(lines[4:8], result["points"], strict=True):
         figures = [row["rate"], row["accepted_rate"], row["packet_latency"]["mean"]]
-        assert shown.split()[-4:] == [*(f"{round(figure, 4)}" for figure in figures), "yes" if row["steady"] else "no"]
+        assert shown.split()[-4:] == [*(f"{round(figure, 4)}" for figure in figures), STEADY[row["steady"]]]
     ring, square = result["saturation"]
     assert ring["note"].endswith("sustains 50 % of the rate of a channel; --buffers 4 gives it all")
     assert square["note"] is None

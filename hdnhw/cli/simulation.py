@@ -27,11 +27,15 @@ from hdnhw.spec import RelaySpec
 
 __all__ = ["add_simulation_commands"]
 
-LOAD = ("pattern", "injection", "lengths", "cycles", "warmup", "seed", "seeds")
+LOAD = ("pattern", "injection", "lengths", "cycles", "precision", "warmup", "seed", "seeds")
 
 
-SATURATION = ("rate_at_3x_latency", "saturation_throughput", "overload_throughput")
-"""Of a curve, on a terminal."""
+SATURATION = {
+    "rate_at_3x_latency": "rate_at_3x_confidence_95",
+    "saturation_throughput": "saturation_confidence_95",
+    "overload_throughput": "overload_confidence_95",
+}
+"""Of a curve, on a terminal -> half the width of its interval."""
 
 
 def simulate(options: argparse.Namespace) -> tuple[Result, int]:
@@ -52,14 +56,21 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
 
 def _shown(curves: Result) -> Result:
     """Return what of a sweep is printed as text: what fits into the lines of a terminal."""
-    names = [f"{name}{'_bits' * ('equal' in curves)}" for name in SATURATION]
+    unit = "_bits" * ("equal" in curves)
     which = ("spec", "pattern") if len({row["pattern"] for row in curves["saturation"]}) > 1 else ("spec",)
     more: Result = {name: curves[name] for name in ("equal", "packet_bits", "widths") if name in curves}
     hidden = () if "pattern" in which else ("pattern",)
     compared = {name: [_short(row, hidden) for row in curves[name]] for name in ("differences",) if curves.get(name)}
     return {
         **more,
-        "saturation": [{name: _rounded(row[name]) for name in (*which, *names)} for row in curves["saturation"]],
+        "saturation": [
+            {name: row[name] for name in which}
+            | {
+                f"{name}{unit}": _with(row[f"{name}{unit}"], row[f"{width}{unit}"])
+                for name, width in SATURATION.items()
+            }
+            for row in curves["saturation"]
+        ],
         "points": [_shown_point(row, which) for row in curves["points"]],
         **compared,
         **{f"note on {row['spec']}": row["note"] for row in curves["saturation"] if row["note"]},
@@ -79,6 +90,11 @@ def _shown_point(row: Result, which: Sequence[str]) -> Result:
     mean = {"mean": _rounded((row["packet_latency"] or {}).get("mean"))}
     width = {"confidence_95": row["confidence_95"]} if "seeds" in row else {}
     return {**{name: row[name] for name in which}, **figures, "packet_latency": mean, **width, "steady": row["steady"]}
+
+
+def _with(value: float | None, width: float | None) -> Any:
+    """Return a figure with half the width of its interval."""
+    return value if width is None else f"{value} \u00b1 {width}"
 
 
 def _rounded(value: Any) -> Any:
@@ -158,7 +174,16 @@ def add_simulation_commands(commands: Any) -> None:
 def _add_curve_options(parser: Parser, *, patterns: str = "", several: bool = False, also: Sequence[str] = ()) -> None:
     """Add the options of a measurement, and those of the machine on which cycles depend, and some more."""
     add_load_options(parser, patterns=patterns, several=several)
-    parser.add_argument("--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000)")
+    parser.add_argument(
+        "--cycles", type=int, metavar="N", help="cycles of the interval measured (default 10000, more for --precision)"
+    )
+    parser.add_argument(
+        "--precision",
+        type=float,
+        metavar="P",
+        help="go on, up to 128 times as long, until half the 95 %% confidence interval of the mean latency is this "
+        "share of it (default 0.1; none with --cycles or --seeds)",
+    )
     parser.add_argument("--warmup", type=int, metavar="W", help="cycles before it; default: until it is steady")
     parser.add_argument("--seed", type=int, metavar="S", help="of the random numbers (default 1)")
     parser.add_argument(

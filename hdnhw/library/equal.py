@@ -121,11 +121,18 @@ class Equal:
 
     def tell(self, curves: Sequence[dict[str, Any]]) -> None:
         """Add to curves, of all machines again and again, what is in bits: widths, loads and saturation."""
+        from hdnhw.model.statistics import rounded
+        from hdnhw.model.sweep import FIGURES
+
         for fabric, curve in zip(cycle(self.fabrics), curves, strict=False):
             bits = self._bits_of_flit(fabric)
             curve |= {"flit_width": fabric.flit_width, "packet_length": fabric.packet_length}
-            for name in ("rate_at_3x_latency", "saturation_throughput", "overload_throughput", "saturation_bound"):
-                curve[f"{name}_bits"] = None if curve[name] is None else round(curve[name] * bits, 4)
+            for name, width in FIGURES.items():
+                value, half = (None if curve[key] is None else curve[key] * bits for key in (name, width))
+                curve[f"{name}_bits"] = None if value is None else rounded(value, half)
+                curve[f"{width}_bits"] = None if half is None else rounded(half, half)
+            bound = curve["saturation_bound"]
+            curve["saturation_bound_bits"] = None if bound is None else round(bound * bits, 4)
             curve["points"] = [row | self._in_bits(row, bits) for row in curve["points"]]
 
     def _in_bits(self, row: dict[str, Any], bits: float) -> dict[str, float]:

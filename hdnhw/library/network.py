@@ -342,7 +342,7 @@ class Network(networkx.Graph):
         Examples
         --------
         >>> import hdnhw
-        >>> hdnhw.Network("cube(3)").simulate(rate=0.05, cycles=2000).steady
+        >>> hdnhw.Network("cube(3)").simulate(rate=0.05).steady
         True
         """
         return simulation.simulate(self.spec, **options)

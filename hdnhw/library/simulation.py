@@ -49,6 +49,7 @@ def simulate(
     injection: str | None = None,
     lengths: str | None = None,
     cycles: int | None = None,
+    precision: float | None = None,
     warmup: int | None = None,
     seed: int | None = None,
     seeds: int = 1,
@@ -80,7 +81,11 @@ def simulate(
     lengths : str, optional
         Of messages in flits: a number, ``uniform(LEAST, MOST)`` or ``mix(LENGTH, SHARE, ...)``; default: one packet.
     cycles : int, optional
-        Of the interval measured (default 10,000); of a trace or exchange, until all has arrived.
+        Of the interval measured; of a trace or exchange, until all has arrived. Default: 10,000, and as many more as
+        `precision` needs.
+    precision : float, optional
+        Make the interval longer, up to 128 times, until half the width of the 95 % confidence interval of the mean
+        latency is this share of it (default 0.1 where no cycles are given and there is one seed).
     warmup : int, optional
         Cycles before it; default: until it is steady.
     seed : int, optional
@@ -125,7 +130,7 @@ def simulate(
     Examples
     --------
     >>> import hdnhw
-    >>> found = hdnhw.simulate("torus(4, 4)", rate=0.1, cycles=2000, buffers=8)
+    >>> found = hdnhw.simulate("torus(4, 4)", rate=0.1, buffers=8)
     >>> found.steady, 40 < found.packet_latency["mean"] < 48
     (True, True)
     """
@@ -142,6 +147,7 @@ def simulate(
         "lengths": lengths,
         "rate": rate,
         "cycles": cycles,
+        "precision": precision,
         "warmup": warmup,
         "seed": seed,
     }
@@ -153,7 +159,7 @@ def simulate(
         found = _replay(fabric_of(spec, None, options), trace, others, **run)
     elif waypoints is not None:
         refused = {"histogram": histogram, "channels": channels, "energy": energy is not None}
-        refused |= {"flows": flows is not None, "seeds": seeds != 1}
+        refused |= {"flows": flows is not None, "seeds": seeds != 1, "precision": precision is not None}
         refused |= {"threads": threads is not None, "plot": plot is not None, "html": html is not None}
         fabric = fabric_of(spec, RelaySpec.kind, {**options, "waypoints": waypoints})
         return _relayed(fabric, load_options, faults, [name for name, value in refused.items() if value])
@@ -178,14 +184,13 @@ def _loaded(
 ) -> Result:
     """Measure a fabric under a load."""
     from hdnhw.model.fabric import model_of
-    from hdnhw.model.load import LoadSpec
     from hdnhw.model.seeds import check_seeds, pooled
     from hdnhw.model.statistics import bins
     from hdnhw.model.sweep import measure_runs, runs_row
 
-    check_seeds(seeds)
+    load = _load(seeds, **load_options)
+    check_seeds(seeds, load)
     counted.check(seeds)
-    load = LoadSpec(**given(load_options))
     model = model_of(fabric)
     counted.begin(model.plan)
     if faults is not None:
@@ -200,9 +205,18 @@ def _loaded(
     if histogram:
         row["histogram"] = bins(pooled([run.packet_latency for run in runs]))
     row |= counted.rows(model, runs[0])
-    if not row["steady"]:
-        say("not steady: latencies grow with the cycles that are measured")
+    if row["note"]:
+        say(row["note"])
     return Result(row)
+
+
+def _load(seeds: int, **options: Any) -> "LoadSpec":
+    """Return a load; without cycles its interval is as long as the usual precision asks for."""
+    from hdnhw.model.load import PRECISION, LoadSpec
+
+    if seeds == 1 and options["cycles"] is None and options["precision"] is None:
+        options["precision"] = PRECISION
+    return LoadSpec(**given(options))
 
 
 class _Counted:
@@ -317,7 +331,7 @@ class Curves(Result):
     Examples
     --------
     >>> import hdnhw
-    >>> curves = hdnhw.sweep("cube(3)", rates=[0.1, 0.3], cycles=1000, workers=1)
+    >>> curves = hdnhw.sweep("cube(3)", rates=[0.1, 0.3], workers=1)
     >>> curves.table("points").column("rate").to_pylist()
     [0.1, 0.3]
     """
@@ -386,6 +400,7 @@ def sweep(
     injection: str | None = None,
     lengths: str | None = None,
     cycles: int | None = None,
+    precision: float | None = None,
     warmup: int | None = None,
     seed: int | None = None,
     seeds: int = 1,
@@ -407,7 +422,7 @@ def sweep(
     specs : str, NetworkSpec or Network
     rates : str or sequence of float, optional
         Flits a node and cycle; default: searched, up to saturation.
-    pattern, injection, lengths, cycles, warmup, seed
+    pattern, injection, lengths, cycles, precision, warmup, seed
         See :func:`hdnhw.simulate`; with several patterns there is a curve of each network for each of them.
     equal : str, optional
         Compare at equal ``pins``, ``wires`` or ``bisection``: the first network has flits of `flit_width` bits, the
@@ -443,11 +458,10 @@ def sweep(
     Examples
     --------
     >>> import hdnhw
-    >>> curves = hdnhw.sweep("cube(3)", rates=[0.1], cycles=1000, workers=1)
+    >>> curves = hdnhw.sweep("cube(3)", rates=[0.1], workers=1)
     >>> [(row["spec"], row["nodes"]) for row in curves.saturation]
     [('cube(3)', 8)]
     """
-    from hdnhw.model.load import LoadSpec
     from hdnhw.model.results import ResultsFile
     from hdnhw.model.sweep import Sweep
     from hdnhw.model.warmup import compile_model
@@ -460,8 +474,8 @@ def sweep(
         raise SpecError("sweep must have at least one network")
     check_integers(seeds=seeds, packet_bits=packet_bits)
     patterns = _patterns(pattern)
-    options = {"injection": injection, "lengths": lengths}
-    load = LoadSpec(**given(options | {"cycles": cycles, "warmup": warmup, "seed": seed}))
+    options = {"injection": injection, "lengths": lengths, "cycles": cycles, "precision": precision}
+    load = _load(seeds, **options, warmup=warmup, seed=seed)
     of_machine, figure = figure_apart(machine)
     fabrics = [fabric_of(spec, None, of_machine) for spec in specs]
     at_cost = _at_cost(fabrics, equal, packet_bits, load, of_machine)

@@ -41,7 +41,11 @@ class Flows:
         if nodes > MOST_FLOW_NODES:
             raise SpecError(f"flows are told apart on at most {MOST_FLOW_NODES} nodes, not {nodes}")
         self.nodes = nodes
-        self.messages, self.total, self.most = np.zeros((3, nodes * nodes), np.int64)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all messages."""
+        self.messages, self.total, self.most = np.zeros((3, self.nodes * self.nodes), np.int64)
 
     def add(self, source: Packets, destination: Packets, latency: Packets) -> None:
         """Count messages."""

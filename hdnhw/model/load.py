@@ -7,10 +7,16 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.network import Network
 from hdnhw.traffic.load import Load
 
-__all__ = ["BATCHES", "LEAST_RATE", "MOST_CYCLES", "LoadSpec"]
+__all__ = ["BATCHES", "LEAST_RATE", "MOST_CYCLES", "PRECISION", "LoadSpec"]
 
-BATCHES = 20
-"""Of the interval, for the confidence of its mean latency."""
+BATCHES = 128
+"""Equal parts of the interval, one a cycle at most, from whose means its statistics are made."""
+
+LEAST_CYCLES = 20
+"""Of the interval."""
+
+PRECISION = 0.1
+"""That a run goes on for unless its cycles are given."""
 
 LEAST_RATE, MOST_CYCLES = 1e-9, 500_000_000
 """Of a load: flits a node and cycle; cycles of the interval and of the warm-up, so that all fit into 31 bits."""
@@ -24,6 +30,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     "cycles": _COUNT,
     "warmup": _COUNT,
     "seed": _COUNT,
+    "precision": (Real, "a number"),
 }
 """Of the members of a load: what each is."""
 
@@ -47,6 +54,9 @@ class LoadSpec:
     warmup : int or None
         Cycles before it, up to 500,000,000; None to find out, see :func:`measure`.
     seed : int
+    precision : float or None
+        Half the width of the 95 % confidence interval of the mean latency, as a share of it, 0.001 to 1: for its sake
+        the interval is made longer, see :func:`measure`. None to measure the cycles that are given.
 
     Raises
     ------
@@ -63,20 +73,23 @@ class LoadSpec:
     cycles: int = 10_000
     warmup: int | None = None
     seed: int = 1
+    precision: float | None = None
 
     def __post_init__(self) -> None:
         for name, (kind, what) in _KINDS.items():
             value = getattr(self, name)
-            if not isinstance(value, kind) and not (value is None and name in ("lengths", "warmup")):
+            if not isinstance(value, kind) and not (value is None and name in ("lengths", "warmup", "precision")):
                 raise TypeError(f"{name} must be {what}, not {value!r}")
         if not LEAST_RATE <= self.rate <= 1:
             raise SpecError(f"rate must be {LEAST_RATE} to 1 flit a node and cycle, not {self.rate}")
-        if not BATCHES <= self.cycles <= MOST_CYCLES:
-            raise SpecError(f"cycles must be {BATCHES} to {MOST_CYCLES}, not {self.cycles}")
+        if not LEAST_CYCLES <= self.cycles <= MOST_CYCLES:
+            raise SpecError(f"cycles must be {LEAST_CYCLES} to {MOST_CYCLES}, not {self.cycles}")
         if self.warmup is not None and not 0 <= self.warmup <= MOST_CYCLES:
             raise SpecError(f"warmup must be 0 to {MOST_CYCLES} cycles, not {self.warmup}")
         if self.seed < 0:
             raise SpecError(f"seed must be at least 0, not {self.seed}")
+        if self.precision is not None and not 0.001 <= self.precision <= 1:
+            raise SpecError(f"precision must be 0.001 to 1 of the mean latency, not {self.precision}")
 
     def on(self, network: Network, packet_length: int, *, anew: bool = False) -> Load:
         """Return what is created on a network with packets of so many flits; `anew`: other messages of this seed."""

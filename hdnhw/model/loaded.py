@@ -175,6 +175,13 @@ class LoadedFabric:
         """Flits a packet."""
         return self._model.timing.packet_length
 
+    def unloaded_latency(self, hops: tuple[float, float], packets: tuple[float, float]) -> tuple[float, float]:
+        """Return mean and variance of the latency of messages that meet no others, from those of hops and packets."""
+        timing, length = self._model.timing, self.packet_length
+        own = [timing.zero_load_latency(0, phase) for phase in range(length)]
+        mean = timing.hop_cycles * hops[0] + sum(own) / length + length * (packets[0] - 1)
+        return mean, timing.hop_cycles**2 * hops[1] + (length**2 - 1) / 12 + length**2 * packets[1]
+
     @property
     def terminals(self) -> int:
         """Nodes that have a terminal: all but switches."""

@@ -21,7 +21,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
 from hdnhw.model.load import BATCHES, LEAST_RATE, MOST_CYCLES, LoadSpec
 from hdnhw.model.loaded import LoadedFabric, Window, warm_up
-from hdnhw.model.statistics import grows, half_width, summarise
+from hdnhw.model.statistics import LEAST_TIMES, grows, interval, mean_of, piles_up, summarise
 from hdnhw.model.tally import count_messages, count_taken, longest_latencies
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
@@ -35,6 +35,34 @@ __all__ = [
 LONE_PACKETS, LONE_SLOTS = 8000, 100
 """Packets that are offered to find the latency at zero load, and the mean of the slots from one to the next."""
 
+RELAXATION = 4
+"""Times the square of the wait over the flits of a message: the cycles in which queues forget how long they were.
+
+In heavy traffic that time grows with the square of the wait (Whitt, Planning queueing simulations, Management Science
+35, 1989). The wait is that of the queues in which most is waited: half the mean square over the mean, which is the mean
+where waits are exponential. Of 25 loads on five networks, integrated autocorrelation times from long runs were 2 to 4
+times as long wherever the wait was a fifth of the latency or more. A run that is too short to see it seems less
+correlated than it is.
+"""
+
+SPREAD = 2 / 3
+"""Times the mean wait: the standard deviation of the mean over a relaxation time.
+
+Waits are about exponential in heavy traffic: the mean of one queue over such a time is as wide as itself, and that of
+many queues, which are not independent, less. At the same loads it was 0.1 to 0.8 times. Long waits are rare, and a run
+without one seems more certain than it is.
+"""
+
+STEADY_TIMES = 2
+"""Relaxation times that an interval must have for its queues to have shown that they do not grow."""
+
+LONGER, MOST_LONGER, MARGIN = 8, 128, 1.2
+"""Times as long, at most, is an interval for the sake of its precision as the one before, and as the first; and by how
+much longer than what the one before asks for."""
+
+MOST_ROUTER_CYCLES = 1 << 28
+"""Of an interval that is longer than the first: ten seconds or so."""
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -46,10 +74,15 @@ class Measurement:
     ----------
     warmup : int
         Cycles before the interval.
-    steady : bool
-        Whether the latencies would be the same had more cycles been measured, as far as can be seen: a warm-up that was
-        not prescribed ended in a steady state, the mean latency did not grow in the interval, see :func:`grows`, and
-        all messages of the interval have left.
+    interval : int
+        Cycles measured.
+    steady : bool or None
+        Whether the latencies would be the same had more cycles been measured. False: messages of the interval were
+        still under way at the end, packets piled up in it, see :func:`hdnhw.model.statistics.piles_up`, or latencies
+        grew, see :func:`hdnhw.model.statistics.grows`. None: it had no message, or less than two relaxation times of
+        the queues, and is too short to tell.
+    note : str or None
+        Why it is not steady, or not as precise as was asked for.
     cycles : int
         Cycles simulated in all.
     created, delivered, stranded : int
@@ -64,8 +97,11 @@ class Measurement:
     packet_latency, network_latency : ndarray of int64
         Histograms of the delivered: index c counts messages that took c cycles from creation, and from the acceptance
         of the first head flit, to the cycle in which the last tail was taken.
-    half_width : float
-        Of the 95 % confidence interval of the mean latency from creation, from the means of 20 batches.
+    half_width, accepted_half_width : float
+        Of the 95 % confidence intervals of the mean latency from creation and of the accepted rate; infinite where the
+        interval has too few independent parts to tell, see :func:`hdnhw.model.statistics.interval`.
+    times : float
+        Independent parts of the interval: how many relaxation times it has.
     mean_hops : float
         Channels that the delivered have crossed.
     flit_hops : int
@@ -82,7 +118,9 @@ class Measurement:
     """
 
     warmup: int
-    steady: bool
+    interval: int
+    steady: bool | None
+    note: str | None
     cycles: int
     created: int
     delivered: int
@@ -95,6 +133,8 @@ class Measurement:
     packet_latency: Integers
     network_latency: Integers
     half_width: float
+    accepted_half_width: float
+    times: float
     mean_hops: float
     flit_hops: int
     fairness: float
@@ -120,6 +160,9 @@ def measure(
     get there: its warm-up ends after 60 blocks. The messages of the interval have as many cycles to leave as warm-up
     and interval took.
 
+    If the load asks for a precision, it is measured anew with a longer interval until that is reached, packets pile up
+    or the interval is 128 times as long, or of 2**28 cycles times routers. The result is that of the last one alone.
+
     Parameters
     ----------
     model : FabricModel
@@ -130,7 +173,7 @@ def measure(
         Whether to use common random numbers: the messages of the interval are drawn anew at its begin, and are the
         same on all networks of as many nodes to which as many messages are offered, whatever their warm-up.
     flows : Flows, optional
-        Where the latencies of the messages of the interval are added, by source and destination.
+        Set to the latencies of the messages of the interval, by source and destination.
     threads : int
         That share the nodes among them; all but the seconds is the same whatever their number.
     progress : callable
@@ -147,11 +190,46 @@ def measure(
     """
     if counting and load.cycles < model.timing.packet_length:
         raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
-    watch = Stopwatch()
-    run = LoadedFabric(model, load, counting=counting, threads=threads, progress=progress)
-    windows, steady = ([], True) if load.warmup is not None else warm_up(run)
+    watch, most = Stopwatch(), min(MOST_CYCLES, MOST_LONGER * load.cycles)
+    most = max(load.cycles, min(most, MOST_ROUTER_CYCLES // model.plan.network.num_nodes))
+    while True:
+        run = LoadedFabric(model, load, counting=counting, threads=threads, progress=progress)
+        measured = _measure(run, load, counting, common, flows, watch)
+        longer = _longer(measured, load.precision)
+        if not longer:
+            return measured
+        if load.cycles == most:
+            return replace(measured, note=measured.note or _imprecise(measured))
+        load = replace(load, cycles=min(most, int(min(LONGER, max(2, longer)) * load.cycles)))
+
+
+def _longer(measured: Measurement, precision: float | None) -> float:
+    """Return how many times as long an interval needs to be for a precision; 0 if it is reached, or out of reach."""
+    if precision is None or measured.steady is False:
+        return 0
+    if not measured.created:
+        return LONGER
+    if math.isinf(measured.half_width):
+        return MARGIN * LEAST_TIMES / max(measured.times, 1 / LONGER)
+    wide = measured.half_width / (precision * mean_of(measured.packet_latency))
+    return MARGIN * wide**2 if wide > 1 else 0
+
+
+def _imprecise(measured: Measurement) -> str:
+    share = measured.half_width / mean_of(measured.packet_latency)
+    what = "has no interval" if math.isinf(share) else f"is within {100 * share:.2g} % of itself, no less,"
+    return f"not precise: the mean latency {what} after {measured.interval} cycles"
+
+
+def _measure(
+    run: LoadedFabric, load: LoadSpec, counting: bool, common: bool, flows: Flows | None, watch: Stopwatch
+) -> Measurement:
+    """Measure an interval."""
+    windows = [] if load.warmup is not None else warm_up(run)[0]
+    if flows is not None:
+        flows.clear()
     start = run.cycle if load.warmup is None else run.allocated(load.warmup) if common else load.warmup
-    tally = _Tally(model.plan.network.num_terminals, start, start + load.cycles, common, flows)
+    tally = _Tally(run.terminals, start, start + load.cycles, common, flows)
     run.begin("measurement", tally.stop)
     for window in chain(windows, run.windows(tally.start)):
         tally.take(window)
@@ -166,7 +244,7 @@ def measure(
         for window in run.windows(run.cycle + run.block):
             tally.take(window)
     run.watchdog.look(last=True)
-    return tally.result(run, steady, counts, watch.seconds)
+    return tally.result(run, counts, watch.seconds)
 
 
 def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:
@@ -185,7 +263,7 @@ def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:
     """
     rate = max(LEAST_RATE, 1 / (LONE_SLOTS * model.plan.network.num_terminals))
     cycles = min(MOST_CYCLES, LONE_PACKETS * LONE_SLOTS * model.timing.packet_length)
-    lone = measure(model, replace(load, injection="bernoulli", rate=rate, cycles=cycles, warmup=0))
+    lone = measure(model, replace(load, injection="bernoulli", rate=rate, cycles=cycles, warmup=0, precision=None))
     summary = summarise(lone.packet_latency)
     return None if summary is None else summary["mean"]
 
@@ -196,10 +274,12 @@ class _Tally:
     def __init__(self, nodes: int, start: int, stop: int, common: bool, flows: Flows | None) -> None:
         self.start, self.stop, self.created, self._delivered, self._stranded = start, stop, 0, 0, 0
         self._packets, self._flits, self._digest = 0, 0, sha256() if common else None
-        self._taken, self._elsewhere = np.zeros(nodes, np.int64), 0
-        self._hops, self._flows = 0, flows
+        self._taken = np.zeros(nodes, np.int64)
+        self._hops, self._packet_squares, self._flows = np.zeros(2, np.int64), 0, flows
         self._histograms = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
-        self._batches = np.zeros((2, BATCHES), np.float64)
+        parts = min(BATCHES, stop - start)
+        self._batches, self._took = np.zeros((2, parts), np.float64), np.zeros((2, parts), np.int64)
+        self._offered = np.zeros(parts, np.int64)
 
     @property
     def left(self) -> int:
@@ -215,9 +295,11 @@ class _Tally:
             whole = np.vstack([window.created[marked] - self.start, window.ends[:, marked]])
             self._digest.update(np.ascontiguousarray(whole.T).tobytes())
         self._packets += int(packets.sum())
+        self._packet_squares += int((packets**2).sum())
         self._flits += int(window.flits[marked].sum())
-        interval = self.start, self.stop
-        self._elsewhere += count_taken(window.source, window.taken, window.arrived, *interval, self._taken)
+        batch = (window.created[marked] - self.start) * len(self._offered) // (self.stop - self.start)
+        np.add.at(self._offered, batch, packets)
+        count_taken(window.source, window.taken, window.arrived, self.start, self.stop, self._taken, self._took)
         self._finish(window)
 
     def _finish(self, window: Window) -> None:
@@ -234,16 +316,52 @@ class _Tally:
         self._histograms = [_grown(*each) for each in zip(self._histograms, longest, strict=True)]
         self._hops += count_messages(*cycles, window.hops, *interval, *self._histograms, self._batches)
 
-    def result(self, run: LoadedFabric, steady: bool, counts: Counts | None, seconds: float) -> Measurement:
-        """Sum up."""
-        flits = run.packet_length / (run.terminals * (self.stop - self.start))
+    def _steady(self, times: float) -> tuple[bool | None, str | None]:
+        """Return whether the interval is of a steady state, and why not."""
         messages, sums = self._batches
-        means = np.divide(sums, messages, out=np.full(BATCHES, math.nan), where=messages > 0)
+        if not self.created:
+            return None, "not known to be steady: there is no message in the interval"
+        if self.left < self.created:
+            return False, f"not steady: {self.created - self.left} of {self.created} messages were still under way"
+        if piles_up(self._offered, self._took.sum(axis=0)):
+            return False, "not steady: fewer packets are accepted than offered"
+        growing = grows(sums, messages)
+        if growing and times >= LEAST_TIMES:
+            return False, "not steady: latencies grow in the interval"
+        if growing or times < STEADY_TIMES:
+            return None, f"not known to be steady: {self.stop - self.start} cycles are too few at this load"
+        return True, None
+
+    def _waits(self, run: LoadedFabric) -> tuple[float, float]:
+        """Return the time in which queues forget how long they were, in batches, and the mean wait, in cycles."""
+        if not self._delivered:
+            return 0.0, 0.0
+        hops, hop_squares = map(float, self._hops / self._delivered)
+        packets, packet_squares = self._packets / self.created, self._packet_squares / self.created
+        unloaded, own = run.unloaded_latency((hops, hop_squares - hops**2), (packets, packet_squares - packets**2))
+        latency = mean_of(self._histograms[0])
+        variance = np.arange(len(self._histograms[0])) ** 2 @ self._histograms[0] / self._delivered - latency**2
+        wait = max(0.0, latency - unloaded)
+        longest = max(wait, (wait**2 + float(variance) - own) / (2 * wait)) if wait else 0.0
+        cycles = RELAXATION * longest**2 / (run.packet_length * packets)
+        return float(cycles * self._offered.size / (self.stop - self.start)), wait
+
+    def result(self, run: LoadedFabric, counts: Counts | None, seconds: float) -> Measurement:
+        """Sum up."""
+        cycles, (arrived, elsewhere) = self.stop - self.start, self._took
+        flits = run.packet_length / (run.terminals * cycles)
+        (relaxation, wait), (messages, sums) = self._waits(run), self._batches
+        half_width, times = interval(sums, messages, relaxation, SPREAD * wait)
+        steady, note = self._steady(times)
+        forgotten = 0 if steady is False else relaxation  # an overloaded network accepts what it can
+        accepted, _ = interval(arrived.astype(np.float64), np.ones(len(arrived)), forgotten)
         taken = self._taken[run.senders].astype(np.float64)
         squares = len(taken) * (taken**2).sum()
         return Measurement(
             warmup=self.start,
-            steady=steady and self.left == self.created and not grows(means),
+            interval=cycles,
+            steady=steady,
+            note=note,
             cycles=run.cycle,
             created=self.created,
             delivered=self._delivered,
@@ -251,12 +369,14 @@ class _Tally:
             packets=self._packets,
             payload_share=self._flits / (self._packets * run.packet_length) if self._packets else math.nan,
             offered_rate=self._packets * flits,
-            accepted_rate=int(self._taken.sum()) * flits,
-            stranded_rate=self._elsewhere * flits,
+            accepted_rate=int(arrived.sum()) * flits,
+            stranded_rate=int(elsewhere.sum()) * flits,
             packet_latency=self._histograms[0],
             network_latency=self._histograms[1],
-            half_width=half_width(means) if messages.all() else math.inf,
-            mean_hops=self._hops / self._delivered if self._delivered else math.nan,
+            half_width=half_width if steady else math.inf,
+            accepted_half_width=accepted * len(arrived) * flits,
+            times=times,
+            mean_hops=float(self._hops[0]) / self._delivered if self._delivered else math.nan,
             flit_hops=run.flit_hops,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
             seconds=seconds,

@@ -44,18 +44,20 @@ MOST = 2**63
 """Above all numbers of a measurement."""
 
 SINGLE: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("warmup", "created", "packets", "delivered", "cycles", "router_cycles_per_second"), _is_count),
+    **dict.fromkeys(
+        ("interval", "warmup", "created", "packets", "delivered", "cycles", "router_cycles_per_second"), _is_count
+    ),
     **dict.fromkeys(("offered_rate", "accepted_rate", "seconds"), _is_number),
-    **dict.fromkeys(("payload_share", "confidence_95", "mean_hops", "fairness"), _or_none(_is_number)),
-    "zero_load_latency": _or_none(_is_number),
-    "steady": lambda value: isinstance(value, bool),
+    **dict.fromkeys(("payload_share", "confidence_95", "accepted_confidence_95"), _or_none(_is_number)),
+    **dict.fromkeys(("mean_hops", "fairness", "zero_load_latency"), _or_none(_is_number)),
+    "steady": _or_none(lambda value: isinstance(value, bool)),
+    "note": _or_none(lambda value: isinstance(value, str)),
     **dict.fromkeys(("packet_latency", "network_latency"), _or_none(_is_summary)),
 }
 """What a measurement of one seed says, and which values it can have."""
 
 SEVERAL: Mapping[str, Callable[[Any], bool]] = {
     "seeds": _is_count,
-    "accepted_confidence_95": _is_number,
     "latency_of_seed": _list_of(_or_none(_is_number)),
     "accepted_rate_of_seed": _list_of(_is_number),
     "messages_of_seed": _list_of(lambda value: isinstance(value, str)),

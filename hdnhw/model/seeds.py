@@ -26,17 +26,19 @@ DECIMALS = 6
 """Of rates."""
 
 
-def check_seeds(seeds: int) -> None:
-    """Raise SpecError unless so many seeds can be measured."""
+def check_seeds(seeds: int, load: LoadSpec) -> None:
+    """Raise SpecError unless a load can be measured with so many seeds."""
     if not 1 <= seeds <= MOST_SEEDS:
         raise SpecError(f"seeds must be 1 to {MOST_SEEDS}, not {seeds}")
+    if seeds > 1 and load.precision is not None:
+        raise SpecError("precision is for one seed: with several, more seeds make the interval narrower")
 
 
 def measure_seeds(
     model: FabricModel, load: LoadSpec, seeds: int, *, threads: int = 1, progress: Progress = lambda *_: None
 ) -> list[Measurement]:
     """Measure a load with so many seeds from its own on, on common random numbers; see :func:`measure`."""
-    check_seeds(seeds)
+    check_seeds(seeds, load)
     found = []
     for number in range(seeds):
         own = replace(load, seed=load.seed + number)
@@ -53,7 +55,7 @@ def seeds_row(runs: Sequence[Measurement]) -> Row:
 
     Means are those of the seeds, each with the same weight; percentiles and maxima those of all messages together.
     Half the width of the 95 % confidence intervals is by Student's t from the means of the seeds, which are independent
-    of each other; there is none where a seed has delivered nothing.
+    of each other; there is none where a seed has delivered nothing or is not steady.
 
     Parameters
     ----------
@@ -63,12 +65,14 @@ def seeds_row(runs: Sequence[Measurement]) -> Row:
     latencies = [_mean(run.packet_latency) for run in runs]
     known = [latency for latency in latencies if latency is not None]
     accepted = [run.accepted_rate for run in runs]
-    interval = half_width(known) if len(known) == len(runs) else float("inf")
+    whole = len(known) == len(runs) and all(run.steady for run in runs)
+    interval = half_width(known) if whole else float("inf")
     delivered, packets = sum(run.delivered for run in runs), sum(run.packets for run in runs)
     return {
         "seeds": len(runs),
         "warmup": max(run.warmup for run in runs),
-        "steady": all(run.steady for run in runs),
+        "steady": min((run.steady for run in runs), key=[False, None, True].index),
+        "note": next((run.note for run in runs if run.note), None),
         "offered_rate": _rounded(run.offered_rate for run in runs),
         "accepted_rate": _rounded(accepted),
         "created": sum(run.created for run in runs),

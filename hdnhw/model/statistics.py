@@ -7,10 +7,32 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["bins", "grows", "half_width", "student", "summarise", "truncation_point"]
+__all__ = [
+    "LEAST_TIMES",
+    "bins",
+    "correlation_time",
+    "grows",
+    "half_width",
+    "interval",
+    "mean_of",
+    "piles_up",
+    "rounded",
+    "student",
+    "summarise",
+    "truncation_point",
+]
 
-STANDARD_ERRORS = 5
-"""Above 0 is the slope of latencies that grow; fewer are found where bursts of messages are as long as batches."""
+STANDARD_ERRORS, EXCESS = 4, 3
+"""Above 0 are the slope of what grows, and what piles up."""
+
+LEAST_TIMES = 20
+"""Independent parts of a run from which an interval of confidence can be told."""
+
+FREEDOM = 3
+"""Independent parts for a degree of freedom of Student's t: their number is estimated, too."""
+
+DIGITS = 2
+"""Of half the width of an interval."""
 
 MOST_BINS = 40
 """Of a histogram that is shown."""
@@ -86,28 +108,130 @@ def truncation_point(means: Sequence[float]) -> int:
     return int(np.argmin(errors))
 
 
-def grows(means: npt.NDArray[np.float64]) -> bool:
-    """Tell whether values grow: whether the slope of the least-squares line is over 5 of its standard errors above 0.
+def batch_sums(values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return how far the sum of each batch is from that of its share of the mean, over the mean weight of a batch.
 
     Parameters
     ----------
-    means : ndarray of float64, shape (values,)
-        At equal distances; NaN where there is none. Where more than half are NaN, nothing is seen to grow.
+    values, weights : ndarray of float64, shape (batches,)
+        Sums of what is averaged, and how many are in each; a batch may be empty.
+    """
+    mean = values.sum() / weights.sum()
+    own: npt.NDArray[np.float64] = (values - mean * weights) / weights.mean()
+    return own
+
+
+def correlation_time(values: npt.NDArray[np.float64]) -> float:
+    """Return the integrated autocorrelation time of a series whose mean is 0, in its steps, at least 1.
+
+    The variance of the mean of n steps is that of n / time independent ones. Autocorrelations are summed in pairs as
+    long as these fall and are above 0: the initial monotone sequence of Geyer, Statistical Science 7 (1992).
 
     Examples
     --------
-    >>> grows(np.array([1.0, 2.1, 2.9, 4.2, 5.0])), grows(np.array([1.0, 1.2, 0.9, 1.1, 1.2]))
-    (True, False)
+    >>> correlation_time(np.array([1.0, -1.0, 1.0, -1.0]))
+    1.0
+    >>> correlation_time(np.repeat(np.random.default_rng(1).normal(size=100), 8)).__round__()
+    7
     """
-    (there,) = np.nonzero(~np.isnan(means))
-    if len(there) <= max(2, len(means) // 2):
+    steps = len(values)
+    spectrum = np.fft.rfft(values, 2 * steps)
+    covariance = np.fft.irfft(spectrum * spectrum.conj())[: steps // 2 * 2]
+    if covariance[0] <= 0:
+        return 1.0
+    pairs = np.minimum.accumulate(covariance.reshape(-1, 2).sum(axis=1) / covariance[0])
+    return max(1.0, 2 * float(pairs[: int(np.argmax(np.append(pairs, 0) <= 0))].sum()) - 1)
+
+
+def interval(
+    values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], relaxation: float = 0.0, spread: float = 0.0
+) -> tuple[float, float]:
+    """Return half the width of the 95 % confidence interval of a mean over batches, and how many are independent.
+
+    The half width is infinite where fewer than :data:`LEAST_TIMES` are, or fewer values: from so few no interval can be
+    told.
+
+    Parameters
+    ----------
+    values, weights : ndarray of float64, shape (batches,)
+        Of equal parts of time: sums of what is averaged, and how many are in each.
+    relaxation : float
+        Correlation time that is known of what is averaged, in batches, whatever that of the batches seems to be.
+    spread : float
+        Standard deviation that is known of a mean over that time.
+    """
+    total, batches = weights.sum(), len(values)
+    if not total:
+        return math.inf, 0.0
+    own = batch_sums(values, weights)
+    times = batches / max(correlation_time(own), 1.0 + float(relaxation))  # the batches' own is no longer than that
+    if min(times, total) < LEAST_TIMES:
+        return math.inf, times
+    error = max(own.std() / math.sqrt(times - 1), spread * math.sqrt(relaxation / batches))
+    return float(student(int(times / FREEDOM)) * error), times
+
+
+def grows(values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> bool:
+    """Tell whether a mean over batches grows: whether the slope of its line is over 4 standard errors above 0.
+
+    Parameters
+    ----------
+    values, weights : ndarray of float64, shape (batches,)
+        See :func:`interval`.
+
+    Examples
+    --------
+    >>> noise, ones = np.random.default_rng(1).normal(size=100), np.ones(100)
+    >>> grows(noise, ones), grows(noise + np.linspace(0, 3, 100), ones)
+    (False, True)
+    """
+    if len(values) < LEAST_TIMES or not weights.sum():
         return False
-    place, value = there - there.mean(), means[there] - means[there].mean()
+    own = batch_sums(values, weights)
+    place = np.arange(len(own)) - (len(own) - 1) / 2
     squares = place @ place
-    slope = place @ value / squares
-    left = value - slope * place
-    error = math.sqrt(left @ left / (len(there) - 2) / squares)
+    slope = place @ own / squares
+    left = own - slope * place
+    error = math.sqrt(left @ left / (len(own) - 2) / squares * correlation_time(left))
     return bool(slope > STANDARD_ERRORS * error)
+
+
+def piles_up(created: Integers, taken: Integers) -> bool:
+    """Tell whether less is taken than created, by over 3 standard errors of their difference.
+
+    Of what does not pile up, a surplus of one batch is taken in another: the sum of all is nearer to 0 than by chance.
+
+    Parameters
+    ----------
+    created, taken : ndarray of int64, shape (batches,)
+        In equal parts of time.
+
+    Examples
+    --------
+    >>> created = np.array([5, 5, 4, 6])
+    >>> piles_up(created, np.array([6, 4, 5, 5])), piles_up(created, np.array([4, 4, 4, 4]))
+    (False, True)
+    """
+    more = created - taken
+    return bool(more.sum() > EXCESS * more.std(ddof=1) * math.sqrt(len(more)))
+
+
+def rounded(value: float, half_width: float | None) -> float:
+    """Return a figure with the digits that it has: two of half the width of its interval, or two without one.
+
+    Examples
+    --------
+    >>> rounded(0.76543, 0.0123), rounded(0.76543, 0.5), rounded(0.076543, None)
+    (0.765, 0.77, 0.077)
+    """
+    if not half_width:
+        return float(f"{value:.{DIGITS}g}")
+    return round(value, DIGITS - 1 - math.floor(math.log10(half_width)))
+
+
+def mean_of(histogram: Integers) -> float:
+    """Return the mean of a histogram that is not empty."""
+    return float(histogram @ np.arange(len(histogram)) / histogram.sum())
 
 
 def summarise(histogram: Integers) -> dict[str, float] | None:
@@ -123,7 +247,7 @@ def summarise(histogram: Integers) -> dict[str, float] | None:
         return None
     below = np.cumsum(histogram)
     rank = {f"p{percent}": int(np.searchsorted(below, -(-total * percent // 100))) for percent in (50, 95, 99)}
-    mean = round(float(histogram @ np.arange(len(histogram))) / total, 4)
+    mean = round(mean_of(histogram), 4)
     return {"mean": mean, **rank, "max": int(np.flatnonzero(histogram)[-1])}
 
 

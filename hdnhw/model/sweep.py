@@ -13,7 +13,7 @@ from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import Measurement, measure, zero_load_latency
 from hdnhw.model.results import MEASURED, ResultsFile, Row, wrong_column
 from hdnhw.model.seeds import check_seeds, measure_seeds, seeds_row
-from hdnhw.model.statistics import summarise
+from hdnhw.model.statistics import rounded, summarise
 from hdnhw.processes import Ended
 from hdnhw.progress import Progress
 from hdnhw.rules.plan import VALIANT
@@ -23,6 +23,7 @@ from hdnhw.topology.faults import Faults
 from hdnhw.traffic.injection import peak_rate
 
 __all__ = [
+    "FIGURES",
     "Point",
     "Row",
     "Sweep",
@@ -34,11 +35,18 @@ __all__ = [
     "runs_row",
 ]
 
-REVISION = 4
+REVISION = 5
 """Of what a row means: rows of another one are measured anew."""
 
 LIMIT = 3
 """Times the latency at zero load: what a network is asked to stay below."""
+
+FIGURES = {
+    f"rate_at_{LIMIT}x_latency": f"rate_at_{LIMIT}x_confidence_95",
+    "saturation_throughput": "saturation_confidence_95",
+    "overload_throughput": "overload_confidence_95",
+}
+"""Of a curve -> half the width of its interval."""
 
 STEPS = 1024
 """Rates between 0 and the most that is offered, among which the one with the latency of the limit is searched."""
@@ -113,10 +121,11 @@ def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -
     faults = {} if model.faults is None else _faults_row(model.faults, measured)
     return {
         **machine_row(model.machine),
-        **load_row(load),
+        **load_row(replace(load, cycles=measured.interval)),
         **faults,
         "warmup": measured.warmup,
         "steady": measured.steady,
+        "note": measured.note,
         "offered_rate": round(measured.offered_rate, 6),
         "accepted_rate": round(measured.accepted_rate, 6),
         "created": measured.created,
@@ -125,13 +134,18 @@ def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -
         "delivered": measured.delivered,
         "packet_latency": summarise(measured.packet_latency),
         "network_latency": summarise(measured.network_latency),
-        "confidence_95": None if isinf(measured.half_width) else round(measured.half_width, 3),
+        "confidence_95": _width(measured.half_width, 3),
+        "accepted_confidence_95": _width(measured.accepted_half_width, 6),
         "mean_hops": round(measured.mean_hops, 4) if measured.delivered else None,
         "fairness": round(measured.fairness, 4) if measured.accepted_rate else None,
         "cycles": measured.cycles,
         "seconds": round(measured.seconds, 3),
         "router_cycles_per_second": round(model.plan.network.num_nodes * measured.cycles / measured.seconds),
     }
+
+
+def _width(half_width: float, decimals: int) -> float | None:
+    return None if isinf(half_width) else round(half_width, decimals)
 
 
 def load_row(load: LoadSpec) -> Row:
@@ -150,10 +164,16 @@ def _faults_row(faults: Faults, measured: Measurement) -> Row:
 
 def _slowness(row: Row) -> float:
     """Return the mean latency of a point over that at zero load, infinite where it is not steady."""
-    if not row["steady"]:
+    if row["steady"] is False:
         return inf
     known = row["packet_latency"] and row["zero_load_latency"]
     return float(row["packet_latency"]["mean"] / row["zero_load_latency"]) if known else 1.0
+
+
+def _relative_error(row: Row) -> float | None:
+    """Return half the width of the interval of a point's mean latency, as a share of it; None if there is none."""
+    width = row["confidence_95"]
+    return None if width is None else float(width / row["packet_latency"]["mean"])
 
 
 def _bound_of(machine: Machine) -> float | None:
@@ -223,7 +243,7 @@ class _Curve:
     def _next_rates(self) -> list[float]:
         if self._searching:
             return [self._rate(self._middle)]
-        top = self._low or int(STEPS * (self.saturation_throughput or 0) / self._most)
+        top = self._low or int(STEPS * (self.saturation_throughput[0] or 0) / self._most)
         steps = [step for step in (round(share * top) for share in SHARES) if step]
         rates, near = [self._rate(step) for step in steps], self._rate(top) / CLOSE
         over = self._rate(min(STEPS, ceil(OVERLOAD * top)))
@@ -243,44 +263,60 @@ class _Curve:
                 self._high = self._middle
 
     @property
-    def rate_at_limit(self) -> float | None:
-        """The rate at which latency is :data:`LIMIT` times that at zero load; None if it is not between rates measured.
+    def rate_at_limit(self) -> tuple[float | None, float | None]:
+        """The rate at which latency is :data:`LIMIT` times that at zero load, and half the width of its interval.
 
-        Latency grows about as 1 / (c - rate): between two rates, its reciprocal is taken as a line, 0 where latency
-        has no end. It is no more than the saturation throughput.
+        There is no rate if it is not between rates measured, and no interval if the mean below it has none. Latency
+        grows about as 1 / (c - rate): between two rates, its reciprocal is taken as a line, 0 where latency has no end.
+        It is no more than the saturation throughput. The ends of its interval are those at which both means are as far
+        off as their intervals allow: one without an interval can be without end, or no more than the limit.
         """
         rates = sorted(self.rows)
         below = [place for place, rate in enumerate(rates) if _slowness(self.rows[rate]) <= LIMIT]
         if not below or below[-1] == len(rates) - 1:
-            return None
+            return None, None
         ends = rates[below[-1] : below[-1] + 2]
-        one, other = (1 / _slowness(self.rows[rate]) for rate in ends)
-        found = ends[0] + (ends[1] - ends[0]) * (one - 1 / LIMIT) / (one - other)
-        return min(found, self.saturation_throughput or found)
+        rows = [self.rows[rate] for rate in ends]
+        one, other = (1 / _slowness(row) for row in rows)
+
+        def crossing(one: float, other: float) -> float:
+            return ends[0] + (ends[1] - ends[0]) * (one - 1 / LIMIT) / (one - other)
+
+        saturation, _ = self.saturation_throughput
+        found = crossing(one, other)
+        below_error, error = (_relative_error(row) for row in rows)
+        if below_error is None:
+            return min(found, saturation or found), None
+        least = crossing(one * (1 - below_error), 0 if error is None else other * (1 - error))
+        most = ends[1] if error is None else crossing(one * (1 + below_error), other * (1 + error))
+        return min(found, saturation or found), max(found - least, most - found)
 
     @property
-    def saturation_throughput(self) -> float | None:
-        """The most that was accepted at any rate; None if all points are steady, and more could be offered."""
-        reached = any(rate >= self._rate(STEPS) or not row["steady"] for rate, row in self.rows.items())
-        return max(row["accepted_rate"] for row in self.rows.values()) if reached else None
+    def saturation_throughput(self) -> tuple[float | None, float | None]:
+        """The most that was accepted at any rate, and half its interval; None if more could be offered and accepted."""
+        if all(rate < self._rate(STEPS) and row["steady"] is not False for rate, row in self.rows.items()):
+            return None, None
+        row = max(self.rows.values(), key=lambda row: row["accepted_rate"])
+        return row["accepted_rate"], row["accepted_confidence_95"]
 
     @property
-    def overload_throughput(self) -> float | None:
-        """What was accepted at the highest rate that was measured; None if that point is steady."""
+    def overload_throughput(self) -> tuple[float | None, float | None]:
+        """What was accepted at the highest rate that was measured, and half its interval; None if that is steady."""
         row = self.rows[max(self.rows)]
-        return None if row["steady"] else float(row["accepted_rate"])
+        return (row["accepted_rate"], row["accepted_confidence_95"]) if row["steady"] is False else (None, None)
 
     @property
     def result(self) -> Row:
         """What :meth:`Sweep.run` returns."""
-        rows, limit = [row for _, row in sorted(self.rows.items())], self.rate_at_limit
+        rows = [row for _, row in sorted(self.rows.items())]
+        found = (self.rate_at_limit, self.saturation_throughput, self.overload_throughput)
+        figures = [*zip(FIGURES.items(), found, strict=True)]
         return {
             **{name: rows[0][name] for name in ("spec", "nodes")},
             "pattern": self._load.pattern,
             "zero_load_latency": rows[0]["zero_load_latency"],
-            f"rate_at_{LIMIT}x_latency": None if limit is None else round(limit, 6),
-            "saturation_throughput": self.saturation_throughput,
-            "overload_throughput": self.overload_throughput,
+            **{name: None if value is None else rounded(value, half) for (name, _), (value, half) in figures},
+            **{name: None if half is None else rounded(half, half) for (_, name), (_, half) in figures},
             "saturation_bound": self._bound,
             "note": self._note,
             "points": rows,
@@ -334,7 +370,7 @@ class Sweep:
         say: Callable[[str], None] = lambda _: None,
         progress: Progress = lambda *_: None,
     ) -> None:
-        check_seeds(seeds)
+        check_seeds(seeds, load)
         each = [rates] * len(fabrics) if own_rates is None else own_rates
         loads = [replace(load, pattern=pattern) for pattern in patterns or (load.pattern,)]
         pairs = [(one, *pair) for one in loads for pair in zip(fabrics, each, strict=True)]
@@ -350,7 +386,8 @@ class Sweep:
         list of dict
             A curve each, those of all machines for the first pattern, then those for the next: ``spec``, ``nodes``,
             ``pattern``, ``zero_load_latency``, ``rate_at_3x_latency``,
-            ``saturation_throughput`` and ``overload_throughput``, as docs/simulation.md defines them,
+            ``saturation_throughput`` and ``overload_throughput``, as docs/simulation.md defines them, each with half
+            the width of its interval, ``rate_at_3x_confidence_95`` and so on,
             ``saturation_bound`` of uniform traffic, None of other, ``note``, which is
             :attr:`hdnhw.machine.Machine.buffer_note`, and ``points``, rows of :func:`measure_point` in the order of
             rates.
@@ -397,6 +434,7 @@ class Sweep:
         if row is None:
             return None
         own = {**machine_row(make_machine(point.fabric)), **load_row(point.load)}
+        del own["interval"]  # which may be longer for the sake of precision
         wrong = wrong_column(row, point.seeds)
         if wrong is not None:
             raise SpecError(
@@ -415,7 +453,7 @@ class Sweep:
         self._measured += 1
         latency = row["packet_latency"]
         shown = f"latency {latency['mean']:.1f}" if latency else "nothing delivered"
-        shown += "" if row["steady"] else ", not steady"
+        shown += {True: "", False: ", not steady", None: ", too few cycles to tell"}[row["steady"]]
         rates = f"offered {row['offered_rate']:.4f}, accepted {row['accepted_rate']:.4f}"
         what = f"{row['spec']}, {row['pattern']}" if self._several else row["spec"]
         self._say(f"{self._measured}: {what}, {rates}, {shown}")

@@ -30,17 +30,21 @@ def ends_messages(
     return is_last
 
 
-@kernel("int64(int32[:], int32[:], boolean[:], int64, int64, int64[::1])")
-def count_taken(source: Any, taken: Any, arrived: Any, start: Any, stop: Any, of_source: Any) -> Any:
-    """Count the packets taken in an interval where they should be, for each source; return how many were elsewhere."""
-    elsewhere = 0
+@kernel("void(int32[:], int32[:], boolean[:], int64, int64, int64[::1], int64[:, ::1])")
+def count_taken(source: Any, taken: Any, arrived: Any, start: Any, stop: Any, of_source: Any, batches: Any) -> Any:
+    """Count the packets taken in an interval: for each source those taken where they should be.
+
+    `batches`, axes (2, batch), has those of each of equal parts of the interval: taken where they should be, elsewhere.
+    """
+    parts = batches.shape[1]
     for packet in range(len(taken)):
         if start <= taken[packet] < stop:
+            batch = (taken[packet] - start) * parts // (stop - start)
             if arrived[packet]:
                 of_source[source[packet]] += 1
+                batches[0, batch] += 1
             else:
-                elsewhere += 1
-    return elsewhere
+                batches[1, batch] += 1
 
 
 @kernel(f"UniTuple(int64, 3)({_CYCLES}, int64, int64)")
@@ -58,15 +62,17 @@ def longest_latencies(born: Any, head: Any, tail: Any, start: Any, stop: Any) ->
     return messages, latency, network
 
 
-@kernel(f"int64({_CYCLES}, int32[:], int64, int64, int64[::1], int64[::1], float64[:, ::1])")
+@kernel(f"UniTuple(int64, 2)({_CYCLES}, int32[:], int64, int64, int64[::1], int64[::1], float64[:, ::1])")
 def count_messages(
     born: Any, head: Any, tail: Any, hops: Any, start: Any, stop: Any, latency: Any, network: Any, batches: Any
 ) -> Any:
-    """Add the messages created in an interval to the histograms of both latencies; return the sum of their hops.
+    """Add the messages created in an interval to the histograms of both latencies.
+
+    Return the sum of their hops, and of the squares of these.
 
     `batches`, axes (2, batch), has the messages of each of equal parts of the interval, and the sum of their latencies.
     """
-    crossed, parts = 0, batches.shape[1]
+    crossed, squares, parts = 0, 0, batches.shape[1]
     for message in range(len(born)):
         if start <= born[message] < stop:
             cycles = tail[message] - born[message]
@@ -76,4 +82,5 @@ def count_messages(
             batches[0, batch] += 1
             batches[1, batch] += cycles
             crossed += hops[message]
-    return crossed
+            squares += hops[message] * hops[message]
+    return crossed, squares

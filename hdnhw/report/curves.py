@@ -95,18 +95,19 @@ def _plot_curves(axes: "Axes", curves: Sequence[Row], kind: str) -> None:
 
 def _draw_latency(axes: "Axes", curve: Row, look: Row, label: str) -> None:
     rows = [row for row in curve["points"] if row["packet_latency"]]
-    steady = [row for row in rows if row["steady"]]
-    rates, latencies = zip(*map(_point, steady), strict=True) if steady else ((), ())
-    widths = [row["confidence_95"] or 0 for row in steady] if any(row.get("seeds") for row in steady) else None
+    known = [row for row in rows if row["steady"] is not False]
+    rates, latencies = zip(*map(_point, known), strict=True) if known else ((), ())
+    widths = [row["confidence_95"] or 0 for row in known] if any(row.get("seeds") for row in known) else None
     axes.errorbar(rates, latencies, widths, linewidth=1.2, capsize=2, label=label, **look)
     last = max(rates, default=0.0)
     open_rows = [row for row in rows if not row["steady"]]
-    beyond = min((_point(row) for row in open_rows if _rate(row, "offered_rate") > last), default=None)
+    over = [_point(row) for row in open_rows if row["steady"] is False]
+    beyond = min((point for point in over if point[0] > last), default=None)
     drawn = [_point(row) for row in open_rows if _point(row) <= (beyond or (inf, inf))]
     if drawn:
         axes.plot(*zip(*drawn, strict=True), **look | {"linestyle": "none", "markerfacecolor": "white"})
     if beyond is not None:
-        up = [*([(last, latencies[-1])] if steady else []), beyond, (beyond[0], 1e3 * beyond[1])]
+        up = [*([(last, latencies[-1])] if known else []), beyond, (beyond[0], 1e3 * beyond[1])]
         axes.plot(*zip(*up, strict=True), color=look["color"], linestyle=(0, (2, 1.5)), linewidth=1.2)
     if (zero := curve.get("zero_load_latency")) is not None:
         axes.hlines(zero, 0, max(last, beyond[0] if beyond else 0), color=look["color"], linestyle=":", **THIN)
@@ -130,7 +131,7 @@ def _explain(axes: "Axes", curves: Sequence[Row], kind: str) -> None:
         axes.errorbar([], [], color="gray", label="accepted as offered", **THIN)
     if any(not row["steady"] for curve in curves for row in curve["points"]):
         look: Row = {"marker": "o", "markersize": 4, "markerfacecolor": "white"}
-        axes.errorbar([], [], color="gray", linestyle=(0, (2, 1.5)), label="not steady", **look)
+        axes.errorbar([], [], color="gray", linestyle=(0, (2, 1.5)), label="not known to be steady", **look)
     if kind == "latency" and any(curve.get("zero_load_latency") is not None for curve in curves):
         axes.errorbar([], [], color="gray", linestyle=":", label="at zero load", **THIN)
     if any(_bound(curve) is not None for curve in curves):

@@ -5,7 +5,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from hdnhw.model.load import BATCHES, LoadSpec
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.sweep import FIGURES
 from hdnhw.report.curves import CEILING, draw_curves, names_of
 from hdnhw.report.page import NOTHING, Group, Line, Sheet, Table, shown, table_of
 from hdnhw.rules.schemes import fabric_plan
@@ -34,8 +35,9 @@ OF_NETWORKS = (
 )
 OF_POINTS = (
     "Rates are in flits a node and cycle. Latencies are those of packets, in cycles from creation to the one in which "
-    "the tail is taken; ± is half the width of the 95 % confidence interval of the mean. Where a point is not steady, "
-    "latencies grow with the cycles measured and mean little: more is offered than the network carries, or nearly so."
+    "the tail is taken; ± is half the width of the 95 % confidence interval of the mean, and of the accepted rate. "
+    "Where a point is not steady, latencies grow with the cycles measured and mean little: more is offered than the "
+    "network carries, or nearly so. Where nothing is said, the cycles were too few to tell."
 )
 
 
@@ -106,9 +108,7 @@ def _network_cells(curve: dict[str, Any]) -> dict[str, str]:
         "virtual channels": str(routing.max_vcs),
         "modes": routing.modes or NOTHING,
         "zero-load latency": _text(curve["zero_load_latency"], 2),
-        "rate at 3x latency": _text(curve["rate_at_3x_latency"], 3),
-        "saturation throughput": _text(throughput, 3),
-        "overload throughput": _text(curve["overload_throughput"], 3),
+        **{name.replace("_", " "): _with_width(curve[name], curve[width]) for name, width in FIGURES.items()},
         "bound": _text(bound, 3),
         "share of bound": NOTHING if None in (bound, throughput) else f"{100 * throughput / bound:.0f} %",
     }
@@ -121,12 +121,18 @@ def _point_cells(row: dict[str, Any]) -> dict[str, str]:
         "rate": _text(row["rate"], 4),
         "offered": _text(row["offered_rate"], 4),
         "accepted": _text(row["accepted_rate"], 4),
+        "\u00b1 accepted": _text(row["accepted_confidence_95"], 4),
         "mean": _text(latency.get("mean"), 2),
         "±": _text(row["confidence_95"], 2),
         **{name: _text(latency.get(name), 0) for name in ("p50", "p95", "p99", "max")},
         "hops": _text(row["mean_hops"], 3),
-        "steady": "yes" if row["steady"] else "no",
+        "steady": {True: "yes", False: "no", None: NOTHING}[row["steady"]],
     }
+
+
+def _with_width(value: float | None, width: float | None) -> str:
+    """Return a figure with half the width of its interval."""
+    return NOTHING if value is None else f"{value}" if width is None else f"{value} \u00b1 {width}"
 
 
 def _text(value: float | None, decimals: int) -> str:
@@ -147,8 +153,9 @@ def _options(curves: Sequence[dict[str, Any]], load: LoadSpec, more: Mapping[str
         "pattern": ", ".join(dict.fromkeys(curve["pattern"] for curve in curves)),
         "messages": "a packet each" if load.lengths is None else f"{load.lengths} flits",
         "injection": load.injection,
-        "cycles measured": str(load.cycles),
+        "cycles measured": str(load.cycles)
+        + ("" if load.precision is None else f", and more until the mean is within {100 * load.precision:g} %"),
         "warm-up": WARM_UP if load.warmup is None else f"{load.warmup} cycles",
-        "95 % confidence": "by the means of " + (f"{BATCHES} batches" if seeds == 1 else f"{seeds} seeds"),
+        "95 % confidence": "from the correlation of each run" if seeds == 1 else f"by the means of {seeds} seeds",
         "seed": str(load.seed) if seeds == 1 else f"{load.seed} to {load.seed + seeds - 1}",
     }

@@ -1,5 +1,7 @@
 """Measurement: against closed forms at low load, against the bound at high load, and with itself in pieces."""
 
+import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,7 +13,16 @@ from hdnhw.model.fabric import Course, FabricModel
 from hdnhw.model.kernel.state import NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure, zero_load_latency
-from hdnhw.model.statistics import MOST_BINS, bins, grows, summarise, truncation_point
+from hdnhw.model.statistics import (
+    MOST_BINS,
+    bins,
+    correlation_time,
+    grows,
+    interval,
+    piles_up,
+    summarise,
+    truncation_point,
+)
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
 from hdnhw.rules.waypoints import RouteTable
@@ -208,25 +219,61 @@ def test_truncation_leaves_out_a_transient_and_nothing_else():
     assert truncation_point(np.arange(40.0)) == 20
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_what_grows_is_told_from_what_does_not(seed):
-    """A line under noise, at a slope at which Student's t has 18 degrees of freedom and a mean of 12; and no line."""
-    noise, line = np.random.default_rng(seed).normal(100, 5, 20), np.arange(20.0)
-    slope = 12 * 5 / np.linalg.norm(line - line.mean())
-    assert not grows(noise)
-    assert not grows(noise - slope * line)
-    assert grows(noise + slope * line)
-    fitted = scipy.stats.linregress(line, noise + 0.4 * slope * line)
-    assert grows(noise + 0.4 * slope * line) == (fitted.slope > 5 * fitted.stderr)
+def autoregressive(rng, batches, keep):
+    """Return series, a row each, in which a value keeps so much of the one before: their correlation time is known."""
+    values = rng.normal(size=(500, batches + 100))
+    for step in range(1, batches + 100):
+        values[:, step] += keep * values[:, step - 1]
+    return values[:, 100:]
 
 
-def test_what_grows_where_values_are_missing():
-    line = np.arange(20.0)
-    missing = np.where(line % 3 == 1, np.nan, line)
-    assert grows(missing)
-    assert not grows(np.where(line % 3 == 1, np.nan, 7.25))
-    assert not grows(np.where(line < 11, np.nan, line))
-    assert not grows(np.full(20, np.nan))
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.8])
+def test_intervals_of_what_is_correlated_hold_its_mean(keep):
+    """The time of such a series is (1 + keep) / (1 - keep); batches have two values, one or none, by chance."""
+    rng = np.random.default_rng(48)
+    series = autoregressive(rng, 256, keep)
+    times = [correlation_time(values) for values in series]
+    assert np.median(times) == pytest.approx((1 + keep) / (1 - keep), rel=0.15)
+    weights = rng.integers(0, 3, series.shape)
+    found = [interval((7 + values) * own, own.astype(float)) for values, own in zip(series, weights, strict=True)]
+    means = [((7 + values) * own).sum() / own.sum() for values, own in zip(series, weights, strict=True)]
+    held = [abs(mean - 7) <= half for mean, (half, _) in zip(means, found, strict=True) if half < np.inf]
+    assert len(held) > 450
+    assert 0.92 <= np.mean(held) <= 0.99
+
+
+def test_no_interval_is_told_from_too_little():
+    ones = np.ones(64)
+    noise = np.random.default_rng(48).normal(size=64)
+    assert interval(noise, ones)[0] < 1
+    assert interval(noise, ones, 3)[0] == np.inf
+    assert interval(noise, ones, 1, 10)[0] == pytest.approx(scipy.special.stdtrit(10, 0.975) * 10 / 8)
+    assert interval(np.repeat(noise[:8], 8), ones)[0] == np.inf
+    assert interval(noise[:19], ones[:19])[0] == np.inf
+    assert interval(noise * 0, ones * 0) == (np.inf, 0)
+    assert interval(np.eye(64)[9] * 50, np.eye(64)[9] * 19)[0] == np.inf
+    assert correlation_time(ones * 0) == 1
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.8])
+def test_what_grows_is_told_from_what_does_not(keep):
+    """By no more than chance where nothing grows, and always where the line rises by many standard errors."""
+    series, ones = autoregressive(np.random.default_rng(48), 128, keep), np.ones(128)
+    scale = series.std() * np.sqrt(12 * (1 + keep) / (1 - keep) / 128)  # the standard error of what a line rises by
+    line = np.linspace(-0.5, 0.5, 128)
+    assert sum(grows(values, ones) for values in series) <= 10
+    assert sum(grows(values + 12 * scale * line, ones) for values in series) >= 490
+    assert not any(grows(values - 12 * scale * line, ones) for values in series)
+    assert not grows(line, ones * 0)
+
+
+def test_what_piles_up():
+    rng = np.random.default_rng(48)
+    created = rng.poisson(50, 128)
+    late = np.append(created[3:], created[:3])
+    assert not piles_up(created, late)
+    assert not piles_up(created * 0, created * 0)
+    assert piles_up(created, late - (rng.random(128) < 0.5) * 10)
 
 
 @pytest.mark.parametrize(("text", "carried"), [("torus(4, 4)", 0.7), ("cube(5)", 0.69), ("hdn(cube(2), [[0]])", 0.405)])
@@ -245,10 +292,67 @@ def test_latencies_that_grow_with_the_run_are_not_steady(text, carried, seed):
 
 
 @pytest.mark.parametrize("rate", [0.2, 1.0])
-def test_a_run_that_ends_before_its_messages_have_left_is_not_steady(monkeypatch, rate):
-    monkeypatch.setattr("hdnhw.model.measure.grows", lambda _: False)
+def test_a_run_that_ends_before_its_messages_have_left_is_not_steady(rate):
     measured = measure(model_of("rdn(cube(2), 1)", 4), LoadSpec(rate=rate, cycles=2000, warmup=1000))
     assert measured.steady == (measured.delivered == measured.created) == (rate < 1)
+    left = measured.created - measured.delivered
+    said = None if rate < 1 else f"not steady: {left} of {measured.created} messages were still under way"
+    assert measured.note == said
+
+
+@pytest.mark.parametrize(("text", "rate"), [("mesh(4, 4)", 0.7), ("torus(4, 4)", 0.875)])
+@pytest.mark.parametrize("cycles", [2000, 10_000])
+def test_a_load_beyond_saturation_never_seems_steady(text, rate, cycles):
+    model = FabricModel(make_machine(FabricSpec(network=parse(text), buffers=8)))
+    runs = [measure(model, LoadSpec(rate=rate, cycles=cycles, seed=seed)) for seed in range(1, 9)]
+    assert not any(run.steady for run in runs)
+    assert {run.half_width for run in runs} == {np.inf}
+    assert all(run.note for run in runs)
+
+
+def test_a_part_of_the_network_beyond_saturation_is_seen():
+    """One node in sixteen gets a tenth more than its link carries; all others hardly anything."""
+    load = LoadSpec(rate=0.117, pattern="hotspot(0.6, 5)")
+    runs = [measure(model_of("torus(4, 4)", 4), replace(load, seed=seed)) for seed in (1, 2, 3)]
+    assert [run.steady for run in runs] == [False] * 3
+
+
+def test_without_messages_nothing_is_steady():
+    measured = measure(model_of("mesh(4, 4)", 8), LoadSpec(rate=1e-6, cycles=5000))
+    assert (measured.created, measured.steady) == (0, None)
+    assert measured.note == "not known to be steady: there is no message in the interval"
+
+
+@pytest.mark.parametrize(("text", "rate"), [("mesh(4, 4)", 0.57), ("rdn(cube(2), 1)", 0.45)])
+def test_precise_intervals_hold_the_mean_near_saturation(text, rate):
+    """Of 40 at least 36, and each as narrow as asked; without a precision few are told, and most of these hold it."""
+    model = model_of(text, 8)
+    long = [measure(model, LoadSpec(rate=rate, cycles=1_000_000, seed=seed)) for seed in (91, 92)]
+    truth = np.mean([mean(run.packet_latency) for run in long])
+    runs = [measure(model, LoadSpec(rate=rate, precision=0.1, seed=seed)) for seed in range(1, 41)]
+    widths = np.array([run.half_width / mean(run.packet_latency) for run in runs])
+    assert (widths <= 0.1).all()
+    assert sum(abs(mean(run.packet_latency) - truth) <= run.half_width for run in runs) >= 36
+    assert sum(abs(run.accepted_rate - rate) <= run.accepted_half_width for run in runs) >= 36
+    again = LoadSpec(rate=rate, cycles=runs[0].interval)
+    assert np.array_equal(measure(model, again).packet_latency, runs[0].packet_latency)
+    assert runs[0].interval > 10_000
+
+
+def test_a_precision_out_of_reach_says_why():
+    model = model_of("torus(4, 4)", 8)
+    over = measure(model, LoadSpec(rate=1.0, precision=0.1))
+    assert (over.interval, over.steady) == (10_000, False)
+    narrow = measure(model, LoadSpec(rate=0.7, cycles=20, warmup=100, precision=0.001))
+    assert narrow.interval == 128 * 20
+    assert narrow.note in (
+        "not precise: the mean latency has no interval after 2560 cycles",
+        "not known to be steady: 2560 cycles are too few at this load",
+    )
+    wide = measure(model, LoadSpec(rate=0.05, cycles=100, warmup=100, precision=0.001))
+    assert re.fullmatch(
+        r"not precise: the mean latency is within [\d.]+ % of itself, no less, after 12800 cycles", wide.note
+    )
 
 
 @pytest.mark.parametrize(("text", "length"), [("torus(4, 4)", 8), ("rdn(cube(2), 1)", 1), ("mesh(3, 4)", 2)])
@@ -280,6 +384,7 @@ def test_latency_at_zero_load_of_long_messages_and_none():
         ({"cycles": 19}, "cycles must be 20 to 500000000, not 19"),
         ({"warmup": -1}, "warmup must be 0 to 500000000 cycles, not -1"),
         ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"precision": 0}, "precision must be 0.001 to 1 of the mean latency, not 0"),
     ],
 )
 def test_loads_that_cannot_be(options, said):

@@ -111,6 +111,13 @@ def test_differences_are_in_pairs():
     assert rows[1]["differs"] == (test.pvalue < 0.05)
 
 
+def test_a_precision_is_of_one_seed():
+    with pytest.raises(
+        SpecError, match=r"^precision is for one seed: with several, more seeds make the interval narrower$"
+    ):
+        measure_seeds(model_of("torus(4)"), replace(LOAD, precision=0.1), 2)
+
+
 def test_points_that_are_not_steady_are_not_compared():
     fabrics = [FabricSpec(network=parse(text), packet_length=4) for text in ("torus(8)", "cube(3)")]
     curves = Sweep(fabrics, LOAD, rates=[0.1, 0.9], seeds=2, results=ResultsFile(None)).run(Inline)
@@ -125,7 +132,6 @@ def test_a_point_of_several_seeds_is_another_point():
     one, two = map(measure_point, points)
     assert {**one, **two}.keys() - one.keys() == {
         "seeds",
-        "accepted_confidence_95",
         "latency_of_seed",
         "accepted_rate_of_seed",
         "messages_of_seed",

@@ -3,6 +3,7 @@
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 from itertools import pairwise
+from math import floor, log10
 
 import pytest
 
@@ -67,7 +68,7 @@ def test_of_kept_rows_what_is_measured_is_taken_if_it_can_be():
     sweep = Sweep(FABRICS[:1], LOAD, rates=(0.1,), seeds=2, results=results)
     results.add(point.key, row | {"spec": "cube(9)", "nodes": None, "rate": "x", "foreign": float("nan")})
     assert sweep._kept(point) == row
-    odd = {"steady": [1, None], "created": [-1, 0.5, True], "accepted_rate": [float("nan"), 2**70, "1", None]}
+    odd = {"steady": [1], "note": [3], "created": [-1, 0.5, True], "accepted_rate": [float("nan"), 2**70, "1", None]}
     odd |= {"packet_latency": [3, {"mean": 1.0}], "latency_of_seed": [None, [1.0], [1.0, -1]], "seeds": [None]}
     for name, values in odd.items():
         for value in values:
@@ -174,6 +175,8 @@ def queueing_at(limit, zero=10.0):
             "accepted_rate": min(rate, limit),
             "steady": steady,
             "packet_latency": {"mean": mean},
+            "confidence_95": 1e-6 * mean if steady else None,
+            "accepted_confidence_95": 1e-9,
             "zero_load_latency": zero,
         }
 
@@ -236,6 +239,30 @@ def test_the_rate_of_three_times_the_latency_is_interpolated(monkeypatch, latenc
     assert curve["overload_throughput"] == (None if latencies[-1][1] else curve["saturation_throughput"])
 
 
+@pytest.mark.parametrize(
+    ("second", "found", "width"),
+    [
+        ((60, 6.0), 0.25, 0.25 - (0.2 + 0.1 * (0.9 / 2 - 1 / 3) / (0.9 / 2 - 0.9 / 6))),
+        ((60, None), 0.25, 0.05),
+        ((None, None), 0.2 + 0.1 * (1 / 2 - 1 / 3) / (1 / 2), 0.1 - 0.1 * (1 / 2 - 1 / 3) / (1 / 2)),
+    ],
+)
+def test_the_interval_of_that_rate_is_made_of_those_of_the_means(monkeypatch, second, found, width):
+    """Means within a tenth of 20 and 60 cycles; all rates up to one with an unknown mean are possible."""
+    widths = {0.2: (20, 2.0), 0.3: second}
+
+    def fake(point):
+        mean, half = widths[point.load.rate]
+        row = {"packet_latency": {"mean": mean or 99.0}, "confidence_95": half, "steady": mean is not None}
+        return queueing_at(0.92)(point) | row
+
+    monkeypatch.setattr(sweep_module, "measure_point", fake)
+    (curve,) = sweep_of(ResultsFile(None), rates=[0.2, 0.3], fabrics=FABRICS[:1]).run(Inline)
+    decimals = 1 - floor(log10(width))
+    assert curve["rate_at_3x_latency"] == round(found, decimals)
+    assert curve["rate_at_3x_confidence_95"] == round(width, decimals)
+
+
 def test_no_more_is_asked_of_bursts_than_they_have():
     load = LoadSpec(cycles=4000, injection="on_off(100, 0.5)")
     (curve,) = sweep_of(ResultsFile(None), rates=None, fabrics=FABRICS[:1], load=load).run(Inline)
@@ -296,4 +323,4 @@ def test_a_point_that_delivers_nothing_is_told():
     said, load = [], replace(LOAD, cycles=20, warmup=0)
     (curve,) = Sweep(FABRICS[:1], load, rates=[0.001], results=ResultsFile(None), say=said.append).run(Inline)
     assert (curve["points"][0]["delivered"], curve["points"][0]["packet_latency"]) == (0, None)
-    assert said == ["1: cube(2), offered 0.0000, accepted 0.0000, nothing delivered"]
+    assert said == ["1: cube(2), offered 0.0000, accepted 0.0000, nothing delivered, too few cycles to tell"]

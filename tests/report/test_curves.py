@@ -50,6 +50,13 @@ def test_curves_of_several_patterns_are_named_by_them(tmp_path):
     assert all(f">cube(3), {pattern}, 8 nodes<" in text for pattern in ("uniform", "tornado"))
 
 
+def test_a_curve_goes_through_points_of_too_few_cycles():
+    rows = [row(0.1, 20.0), row(0.4, 50.0, steady=None), row(0.5, 70.0)]
+    curve, short = lines_of(draw_curves([curve_of("cube(3)", rows)]), "C0")
+    assert curve == ("o", "C0", [[0.1, 20], [0.4, 50], [0.5, 70]])
+    assert short == ("o", "white", [[0.4, 50]])
+
+
 def test_a_curve_goes_on_to_the_first_point_that_is_not_steady_and_up_from_there():
     figure = draw_curves(CURVES)
     axes = figure.axes[0]
@@ -81,7 +88,7 @@ def test_the_legend_explains_what_is_drawn_and_nothing_else():
     names = [
         [text.get_text() for text in draw_curves(curves).legends[0].get_texts()] for curves in (CURVES, CURVES[2:])
     ]
-    assert names[0][3:] == ["not steady", "at zero load", "bound of uniform traffic"]
+    assert names[0][3:] == ["not known to be steady", "at zero load", "bound of uniform traffic"]
     assert names[1] == ["torus(5), 8 nodes"]
 
 

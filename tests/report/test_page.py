@@ -75,6 +75,7 @@ def row(spec, rate, latency, *, steady=True):
         "accepted_rate": rate - 0.000321,
         "packet_latency": latency and {"mean": latency, "p50": 41, "p95": 57, "p99": 61, "max": 1078},
         "confidence_95": latency and latency / 100,
+        "accepted_confidence_95": latency and 0.0123,
         "mean_hops": latency and 2.1202,
     }
 
@@ -85,6 +86,9 @@ NOTE = "with 1 packet buffer & no more, slow"
 def curve_of(spec, nodes, figures, points, note=None):
     names = ("zero_load_latency", "rate_at_3x_latency", "saturation_throughput", "overload_throughput")
     figures = dict(zip((*names, "saturation_bound"), figures, strict=True))
+    figures |= {
+        f"{name}_confidence_95": 0.012 if "dual" in spec else None for name in ("rate_at_3x", "saturation", "overload")
+    }
     return {"spec": spec, "nodes": nodes, "pattern": "uniform", **figures, "note": note, "points": points}
 
 
@@ -98,7 +102,7 @@ def curves_of():
     dual = [row("dualcube(3)", 0.2, 46.8206), row("dualcube(3)", 0.5, 1234.56789, steady=False)]
     return [
         curve_of("cube(3)", 8, (42.5, None, None, None, 1.75), rows),
-        curve_of("dualcube(3)", 32, (45.1, 0.18765, 0.2, 0.123, bound()), dual, NOTE),
+        curve_of("dualcube(3)", 32, (45.1, 0.188, 0.2, 0.123, bound()), dual, NOTE),
         curve_of("cube(2)", 4, (None, None, 0.875, None, 2.0), [row("cube(2)", 0.9, None, steady=False)]),
     ]
 
@@ -157,7 +161,7 @@ def test_points_are_the_rows():
         assert {name: shown.pop(name) for name in flags} == flags
         latency = point["packet_latency"] or {}
         figures = {"rate": "rate", "offered": "offered_rate", "accepted": "accepted_rate"}
-        figures |= {"±": "confidence_95", "hops": "mean_hops"}
+        figures |= {"±": "confidence_95", "± accepted": "accepted_confidence_95", "hops": "mean_hops"}
         values = {name: latency.get(name) for name in ("mean", "p50", "p95", "p99", "max")}
         values |= {name: point[key] for name, key in figures.items()}
         assert {name: number(text) for name, text in shown.items()} == pytest.approx(values, abs=6e-3)
@@ -174,8 +178,8 @@ def test_networks():
     assert (cube["rate at 3x latency"], cube["saturation throughput"], cube["share of bound"]) == ("—", "—", "—")
     assert bound() < 1
     assert (dual["ports"], dual["virtual channels"], dual["modes"]) == ("3", "2", "f")
-    assert (dual["zero-load latency"], dual["rate at 3x latency"]) == ("45.10", "0.188")
-    assert (dual["saturation throughput"], dual["overload throughput"]) == ("0.200", "0.123")
+    assert (dual["zero-load latency"], dual["rate at 3x latency"]) == ("45.10", "0.188 ± 0.012")
+    assert (dual["saturation throughput"], dual["overload throughput"]) == ("0.2 ± 0.012", "0.123 ± 0.012")
     assert number(dual["bound"]) == pytest.approx(bound(), abs=5.1e-4)
     assert number(dual["share of bound"]) == pytest.approx(100 * 0.2 / bound(), abs=0.51)
     assert (square["saturation throughput"], square["share of bound"]) == ("0.875", "88 %")
@@ -214,7 +218,7 @@ def test_options_and_what_is_special_in_html():
         "injection": "on_off(8, 0.5)",
         "cycles measured": "777",
         "warm-up": "55 cycles",
-        "95 % confidence": "by the means of 20 batches",
+        "95 % confidence": "from the correlation of each run",
         "seed": "9",
     }
     assert page.text["code"] == f"hdnhw sweep {HOSTILE}"
