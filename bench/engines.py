@@ -11,8 +11,8 @@ from hdnhw.verilog.fabric import emit_fabric
 MOST_NODES = 256
 """Of a network that is built: larger ones take more than half an hour each."""
 
-MORE = ("hdn(cube(3), [[1, 2]])",)
-"""A dual-net beside those of :data:`NETWORKS`, of 32 nodes."""
+MORE = ("hdn(cube(3), [[1, 2]])", "hdn(cube(2), [[0], [0, 1]])")
+"""Dual-nets beside those of :data:`NETWORKS`; the last is that of figure 3 of the HDN paper, not nested."""
 
 ENGINES = CollectiveSpec(operations=("exchange",))
 

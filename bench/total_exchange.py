@@ -1,27 +1,27 @@
-"""Total exchange with fewest start-ups and words (docs/results/01-total-exchange.md); half a minute.
+"""Total exchange in the fewest start-ups, on every dual-net (docs/results/01-total-exchange.md); minutes.
 
-The schedule of docs/results/01-total-exchange.md, put together from those of cycles and edges, is run message by
-message on networks whose neighbours hdnhw gives. It shares no line with hdnhw.collectives.
+The steps of docs/results/01-total-exchange.md are put together from edges, and it is seen whom they reach and in how
+many hops, with no line of hdnhw.collectives. hdnhw's own schedule, its messages moved one by one, has to take the same.
 """
 
 import argparse
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.claims.families import BASES, dual_nets
+from hdnhw.claims.families import BASES, dual_net, dual_nets
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import execute
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.metrics import neighbor_table, nested_average_distance, table_distances
+from hdnhw.topology.metrics import neighbor_table, pair_histogram, table_distances
 from hdnhw.topology.orbits import representatives
 
 Array = npt.NDArray[np.int64]
-Step = Callable[[Array, Array], Array]
-"""From where messages are and where they go to, where the step leaves them."""
+Step = tuple[int, int]
+"""A factor and which of its two matchings, or -1 and the level of a cross-edge."""
 
 EVEN = (
     "complete(2)",
@@ -36,167 +36,70 @@ EVEN = (
 )
 """Bases of edges and cycles of even length."""
 
+SMALLEST = "hdn(complete(2), [[], [0]])"
+"""The smallest of their networks that is not nested."""
 
-@dataclass(frozen=True)
-class Scheme:
-    """Steps of a total exchange among nodes 0, 1, ..., `nodes` - 1."""
+FEW = 1152
+"""Nodes of networks of which the steps are followed from every node."""
 
-    nodes: int
-    steps: tuple[Step, ...]
-
-
-def ring(size: int) -> Scheme:
-    """Return the exchange on an edge or an even cycle: its two matchings in turn, one a step."""
-
-    def step(turn: int) -> Step:
-        def move(here: Array, goal: Array) -> Array:
-            there: Array = (here + np.where((here + turn) % 2 == 0, 1, -1)) % size
-            return np.where(_around(there, goal, size) < _around(here, goal, size), there, here)
-
-        return move
-
-    return Scheme(size, tuple(step(turn) for turn in range(size // 2)))
+NEVER = 10_000
 
 
-def _around(one: Array, other: Array, size: int) -> Array:
-    """Return distances on a cycle."""
-    ahead = (other - one) % size
-    nearer: Array = np.minimum(ahead, size - ahead)
-    return nearer
+def steps_of(network: DualNetwork) -> list[Step]:
+    """Return W_k: within the clusters, across, within them without the first steps of SN^k, and across."""
+    base = [(number, turn % 2) for number, factor in enumerate(network.factors) for turn in range(factor.size // 2)]
+    steps = base
+    for level, layout in enumerate(network.levels, start=1):
+        first = [step for step in base if step[0] not in layout.super_node_factors]
+        steps = [*steps, (-1, level), *first, *steps[len(base) :], (-1, level)]
+        if not layout.cluster:
+            del steps[-1]
+    return steps
 
 
-def times(one: Scheme, other: Scheme) -> Scheme:
-    """Return the exchange on a product: first in `one`, whose numbers are the higher digits, then in `other`."""
-    size = other.nodes
-
-    def high(step: Step) -> Step:
-        return lambda here, goal: step(here // size, goal // size) * size + here % size
-
-    def low(step: Step) -> Step:
-        return lambda here, goal: here // size * size + step(here % size, goal % size)
-
-    return Scheme(one.nodes * size, (*map(high, one.steps), *map(low, other.steps)))
-
-
-def dual(inner: Scheme) -> Scheme:
-    """Return the exchange on the dual (c, x, y) of a network: x, cross, y, cross, seen from class 0."""
-    size = inner.nodes
-    if size == 1:
-        return ring(2)
-
-    def within(step: Step) -> Step:
-        def move(here: Array, goal: Array) -> Array:
-            second, x, y = _parts(here, size)
-            x = np.where(second, x, step(x, goal // size % size))
-            y = np.where(second, step(y, goal % size), y)
-            return (second * size + x) * size + y
-
-        return move
-
-    def cross(here: Array, goal: Array, *, last: bool) -> Array:
-        second, x, y = _parts(here, size)
-        other = second != goal // size**2
-        kept = np.where(second, x == goal // size % size, y == goal % size)
-        crosses = other if last else other | ~kept
-        return np.where(crosses, (1 - second) * size**2 + x * size + y, here)
-
-    steps = tuple(map(within, inner.steps))
-    return Scheme(
-        2 * size**2,
-        (
-            *steps,
-            lambda here, goal: cross(here, goal, last=False),
-            *steps,
-            lambda here, goal: cross(here, goal, last=True),
-        ),
-    )
+def partners_of(network: DualNetwork, step: Step) -> Array:
+    """Return with whom each node exchanges in a step; it is checked that these are neighbours, in pairs."""
+    names, table = [port.name for port in network.ports], neighbor_table(network)
+    number, turn = step
+    if number < 0:
+        partners = table[:, names.index(f"cross{turn}")]
+    elif network.factors[number].is_edge:
+        partners = table[:, names.index(f"dim{number}")]
+    else:
+        digit = network.decode(np.arange(network.num_nodes))[network.base_digits[number]]
+        plus, minus = (table[:, names.index(f"dim{number}_{way}")] for way in ("plus", "minus"))
+        partners = np.where((digit + turn) % 2 == 0, plus, minus)
+    assert np.array_equal(partners[partners], np.arange(network.num_nodes)), network.spec
+    return partners.astype(np.int64)
 
 
-def _parts(node: Array, size: int) -> tuple[Array, Array, Array]:
-    return node // size**2, node // size % size, node % size
+def least_hops(partners: Sequence[Array], sources: Array, nodes: int) -> Array:
+    """Return in how many hops these steps can bring a message from each source to each node; NEVER if they cannot."""
+    hops = np.where(sources[:, None] == np.arange(nodes), 0, NEVER)
+    for partner in partners:
+        hops = np.minimum(hops, hops[:, partner] + 1)
+    return hops
 
 
-def scheme_of(network: DualNetwork) -> Scheme:
-    """Return the exchange on a nested dual-net of edges and even cycles."""
-
-    def make(level: int, factors: Collection[int]) -> Scheme:
-        own = _own(network, level, factors)
-        result = Scheme(1, ()) if not level else dual(make(level - 1, [one for one in factors if one not in own]))
-        for factor in reversed(own):
-            result = times(ring(network.factors[factor].size), result)
-        return result
-
-    return make(len(network.levels), range(len(network.factors)))
-
-
-def _own(network: DualNetwork, level: int, factors: Collection[int]) -> list[int]:
-    """Return those factors that no cross-edge up to `level` exchanges."""
-    inside = network.levels[level - 1].super_node_factors if level else factors
-    return [factor for factor in factors if factor in inside]
+def average_of(network: DualNetwork) -> Fraction:
+    """Return b_k."""
+    averages = [Fraction(factor.size // 2, 2) for factor in network.factors]
+    average, size = sum(averages, Fraction(0)), prod(factor.size for factor in network.factors)
+    for layout in network.levels:
+        clusters = size // prod(network.factors[number].size for number in layout.super_node_factors)
+        inside = sum((averages[number] for number in layout.super_node_factors), Fraction(0))
+        average = 2 * average - inside + Fraction(3, 2) - Fraction(1, clusters)
+        size *= 2 * clusters
+    return average
 
 
-def numbers(network: DualNetwork) -> Array:
-    """Return the number of each node in the scheme of a nested dual-net."""
-    digits = network.decode(np.arange(network.num_nodes))
-
-    def visit(level: int, places: dict[int, int], factors: Collection[int]) -> tuple[Array, int]:
-        own = _own(network, level, factors)
-        rest = [factor for factor in factors if factor not in own]
-        number, size = np.zeros(network.num_nodes, np.int64), 1
-        if level:
-            layout = network.levels[level - 1]
-            outer = {inner: places[at] for at, inner in zip(layout.cluster, layout.super_node, strict=True)}
-            (inside, size), (cluster, _) = visit(level - 1, places, rest), visit(level - 1, outer, rest)
-            second = digits[places[layout.class_digit]]
-            x, y = np.where(second, cluster, inside), np.where(second, inside, cluster)
-            number, size = (second * size + x) * size + y, 2 * size**2
-        for factor in reversed(own):
-            number, size = (
-                digits[places[network.base_digits[factor]]] * size + number,
-                size * network.factors[factor].size,
-            )
-        return number, size
-
-    return visit(
-        len(network.levels), {place: place for place in range(len(network.radices))}, range(len(network.factors))
-    )[0]
-
-
-def run(network: DualNetwork) -> list[int]:
-    """Move all messages of the scheme; return the words that every node sends in each step, the same for all nodes.
-
-    It is checked that every message arrives, that each send is over an edge, and that in a step no node sends to two
-    nodes or receives from two.
-    """
-    scheme, count = scheme_of(network), network.num_nodes
-    node_of = np.argsort(numbers(network))
-    rows = [set(row) for row in neighbor_table(network).tolist()]
-    here, goal = np.repeat(np.arange(count), count), np.tile(np.arange(count), count)
-    words = []
-    for step in scheme.steps:
-        there = step(here, goal)
-        moved = here != there
-        links = np.unique(here[moved] * count + there[moved])
-        start, end = links // count, links % count
-        assert len(links) == len(np.unique(start)) == len(np.unique(end)) == count, network.spec
-        assert all(int(node_of[one]) in rows[int(node_of[other])] for one, other in zip(start, end, strict=True))
-        sent = np.bincount(here[moved], minlength=count)
-        assert (sent == sent[0]).all(), network.spec
-        words.append(int(sent[0]))
-        here = there
-    assert np.array_equal(here, goal), network.spec
-    return words
-
-
-def distances(network: DualNetwork) -> tuple[int, int, Fraction]:
-    """Return the diameter, the most nodes at that distance from a node, and the mean sum of a node's distances."""
+def distances(network: DualNetwork) -> tuple[int, int]:
+    """Return the diameter, and the most nodes at that distance from a node."""
     table, sources = neighbor_table(network), representatives(network)
     assert sources is not None, network.spec
     found = [np.bincount(table_distances(table, source)) for source, _ in sources]
     diameter = max(map(len, found)) - 1
-    antipodes = max(int(counts[diameter]) for counts in found if len(counts) > diameter)
-    total = sum(size * int(counts @ np.arange(len(counts))) for counts, (_, size) in zip(found, sources, strict=True))
-    return diameter, antipodes, Fraction(total, network.num_nodes)
+    return diameter, max(int(counts[diameter]) for counts in found if len(counts) > diameter)
 
 
 def is_even(network: DualNetwork) -> bool:
@@ -204,53 +107,80 @@ def is_even(network: DualNetwork) -> bool:
     return all(factor.is_edge or (factor.kind == "cycle" and factor.size % 2 == 0) for factor in network.factors)
 
 
-def check(network: DualNetwork) -> tuple[int, int]:
-    """Check the theorem on a nested network of even factors: return start-ups and words."""
-    diameter, antipodes, total = distances(network)
-    words = run(network)
-    assert (len(words), Fraction(sum(words)), antipodes) == (diameter, total, 1), network.spec
-    average = nested_average_distance(network)
-    assert average is not None
-    assert average * (network.num_nodes - 1) == total, network.spec
-    return len(words), sum(words)
+def check(network: DualNetwork, *, most_nodes: int = 4096) -> tuple[int, int, Fraction]:
+    """Check the theorem on a network of even factors: return start-ups, words, and the bound on words.
+
+    On larger networks messages of 24 nodes are moved, not of all.
+    """
+    histogram, nodes = pair_histogram(network), network.num_nodes
+    partners = [partners_of(network, step) for step in steps_of(network)]
+    drawn = np.random.default_rng(1).choice(nodes, min(nodes, 24), replace=False)
+    words = nodes * average_of(network)
+    assert len(partners) == len(histogram) - 1, network.spec
+    hops = least_hops(partners, np.arange(nodes) if nodes <= FEW else drawn, nodes)
+    assert (hops.sum(axis=1) <= words).all(), network.spec
+    sources = range(nodes) if nodes <= most_nodes else [int(node) for node in drawn]
+    counted = execute(exchange_schedule(network), sources=sources)
+    assert counted.startups == len(partners), network.spec
+    assert counted.total_words == len(sources) * words, network.spec
+    sent = counted.sent.sum(axis=2)
+    assert (sent == sent[:, :1]).all() or nodes > most_nodes, network.spec
+    bound = Fraction(sum(hop * pairs for hop, pairs in enumerate(histogram)), nodes)
+    assert bound == words or not network.is_nested, network.spec
+    return counted.startups, int(words), bound
 
 
-def compare(network: DualNetwork) -> tuple[bool, bool]:
-    """Return whether hdnhw's own schedule takes the fewest start-ups, and the fewest words."""
-    diameter, _, total = distances(network)
-    counted = execute(exchange_schedule(network))
-    return counted.nonempty_startups == diameter, counted.words == total
+def fewest_words(network: DualNetwork, startups: int) -> Fraction | None:
+    """Return the least mean words of a node in so many steps, each of one kind of edge for all nodes, if they do."""
+    kinds = [partners_of(network, step) for step in dict.fromkeys(steps_of(network))]
+    found: list[Fraction] = []
+
+    def extend(hops: Array, last: int, left: int) -> None:
+        if not left and hops.max() < NEVER:
+            found.append(Fraction(int(hops.sum()), network.num_nodes))
+        for kind, partner in enumerate(kinds) if left else ():
+            if kind != last:
+                extend(np.minimum(hops, hops[:, partner] + 1), kind, left - 1)
+
+    extend(least_hops([], np.arange(network.num_nodes), network.num_nodes), -1, startups)
+    return min(found, default=None)
+
+
+def drawn(count: int, nodes: int) -> list[DualNetwork]:
+    """Return some networks of two or three levels that are not nested, the smallest first."""
+    every = [network for network in dual_nets(nodes, bases=EVEN) if not network.is_nested]
+    chosen = np.random.default_rng(1).choice(len(every), min(count, len(every)), replace=False)
+    return [every[number] for number in sorted(chosen)]
 
 
 def main() -> None:
     """Print one line for each check."""
     parser = argparse.ArgumentParser()
-    parser.add_argument(
-        "--nodes", type=int, default=1152, help="of the largest networks in which all distances are looked at"
-    )
-    parser.add_argument(
-        "--messages", type=int, default=600, help="nodes of the largest networks on which messages are moved"
-    )
+    parser.add_argument("--nodes", type=int, default=FEW, help="of the largest networks of which all are looked at")
+    parser.add_argument("--drawn", type=int, default=40, help="networks that are not nested, of up to --most-nodes")
+    parser.add_argument("--most-nodes", type=int, default=8192)
     options = parser.parse_args()
-    nested = [one for one in dual_nets(options.messages, bases=EVEN) if one.is_nested]
-    for network in nested:
-        startups, words = check(network)
-        print(f"{network.spec!s:44} {network.num_nodes:6} {startups:4} t_s + {words} t_w", flush=True)
-    cubes = [one for one in nested if all(factor.is_edge for factor in one.factors)]
-    own = [compare(network) for network in cubes]
-    print(f"{len(nested)} nested networks of even factors: start-ups the diameter, words the sum of distances")
-    print(f"{len(own)} of them of edges: so takes hdnhw exchange, on {sum(map(all, own))}")
+    even = dual_nets(options.nodes, bases=EVEN)
+    for network in [*even, *drawn(options.drawn, options.most_nodes)]:
+        startups, words, bound = check(network)
+        print(
+            f"{network.spec!s:44} {network.num_nodes:6} {startups:4} t_s + {words} t_w, bound {float(bound):g}",
+            flush=True,
+        )
+    nested = sum(network.is_nested for network in even)
+    print("start-ups the diameter, words as the theorem says, the same of every node in every step: on")
+    print(f"{nested} nested networks, {len(even) - nested} that are not, and {options.drawn} drawn that are not")
+    for startups in (9, 10):
+        least = fewest_words(dual_net(SMALLEST), startups)
+        assert least is not None
+        print(f"{SMALLEST}, one kind of edge a step: {startups} t_s + {float(least):g} t_w at least")
     bases = [*dict.fromkeys((*BASES, *EVEN, "torus(7)", "product(complete(3), torus(4))", "ghc(2, 3)", "ghc(3, 4)"))]
-    every = dual_nets(options.nodes, bases=bases)
-    one = {str(network.spec): distances(network)[1] == 1 for network in every}
     for is_nested in (True, False):
-        kind = [network for network in every if network.is_nested == is_nested]
-        alike = sum(one[str(network.spec)] == is_even(network) for network in kind)
+        kind = [network for network in dual_nets(options.nodes, bases=bases) if network.is_nested == is_nested]
+        one = [distances(network)[1] == 1 for network in kind]
+        alike = sum(found == is_even(network) for found, network in zip(one, kind, strict=True))
         name = "nested" if is_nested else "not nested"
-        some = [str(network.spec) for network in kind if one[str(network.spec)]]
-        print(f"{name}: {len(kind)} networks, one antipode on {len(some)}, if and only if even on {alike}")
-        if not is_nested:
-            print("  " + "; ".join(some))
+        print(f"{name}: {len(kind)} networks, one antipode on {sum(one)}, if and only if even on {alike}")
 
 
 if __name__ == "__main__":

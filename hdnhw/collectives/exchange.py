@@ -7,7 +7,9 @@ super-node of several nodes it goes is the split rule.
 The orders differ in when they cross:
 
 - ``paper``: cross (messages for the own class), cluster, cross (all), cluster.
-- ``cluster-first``: cluster, cross (all but those for the own cluster), cluster, cross (those for the other class).
+- ``cluster-first``: cluster, cross (all but those for the own cluster), cluster, cross (those for the other class). No
+  cross-edge changes the digits of SN^j. So the first pass sets them to what the first steps of the second pass would
+  set them to, and these steps are left out (docs/results/01-total-exchange.md).
 
 On an HSN both begin with the top level and move only messages that differ in X_i:
 
@@ -49,8 +51,9 @@ def exchange_schedule(
     Returns
     -------
     Schedule
-        Steps of a base factor: a cycle of r nodes has r // 2 in + direction, on which a tie goes, and (r - 1) // 2 in
-        the other; a path r - 1 in each; a complete graph one for each distance; an edge one.
+        Steps of a base factor: a cycle of r nodes, r even, has r / 2, over the edges of one matching and of the other
+        in turn; r odd, r // 2 in either direction; a path r - 1 in each; a complete graph one for each distance; an
+        edge one. With all ports a cycle has r // 2.
 
     Raises
     ------
@@ -76,15 +79,44 @@ class _Exchange(Builder):
         super().__init__(network, all_port=all_port)
         self._split = split
 
-    def cluster_first(self, level: int, target: Target) -> list[Step]:
-        """Return the steps that bring every message of a cluster of a level to its target there."""
+    def cluster_first(self, level: int, target: Target, done: frozenset[int] = frozenset()) -> list[Step]:
+        """Return the steps that bring every message of a cluster of a level to its target there.
+
+        The first steps leave out the base digits at the places in `done`: they are what these steps would make them.
+        """
         if level == 0:
-            return self._base(target, self.circuit.constant(1))
+            return self._base(target, self.circuit.constant(1), done)
         layout = self.levels[level - 1]
-        same = self.own[layout.class_digit].eq(target[layout.class_digit])
-        there = same & self.equal(self.own, target, layout.cluster)
-        within = self.cluster_first(level - 1, self.inner(level, same, target))
-        return [*within, self.cross(level, ~there), *within, self.cross(level, ~same)]
+        same, there = self._same(level, self.own, target)
+        first = self.cluster_first(level - 1, self._leave(level, self.own, target), done)
+        crossed = [*first, self.cross(level, ~there)]
+        if not layout.cluster:
+            return crossed
+        second = self.cluster_first(level - 1, self.inner(level, same, target), frozenset(self.inside(level)))
+        return [*crossed, *second, self.cross(level, ~same)]
+
+    def _same(self, level: int, own: Target, target: Target) -> tuple[Term, Term]:
+        """Return whether a node is in a cluster of the target's class, and whether in that of the target."""
+        layout = self.levels[level - 1]
+        same = own[layout.class_digit].eq(target[layout.class_digit])
+        return same, same & self.equal(own, target, layout.cluster)
+
+    def _leave(self, level: int, own: Target, target: Target) -> dict[int, Term]:
+        """Return where the first pass of a level ends: the target, or the node from which a message crosses.
+
+        Of `own` only digits are read that the pass does not change: the class and the cluster of the level.
+        """
+        same, there = self._same(level, own, target)
+        behind, _ = self.behind(self.cross_port(level), own)
+        entry = self._first_stop(level - 1, behind, self.inner(level, ~same, target))
+        leave = self.inner(level, same, target)
+        return leave | {place: there.mux(target[place], entry[place]) for place in self.inside(level)}
+
+    def _first_stop(self, level: int, own: Target, target: Target) -> Target:
+        """Return the base digits that a message has after the first steps within a cluster of a level."""
+        for lower in range(level, 0, -1):
+            target = self._leave(lower, own, target)
+        return target
 
     def paper(self, level: int, target: Target, start: Target) -> list[Step]:
         """Return the steps from `start` to `target`."""
@@ -135,11 +167,11 @@ class _Exchange(Builder):
         radix = self.network.radices[place]
         return start.submod(self.circuit.constant(0).submod(target, radix), radix)
 
-    def _base(self, target: Target, moved: Term) -> list[Step]:
+    def _base(self, target: Target, moved: Term, done: frozenset[int] = frozenset()) -> list[Step]:
         return self.base_steps(
             lambda kind, place: [
                 [(by, moved & when) for by, when in sends]
-                for sends in self._factor(kind, self.own[place], target[place])
+                for sends in ([] if place in done else self._factor(kind, self.own[place], target[place]))
             ]
         )
 
@@ -154,9 +186,16 @@ class _Exchange(Builder):
             plus, minus, lengths = own.lt(target), target.lt(own), (kind.size - 1, kind.size - 1)
         else:
             half, zero = self.circuit.constant(kind.size // 2), self.circuit.constant(0)
+            if kind.size % 2 == 0 and not self.all_port:
+                return self._matchings(kind.size // 2, own.odd(), zero.lt(ahead) & ~half.lt(ahead), ~ahead.lt(half))
             minus = half.lt(ahead)
             plus, lengths = zero.lt(ahead) & ~minus, (kind.size // 2, (kind.size - 1) // 2)
         ways = [[(by, when)] * length for by, when, length in zip((1, -1), (plus, minus), lengths, strict=True)]
         if not self.all_port:
             return [[send] for way in ways for send in way]
         return [[way[step] for way in ways if step < len(way)] for step in range(lengths[0])]
+
+    def _matchings(self, steps: int, odd: Term, plus: Term, minus: Term) -> list[Sends]:
+        """Return the steps of an even cycle: one matching and the other in turn, to whichever side leads nearer."""
+        turns: list[Sends] = [[(1, plus & ~odd), (-1, minus & odd)], [(1, plus & odd), (-1, minus & ~odd)]]
+        return [turns[step % 2] for step in range(steps)]

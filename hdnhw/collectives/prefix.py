@@ -8,9 +8,8 @@ scan: a node's prefix is that in its cluster, that of its cluster among those of
 class 0. Nodes are in the order of their digits (of :class:`hdnhw.topology.address.AddressLayout`): class, cluster,
 node in the cluster.
 
-A level of one cluster a class takes one crossing. Where SN^j is in all SN^i below, the digits in SN^j are left out
-when a cluster adds up what has come over the cross-edges, as all nodes of a super-node have got the same. Of digits
-that are not in all of them, the nodes with zeros stand for their super-node.
+A level of one cluster a class takes one crossing. When a cluster adds up what has come over the cross-edges, its first
+steps leave out the digits in SN^j, as all nodes of a super-node have got the same.
 
 On an HSN a level takes one swap, and no swap back: after it, X_1 counts what X_i has counted, and all nodes of a
 cluster have the sum. A scan's prefixes come back over a second swap.
@@ -121,27 +120,17 @@ class _Prefix(Builder):
             self._add(total, received(total))
             return
         self.set(others, received(total))
-        fixed = [place for place in self.inside(level) if place not in self.shared(level)]
-        stands = self.circuit.all_of(self.own[place].eq(self.circuit.constant(0)) for place in fixed)
-        self.set(others, when=~stands)
         if ahead is not None:
             self.set(ahead)
-        self._level(level - 1, others, ahead, self.shared(level))
+        self._level(level - 1, others, ahead, frozenset(self.inside(level)))
         if ahead is None:
             self._step(f"cross{level}", crossing, others)
         else:
             self._add(before, others, when=self.own[layout.class_digit])
-            self._spread(ahead, fixed, stands)
             self._step(f"cross{level}", crossing, ahead, *([others] if needs_total else []))
             self._add(before, received(ahead))
         if needs_total:
             self.set(total, others, received(others))
-
-    def _spread(self, register: str, fixed: list[int], stands: Term) -> None:
-        """Bring a register from the nodes that stand for their super-nodes to the others."""
-        self.set(register, when=~stands)
-        for place in fixed:
-            self._factor(place, register, None)
 
     def _over_swaps(self, total: str, before: str | None) -> None:
         self._base(total, before, frozenset())

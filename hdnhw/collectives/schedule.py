@@ -216,7 +216,11 @@ class Builder:
 
     def cross(self, level: int, when: Term) -> Step:
         """Return the step over the cross-edges of a level."""
-        return Step(f"cross{level}", (Send(self._ports[f"cross{level}"], when),))
+        return Step(f"cross{level}", (Send(self.cross_port(level), when),))
+
+    def cross_port(self, level: int) -> int:
+        """Return the port of the cross-edge of a level."""
+        return self._ports[f"cross{level}"]
 
     def swap(self, level: int, when: Term) -> Step:
         """Return the step over the links of a level of an HSN; a leader has none and sends nothing."""
@@ -275,10 +279,6 @@ class Builder:
         """Return the places of the base digits in SN^level."""
         first = self.base_digits[0]
         return tuple(first + factor for factor in self.levels[level - 1].super_node_factors)
-
-    def shared(self, level: int) -> frozenset[int]:
-        """Return the places of the base digits that are in SN^j of every level j up to `level`."""
-        return frozenset.intersection(*(frozenset(self.inside(lower)) for lower in range(1, level + 1)))
 
     def port(self, factor: int, step: int) -> int:
         """Return the port that adds `step` to the digit of a factor."""

@@ -1,9 +1,11 @@
 """One-to-all broadcast and all-to-all broadcast (all-gather): every node gets the same from a source, or from each.
 
-A message of source s is first in one node of each cluster that it enters: the inner part of s in clusters of the class
-of s, the node of super-node U(s) with the base digits of s in the others. Where SN^j is in all SN^i below as well, it
-enters at all nodes of that super-node at once, and its digits in SN^j are `free` from there on: there is nothing to do
-for them. Every node gets every message once.
+In an all-gather a message crosses when all nodes of its cluster have it, so it enters a cluster at all nodes of a
+super-node at once. Its digits in SN^j are `free` from there on: there is nothing to do for them, and the steps are
+those of a total exchange (docs/results/01-total-exchange.md). So it is in a broadcast if S is not nested. If S is
+nested, a broadcast crosses first, from its root: then a message is first in one node of each cluster that it enters,
+the inner part of s in clusters of the class of its source s, the node of super-node U(s) with the base digits of s in
+the others; and digits in SN^j are free as well. Every node gets every message once.
 
 On an HSN a message spreads in its nucleus; then, from the top level down, over the swaps of a level to one node of each
 cluster of that level that it has reached not, and in the nuclei of these. That are the steps of the product of its
@@ -33,16 +35,19 @@ Rule = Callable[[Factor, Term, Term], list[Sends]]
 def broadcast_schedule(network: Network, root: int = 0, *, all_port: bool = False) -> Schedule:
     """Return the schedule of a one-to-all broadcast: Algorithm 1 (cross, clusters, cross, clusters).
 
-    The third stage leaves out the nodes whose cross-edge leads to a cluster that has the message. In a base factor, a
-    cycle of r nodes takes ceil(r / 2) steps, a complete graph ceil(log2 r), a path as many as its longer side has nodes
-    and one more if both sides have as many. With all ports it is the distance of the farthest node.
+    The third stage leaves out the nodes whose cross-edge leads to a cluster that has the message. If S is not nested,
+    the order is that of an all-gather, which takes fewer steps there. In a base factor, a cycle of r nodes takes
+    ceil(r / 2) steps, a complete graph ceil(log2 r), a path as many as its longer side has nodes and one more if both
+    sides have as many. With all ports it is the distance of the farthest node.
     """
     maker = _Spread(network, all_port=all_port)
-    source = maker.constants(network.check_node(root))
+    source, one = maker.constants(network.check_node(root)), maker.circuit.constant(1)
     if maker.swaps:
         steps = maker.over_swaps(source, gather=False)
+    elif maker.base.is_nested:
+        steps = maker.broadcast(len(maker.levels), source, frozenset(), one)
     else:
-        steps = maker.broadcast(len(maker.levels), source, frozenset(), maker.circuit.constant(1))
+        steps = maker.gather(len(maker.levels), source, frozenset(), one, maker.broadcast_factor)
     return maker.schedule("broadcast", steps, copies=True, root=root)
 
 
@@ -61,8 +66,7 @@ def allgather_schedule(network: Network, *, as_printed: bool = False, all_port: 
     In a base factor, a cycle of r nodes takes r / 2 steps if r is even, as neighbours exchange in pairs [3]_, and r - 1
     if it is odd or `as_printed`; a complete graph ceil(log2 r), a path twice r - 1. Each node gets r - 1 words.
 
-    Where several nodes of a cluster have cross-edges to the same other one, each sends it the messages whose sources
-    have its own base digits in those of SN^j that are not free.
+    Where several nodes of a cluster have cross-edges to the same other one, each sends all messages over its own.
     """
     maker = _Spread(network, all_port=all_port, as_printed=as_printed)
     if maker.swaps:
@@ -71,7 +75,7 @@ def allgather_schedule(network: Network, *, as_printed: bool = False, all_port: 
         steps = maker.over_swaps(maker.src, gather=True)
     else:
         one = maker.circuit.constant(1)
-        steps = maker.gather(len(maker.levels), maker.src, frozenset(), one)
+        steps = maker.gather(len(maker.levels), maker.src, frozenset(), one, maker.gather_factor)
     return maker.schedule("allgather", steps, copies=True)
 
 
@@ -85,27 +89,26 @@ class _Spread(Builder):
     def broadcast(self, level: int, source: Target, free: frozenset[int], active: Term) -> list[Step]:
         """Return the steps that bring a message to all nodes of the `active` parts of a level, from one of each."""
         if level == 0:
-            return self._base(source, free, active, self._broadcast_factor)
+            return self._base(source, free, active, self.broadcast_factor)
         layout = self.levels[level - 1]
         same = self.own[layout.class_digit].eq(source[layout.class_digit])
         here = same & self.equal(self.own, source, layout.cluster)
         first = here | ~same & self.equal(self.own, source, layout.cluster, layout.super_node)
         inner = self.inner(level, same, source)
         start = self.equal(self.own, inner, [place for place in inner if place not in free])
-        away = ~self.equal(self.own, inner, layout.super_node) & self._sender(level, inner)
         return self._real(
             [
                 self.cross(level, active & here & start),
                 *self.broadcast(level - 1, inner, free, active & first),
-                self.cross(level, active & first & away),
-                *self.broadcast(level - 1, inner, self.shared(level), active & ~first),
+                self.cross(level, active & first & ~self.equal(self.own, inner, layout.super_node)),
+                *self.broadcast(level - 1, inner, frozenset(self.inside(level)), active & ~first),
             ]
         )
 
-    def gather(self, level: int, source: Target, free: frozenset[int], active: Term) -> list[Step]:
-        """Return the steps that bring the messages of all nodes of a level's cluster to all of them."""
+    def gather(self, level: int, source: Target, free: frozenset[int], active: Term, rule: Rule) -> list[Step]:
+        """Return the steps that bring messages of nodes of a level's cluster to all of them."""
         if level == 0:
-            return self._base(source, free, active, self._gather_factor)
+            return self._base(source, free, active, rule)
         layout = self.levels[level - 1]
         same = self.own[layout.class_digit].eq(source[layout.class_digit])
         here = same & self.equal(self.own, source, layout.cluster)
@@ -113,9 +116,9 @@ class _Spread(Builder):
         away = self.circuit.constant(1) if self._as_printed else ~self.equal(self.own, inner, layout.super_node)
         return self._real(
             [
-                *self.gather(level - 1, inner, free, active & here),
-                self.cross(level, active & here & self._sender(level, inner)),
-                *self.gather(level - 1, inner, self.shared(level), active & ~same),
+                *self.gather(level - 1, inner, free, active & here, rule),
+                self.cross(level, active & here),
+                *self.gather(level - 1, inner, frozenset(self.inside(level)), active & ~same, rule),
                 self.cross(level, active & ~same & away),
             ]
         )
@@ -125,7 +128,7 @@ class _Spread(Builder):
 
         Before the swap of level i, a message is in the nodes with its source's X_2 .. X_i.
         """
-        rule = self._gather_factor if gather else self._broadcast_factor
+        rule = self.gather_factor if gather else self.broadcast_factor
         steps = self._base(source, frozenset(), self.matches(source, self.swaps), rule)
         for level in self.swaps:
             lower = self.matches(source, range(2, level))
@@ -134,11 +137,6 @@ class _Spread(Builder):
             entry = self.brought(level, source, source)
             steps += self._base(entry, self.open_digits(level), lower & ~here, rule)
         return self._real(steps)
-
-    def _sender(self, level: int, source: Target) -> Term:
-        """Return whether a node is the one of its super-node that sends, or one of those that differ in free digits."""
-        fixed = [place for place in self.inside(level) if place not in self.shared(level)]
-        return self.equal(self.own, source, fixed)
 
     def _real(self, steps: list[Step]) -> list[Step]:
         return [step for step in steps if any(send.when.constant != 0 for send in step.sends)]
@@ -155,7 +153,7 @@ class _Spread(Builder):
 
         return self.base_steps(factor)
 
-    def _broadcast_factor(self, kind: Factor, own: Term, source: Term) -> list[Sends]:
+    def broadcast_factor(self, kind: Factor, own: Term, source: Term) -> list[Sends]:
         if kind.kind != "path" or kind.is_edge:
             return self._symmetric_factor(kind, own, source, both_ways=True)
         root = source.low
@@ -163,7 +161,7 @@ class _Spread(Builder):
         ways = sorted((up, down), key=lambda way: -way[0])
         return self._walks([(by, [self.among(own, [root + by * hop]) for hop in range(length)]) for length, by in ways])
 
-    def _gather_factor(self, kind: Factor, own: Term, source: Term) -> list[Sends]:
+    def gather_factor(self, kind: Factor, own: Term, source: Term) -> list[Sends]:
         if kind.kind == "cycle" and not kind.size % 2 and not (kind.is_edge or self.all_port or self._as_printed):
             return self._pairs(kind.size, own, source)
         if kind.kind != "path" or kind.is_edge:

@@ -107,9 +107,9 @@ def test_compiled_and_interpreted_it_counts_the_same(operation, is_compiled, mon
 
 def test_what_is_counted():
     counted = execute(exchange_schedule(build(parse("torus(4)"))))
-    assert (counted.startups, counted.nonempty_startups, counted.words_per_step) == (3, 3, (2, 1, 1))
+    assert (counted.startups, counted.nonempty_startups, counted.words_per_step) == (2, 2, (2, 2))
     assert (counted.words, counted.total_words, counted.links_used, counted.messages) == (4, 16, 4, 16)
-    assert counted.sent.shape == (3, 4, 2)
+    assert counted.sent.shape == (2, 4, 2)
 
 
 def test_a_sample_of_the_sources():

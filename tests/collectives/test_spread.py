@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdnhw.collectives.executor import execute
+from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.scatter import scatter_schedule
 from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
 from hdnhw.spec import complete, cube, dualcube, ghc, hdn, mesh, parse, rdn, torus
-from hdnhw.topology.metrics import distances_from
+from hdnhw.topology.metrics import distances_from, pair_histogram
 from hdnhw.topology.network import build
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
@@ -68,6 +69,16 @@ def test_all_gather_counts_are_those_of_the_reference(text, key, as_printed):
     counted = execute(allgather_schedule(build(parse(text)), as_printed=as_printed))
     assert figures(counted) == EXECUTED[text][key]
     assert (counted.repeats > 0) == as_printed
+
+
+@pytest.mark.parametrize(
+    "spec", [hdn(cube(1), [[], [0]]), hdn(cube(2), [[0], [0, 1]]), hdn(torus(4), [[], [0]])], ids=str
+)
+@pytest.mark.parametrize("operation", ["broadcast", "reduce", "allgather", "reducescatter"])
+def test_startups_are_the_diameter_if_super_nodes_are_not_nested(spec, operation):
+    network = build(spec)
+    counted = execute(operation_schedule(network, operation), sources=[0])
+    assert counted.startups == len(pair_histogram(network)) - 1
 
 
 def neighbour(network, node, port):
