@@ -58,7 +58,7 @@ def test_steps_take_what_their_longest_message_does():
 
 
 def test_a_step_in_which_nothing_is_sent_takes_no_cycle():
-    counted = execute(exchange_schedule(network_of("hdn(cube(2), [[0]])")))
+    counted = execute(exchange_schedule(network_of("hdn(cube(2), [[0]])"), "paper"))
     row = measure_steps(fabric_of("hdn(cube(2), [[0]])"), counted, words=1)
     assert [cycles > 0 for cycles in row["cycles_per_step"]] == [words > 0 for words in counted.words_per_step]
 
