@@ -133,7 +133,7 @@ def test_every_spec_delivers_and_no_order_is_below_the_bound(spec, key, all_port
         ("hdn(cube(1), [[], [0]])", (32, 48, 32, 16, 56, 48, 32, 16, 24)),
         ("hdn(cube(2), [[0], [0, 1]])", (64, 64, 96, 64, 32, 112, 96, 64, 32, 48)),
         ("hdn(cube(2), [[0, 1], [0]])", (32, 32, 32, 56, 32, 32, 24)),
-        ("hdn(torus(6), [[0]])", (6, 6, 6, 6)),
+        ("hdn(torus(6), [[0]])", (6, 8, 4, 6)),
         ("hdn(torus(2, 4), [[1], [0, 1]])", None),
     ],
 )
