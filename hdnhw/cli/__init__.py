@@ -271,10 +271,10 @@ def _command(arguments: Sequence[str]) -> str:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    if not arguments:
-        print(GUIDE, flush=True)
-        return DONE
     try:
+        if not arguments:
+            print(GUIDE, flush=True)
+            return DONE
         try:
             options = command_parser().parse_args(arguments, argparse.Namespace(command=_command(arguments)))
         finally:

@@ -1,6 +1,7 @@
 """Measurements on the cycle-accurate model."""
 
-from collections.abc import Mapping, Sequence
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -152,7 +153,7 @@ def simulate(
         "seed": seed,
     }
     run: dict[str, Any] = {"histogram": histogram or outputs.are_asked, "threads": 1 if threads is None else threads}
-    if trace is not None or pattern == "exchange":
+    if trace is not None or (isinstance(pattern, str) and pattern == "exchange"):
         others: dict[str, Any] = load_options | {"channels": channels or None, "energy": energy, "flows": flows}
         others |= {"faults": faults, "waypoints": waypoints}
         others["seeds"] = None if seeds == 1 else seeds
@@ -501,8 +502,11 @@ def sweep(
 
 def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the patterns of a sweep, none if nothing is said of them."""
-    patterns = (pattern,) if isinstance(pattern, str) else () if pattern is None else tuple(pattern)
+    several = isinstance(pattern, Iterable) and not isinstance(pattern, str)
+    patterns: tuple[Any, ...] = () if pattern is None else tuple(pattern) if several else (pattern,)
     for number, one in enumerate(patterns):
+        if not isinstance(one, str):
+            raise TypeError(f"pattern must be text, or several, not {' '.join(reprlib.repr(one).split())}")
         if one == "exchange":
             raise SpecError("pattern exchange is for simulate: a total exchange has no rate to sweep")
         if one in patterns[:number]:

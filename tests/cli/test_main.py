@@ -47,6 +47,7 @@ def test_version():
         ("info 'cube(2' 2>&-", (2, "", "")),
         ("info 'cube(2)' --wrong 2>&-", (2, "", "")),
         ("info 'cube(2' 2> /dev/full", (2, "", "")),
+        ("> /dev/full", (2, "", "hdnhw: [Errno 28] No space left on device\n")),
         ("--help > /dev/full", (2, "", "hdnhw: [Errno 28] No space left on device\n")),
         ("info --help > /dev/full 2>&1", (2, "", "")),
         ("--version > /dev/full", (2, "", "hdnhw: [Errno 28] No space left on device\n")),

@@ -8,6 +8,7 @@ from argparse import _SubParsersAction
 from functools import cache
 from typing import Any
 
+import numpy
 import pytest
 
 import hdnhw
@@ -516,6 +517,10 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
         (lambda: hdnhw.picture("cube(2)", collective="scan"), hdnhw.SpecError, "collective must be broadcast, scatter"),
         (lambda: hdnhw.waypoints("cube(3)", 1, dead_nodes=[1]), hdnhw.SpecError, "source must be a healthy node"),
         (lambda: hdnhw.waypoints("cube(3)", 1, dead_channels=["1:x"]), hdnhw.SpecError, "port of node 1 must be dim0"),
+        (lambda: hdnhw.simulate("cube(2)", pattern=numpy.ones((9, 9))), TypeError, "pattern must be text, not array"),
+        (lambda: hdnhw.simulate("cube(2)", pattern=[[1, 2]]), TypeError, "pattern must be text, not [[1, 2]]"),
+        (lambda: hdnhw.sweep("cube(2)", pattern=numpy.ones((9, 9))), TypeError, "must be text, or several, not array"),
+        (lambda: hdnhw.sweep("cube(2)", pattern=3), TypeError, "pattern must be text, or several, not 3"),
         (lambda: hdnhw.info("cube(3)").nodez, AttributeError, "result has no 'nodez'; it has spec, nodes"),
         (lambda: hdnhw.info("cube(3)").table("nodes"), ValueError, "one of the keys with rows, here none"),
     ],
