@@ -649,7 +649,9 @@ def test_sweep(run):
     status, out, err = run(f"{line} --json")
     result = json.loads(out)
     assert (status, err.count("\n"), Path("c.svg").exists()) == (0, 4, True)
-    found = ["rate_at_3x_latency", "saturation_throughput", "overload_throughput", "saturation_bound", "note"]
+    found = ["rate_at_3x_latency", "saturation_throughput", "overload_throughput"]
+    found += ["rate_at_3x_confidence_95", "saturation_confidence_95", "overload_confidence_95"]
+    found += ["saturation_bound", "note"]
     assert [list(row) for row in result["saturation"]] == [
         ["spec", "nodes", "pattern", "zero_load_latency", *found]
     ] * 2

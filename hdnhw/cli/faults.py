@@ -25,19 +25,7 @@ TABLES = ("paths_left", "rates", "waypoints_left")
 """Keys with rows."""
 
 OPTIONS = (
-    *(
-        "rate",
-        "channel_rate",
-        "trials",
-        "waypoints",
-        "seed",
-        "by_case",
-        "rates",
-        "paths",
-        "pairs",
-        "workers",
-        "cluster",
-    ),
+    *("rate", "channel_rate", "trials", "waypoints", "seed", "by_case", *BY_CASE, "workers", "cluster"),
     *DRAWN,
 )
 

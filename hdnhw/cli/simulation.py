@@ -30,14 +30,6 @@ __all__ = ["add_simulation_commands"]
 LOAD = ("pattern", "injection", "lengths", "cycles", "precision", "warmup", "seed", "seeds")
 
 
-SATURATION = {
-    "rate_at_3x_latency": "rate_at_3x_confidence_95",
-    "saturation_throughput": "saturation_confidence_95",
-    "overload_throughput": "overload_confidence_95",
-}
-"""Of a curve, on a terminal -> half the width of its interval."""
-
-
 def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure latency and accepted rate of a fabric under a load or a trace, on the cycle-accurate model."""
     names = (*LOAD, "rate", "trace", "faults", "histogram", "energy", "flows", "threads", *DRAWN)
@@ -56,6 +48,8 @@ def sweep(options: argparse.Namespace) -> tuple[Result, int]:
 
 def _shown(curves: Result) -> Result:
     """Return what of a sweep is printed as text: what fits into the lines of a terminal."""
+    from hdnhw.model.sweep import FIGURES
+
     unit = "_bits" * ("equal" in curves)
     which = ("spec", "pattern") if len({row["pattern"] for row in curves["saturation"]}) > 1 else ("spec",)
     more: Result = {name: curves[name] for name in ("equal", "packet_bits", "widths") if name in curves}
@@ -65,10 +59,7 @@ def _shown(curves: Result) -> Result:
         **more,
         "saturation": [
             {name: row[name] for name in which}
-            | {
-                f"{name}{unit}": _with(row[f"{name}{unit}"], row[f"{width}{unit}"])
-                for name, width in SATURATION.items()
-            }
+            | {f"{name}{unit}": _with(row[f"{name}{unit}"], row[f"{width}{unit}"]) for name, width in FIGURES.items()}
             for row in curves["saturation"]
         ],
         "points": [_shown_point(row, which) for row in curves["points"]],

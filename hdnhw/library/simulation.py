@@ -1,6 +1,5 @@
 """Measurements on the cycle-accurate model."""
 
-import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -31,6 +30,7 @@ from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
 from hdnhw.progress import Progress, ProgressBar, say
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError
+from hdnhw.spec.checks import shown
 
 if TYPE_CHECKING:
     from hdnhw.model.fabric import FabricModel
@@ -506,7 +506,7 @@ def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
     patterns: tuple[Any, ...] = () if pattern is None else tuple(pattern) if several else (pattern,)
     for number, one in enumerate(patterns):
         if not isinstance(one, str):
-            raise TypeError(f"pattern must be text, or several, not {' '.join(reprlib.repr(one).split())}")
+            raise TypeError(f"pattern must be text, or several, not {shown(one)}")
         if one == "exchange":
             raise SpecError("pattern exchange is for simulate: a total exchange has no rate to sweep")
         if one in patterns[:number]:

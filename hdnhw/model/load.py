@@ -1,10 +1,10 @@
 """What is offered to a fabric, and how long it is measured."""
 
-import reprlib
 from dataclasses import dataclass
 from numbers import Integral, Real
 
 from hdnhw.spec import SpecError
+from hdnhw.spec.checks import shown
 from hdnhw.topology.network import Network
 from hdnhw.traffic.load import Load
 
@@ -80,7 +80,7 @@ class LoadSpec:
         for name, (kind, what) in _KINDS.items():
             value = getattr(self, name)
             if not isinstance(value, kind) and not (value is None and name in ("lengths", "warmup", "precision")):
-                raise TypeError(f"{name} must be {what}, not {' '.join(reprlib.repr(value).split())}")
+                raise TypeError(f"{name} must be {what}, not {shown(value)}")
         if not LEAST_RATE <= self.rate <= 1:
             raise SpecError(f"rate must be {LEAST_RATE} to 1 flit a node and cycle, not {self.rate}")
         if not LEAST_CYCLES <= self.cycles <= MOST_CYCLES:

@@ -190,9 +190,10 @@ def measure(
     """
     if counting and load.cycles < model.timing.packet_length:
         raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
-    watch, most = Stopwatch(), min(MOST_CYCLES, MOST_LONGER * load.cycles)
-    most = max(load.cycles, min(most, MOST_ROUTER_CYCLES // model.plan.network.num_nodes))
+    most = min(MOST_CYCLES, MOST_LONGER * load.cycles, MOST_ROUTER_CYCLES // model.plan.network.num_nodes)
+    most = max(load.cycles, most)
     while True:
+        watch = Stopwatch()
         run = LoadedFabric(model, load, counting=counting, threads=threads, progress=progress)
         measured = _measure(run, load, counting, common, flows, watch)
         longer = _longer(measured, load.precision)

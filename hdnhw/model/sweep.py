@@ -201,6 +201,7 @@ class _Curve:
         self.rows: dict[float, Row] = {}
         self._asked: set[float] = set()
         machine, self._bound = make_machine(fabric), None
+        self.machine = machine_row(machine)
         if load.pattern == "uniform":  # the load of the channels is known for that alone
             self._bound = _bound_of(machine)
         self._note, self._most = machine.buffer_note, min(1.0, self._bound or 1.0, peak_rate(load.injection))
@@ -375,6 +376,7 @@ class Sweep:
         loads = [replace(load, pattern=pattern) for pattern in patterns or (load.pattern,)]
         pairs = [(one, *pair) for one in loads for pair in zip(fabrics, each, strict=True)]
         self._curves = [_Curve(fabric, one, own, seeds) for one, fabric, own in pairs]
+        self._machines = {curve.fabric: curve.machine for curve in self._curves}
         self._several = len(loads) > 1
         self._results, self._say, self._progress, self._measured = results, say, progress, 0
 
@@ -433,7 +435,7 @@ class Sweep:
         row = self._results.get(point.key)
         if row is None:
             return None
-        own = {**machine_row(make_machine(point.fabric)), **load_row(point.load)}
+        own = {**self._machines[point.fabric], **load_row(point.load)}
         del own["interval"]  # which may be longer for the sake of precision
         wrong = wrong_column(row, point.seeds)
         if wrong is not None:

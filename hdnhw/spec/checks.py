@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from reprlib import repr as short_repr
 
 __all__ = [
     "MAX_ADDRESS_BITS",
@@ -16,6 +17,7 @@ __all__ = [
     "dimension",
     "integer",
     "meant",
+    "shown",
 ]
 
 MAX_ADDRESS_BITS = 60
@@ -43,6 +45,17 @@ def meant(name: str, allowed: Iterable[str]) -> str:
     known = {one.lstrip("-"): one for one in allowed}
     near = get_close_matches(name.lstrip("-"), known, n=1, cutoff=0.7)
     return f" (did you mean {known[near[0]]}?)" if near else ""
+
+
+def shown(value: object) -> str:
+    """Return a value of any kind for a message of one line: an array is cut.
+
+    Examples
+    --------
+    >>> shown([1, 2]), shown("x" * 99)
+    ('[1, 2]', "'xxxxxxxxxxxx...xxxxxxxxxxxxx'")
+    """
+    return " ".join(short_repr(value).split())
 
 
 def integer(value: object, what: str, least: int) -> int:

@@ -198,9 +198,9 @@ def _starts(core: _Core) -> Iterator[Half]:
     yield from halves_to_improve(core.table)
 
 
-@kernel("int64(int64[::1], int64[::1], boolean[::1])")
-def _imbalance(weight: Any, leaves: Any, inside: Any) -> int:
-    """Return the links of leaves that are cut to balance a cut of the core."""
+@kernel("UniTuple(int64, 4)(int64[::1], int64[::1], boolean[::1])")
+def _sides(weight: Any, leaves: Any, inside: Any) -> Any:
+    """Return the terminals on either side of a cut of the core, and the leaves."""
     here, there, here_leaves, there_leaves = 0, 0, 0, 0
     for node in range(len(inside)):
         if inside[node]:
@@ -209,8 +209,7 @@ def _imbalance(weight: Any, leaves: Any, inside: Any) -> int:
         else:
             there += weight[node]
             there_leaves += leaves[node]
-    wrong: int = _wrong(here, there, here_leaves, there_leaves)
-    return wrong
+    return here, there, here_leaves, there_leaves
 
 
 @kernel("int64(int64, int64, int64, int64)")
@@ -229,7 +228,8 @@ def _cost(table: Any, weight: Any, leaves: Any, inside: Any) -> int:
         for other in table[node]:
             if other > node and inside[node] != inside[other]:
                 cut += 1
-    wrong: int = _imbalance(weight, leaves, inside)
+    here, there, here_leaves, there_leaves = _sides(weight, leaves, inside)
+    wrong: int = _wrong(here, there, here_leaves, there_leaves)
     return cut + wrong
 
 
@@ -238,17 +238,11 @@ def _shift(table: Any, weight: Any, leaves: Any, inside: Any) -> int:
     """Move each node to the other side once, what gains most first, as far as it pays; return by how much it did."""
     nodes = len(inside)
     gain, locked, moved = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_), np.empty(nodes, np.int64)
-    here, there, here_leaves, there_leaves = 0, 0, 0, 0
+    here, there, here_leaves, there_leaves = _sides(weight, leaves, inside)
     for node in range(nodes):
         for other in table[node]:
             if other >= 0:
                 gain[node] += 1 if inside[other] != inside[node] else -1
-        if inside[node]:
-            here += weight[node]
-            here_leaves += leaves[node]
-        else:
-            there += weight[node]
-            there_leaves += leaves[node]
     total, best, kept = 0, 0, 0
     for step in range(nodes):
         before, pick, most = _wrong(here, there, here_leaves, there_leaves), -1, 0
