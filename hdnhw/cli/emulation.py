@@ -1,4 +1,4 @@
-"""The command that runs algorithms of a product network on an HSN, and those of a hypercube on a dual-cube."""
+"""The command that runs algorithms of a product network on an HSN, and those of a hypercube on a dual-net."""
 
 import argparse
 from typing import Any
@@ -25,7 +25,7 @@ def add_emulation_command(commands: Any) -> None:
         "emulate",
         emulate,
         summary="run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or an algorithm of a "
-        "hypercube on a dual-cube, with data that are moved",
+        "hypercube on a dual-net over one, with data that are moved",
         example="hdnhw emulate 'hsn(3, cube(2))' --all-port --steps",
     )
     what = parser.add_mutually_exclusive_group(required=True)

@@ -1,4 +1,4 @@
-"""Ascend, descend and other normal hypercube algorithms on HSN(l, Q_k) and dual-cubes, with values that are moved.
+"""Ascend, descend and other normal hypercube algorithms on HSN(l, Q_k) and dual-nets over cubes, with moved values.
 
 In each step all nodes exchange one value over one dimension and compute.
 
@@ -14,12 +14,13 @@ import numpy as np
 
 from hdnhw.collectives.choices import ALGORITHMS, SWAPS
 from hdnhw.collectives.cube_machine import MOST_VALUES, PRIME, Combine, CubeMachine, Integers
-from hdnhw.collectives.dualvalues import DualCubeMachine
+from hdnhw.collectives.dualvalues import DualMachine, RoutedMachine
 from hdnhw.collectives.guest import host_of
 from hdnhw.collectives.products import convolution, matrix_product
 from hdnhw.collectives.swapvalues import SwapMachine
 from hdnhw.collectives.transforms import is_transform, merge, part, sampled, undo
-from hdnhw.spec import DualCube, Product, SpecError
+from hdnhw.spec import Product, SpecError
+from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -38,7 +39,7 @@ class Run:
     Attributes
     ----------
     dimension_steps : int
-        Steps over links of the nuclei, as many as a hypercube takes; on a dual-cube those that do a dimension.
+        Steps over links of the nuclei, as many as a hypercube takes; on a dual-net those that do a dimension.
     exchange_steps : int
         Steps over swaps, or over cross-edges to bring values to a class. Of two operands of a node one moves at a time.
     words : int
@@ -61,7 +62,7 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
     Parameters
     ----------
     network : Network
-        HSN(l, Q_k) or a variant of it, or a dual-cube.
+        HSN(l, Q_k) or a variant of it, or an HDN or RDN over a hypercube, or a dual-cube.
     algorithm : str
         ``ascend``: the number-theoretic transform of values in bit-reversed order, lowest dimension first. ``descend``:
         that of values in order, highest dimension first, which leaves its result in bit-reversed order. ``round-trip``:
@@ -69,7 +70,7 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
         each s. ``convolution``: the cyclic convolution of two sequences, by three transforms. ``matrix``: the product
         of two matrices (:func:`hdnhw.collectives.products.matrix_product`).
     swaps : str
-        ``paper``: the dimensions of a level are between two swaps, those of a class of a dual-cube between two
+        ``paper``: the dimensions of a level are between two swaps, those of a class of a dual-net between two
         crossings. ``lazy``: a digit, or a value, is brought where it is needed, and all are brought home in the end.
     seed : int
 
@@ -96,7 +97,7 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
         exchange_steps=sum(machine.exchange_steps for machine in machines),
         words=sum(machine.words for machine in machines),
         checked=checked,
-        verified=verified,
+        verified=verified and machines[0].is_home,
     )
 
 
@@ -108,20 +109,19 @@ def machine_of(network: Network, values: Integers) -> CubeMachine:
     network : Network
         As :func:`run_algorithm` takes it.
     values : ndarray of int64, shape (nodes,)
+        By their numbers in the hypercube.
     """
-    return DualCubeMachine(network, values) if _is_dual(network) else SwapMachine(host_of(network, WHAT), values)
-
-
-def _is_dual(network: Network) -> bool:
-    return isinstance(network.spec, DualCube)
+    if isinstance(network, DualNetwork):
+        return (DualMachine if network.is_nested else RoutedMachine)(network, values)
+    return SwapMachine(host_of(network, WHAT), values)
 
 
 def check_host(network: Network) -> None:
     """Raise :class:`SpecError` if :func:`run_algorithm` does not take a network."""
-    nucleus = network.spec.nucleus if isinstance(network, SwappedNetwork) else None
-    is_cubes = isinstance(nucleus, Product) and all(factor.is_edge for factor in nucleus.factors)
-    if not is_cubes and not _is_dual(network):
-        raise SpecError(f"{WHAT} is for HSNs of cubes and for dual-cubes, not {network.spec}")
+    base = network.nucleus if isinstance(network, SwappedNetwork) else network
+    is_cubes = isinstance(base, DualNetwork) and all(factor.is_edge for factor in base.factors)
+    if not is_cubes or (isinstance(network, SwappedNetwork) and not isinstance(base.spec, Product)):
+        raise SpecError(f"{WHAT} is for dual-nets and HSNs over cubes, not {network.spec}")
     if network.num_nodes > MOST_VALUES:
         raise SpecError(f"an algorithm is run on at most {MOST_VALUES} nodes; {network.spec} has {network.num_nodes}")
 

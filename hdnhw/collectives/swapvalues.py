@@ -11,8 +11,7 @@ References
 
 import numpy as np
 
-from hdnhw.collectives.cube_machine import PRIME, Combine, CubeMachine, Integers
-from hdnhw.topology.metrics import neighbor_table
+from hdnhw.collectives.cube_machine import CubeMachine, Integers
 from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["SwapMachine"]
@@ -29,53 +28,34 @@ class SwapMachine(CubeMachine):
     """
 
     def __init__(self, host: SwappedNetwork, values: Integers) -> None:
-        self._values, self.table = values, neighbor_table(host).astype(np.int64)
-        self.size, self.top, self.nodes = host.nucleus.num_nodes, host.spec.top, np.arange(host.num_nodes)
+        super().__init__(host, values)
+        self.size, self.top = host.nucleus.num_nodes, host.spec.top
         self.width = len(host.nucleus.ports)
         self.order = list(range(host.spec.levels))
         self.has_part = False  # whether X_1 holds what of a divisor's X_l there is, in place of its own last bits
-
-    @property
-    def values(self) -> Integers:
-        """By the nodes that they are in."""
-        return self._values
 
     def group(self, bit: int) -> int:
         """Return the level of a dimension, 0 being that of X_1."""
         return bit // self.width
 
-    @property
-    def numbers(self) -> Integers:
-        """The number g of the value in each node, by the node's own digits."""
-        nodes = self._partners(len(self.order) - 1) if self.has_part else self.nodes
-        numbers = np.zeros_like(nodes)
-        for place, level in enumerate(self.order):
-            numbers += nodes // self.size**place % self.size * self.size**level
-        return numbers
-
     def _is_part(self, place: int) -> bool:
         return place == len(self.order) - 1 and self.top < self.size
 
-    def _partners(self, place: int) -> Integers:
-        """Return the node that each exchanges with over the swap that leads from X_1 to a place."""
-        own = self.nodes % self.size % (self.top if self._is_part(place) else self.size)
-        leaders = self.nodes // self.size**place % self.size == own
-        return np.where(leaders, self.nodes, self.table[:, self.width + place - 1])
-
     def swap(self, place: int) -> None:
         """Exchange all values over the swaps that lead from X_1 to a place, 1 being that of X_2."""
-        self._values = self._values[self._partners(place)]
+        own = self.at % self.size % (self.top if self._is_part(place) else self.size)
+        self.bring(np.flatnonzero(self.at // self.size**place % self.size != own), self.width + place - 1)
         if self._is_part(place):
             self.has_part = not self.has_part
         else:
             self.order[0], self.order[place] = self.order[place], self.order[0]
-        self.exchange_steps, self.words = self.exchange_steps + 1, self.words + 1
 
-    def bring(self, level: int) -> None:
-        """Bring the digit of a level to the nuclei, 0 being that of X_1, by one swap if it is elsewhere.
+    def reach(self, bit: int) -> None:
+        """Bring the digit of a dimension's level to the nuclei, by one swap if it is elsewhere.
 
         The digit of a divisor goes back first: it stands in a part of X_1.
         """
+        level = self.group(bit)
         if self._is_part(level):
             if not self.has_part:
                 self.swap(level)
@@ -94,15 +74,3 @@ class SwapMachine(CubeMachine):
         while self.order != sorted(self.order):
             wrong = next(place for place in reversed(range(len(self.order))) if self.order[place] != place)
             self.swap(self.order[0] or wrong)
-
-    def combine(self, bit: int, rule: Combine) -> None:
-        """Exchange the values of a dimension that is in the nuclei, and let every node compute."""
-        self.bring(self.group(bit))
-        received = self._values[self.table[:, self.width - 1 - bit % self.width]]
-        self._values = rule(self._values, received, self.numbers, bit)
-        self.dimension_steps, self.words = self.dimension_steps + 1, self.words + 1
-
-    def multiply(self, other: "SwapMachine") -> None:
-        """Multiply each value by the other machine's."""
-        assert (self.order, self.has_part) == (other.order, other.has_part), "factors meet in one node"
-        self._values = self._values * other.values % PRIME

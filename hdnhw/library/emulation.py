@@ -1,4 +1,4 @@
-"""Algorithms of a product network on an HSN, and those of a hypercube on a dual-cube."""
+"""Steps and algorithms of a product network on an HSN, and algorithms of a hypercube on a dual-net over one."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from hdnhw.kernels import Stopwatch
 from hdnhw.library.options import NetworkLike, check_choice, check_integers, network_of
 from hdnhw.library.result import Result
 from hdnhw.progress import say
-from hdnhw.spec import DualCube, SpecError, cube
+from hdnhw.spec import SpecError, SwappedNet, cube
 
 __all__ = ["WAYS", "emulate"]
 
@@ -29,7 +29,7 @@ def emulate(
     seed: int = 0,
     steps: bool = False,
 ) -> Result:
-    """Run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or of a hypercube on a dual-cube.
+    """Run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or an algorithm on a dual-net of cubes.
 
     Parameters
     ----------
@@ -81,8 +81,9 @@ def emulate(
     host: Any = network_of(spec)
     if run is not None:
         check_host(host)
-    is_dual = isinstance(host.spec, DualCube) and run is not None
-    guest = cube(2 * host.spec.r - 1) if is_dual else guest_of(host_of(host, "an emulation"))
+        guest: Any = cube(host.num_nodes.bit_length() - 1)
+    else:
+        guest = guest_of(host_of(host, "an emulation"))
     head: Row = {"spec": str(host.spec), "nodes": host.num_nodes, "guest": None if guest is None else str(guest)}
     if run is not None:
         result, is_right = _run(host, run, swaps or SWAPS[0], seed)
@@ -115,7 +116,7 @@ def _run(host: Any, name: str, swaps: str, seed: int) -> tuple[Row, bool]:
 
     run = run_algorithm(host, name, swaps, seed=seed)
     published = {}
-    if not isinstance(host.spec, DualCube):
+    if isinstance(host.spec, SwappedNet):
         once = 2 * (host.spec.levels - 1)
         published = {"ascend": once, "descend": once, "round-trip": 2 * once, "convolution": 3 * once, "matrix": once}
     return {

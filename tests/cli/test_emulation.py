@@ -20,7 +20,7 @@ WRONG = {
     "no cube": "emulate 'hsn(2, complete(3))' --run ascend",
     "too many data": "emulate 'hsn(8, cube(3))' --all-port",
     "a step on a dual-cube": "emulate 'dualcube(3)' --step 1.dim0",
-    "a dual-net that is no dual-cube": "emulate 'rdn(cube(2), 1)' --run ascend",
+    "a dual-net over no cube": "emulate 'rdn(complete(4), 1)' --run ascend",
     "no complete nucleus": "emulate 'hsn(2, cube(2))' --all-port --ways one-swap",
     "ways of one step": "emulate 'hsn(2, complete(4))' --step 1.dim0_by1 --ways one-swap",
     "swaps of a step": "emulate 'hsn(2, cube(2))' --all-port --swaps lazy",
@@ -93,6 +93,6 @@ def test_bad_input_is_one_line(refused, what):
 
 
 def test_an_algorithm_names_both_kinds_of_networks_that_run_it(run):
-    for text in ("rdn(cube(3), 1)", "cube(4)"):
-        err = f"hdnhw: an algorithm of a hypercube is for HSNs of cubes and for dual-cubes, not {text}\n"
+    for text in ("rdn(complete(3), 1)", "torus(4, 4)"):
+        err = f"hdnhw: an algorithm of a hypercube is for dual-nets and HSNs over cubes, not {text}\n"
         assert run(f"emulate '{text}' --run ascend") == (2, "", err)

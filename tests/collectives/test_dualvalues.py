@@ -1,66 +1,107 @@
-"""Hypercube algorithms on dual-cubes: results, steps and words, and what a value that is not moved does."""
+"""Hypercube algorithms on dual-nets: results, steps and words, and what a value that is not moved does."""
 
 import numpy as np
 import pytest
 
-from hdnhw.collectives import dualvalues
-from hdnhw.collectives.ascend import run_algorithm
+from hdnhw.collectives.ascend import machine_of, run_algorithm
 from hdnhw.collectives.choices import ALGORITHMS, SWAPS
-from hdnhw.collectives.dualvalues import DualCubeMachine
+from hdnhw.collectives.cube_machine import CubeMachine
+from hdnhw.collectives.executor import ScheduleError
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.network import build
 from tests.conftest import each
+
+SPECS = [
+    "dualcube(1)",
+    "dualcube(3)",
+    "cube(4)",
+    "rdn(cube(2), 1)",
+    "rdn(cube(1), 2)",
+    "hdn(cube(2), [[0, 1]])",
+    "hdn(cube(3), [[0, 2], [2]])",
+    "hdn(cube(1), [[0], [0], []])",
+    "hdn(cube(1), [[], [0]])",
+    "hdn(cube(2), [[1], [0, 1]])",
+]
+"""The last two have super-nodes that are not nested."""
 
 
 def network(text):
     return build(parse(text))
 
 
-@each("r", [1, 2, 3, 5])
+@each("text", SPECS)
 @each("name", ALGORITHMS)
 @each("swaps", SWAPS)
-def test_results_are_right(r, name, swaps):
-    run = run_algorithm(network(f"dualcube({r})"), name, swaps, seed=3)
-    assert (run.verified, run.checked) == (True, 2 ** (2 * r - 1))
+def test_results_are_right(text, name, swaps):
+    run = run_algorithm(network(text), name, swaps, seed=3)
+    assert (run.verified, run.checked) == (True, network(text).num_nodes)
 
 
 @pytest.mark.parametrize("r", [2, 3, 4, 6])
-def test_steps_and_words_of_an_ascend_algorithm(r):
+@pytest.mark.parametrize("spec", ["dualcube({r})", "rdn(cube({base}), 1)"])
+def test_steps_and_words_of_an_ascend_algorithm(r, spec):
     """Home between classes: 2r - 1 dimensions, 4 crossings; else one crossing less, and no link for the highest."""
-    home, lazy = (run_algorithm(network(f"dualcube({r})"), "ascend", swaps) for swaps in SWAPS)
+    text = spec.format(r=r, base=r - 1)
+    home, lazy = (run_algorithm(network(text), "ascend", swaps) for swaps in SWAPS)
     assert (home.dimension_steps, home.exchange_steps, home.words) == (2 * r - 1, 4, 4 * (r - 1) + 1 + 4)
     assert (lazy.dimension_steps, lazy.exchange_steps, lazy.words) == (2 * r - 2, 3, 4 * (r - 1) + 1 + 2 + 1)
 
 
-@pytest.mark.parametrize("swaps", SWAPS)
-def test_each_dimension_meets_the_partner_of_the_hypercube(swaps):
-    """Values are their own numbers, so that what is received must be the number with that bit turned over."""
-    nodes, order = np.arange(128), [3, 0, 6, 5, 1, 6, 6, 2, 4, 0]
-    machine = DualCubeMachine(network("dualcube(4)"), nodes)
+@each("text", SPECS)
+@each("swaps", SWAPS)
+def test_each_dimension_meets_the_partner_of_the_hypercube_over_edges(text, swaps):
+    """Values are their own numbers; that they only move over edges is seen in the neighbors of the network."""
+    host = network(text)
+    nodes, bits = np.arange(host.num_nodes), host.num_nodes.bit_length() - 1
+    machine = machine_of(host, nodes)
+    move, beside = CubeMachine.move, [{node, *host.neighbors(node).values()} for node in range(host.num_nodes)]
+
+    def moved(machine, moving, port):
+        before = machine.at.copy()
+        move(machine, moving, port)
+        assert all(int(there) in beside[here] for here, there in zip(before, machine.at, strict=True))
 
     def rule(own, other, numbers, bit):
         assert (own == numbers).all()
         assert (other == own ^ 1 << bit).all()
         return own
 
-    for bit in order:
-        machine.combine(bit, rule)
-        if swaps == "paper":
-            machine.home()
-    machine.home()
-    assert (machine.values == nodes).all()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CubeMachine, "move", moved)
+        for bit in np.random.default_rng(1).permutation(np.arange(2 * bits) % bits):
+            machine.combine(int(bit), rule)
+            if swaps == "paper":
+                machine.home()
+        machine.home()
+    assert machine.is_home
+    assert sorted(machine.at) == list(nodes)
 
 
-def test_a_crossing_that_moves_too_little_is_found(monkeypatch):
-    cross = DualCubeMachine._cross
-    monkeypatch.setattr(DualCubeMachine, "_cross", lambda machine, moved: cross(machine, moved[:1]))
-    assert not run_algorithm(network("dualcube(3)"), "ascend", "lazy").verified
+@pytest.mark.parametrize("text", ["dualcube(3)", "rdn(cube(1), 2)", "hdn(cube(1), [[], [0]])", "hsn(3, cube(1))"])
+def test_a_move_that_moves_too_little_is_found(text, monkeypatch):
+    move = CubeMachine.move
+    monkeypatch.setattr(CubeMachine, "move", lambda machine, moving, port: move(machine, moving[1:], port))
+    with pytest.raises(ScheduleError):
+        run_algorithm(network(text), "ascend", "lazy")
 
 
-def test_other_networks_are_refused():
-    with pytest.raises(SpecError, match=r"for HSNs of cubes and for dual-cubes, not rdn\(cube\(2\), 1\)"):
-        run_algorithm(network("rdn(cube(2), 1)"), "sort")
-    with pytest.raises(SpecError, match="two classes of clusters"):
-        dualvalues.DualCubeMachine(network("cube(3)"), np.arange(8))
-    with pytest.raises(SpecError, match="at most 1048576 nodes"):
-        run_algorithm(network("dualcube(12)"), "sort")
+def test_partners_that_are_no_neighbors_are_found():
+    machine = machine_of(network("dualcube(3)"), np.arange(32))
+    machine.at = np.roll(machine.at, 1)
+    with pytest.raises(ScheduleError, match=r"on dualcube\(3\): a value and its partner are not in neighbors"):
+        machine.combine(0, lambda own, *_: own)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rdn(complete(4), 1)", r"for dual-nets and HSNs over cubes, not rdn\(complete\(4\), 1\)"),
+        ("rdn(petersen(), 1)", r"for dual-nets and HSNs over cubes, not rdn\(petersen\(\), 1\)"),
+        ("hsn(2, rdn(cube(1), 1))", r"for dual-nets and HSNs over cubes, not hsn\("),
+        ("dualcube(12)", "at most 1048576 nodes"),
+    ],
+)
+def test_other_networks_are_refused(text, message):
+    with pytest.raises(SpecError, match=message):
+        run_algorithm(network(text), "sort")
