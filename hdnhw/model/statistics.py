@@ -132,7 +132,7 @@ def correlation_time(values: npt.NDArray[np.float64]) -> float:
     >>> correlation_time(np.array([1.0, -1.0, 1.0, -1.0]))
     1.0
     >>> correlation_time(np.repeat(np.random.default_rng(1).normal(size=100), 8)).__round__()
-    7
+    8
     """
     steps = len(values)
     spectrum = np.fft.rfft(values, 2 * steps)
@@ -209,7 +209,7 @@ def piles_up(created: Integers, taken: Integers) -> bool:
     Examples
     --------
     >>> created = np.array([5, 5, 4, 6])
-    >>> piles_up(created, np.array([6, 4, 5, 5])), piles_up(created, np.array([4, 4, 4, 4]))
+    >>> piles_up(created, np.array([6, 4, 5, 5])), piles_up(created, np.array([3, 4, 3, 4]))
     (False, True)
     """
     more = created - taken
