@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hdnhw.library.collectives.exchange import exchange
     from hdnhw.library.collectives.operations import collective
     from hdnhw.library.cosimulation import cosim
-    from hdnhw.library.emulation import emulate
+    from hdnhw.library.emulation import embed, emulate
     from hdnhw.library.explorer import Page, explore
     from hdnhw.library.faults import faults, waypoints
     from hdnhw.library.graphs import export, from_networkx
@@ -54,7 +54,7 @@ _PLACES = {
     "hdnhw.library.collectives.exchange": ("exchange",),
     "hdnhw.library.collectives.operations": ("collective",),
     "hdnhw.library.cosimulation": ("cosim",),
-    "hdnhw.library.emulation": ("emulate",),
+    "hdnhw.library.emulation": ("embed", "emulate"),
     "hdnhw.library.explorer": ("Page", "explore"),
     "hdnhw.library.faults": ("faults", "waypoints"),
     "hdnhw.library.graphs": ("export", "from_networkx"),
@@ -94,6 +94,7 @@ __all__ = [
     "compare",
     "cosim",
     "design",
+    "embed",
     "emit",
     "emulate",
     "exchange",

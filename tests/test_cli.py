@@ -75,6 +75,7 @@ COMMANDS = [
     "cosim",
     "demo",
     "design",
+    "embed",
     "emit",
     "emulate",
     "exchange",

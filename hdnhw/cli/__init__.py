@@ -20,7 +20,7 @@ from typing import Any, TextIO
 import hdnhw
 from hdnhw.cli.choosing import add_choosing_commands
 from hdnhw.cli.collective import add_collective_commands
-from hdnhw.cli.emulation import add_emulation_command
+from hdnhw.cli.emulation import add_emulation_commands
 from hdnhw.cli.explore import add_explore_command
 from hdnhw.cli.faults import add_faults_commands
 from hdnhw.cli.hardware import add_hardware_commands
@@ -129,7 +129,7 @@ def command_parser() -> Parser:
         add_choosing_commands,
         add_machines_command,
         add_collective_commands,
-        add_emulation_command,
+        add_emulation_commands,
         add_simulation_commands,
         add_requests_command,
         add_hardware_commands,

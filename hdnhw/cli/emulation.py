@@ -1,14 +1,14 @@
-"""The command that runs algorithms of a product network on an HSN, and those of a hypercube on a dual-net."""
+"""Commands about other networks on HSNs and dual-nets: their steps and algorithms, and embeddings."""
 
 import argparse
 from typing import Any
 
 from hdnhw.cli.options import Result, add_command, ended
-from hdnhw.collectives.choices import ALGORITHMS, SWAPS
+from hdnhw.collectives.choices import ALGORITHMS, EMBEDDINGS, SWAPS
 from hdnhw.library import emulation
 from hdnhw.library.emulation import WAYS
 
-__all__ = ["add_emulation_command"]
+__all__ = ["add_emulation_commands"]
 
 
 def emulate(options: argparse.Namespace) -> tuple[Result, int]:
@@ -18,8 +18,26 @@ def emulate(options: argparse.Namespace) -> tuple[Result, int]:
     return ended(emulation.emulate(options.spec, run=options.run_name, **asked))
 
 
-def add_emulation_command(commands: Any) -> None:
-    """Add the command ``emulate``."""
+def embed(options: argparse.Namespace) -> tuple[Result, int]:
+    """Place a guest network on another one."""
+    return ended(emulation.embed(options.spec, options.guest, way=options.way))
+
+
+def add_emulation_commands(commands: Any) -> None:
+    """Add the commands ``embed`` and ``emulate``."""
+    parser = add_command(
+        commands,
+        "embed",
+        embed,
+        summary="place the nodes of a ring, mesh, hypercube, tree or other graph on a network, and route its edges",
+        example="hdnhw embed 'rdn(cube(3), 1)' 'torus(8, 16)'",
+    )
+    parser.add_argument("guest", metavar="GUEST", help="what is placed: the spec of a network")
+    parser.add_argument(
+        "--way",
+        choices=EMBEDDINGS,
+        help="by numbers of a hypercube, or along a Hamiltonian cycle (default: what has less dilation)",
+    )
     parser = add_command(
         commands,
         "emulate",

@@ -20,6 +20,7 @@ OPTIONS = (
     "fan",
     "cluster",
     "collective",
+    "embed",
     "algorithm",
     "dead_nodes",
     "dead_channels",
@@ -64,6 +65,7 @@ def _add_options(parser: Parser) -> None:
         help="draw what a schedule sends: arrows in the colour of their step; with all steps a node also bears the "
         "first one that brings it a message, or the last in which it gives some away (gather, reduce, reducescatter)",
     )
+    drawn.add_argument("--embed", metavar="GUEST", help="draw a ring, mesh or other network, as embed places it")
     parser.add_argument(
         "--algorithm",
         choices=tuple(dict.fromkeys((*ROUTE_ALGORITHMS, *PATH_ALGORITHMS))),

@@ -2,13 +2,27 @@
 
 from hdnhw.spec import INTEGERS, OPERATORS
 
-__all__ = ["ALGORITHMS", "BASELINES", "COLLECTIVES", "COMBINING", "NUMBERS", "OPERATORS", "ROOTED", "SPLITS", "SWAPS"]
+__all__ = [
+    "ALGORITHMS",
+    "BASELINES",
+    "COLLECTIVES",
+    "COMBINING",
+    "EMBEDDINGS",
+    "NUMBERS",
+    "OPERATORS",
+    "ROOTED",
+    "SPLITS",
+    "SWAPS",
+]
 
 ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "convolution", "matrix")
 """Of a hypercube, for :func:`hdnhw.collectives.ascend.run_algorithm`."""
 
 SWAPS = ("paper", "lazy")
 """When it swaps back: after each level, or when another digit is needed."""
+
+EMBEDDINGS = ("cube", "cycle")
+"""Ways to place the nodes of a guest network, see :mod:`hdnhw.collectives.embedding`."""
 
 SPLITS = ("destination", "source", "sum", "first")
 """What a message takes for its base digits in SN^j where the papers leave them open: those of where it is to go, those

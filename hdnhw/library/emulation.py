@@ -1,15 +1,15 @@
-"""Steps and algorithms of a product network on an HSN, and algorithms of a hypercube on a dual-net over one."""
+"""Other networks on HSNs and dual-nets: their steps, algorithms of a hypercube, and embeddings."""
 
 from typing import Any
 
-from hdnhw.collectives.choices import ALGORITHMS, SWAPS
+from hdnhw.collectives.choices import ALGORITHMS, EMBEDDINGS, SWAPS
 from hdnhw.kernels import Stopwatch
 from hdnhw.library.options import NetworkLike, check_choice, check_integers, network_of
 from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.spec import SpecError, SwappedNet, cube
 
-__all__ = ["WAYS", "emulate"]
+__all__ = ["WAYS", "embed", "emulate"]
 
 ONE_SWAP, TWO_SWAPS = "one-swap", "two-swaps"
 WAYS = (TWO_SWAPS, ONE_SWAP)
@@ -29,7 +29,7 @@ def emulate(
     seed: int = 0,
     steps: bool = False,
 ) -> Result:
-    """Run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or an algorithm on a dual-net of cubes.
+    """Run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or an algorithm on a dual-net.
 
     Parameters
     ----------
@@ -90,6 +90,59 @@ def emulate(
     else:
         result, is_right = _communicate(host, step, ways, shown=steps)
     return Result(head | result | {"seconds": round(watch.seconds, 3)}, passed=is_right)
+
+
+def embed(spec: NetworkLike, guest: NetworkLike, *, way: str | None = None) -> Result:
+    """Place the nodes of a guest network on those of another, and route its edges.
+
+    Parameters
+    ----------
+    spec, guest : str, NetworkSpec or Network
+        The host, and what is placed on it: a ring, mesh, torus or hypercube, a tree, or another graph.
+    way : str, optional
+        ``cycle``, along a Hamiltonian cycle of a product or dual-net; ``cube``, by numbers of a hypercube, of a product
+        or tree on a dual-net or HSN over hypercubes. The one of less dilation, then less congestion, by default.
+
+    Returns
+    -------
+    Result
+        ``dilation``, hops of the longest route, ``mean_dilation``, ``congestion``, most routes over an edge,
+        ``expansion``, the host's nodes over the guest's, and ``placement``, the host's node of each of the guest's.
+
+    Raises
+    ------
+    SpecError
+        If the guest is too large, or no way is for them.
+
+    Examples
+    --------
+    >>> import hdnhw
+    >>> found = hdnhw.embed("dualcube(3)", "torus(32)")
+    >>> found.way, found.dilation, found.placement[:4]
+    ('cycle', 1, [4, 6, 7, 5])
+    """
+    from hdnhw.collectives import embedding
+
+    if way is not None:
+        check_choice("way", way, EMBEDDINGS)
+    watch, host, placed = Stopwatch(), network_of(spec), network_of(guest)
+    found = embedding.embed(host, placed, way)
+    return Result(
+        {
+            "spec": str(host.spec),
+            "nodes": host.num_nodes,
+            "guest": str(placed.spec),
+            "guest_nodes": placed.num_nodes,
+            "guest_edges": len(found.routes),
+            "way": found.way,
+            "expansion": round(host.num_nodes / placed.num_nodes, 3),
+            "dilation": found.dilation,
+            "mean_dilation": round(found.mean_dilation, 3),
+            "congestion": found.congestion,
+            "placement": found.nodes.tolist(),
+            "seconds": round(watch.seconds, 3),
+        }
+    )
 
 
 def _check(

@@ -40,7 +40,7 @@ LABELS = ("number", "address")
 DRAWN = (*MOVING, "gather", "reduce", "reducescatter")
 """Collective operations whose steps are drawn."""
 
-KINDS = ("route", "paths", "fan", "cluster", "collective")
+KINDS = ("route", "paths", "fan", "cluster", "collective", "embed")
 """What can be drawn in a network, one at a time."""
 
 NEEDS = {
@@ -89,6 +89,7 @@ class _Asked:
     fan: NodeLike | Sequence[NodeLike] | None
     cluster: NodeLike | None
     collective: str | None
+    embed: "NetworkLike | None"
     algorithm: str | None
     dead_nodes: Sequence[NodeLike]
     dead_channels: Sequence[str]
@@ -119,6 +120,7 @@ def picture(
     fan: NodeLike | Sequence[NodeLike] | None = None,
     cluster: NodeLike | None = None,
     collective: str | None = None,
+    embed: "NetworkLike | None" = None,
     algorithm: str | None = None,
     dead_nodes: Sequence[NodeLike] = (),
     dead_channels: Sequence[str] = (),
@@ -151,6 +153,8 @@ def picture(
     collective : str, optional
         Draw what a schedule sends: ``broadcast``, ``scatter``, ``allgather``, ``exchange``, ``gather``, ``reduce`` or
         ``reducescatter``.
+    embed : str, NetworkSpec or Network, optional
+        Draw a guest network, as :func:`hdnhw.embed` places it.
     algorithm : str, optional
         Of the route or the paths, as of :func:`hdnhw.route` and :func:`hdnhw.paths`.
     dead_nodes, dead_channels : sequence
@@ -196,6 +200,7 @@ def picture(
         fan=fan,
         cluster=cluster,
         collective=collective,
+        embed=embed,
         algorithm=algorithm,
         dead_nodes=dead_nodes,
         dead_channels=dead_channels,
@@ -225,7 +230,8 @@ def _drawn(asked: _Asked, spec: NetworkLike) -> tuple[str, str, dict[str, Any], 
         raise SpecError(f"picture must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
     if network.num_ports > PICTURE_PORTS:
         raise SpecError(f"picture must have at most {PICTURE_PORTS} ports; {network.spec} has {network.num_ports}")
-    makers = {"route": _route, "paths": _paths, "fan": _fan, "cluster": _cluster, "collective": _collective}
+    makers = {"route": _route, "paths": _paths, "fan": _fan, "cluster": _cluster}
+    makers |= {"collective": _collective, "embed": _embed}
     kind = next((kind for kind in KINDS if getattr(asked, kind) is not None), None)
     marks, found, passed = _plain(asked, network) if kind is None else makers[kind](asked, network)
     return str(network.spec), network_svg(network, labels=asked.labels, marks=marks), found, passed
@@ -240,7 +246,7 @@ def _check(asked: _Asked) -> None:
     for name, targets in NEEDS.items():
         if values.get(name) is not None and not set(targets) & set(kinds):
             raise SpecError(f"--{name} is for {' and '.join(f'--{target}' for target in targets)}")
-    for name in ("collective", "cluster"):
+    for name in ("collective", "cluster", "embed"):
         if name in kinds and (asked.dead_nodes or asked.dead_channels):
             raise SpecError(f"--{name} knows of nothing dead: leave out --dead-nodes and --dead-channels")
     for name in ("schedule", "split"):
@@ -361,6 +367,22 @@ def _collective(asked: _Asked, network: "Network") -> _Part:
     sends = {trace.text: len(trace.hops) for trace in marks.traces}
     result = {"op": asked.collective, "root": whose, "first": steps.start, "last": steps.stop - 1}
     return marks, result | {"channels_used": sends}, True
+
+
+def _embed(asked: _Asked, network: "Network") -> _Part:
+    """Return the routes of a guest's edges; those of a ring that goes from neighbor to neighbor are one."""
+    from hdnhw.collectives.embedding import embed
+    from hdnhw.report.marks import path_marks
+
+    assert asked.embed is not None, "it is drawn"
+    guest = network_of(asked.embed)
+    found = embed(network, guest)
+    drawn = {f"{one} - {other}": route for (one, other), route in found.routes.items()}
+    if found.way == "cycle" and found.dilation == 1 and len(drawn) == guest.num_nodes:
+        nodes = found.nodes.tolist()
+        drawn = {f"{guest.spec}": [*nodes, nodes[0]]}
+    result = {"guest": str(guest.spec), "dilation": found.dilation, "congestion": found.congestion}
+    return path_marks(drawn), result | {"paths": drawn}, True
 
 
 def _whose(asked: _Asked, network: "Network") -> int | None:

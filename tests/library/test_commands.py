@@ -40,7 +40,7 @@ from tests.conftest import each
 MODULES = {
     choosing: ("compare", "design"),
     cosimulation: ("cosim",),
-    emulation: ("emulate",),
+    emulation: ("embed", "emulate"),
     exchange: ("exchange",),
     explorer: ("explore",),
     faults: ("faults", "waypoints"),
@@ -146,6 +146,10 @@ CALLS = {
     "collective trees": (
         "collective 'torus(4)' --op allgather --ports all --trees",
         lambda: hdnhw.collective("torus(4)", op="allgather", ports="all", trees="best"),
+    ),
+    "embed": (
+        "embed 'rdn(cube(2), 1)' 'torus(4, 8)' --way cycle",
+        lambda: hdnhw.embed("rdn(cube(2), 1)", "torus(4, 8)", way="cycle"),
     ),
     "emulate": (
         "emulate 'hsn(3, cube(2))' --step 3.dim0 --steps",
