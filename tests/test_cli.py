@@ -131,9 +131,11 @@ WRONG = {
     "no spec": ("info", "the following arguments are required: SPEC"),
     "unknown network": (
         "info 'klein(3)'",
-        r"spec 'klein\(3\)': column 1: 'klein' is not a network; allowed are ccc, complete, concentrated, "
-        "crossed_cube, cube, dragonfly, dualcube, fat_tree, flattened_butterfly, folded_cube, folded_hsn, ghc, graph, "
-        "hcn, hcn3, hdn, hfn, hsn, jellyfish, mesh, petersen, product, rdn, reduced_cube, slim_fly, star, torus",
+        r"spec 'klein\(3\)': column 1: 'klein' is not a network; allowed are "
+        "butterfly, ccc, complete, concentrated, crossed_cube, cube, debruijn, dragonfly, dualcube, "
+        "exchanged_cube, fat_tree, flattened_butterfly, folded_cube, folded_hsn, ghc, graph, hcn, hcn3, hdn, "
+        "hfn, hsn, jellyfish, kautz, mesh, metacube, petersen, product, rdn, reduced_cube, slim_fly, star, "
+        "torus, wk",
     ),
     "unclosed spec": (
         "info 'rdn(cube(3), 1'",

@@ -1,4 +1,4 @@
-"""The cube-connected cycles."""
+"""The cube-connected cycles, and the wrapped butterfly on the same nodes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step
 from hdnhw.spec import Family, Nucleus
-from hdnhw.spec.checks import check_address, dimension
+from hdnhw.spec.checks import check_digits, dimension
 from hdnhw.topology.graph import Digits, Network, Port
 
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILY", "CubeCycles", "CubeCyclesNetwork", "ccc"]
+__all__ = ["FAMILIES", "Butterfly", "ButterflyNetwork", "CubeCycles", "CubeCyclesNetwork", "butterfly", "ccc"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,10 +40,31 @@ class CubeCycles(Nucleus):
         return (*(2,) * self.n, self.n)
 
 
+@dataclass(frozen=True, repr=False)
+class Butterfly(CubeCycles):
+    """The wrapped butterfly: n levels of 2^n nodes, each joined to the next one, and the last to the first.
+
+    Attributes
+    ----------
+    n : int
+        Dimension, at least 3.
+    """
+
+    def __repr__(self) -> str:
+        return f"butterfly({self.n})"
+
+
 def ccc(n: int) -> CubeCycles:
     """Make the cube-connected cycles of n 2^n nodes (Preparata and Vuillemin, 1981)."""
     made = CubeCycles(dimension("ccc", n, 3))
-    check_address(str(made), made.n + (made.n - 1).bit_length())
+    check_digits(str(made), made.radices)
+    return made
+
+
+def butterfly(n: int) -> Butterfly:
+    """Make the wrapped butterfly of n 2^n nodes of degree 4 (Leighton, 1992)."""
+    made = Butterfly(dimension("butterfly", n, 3))
+    check_digits(str(made), made.radices)
     return made
 
 
@@ -91,6 +112,37 @@ class CubeCyclesNetwork(Network):
         return (*(bit ^ (position == last - place) for place, bit in enumerate(word)), position)
 
 
+class ButterflyNetwork(CubeCyclesNetwork):
+    """The wrapped butterfly: node p of row w has number ``w * n + p``, and p is its level.
+
+    ``straight_plus`` leads to level p + 1 mod n of the row, ``cross_plus`` to level p + 1 of the row that differs in
+    bit p; ``straight_minus`` and ``cross_minus`` lead back.
+
+    Parameters
+    ----------
+    spec : Butterfly
+    """
+
+    spec: Butterfly
+
+    def __init__(self, spec: Butterfly) -> None:
+        super().__init__(spec)
+        names = ("straight_plus", "straight_minus", "cross_plus", "cross_minus")
+        self.ports = tuple(Port(name, index ^ 1) for index, name in enumerate(names))
+
+    @property
+    def diameter_formula(self) -> int:
+        """The diameter, ``floor(3 n / 2)``."""
+        return 3 * self.spec.n // 2
+
+    def move(self, digits: Digits, port: int) -> Digits:
+        """Return the digits of the neighbour behind `port`."""
+        along = super().move(digits, port & 1)
+        if port < 2:
+            return along
+        return super().move(digits, 2)[:-1] + along[-1:] if port == 2 else super().move(along, 2)
+
+
 def step(circuit: Circuit, network: CubeCyclesNetwork, cur: Sequence[Term], dst: Sequence[Term], _modes: str) -> Step:
     """Decide to go round in + direction and cross where a bit of the word differs, then along the ring to the place.
 
@@ -123,6 +175,8 @@ def layout(network: CubeCyclesNetwork) -> Block:
 
     size = network.spec.n
     block = nested(grid((EDGE,) * size), ring(range(size)))
+    if isinstance(network, ButterflyNetwork):
+        return block
     rings = block.places.reshape(-1, size, 2)
     centers = rings.mean(axis=1, keepdims=True)
     steps = pi / 2 + np.arange(72) * pi / 36
@@ -139,10 +193,7 @@ def layout(network: CubeCyclesNetwork) -> Block:
     return Block(turned.reshape(-1, 2), block.width, block.height)
 
 
-FAMILY = Family(
-    makers=(ccc,),
-    spec=CubeCycles,
-    network=CubeCyclesNetwork,
-    step=step,
-    layout=layout,
+FAMILIES = (
+    Family(makers=(ccc,), spec=CubeCycles, network=CubeCyclesNetwork, step=step, layout=layout),
+    Family(makers=(butterfly,), spec=Butterfly, network=ButterflyNetwork, layout=layout),
 )

@@ -11,6 +11,7 @@ __all__ = [
     "SpecError",
     "call_text",
     "check_address",
+    "check_digits",
     "check_edges",
     "check_level_count",
     "check_ports",
@@ -86,6 +87,11 @@ def check_address(text: str, bits: int) -> None:
     """Raise SpecError if an address has too many bits."""
     if bits > MAX_ADDRESS_BITS:
         raise SpecError(f"{text} needs {bits} address bits; at most {MAX_ADDRESS_BITS} are allowed")
+
+
+def check_digits(text: str, radices: Iterable[int]) -> None:
+    """Raise SpecError if an address of digits of these radices has too many bits."""
+    check_address(text, sum((radix - 1).bit_length() for radix in radices))
 
 
 def check_ports(text: str, ports: int) -> None:

@@ -154,7 +154,7 @@ def test_a_nucleus_of_a_family(bipartite):
     assert made.num_vcs == (4, 4, 4, 1)
     assert len(layout(made.network).places) == 36
     with pytest.raises(
-        SpecError, match=r"hsn nucleus must be bipartite, ccc, complete, crossed_cube, .*, not hcn\(1\)$"
+        SpecError, match=r"hsn nucleus must be bipartite, butterfly, ccc, complete, crossed_cube, .*, not hcn\(1\)$"
     ):
         parse("hsn(2, hcn(1))")
 
@@ -248,18 +248,23 @@ def test_families_of_other_packages(tmp_path, monkeypatch, request):
 
 
 def test_what_is_declared():
-    assert len(makers()) == sum(len(family.makers) for family in families()) == 27
+    assert len(makers()) == sum(len(family.makers) for family in families()) == 33
     assert list(makers()) == sorted(makers())
     assert all(family.layout for family in families())
     by_tables = {maker.__name__ for family in families() if family.step is None for maker in family.makers}
     assert by_tables == {
+        "butterfly",
         "concentrated",
+        "debruijn",
         "dragonfly",
         "fat_tree",
         "flattened_butterfly",
         "graph",
         "jellyfish",
+        "kautz",
+        "metacube",
         "slim_fly",
+        "wk",
     }
 
 

@@ -19,6 +19,10 @@ SPECS = [
     *("reduced_cube(1, 1)", "reduced_cube(2, 1)", "reduced_cube(2, 2)", "reduced_cube(3, 2)"),
     *(f"star({n})" for n in range(2, 6)),
     "petersen()",
+    *("debruijn(2, 2)", "debruijn(2, 5)", "debruijn(3, 3)", "debruijn(4, 3)", "debruijn(3, 4)"),
+    *("kautz(2, 2)", "kautz(2, 5)", "kautz(4, 2)", "kautz(3, 3)", "kautz(4, 3)", "kautz(3, 4)"),
+    *("metacube(1, 2)", "metacube(2, 1)", "exchanged_cube(1, 3)", "exchanged_cube(3, 2)", "exchanged_cube(2, 2)"),
+    *("butterfly(3)", "butterfly(4)", "wk(2, 3)", "wk(4, 1)", "wk(3, 3)", "wk(4, 3)"),
 ]
 
 
@@ -142,11 +146,13 @@ def test_ports_and_addresses(text):
     nodes = np.arange(network.num_nodes)
     assert np.array_equal(network.encode(network.decode(nodes)), nodes)
     assert len(network.digit_names) == len(set(network.digit_names)) == len(network.radices)
-    assert network.port_sets == {tuple(range(len(network.ports)))}
+    assert network.port_sets == {tuple(np.flatnonzero(row >= 0).tolist()) for row in table}
+    assert network.is_regular == (len({sum(row >= 0) for row in table}) == 1)
     for index, port in enumerate(network.ports):
-        assert table[table[:, index], port.opposite].tolist() == nodes.tolist()
-        assert network.port_count(index) == network.num_nodes
-        assert [network.neighbors(node)[port.name] for node in nodes.tolist()] == table[:, index].tolist()
+        having = nodes[table[:, index] >= 0]
+        assert table[table[having, index], port.opposite].tolist() == having.tolist()
+        assert network.port_count(index) == len(having)
+        assert [network.neighbors(node).get(port.name, -1) for node in nodes.tolist()] == table[:, index].tolist()
     for node in nodes.tolist():
         assert network.parse_node(network.format_node(node)) == node
 
@@ -160,6 +166,12 @@ def test_ports_and_addresses(text):
         ("reduced_cube(2, 1)", 13, "1.1/0.1"),
         ("star(4)", 9, "1.2.3.0"),
         ("petersen()", 7, "1.2"),
+        ("debruijn(3, 3)", 5, "0.1.2"),
+        ("kautz(2, 3)", 5, "1.2.1"),
+        ("metacube(1, 2)", 20, "1/0.1/0.0"),
+        ("exchanged_cube(1, 2)", 13, "1/1.0/1"),
+        ("butterfly(3)", 20, "1.1.0/2"),
+        ("wk(3, 2)", 5, "1.2"),
     ],
 )
 def test_addresses_look_so(text, node, address):
@@ -199,6 +211,22 @@ REFUSED = [
     ("reduced_cube(6, 6)", "reduced_cube(6, 6) needs 70 address bits; at most 60 are allowed"),
     ("reduced_cube(2)", "reduced_cube must be reduced_cube(K, M), not 1 argument"),
     ("petersen(3)", "petersen must be petersen(), not 1 argument"),
+    ("debruijn(1, 3)", "debruijn letters must be at least 2, not 1"),
+    ("debruijn(2, 61)", "debruijn dimension must be at most 60, not 61"),
+    ("debruijn(5, 21)", "debruijn(5, 21) needs 63 address bits; at most 60 are allowed"),
+    ("kautz(3, 1)", "kautz dimension must be at least 2, not 1"),
+    ("kautz(2049, 2)", "kautz(2049, 2) has 4098 ports a node; at most 4096 are allowed"),
+    ("kautz(2)", "kautz must be kautz(D, N), not 1 argument"),
+    ("metacube(0, 3)", "metacube dimension must be at least 1, not 0"),
+    ("metacube(2, 15)", "metacube(2, 15) needs 62 address bits; at most 60 are allowed"),
+    ("metacube(60, 1)", "metacube(60, 1) needs 1152921504606847036 address bits; at most 60 are allowed"),
+    ("exchanged_cube(0, 3)", "exchanged_cube field bits must be at least 1, not 0"),
+    ("exchanged_cube(30, 30)", "exchanged_cube(30, 30) needs 61 address bits; at most 60 are allowed"),
+    ("butterfly(2)", "butterfly dimension must be at least 3, not 2"),
+    ("butterfly(55)", "butterfly(55) needs 61 address bits; at most 60 are allowed"),
+    ("wk(1, 3)", "wk nodes of a level must be at least 2, not 1"),
+    ("wk(4097, 1)", "wk(4097, 1) has 4097 ports a node; at most 4096 are allowed"),
+    ("wk(4, 31)", "wk(4, 31) needs 62 address bits; at most 60 are allowed"),
 ]
 
 

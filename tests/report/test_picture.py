@@ -46,6 +46,10 @@ OTHERS = [
     "star(4)",
     "star(5)",
     "rdn(petersen(), 1)",
+    "wk(3, 3)",
+    "butterfly(3)",
+    "kautz(2, 3)",
+    "exchanged_cube(1, 2)",
 ]
 LARGE = ["rdn(torus(17), 1)", "hdn(cube(3), [[0], [0, 1, 2]])", "torus(32, 32)", "cube(10)", "star(6)"]
 

@@ -31,6 +31,7 @@ SPECS = [
     ("crossed_cube(3)", None),
     ("ccc(3)", None),
     ("reduced_cube(2, 1)", None),
+    ("exchanged_cube(2, 1)", None),
     ("star(4)", None),
     ("petersen()", None),
     ("rdn(star(2), 1)", None),

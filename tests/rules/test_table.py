@@ -21,7 +21,14 @@ from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.network import build
 from hdnhw.traffic.packets import Traffic
 
-SPECS = ["slim_fly(3)", "dragonfly(3, 2)", "jellyfish(24, 3)", "fat_tree(4)", "concentrated(torus(3, 5), 2)"]
+SPECS = [
+    "slim_fly(3)",
+    "dragonfly(3, 2)",
+    "jellyfish(24, 3)",
+    "fat_tree(4)",
+    "concentrated(torus(3, 5), 2)",
+    "kautz(2, 3)",
+]
 
 
 def routes_of(rule):

@@ -52,8 +52,8 @@ def test_canonical_text(given, text):
 
 
 NUCLEI = (
-    "hsn nucleus must be ccc, complete, crossed_cube, cube, dualcube, folded_cube, ghc, hdn, mesh, petersen, product, "
-    "rdn, reduced_cube, star or torus"
+    "hsn nucleus must be butterfly, ccc, complete, crossed_cube, cube, debruijn, dualcube, exchanged_cube, "
+    "folded_cube, ghc, hdn, kautz, mesh, metacube, petersen, product, rdn, reduced_cube, star, torus or wk"
 )
 REFUSED = [
     ("hsn(1, cube(2))", "hsn level count must be at least 2, not 1"),
