@@ -1,8 +1,9 @@
-"""The least cost ratio CR_w of dual-nets and products beside the Moore bound, with its figure; ten seconds."""
+"""The least CR_w of dual-nets, products and Kautz graphs beside the Moore bound, with its figure; twenty seconds."""
 
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product as pairs
 from math import log2, prod
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hdnhw.report.figure import check_plot, save_figure
 from hdnhw.spec import complete, cube, hdn, parse, product, rdn, torus
 from hdnhw.spec.products import Factor, Product
 from hdnhw.topology.design import measure, search
-from hdnhw.topology.metrics import degree_bounds, summarise_distances
+from hdnhw.topology.metrics import degree_bounds, distances_from, summarise_distances, weighted_cost_ratio
 from hdnhw.topology.network import build
 
 MOST_NODES, MOST_COST = 1 << 20, 40
@@ -20,6 +21,8 @@ MOST_NODES, MOST_COST = 1 << 20, 40
 COMPARED = ((64, 5, 2.0), (256, 6, 2.0), (1024, 6, 1.5))
 """Nodes, ports and range of searches by `hdnhw design` with which the best are compared."""
 
+RANDOM = ("jellyfish(128, 5, 1)", "jellyfish(2048, 5, 1)")
+"""Random graphs that are compared."""
 
 TORI = [(side,) * dimensions for dimensions in (2, 3) for side in range(3, 1025) if side**dimensions <= MOST_NODES]
 """Square and cubic tori."""
@@ -161,6 +164,52 @@ def print_largest(by_cost: Networks) -> list[tuple[int, float, str]]:
     return rows
 
 
+def kautz_graphs() -> dict[int, tuple[int, str]]:
+    """Return nodes and spec of the largest Kautz graph of each cost, while they grow."""
+    by_cost: dict[int, tuple[int, str]] = {}
+    for d, n in pairs(range(2, MOST_COST), repeat=2):
+        nodes, cost = d**n + d ** (n - 1), 2 * d - (n == 2) + n
+        if nodes <= MOST_NODES and cost <= MOST_COST and nodes > by_cost.get(cost, (0, ""))[0]:
+            by_cost[cost] = nodes, f"kautz({d}, {n})"
+    found: dict[int, tuple[int, str]] = {}
+    for cost, made in sorted(by_cost.items()):
+        if not found or made > max(found.values()):
+            found[cost] = made
+    return found
+
+
+def print_kautz(by_cost: Networks) -> list[tuple[int, float]]:
+    """Print the largest Kautz graph of each cost beside the largest of the other networks; return nodes and CR_w.
+
+    Its diameter is n: n shifts lead from any word to any other one, and a search finds that no fewer lead from 1010..
+    to some.
+    """
+    print(f"{'cost':>4} {'largest':>8} {'CR_w':>5} {'Kautz':>8} {'CR_w':>5}  graph")
+    points = []
+    for cost, (nodes, spec) in kautz_graphs().items():
+        network = build(parse(spec))
+        ports, n = degree_bounds(network)[1], len(network.radices)
+        farthest = distances_from(network, network.parse_node(".".join("10" * n)[: 2 * n - 1])).max()
+        assert (network.num_nodes, ports + n, farthest) == (nodes, cost, n), spec
+        points.append((nodes, ratio(cost, nodes)))
+        size = max(by_cost[cost])
+        text = f"{cost:4} {size:8} {ratio(cost, size):5.3f} {nodes:8} {ratio(cost, nodes):5.3f}"
+        print(f"{text}  {spec}: {ports} ports, diameter {n}", flush=True)
+    return points
+
+
+def print_random() -> list[tuple[int, float]]:
+    """Print nodes, ports and diameter of random graphs; return nodes and CR_w."""
+    points = []
+    for spec in RANDOM:
+        network = build(parse(spec))
+        ports, diameter = degree_bounds(network)[1], summarise_distances(network).diameter
+        assert diameter is not None
+        points.append((network.num_nodes, weighted_cost_ratio(network.num_nodes, ports, diameter)))
+        print(f"{spec}: {ports} ports, diameter {diameter}, CR_w {points[-1][1]:.3f}")
+    return points
+
+
 def main() -> None:
     """Print the largest network of each cost beside the Moore bound, and draw them."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -173,8 +222,13 @@ def main() -> None:
     check_design(by_cost)
     points = [(size, ratio(cost, size)) for cost, sizes in by_cost.items() for size in sizes]
     tori = [(prod(sizes), ratio(2 * len(sizes) + sum(size // 2 for size in sizes), prod(sizes))) for sizes in TORI]
+    others = {
+        "tori of two and three equal rings": tori,
+        "Kautz graphs: the largest of each d + D": print_kautz(by_cost),
+        "random graphs of 128 and 2048 nodes": print_random(),
+    }
     moore = [most_by_moore(cost)[0] for cost in range(2, MOST_COST)]
-    save_figure(draw_cost_ratios(points, rows, moore, tori), options.plot)
+    save_figure(draw_cost_ratios(points, rows, moore, others), options.plot)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The cost ratio CR_w of many networks against their size, with a bound from below."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log2
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ def draw_cost_ratios(
     points: Sequence[Point],
     best: Sequence[tuple[int, float, str]],
     moore: Sequence[int],
-    tori: Sequence[Point],
+    others: Mapping[str, Sequence[Point]],
 ) -> "Figure":
     """Draw CR_w against nodes.
 
@@ -28,7 +28,8 @@ def draw_cost_ratios(
         The largest network of each cost, and its spec: named.
     moore : sequence of int
         The most nodes by the Moore bound for ports and diameter of sum 2, 3, and so on.
-    tori : sequence of (int, float)
+    others : mapping of str to sequence of (int, float)
+        Other networks, by what they are called; up to three.
     """
     from matplotlib.figure import Figure
 
@@ -42,7 +43,8 @@ def draw_cost_ratios(
         axes.annotate(str(number), (nodes, ratio), (0, 5), textcoords="offset points", ha="center", fontsize=7)
         axes.plot([], [], " ", label=f"{number}  {spec}: {nodes}, {ratio:.3f}")
     axes.plot(*zip(*_bound(moore, most), strict=True), "-", color="C3", linewidth=1, label="least by the Moore bound")
-    axes.plot(*zip(*tori, strict=True), "^", color="C2", markersize=3, label="tori of two and three equal rings")
+    for (label, those), marker, color in zip(others.items(), "^sx", ("C2", "C4", "C5"), strict=False):
+        axes.plot(*zip(*those, strict=True), marker, color=color, markersize=4, label=label)
     axes.axhline(1, color="C1", linewidth=1, label="hypercubes")
     axes.set_xscale("log", base=2)
     axes.set_ylim(0.3, 1.3)

@@ -1,10 +1,14 @@
 """The least cost of each size against a listing of all candidates of `hdnhw design`."""
 
+from itertools import product
+
 from bench import cost_ratios
 from hdnhw.report.cost_ratios import draw_cost_ratios
 from hdnhw.report.figure import save_figure
 from hdnhw.spec import parse
 from hdnhw.topology.design import candidates, measure
+from hdnhw.topology.metrics import degree_bounds, summarise_distances
+from hdnhw.topology.network import build
 
 NODES, COST = 200, 12
 
@@ -38,6 +42,21 @@ def test_the_moore_bound():
 def test_the_same_picture_twice(tmp_path):
     for name in ("a.svg", "b.svg"):
         points, best = [(4, 1.0), (5, 0.861)], [(5, 0.861, "torus(5)")]
-        save_figure(draw_cost_ratios(points, best, [2, 3, 5], [(9, 1.1)]), tmp_path / name)
+        save_figure(draw_cost_ratios(points, best, [2, 3, 5], {"tori": [(9, 1.1)]}), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert ">1  torus(5): 5, 0.861<" in (tmp_path / "a.svg").read_text()
+
+
+def test_the_largest_kautz_graph_of_each_cost(monkeypatch):
+    monkeypatch.setattr(cost_ratios, "MOST_NODES", 120)
+    largest = {}
+    for d, n in product(range(2, 8), range(2, 6)):
+        network = build(parse(f"kautz({d}, {n})"))
+        if network.num_nodes <= 120:
+            cost = degree_bounds(network)[1] + summarise_distances(network).diameter
+            largest[cost] = max(largest.get(cost, 0), network.num_nodes)
+    costs = [cost for cost in largest if cost <= 12]
+    growing = {
+        cost: largest[cost] for cost in costs if all(largest[less] < largest[cost] for less in costs if less < cost)
+    }
+    assert {cost: nodes for cost, (nodes, _) in cost_ratios.kautz_graphs().items() if cost <= 12} == growing
