@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step
-from hdnhw.spec import Family, Nucleus
+from hdnhw.spec import Family, NetworkSpec
 from hdnhw.spec.checks import check_digits, dimension
 from hdnhw.topology.graph import Digits, Network, Port
 
@@ -20,7 +20,7 @@ __all__ = ["FAMILIES", "Butterfly", "ButterflyNetwork", "CubeCycles", "CubeCycle
 
 
 @dataclass(frozen=True, repr=False)
-class CubeCycles(Nucleus):
+class CubeCycles(NetworkSpec):
     """The cube-connected cycles CCC(n): a ring of n nodes in place of every node of the n-cube.
 
     Attributes

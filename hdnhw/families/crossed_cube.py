@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step, class_of, exclusive, first_of
-from hdnhw.spec import Family, Nucleus
+from hdnhw.spec import Family, NetworkSpec
 from hdnhw.spec.checks import dimension
 from hdnhw.topology.graph import Digits, Network, flip, own_inverses
 
@@ -19,7 +19,7 @@ __all__ = ["FAMILY", "CrossedCube", "CrossedCubeNetwork", "crossed_cube"]
 
 
 @dataclass(frozen=True, repr=False)
-class CrossedCube(Nucleus):
+class CrossedCube(NetworkSpec):
     """The crossed cube CQ_n.
 
     Attributes

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from hdnhw.families.graph import circle
-from hdnhw.spec import Family, Nucleus
+from hdnhw.spec import Family, NetworkSpec
 from hdnhw.spec.checks import check_digits, check_ports, dimension, integer
 from hdnhw.topology.graph import Digits, Network, Port
 
@@ -17,7 +17,7 @@ __all__ = ["FAMILIES", "DeBruijn", "Kautz", "WordNetwork", "debruijn", "kautz"]
 
 
 @dataclass(frozen=True, repr=False)
-class DeBruijn(Nucleus):
+class DeBruijn(NetworkSpec):
     """The de Bruijn graph: all words of n letters out of d.
 
     Attributes

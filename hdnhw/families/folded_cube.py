@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step, count, first_of
-from hdnhw.spec import Family, Nucleus
+from hdnhw.spec import Family, NetworkSpec
 from hdnhw.spec.checks import dimension
 from hdnhw.topology.graph import Digits, Network, flip, own_inverses
 
@@ -19,7 +19,7 @@ __all__ = ["FAMILY", "FoldedCube", "FoldedCubeNetwork", "folded_cube"]
 
 
 @dataclass(frozen=True, repr=False)
-class FoldedCube(Nucleus):
+class FoldedCube(NetworkSpec):
     """The folded hypercube FQ_n: the n-cube, and an edge from every node to its complement.
 
     Attributes

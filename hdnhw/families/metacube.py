@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step, first_of
-from hdnhw.spec import Family, Nucleus
+from hdnhw.spec import Family, NetworkSpec
 from hdnhw.spec.checks import check_address, dimension, integer
 from hdnhw.topology.graph import Digits, Network, flip, own_inverses
 
@@ -20,7 +20,7 @@ __all__ = ["FAMILIES", "ExchangedCube", "FieldNetwork", "Metacube", "exchanged_c
 
 
 @dataclass(frozen=True, repr=False)
-class Metacube(Nucleus):
+class Metacube(NetworkSpec):
     """The metacube MC(k, m): 2^k classes, each of which has a field of m bits.
 
     Attributes
@@ -47,7 +47,7 @@ class Metacube(Nucleus):
 
 
 @dataclass(frozen=True, repr=False)
-class ExchangedCube(Nucleus):
+class ExchangedCube(NetworkSpec):
     """The exchanged hypercube EH(s, t): two classes, with fields of s and t bits.
 
     Attributes

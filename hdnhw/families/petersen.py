@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step
-from hdnhw.spec import Family, Nucleus
+from hdnhw.spec import Family, NetworkSpec
 from hdnhw.topology.graph import Digits, Network, Port
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["FAMILY", "Petersen", "PetersenNetwork", "petersen"]
 
 
 @dataclass(frozen=True, repr=False)
-class Petersen(Nucleus):
+class Petersen(NetworkSpec):
     """The Petersen graph."""
 
     def __repr__(self) -> str:

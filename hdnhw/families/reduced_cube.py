@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step, first_of
-from hdnhw.spec import Family, Nucleus, SpecError
+from hdnhw.spec import Family, NetworkSpec, SpecError
 from hdnhw.spec.checks import check_address, dimension, integer
 from hdnhw.topology.graph import Digits, Network, flip, own_inverses
 
@@ -19,7 +19,7 @@ __all__ = ["FAMILY", "ReducedCube", "ReducedCubeNetwork", "reduced_cube"]
 
 
 @dataclass(frozen=True, repr=False)
-class ReducedCube(Nucleus):
+class ReducedCube(NetworkSpec):
     """The reduced hypercube RH(k, m) of 2^(k + 2^m) nodes.
 
     Attributes

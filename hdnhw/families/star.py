@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step, class_of, count, first_of
-from hdnhw.spec import Family, Nucleus, SpecError
+from hdnhw.spec import Family, NetworkSpec, SpecError
 from hdnhw.spec.checks import MAX_ADDRESS_BITS, check_address, integer
 from hdnhw.topology.graph import Digits, Network, Port
 
@@ -19,7 +19,7 @@ __all__ = ["FAMILY", "Star", "StarNetwork", "permutation", "star"]
 
 
 @dataclass(frozen=True, repr=False)
-class Star(Nucleus):
+class Star(NetworkSpec):
     """The star graph S_n on the permutations of n symbols.
 
     Attributes

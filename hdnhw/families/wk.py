@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.spec import Family, Nucleus
+from hdnhw.spec import Family, NetworkSpec
 from hdnhw.spec.checks import check_digits, check_ports, dimension, integer
 from hdnhw.topology.graph import Digits, Network, Port
 
@@ -16,7 +16,7 @@ __all__ = ["FAMILY", "WKRecursive", "WKRecursiveNetwork", "wk"]
 
 
 @dataclass(frozen=True, repr=False)
-class WKRecursive(Nucleus):
+class WKRecursive(NetworkSpec):
     """The WK-recursive network WK(d, L).
 
     Attributes

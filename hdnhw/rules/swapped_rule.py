@@ -6,7 +6,7 @@ from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.dual_rule import default_modes
 from hdnhw.rules.step import Step, bits_of_number, count, step_of
 from hdnhw.spec import SpecError
-from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["swapped_step"]
@@ -38,7 +38,7 @@ def swapped_step(
         wanted = [dst[place] for place in network.places[level]]
         same[level] = circuit.all_of(cur[place].eq(t) for place, t in zip(network.places[level], wanted, strict=True))
         target = _with_top(circuit, network, level, same[level], wanted, target)
-    modes = default_modes(network.nucleus) if isinstance(network.nucleus, DualNetwork) else ""
+    modes = default_modes(network.nucleus) if isinstance(network.nucleus, LeveledNetwork) else ""
     inner = step_of(circuit, network.nucleus, own, target, modes)
     phase, above = {}, circuit.constant(1)
     for level in range(levels, 1, -1):

@@ -30,7 +30,7 @@ from hdnhw.spec.endpoints import (
 )
 from hdnhw.spec.fabric import CROSSBARS, QUEUEINGS, RAMS, FabricSpec
 from hdnhw.spec.families import Family, family_of
-from hdnhw.spec.network import NetworkSpec, Nucleus
+from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.parse import parse
 from hdnhw.spec.products import Factor, Product, complete, cube, ghc, mesh, product, torus
 from hdnhw.spec.swapped import SwappedNet, folded_hsn, hcn, hcn3, hsn
@@ -62,7 +62,6 @@ __all__ = [
     "Factor",
     "Family",
     "NetworkSpec",
-    "Nucleus",
     "Product",
     "RecursiveDualNet",
     "RelaySpec",

@@ -6,14 +6,14 @@ from typing import overload
 
 from hdnhw.spec.checks import SpecError, check_address, check_level_count, integer
 from hdnhw.spec.families import family_of
-from hdnhw.spec.network import NetworkSpec, Nucleus
+from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.products import Product, cube, digit_widths
 
 __all__ = ["DualCube", "DualNet", "RecursiveDualNet", "dualcube", "hdn", "rdn"]
 
 
 @dataclass(frozen=True, repr=False)
-class DualNet(Nucleus):
+class DualNet(NetworkSpec):
     """HDN(B, k, S) over a product: the hierarchical dual-net (HDN paper, section 2).
 
     Attributes
@@ -64,7 +64,7 @@ class RecursiveDualNet(NetworkSpec):
 
 
 @dataclass(frozen=True, repr=False)
-class DualCube(Nucleus):
+class DualCube(NetworkSpec):
     """The dual-cube F_r: RDN((r-1)-cube, 1) under the binary addresses of the dual-cube paper.
 
     Attributes

@@ -1,8 +1,6 @@
 """What specs of networks have in common."""
 
-from abc import ABC, abstractmethod
-
-__all__ = ["NetworkSpec", "Nucleus"]
+__all__ = ["NetworkSpec"]
 
 
 class NetworkSpec:
@@ -11,12 +9,3 @@ class NetworkSpec:
     Each one is a frozen dataclass, so that equal specs are equal and have one hash, and ``str`` gives the constructor
     call that makes it.
     """
-
-
-class Nucleus(NetworkSpec, ABC):
-    """A spec of a network that can be the nucleus of a swapped network."""
-
-    @property
-    @abstractmethod
-    def radices(self) -> tuple[int, ...]:
-        """Radix of each digit of a node, most significant first."""

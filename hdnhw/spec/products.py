@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hdnhw.spec.checks import SpecError, call_text, check_address, check_ports, dimension, integer
-from hdnhw.spec.network import Nucleus
+from hdnhw.spec.network import NetworkSpec
 
 __all__ = ["Factor", "Product", "complete", "cube", "digit_widths", "ghc", "mesh", "product", "torus"]
 
@@ -48,7 +48,7 @@ class Factor:
 
 
 @dataclass(frozen=True, repr=False)
-class Product(Nucleus):
+class Product(NetworkSpec):
     """A product of factor graphs; factor 0 is the most significant digit of a node number.
 
     Attributes

@@ -1,12 +1,12 @@
 """Hierarchical swapped networks and the networks that are special cases of them."""
 
 from dataclasses import dataclass
-from math import prod
+from typing import Any
 
 from hdnhw.spec.checks import SpecError, check_address, check_level_count, dimension, integer
-from hdnhw.spec.dualnets import DualCube, RecursiveDualNet, rdn
-from hdnhw.spec.families import families
-from hdnhw.spec.network import NetworkSpec, Nucleus
+from hdnhw.spec.dualnets import DualCube, rdn
+from hdnhw.spec.families import family_of
+from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.products import cube
 
 __all__ = ["SwappedNet", "checked_swapped", "folded_hsn", "hcn", "hcn3", "hsn"]
@@ -20,8 +20,8 @@ class SwappedNet(NetworkSpec):
     ----------
     levels : int
         l, at least 2.
-    nucleus : Nucleus
-        G, of M nodes.
+    nucleus : NetworkSpec
+        G, of M nodes, each with a terminal.
     top : int
         Values of digit X_l: M, or a divisor of it (section 2.2).
     diameter_links : bool
@@ -33,7 +33,7 @@ class SwappedNet(NetworkSpec):
     """
 
     levels: int
-    nucleus: Nucleus
+    nucleus: NetworkSpec
     top: int
     diameter_links: bool
     complement_links: bool
@@ -43,7 +43,7 @@ class SwappedNet(NetworkSpec):
         return self.text
 
 
-def hsn(levels: int, nucleus: Nucleus, *, diameter_links: bool = False, top: int | None = None) -> SwappedNet:
+def hsn(levels: int, nucleus: NetworkSpec, *, diameter_links: bool = False, top: int | None = None) -> SwappedNet:
     """Make HSN(l, G), with diameter links, or with the top digit over a divisor of the size of G.
 
     Dual-cube F_r is written as the nucleus that it is, RDN((r-1)-cube, 1): nodes are numbered by their digits.
@@ -51,21 +51,20 @@ def hsn(levels: int, nucleus: Nucleus, *, diameter_links: bool = False, top: int
     Raises
     ------
     SpecError
-        If `nucleus` can be none, `top` is not a divisor of its size, or both options are asked for.
+        If `nucleus` has nodes without a terminal, `top` is not a divisor of its size, or both options are asked for.
     """
     count = integer(levels, "hsn level count", 2)
     check_level_count("hsn", count)
-    if not isinstance(nucleus, Nucleus):
-        found = (family.makers for family in families() if issubclass(family.spec, Nucleus))
-        *others, last = sorted(maker.__name__ for makers in found for maker in makers)
-        if isinstance(nucleus, RecursiveDualNet):
-            raise SpecError(f"hsn nucleus that is a dual-net must be one over a product, not {nucleus!r}")
-        raise SpecError(f"hsn nucleus must be {', '.join(others)} or {last}, not {nucleus!r}")
+    if not isinstance(nucleus, NetworkSpec):
+        raise SpecError(f"hsn nucleus must be a network, for example cube(3), not {nucleus!r}")
     if isinstance(nucleus, DualCube):
         nucleus = rdn(nucleus.base, 1) if nucleus.super_nodes else nucleus.base
     if not isinstance(diameter_links, bool):
         raise SpecError(f"hsn diameter_links must be True or False, not {diameter_links!r}")
-    size = prod(nucleus.radices)
+    network = family_of(nucleus).network(nucleus)
+    if network.num_terminals < network.num_nodes:
+        raise SpecError(f"hsn nucleus must have a terminal at each node; {nucleus} has nodes without one")
+    size = network.num_nodes
     values = size if top is None else integer(top, "hsn top", 2)
     if size % values:
         raise SpecError(f"hsn top must be a divisor of {size}, the nodes of {nucleus}, not {values}")
@@ -81,7 +80,8 @@ def hsn(levels: int, nucleus: Nucleus, *, diameter_links: bool = False, top: int
 
 def checked_swapped(spec: SwappedNet) -> SwappedNet:
     """Return a spec if its addresses are not too wide."""
-    widths = sum((radix - 1).bit_length() for radix in spec.nucleus.radices)
+    network: Any = family_of(spec.nucleus).network(spec.nucleus)
+    widths = sum((radix - 1).bit_length() for radix in network.radices)
     check_address(spec.text, (spec.levels - 1) * widths + (spec.top - 1).bit_length())
     return spec
 

@@ -19,7 +19,8 @@ class SwappedNetwork(Network):
 
     Ports are those of the nucleus, on X_1, then ``swap2`` to ``swapl``, and ``complement`` in a folded HSN. Port
     ``swapi`` exchanges X_i and X_1; a node where they are equal (a leader) has none, or, with diameter links, goes from
-    a to M - 1 - a in both. At the top it exchanges X_l and X_1 mod M_l.
+    a to M - 1 - a in both. At the top it exchanges X_l and X_1 mod M_l. Over a nucleus that has such ports itself they
+    are ``outer_swapi``.
 
     Parameters
     ----------
@@ -46,11 +47,11 @@ class SwappedNetwork(Network):
         width, end = len(nucleus.radices), len(self.radices)
         self.places = {level: range(end - width * level, end - width * (level - 1)) for level in range(1, spec.levels)}
         self.places[spec.levels] = range(end - width * (spec.levels - 1))
-        ports = list(nucleus.ports)
-        ports += [Port(f"swap{level}", len(nucleus.ports) + level - 2) for level in range(2, spec.levels + 1)]
-        if spec.complement_links:
-            ports.append(Port("complement", len(ports)))
-        self.ports = tuple(ports)
+        names = [f"swap{level}" for level in range(2, spec.levels + 1)] + ["complement"] * spec.complement_links
+        while not {port.name for port in nucleus.ports}.isdisjoint(names):
+            names = [f"outer_{name}" for name in names]
+        links = (Port(name, number) for number, name in enumerate(names, start=len(nucleus.ports)))
+        self.ports = (*nucleus.ports, *links)
 
     @property
     def digit_names(self) -> tuple[str, ...]:
