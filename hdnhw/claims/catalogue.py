@@ -6,6 +6,7 @@ from hdnhw.claims.claim import Claim
 from hdnhw.claims.disjoint import CLAIMS as DISJOINT
 from hdnhw.claims.dualcube import CLAIMS as DUALCUBE
 from hdnhw.claims.dualcube_routing import CLAIMS as DUALCUBE_ROUTING
+from hdnhw.claims.hdn_clusters import CLAIMS as HDN_CLUSTERS
 from hdnhw.claims.hdn_exchange import CLAIMS as HDN_EXCHANGE
 from hdnhw.claims.hdn_networks import CLAIMS as HDN_NETWORKS
 from hdnhw.claims.hdn_routing import CLAIMS as HDN_ROUTING
@@ -73,6 +74,7 @@ CLAIMS: tuple[Claim, ...] = (
     *HDN_ROUTING,
     *HDN_EXCHANGE,
     *HDN_STAGES,
+    *HDN_CLUSTERS,
     *RDN_NETWORKS,
     *RDN_COLLECTIVES,
     *RDN_REDUCTION,

@@ -41,6 +41,8 @@ def check_claim(number: int) -> Row:
         "corrected": finding.corrected,
         "counterexample": finding.counterexample,
         "elsewhere": finding.elsewhere,
+        "word": finding.word,
+        "turned": finding.turned,
         "erratum": claim.erratum,
         "table": [dict(row) for row in finding.table],
         "search": finding.search and dict(finding.search),

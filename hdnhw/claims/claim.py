@@ -48,6 +48,10 @@ class Finding:
         The cells behind the phrase, where the paper has a table; rows of the same keys.
     search : mapping or None
         ``spec``, ``nodes`` and ``seconds`` of a breadth-first search of a large network.
+    word : str or None
+        The word of degree that it was judged by, a name in :data:`hdnhw.claims.words.WORDS`.
+    turned : str or None
+        Other verdicts, by which limits, where half or twice the limit of the word gives another one.
     """
 
     computed: str
@@ -57,6 +61,8 @@ class Finding:
     elsewhere: str | None = None
     table: Sequence[Mapping[str, Any]] = ()
     search: Mapping[str, Any] | None = None
+    word: str | None = None
+    turned: str | None = None
 
 
 @dataclass(frozen=True)

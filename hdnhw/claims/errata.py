@@ -28,8 +28,9 @@ ERRATA = {
     ),
     "E6": (
         "Algorithm 6 does not find disjoint paths as printed: in Case C paths go back over the cross-edge that "
-        "they came by, and in Cases A and B it depends on choices that are not stated. Some of the figures beside "
-        "it are slips."
+        "they came by, and in Cases A and B it depends on choices that are not stated. With enough clusters, but too "
+        "few super-nodes in the base network, and for a few pairs elsewhere, no choice helps: Theorem 3 is false. Some "
+        "of the figures beside it are slips."
     ),
     "E7": (
         "Table 4 re-indexes by a serial number where the text moves digits; super-nodes would then not be products."

@@ -1,6 +1,7 @@
 """HDN paper, section 4: total exchange. Words are those of messages of one word, m = 1."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -8,8 +9,9 @@ from math import prod
 from typing import Any
 
 from hdnhw.claims.claim import Case, Claim, Finding, judge, plain_rows
-from hdnhw.claims.families import cases_of, dual_net
+from hdnhw.claims.families import cases_of, compare, dual_net
 from hdnhw.claims.hdn_networks import sizes_of_super_nodes
+from hdnhw.claims.words import by_word, judge_from_size
 from hdnhw.collectives.choices import SPLITS
 from hdnhw.collectives.cost import Cost, corrected_formula, lower_bound, paper_formula
 from hdnhw.collectives.exchange import exchange_schedule
@@ -351,18 +353,28 @@ def hypercubes() -> Finding:
     return judge(cases_of(["cube(4)", "cube(7)"], check))
 
 
+LARGER = ("rdn(cube(3), 1)", "rdn(cube(2), 2)", "rdn(cube(3), 2)")
+"""Of 128, 2,048 and 32,768 nodes."""
+
+
 def longer_with_fewer_links() -> Finding:
-    """Compare the examples, in the best order known, with hypercubes of the same size."""
-
-    def check(network: DualNetwork) -> dict[str, Any]:
+    """Compare the examples and RDNs, at the fewest words there can be, with hypercubes of the same size."""
+    found = []
+    for network in map(dual_net, (*EXAMPLES, *LARGER)):
         same = dual_net(str(cube(network.num_nodes.bit_length() - 1)))
-        words = [_exchange(one, "cluster-first").words for one in (network, same)]
-        links = [num_edges(one) for one in (network, same)]
-        got = f"{words[0]} words against {words[1]}, {links[0]} links against {links[1]}"
-        holds = same.num_nodes == network.num_nodes and words[0] > words[1] and links[0] < links[1]
-        return {"published": "longer, with fewer links", "computed": got, "holds": holds}
+        assert same.num_nodes == network.num_nodes
+        words = _least(network), same.num_nodes // 2 * len(same.factors)
+        found.append((network, words, [num_edges(one) for one in (network, same)]))
 
-    return judge(cases_of([*EXAMPLES, "rdn(cube(3), 1)"], check))
+    def judged(limit: float) -> Finding:
+        cases = []
+        for network, words, links in found:
+            got = f"at least {words[0]} words against {words[1]}, {links[0]} links against {links[1]}"
+            case = compare(network, f"longer, with 1/{limit:g} of the links", got)
+            cases.append(replace(case, holds=words[0] > words[1] and limit * links[0] <= links[1]))
+        return judge_from_size(cases)
+
+    return by_word("much", judged)
 
 
 _claim = partial(Claim, "HDN")

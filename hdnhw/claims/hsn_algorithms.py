@@ -1,12 +1,14 @@
 """HSN paper, sections 2.2 and 3 to 5: ascend and descend algorithms and emulation, executed."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise, product
 from math import log2
 
 from hdnhw.claims.claim import Case, Finding, Verdict, judge
 from hdnhw.claims.families import compare
 from hdnhw.claims.hsn_nuclei import claim_of, network_of
+from hdnhw.claims.words import by_order, grown
 from hdnhw.collectives.ascend import run_algorithm
 from hdnhw.collectives.emulation import (
     all_port_timetable,
@@ -251,7 +253,7 @@ def timetables() -> Finding:
 
 def slowdown() -> Finding:
     """Bound the steps of HCN and 3-HCN with all ports from below for any algorithm, and execute them."""
-    cases = []
+    cases, quotients = [], []
     three_levels = [text for k in range(1, 5) for text in (f"hcn3({k})", f"hsn(3, cube({k}))")]
     for text in [f"hcn({k})" for k in range(1, 7)] + three_levels:
         network = network_of(text)
@@ -261,12 +263,14 @@ def slowdown() -> Finding:
             Case(
                 network=text,
                 nodes=network.num_nodes,
-                published=f"{dimensions / 3:g} to {3 * dimensions / 2:g}",
+                published=f"of the order of {dimensions:g}",
                 computed=f"at least {least}, executed in {steps}",
-                holds=least is not None and dimensions / 3 <= least <= steps <= 3 * dimensions / 2,
+                holds=least is not None and least <= steps,
             )
         )
-    return judge(cases)
+        quotients.append({"at least": (least or 0) / dimensions, "executed": steps / dimensions})
+    found = by_order(cases, quotients)
+    return replace(found, computed=f"{found.computed}; {grown('log2 N', [log2(case.nodes) for case in cases])}")
 
 
 CLAIMS = (
@@ -275,7 +279,7 @@ CLAIMS = (
         "steps of HCN and 3-HCN to emulate a hypercube's step with all ports",
         "Theta(log N)",
         slowdown,
-        reading="from 1/3 to 3/2 of log2 N steps, whatever ways the data take, on all that are tried",
+        reading="executed, and the fewest steps whatever ways the data take",
     ),
     claim_of(
         "sections 1 and 2.2",

@@ -35,4 +35,6 @@ def add_papers_command(commands: Any) -> None:
     parser.add_argument("--paper", action="append", metavar="NAME", help="HDN, RDN, DISJ, HSN or DC (default all)")
     parser.add_argument("--claim", action="append", metavar="ID", help="one claim, as HDN-7 (first column)")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
-    parser.add_argument("-o", "--output", metavar="DIR", help="folder for papers.md, its pictures, errata.md")
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="folder for papers.md, its pictures and tables, errata.md"
+    )

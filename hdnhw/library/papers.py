@@ -154,7 +154,7 @@ def papers(
     workers : int, optional
         Processes (default: one a processor).
     output : path, optional
-        Folder for ``papers.md``, its pictures and ``errata.md``.
+        Folder for ``papers.md``, its pictures and long tables, and ``errata.md``.
     command : str
         What the pages say that they were made by.
 
@@ -224,7 +224,7 @@ def _chosen(papers: Sequence[str], claims: Sequence[str]) -> list[int]:
 def _write(folder: Path, rows: list[dict[str, Any]], command: str) -> list[str]:
     """Write the pages and their pictures; return the names of the files."""
     from hdnhw.claims.catalogue import CLAIMS
-    from hdnhw.report.papers import errata_page, papers_page
+    from hdnhw.report.papers import errata_page, long_tables, papers_page
 
     papers = {row["paper"] for row in rows}
     chosen = {name: figure for name, figure in PICTURES.items() if figure.paper in papers}
@@ -233,7 +233,7 @@ def _write(folder: Path, rows: list[dict[str, Any]], command: str) -> list[str]:
         name: (figure.paper, figure.caption, f"hdnhw picture {figure.words} -o {shlex.quote(str(folder / name))}")
         for name, figure in chosen.items()
     }
-    texts["papers.md"] = papers_page(rows, command=command, pictures=pictures)
+    texts |= {"papers.md": papers_page(rows, command=command, pictures=pictures), **long_tables(rows)}
     if len(rows) == len(CLAIMS):
         texts["errata.md"] = errata_page(rows, command=command)
     write_together(folder, texts)

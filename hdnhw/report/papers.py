@@ -1,7 +1,9 @@
-"""The claims of the papers as a page in Markdown."""
+"""The claims of the papers as a page in Markdown, its long tables beside it."""
 
+import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
@@ -9,8 +11,12 @@ from typing import Any
 from hdnhw.claims.catalogue import PAPERS
 from hdnhw.claims.claim import Verdict
 from hdnhw.claims.errata import ERRATA
+from hdnhw.claims.words import FACTOR, WORDS
 
-__all__ = ["errata_page", "papers_page"]
+__all__ = ["errata_page", "long_tables", "papers_page"]
+
+LONG = 60
+"""Rows of a table that stands on the page, at most."""
 
 
 def papers_page(
@@ -39,6 +45,7 @@ def papers_page(
         "in every case that was checked. *Read as* says how the words of a claim are taken where they leave a choice.",
         "E1 to E17 are the [errata](errata.md).\n",
         _counts(rows),
+        _words(rows),
     ]
     for paper, claims in groupby(rows, key=lambda row: row["paper"]):
         own = list(claims)
@@ -48,6 +55,23 @@ def papers_page(
         ]
         parts += [_overview(own), *(_claim(row) for row in own)]
     return "\n".join(parts)
+
+
+def long_tables(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the tables that are too long for the page as CSV, by the names of their files."""
+    texts = {}
+    for row in rows:
+        if len(row["table"]) > LONG:
+            text = StringIO()
+            writer = csv.DictWriter(text, row["table"][0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(row["table"])
+            texts[_file(row)] = text.getvalue()
+    return texts
+
+
+def _file(row: Mapping[str, Any]) -> str:
+    return f"papers-{row['id'].lower()}.csv"
 
 
 def errata_page(rows: Sequence[Mapping[str, Any]], *, command: str) -> str:
@@ -83,6 +107,25 @@ def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([*lines, ""])
 
 
+def _words(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table of the words of degree: what they mean, and which claims are judged by them."""
+    lines = [
+        "Words of degree mean the same in all rows. A row that is judged by one says which other verdict it would have",
+        f"with 1/{FACTOR} or {FACTOR} times the figure.\n",
+        "| words | what they mean here | claims | verdict would turn |",
+        "|---|---|---|---|",
+    ]
+    for name, word in WORDS.items():
+        own = [row for row in rows if row["word"] == name]
+        cells = word.forms, word.text, *(", ".join(row["id"] for row in some) for some in (own, _turned(own)))
+        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _turned(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [row for row in rows if row["turned"]]
+
+
 def _overview(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = ["| | where | claim | published | computed | verdict |", "|---|---|---|---|---|---|"]
     names = ("id", "where", "claim", "published", "computed")
@@ -92,8 +135,11 @@ def _overview(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _claim(row: Mapping[str, Any]) -> str:
     """Return what the overview has no room for; nothing for a claim of one reading that holds and has no table."""
+    word = row["word"] and WORDS[row["word"]]
     notes = {
         "Read as": row["reading"],
+        "Words of degree": word
+        and f"{word.limit:g}, see the table at the top; {row['turned'] or 'the same verdict with half and twice'}",
         "Corrected": row["corrected"],
         "As the paper says in": row["elsewhere"],
         "Smallest counterexample": row["counterexample"],
@@ -104,7 +150,10 @@ def _claim(row: Mapping[str, Any]) -> str:
     erratum = f" ({row['erratum']})" if row["erratum"] else ""
     lines = [f"### {row['id']}, {row['where']}: {_cell(row['claim'])}{erratum}\n"]
     lines += [f"- Published: {_cell(row['published'])}", f"- Computed: {_cell(row['computed'])}; **{row['verdict']}**"]
-    return "\n".join([*lines, *said, "", *_table(row["table"])])
+    table = row["table"]
+    if len(table) > LONG:
+        lines, table = [*lines, f"- Table: [{len(table)} rows]({_file(row)})"], ()
+    return "\n".join([*lines, *said, "", *_table(table)])
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -47,6 +47,7 @@ def test_every_check_is_its_own():
         (disjoint_fans.calls, Verdict.FALSE),
         (disjoint_paths.enough_super_nodes, Verdict.PARTLY),
         (disjoint_paths.existence, Verdict.HOLDS),
+        (disjoint_paths.theorem3, Verdict.FALSE),
         (disjoint_paths.case_b, Verdict.FALSE),
         (disjoint_paths.fan_length, Verdict.FALSE),
         (disjoint_paths.theorem4_solved, Verdict.MISPRINT),
@@ -115,6 +116,18 @@ def test_a_pair_of_case_b_that_leaves_no_choice():
 
 
 @pytest.mark.usefixtures("small")
+def test_theorem_3_fails_where_fans_are_missing_and_where_no_choice_works(monkeypatch):
+    """HDN(K2, 2, {{0}, {}}): two super-nodes of level 1, three of which a node would need; the other see above."""
+    rows = {row["network"]: row for row in disjoint_paths.theorem3().table}
+    missing, refused = rows["hdn(complete(2), [[0], []])"], rows["hdn(complete(2), [[], [0]])"]
+    assert (missing["clusters"], missing["d_0 + k"], missing["distributed paths"]) == (4, 3, 2)
+    assert (refused["clusters"], refused["d_0 + k"], refused["distributed paths"]) == (4, 3, 3)
+    assert refused["pairs without a choice"] > 0
+    monkeypatch.setattr(disjoint_paths, "_networks", lambda: [dual_net("hdn(cube(3), [[2]])")])
+    assert disjoint_paths.theorem3().verdict == Verdict.HOLDS
+
+
+@pytest.mark.usefixtures("small")
 def test_the_third_cluster_is_the_correction_of_case_c():
     found = disjoint_paths.case_c()
     assert found.verdict == Verdict.FALSE
@@ -167,7 +180,7 @@ def test_calls_of_base_routing_by_hand():
     assert max(base_routing_calls(two, 0, dst) for dst in range(two.num_nodes)) == 7
 
 
-def test_hops_are_those_of_as_many_shortest_paths():
+def test_hops_are_those_of_as_many_shortest_paths(monkeypatch):
     """All digits differ but the class: the nodes are a diameter apart, and each of the d + k paths is that long."""
     for text in ("rdn(cube(2), 1)", "rdn(cube(4), 1)"):
         network = dual_net(text)
@@ -175,6 +188,9 @@ def test_hops_are_those_of_as_many_shortest_paths():
         assert made is network
         assert hops == len(network.ports) * max(distances_from(network, 0))
         assert bound == 2 * len(network.ports)
+    monkeypatch.setattr(disjoint_fans, "DIMENSIONS", {1: (2, 8)})
+    assert disjoint_fans.steps().verdict == Verdict.HOLDS
+    monkeypatch.setattr(disjoint_fans, "DIMENSIONS", {1: (2, 12)})
     assert disjoint_fans.steps().verdict == Verdict.FALSE
 
 

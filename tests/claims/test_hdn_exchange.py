@@ -78,3 +78,13 @@ def test_less_than_the_sum_of_distances(monkeypatch):
 def test_the_letter_of_theorem_3():
     favourable, letter = hdn_exchange._theorem3(dual_net("hdn(cube(2), [[0]])"))
     assert (favourable, letter) == (Cost(6, 48), Cost(6, Fraction(80)))
+
+
+def test_much_less_links_are_half_of_them(monkeypatch):
+    """128 nodes of degree 4 beside the 7-cube; 2,048 of degree 4 beside the 11-cube."""
+    monkeypatch.setattr(hdn_exchange, "LARGER", ("rdn(cube(3), 1)", "rdn(cube(2), 2)"))
+    found = hdn_exchange.longer_with_fewer_links()
+    assert (found.verdict, found.turned) == (Verdict.PARTLY, "holds with 1, false with 4")
+    assert found.computed == "holds on 1 of 4 networks: where there are 2,048 nodes or more, and only there"
+    monkeypatch.setattr(hdn_exchange, "_least", lambda _: 0)
+    assert hdn_exchange.longer_with_fewer_links().verdict == Verdict.FALSE

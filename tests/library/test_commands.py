@@ -387,7 +387,7 @@ def test_what_is_not_proved_is_said_by_result_and_status(monkeypatch):
 
 
 def test_papers_are_written_as_by_their_command(tmp_path, monkeypatch):
-    rows = [{"paper": "DC", "search": None, "verdict": "true"}]
+    rows = [{"paper": "DC", "search": None, "verdict": "true", "table": []}]
     monkeypatch.setattr("hdnhw.claims.check.check_claims", lambda *_, **__: rows)
     monkeypatch.setattr("hdnhw.report.papers.papers_page", lambda rows, **about: f"{rows} {about}")
     made = hdnhw.papers(paper="DC", output=tmp_path, command=f"hdnhw papers --paper DC -o {tmp_path}", workers=1)

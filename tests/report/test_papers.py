@@ -1,7 +1,8 @@
 """The page of checked claims."""
 
 from hdnhw.claims.errata import ERRATA
-from hdnhw.report.papers import errata_page, papers_page
+from hdnhw.claims.words import WORDS
+from hdnhw.report.papers import LONG, errata_page, long_tables, papers_page
 
 ROW = {
     "id": "HDN-2",
@@ -16,6 +17,8 @@ ROW = {
     "corrected": "n < 2",
     "counterexample": "cube(1): 4 published, 2 computed",
     "erratum": "E1",
+    "word": None,
+    "turned": None,
     "table": [{"network": "cube(1)", "published": 4, "computed": 2}],
 }
 GOOD = ROW | {"where": "Table 1", "verdict": "holds", "corrected": None, "counterexample": None, "table": []}
@@ -34,6 +37,25 @@ def test_how_it_is_read_is_told_where_it_holds():
     page = papers_page([ROW, GOOD | {"reading": "n is even"}], command="hdnhw papers")
     assert "### HDN-2, Table 1: size (E1)" in page
     assert "- Read as: n is even" in page
+
+
+def test_words_of_degree_are_told_once_with_their_claims():
+    rows = [ROW | {"id": "HDN-5", "word": "much", "turned": "holds with 1"}, GOOD | {"word": "much"}]
+    page = papers_page(rows, command="hdnhw papers")
+    assert f"| {WORDS['much'].forms} | {WORDS['much'].text} | HDN-5, HDN-2 | HDN-5 |" in page
+    assert "- Words of degree: 2, see the table at the top; holds with 1\n" in page
+    assert "- Words of degree: 2, see the table at the top; the same verdict with half and twice\n" in page
+
+
+def test_a_long_table_is_a_file_beside_the_page():
+    table = [{"n": number, "of": "a, b"} for number in range(LONG + 1)]
+    rows = [ROW | {"table": table}, GOOD | {"id": "HDN-3", "table": table[1:]}]
+    page = papers_page(rows, command="hdnhw papers")
+    assert f"- Table: [{LONG + 1} rows](papers-hdn-2.csv)" in page
+    assert page.count("| 7 | a, b |") == 1
+    (name, text) = long_tables(rows).popitem()
+    lines = text.splitlines()
+    assert (name, lines[0], lines[-1], len(lines)) == ("papers-hdn-2.csv", "n,of", f'{LONG},"a, b"', LONG + 2)
 
 
 def test_a_misprint_names_the_other_place():
