@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from amaranth.hdl import Cat, Const
 
+from hdnhw.collectives import executor, operations
+from hdnhw.collectives.executor import ScheduleError
+from hdnhw.collectives.schedule import Schedule
 from hdnhw.rtl.collective import combiner
 from hdnhw.rtl.collective.combiner import Combiner
 from hdnhw.rtl.collective.counter import MessageCounter
@@ -17,8 +20,9 @@ from hdnhw.rtl.collective.receiver import Receiver
 from hdnhw.rtl.collective.sender import Sender
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective import BarrierVerdict, CollectiveBench, CollectiveCase
-from hdnhw.spec import ENGINE_OPERATIONS, MOVING, OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import ENGINE_OPERATIONS, EXCHANGE_ORDERS, MOVING, OPERATIONS, CollectiveSpec, FabricSpec, parse
 from hdnhw.timing import SlotTiming
+from hdnhw.topology.network import build
 from hdnhw.verilog.fabric import emit_fabric
 
 
@@ -31,11 +35,12 @@ def bench(
     numbers: str = "int32",
     message_packets: int = 1,
     variable_messages: bool = False,
+    order: str = EXCHANGE_ORDERS[1],
     **machine: Any,
 ) -> CollectiveBench:
     """Return the bench of a fabric; builds are kept between test runs."""
     sizes: dict[str, Any] = {"numbers": numbers, "message_packets": message_packets}
-    sizes["variable_messages"] = variable_messages
+    sizes |= {"variable_messages": variable_messages, "order": order}
     engines = CollectiveSpec(operations=operations, root=root, operators=operators, **sizes)
     return CollectiveBench(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
 
@@ -178,6 +183,38 @@ def test_packets_of_a_message_that_are_mixed_up_are_seen(fault: str | None, monk
     moved, combined = mixed.run_case(case).verdict.operations
     assert moved.passed == (fault in (None, "table"))
     assert combined.passed == (fault is None)
+
+
+@pytest.mark.parametrize("order", EXCHANGE_ORDERS)
+@pytest.mark.parametrize("fault", [None, "exchanged", "left out"])
+def test_steps_of_an_exchange_in_another_order_do_not_deliver(
+    fault: str | None, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two steps exchanged or one left out, of engines that are made of such a schedule although it is refused.
+
+    They are said to have another root, so that no machine that is kept is taken for theirs.
+    """
+    schedule_of, mover = operations.exchange_schedule, executor._mover
+
+    def other(*arguments: Any, **options: Any) -> Schedule:
+        schedule = schedule_of(*arguments, **options)
+        first, second, *rest = schedule.steps
+        steps = (second, first, *rest) if fault == "exchanged" else (first, *rest)
+        return replace(schedule, steps=steps)
+
+    def trusting(*arguments: Any) -> Any:
+        move = mover(*arguments)
+        return lambda *given: (executor.FINE, 0, 0, 0) if move(*given)[0] == executor.ELSEWHERE else (0, 0, 0, 0)
+
+    root = [None, "exchanged", "left out"].index(fault)
+    if fault is not None:
+        monkeypatch.setattr(operations, "exchange_schedule", other)
+        with pytest.raises(ScheduleError, match="holds a message in the end that is for another node"):
+            executor.execute(other(build(parse("rdn(cube(1), 1)")), order))
+        monkeypatch.setattr(executor, "_mover", trusting)
+    engines = bench("rdn(cube(1), 1)", operations=("exchange",), packet_length=4, order=order, root=root)
+    (verdict,) = engines.run_case(CollectiveCase(["exchange"])).verdict.operations
+    assert verdict.passed == (fault is None), verdict
 
 
 def test_engines_send_gapless_packets() -> None:
