@@ -187,6 +187,27 @@ WRONG = {
         "modes and lanes belong to the hop algorithm, not to the paper's",
     ),
     "paths to itself": ("paths 'rdn(cube(2), 1)' 5 5", "paths must be between two nodes, not from 5 to itself"),
+    "paths to sets of another size": (
+        "paths 'rdn(cube(2), 1)' '0 1 2' '3 4'",
+        "paths are between one node and some, or some and as many, not 3 and 2",
+    ),
+    "paths to more nodes than ports": (
+        "paths 'rdn(cube(2), 1)' 0 '1 2 3 4'",
+        r"paths are from at most 3 nodes, the ports of a node of rdn\(cube\(2\), 1\), not 4",
+    ),
+    "paths from a node to itself and another": (
+        "paths 'rdn(cube(2), 1)' '5 6' 5",
+        "paths must be from a node to others, not from 5 to itself",
+    ),
+    "paths to a node twice": ("paths 'rdn(cube(2), 1)' 0 '5 5'", r"paths need nodes, no two the same, not \[5, 5\]"),
+    "paths between sets by the paper": (
+        "paths 'rdn(cube(2), 1)' 0 '1 2' --algorithm paper",
+        "algorithm must be short or flow between sets of nodes, not 'paper'",
+    ),
+    "paths between sets of too many": (
+        f"paths 'complete(40)' '{' '.join(map(str, range(30)))}' '{' '.join(map(str, range(5, 35)))}'",
+        "paths between sets are chosen from at most 32768 between two nodes, not from 35100",
+    ),
     "paths of the paper elsewhere": (
         "paths 'cube(3)' 0 1 --algorithm paper",
         r"Algorithm 6 is for dual-nets; cube\(3\) has no levels",

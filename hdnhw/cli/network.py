@@ -85,8 +85,9 @@ def add_routing_commands(commands: Any) -> None:
     parser = add_command(
         commands, "route", route, summary="print one route", example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1"
     )
-    parser.add_argument("src", metavar="SRC", help="node number, address, or C,U,SN,N of an HDN")
-    parser.add_argument("dst", metavar="DST", help="node number, address, or C,U,SN,N of an HDN")
+    node = "node number, address, or C,U,SN,N of an HDN"
+    parser.add_argument("src", metavar="SRC", help=node)
+    parser.add_argument("dst", metavar="DST", help=node)
     parser.add_argument(
         "--algorithm",
         choices=ROUTE_ALGORITHMS,
@@ -99,16 +100,17 @@ def add_routing_commands(commands: Any) -> None:
         commands,
         "paths",
         paths,
-        summary="print paths between two nodes that share no other node",
+        summary="print paths between two nodes, or two sets of nodes, that share no other node",
         example="hdnhw paths 'rdn(cube(3), 1)' 0 1.1/1.0.1",
     )
-    parser.add_argument("src", metavar="SRC", help="node number, address, or C,U,SN,N of an HDN")
-    parser.add_argument("dst", metavar="DST", help="node number, address, or C,U,SN,N of an HDN")
+    parser.add_argument("src", metavar="SRC", help=f"{node}, or several with blanks between them: '0 1 2'")
+    parser.add_argument("dst", metavar="DST", help="the same; paths from one node to several, or between as many")
     parser.add_argument(
         "--algorithm",
         choices=PATH_ALGORITHMS,
         help="by address arithmetic; the same made shorter by a flow over a small part of the network (default); by a "
-        "flow over all of it (default for networks of other kinds); the paper's Algorithm 6 as printed",
+        "flow over all of it (default for networks of other kinds); the paper's Algorithm 6 as printed; between sets, "
+        "short or flow",
     )
     add_machine_options(parser, routes=True)
     parser = add_command(

@@ -1,6 +1,6 @@
 """A network as a graph of networkx."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Unpack
 
@@ -268,7 +268,12 @@ class Network(networkx.Graph):
         return routes.route(self.spec, src, dst, algorithm=algorithm, **rules)
 
     def paths(
-        self, src: NodeLike, dst: NodeLike, *, algorithm: str | None = None, **rules: Unpack[RuleOptions]
+        self,
+        src: NodeLike | Sequence[NodeLike],
+        dst: NodeLike | Sequence[NodeLike],
+        *,
+        algorithm: str | None = None,
+        **rules: Unpack[RuleOptions],
     ) -> Result:
         """Return paths that share no other node, see :func:`hdnhw.paths`.
 

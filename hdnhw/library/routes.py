@@ -1,6 +1,6 @@
 """Routes and disjoint paths, and the routing over all pairs."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
@@ -19,6 +19,12 @@ __all__ = ["PATH_ALGORITHMS", "ROUTE_ALGORITHMS", "paths", "paths_of", "route", 
 
 ROUTE_ALGORITHMS, PATH_ALGORITHMS = ("paper", "hop"), ("address", "short", "flow", "paper")
 """Of routes, and of disjoint paths."""
+
+SET_ALGORITHMS = ("short", "flow")
+"""Of disjoint paths between sets."""
+
+SETS_LIMIT = 1 << 15
+"""Most paths between two nodes from which those between sets are chosen."""
 
 PATHS_LIMIT = 1024
 """Most ports of a node between which ``paths`` are made: one for each."""
@@ -118,19 +124,25 @@ def _paper_algorithm(network: "Network") -> str:
 
 
 def paths(
-    spec: NetworkLike, src: NodeLike, dst: NodeLike, *, algorithm: str | None = None, **rules: Unpack[RuleOptions]
+    spec: NetworkLike,
+    src: NodeLike | Sequence[NodeLike],
+    dst: NodeLike | Sequence[NodeLike],
+    *,
+    algorithm: str | None = None,
+    **rules: Unpack[RuleOptions],
 ) -> Result:
-    """Return paths between two nodes that share no other node.
+    """Return paths between two nodes, or two sets of nodes, that share no other node.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    src, dst : int or str
-        Numbers or addresses of nodes.
+    src, dst : int, str or sequence of int or str
+        Numbers or addresses of nodes; several, in a sequence or with blanks between them, for paths from one node to
+        each of a set, or from each node of a set to one of another.
     algorithm : str or None
         ``address``, by address arithmetic; ``short``, the same made shorter by a flow over a small part of the network
         (default); ``flow``, over all of it (default for networks of other kinds); ``paper``, the disjoint-path paper's
-        Algorithm 6 as printed.
+        Algorithm 6 as printed. Between sets: ``short`` or ``flow``.
     modes, lanes
         See :class:`RuleOptions`.
 
@@ -138,33 +150,47 @@ def paths(
     -------
     Result
         ``paths``, a list of nodes each, their figures and the waypoints by which the routing follows them, as
-        docs/paths.md describes them; `passed` is whether they are disjoint.
+        docs/paths.md describes them; `passed` is whether they are disjoint, and between sets, whether all nodes have
+        one.
 
     Examples
     --------
     >>> import hdnhw
     >>> hdnhw.paths("cube(2)", 0, 3).paths
     [[0, 1, 3], [0, 2, 3]]
+    >>> hdnhw.paths("cube(2)", "0 1", [2, 3]).paths
+    [[0, 2], [1, 3]]
     """
-    from hdnhw.topology.disjoint import fault_of_paths
+    from hdnhw.rules.disjoint import length_bound
+    from hdnhw.topology.disjoint import fault_of_linkage, fault_of_paths
 
     network = network_of(spec)
     if algorithm not in (None, *PATH_ALGORITHMS):
         raise SpecError(f"algorithm must be {' or '.join(PATH_ALGORITHMS)}, not {algorithm!r}")
-    first, last = node_of(network, src), node_of(network, dst)
-    algorithm, found = paths_of(network, first, last, algorithm)
-    fault = fault_of_paths(lambda node: network.neighbors(node).values(), first, last, found)
+    sources, targets = _nodes_of(network, src), _nodes_of(network, dst)
+    first, last = sources[0], targets[0]
+    is_pair = len(sources) == len(targets) == 1
+    neighbors = partial(_around, network)
+    if is_pair:
+        algorithm, found = paths_of(network, first, last, algorithm)
+        fault = fault_of_paths(neighbors, first, last, found)
+        bounds = _case_and_bounds(network, first, last)
+    else:
+        algorithm, found = _linkage_of(network, sources, targets, algorithm)
+        fault = fault_of_linkage(neighbors, sources, targets, found)
+        bound = length_bound(network)
+        bounds = {"total_bound": None if bound is None else len(found) * bound}
     hops = [len(path) - 1 for path in found]
     return Result(
         {
             "spec": str(network.spec),
             "algorithm": algorithm,
-            "src": first,
-            "dst": last,
+            "src": first if is_pair else sources,
+            "dst": last if is_pair else targets,
             "count": len(found),
             "max_hops": max(hops, default=0),
             "total_hops": sum(hops),
-            **_case_and_bounds(network, first, last),
+            **bounds,
             "disjoint": fault is None,
             "fault": fault,
             "paths": found,
@@ -172,6 +198,52 @@ def paths(
         },
         passed=fault is None,
     )
+
+
+def _nodes_of(network: "Network", nodes: NodeLike | Sequence[NodeLike]) -> list[int]:
+    """Return the numbers of one node or of several."""
+    if isinstance(nodes, str):
+        nodes = nodes.split() or [nodes]
+    elif not isinstance(nodes, Sequence):
+        nodes = [nodes]
+    found = [node_of(network, node) for node in nodes]
+    if not found or len(set(found)) < len(found):
+        raise SpecError(f"paths need nodes, no two the same, not {found}")
+    return found
+
+
+def _around(network: "Network", node: int) -> Collection[int]:
+    return network.neighbors(node).values()
+
+
+def _linkage_of(
+    network: "Network", sources: list[int], targets: list[int], algorithm: str | None
+) -> tuple[str, list[list[int]]]:
+    """Return paths between two sets of nodes, and the algorithm."""
+    from hdnhw.rules import disjoint
+    from hdnhw.topology.disjoint import shortest_linkage
+    from hdnhw.topology.metrics import neighbor_table
+
+    ports, counts = len(network.ports), {len(sources), len(targets)}
+    if len(counts) > 1 and 1 not in counts:
+        raise SpecError(
+            f"paths are between one node and some, or some and as many, not {len(sources)} and {len(targets)}"
+        )
+    if max(counts) > ports:
+        raise SpecError(
+            f"paths are from at most {ports} nodes, the ports of a node of {network.spec}, not {max(counts)}"
+        )
+    if both := len(counts) > 1 and set(sources).intersection(targets):
+        raise SpecError(f"paths must be from a node to others, not from {min(both)} to itself")
+    algorithm = algorithm or ("short" if disjoint.is_addressable(network) else "flow")
+    if algorithm not in SET_ALGORITHMS:
+        raise SpecError(f"algorithm must be {' or '.join(SET_ALGORITHMS)} between sets of nodes, not {algorithm!r}")
+    if algorithm == "flow":
+        _check_flow(network)
+        return algorithm, shortest_linkage(neighbor_table(network), sources, targets)
+    if (made := len(sources) * len(targets) * ports) > SETS_LIMIT:
+        raise SpecError(f"paths between sets are chosen from at most {SETS_LIMIT} between two nodes, not from {made}")
+    return algorithm, disjoint.linked_routes(network, sources, targets)
 
 
 def _case_and_bounds(network: "Network", src: int, dst: int) -> dict[str, Any]:
@@ -231,6 +303,12 @@ def _flow_paths(network: "Network", src: int, dst: int) -> list[list[int]]:
     from hdnhw.topology.disjoint import shortest_disjoint_paths
     from hdnhw.topology.metrics import neighbor_table
 
+    _check_flow(network)
+    return shortest_disjoint_paths(neighbor_table(network), src, dst)
+
+
+def _check_flow(network: "Network") -> None:
+    """Raise SpecError if a network is too large for a flow."""
     if network.num_nodes > FLOW_LIMIT:
         raise SpecError(f"paths by a flow need at most {FLOW_LIMIT} nodes; {network.spec} has {network.num_nodes}")
     work = network.num_ports * len(network.ports)
@@ -238,7 +316,6 @@ def _flow_paths(network: "Network", src: int, dst: int) -> list[list[int]]:
         raise SpecError(
             f"paths by a flow need at most {FLOW_WORK} ports in all, for each of a node's; {network.spec} has {work}"
         )
-    return shortest_disjoint_paths(neighbor_table(network), src, dst)
 
 
 def routing(spec: NetworkLike, **rules: Unpack[RuleOptions]) -> Result:

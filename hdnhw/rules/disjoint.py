@@ -21,15 +21,16 @@ from itertools import islice, product
 from typing import TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from hdnhw.rules.nest import Move, Nest, Node, Walk, factor_walk, nest_of
 from hdnhw.spec import SpecError
 from hdnhw.topology.assignment import cheapest_pairs
-from hdnhw.topology.disjoint import shortest_disjoint_paths
+from hdnhw.topology.disjoint import shortest_disjoint_paths, shortest_linkage
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import Network
 
-__all__ = ["disjoint_routes", "is_addressable", "length_bound", "node_paths", "short_routes"]
+__all__ = ["disjoint_routes", "is_addressable", "length_bound", "linked_routes", "node_paths", "short_routes"]
 
 Paths = list[list[Node]]
 
@@ -86,16 +87,60 @@ def short_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     found = disjoint_routes(network, src, dst)
     assert isinstance(network, DualNetwork)
     nest, level = nest_of(network), len(network.levels)
-    moves = nest.moves(level, range(len(network.factors)))
     ends = [network.decode(node) for node in (src, dst)]
-    near, far = ([nest.neighbor(end, move) for move in moves] for end in ends)
+    near, far = ([nest.neighbor(end, move) for move in _moves(nest)] for end in ends)
     nodes = {network.decode(node) for path in found for node in path}
     nodes.update(node for one in near for other in far for node in nest.walk(level, one, other))
-    place = {node: number for number, node in enumerate(sorted(nodes))}
-    table = np.array([[place.get(nest.neighbor(node, move), -1) for move in moves] for node in place], np.int32)
-    names = [int(network.encode(node)) for node in place]
-    paths = shortest_disjoint_paths(table, *(place[end] for end in ends))
+    names, table = _part(nest, nodes)
+    paths = shortest_disjoint_paths(table, names.index(src), names.index(dst))
     return [[names[number] for number in path] for path in paths]
+
+
+def linked_routes(network: Network, sources: Sequence[int], targets: Sequence[int]) -> list[list[int]]:
+    """Return paths from one node to each of a set, or from each node of a set to one of another, that share no node.
+
+    They are those of least total length over the nodes of all :func:`disjoint_routes` between a source and a target:
+    m paths have at most m times :func:`length_bound` hops together (docs/results/02-wide-diameter.md).
+
+    Parameters
+    ----------
+    network : Network
+        See :func:`disjoint_routes`.
+    sources, targets : sequence of int
+        As many sources as targets, and at most as many as a node has neighbours; or one of either, which all paths
+        share. A node of both sets is a path of its own.
+
+    Returns
+    -------
+    list of list of int
+        The nodes of each path; the shortest path first.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.network import build
+    >>> linked_routes(build(parse("rdn(cube(1), 1)")), [0, 3], [7, 2])
+    [[3, 2], [0, 1, 6, 7]]
+    """
+    pairs = [(src, dst) for src, dst in product(sources, targets) if src != dst]
+    found = {node for pair in pairs for path in disjoint_routes(network, *pair) for node in path}
+    assert isinstance(network, DualNetwork)
+    names, table = _part(nest_of(network), {network.decode(node) for node in found.union(sources, targets)})
+    ends = ([names.index(node) for node in some] for some in (sources, targets))
+    return [[names[number] for number in path] for path in shortest_linkage(table, *ends)]
+
+
+def _moves(nest: Nest) -> list[Move]:
+    """Return all ports."""
+    return nest.moves(len(nest.network.levels), range(len(nest.network.factors)))
+
+
+def _part(nest: Nest, nodes: Collection[Node]) -> tuple[list[int], npt.NDArray[np.int32]]:
+    """Return the numbers of some nodes, and which of them each has behind its ports, by place, or -1."""
+    place = {node: number for number, node in enumerate(sorted(nodes))}
+    moves = _moves(nest)
+    table = np.array([[place.get(nest.neighbor(node, move), -1) for move in moves] for node in place], np.int32)
+    return [int(nest.network.encode(node)) for node in place], table
 
 
 def is_addressable(network: Network) -> TypeGuard[DualNetwork]:
@@ -104,17 +149,22 @@ def is_addressable(network: Network) -> TypeGuard[DualNetwork]:
 
 
 def length_bound(network: Network) -> int | None:
-    """Return how long a path of :func:`disjoint_routes` can be: 3 (D_(k-1) - D(SN^k)) + 2 D(SN^k) + 6.
+    """Return how long a path of :func:`disjoint_routes` can be; None where it is for another network.
 
-    Proved for nested super-nodes: a path of Case C passes three clusters, each in at most D_(k-1) - D(SN^k) hops, and
-    the way round a ring is at most twice its diameter. Where they are not nested at most one hop more is proved, and no
-    longer path was found (docs/results/02-wide-diameter.md). None for products.
+    3 D_(k-1) - 2 D(SN^k) + D(O) + 6, and 2 more if SN^k is not O, the factors inside all super-nodes: proved in
+    docs/results/02-wide-diameter.md. In products, 2 more than the diameter, or a cycle but for one edge.
     """
-    if not isinstance(network, DualNetwork) or not network.levels:
+    if not is_addressable(network):
         return None
-    last = sum(network.factors[factor].diameter for factor in network.levels[-1].super_node_factors)
+    sets = [set(level.super_node_factors) for level in network.levels]
+    if not sets:
+        around = [factor.size - 1 - factor.diameter for factor in network.factors if factor.kind != "complete"]
+        return sum(factor.diameter for factor in network.factors) + max(2, *around, 0)
+    last, own = (
+        sum(network.factors[factor].diameter for factor in some) for some in (sets[-1], set.intersection(*sets))
+    )
     below = (network.diameter_formula + last - 2) // 2
-    return 3 * (below - last) + 2 * last + 6
+    return 3 * below - 2 * last + own + 6 + 2 * (last != own)
 
 
 def node_paths(nest: Nest, level: int, src: Node, dst: Node) -> list[list[Node]]:

@@ -1,4 +1,4 @@
-"""Paths between two nodes that share no other node, as many as there are and together as short as possible.
+"""Paths between two nodes, or two sets of nodes, that share no other node, together as short as possible.
 
 A flow of least cost, one shortest path at a time in what is left of the network [1]_. A node is two states, in and out,
 so that a path through a node in use can only take its place.
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hdnhw.kernels import kernel
 
-__all__ = ["fault_of_paths", "shortest_disjoint_paths"]
+__all__ = ["fault_of_linkage", "fault_of_paths", "shortest_disjoint_paths", "shortest_linkage"]
 
 Table = npt.NDArray[np.int32]
 
@@ -60,6 +60,40 @@ def shortest_disjoint_paths(table: Table, source: int, target: int) -> list[list
             path.append(int(after[path[-1]]))
         paths.append(path)
     return sorted(paths, key=lambda path: (len(path), path))
+
+
+def shortest_linkage(table: Table, sources: Sequence[int], targets: Sequence[int]) -> list[list[int]]:
+    """Return the most paths from a set of nodes to another that share no node, of the least total length.
+
+    Parameters
+    ----------
+    table : ndarray of int32, shape (num_nodes, ports)
+        See :func:`shortest_disjoint_paths`.
+    sources, targets : sequence of int
+        Nodes of each set. One source, or one target, is an end of all paths, which then share it; a node of both sets
+        is a path of its own.
+
+    Returns
+    -------
+    list of list of int
+        The nodes of each path; the shortest path first.
+
+    Examples
+    --------
+    >>> from hdnhw.spec import parse
+    >>> from hdnhw.topology.metrics import neighbor_table
+    >>> from hdnhw.topology.network import build
+    >>> shortest_linkage(neighbor_table(build(parse("mesh(2, 3)"))), [0, 5], [2, 3])
+    [[0, 3], [5, 2]]
+    """
+    nodes, ports = table.shape
+    whole = np.full((nodes + 2, max(ports + 1, len(sources))), -1, np.int32)
+    whole[:nodes, :ports] = table
+    whole[list(targets), ports] = nodes + 1
+    whole[nodes, : len(sources)] = sources
+    one_source, one_target = len(sources) == 1, len(targets) == 1
+    ends = sources[0] if one_source else nodes, targets[0] if one_target else nodes + 1
+    return [path[not one_source : len(path) - (not one_target)] for path in shortest_disjoint_paths(whole, *ends)]
 
 
 @kernel("boolean(int32[:, ::1], int64, int64, int32[::1], int32[::1])")
@@ -136,19 +170,47 @@ def fault_of_paths(
     paths : sequence of sequence of int
         The nodes of each.
     """
-    seen: set[int] = set()
     for path in paths:
         if len(path) < 2 or path[0] != source or path[-1] != target:
             return f"{path} does not lead from {source} to {target}"
+    if sum(len(path) == 2 for path in paths) > 1:
+        return f"two paths over the edge from {source} to {target}"
+    return _fault_of_nodes(neighbors, {source, target}, paths)
+
+
+def fault_of_linkage(
+    neighbors: Callable[[int], Collection[int]],
+    sources: Sequence[int],
+    targets: Sequence[int],
+    paths: Sequence[Sequence[int]],
+) -> str | None:
+    """Return why these are not paths between all nodes of two sets that share no node, or None if they are.
+
+    Parameters are those of :func:`fault_of_paths`. One source, or one target, is an end of all paths.
+    """
+    count = max(len(sources), len(targets))
+    if len(paths) != count:
+        return f"{len(paths)} paths for {count} nodes"
+    for ends, place in ((sources, 0), (targets, -1)):
+        if sorted(path[place] for path in paths) != sorted(ends if len(ends) > 1 else [*ends] * count):
+            return f"the paths do not {'end' if place else 'begin'} at {ends}"
+    shared = {ends[0] for ends in (sources, targets) if len(ends) == 1}
+    return _fault_of_nodes(neighbors, shared, paths)
+
+
+def _fault_of_nodes(
+    neighbors: Callable[[int], Collection[int]], ends: Collection[int], paths: Sequence[Sequence[int]]
+) -> str | None:
+    """Return where paths leave the edges of a network, or share a node, which their ends `ends` may."""
+    seen: set[int] = set()
+    for path in paths:
         for one, other in pairwise(path):
             if other not in neighbors(one):
                 return f"no edge from {one} to {other}"
-        inner = path[1:-1]
-        if len(set(inner) - {source, target}) < len(inner):
+        inner = [node for place, node in enumerate(path) if place not in (0, len(path) - 1) or node not in ends]
+        if len({*inner, *ends}) < len(inner) + len(ends):
             return f"{path} visits a node twice"
         if shared := seen.intersection(inner):
             return f"two paths over {min(shared)}"
         seen.update(inner)
-    if sum(len(path) == 2 for path in paths) > 1:
-        return f"two paths over the edge from {source} to {target}"
     return None

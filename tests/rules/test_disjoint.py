@@ -2,13 +2,15 @@
 
 from collections import Counter
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from hdnhw.rules.disjoint import disjoint_routes, is_addressable, length_bound, short_routes
+from bench import linkages
+from hdnhw.rules.disjoint import disjoint_routes, is_addressable, length_bound, linked_routes, short_routes
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.disjoint import shortest_disjoint_paths
 from hdnhw.topology.metrics import distances_from, neighbor_table
@@ -57,9 +59,7 @@ def longest(network, sources):
 )
 def test_all_pairs_of_small_networks(text):
     network = build(parse(text))
-    bound = length_bound(network)
-    most = longest(network, range(network.num_nodes))
-    assert bound is None or most <= bound
+    assert longest(network, range(network.num_nodes)) <= length_bound(network)
 
 
 @pytest.mark.parametrize(
@@ -137,6 +137,39 @@ def test_the_flow_finds_no_more_and_is_no_longer(text):
         assert hops["flow"] <= hops["short"] <= hops["address"]
         total.update(hops)
     assert total["short"] < 1.06 * total["flow"]
+
+
+@pytest.mark.parametrize("text", linkages.NETWORKS[::5])
+def test_drawn_sets_are_linked(text):
+    network, random = build(parse(text)), Random(text)
+    for _ in range(6):
+        ends = linkages.draw(network, random)
+        assert linkages.fault(network, ends, linked_routes(network, *ends), length_bound(network)) is None
+
+
+def test_a_node_and_all_sets_of_three():
+    network = build(parse("rdn(cube(1), 2)"))
+    for targets in ([1, 2, 64], [5, 100, 127], [126, 127, 125]):
+        paths = linked_routes(network, [0], targets)
+        assert linkages.fault(network, ([0], targets), paths, length_bound(network)) is None
+        assert linkages.most_paths(network, ([0], targets)) == len(paths)
+
+
+@pytest.mark.parametrize(
+    ("ends", "paths", "bound", "fault"),
+    [
+        (([0, 3], [1, 5]), [[0, 1], [3, 7, 5]], 2, None),
+        (([0, 3], [1, 5]), [[0, 1], [3, 7, 5]], 1, "long"),
+        (([0, 3], [1, 5]), [[0, 1], [3, 5]], 2, "edge"),
+        (([0, 3], [1, 5]), [[0, 2, 6, 7, 5], [3, 7, 6, 4, 5]], 9, "targets"),
+        (([0, 3], [1, 5]), [[0, 4, 5], [0, 1]], 9, "sources"),
+        (([0, 3], [2, 5]), [[0, 2], [3, 2, 6, 7, 5]], 9, "shared"),
+        (([0], [3, 5]), [[0, 1, 3], [0, 1, 5]], 9, "shared"),
+        (([0], [3, 5]), [[0, 1, 3], [0, 4, 0, 4, 5]], 9, "shared"),
+    ],
+)
+def test_the_checker_of_sets_sees_what_is_wrong(ends, paths, bound, fault):
+    assert linkages.fault(build(parse("cube(3)")), ends, paths, bound) == fault
 
 
 def test_neighbours_have_the_edge_between_them():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hdnhw.spec import parse
 from hdnhw.topology.connectivity import disjoint_paths
-from hdnhw.topology.disjoint import fault_of_paths, shortest_disjoint_paths
+from hdnhw.topology.disjoint import fault_of_linkage, fault_of_paths, shortest_disjoint_paths, shortest_linkage
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
 
@@ -76,3 +76,36 @@ def test_the_checker(paths, fault):
 
 def test_an_edge_cannot_be_two_paths():
     assert fault_of_paths(nx.path_graph(2).__getitem__, 0, 1, [[0, 1], [0, 1]]) == "two paths over the edge from 0 to 1"
+
+
+@given(st.integers(4, 12), st.floats(0.2, 0.8), st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_sets_of_random_graphs_against_networkx(nodes, density, seed):
+    graph = nx.gnp_random_graph(nodes, density, seed=seed)
+    sources, targets = [0, 1, 2], [2, 3]
+    whole = graph.copy()
+    whole.add_edges_from([*(("from", node) for node in sources), *(("to", node) for node in targets)])
+    paths = shortest_linkage(table_of(graph), sources, targets)
+    count, hops = least_cost(whole, "from", "to")
+    assert (len(paths), sum(len(path) - 1 for path in paths)) == (count, hops - 2 * count)
+    assert fault_of_linkage(graph.__getitem__, [path[0] for path in paths], [path[-1] for path in paths], paths) is None
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "paths", "fault"),
+    [
+        ([0, 1], [3, 4], [[0, 5, 4], [1, 2, 3]], None),
+        ([3], [4, 2], [[3, 4], [3, 2]], None),
+        ([4, 2], [3], [[4, 3], [2, 3]], None),
+        ([0, 1], [0, 2], [[0], [1, 2]], None),
+        ([0, 1], [3, 4], [[0, 5, 4]], "1 paths for 2 nodes"),
+        ([0, 1], [3, 4], [[0, 5, 4], [2, 3]], "the paths do not begin at [0, 1]"),
+        ([0, 1], [3, 4], [[0, 5, 4], [1, 2]], "the paths do not end at [3, 4]"),
+        ([0, 1], [3, 4], [[0, 4], [1, 2, 3]], "no edge from 0 to 4"),
+        ([0, 1], [4, 5], [[0, 5, 4], [1, 0, 5]], "two paths over 0"),
+        ([0], [2, 4], [[0, 1, 2], [0, 1, 0, 5, 4]], "[0, 1, 0, 5, 4] visits a node twice"),
+        ([0], [1, 2], [[0, 1], [0, 1, 2]], "two paths over 1"),
+    ],
+)
+def test_faults_of_paths_between_sets(sources, targets, paths, fault):
+    assert fault_of_linkage(nx.cycle_graph(6).__getitem__, sources, targets, paths) == fault
