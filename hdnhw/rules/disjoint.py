@@ -9,11 +9,13 @@ and the length of an address, not with the number of nodes, and no condition on 
    a neighbour along a factor of SN^k, which is in the super-node of u, goes on over the cross-edge of the highest level
    j < k with the factor outside SN^j, which takes the changed digit into the id of a cluster. This is the *fan* of u.
 3. Case A, one cluster: the paths of the level below, and one over the cross-edges of u and v and a third cluster.
-4. Case B, clusters of two classes: the clusters that the fans of u and v lead to are joined in any pairs, each over the
-   one pair of super-nodes between them. A path of the fan of u that leads into the cluster of v goes on towards v until
-   it meets a path of the fan of v and takes it over; likewise the other way round.
-5. Case C, two clusters of a class: two fan paths into one cluster are joined there, the others over a cluster of their
-   own. There are enough: the fans reach d0 + k clusters and one more for each pair left over.
+4. Case B, clusters of two classes: one path stays in the two. Each other goes over two clusters of its own, to which
+   the fans of u and v lead. A path of the fan of u that leads into the cluster of v goes on towards v until it meets a
+   path of the fan of v and takes it over; likewise the other way round.
+5. Case C, two clusters of a class: where no factor is in SN^k, the paths of the level below between the places of u and
+   v, each cut at a node where it goes over to the other cluster by way of one of the other class; the shortest is cut
+   at either end, and so counts twice. Otherwise, two fan paths into one cluster are joined there, the others over a
+   cluster of their own. There are enough: the fans reach d0 + k clusters and one more for each pair left over.
 """
 
 from collections.abc import Collection, Sequence
@@ -151,15 +153,16 @@ def is_addressable(network: Network) -> TypeGuard[DualNetwork]:
 def length_bound(network: Network) -> int | None:
     """Return how long a path of :func:`disjoint_routes` can be; None where it is for another network.
 
-    3 D_(k-1) - 2 D(SN^k) + D(O) + 6, and 2 more if SN^k is not O, the factors inside all super-nodes: proved in
-    docs/results/02-wide-diameter.md. In products, 2 more than the diameter, or a cycle but for one edge.
+    Proved in docs/results/02-wide-diameter.md. Where the super-nodes are nested, it is 3 more than the diameter by the
+    closed form, or more by what the way round the longest cycle is longer than half of it; elsewhere 3 D_(k-1) -
+    2 D(SN^k) + D(O) + 6, and 2 more if SN^k is not O, the factors inside all super-nodes.
     """
     if not is_addressable(network):
         return None
-    sets = [set(level.super_node_factors) for level in network.levels]
-    if not sets:
+    if network.is_nested:
         around = [factor.size - 1 - factor.diameter for factor in network.factors if factor.kind != "complete"]
-        return sum(factor.diameter for factor in network.factors) + max(2, *around, 0)
+        return network.diameter_formula + max(3 if network.levels else 2, *around, 0)
+    sets = [set(level.super_node_factors) for level in network.levels]
     last, own = (
         sum(network.factors[factor].diameter for factor in some) for some in (sets[-1], set.intersection(*sets))
     )
@@ -242,8 +245,28 @@ class _Router:
             head = src[: len(src) - len(inner)]
             inside = self.paths(level - 1, inner, goal_inner, factors)
             return [*([head + node for node in path] for path in inside), self._outside(level, src, dst)]
+        if class_bit == goal_class and not any(nest.inside(level, factor) for factor in factors):
+            return self._copies(level, src, dst, factors)
         pair = _Pair(nest, level, self._fan(level, src, factors), self._fan(level, dst, factors))
         return pair.other_class() if class_bit != goal_class else pair.same_class()
+
+    def _copies(self, level: int, src: Node, dst: Node, factors: Sequence[int]) -> Paths:
+        """Return paths between two clusters of a class: those within one, each cut where it goes over to the other."""
+        nest = self.nest
+        inner, goal = nest.split(level, src)[2], nest.split(level, dst)[2]
+        if inner == goal:
+            near = [nest.neighbor(inner, move) for move in nest.moves(level - 1, factors)]
+            cuts = [([inner], [goal]), *(([inner, node], [node, goal]) for node in near)]
+        else:
+            first, *others = sorted(self.paths(level - 1, inner, goal, factors), key=len)
+            cuts = [([inner], first), (first, [goal]), *((path[:2], path[1:]) for path in others)]
+        head, tail = src[: len(src) - len(inner)], dst[: len(dst) - len(goal)]
+        paths = []
+        for begin, end in cuts:
+            ours, theirs = [head + node for node in begin], [tail + node for node in end]
+            way = nest.walk(level, nest.cross(level, ours[-1]), nest.cross(level, theirs[0]))
+            paths.append([*ours, *way, *theirs])
+        return paths
 
     def _outside(self, level: int, src: Node, dst: Node) -> list[Node]:
         """Return the path outside their cluster between two nodes of it."""
@@ -316,10 +339,22 @@ class _Pair:
             if host == their_guest:
                 joined.clear()
             joined[guest, host] = path[::-1]
+        if not joined:
+            joined |= self._direct()
         ours, theirs = self._left(joined)
         rows = [[self._two_clusters(self.ours[one], self.theirs[other]) for other in theirs] for one in ours]
         columns = cheapest_pairs([[len(path) for path in row] for row in rows])
         return [*joined.values(), *(row[column] for row, column in zip(rows, columns, strict=True))]
+
+    def _direct(self) -> dict[tuple[int, int], list[Node]]:
+        """Return the path that goes within the two clusters."""
+        nest, level = self.nest, self.level
+        inner = nest.split(level, self.ours[0][0])[2]
+        head = self.ours[0][0][: -len(inner)]
+        door = head + nest.in_super_node(level, inner, self.their_cluster)
+        one, begin = self._meet(self.ours, door)
+        other, end = self._meet(self.theirs, nest.cross(level, door))
+        return {(one, other): [*begin, *end[::-1]]}
 
     @staticmethod
     def _index(doors: list[Node], cluster: Node) -> int | None:
@@ -332,12 +367,16 @@ class _Pair:
 
     def _visit(self, fan: list[Walk], guest: Walk) -> tuple[int, list[Node]]:
         """Lead a path into the cluster of a fan; return the fan path it meets first, and the path from the root."""
+        number, path = self._meet(fan, self.nest.cross(self.level, guest[-1]))
+        return number, [*path, *guest[::-1]]
+
+    def _meet(self, fan: list[Walk], entry: Node) -> tuple[int, list[Node]]:
+        """Return the fan path that the way from a node to the root meets first, and the path from root to node."""
         place = {node: (number, hop) for number, path in reversed([*enumerate(fan)]) for hop, node in enumerate(path)}
-        entry = self.nest.cross(self.level, guest[-1])
         walk = self.nest.walk(self.level, entry, fan[0][0])
         met = next(hop for hop, node in enumerate(walk) if node in place)
         number, hop = place[walk[met]]
-        return number, [*fan[number][: hop + 1], *walk[:met][::-1], *guest[::-1]]
+        return number, [*fan[number][: hop + 1], *walk[:met][::-1]]
 
     def _two_clusters(self, one: Walk, other: Walk) -> list[Node]:
         """Return the path from one root to the other over the clusters, or the cluster, to which two fan paths lead."""

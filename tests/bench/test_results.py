@@ -87,7 +87,7 @@ def test_nodes_differ_where_super_nodes_are_not_nested(text):
 
 @pytest.mark.parametrize(
     ("text", "bound", "most"),
-    [("rdn(cube(2), 1)", 12, 10), ("hdn(cube(2), [[0]])", 11, 8), ("hdn(complete(2), [[], [0]])", 18, 16)],
+    [("rdn(cube(2), 1)", 9, 9), ("hdn(cube(2), [[0]])", 8, 8), ("hdn(complete(2), [[], [0]])", 18, 16)],
 )
 def test_disjoint_paths_are_no_longer_than_proved(text, bound, most):
     network = dual_net(text)
