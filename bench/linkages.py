@@ -1,4 +1,4 @@
-"""Paths between sets of nodes, 10,000 drawn cases and all of small networks, against what is proved; 10 minutes.
+"""Paths between sets of nodes, 10,000 drawn cases and all of small networks, against what is proved; 15 minutes.
 
 docs/results/02-wide-diameter.md has the theorem. Edges are those of `Network.neighbors`; nothing else is asked of what
 is checked. In the small networks, SciPy's maximum flow says how many paths there are.
