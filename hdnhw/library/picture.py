@@ -372,17 +372,14 @@ def _collective(asked: _Asked, network: "Network") -> _Part:
 def _embed(asked: _Asked, network: "Network") -> _Part:
     """Return the routes of a guest's edges; those of a ring that goes from neighbor to neighbor are one."""
     from hdnhw.collectives.embedding import embed
-    from hdnhw.report.marks import path_marks
+    from hdnhw.report.marks import embedding_marks
 
     assert asked.embed is not None, "it is drawn"
     guest = network_of(asked.embed)
     found = embed(network, guest)
-    drawn = {f"{one} - {other}": route for (one, other), route in found.routes.items()}
-    if found.way == "cycle" and found.dilation == 1 and len(drawn) == guest.num_nodes:
-        nodes = found.nodes.tolist()
-        drawn = {f"{guest.spec}": [*nodes, nodes[0]]}
+    marks = embedding_marks(found.nodes.tolist(), found.routes.values())
     result = {"guest": str(guest.spec), "dilation": found.dilation, "congestion": found.congestion}
-    return path_marks(drawn), result | {"paths": drawn}, True
+    return marks, result | {"placement": found.nodes.tolist()}, True
 
 
 def _whose(asked: _Asked, network: "Network") -> int | None:

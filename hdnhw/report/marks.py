@@ -1,6 +1,6 @@
 """What is drawn on the picture of a network: routes, disjoint paths, what is dead, and the steps of a schedule."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from colorsys import hls_to_rgb
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -24,6 +24,7 @@ __all__ = [
     "Trace",
     "cluster_marks",
     "dead_marks",
+    "embedding_marks",
     "is_broken",
     "lighter",
     "path_marks",
@@ -185,6 +186,26 @@ def cluster_marks(network: "LeveledNetwork", node: int) -> Marks:
         fills=dict.fromkeys(members, SHARED) | {other: PATH_COLORS[0] for _, other in leaving},
         fill_texts={SHARED: "in the cluster"},
     )
+
+
+def embedding_marks(nodes: Sequence[int], routes: Collection[Sequence[int]]) -> Marks:
+    """Return a guest on a network: its nodes as notes, and its edges' routes, those of one length in one colour.
+
+    Parameters
+    ----------
+    nodes : sequence of int
+        The node of each of the guest's.
+    routes : collection of sequences of int
+        The nodes on each route.
+    """
+    traces = []
+    for number, hops in enumerate(sorted({len(route) - 1 for route in routes})):
+        chosen = [route for route in routes if len(route) - 1 == hops]
+        over = tuple(sorted({ends for route in chosen for ends in pairwise(route)}))
+        text = f"{len(chosen)} edge{'s' * (len(chosen) != 1)} of the guest: {hops} hop{'s' * (hops != 1)} each"
+        traces.append(Trace(f"hops{hops}", _path_color(number), over, text))
+    notes = {node: str(number) for number, node in enumerate(nodes)}
+    return Marks(traces=tuple(traces), notes=notes, note_text="in a node, below: that of the guest")
 
 
 def step_marks(schedule: "Schedule", counted: "Execution", drawn: range, whose: int | None) -> Marks:

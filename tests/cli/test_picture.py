@@ -249,6 +249,18 @@ def test_a_fan_leads_to_different_clusters(draw):
     assert "source, and ends of paths" in drawing.legend
 
 
+def test_a_guest_has_its_edges_by_their_length(draw):
+    drawing, result = draw("'dualcube(3)' --embed 'torus(4, 8)'")
+    graph = graph_of("dualcube(3)")
+    assert (result["dilation"], sorted(result["placement"])) == (3, list(range(32)))
+    assert set(drawing.hops) == {"hops1", "hops3"}
+    assert all(graph.has_edge(*ends) for hops in drawing.hops.values() for ends in hops)
+    guest = {frozenset((result["placement"][a], result["placement"][b])) for a, b in graph_of("torus(4, 8)").edges}
+    near = {edge for edge in guest if graph.has_edge(*edge)}
+    assert {frozenset(ends) for ends in drawing.hops["hops1"]} == near
+    assert f"{len(near)} edges of the guest: 1 hop each" in drawing.legend
+
+
 @pytest.mark.parametrize("end", [5, 7])
 def test_a_path_of_a_fan_can_end_in_the_own_cluster(draw, end):
     drawing, _ = draw(f"'hdn(cube(3), [[0]])' --fan 0 {end}")
@@ -491,6 +503,7 @@ def test_refusals(refused, options, why):
         ("'hdn(cube(3), [[0]])' --fan 0 5 7", "--fan takes a node, or two, not 3"),
         ("'ccc(3)' --cluster 0", r"--cluster is for dual-nets of a level or more; ccc\(3\) is none"),
         ("'ccc(3)' --collective broadcast", "a schedule in steps is for products, dual-nets"),
+        ("'ccc(3)' --embed 'torus(5)'", r"a Hamiltonian cycle is known of products and of dual-nets over them, not of"),
     ],
 )
 def test_refusals_of_networks(refused, options, why):
