@@ -6,6 +6,8 @@ from hdnhw.claims.claim import Claim
 from hdnhw.claims.disjoint import CLAIMS as DISJOINT
 from hdnhw.claims.dualcube import CLAIMS as DUALCUBE
 from hdnhw.claims.dualcube_routing import CLAIMS as DUALCUBE_ROUTING
+from hdnhw.claims.embeddings import DUALCUBE_CLAIMS as DUALCUBE_EMBEDDINGS
+from hdnhw.claims.embeddings import RDN_CLAIMS as RDN_EMBEDDINGS
 from hdnhw.claims.hdn_clusters import CLAIMS as HDN_CLUSTERS
 from hdnhw.claims.hdn_exchange import CLAIMS as HDN_EXCHANGE
 from hdnhw.claims.hdn_networks import CLAIMS as HDN_NETWORKS
@@ -81,10 +83,12 @@ CLAIMS: tuple[Claim, ...] = (
     *RDN_COMPARISON,
     *RDN_STAGES,
     *RDN_BASES,
+    *RDN_EMBEDDINGS,
     *DISJOINT,
     *HSN,
     *DUALCUBE,
     *DUALCUBE_ROUTING,
+    *DUALCUBE_EMBEDDINGS,
 )
 """In the order of the papers."""
 
