@@ -72,8 +72,8 @@ check: check-fuzz check-fuzz-files check-lockstep check-heavy check-verilog chec
 
 check-fixed: $(COMPLETE) kernels ## for every commit: features that need more time, old faults, one seed of fuzz and of lockstep; seven minutes
 	$(BIN)/python -m pytest --tier fixed
-	$(BIN)/python -m tests.fuzz --seed 1 --count 300
-	$(BIN)/python -m tests.fuzz --seed 1 --count 200 --files
+	$(BIN)/python -m tests.fuzz --seed 1 --count 200 --files & \
+	$(BIN)/python -m tests.fuzz --seed 1 --count 300; lines=$$?; wait $$! && exit $$lines
 	$(BIN)/python -m hdnhw.sim.lockstep --seed 1 --count 2
 
 check-heavy: $(COMPLETE) kernels ## all tests that `make test` leaves out: longer packets, larger fabrics, all tables of the docs; hours
