@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from hdnhw.cli.faults import add_dead_options
 from hdnhw.cli.options import (
     DRAWN,
     Parser,
@@ -38,7 +39,7 @@ def exchange(options: argparse.Namespace) -> tuple[Result, int]:
 def collective(options: argparse.Namespace) -> tuple[Result, int]:
     """Run a collective operation other than a total exchange and count what it costs."""
     combined = ("operator", "numbers", "algorithm", "sizes", "bandwidth")
-    names = ("op", "root", "targets", *combined, "as_printed", "trees", *COUNTED)
+    names = ("op", "root", "targets", "dead_nodes", "dead_channels", *combined, "as_printed", "trees", *COUNTED)
     asked = {name: getattr(options, name) for name in names}
     return ended(operations.collective(options.spec, **asked, **machine_options(options)))
 
@@ -161,6 +162,7 @@ def add_collective_commands(commands: Any) -> None:
         "--root", metavar="NODE", help="node number or address of the only source, or destination (default 0)"
     )
     parser.add_argument("--targets", nargs="+", metavar="NODE", help="multicast: the nodes that get the message")
+    add_dead_options(parser)
     _add_combining_options(parser)
     parser.add_argument(
         "--as-printed", action="store_true", help="allgather: send also what the partner already has, as in the paper"

@@ -6,7 +6,7 @@ from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
 
-__all__ = ["run_barrier"]
+__all__ = ["OF_MESSAGES", "run_barrier"]
 
 OF_MESSAGES = (
     "ports",

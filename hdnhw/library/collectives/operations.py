@@ -5,7 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from hdnhw.collectives.choices import COLLECTIVES, COMBINING, ROOTED
-from hdnhw.library.collectives.schedules import Asked, checked_network, refuse, run_schedule
+from hdnhw.kernels import Stopwatch
+from hdnhw.library.collectives.schedules import Asked, Row, checked_network, refuse, run_schedule
+from hdnhw.library.faults import dead_of
 from hdnhw.library.options import (
     DrawnMachineOptions,
     NetworkLike,
@@ -35,6 +37,8 @@ def collective(
     op: str,
     root: NodeLike | None = None,
     targets: Sequence[NodeLike] | None = None,
+    dead_nodes: Sequence[NodeLike] | None = None,
+    dead_channels: Sequence[str] | None = None,
     operator: str | None = None,
     numbers: str | None = None,
     algorithm: str | None = None,
@@ -70,6 +74,8 @@ def collective(
         Number or address of the only source, or destination (default 0).
     targets : sequence of int or str, optional
         Of a multicast: the nodes that get the message.
+    dead_nodes, dead_channels : sequence, optional
+        Of a broadcast: what is dead, see :func:`hdnhw.waypoints`; it goes to all live nodes.
     operator, numbers : str, optional
         What combines contributions: ``sum`` (default), ``min``, ``max``, ``and``, ``or`` or ``xor``; and what a word
         is: ``int8`` to ``int64``, ``uint8`` to ``uint64`` or ``float32`` (default ``int32``).
@@ -159,6 +165,8 @@ def collective(
         repeats=repeats,
         root=root,
         targets=targets,
+        dead_nodes=dead_nodes or None,
+        dead_channels=dead_channels or None,
         operator=operator,
         numbers=numbers,
         algorithm=algorithm,
@@ -179,6 +187,8 @@ def _collective(asked: Asked) -> Result:
     network = network_of(asked.spec)
     if network.num_terminals < network.num_nodes:
         raise SpecError(f"a collective operation is among all nodes, and {network.spec} has switches without terminals")
+    if asked.dead_nodes or asked.dead_channels:
+        return _among_dead(asked, network)
     if asked.op == BARRIER:
         return run_barrier(asked)
     if asked.trees is not None:
@@ -211,6 +221,34 @@ def _one_operation(asked: Asked, network: "Network") -> Result:
     else:
         schedule = operation_schedule(network, asked.op, root=root, all_port=asked.all_port)
     return run_schedule(asked, schedule, asked.op, {"op": asked.op, "root": schedule.root})
+
+
+def _among_dead(asked: Asked, network: "Network") -> Result:
+    """Run a broadcast to all live nodes."""
+    from hdnhw.collectives.executor import check_size
+    from hdnhw.collectives.live import live_broadcast
+    from hdnhw.library.collectives.barrier import OF_MESSAGES
+    from hdnhw.topology.metrics import neighbor_table
+
+    if asked.op != "broadcast":
+        raise SpecError(f"--dead-nodes and --dead-channels are for broadcast, not for {asked.op}")
+    others = [name for name in (*OF_MESSAGES, *asked.machine) if name not in ("root", "steps")]
+    refuse(asked, others, "{} does not go with dead nodes or channels")
+    if asked.on not in (None, "schedule"):
+        raise SpecError("a broadcast among dead nodes is run on the schedule alone")
+    check_size(network)
+    watch, root = Stopwatch(), node_of(network, 0 if asked.root is None else asked.root)
+    faults = dead_of(network, asked.dead_nodes or (), asked.dead_channels or ())
+    if faults.nodes[root]:
+        raise SpecError(f"root must be a live node; {root} is dead")
+    found = live_broadcast(neighbor_table(network), faults, root)
+    result: Row = {"spec": str(network.spec), "nodes": network.num_nodes, "op": asked.op, "root": root}
+    result |= {**faults.counts, "live": found.live, "reached": found.reached, "delivered": found.reached == found.live}
+    result |= {"startups": len(found.steps), "lower_bound_startups": found.lower_bound}
+    if asked.steps:
+        rows = ((step, sends) for step, sends in enumerate(found.steps))
+        result["steps"] = [{"step": step, "sends": [list(ends) for ends in sends]} for step, sends in rows]
+    return Result(result | {"seconds": round(watch.seconds, 3)}, passed=result["delivered"])
 
 
 def _multicast(asked: Asked, network: "Network", root: int) -> Result:

@@ -106,6 +106,8 @@ class Asked:
 
     root: NodeLike | None = None
     targets: Sequence[NodeLike] | None = None
+    dead_nodes: Sequence[NodeLike] | None = None
+    dead_channels: Sequence[str] | None = None
     operator: str | None = None
     numbers: str | None = None
     algorithm: str | None = None
