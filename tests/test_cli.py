@@ -206,7 +206,7 @@ WRONG = {
     ),
     "paths between sets of too many": (
         f"paths 'complete(40)' '{' '.join(map(str, range(30)))}' '{' '.join(map(str, range(5, 35)))}'",
-        "paths between sets are chosen from at most 32768 between two nodes, not from 35100",
+        "sources x targets x ports must be at most 32768 for paths between sets of nodes, not 35100",
     ),
     "paths of the paper elsewhere": (
         "paths 'cube(3)' 0 1 --algorithm paper",

@@ -29,6 +29,7 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.hamiltonian import factor_order, hamiltonian_cycle
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.swapped import SwappedNetwork
 
 __all__ = ["MOST_EDGES", "Embedding", "embed"]
 
@@ -94,6 +95,8 @@ def embed(host: Network, guest: Network, way: str | None = None) -> Embedding:
         except SpecError as error:
             refusals.append(error)
     if not placed:
+        if way is None and not isinstance(host, DualNetwork | SwappedNetwork):
+            raise SpecError(f"a host is a product, a dual-net over one, or an HSN over cubes, not {host.spec}")
         raise refusals[-1]
     rule, found = rule_of(host), []
     for each, nodes in placed.items():

@@ -76,6 +76,8 @@ def emulate(
     from hdnhw.collectives.guest import guest_of, host_of
 
     check_integers(seed=seed)
+    if seed < 0:
+        raise SpecError(f"seed must be at least 0, not {seed}")
     _check(step=step, all_port=all_port, run=run, ways=ways, swaps=swaps, steps=steps)
     watch = Stopwatch()
     host: Any = network_of(spec)

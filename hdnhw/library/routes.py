@@ -1,6 +1,6 @@
 """Routes and disjoint paths, and the routing over all pairs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
@@ -179,7 +179,8 @@ def paths(
         algorithm, found = _linkage_of(network, sources, targets, algorithm)
         fault = fault_of_linkage(neighbors, sources, targets, found)
         bound = length_bound(network)
-        bounds = {"total_bound": None if bound is None else len(found) * bound}
+        asked = max(len(sources), len(targets))
+        bounds = {"asked": asked, "total_bound": None if bound is None else asked * bound}
     hops = [len(path) - 1 for path in found]
     return Result(
         {
@@ -196,7 +197,7 @@ def paths(
             "paths": found,
             **waypoints_of(network, found, given(rules)),
         },
-        passed=fault is None,
+        passed=fault is None and bounds.get("asked") in (None, len(found)),
     )
 
 
@@ -204,9 +205,7 @@ def _nodes_of(network: "Network", nodes: NodeLike | Sequence[NodeLike]) -> list[
     """Return the numbers of one node or of several."""
     if isinstance(nodes, str):
         nodes = nodes.split() or [nodes]
-    elif not isinstance(nodes, Sequence):
-        nodes = [nodes]
-    found = [node_of(network, node) for node in nodes]
+    found = [node_of(network, node) for node in (nodes if isinstance(nodes, Iterable) else [nodes])]
     if not found or len(set(found)) < len(found):
         raise SpecError(f"paths need nodes, no two the same, not {found}")
     return found
@@ -242,7 +241,9 @@ def _linkage_of(
         _check_flow(network)
         return algorithm, shortest_linkage(neighbor_table(network), sources, targets)
     if (made := len(sources) * len(targets) * ports) > SETS_LIMIT:
-        raise SpecError(f"paths between sets are chosen from at most {SETS_LIMIT} between two nodes, not from {made}")
+        raise SpecError(
+            f"sources x targets x ports must be at most {SETS_LIMIT} for paths between sets of nodes, not {made}"
+        )
     return algorithm, disjoint.linked_routes(network, sources, targets)
 
 

@@ -208,10 +208,13 @@ def table_rule(network: Network, modes: str | None = None, lanes: int = 1) -> Ta
         raise SpecError(
             f"modes of {network.spec}, which is routed by tables, must be {', '.join(most)} or {last}, not {mode!r}"
         )
+    too_large = SpecError(f"{network.spec} is routed by tables, which have at most {MOST_ROUTES} routes")
+    if network.num_terminals * network.num_nodes > MOST_ROUTES:
+        raise too_large
     address = AddressLayout(network).of_node(np.arange(network.num_nodes, dtype=np.int64))
     shape = int(address[: network.num_terminals].max()) + 1, int(address.max()) + 1
     if shape[0] * shape[1] > MOST_ROUTES:
-        raise SpecError(f"{network.spec} is routed by tables, which have at most {MOST_ROUTES} routes")
+        raise too_large
     ports, classes = _found(network, mode)
     count = int(classes.max()) + 1
     if count > MOST_CLASSES:

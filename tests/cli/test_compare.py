@@ -59,15 +59,15 @@ def test_what_cannot_be_had_is_null_and_said(run, monkeypatch):
     monkeypatch.setattr("hdnhw.library.choosing.SEARCH_LIMIT", 11)
     monkeypatch.setattr("hdnhw.library.choosing.STRUCTURE_LIMIT", 11)
     monkeypatch.setattr("hdnhw.rules.statistics.PAIR_BUDGET", 100)
-    status, out, err = run("compare 'cube(3)' 'hsn(2, mesh(2, 6), top=4)' --json")
+    status, out, err = run("compare 'cube(3)' 'hsn(3, cube(5), top=16)' --json")
     small, large = json.loads(out)["networks"]
     assert status == 0
     assert None not in small.values()
     assert {name for name, value in large.items() if value is not None} == {"spec", "nodes", "degree"}
     assert err.splitlines()[:2] == [
         "diameter and average distance are searched up to 11 nodes and 536870912 ports in all: "
-        "not of hsn(2, mesh(2, 6), top=4)",
-        "a bisection is looked for up to 11 nodes and 1048576 ports in all: not of hsn(2, mesh(2, 6), top=4)",
+        "not of hsn(3, cube(5), top=16)",
+        "a bisection is looked for up to 11 nodes and 1048576 ports in all: not of hsn(3, cube(5), top=16)",
     ]
     assert err.count("\n") == 3
     status, out, err = run("compare 'cube(4)' --json")

@@ -503,7 +503,10 @@ def test_refusals(refused, options, why):
         ("'hdn(cube(3), [[0]])' --fan 0 5 7", "--fan takes a node, or two, not 3"),
         ("'ccc(3)' --cluster 0", r"--cluster is for dual-nets of a level or more; ccc\(3\) is none"),
         ("'ccc(3)' --collective broadcast", "a schedule in steps is for products, dual-nets"),
-        ("'ccc(3)' --embed 'torus(5)'", r"a Hamiltonian cycle is known of products and of dual-nets over them, not of"),
+        (
+            "'ccc(3)' --embed 'torus(5)'",
+            r"a host is a product, a dual-net over one, or an HSN over cubes, not ccc\(3\)",
+        ),
     ],
 )
 def test_refusals_of_networks(refused, options, why):

@@ -159,7 +159,7 @@ def test_what_has_no_rule():
     text = "hsn(2, mesh(2, 6), top=4)"
     message = f"no table-free routing rule is known for {text}: 4 top clusters are not counted by whole digits of "
     with pytest.raises(SpecError) as caught:
-        plan(parse(text))
+        hop_rule(build(parse(text)))
     assert str(caught.value) == message + "mesh(2, 6)"
 
 
