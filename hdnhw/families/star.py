@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.step import Step, class_of, count, first_of
 from hdnhw.spec import Family, NetworkSpec, SpecError
-from hdnhw.spec.checks import MAX_ADDRESS_BITS, check_address, integer
+from hdnhw.spec.checks import MAX_ADDRESS_BITS, check_digits, integer
 from hdnhw.topology.graph import Digits, Network, Port
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ class Star(NetworkSpec):
 def star(n: int) -> Star:
     """Make the star graph of n! nodes (Akers and Krishnamurthy, 1989)."""
     symbols = integer(n, "star size", 2)
-    bits = sum((radix - 1).bit_length() for radix in range(2, min(symbols, MAX_ADDRESS_BITS) + 1))
     if symbols > MAX_ADDRESS_BITS:
         raise SpecError(f"star size must be at most {MAX_ADDRESS_BITS}, not {symbols}")
-    check_address(f"star({symbols})", bits)
+    check_digits(f"star({symbols})", range(2, symbols + 1))
     return Star(symbols)
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "check_edges",
     "check_level_count",
     "check_ports",
+    "digit_widths",
     "dimension",
     "integer",
     "meant",
@@ -91,7 +92,12 @@ def check_address(text: str, bits: int) -> None:
 
 def check_digits(text: str, radices: Iterable[int]) -> None:
     """Raise SpecError if an address of digits of these radices has too many bits."""
-    check_address(text, sum((radix - 1).bit_length() for radix in radices))
+    check_address(text, sum(digit_widths(radices)))
+
+
+def digit_widths(radices: Iterable[int]) -> list[int]:
+    """Return the address bits of each digit."""
+    return [(radix - 1).bit_length() for radix in radices]
 
 
 def check_ports(text: str, ports: int) -> None:

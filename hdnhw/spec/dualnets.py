@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from hdnhw.spec.checks import SpecError, check_address, check_level_count, integer
+from hdnhw.spec.checks import SpecError, check_address, check_level_count, digit_widths, integer
 from hdnhw.spec.families import family_of
 from hdnhw.spec.network import NetworkSpec
-from hdnhw.spec.products import Product, cube, digit_widths
+from hdnhw.spec.products import Product, cube
 
 __all__ = ["DualCube", "DualNet", "RecursiveDualNet", "dualcube", "hdn", "rdn"]
 
@@ -32,16 +32,6 @@ class DualNet(NetworkSpec):
 
     def __repr__(self) -> str:
         return self.text
-
-    @property
-    def radices(self) -> tuple[int, ...]:
-        """Radix of each digit of a node, most significant first: class, cluster, and those of a level below."""
-        base = self.base.radices
-        result = base
-        for super_node in self.super_nodes:
-            upper = result[: len(result) - len(base)]
-            result = (2, *upper, *(radix for factor, radix in enumerate(base) if factor not in super_node), *result)
-        return result
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,11 +77,6 @@ class DualCube(NetworkSpec):
     def super_nodes(self) -> tuple[tuple[int, ...], ...]:
         """One level of super-nodes of one node; F_1 has none."""
         return ((),) if self.r > 1 else ()
-
-    @property
-    def radices(self) -> tuple[int, ...]:
-        """Radix of each digit of a node, most significant first."""
-        return (2,) * (2 * self.r - 1)
 
 
 def _base(name: str, base: object) -> tuple[NetworkSpec, tuple[tuple[int, ...], ...]]:

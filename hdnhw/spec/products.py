@@ -1,12 +1,12 @@
 """Products of cycles, paths and complete graphs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hdnhw.spec.checks import SpecError, call_text, check_address, check_ports, dimension, integer
+from hdnhw.spec.checks import SpecError, call_text, check_digits, check_ports, dimension, integer
 from hdnhw.spec.network import NetworkSpec
 
-__all__ = ["Factor", "Product", "complete", "cube", "digit_widths", "ghc", "mesh", "product", "torus"]
+__all__ = ["Factor", "Product", "complete", "cube", "ghc", "mesh", "product", "torus"]
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,9 @@ def _product_of(name: str, kind: str, sizes: Sequence[object]) -> Product:
 
 
 def _checked_product(factors: tuple[Factor, ...], text: str) -> Product:
-    check_address(text, sum(digit_widths(factor.size for factor in factors)))
+    check_digits(text, (factor.size for factor in factors))
     check_ports(text, sum(factor.degree for factor in factors))
     return Product(factors, text)
-
-
-def digit_widths(radices: Iterable[int]) -> list[int]:
-    """Return the address bits of each digit."""
-    return [(radix - 1).bit_length() for radix in radices]
 
 
 def torus(*sizes: int) -> Product:

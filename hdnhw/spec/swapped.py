@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from hdnhw.spec.checks import SpecError, check_address, check_level_count, dimension, integer
+from hdnhw.spec.checks import SpecError, check_digits, check_level_count, dimension, integer
 from hdnhw.spec.dualnets import DualCube, rdn
 from hdnhw.spec.families import family_of
 from hdnhw.spec.network import NetworkSpec
@@ -81,8 +81,7 @@ def hsn(levels: int, nucleus: NetworkSpec, *, diameter_links: bool = False, top:
 def checked_swapped(spec: SwappedNet) -> SwappedNet:
     """Return a spec if its addresses are not too wide."""
     network: Any = family_of(spec.nucleus).network(spec.nucleus)
-    widths = sum((radix - 1).bit_length() for radix in network.radices)
-    check_address(spec.text, (spec.levels - 1) * widths + (spec.top - 1).bit_length())
+    check_digits(spec.text, [spec.top, *network.radices * (spec.levels - 1)])
     return spec
 
 

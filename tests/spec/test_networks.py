@@ -19,7 +19,6 @@ from hdnhw.spec import (
     parse,
     rdn,
 )
-from hdnhw.topology.network import build
 from tests.conftest import each
 
 
@@ -90,10 +89,3 @@ def test_options_are_given_by_name():
 def test_a_dual_cube_as_nucleus_is_the_dual_net_that_it_is():
     assert hsn(2, dualcube(3)) == hsn(2, rdn(cube(2), 1))
     assert str(hsn(2, dualcube(3), top=4)) == "hsn(2, rdn(cube(2), 1), top=4)"
-
-
-@pytest.mark.parametrize(
-    "text", ["rdn(torus(3, 4), 2)", "hdn(torus(2, 3, 5), [[0], [1, 2]])", "hdn(cube(2), [[], [0, 1]])"]
-)
-def test_digits_of_a_dual_net_are_those_of_its_network(text):
-    assert parse(text).radices == build(parse(text)).radices
