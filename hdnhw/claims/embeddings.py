@@ -1,6 +1,7 @@
 """RDN paper, section VII, and dual-cube paper, section 5: what embeddings and algorithms are left to be found."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.collectives.ascend import run_algorithm
@@ -86,26 +87,17 @@ FOUND = (
     "rings of all nodes with dilation 1, and hypercubes of as many nodes with 2 k + 1 (docs/results/09-embeddings.md)"
 )
 
-RDN_CLAIMS = (
-    Claim(
-        paper="RDN",
-        where="section VII",
-        claim="embeddings of other topologies",
-        published="future work, read as: there are some of small dilation",
-        check=on_rdns,
-        reading=FOUND,
-    ),
+_embeddings = partial(
+    Claim,
+    claim="embeddings of other topologies",
+    published="future work, read as: there are some of small dilation",
+    reading=FOUND,
 )
 
+RDN_CLAIMS = (_embeddings(paper="RDN", where="section VII", check=on_rdns),)
+
 DUALCUBE_CLAIMS = (
-    Claim(
-        paper="DC",
-        where="section 5",
-        claim="embeddings of other topologies",
-        published="future work, read as: there are some of small dilation",
-        check=on_dual_cubes,
-        reading=FOUND,
-    ),
+    _embeddings(paper="DC", where="section 5", check=on_dual_cubes),
     Claim(
         paper="DC",
         where="section 5",

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
@@ -50,11 +51,16 @@ class CubeMachine(ABC):
     """
 
     def __init__(self, network: Network, values: Integers, first: Integers | None = None) -> None:
-        self.network, self.table = network, neighbor_table(network).astype(np.int64)
+        self.network = network
         self.numbers = np.arange(network.num_nodes)
         self.first = self.numbers if first is None else first
         self.values, self.at = values, self.first.copy()
         self.dimension_steps = self.exchange_steps = self.words = 0
+
+    @cached_property
+    def table(self) -> Integers:
+        """The nodes behind the ports of each; where values are placed alone, nobody asks."""
+        return neighbor_table(self.network).astype(np.int64)
 
     @abstractmethod
     def group(self, bit: int) -> Hashable:

@@ -65,10 +65,12 @@ def live_broadcast(table: Table, faults: Faults, root: int) -> LiveBroadcast:
     holders, steps = {root}, []
     active = [root]
     while len(holders) < len(hops):
-        matched = _matching({node: [o for o in beside[node] if o not in holders] for node in active}, below)
+        lacking = {node: [other for other in beside[node] if other not in holders] for node in active}
+        offers = {node: others for node, others in lacking.items() if others}
+        matched = _matching(offers, below)
         steps.append(tuple(sorted((sender, node) for node, sender in matched.items())))
         holders |= matched.keys()
-        active = [node for node in (*active, *matched) if any(other not in holders for other in beside[node])]
+        active = [*offers, *matched]
     return LiveBroadcast(tuple(steps), int((~faults.nodes).sum()), max(hops.values()))
 
 

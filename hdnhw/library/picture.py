@@ -370,7 +370,7 @@ def _collective(asked: _Asked, network: "Network") -> _Part:
 
 
 def _embed(asked: _Asked, network: "Network") -> _Part:
-    """Return the routes of a guest's edges; those of a ring that goes from neighbor to neighbor are one."""
+    """Return the nodes of a guest, and the routes of its edges by their length."""
     from hdnhw.collectives.embedding import embed
     from hdnhw.report.marks import embedding_marks
 

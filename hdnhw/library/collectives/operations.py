@@ -246,8 +246,9 @@ def _among_dead(asked: Asked, network: "Network") -> Result:
     result |= {**faults.counts, "live": found.live, "reached": found.reached, "delivered": found.reached == found.live}
     result |= {"startups": len(found.steps), "lower_bound_startups": found.lower_bound}
     if asked.steps:
-        rows = ((step, sends) for step, sends in enumerate(found.steps))
-        result["steps"] = [{"step": step, "sends": [list(ends) for ends in sends]} for step, sends in rows]
+        result["steps"] = [
+            {"step": step, "sends": [list(ends) for ends in sends]} for step, sends in enumerate(found.steps)
+        ]
     return Result(result | {"seconds": round(watch.seconds, 3)}, passed=result["delivered"])
 
 
