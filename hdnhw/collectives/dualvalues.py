@@ -93,14 +93,15 @@ class DualMachine(CubeMachine):
         return self._place(bit)
 
     def reach(self, bit: int) -> None:
-        """Bring all values of a cluster to the class that has the links of a dimension, level by level from the top."""
-        needs, own = self._place(bit)
+        """Bring all values of a cluster to the class that has the links of a dimension, level by level from the top.
+
+        So where values are in both classes at a level they are so at all levels below.
+        """
+        needs, _ = self._place(bit)
         for level, kind in needs:
             if self._state[level] != kind:
                 self._spread(level - 1)
                 self._gather(level, kind)
-        if own and self._state[own] == APART:
-            self._spread(own - 1)
 
     def _gather(self, level: int, kind: int) -> None:
         moving = self.numbers

@@ -78,6 +78,39 @@ def test_each_dimension_meets_the_partner_of_the_hypercube_over_edges(text, swap
     assert sorted(machine.at) == list(nodes)
 
 
+def test_digits_of_super_nodes_need_no_crossing():
+    for text in ("hdn(cube(2), [[0, 1]])", "cube(4)"):
+        for swaps in SWAPS:
+            run = run_algorithm(network(text), "ascend", swaps)
+            assert (run.exchange_steps, run.dimension_steps) == (0, network(text).num_nodes.bit_length() - 1)
+    shared = machine_of(network("hdn(cube(3), [[0, 2], [2]])"), np.arange(1024))
+    shared.combine(0, lambda own, *_: own)
+    assert shared.is_home
+
+
+@pytest.mark.parametrize("text", ["hdn(cube(1), [[], [0]])", "hdn(cube(2), [[1], [0, 1]])"])
+def test_steps_by_routes_are_told_by_the_ports_that_they_take(text, monkeypatch):
+    move, taken = CubeMachine.move, []
+
+    def moved(machine, moving, port):
+        taken.extend([machine.network.ports[port].level > 0] * bool(len(moving)))
+        move(machine, moving, port)
+
+    monkeypatch.setattr(CubeMachine, "move", moved)
+    run = run_algorithm(network(text), "ascend")
+    assert (run.dimension_steps, run.exchange_steps) == (taken.count(False), taken.count(True))
+
+
+def test_two_ports_in_a_step_and_a_port_that_is_not_there_are_found():
+    machine = machine_of(network("cube(2)"), np.arange(4))
+    machine.at = np.array([0, 1, 2, 0])
+    with pytest.raises(ScheduleError, match=r"on cube\(2\): a node sends over two ports in a step"):
+        machine.combine(0, lambda own, *_: own)
+    leader = machine_of(network("hsn(2, cube(1))"), np.arange(4))
+    with pytest.raises(ScheduleError, match=r"on hsn\(2, cube\(1\)\): a node sends over a port that it lacks"):
+        leader.move(np.array([0]), 1)
+
+
 @pytest.mark.parametrize("text", ["dualcube(3)", "rdn(cube(1), 2)", "hdn(cube(1), [[], [0]])", "hsn(3, cube(1))"])
 def test_a_move_that_moves_too_little_is_found(text, monkeypatch):
     move = CubeMachine.move

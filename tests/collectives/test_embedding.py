@@ -69,6 +69,7 @@ def test_the_better_way_is_chosen():
         ("star(4)", "torus(5)", "cube", r"for dual-nets and HSNs over cubes, not star\(4\)"),
         ("mesh(3, 3)", "torus(5)", None, r"no Hamiltonian cycle of mesh\(3, 3\) is known"),
         ("dualcube(3)", "mesh(5, 6)", "cube", r"mesh\(5, 6\) takes a hypercube of 64 nodes; dualcube\(3\) has 32"),
+        ("cube(2)", "graph([[0, 1], [1, 2], [2, 3]])", "cube", r"takes a hypercube of 8 nodes; cube\(2\) has 4"),
         ("dualcube(3)", "petersen()", "cube", r"products and trees are numbered .*; petersen\(\) is neither"),
         ("cube(21)", "torus(5)", None, r"a host has at most 1048576 nodes; cube\(21\) has 2097152"),
         ("cube(17)", "cube(15)", None, r"a guest has 1 to 131072 edges; cube\(15\) has 245760"),

@@ -171,7 +171,7 @@ def test_a_family_without_a_rule(bipartite, run, tmp_path):
     assert result_of(run, ROUTE)["hops"] == 2
     routing = result_of(run, "routing 'bipartite(3)'")
     assert (routing["max_hops"], routing["worst_stretch"], routing["cdg_acyclic"]) == (2, 1.0, True)
-    assert plan(parse("hsn(2, bipartite(3))")).proof.acyclic
+    assert all(plan(parse(text)).proof.acyclic for text in ("hsn(2, bipartite(3))", "rdn(bipartite(3), 1)"))
     with pytest.raises(SpecError, match=r"^no table-free routing rule is known for bipartite\(3\)$"):
         hop_rule(build(parse("hsn(2, bipartite(3))")))
 

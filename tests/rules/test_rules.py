@@ -161,6 +161,7 @@ def test_what_has_no_rule():
     with pytest.raises(SpecError) as caught:
         hop_rule(build(parse(text)))
     assert str(caught.value) == message + "mesh(2, 6)"
+    assert plan(parse(text)).proof.acyclic
 
 
 def test_what_is_too_large_to_enumerate():
