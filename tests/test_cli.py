@@ -134,7 +134,7 @@ WRONG = {
         r"spec 'klein\(3\)': column 1: 'klein' is not a network; allowed are "
         "butterfly, ccc, complete, concentrated, crossed_cube, cube, debruijn, dragonfly, dualcube, "
         "exchanged_cube, fat_tree, flattened_butterfly, folded_cube, folded_hsn, ghc, graph, hcn, hcn3, hdn, "
-        "hfn, hsn, jellyfish, kautz, mesh, metacube, petersen, product, rdn, reduced_cube, slim_fly, star, "
+        "hfn, hsn, hypernet, jellyfish, kautz, mesh, metacube, petersen, product, rdn, reduced_cube, slim_fly, star, "
         "torus, wk",
     ),
     "unclosed spec": (

@@ -48,8 +48,8 @@ from tests.conftest import each
 
 ALL_NAMES = (
     "butterfly, ccc, complete, concentrated, crossed_cube, cube, debruijn, dragonfly, dualcube, exchanged_cube, "
-    "fat_tree, flattened_butterfly, folded_cube, folded_hsn, ghc, graph, hcn, hcn3, hdn, hfn, hsn, jellyfish, "
-    "kautz, mesh, metacube, petersen, product, rdn, reduced_cube, slim_fly, star, torus, wk"
+    "fat_tree, flattened_butterfly, folded_cube, folded_hsn, ghc, graph, hcn, hcn3, hdn, hfn, hsn, hypernet, "
+    "jellyfish, kautz, mesh, metacube, petersen, product, rdn, reduced_cube, slim_fly, star, torus, wk"
 )
 CONSTRUCTORS = {name: getattr(hdnhw, name) for name in ALL_NAMES.split(", ")}
 
@@ -97,7 +97,7 @@ SPECS = st.one_of(
         [ccc(5), crossed_cube(4), folded_hsn(3, 2), hcn(3), hcn3(2), hfn(3), reduced_cube(3, 2), star(5), petersen()]
     ),
     st.sampled_from([hdnhw.debruijn(2, 3), hdnhw.kautz(3, 2), hdnhw.metacube(2, 1), hdnhw.exchanged_cube(1, 2)]),
-    st.sampled_from([hdnhw.butterfly(3), hdnhw.wk(3, 2)]),
+    st.sampled_from([hdnhw.butterfly(3), hdnhw.wk(3, 2), hdnhw.hypernet(3, 2)]),
 )
 
 

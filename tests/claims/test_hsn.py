@@ -18,7 +18,9 @@ from hdnhw.claims import (
 )
 from hdnhw.claims.claim import Verdict
 from hdnhw.collectives.emulation import published_steps
-from hdnhw.topology.metrics import summarise_distances
+from hdnhw.spec import parse
+from hdnhw.topology.metrics import neighbor_table, summarise_distances
+from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
 CLAIMS = {claim.check.__name__: claim for claim in hsn.CLAIMS}
@@ -100,6 +102,7 @@ def test_steps_of_a_hypercube_on_other_networks(monkeypatch):
     monkeypatch.setattr(hsn_slowdown, "HOSTS", {4: hsn_slowdown.HOSTS[4]})
     row = dict(CLAIMS["beside_others"].check().table[0])
     assert (row["HSN"], row["CCC"], row["CCC at least"], row["butterfly at least"]) == (3, 5, 4, 2)
+    assert (row["hypernet at least"], row["hypernet, all bits"]) == (32, 189)
     table = np.array([[1, -1], [0, 2], [-1, 1]])
     assert hsn_slowdown._move(table, np.array([0, 2]), [np.array([0, 1]), np.array([1, 0])]).tolist() == [2, 0]
     for starts, ports in (([0, 0], [0, 0]), ([0], [1])):
@@ -107,6 +110,10 @@ def test_steps_of_a_hypercube_on_other_networks(monkeypatch):
             hsn_slowdown._move(table, np.array(starts), [np.array(ports)])
     with pytest.raises(AssertionError, match="the neighbours of w"):
         hsn_slowdown._butterfly_word(np.roll(hsn_slowdown._butterfly(4), 1, axis=0), 4, 0)
+    table = neighbor_table(build(parse("hypernet(4, 2)"))).astype(np.int64)
+    assert [hsn_slowdown._hypernet_bit(table, (4, 3), bit) for bit in range(7)] == [1] * 4 + [7] * 3
+    with pytest.raises(AssertionError, match="the neighbours in the hypercube"):
+        hsn_slowdown._hypernet_bit(table[:, [1, 0, 2, 3, 4]], (4, 3), 6)
     for least, verdict in ((5, Verdict.FALSE), (6, Verdict.HOLDS)):
         monkeypatch.setattr(hsn_slowdown, "_least", lambda *_, least=least: least)
         assert hsn_slowdown.beside_others().verdict == verdict

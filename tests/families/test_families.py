@@ -246,7 +246,7 @@ def test_families_of_other_packages(tmp_path, monkeypatch, request):
 
 
 def test_what_is_declared():
-    assert len(makers()) == sum(len(family.makers) for family in families()) == 33
+    assert len(makers()) == sum(len(family.makers) for family in families()) == 34
     assert list(makers()) == sorted(makers())
     assert all(family.layout for family in families())
     by_tables = {maker.__name__ for family in families() if family.step is None for maker in family.makers}
@@ -258,6 +258,7 @@ def test_what_is_declared():
         "fat_tree",
         "flattened_butterfly",
         "graph",
+        "hypernet",
         "jellyfish",
         "kautz",
         "metacube",

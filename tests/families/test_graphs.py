@@ -23,6 +23,7 @@ SPECS = [
     *("kautz(2, 2)", "kautz(2, 5)", "kautz(4, 2)", "kautz(3, 3)", "kautz(4, 3)", "kautz(3, 4)"),
     *("metacube(1, 2)", "metacube(2, 1)", "exchanged_cube(1, 3)", "exchanged_cube(3, 2)", "exchanged_cube(2, 2)"),
     *("butterfly(3)", "butterfly(4)", "wk(2, 3)", "wk(4, 1)", "wk(3, 3)", "wk(4, 3)"),
+    *("hypernet(3, 1)", "hypernet(2, 2)", "hypernet(2, 4)", "hypernet(3, 2)", "hypernet(4, 2)", "hypernet(3, 3)"),
 ]
 
 
@@ -172,6 +173,7 @@ def test_ports_and_addresses(text):
         ("exchanged_cube(1, 2)", 13, "1/1.0/1"),
         ("butterfly(3)", 20, "1.1.0/2"),
         ("wk(3, 2)", 5, "1.2"),
+        ("hypernet(3, 2)", 13, "0.1/1.0.1"),
     ],
 )
 def test_addresses_look_so(text, node, address):
@@ -227,6 +229,13 @@ REFUSED = [
     ("wk(1, 3)", "wk nodes of a level must be at least 2, not 1"),
     ("wk(4097, 1)", "wk(4097, 1) has 4097 ports a node; at most 4096 are allowed"),
     ("wk(4, 31)", "wk(4, 31) needs 62 address bits; at most 60 are allowed"),
+    ("hypernet(1, 2)", "hypernet dimension must be at least 2, not 1"),
+    ("hypernet(3, 0)", "hypernet levels must be at least 1, not 0"),
+    ("hypernet(2, 61)", "hypernet level count must be at most 60, not 61"),
+    ("hypernet(2, 60)", "hypernet(2, 60) needs 61 address bits; at most 60 are allowed"),
+    ("hypernet(9, 4)", "hypernet(9, 4) needs 61 address bits; at most 60 are allowed"),
+    ("hypernet(60, 60)", "hypernet(60, 60) needs 33434723633598562365 address bits; at most 60 are allowed"),
+    ("hypernet(3)", "hypernet must be hypernet(D, LEVELS), not 1 argument"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""De Bruijn and Kautz graphs, metacubes, butterflies and WK-recursive networks, built by other definitions."""
+"""De Bruijn and Kautz graphs, metacubes, butterflies, WK-recursive networks and hypernets, by other definitions."""
 
 from itertools import combinations, product
 
@@ -21,6 +21,10 @@ def edges_of(text, name=lambda _, node: node):
 
 def word(network, node):
     return tuple(map(int, network.format_node(node).split(".")))
+
+
+def fields(network, node):
+    return tuple(int(part.replace(".", ""), 2) for part in network.format_node(node).split("/"))
 
 
 def shifts(digraph, n):
@@ -79,9 +83,6 @@ def test_exchanged_cube(s, t):
             expected.add_edge(*ends)
     expected.add_edges_from(((a, b, 0), (a, b, 1)) for a, b in product(*cubes))
 
-    def fields(network, node):
-        return tuple(int(part.replace(".", ""), 2) for part in network.format_node(node).split("/"))
-
     assert edges_of(f"exchanged_cube({s}, {t})", fields) == set(map(frozenset, expected.edges))
     if s == t:
         turned = {frozenset(c << 2 * s | b << s | a for a, b, c in edge) for edge in expected.edges}
@@ -108,6 +109,28 @@ def test_wk_recursive(d, levels):
         joined = {frozenset(((i, *corners[j]), (j, *corners[i]))) for i, j in combinations(range(d), 2)}
         edges, corners = within | joined, [(i, *corner) for i, corner in enumerate(corners)]
     assert edges_of(f"wk({d}, {levels})", word) == edges
+
+
+@each(("d", "levels"), [(2, 1), (2, 2), (2, 5), (3, 3), (4, 2), (5, 2)])
+def test_hypernet(d, levels):
+    """By lists of what external links are left: of half of them, one joins any two copies, and one of a copy is open.
+
+    N is that of Hwang and Ghosh (1987). Huang and Chen (1999) have d disjoint paths between any two nodes, and no more.
+    """
+    edges = {frozenset({(node,), (node ^ 1 << bit,)}) for node in range(1 << d) for bit in range(d)}
+    left = [(node,) for node in range(1 << d)]
+    for _ in range(levels - 1):
+        used, rest = left[::2], left[1::2]
+        copies = range(len(used))
+        within = {frozenset((copy, *end) for end in edge) for copy in copies for edge in edges}
+        joined = {frozenset({(i, *used[j]), (j, *used[i])}) for i, j in combinations(copies, 2)}
+        edges, left = within | joined, [(copy, *end) for copy in copies for end in rest]
+    text = f"hypernet({d}, {levels})"
+    assert edges_of(text, fields) == edges
+    graph = nx.Graph(map(tuple, edges))
+    assert len(graph) == build(parse(text)).num_nodes == 2 ** (2 ** (levels - 1) * (d - 2) + levels + 1)
+    assert {degree for _, degree in graph.degree} == {d, d + (levels > 1)}
+    assert (nx.node_connectivity(graph) == d) == (d > 2 or levels == 1)
 
 
 @pytest.mark.parametrize("wrong", ["0.0.1", "0.1", "0.1.3", "0.1.0/0"])

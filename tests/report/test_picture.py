@@ -47,6 +47,7 @@ OTHERS = [
     "star(5)",
     "rdn(petersen(), 1)",
     "wk(3, 3)",
+    "hypernet(3, 2)",
     "butterfly(3)",
     "kautz(2, 3)",
     "exchanged_cube(1, 2)",
