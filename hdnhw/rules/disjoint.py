@@ -154,20 +154,29 @@ def length_bound(network: Network) -> int | None:
     """Return how long a path of :func:`disjoint_routes` can be; None where it is for another network.
 
     Proved in docs/results/02-wide-diameter.md. Where the super-nodes are nested, it is 3 more than the diameter by the
-    closed form, or more by what the way round the longest cycle is longer than half of it; elsewhere 3 D_(k-1) -
-    2 D(SN^k) + D(O) + 6, and 2 more if SN^k is not O, the factors inside all super-nodes.
+    closed form, or more by what the way round the longest cycle is longer than half of it; 1 more for dual-cubes F_r
+    with r >= 4; elsewhere 3 D_(k-1) - 2 D(SN^k) + D(O) + 6, and 2 more if SN^k is not O, the factors inside all
+    super-nodes.
     """
     if not is_addressable(network):
         return None
     if network.is_nested:
         around = [factor.size - 1 - factor.diameter for factor in network.factors if factor.kind != "complete"]
-        return network.diameter_formula + max(3 if network.levels else 2, *around, 0)
+        is_dual_cube = len(network.levels) == 1 and len(_cube_factors(network)) == len(network.factors)
+        return network.diameter_formula + max(1 if is_dual_cube else 3 if network.levels else 2, *around, 0)
     sets = [set(level.super_node_factors) for level in network.levels]
     last, own = (
         sum(network.factors[factor].diameter for factor in some) for some in (sets[-1], set.intersection(*sets))
     )
     below = (network.diameter_formula + last - 2) // 2
     return 3 * below - 2 * last + own + 6 + 2 * (last != own)
+
+
+def _cube_factors(network: DualNetwork) -> list[int]:
+    """Return the factors outside SN^1 if they are those of a cube of three dimensions or more, else none."""
+    inside = network.levels[0].super_node_factors if network.levels else range(len(network.factors))
+    found = [factor for factor in range(len(network.factors)) if factor not in inside]
+    return found if len(found) > 2 and all(network.factors[factor].size == 2 for factor in found) else []
 
 
 def node_paths(nest: Nest, level: int, src: Node, dst: Node) -> list[list[Node]]:
@@ -373,10 +382,27 @@ class _Pair:
     def _meet(self, fan: list[Walk], entry: Node) -> tuple[int, list[Node]]:
         """Return the fan path that the way from a node to the root meets first, and the path from root to node."""
         place = {node: (number, hop) for number, path in reversed([*enumerate(fan)]) for hop, node in enumerate(path)}
-        walk = self.nest.walk(self.level, entry, fan[0][0])
+        walk = self._way(entry, fan[0][0])
         met = next(hop for hop, node in enumerate(walk) if node in place)
         number, hop = place[walk[met]]
         return number, [*fan[number][: hop + 1], *walk[:met][::-1]]
+
+    def _way(self, entry: Node, root: Node) -> Walk:
+        """Return the way from a node to the root of a fan.
+
+        Where a cluster is a cube, and they are a bit short of being opposite, it goes round by the node opposite to
+        `entry`, a neighbour of the root: that one's path would be the longest of the others (docs/results/02, the
+        dual-cube).
+        """
+        nest = self.nest
+        bits = _cube_factors(nest.network) if self.level == 1 else []
+        alike = [factor for factor in bits if nest.digit(entry, factor) == nest.digit(root, factor)]
+        if len(alike) != 1:
+            return nest.walk(self.level, entry, root)
+        walk = [entry]
+        for factor in [*alike, *(factor for factor in bits if factor not in alike)]:
+            walk.append(nest.put(walk[-1], factor, 1 - nest.digit(walk[-1], factor)))
+        return (*walk, root)
 
     def _two_clusters(self, one: Walk, other: Walk) -> list[Node]:
         """Return the path from one root to the other over the clusters, or the cluster, to which two fan paths lead."""

@@ -79,6 +79,24 @@ def test_every_kind_of_source_of_a_large_network(text, most):
     assert longest(network, np.unique(orbits, return_index=True)[1].tolist()) == most
 
 
+@pytest.mark.parametrize(("r", "most"), [(2, 7), (3, 9), (4, 9)])
+def test_all_pairs_of_dual_cubes(r, most):
+    """The wide diameter of a dual-cube is 2 r + 1 from r = 4 on (Tsai, Chen and Tan)."""
+    network = build(parse(f"dualcube({r})"))
+    assert longest(network, range(network.num_nodes)) == length_bound(network) == most
+
+
+@pytest.mark.parametrize("r", [5, 6])
+def test_drawn_pairs_of_dual_cubes(r):
+    network, random = build(parse(f"dualcube({r})")), np.random.default_rng(r)
+    assert length_bound(network) == 2 * r + 1
+    for _ in range(150):
+        src, dst = random.choice(network.num_nodes, 2, replace=False).tolist()
+        paths = disjoint_routes(network, src, dst)
+        assert_disjoint(network, src, dst, paths)
+        assert len(paths[-1]) - 1 <= 2 * r + 1
+
+
 @st.composite
 def networks(draw):
     factors = draw(st.lists(st.sampled_from(FACTORS), min_size=1, max_size=4))
