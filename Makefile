@@ -7,8 +7,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check install --no-compile --no-deps
 # What a requirements file lists and no more, each wheel with a hash that stands there.
 PINNED := $(PIP) --require-hashes --only-binary :all: --requirement
-# What `hdnhw` and its demo need, and all that anything here needs.
-READY := $(VENV)/.ready
+# What `hdnhw` and its demo need, with the core, and all that anything here needs.
+INSTALLED := $(VENV)/.installed
+CORE := hdnhw/core
+READY := $(CORE)/libcore.so
 COMPLETE := $(VENV)/.complete
 SITE_TOOLS := build/site-tools
 SITE_READY := $(SITE_TOOLS)/.ready
@@ -31,19 +33,20 @@ check-netlist := tests.netlist
 check-verilog := tests.verilog.readers
 check-front-ends := tests.verilog.frontends
 check-drawn := tests.drawn
+check-sanitizers := tests.sanitizers
 check-explore := tests.browser.check
 CHECKS := $(filter check-%,$(.VARIABLES))
 
 # Options of checks and benches: `SEED=2` on the command line is `--seed 2` of the script.
 OPTIONS = $(foreach name,SEED COUNT HOURS SLICES BOOKSIM PICTURES,$(if $(filter command,$(origin $(name))),--$(shell echo $(name) | tr A-Z a-z) "$($(name))"))
 
-.PHONY: $(BENCHES) $(CHECKS) $(EXAMPLES) check check-axi check-cosim check-fixed check-heavy check-notebooks clean costs demo docs docs-machines help kernels lint quick set-up site test $(VENV)
+.PHONY: $(BENCHES) $(CHECKS) $(EXAMPLES) check check-axi check-cosim check-fixed check-heavy check-notebooks clean core costs demo docs docs-machines help lint quick set-up site test $(VENV)
 
 demo: $(READY) ## the main job on a small network: plan, prove, emit, build under Verilator, compare with the model; two minutes
 	$(BIN)/hdnhw demo
 
 test: $(COMPLETE) ## format, lint, types, each feature once, and dear tests set up: about 12 minutes on 2 processors
-	$(MAKE) --no-print-directory -j 2 set-up kernels
+	$(MAKE) --no-print-directory -j 2 set-up
 	$(BIN)/python -m pytest
 
 quick: $(COMPLETE) ## of `make test`, what the changes since the last run that passed can concern
@@ -57,8 +60,7 @@ lint: $(COMPLETE) ## format, lint and types alone
 set-up: lint ## set up all tests that are dear, without running them
 	$(BIN)/python -m pytest -n 0 --tier fixed,drawn --set-up
 
-kernels: $(READY) ## compile what is compiled at first use, for all processes that follow; minutes the first time
-	@$(BIN)/hdnhw warm-up > /dev/null
+core: $(READY) ## compile the core anew where its sources have changed; seconds
 
 help: ## this list
 	@{ sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile; \
@@ -68,21 +70,21 @@ help: ## this list
 # The first line of a script, and what it is given.
 described = sed -n '1s/^"""\([^"]*\).*/$(name)|\1$(if $(word 2,$(1)), [$(wordlist 2,9,$(1))])/p' $(subst .,/,$(firstword $(1))).py
 
-check: check-fuzz check-fuzz-files check-lockstep check-heavy check-verilog check-notebooks site ## checks without measuring, on far more fabrics than `make test`; hours
+check: check-fuzz check-fuzz-files check-lockstep check-heavy check-sanitizers check-verilog check-notebooks site ## checks without measuring, on far more fabrics than `make test`; hours
 
-check-fixed: $(COMPLETE) kernels ## for every commit: features that need more time, old faults, one seed of fuzz and of lockstep; seven minutes
+check-fixed: $(COMPLETE) ## for every commit: features that need more time, old faults, one seed of fuzz and of lockstep; seven minutes
 	$(BIN)/python -m pytest --tier fixed
 	$(BIN)/python -m tests.fuzz --seed 1 --count 200 --files & \
 	$(BIN)/python -m tests.fuzz --seed 1 --count 300; lines=$$?; wait $$! && exit $$lines
 	$(BIN)/python -m hdnhw.sim.lockstep --seed 1 --count 2
 
-check-heavy: $(COMPLETE) kernels ## all tests that `make test` leaves out: longer packets, larger fabrics, all tables of the docs; hours
+check-heavy: $(COMPLETE) ## all tests that `make test` leaves out: longer packets, larger fabrics, all tables of the docs; hours
 	$(BIN)/python -m pytest --tier fixed,drawn
 
-check-cosim: $(COMPLETE) kernels ## of these, seven fabrics with all tests, then 100,000 packets on 128 routers; an hour
+check-cosim: $(COMPLETE) ## of these, seven fabrics with all tests, then 100,000 packets on 128 routers; an hour
 	$(BIN)/python -m pytest --tier fixed,drawn tests/sim/test_matrix.py
 
-costs: $(COMPLETE) kernels ## measure every test anew, on a quiet machine, for tests/costs.json; hours
+costs: $(COMPLETE) ## measure every test anew, on a quiet machine, for tests/costs.json; hours
 	$(BIN)/python -m pytest --tier all --record build/costs.jsonl
 	$(BIN)/python -m tests.tiers build/costs.jsonl
 
@@ -98,7 +100,7 @@ check-notebooks: $(SITE_READY) ## every tutorial of docs/notebooks executed anew
 
 check-explore: .browser/.ready
 
-$(CHECKS): $(COMPLETE) kernels
+$(CHECKS): $(COMPLETE)
 	$(BIN)/python -m $($@) $(OPTIONS)
 
 $(BENCHES): bench-%: $(COMPLETE)
@@ -124,7 +126,14 @@ site: $(SITE_READY) ## the documentation in build/site (`python3 -m http.server 
 
 $(VENV): $(COMPLETE)
 
-$(READY): requirements.txt pyproject.toml
+# The folder of the sources is newer than the core if a file is gone.
+$(READY): CMakeLists.txt $(CORE)/src $(wildcard $(CORE)/src/*) $(INSTALLED)
+	@$(BIN)/cmake -S . -B build/core -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja >/dev/null
+	$(BIN)/cmake --build build/core -- --quiet
+	@$(BIN)/cmake --install build/core --prefix . >/dev/null
+	@touch $@
+
+$(INSTALLED): requirements.txt pyproject.toml
 	@for tool in $(PYTHON) g++ perl; do \
 	  command -v $$tool >/dev/null || { echo "hdnhw needs $$tool from the system: please install it" >&2; exit 1; }; done
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -136,7 +145,8 @@ $(READY): requirements.txt pyproject.toml
 	$(PIP) --no-build-isolation --editable .
 	touch $@
 
-$(COMPLETE): requirements-tests.txt $(READY)
+# What is installed need not be so anew when the core is compiled.
+$(COMPLETE): requirements-tests.txt $(INSTALLED) | $(READY)
 	$(PINNED) requirements-tests.txt
 	touch $@
 
@@ -151,4 +161,4 @@ $(SITE_READY): website/requirements.txt $(COMPLETE)
 	touch $@
 
 clean: ## remove what is installed, built and kept
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build $(CORE)/*.so .pytest_cache .mypy_cache .ruff_cache

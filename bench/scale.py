@@ -25,14 +25,8 @@ LOADS = (
 COLUMNS = ("network", "nodes", "rate", "cycles", "accepted", "set-up s", "CPU s", "million flit-hops", "ns", "MiB")
 
 
-def compile_kernels() -> None:
-    """See that compiled code is in the cache before the clock starts."""
-    measure(model_of(FabricSpec(network=parse("cube(2)"), packet_length=1)), LoadSpec(cycles=20, warmup=0))
-
-
 def row(spec: str, rate: float) -> list[str]:
     """Measure one load and return its row of the table."""
-    compile_kernels()
     started = time.process_time()
     model = model_of(FabricSpec(network=parse(spec), packet_length=1))
     built = time.process_time()
@@ -41,7 +35,7 @@ def row(spec: str, rate: float) -> list[str]:
     flit_hops, peak = measured.flit_hops, getrusage(RUSAGE_SELF).ru_maxrss / 1024
     figures = (measured.cycles, round(measured.accepted_rate, 4), round(built - started, 1), round(seconds, 1))
     rest = (round(flit_hops / 1e6, 1), round(seconds / flit_hops * 1e9), round(peak))
-    return [f"`{spec}`", *map(str, (len(model.fabric.address), rate, *figures, *rest))]
+    return [f"`{spec}`", *map(str, (len(model.address), rate, *figures, *rest))]
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ def row(spec: str, rate: float, cycles: int) -> list[str]:
     one, two = (min(found, key=lambda each: each.first) for found in zip(*runs, strict=True))
     pairs = ((one.seconds, two.seconds), (one.cpu, two.cpu), (one.first, two.first))
     figures = [", ".join(f"{value:.2f}" for value in pair) for pair in pairs]
-    head = [f"`{spec}`", str(len(model.fabric.address)), str(rate), f"{one.flit_hops / 1e6:.1f}"]
+    head = [f"`{spec}`", str(len(model.address)), str(rate), f"{one.flit_hops / 1e6:.1f}"]
     return [*head, *figures, f"{one.first / two.first:.2f}"]
 
 

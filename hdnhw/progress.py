@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-__all__ = ["Clock", "Progress", "ProgressBar", "say"]
+__all__ = ["Clock", "Progress", "ProgressBar", "Stopwatch", "say"]
 
 Progress = Callable[[str, float], None]
 """What is told a stage of some work and the share of it that is done."""
@@ -91,6 +91,18 @@ def say(message: str) -> None:
     if len(message) > LONGEST:
         message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
     _SCREEN.say(message)
+
+
+class Stopwatch:
+    """Time since it was made."""
+
+    def __init__(self) -> None:
+        self._started = monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """What has gone by."""
+        return monotonic() - self._started
 
 
 class ProgressBar:

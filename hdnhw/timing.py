@@ -15,6 +15,7 @@ __all__ = [
     "LONG_SLOT",
     "MATCHED_INJECTION_BUFFERS",
     "TURN_SLOTS",
+    "Link",
     "SlotTiming",
     "buffers_per_vc",
 ]
@@ -36,6 +37,27 @@ TURN_SLOTS = 256
 
 CLASS_SLOTS = 8
 """Slots, a power of two, in one of which outputs serve their classes in turn, with ``fifo``; else the later first."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a channel between routers takes, in slots.
+
+    With cut-through, neighbours are half a slot apart, and both latencies are whole slots and a half.
+
+    Attributes
+    ----------
+    latency : float
+        From the slot in which a packet is sent to the first allocation that sees it behind the channel.
+    credit_latency : float
+        From the slot in which it is sent on there to the first allocation before the channel that can use its place.
+    interval : int
+        From one packet to the next.
+    """
+
+    latency: float
+    credit_latency: float
+    interval: int = 1
 
 
 @dataclass(frozen=True)
@@ -226,6 +248,12 @@ class SlotTiming:
         To cut through, half a slot more, as long as a packet is sooner there.
         """
         return 0 if self.packet_length > 1 else 1
+
+    @property
+    def link(self) -> Link:
+        """What channels take."""
+        half = 0.5 * self.cuts_through
+        return Link(half or self.hop_slots, 1 + self.credit_slots + half)
 
     def allocation_cuts(self, *, chooses: bool) -> frozenset[str]:
         """Return where registers cut the logic from the sample phase to the commit: as many as the slot has time for.

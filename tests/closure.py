@@ -33,7 +33,7 @@ TOLD = {*PLACES, "command_parser"}
 """Names that matter wherever they stand."""
 SETTINGS = "pyproject.toml, but for linters"
 """What is looked at like a file: settings of all tests."""
-ALL = {SETTINGS, "requirements.txt"}
+ALL = {SETTINGS, "CMakeLists.txt", "requirements.txt"}
 """What each file of tests depends on."""
 PROGRAMS = {"make": "Makefile", "fusesoc": "hdnhw/fusesoc/", "git": ""}
 """How what programs read or run begins, of which nobody tells them."""
@@ -263,8 +263,7 @@ class Tree:
                     edges |= self._lookup("hdnhw.__main__")
                 if path.endswith("/__init__.py"):
                     own = path.rpartition("/")[0]
-                    beside = {file for file in self._in(own) if file.rpartition("/")[0] == own}
-                    edges |= {file for file in beside if not file.endswith(".py")}
+                    edges |= {file for file in self._in(own) if file[-3:] != ".py" and self._package_of(file) == own}
             gates = {one for one in edges if is_only or (not TELLING.match(path) and self.facts(one, "commands"))}
             self._edges[node] = edges - gates | {one if "|" in one else f"{one}|" for one in gates}
         return self._edges[node]
@@ -305,6 +304,10 @@ class Tree:
 
     def _in(self, folder: str) -> list[str]:
         return [file for file in self._at.get(folder.rpartition("/")[2], ()) if file.startswith(f"{folder}/")]
+
+    def _package_of(self, file: str) -> str:
+        """Return the package that a file of it is in, in a folder that is no package or in none."""
+        return next(str(one) for one in PurePosixPath(file).parents if f"{one}/__init__.py" in self.files)
 
     def _lookup(self, name: str) -> set[str]:
         """Return the module that a dotted name is or begins with, and the packages that are imported before it."""

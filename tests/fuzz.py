@@ -33,7 +33,6 @@ from pathlib import Path
 
 from hdnhw.cli import command_parser, main
 from hdnhw.model.results import ResultsFile
-from hdnhw.model.warmup import compile_all
 from hdnhw.processes import PATIENCE
 from hdnhw.spec.families import makers
 from tests import damage
@@ -53,7 +52,7 @@ OF_FILES = "files "
 NOT_UTF8 = "\udc80"
 """How Python spells a byte that is no UTF-8; an entry has this escape, as TOML has no such character."""
 
-SLOW = {"build": 0.1, "demo": 0.1, "machines": 0.1, "papers": 0.02, "prove": 0.1, "synth": 0.1, "warm-up": 0.2}
+SLOW = {"build": 0.1, "demo": 0.1, "machines": 0.1, "papers": 0.02, "prove": 0.1, "synth": 0.1}
 """How often commands are drawn that take longer than others, 1 of which are drawn."""
 
 SOUND = ["cube(3)", "torus(4, 4)", "mesh(3, 2)", "complete(4)", "rdn(cube(1), 1)"]
@@ -438,7 +437,6 @@ def fuzz(arguments=None):
     parser.add_argument("--count", type=int, default=1000, help="lines (default 1000)")
     parser.add_argument("--files", action="store_true", help="damage files in place of lines")
     options = parser.parse_args(arguments)
-    compile_all()
     counts, _ = run(options.seed, options.count, of_files=options.files)
     told = ", ".join(f"{name} {counts[name]}" for name in ("accepted", "refused", "stopped", "fault"))
     print(f"{counts.total()} {'files' if options.files else 'lines'} with seed {options.seed}: {told}")

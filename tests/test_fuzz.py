@@ -128,7 +128,7 @@ def without_json():
 def test_lines_are_of_all_commands_and_the_same_for_a_seed():
     def lines():
         parser = command_parser()
-        return [fuzz.Draw(random.Random(f"1 {number}"), ["trace.txt"]).line(parser) for number in range(2000)]
+        return [fuzz.Draw(random.Random(f"1 {number}"), ["trace.txt"]).line(parser) for number in range(3000)]
 
     drawn = lines()
     assert drawn == lines()

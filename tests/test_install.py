@@ -3,11 +3,12 @@
 import importlib
 import os
 import re
-import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
+import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -16,38 +17,55 @@ import pytest
 from hdnhw.cli import EXTRAS
 
 ROOT = Path(__file__).parents[1]
+PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """Install the wheel with what it requires into an environment of its own; return the environment's programs."""
-    folder = tmp_path_factory.mktemp("install")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    wheel = [
-        *pip,
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "--wheel-dir",
-        str(folder),
-        str(_copy(folder / "source")),
-    ]
-    subprocess.run(wheel, check=True)
-    venv.create(folder / "env", symlinks=True)
+def wheel(tmp_path_factory):
+    """Build the wheel, with what `make core` has compiled; return its file."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["--no-deps", "--no-build-isolation", "--config-settings=build-dir=build/core", f"--wheel-dir={folder}"]
+    subprocess.run([*PIP, "wheel", *build, str(ROOT)], check=True)
     (made,) = folder.glob("*.whl")
-    python = folder / "env" / "bin" / "python"
-    subprocess.run([*pip, "--python", str(python), "install", str(made)], check=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Install the wheel with what it requires into an environment of its own; return the environment's programs."""
+    folder = tmp_path_factory.mktemp("install") / "env"
+    venv.create(folder, symlinks=True)
+    python = folder / "bin" / "python"
+    subprocess.run([*PIP, "--python", str(python), "install", str(wheel)], check=True)
     return python.parent
 
 
-def _copy(target):
-    """Copy the source, as a build leaves files beside it."""
-    target.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, target)
-    for name in ("hdnhw", "sim", "boards"):
-        shutil.copytree(ROOT / name, target / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    return target
+def packed():
+    """Return the files of the package that git knows or would take, with links followed."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    files = {re.sub(r"^(sim|boards)/", r"hdnhw/\1/", name) for name in listed if (ROOT / name).is_file()}
+    return {name for name in files if name.startswith("hdnhw/")}
+
+
+def test_the_wheel_has_the_package_and_the_core(wheel):
+    assert re.fullmatch(r"hdnhw-[\d.]+-py3-none-(linux|macosx)_\w+\.whl", wheel.name)
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    core = {name for name in names if name.endswith(".so")}
+    assert core == {f"hdnhw/core/{path.name}" for path in (ROOT / "hdnhw" / "core").glob("*.so")} != set()
+    assert names - core == {name for name in packed() if not name.startswith("hdnhw/core/src/")}
+    assert {"hdnhw/sim/cosim.py", "hdnhw/boards/uart.py", "hdnhw/report/page.html"} <= names
+
+
+def test_the_source_distribution_has_what_a_wheel_is_built_from(tmp_path):
+    build = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert names == packed() | {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
+    assert "hdnhw/core/src/rule.cpp" in names
 
 
 @pytest.fixture

@@ -3,17 +3,14 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 from hdnhw.flow import machines
-from hdnhw.model import warmup
 from tests.closure import imports_of
 from tests.conftest import each
 
 ROOT = Path(__file__).parents[1]
 ORDER = [
-    {"progress", "signals", "spec"},
-    {"kernels", "processes"},
+    {"core", "progress", "signals", "spec"},
+    {"processes"},
     {"topology"},
     {"rules"},
     {"crc", "files", "flit", "timing"},
@@ -39,9 +36,11 @@ The spec finds the families at run time, by looking for their modules: who has a
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
 ALLOWED = {layer: {"spec"} for layer in ("crc", "flit", "timing")}
 ALLOWED |= {"files": {"progress", "signals", "spec"}, "processes": {"signals"}, "signals": set()}
+ALLOWED["core"] = {"core"}
 ALLOWED["litex"] = {"spec"}
 ALLOWED["families"] = {"families", "report", "rules", "spec", "topology"}
 """Of some layers, all that they may import of hdnhw."""
+USERS_OF_CORE = ("topology", "rules", "collectives", "traffic", "model")
 OWN = {"bench", "boards", "sim", "tests"}
 """What is imported from inside hdnhw, or by nobody."""
 PLACES = {
@@ -58,7 +57,6 @@ PLACES = {
     "matplotlib": ("hdnhw/report/",),
     "litex": ("hdnhw/litex.py",),
     "migen": ("hdnhw/litex.py",),
-    "numba": ("hdnhw/kernels/", "hdnhw/model/kernel/", "hdnhw/rules/compiled.py"),
     "pyarrow": ("hdnhw/library/", "hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),
@@ -119,9 +117,8 @@ def test_every_layer_has_a_rank():
     assert len(sources("hdnhw", "sim")) > 30
 
 
-@pytest.mark.parametrize("layers", [machines.MODEL, [name.removeprefix("hdnhw.") for name in warmup.LAYERS]])
-def test_lists_of_layers_name_layers(layers):
-    assert set(layers) <= set(RANK)
+def test_the_layers_of_the_model_are_layers():
+    assert set(machines.MODEL) <= set(RANK)
 
 
 @each("path", sources("tests"))
@@ -148,6 +145,7 @@ def test_no_star_imports_in_tests(path):
         ),
         ("hdnhw/report/layout.py", "from hdnhw.families import star", "report imports families"),
         ("hdnhw/spec/families.py", "import hdnhw.families", "spec imports families"),
+        ("hdnhw/core/x.py", "from hdnhw.spec import SpecError", "core imports spec"),
         ("hdnhw/families/x.py", "from hdnhw.flit import FlitFormat", "families imports flit"),
         ("hdnhw/cli/x.py", "import hdnhw.sim.runner", "cli imports sim"),
         ("hdnhw/cli/x.py", "__import__('tests.helpers')", "cli imports tests"),
@@ -171,6 +169,7 @@ def test_each_fault_is_seen(path, source, fault):
         ("hdnhw/flit.py", "from hdnhw.spec import SpecError"),
         ("hdnhw/model/x.py", "from .router import y\nfrom hdnhw.timing import SlotTiming"),
         ("hdnhw/rtl/x.py", "import amaranth\nfrom hdnhw.rules.plan import plan"),
+        *((f"hdnhw/{layer}/x.py", "from hdnhw.core import Function") for layer in USERS_OF_CORE),
         ("hdnhw/families/x.py", "def f():\n    from hdnhw.report.layout import ring"),
         ("hdnhw/families/x.py", "from hdnhw.families.star import star"),
         ("sim/x.py", "import cocotb\nfrom hdnhw.model.fabric import FabricModel"),

@@ -14,7 +14,7 @@ from tests.closure import Tree
 from tests.conftest import each
 
 ROOT = Path(__file__).parents[1]
-ROUTER, INFO, KERNEL = "hdnhw/rtl/router.py", "hdnhw/library/info.py", "hdnhw/model/kernel/fabric.py"
+ROUTER, INFO, KERNEL = "hdnhw/rtl/router.py", "hdnhw/library/info.py", "hdnhw/model/course.py"
 UART, AXI, PAGE = "boards/uart.py", "sim/axi_bench.py", "docs/python.md"
 
 
@@ -42,7 +42,6 @@ def tree_with(files):
         ("monkeypatch.setattr('hdnhw.rtl.router.SIZE', 1)", [ROUTER], []),
         ("code = 'import sys; from hdnhw.rtl.router import SIZE'", [ROUTER], []),
         ("import hdnhw.spec.families", ["hdnhw/families/star.py"], [ROUTER]),
-        ("import hdnhw.model.warmup", ["hdnhw/collectives/exchange.py", "hdnhw/rules/decision.py"], [ROUTER]),
         ("GROUP = 'hdnhw.benches'", [AXI], [UART]),
         ("TOOLS = BIN / 'hdnhw-tools'", ["sim/tools.py", "hdnhw/fusesoc/generator.core"], [AXI]),
         ("import hdnhw\nhdnhw.info(3)", [INFO], [KERNEL]),
@@ -58,6 +57,7 @@ def tree_with(files):
         ("command = [sys.executable, '-m', 'hdnhw', 'papers']", ["hdnhw/__main__.py", "hdnhw/claims/hsn.py"], [UART]),
         ("def test(simulate):\n    run = 3", [], ["hdnhw/cli/__init__.py"]),
         ("import hdnhw.report.page", ["hdnhw/report/page.html"], ["hdnhw/report/explorer/keys.js"]),
+        ("import hdnhw.core.rule", ["hdnhw/core/src/rule.cpp", "CMakeLists.txt"], [ROUTER]),
         ("import hdnhw.report.explorer.page", ["hdnhw/report/explorer/keys.js"], [ROUTER]),
         ("FILE = ROOT / 'docs' / 'python.md'", [PAGE, INFO, ROUTER], ["docs/hardware.md"]),
         ("FILES = (ROOT / 'docs').rglob('*.md')", [PAGE, "docs/results/README.md"], ["docs/layers.svg"]),
@@ -75,7 +75,6 @@ def tree_with(files):
         ("subprocess.run(['git', 'ls-files'])", ["Makefile", PAGE, AXI], []),
         ("tests/families/test_families.py", ["hdnhw/families/star.py"], ["docs/hardware.md"]),
         ("tests/cli/test_papers.py", ["hdnhw/cli/papers.py", "hdnhw/claims/hsn.py"], [UART]),
-        ("tests/test_kernels.py", ["hdnhw/collectives/exchange.py"], ["README.md"]),
         ("tests/test_crc.py", ["hdnhw/crc.py"], ["hdnhw/topology/graph.py"]),
         ("tests/topology/test_metrics.py", ["tests/reference/networks.json"], ["hdnhw/model/fabric.py"]),
         ("tests/rtl/test_arbiter.py", ["tests/rtl/conftest.py", ROUTER], ["hdnhw/cli/options.py"]),

@@ -13,7 +13,6 @@ HEAVY = (
     "cocotb",
     "jinja2",
     "matplotlib",
-    "numba",
     "numpy",
     "pyarrow",
     "scipy",

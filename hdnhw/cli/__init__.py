@@ -48,8 +48,6 @@ from hdnhw.cli.picture import add_picture_command
 from hdnhw.cli.prove import add_prove_command
 from hdnhw.cli.requests import add_requests_command
 from hdnhw.cli.simulation import add_simulation_commands
-from hdnhw.cli.warmup import add_warmup_command
-from hdnhw.kernels import compilation
 from hdnhw.model.hang import HangError
 from hdnhw.progress import Clock
 from hdnhw.rules.errors import RuleError
@@ -136,7 +134,6 @@ def command_parser() -> Parser:
         add_prove_command,
         add_papers_command,
         add_faults_commands,
-        add_warmup_command,
     ):
         add(commands)
     for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):
@@ -228,7 +225,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         143 terminated.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    compilation.tell = _say_compiling
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -304,12 +300,6 @@ def _run(arguments: Sequence[str]) -> int:
         say(f"hdnhw: {error}")
         return FAILED
     return int(status)
-
-
-def _say_compiling(is_kept: bool) -> None:
-    """Say why a first run takes longer."""
-    often = "once" if is_kept else "in each run: no folder to keep it can be written, NUMBA_CACHE_DIR may name one"
-    say(f"hdnhw: compiling, about a minute, {often}")
 
 
 class Terminated(KeyboardInterrupt):

@@ -23,6 +23,7 @@ from hdnhw.cli.options import (
 )
 from hdnhw.library import simulation
 from hdnhw.library.equal import EQUALS, PACKET_BITS
+from hdnhw.model.engines import COMPILED, ENGINES
 from hdnhw.spec import RelaySpec
 
 __all__ = ["add_simulation_commands"]
@@ -32,7 +33,7 @@ LOAD = ("pattern", "injection", "lengths", "cycles", "precision", "warmup", "see
 
 def simulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure latency and accepted rate of a fabric under a load or a trace, on the cycle-accurate model."""
-    names = (*LOAD, "rate", "trace", "faults", "histogram", "energy", "flows", "threads", *DRAWN)
+    names = (*LOAD, "rate", "trace", "faults", "histogram", "energy", "flows", "threads", "engine", *DRAWN)
     asked = {name: getattr(options, name) for name in names}
     asked["channels"] = {None: False, "": True}.get(options.channels, options.channels)
     return ended(simulation.simulate(options.spec, **asked, **machine_options(options), **endpoint_options(options)))
@@ -129,6 +130,12 @@ def add_simulation_commands(commands: Any) -> None:
         help="write a row for each pair of nodes to FILE, .parquet or .csv: messages, their mean and longest latency",
     )
     add_threads_option(parser, worth="some thousands")
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=COMPILED,
+        help="what simulates: compiled (default), or reference, plain Python to be read, for small networks",
+    )
     add_drawing_options(parser, "how many messages took how long")
     _add_curve_options(parser, patterns=", or exchange, from each to all at once", also=["flit_width"])
     parser = add_command(

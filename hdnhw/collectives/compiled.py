@@ -1,57 +1,53 @@
-"""Compile the conditions of a schedule to machine code: one function of the send and three packed addresses."""
+"""The conditions of a schedule as programs of gates, which the core evaluates for many messages at a time."""
 
-from collections.abc import Callable
-from typing import cast
+import numpy as np
 
 from hdnhw.collectives.schedule import Schedule
-from hdnhw.rules.circuit import Term
-from hdnhw.rules.compiled import FORMATS, statements
+from hdnhw.core.rule import assigned
+from hdnhw.rules.compiled import Gates
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["SENDS", "compile_sends", "interpret_sends"]
+__all__ = ["Conditions"]
 
-Sends = Callable[[int, int, int, int], int]
-
-SENDS = "FunctionType(int64(int64, int64, int64, int64))"
-"""Numba type of what :func:`compile_sends` returns."""
-
-_FORMATS = FORMATS | {
-    "eq": "int({} == {})",
-    "lt": "int({} < {})",
-    "submod": "{0} - {1} + {2} * int({0} < {1})",
-    "mux": "{2} + {0} * ({1} - {2})",
-}
-"""Without branches: conditions of many gates compile three times as fast, and run no slower."""
+MOST_SENDS = 31
+"""Of a program: its result has a bit for each."""
 
 
-def compile_sends(schedule: Schedule) -> Sends:
-    """Return :func:`interpret_sends` as a Numba C function: kernels that call it are compiled once for all."""
-    from hdnhw.kernels.compiling import compiled_text
+class Conditions:
+    """When nodes send, step by step; the sends of all steps are numbered one after the other.
 
-    return cast(Sends, compiled_text(_text(schedule), "int64(int64, int64, int64, int64)"))
+    Parameters
+    ----------
+    schedule : Schedule
 
-
-def interpret_sends(schedule: Schedule) -> Sends:
-    """Return a function ``sends(number, own, src, dst)``: whether a node sends a message, all addresses packed.
-
-    The sends of all steps are numbered one after the other.
+    Attributes
+    ----------
+    gates : ndarray of int32, shape (gates, 6)
+        Of all programs; see :meth:`hdnhw.core.rule.CoreRule.of_gates`.
+    programs : ndarray of int64, shape (programs, 7)
+        First gate, gates, registers, register of the result, step, first send, sends.
     """
-    namespace: dict[str, Sends] = {}
-    exec(_text(schedule), namespace)
-    return namespace["sends"]
 
+    def __init__(self, schedule: Schedule) -> None:
+        layout, rows, programs, constants = AddressLayout(schedule.network), [], [], []
+        total, number = 0, 0
+        for place, step in enumerate(schedule.steps):
+            for first in range(0, len(step.sends), MOST_SENDS):
+                conditions = [send.when for send in step.sends[first : first + MOST_SENDS]]
+                made = Gates(schedule.circuit, conditions, layout)
+                result = made.numbers[conditions[0].index]
+                for bit, term in enumerate(conditions[1:], start=1):
+                    result = made.add("attach", result, made.numbers[term.index], value=bit)
+                own, registers, last = assigned(made.rows, result)
+                rows.append(own)
+                constants += [(total + gate, offset, mask) for gate, offset, mask in made.constants]
+                programs.append((total, len(own), registers, last, place, number, len(conditions)))
+                total, number = total + len(own), number + len(conditions)
+        self.gates = np.concatenate(rows) if rows else np.zeros((0, 6), np.int32)
+        self.programs = np.array(programs, np.int64)
+        self._constants = np.array(constants, np.int64).reshape(-1, 3).T
 
-def _text(schedule: Schedule) -> str:
-    """Return the source of the function that :func:`interpret_sends` returns."""
-    layout = AddressLayout(schedule.network)
-    conditions: dict[int, list[int]] = {}
-    for number, send in enumerate(send for step in schedule.steps for send in step.sends):
-        conditions.setdefault(send.when.index, []).append(number)
-    lines = ["def sends(number, own, src, dst):"]
-    for index, numbers in conditions.items():
-        term: Term = schedule.circuit.term(index)
-        lines.append(f"    if {' or '.join(f'number == {number}' for number in numbers)}:")
-        lines += [f"        {line}" for line in statements(schedule.circuit, [term], layout, _FORMATS)]
-        lines.append(f"        return g{index}")
-    lines.append("    return 0")
-    return "\n".join(lines)
+    def let_source_be(self, address: int) -> None:
+        """Ask from now on about messages of the node with a packed address."""
+        gate, offset, mask = self._constants
+        self.gates[gate, -1] = address >> offset & mask

@@ -5,6 +5,7 @@ nothing but its own two addresses and the node that it is at, so the order of so
 are kept of all sources: one a send and node.
 """
 
+import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collectives.compiled import SENDS, compile_sends, interpret_sends
+from hdnhw.collectives.compiled import Conditions
 from hdnhw.collectives.schedule import Schedule
-from hdnhw.kernels import interpreted, kernel
+from hdnhw.core import Function, Number, Pointer, array_of, place_of
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
@@ -36,9 +37,11 @@ FAULTS = {
 }
 
 Integers = npt.NDArray[np.int64]
-_ARGUMENTS = f"{SENDS}, int64[::1], int32[:, ::1], int64[:, ::1], int64, int64[:, ::1], int64[::1]"
-_SIGNATURE = f"UniTuple(int64, 4)({_ARGUMENTS})"
-_LISTED = f"UniTuple(int64, 4)({_ARGUMENTS}, int64[:, ::1])"
+
+_LONG = array_of(np.int64)
+_hand_on = Function("schedule_hand_on", Pointer, Number, _LONG, _LONG, Number, _LONG, result=Number)
+_copy = Function("schedule_copy", Pointer, Number, _LONG, result=Number)
+_combine = Function("schedule_combine", Pointer, Number, _LONG, _LONG, result=Number)
 
 
 class ScheduleError(ValueError):
@@ -108,89 +111,13 @@ class Execution:
         return int((self.neighbors >= 0).sum()) // 2
 
 
-@kernel(_LISTED)
-def _hand_on(
-    sends: Any, address: Any, neighbors: Any, numbers: Any, source: int, counts: Any, ports: Any, targets: Any
-) -> tuple[int, int, int, int]:
-    """Move the messages of one source to their destinations; return (fault, step, node, 0).
+class _Moves(ctypes.Structure):
+    """What the core is told of a schedule, see ``hdnhw/core/src/schedules.cpp``."""
 
-    Row 0 of `targets` lists destinations, row 1 the words of each message.
-    """
-    for place in range(targets.shape[1]):
-        dst, words = targets[0, place], targets[1, place]
-        node = source
-        for step in range(len(numbers)):
-            here, port = node, -1
-            for number in range(numbers[step, 0], numbers[step, 1]):
-                if sends(number, address[here], address[source], address[dst]):
-                    if port >= 0:
-                        return TWO_PORTS, step, here, 0
-                    port = ports[number]
-                    node = neighbors[here, port]
-                    if node < 0:
-                        return NO_PORT, step, here, 0
-                    counts[number, here] += words
-        if node != dst:
-            return ELSEWHERE, len(numbers) - 1, node, 0
-    return FINE, 0, 0, 0
-
-
-@kernel(_SIGNATURE)
-def _copy(
-    sends: Any, address: Any, neighbors: Any, numbers: Any, source: int, counts: Any, ports: Any
-) -> tuple[int, int, int, int]:
-    """Spread the message of one source to all nodes; return (fault, step, node, copies sent to nodes that had one)."""
-    nodes, repeats = len(address), 0
-    since = np.full(nodes, len(numbers), np.int64)
-    since[source] = -1
-    for step in range(len(numbers)):
-        for number in range(numbers[step, 0], numbers[step, 1]):
-            for node in range(nodes):
-                if sends(number, address[node], address[source], 0):
-                    if since[node] >= step:
-                        return NOT_HELD, step, node, 0
-                    other = neighbors[node, ports[number]]
-                    if other < 0:
-                        return NO_PORT, step, node, 0
-                    counts[number, node] += 1
-                    if since[other] <= step:
-                        repeats += 1
-                    else:
-                        since[other] = step
-    for node in range(nodes):
-        if since[node] == len(numbers):
-            return ELSEWHERE, len(numbers) - 1, node, 0
-    return FINE, 0, 0, repeats
-
-
-@kernel(_LISTED)
-def _combine(
-    sends: Any, address: Any, neighbors: Any, numbers: Any, target: int, counts: Any, ports: Any, moved: Any
-) -> tuple[int, int, int, int]:
-    """Combine what all nodes have for one, and list who gives its part to whom; return (fault, step, node, 0)."""
-    nodes, known, never = len(address), 0, len(numbers)
-    given, taken, parts = np.full(nodes, never, np.int64), np.full(nodes, never, np.int64), np.ones(nodes, np.int64)
-    for step in range(never):
-        for number in range(numbers[step, 0], numbers[step, 1]):
-            for node in range(nodes):
-                if sends(number, address[node], 0, address[target]):
-                    if given[node] < never:
-                        return NOT_HELD, step, node, 0
-                    other = neighbors[node, ports[number]]
-                    if other < 0:
-                        return NO_PORT, step, node, 0
-                    if taken[node] == step:
-                        return LOST, step, node, 0
-                    if given[other] < never:
-                        return LOST, step, other, 0
-                    given[node], taken[other] = step, step
-                    parts[other] += parts[node]
-                    counts[number, node] += 1
-                    moved[known, 0], moved[known, 1], moved[known, 2] = step, node, other
-                    known += 1
-    if parts[target] != nodes:
-        return ELSEWHERE, never - 1, target, 0
-    return FINE, 0, 0, 0
+    _fields_ = (
+        *((name, Number) for name in ("nodes", "ports", "steps", "programs")),
+        *((name, Pointer) for name in ("program", "gates", "port_of", "address", "behind", "counts")),
+    )
 
 
 def check_size(network: Network) -> None:
@@ -244,24 +171,25 @@ def execute(
     nodes = network.num_nodes
     check_size(network)
     sizes = np.array([0, *(len(step.sends) for step in schedule.steps)], np.int64).cumsum()
-    numbers = np.ascontiguousarray(np.stack([sizes[:-1], sizes[1:]], axis=1))
     ports = np.array([send.port for step in schedule.steps for send in step.sends], np.int64)
-    address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
+    address = AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)).astype(np.int32)
     table, counts, repeats = neighbor_table(network), np.zeros((len(ports), nodes), np.int64), 0
-    moved = np.zeros((nodes - 1, 3), np.int64)
-    move = _mover(schedule, moved, words, targets)
+    conditions, moved = Conditions(schedule), np.zeros((nodes - 1, 3), np.int64)
+    arrays = conditions.programs, conditions.gates, ports, address, table, counts
+    moves = _Moves(*table.shape, len(schedule.steps), len(conditions.programs), *map(place_of, arrays))
+    move = _mover(schedule, ctypes.byref(moves), moved, words, targets)
     if sources is None:
         sources = sources_of(schedule)
-    with interpreted(len(sources) * nodes * len(ports), own=True) as plain:
-        sends = interpret_sends(schedule) if plain else compile_sends(schedule)
-        for done, source in enumerate(sources, start=1):
-            fault, step, node, again = move(sends, address, table, numbers, source, counts, ports)
-            if fault:
-                raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
-            repeats += again
-            if schedule.combines:
-                observe(source, moved)
-            progress("sources", done / len(sources))
+    for done, source in enumerate(sources, start=1):
+        conditions.let_source_be(0 if schedule.combines else address[source])
+        said = np.zeros(3, np.int64)
+        if fault := move(source, said):
+            step, node, _ = said.tolist()
+            raise ScheduleError(f"step {step} of {schedule.name} on {network.spec}: node {node} {FAULTS[fault]}")
+        repeats += int(said[2])
+        if schedule.combines:
+            observe(source, moved)
+        progress("sources", done / len(sources))
     if schedule.merges:
         counts = np.minimum(counts, 1)
     sent = np.zeros((len(schedule.steps), nodes, len(network.ports)), np.int64)
@@ -288,24 +216,24 @@ def sources_of(schedule: Schedule) -> Sequence[int]:
 
 
 def _mover(
-    schedule: Schedule, moved: Integers, words: Integers | None, targets: Sequence[int] | None
-) -> Callable[..., tuple[int, int, int, int]]:
-    """Return what moves the messages of one source, or combines those for one node and lists that in `moved`."""
+    schedule: Schedule, moves: Any, moved: Integers, words: Integers | None, targets: Sequence[int] | None
+) -> Callable[[int, Integers], int]:
+    """Return what moves the messages of one source, or combines those for one node and lists that in `moved`.
+
+    It returns a fault, or :data:`FINE`, and fills an array with its step and node, and with the repeats.
+    """
     if schedule.combines:
-        return lambda *arguments: _combine(*arguments, moved)
+        return lambda target, said: int(_combine(moves, target, moved, said))
     if schedule.copies:
-        return _copy
+        return lambda source, said: int(_copy(moves, source, said))
     if targets is None:
         targets = [schedule.root] if schedule.to_root and schedule.root is not None else range(len(moved) + 1)
-    listed = np.array([targets, np.ones(len(targets))], np.int64)
+    listed = np.array(targets, np.int64)
 
-    def move(*arguments: Any) -> tuple[int, int, int, int]:
-        rows = listed
-        if words is not None:
-            rows = np.stack([listed[0], words[arguments[4], listed[0]]])
-            rows = np.ascontiguousarray(rows[:, rows[1] > 0])
-        result: tuple[int, int, int, int] = _hand_on(*arguments, rows)
-        return result
+    def move(source: int, said: Integers) -> int:
+        of_each = np.ones(len(listed), np.int64) if words is None else words[source, listed]
+        some = of_each > 0
+        return int(_hand_on(moves, source, listed[some], of_each[some], int(some.sum()), said))
 
     return move
 

@@ -11,15 +11,15 @@ The executor knows nothing of trees. It is given who sends what in which round o
 that cannot be or does not bring about what the operation means.
 """
 
+import ctypes
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collectives.executor import ScheduleError
-from hdnhw.kernels import kernel
+from hdnhw.core import Function, Number, Pointer, array_of, place_of
 from hdnhw.spec import SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.packing import Packing
@@ -53,7 +53,19 @@ FAULTS = {
 }
 
 Integers = npt.NDArray[np.int64]
-_SENDS = "int32[:, ::1], int64[:, :, ::1], int64[:, :, ::1], int64[:, :, ::1], int64[::1], int64, boolean[:, :, ::1]"
+
+_LONG = array_of(np.int64)
+_start = Function("pipeline_start", _LONG, _LONG, Number, _LONG, Number, Number, _LONG)
+_copy, _combine = (Function(f"pipeline_{name}", Pointer, _LONG, result=Number) for name in ("copy", "combine"))
+
+
+class _Sends(ctypes.Structure):
+    """What the core is told of :class:`Sends`, see ``hdnhw/core/src/schedules.cpp``."""
+
+    _fields_ = (
+        *((name, Number) for name in ("nodes", "ports", "trees", "sends", "step", "total")),
+        *((name, Pointer) for name in ("behind", "senders", "ports_of", "rounds", "chunks", "taken")),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,100 +125,6 @@ class Sends:
     total: int
 
 
-@kernel("void(int64[::1], int64[::1], int64[::1], int64, int64[::1])")
-def _start(hops: Any, first: Any, above: Any, period: int, starts: Any) -> None:
-    """Let each channel take the first of its hops that it can, round by round, in rounds that are free in all periods.
-
-    Hop `hops[i]` is on channel c for `first[c] <= i < first[c + 1]`, and follows hop `above[hops[i]]`.
-    """
-    later, left, now = starts.max(), len(hops), 0
-    channels = len(first) - 1
-    taken, begin = np.zeros((channels, period), np.bool_), first.copy()
-    while left:
-        for channel in range(channels):
-            if taken[channel, now % period]:
-                continue
-            for place in range(begin[channel], first[channel + 1]):
-                hop = hops[place]
-                if starts[hop] == later and starts[above[hop]] < now:
-                    starts[hop], taken[channel, now % period] = now, True
-                    left -= 1
-                    break
-            while begin[channel] < first[channel + 1] and starts[hops[begin[channel]]] < later:
-                begin[channel] += 1
-        now += 1
-
-
-@kernel(f"UniTuple(int64, 3)({_SENDS})")
-def _copy(
-    table: Any, senders: Any, ports: Any, rounds: Any, chunks: Any, step: int, taken: Any
-) -> tuple[int, int, int]:
-    """Copy every chunk of every source to all nodes; return (fault, round, node)."""
-    nodes = len(table)
-    since = np.empty(nodes, np.int64)
-    for number in range(senders.shape[0] * nodes):
-        tree, source = divmod(number, nodes)
-        for chunk in range(chunks[tree]):
-            since[:] = taken.shape[2]
-            since[source] = -1
-            for send in range(senders.shape[2]):
-                node, port = senders[tree, source, send], ports[tree, source, send]
-                now = rounds[tree, source, send] + chunk * step
-                other = table[node, port]
-                if other < 0:
-                    return NO_PORT, now, node
-                if since[node] >= now:
-                    return NOT_HELD, now, node
-                if taken[node, port, now]:
-                    return TAKEN, now, node
-                taken[node, port, now] = True
-                if since[other] < taken.shape[2]:
-                    return TWICE, now, other
-                since[other] = now
-            for node in range(nodes):
-                if since[node] == taken.shape[2]:
-                    return LOST, taken.shape[2] - 1, node
-    return FINE, 0, 0
-
-
-@kernel(f"UniTuple(int64, 3)({_SENDS})")
-def _combine(
-    table: Any, senders: Any, ports: Any, rounds: Any, chunks: Any, step: int, taken: Any
-) -> tuple[int, int, int]:
-    """Combine every chunk of every block at its destination; return (fault, round, node).
-
-    A partial result is known by the contributions in it, a row of `parts`. One that is given away moves, so that no
-    contribution is ever in two of them.
-    """
-    nodes = len(table)
-    parts, since = np.empty((nodes, nodes), np.bool_), np.empty(nodes, np.int64)
-    for number in range(senders.shape[0] * nodes):
-        tree, block = divmod(number, nodes)
-        for chunk in range(chunks[tree]):
-            since[:] = -1
-            for node in range(nodes):
-                parts[node] = False
-                parts[node, node] = True
-            for send in range(senders.shape[2]):
-                node, port = senders[tree, block, send], ports[tree, block, send]
-                now = rounds[tree, block, send] + chunk * step
-                other = table[node, port]
-                if other < 0:
-                    return NO_PORT, now, node
-                if taken[node, port, now]:
-                    return TAKEN, now, node
-                taken[node, port, now] = True
-                if since[node] >= now or not parts[node].any():
-                    return NOT_HELD, now, node
-                parts[other] |= parts[node]
-                parts[node] = False
-                since[other] = now
-            for node in range(nodes):
-                if not parts[block, node]:
-                    return LOST, taken.shape[2] - 1, block
-    return FINE, 0, 0
-
-
 def check_long(network: Network, operation: str, words: int) -> None:
     """Raise SpecError if an operation, or a block of so many words on a network, is not for pipelines."""
     if operation not in OPERATIONS:
@@ -246,8 +164,9 @@ def make_pipeline(packing: Packing, words: int) -> Pipeline:
     channel = np.broadcast_to(node * ports, shape).ravel()[hops] + packing.ports.ravel()[hops]
     order = np.lexsort((-_waiting(depths.ravel(), above.ravel())[hops], channel))
     first = np.searchsorted(channel[order], np.arange(nodes * ports + 1)).astype(np.int64)
-    starts = np.where(depths.ravel() > 0, np.iinfo(np.int64).max, -1)
-    _start(hops[order], first, above.ravel(), packing.load, starts)
+    later = np.iinfo(np.int64).max
+    starts = np.where(depths.ravel() > 0, later, -1)
+    _start(hops[order], first, len(first) - 1, above.ravel(), packing.load, later, starts)
     return Pipeline(packing, starts.reshape(shape), words)
 
 
@@ -289,9 +208,13 @@ def execute_pipeline(table: npt.NDArray[np.int32], sends: Sends) -> int:
         contribution of a node to its block.
     """
     taken = np.zeros((*table.shape, sends.total), np.bool_)
-    move = _combine if sends.combines else _copy
-    fault, now, node = move(table, sends.senders, sends.ports, sends.rounds, sends.chunks, sends.step, taken)
+    arrays = table, sends.senders, sends.ports, sends.rounds, sends.chunks, taken
+    trees, _, each = sends.senders.shape
+    told = _Sends(*table.shape, trees, each, sends.step, sends.total, *map(place_of, arrays))
+    said = np.zeros(2, np.int64)
+    fault = (_combine if sends.combines else _copy)(ctypes.byref(told), said)
     if fault:
+        now, node = said.tolist()
         raise ScheduleError(f"round {now}: node {node} {FAULTS[fault]}")
     return int(np.flatnonzero(taken.any(axis=(0, 1)))[-1]) + 1
 

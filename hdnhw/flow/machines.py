@@ -25,7 +25,6 @@ from hdnhw.machine import Machine, make_machine
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.results import ResultsFile
 from hdnhw.model.sweep import Sweep
-from hdnhw.model.warmup import compile_model
 from hdnhw.progress import Progress
 from hdnhw.rules.errors import RuleError
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError
@@ -47,7 +46,7 @@ Options = Mapping[str, Any]
 MOST_BITS, MOST_HOPS = 1 << 18, 1 << 20
 """Most bits of a packet, and hops that a latency is asked for."""
 
-MODEL = ("families", "model", "rules", "spec", "topology", "traffic")
+MODEL = ("core", "families", "model", "rules", "spec", "topology", "traffic")
 """Folders whose code decides what the model does, beside the modules that stand in no folder."""
 
 
@@ -248,7 +247,6 @@ def measure_machines(
     synthesised, left_out = _synthesise(specs, root, progress)
     if not synthesised:
         return [], left_out
-    compile_model()
     curves = dict(zip(distinct, sweep.run(start), strict=True))
     measured = []
     for machine in machines:
@@ -292,9 +290,10 @@ def _measured(machine: Machine, result: Mapping[str, Any], curve: Mapping[str, A
 def _model_digest() -> str:
     """Return 16 hexadecimal digits of the model's code, and of what runs it: points of others are measured anew."""
     package = Path(__file__).parents[1]
-    paths = [*package.glob("*.py"), *(path for folder in MODEL for path in (package / folder).rglob("*.py"))]
-    tools = [f"{name} {version(name)}".encode() for name in ("numba", "numpy")]
-    return hashlib.sha256(b"\0".join([*tools, *(path.read_bytes() for path in sorted(paths))])).hexdigest()[:16]
+    paths = [*package.glob("*.py"), *(path for folder in MODEL for path in (package / folder).rglob("*.[cph]*"))]
+    paths = [path for path in paths if path.suffix in (".py", ".cpp", ".hpp")]
+    numpy = f"numpy {version('numpy')}".encode()
+    return hashlib.sha256(b"\0".join([numpy, *(path.read_bytes() for path in sorted(paths))])).hexdigest()[:16]
 
 
 def front(measured: Sequence[Measured], hops: int) -> list[Measured]:

@@ -3,10 +3,9 @@
 from typing import Any
 
 from hdnhw.collectives.choices import ALGORITHMS, EMBEDDINGS, SWAPS
-from hdnhw.kernels import Stopwatch
 from hdnhw.library.options import NetworkLike, check_choice, check_integers, network_of
 from hdnhw.library.result import Result
-from hdnhw.progress import say
+from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import SpecError, SwappedNet, cube
 
 __all__ = ["WAYS", "embed", "emulate"]

@@ -28,6 +28,7 @@ from hdnhw.library.options import (
 )
 from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
+from hdnhw.model.engines import COMPILED, ENGINES
 from hdnhw.progress import Progress, ProgressBar, say
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError
 from hdnhw.spec.checks import shown
@@ -62,6 +63,7 @@ def simulate(
     energy: PathLike | None = None,
     flows: PathLike | None = None,
     threads: int | None = None,
+    engine: str = COMPILED,
     plot: PathLike | None = None,
     html: PathLike | None = None,
     command: str = "hdnhw.simulate",
@@ -113,6 +115,9 @@ def simulate(
         longest latency.
     threads : int, optional
         That share the routers (default 1): worth it from some thousands of routers on. The result is the same.
+    engine : str
+        ``compiled`` (default), or ``reference``: the same in plain Python, for small networks, much slower;
+        :mod:`hdnhw.model.reference` is to be read.
     plot : path, optional
         Draw how many messages took how long there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows does.
     html : path, optional
@@ -140,6 +145,7 @@ def simulate(
     from hdnhw.report.outputs import Outputs
 
     check_integers(seeds=seeds)
+    check_choice("engine", engine, ENGINES)
     options, figure = figure_apart(machine)
     outputs = Outputs(plot, html, command, look_of(figure, plot, html))
     load_options = {
@@ -153,6 +159,7 @@ def simulate(
         "seed": seed,
     }
     run: dict[str, Any] = {"histogram": histogram or outputs.are_asked, "threads": 1 if threads is None else threads}
+    run["engine"] = engine
     if trace is not None or (isinstance(pattern, str) and pattern == "exchange"):
         others: dict[str, Any] = load_options | {"channels": channels or None, "energy": energy, "flows": flows}
         others |= {"faults": faults, "waypoints": waypoints}
@@ -163,7 +170,7 @@ def simulate(
         refused |= {"flows": flows is not None, "seeds": seeds != 1, "precision": precision is not None}
         refused |= {"threads": threads is not None, "plot": plot is not None, "html": html is not None}
         fabric = fabric_of(spec, RelaySpec.kind, {**options, "waypoints": waypoints})
-        return _relayed(fabric, load_options, faults, [name for name, value in refused.items() if value])
+        return _relayed(fabric, load_options, faults, [name for name, value in refused.items() if value], engine)
     else:
         found = _loaded(
             fabric_of(spec, None, options), load_options, faults, _Counted(channels, energy, flows), seeds, **run
@@ -182,6 +189,7 @@ def _loaded(
     *,
     histogram: bool,
     threads: int,
+    engine: str,
 ) -> Result:
     """Measure a fabric under a load."""
     from hdnhw.model.fabric import model_of
@@ -192,7 +200,7 @@ def _loaded(
     load = _load(seeds, **load_options)
     check_seeds(seeds, load)
     counted.check(seeds)
-    model = model_of(fabric)
+    model = model_of(fabric, engine)
     counted.begin(model.plan)
     if faults is not None:
         model = model.with_faults(drawn_faults(faults, model.plan.network, load.seed))
@@ -282,7 +290,9 @@ class _Counted:
         return found
 
 
-def _relayed(fabric: FabricSpec, load_options: dict[str, Any], faults: Any, refused: Sequence[str]) -> Result:
+def _relayed(
+    fabric: FabricSpec, load_options: dict[str, Any], faults: Any, refused: Sequence[str], engine: str
+) -> Result:
     """Send packets by waypoints around what is dead."""
     from hdnhw.model.fabric import model_of
     from hdnhw.model.load import LoadSpec
@@ -292,14 +302,14 @@ def _relayed(fabric: FabricSpec, load_options: dict[str, Any], faults: Any, refu
         raise SpecError(f"waypoints do not go with {name}")
     if faults is None:
         raise SpecError("waypoints lead around what is dead: they need faults")
-    model, load = model_of(fabric), LoadSpec(**given(load_options))
+    model, load = model_of(fabric, engine), LoadSpec(**given(load_options))
     dead = drawn_faults(faults, model.plan.network, load.seed)
     with ProgressBar() as progress:
         return Result(measure_relayed(model.with_faults(dead), load, progress=progress.show))
 
 
 def _replay(
-    fabric: FabricSpec, trace: PathLike | None, others: dict[str, Any], *, histogram: bool, threads: int
+    fabric: FabricSpec, trace: PathLike | None, others: dict[str, Any], *, histogram: bool, threads: int, engine: str
 ) -> Result:
     """Send messages that are known before: those of a trace, or of a total exchange."""
     from hdnhw.model.replay import measure_exchange, measure_trace
@@ -309,7 +319,8 @@ def _replay(
         if not (name == "pattern" and trace is None):
             raise SpecError(f"{what} says which messages there are: it does not go with {name}")
     with ProgressBar() as progress:
-        run = {"cycles": cycles, "histogram": histogram, "threads": threads, "progress": progress.show}
+        run = {"cycles": cycles, "histogram": histogram, "threads": threads, "engine": engine}
+        run |= {"progress": progress.show}
         if trace is None:
             return Result(measure_exchange(fabric, **run))
         return Result(measure_trace(fabric, Path(trace), **run))
@@ -465,7 +476,6 @@ def sweep(
     """
     from hdnhw.model.results import ResultsFile
     from hdnhw.model.sweep import Sweep
-    from hdnhw.model.warmup import compile_model
     from hdnhw.report.curves import draw_curves
     from hdnhw.report.curves_page import sweep_sheet
     from hdnhw.report.look import look_of
@@ -490,8 +500,6 @@ def sweep(
         start = start_of(workers, cluster, progress.say)
         asked |= {"results": kept, "say": progress.say, "progress": progress.show}
         measured = Sweep(fabrics if at_cost is None else at_cost.fabrics, load, **asked)
-        if cluster is None:
-            compile_model()
         curves = measured.run(start)
     more = _compared(curves, at_cost, seeds)
     sheet = sweep_sheet(curves, load, more)

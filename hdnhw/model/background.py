@@ -3,8 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.fabric import MAX_CYCLE, FabricModel
-from hdnhw.model.kernel.state import NODE, TAIL_CYCLE, Arrivals
+from hdnhw.model.core import NODE, TAIL_CYCLE, Arrivals
+from hdnhw.model.course import MAX_CYCLE
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.loaded import NO_ARRIVALS, LoadedFabric, Window, tag_of_other, warm_up
 from hdnhw.progress import Progress
@@ -85,9 +86,7 @@ class BusyFabric:
         begin = self._slot_from(self._last)
         packets = packets_of(flits, self._length)
         sources, ends = np.repeat(source, packets), np.repeat(destination, packets)
-        arrivals = Arrivals.of(
-            np.full(len(ends), begin), sources, self._model.fabric.address[ends], tag_of_other(sources)
-        )
+        arrivals = Arrivals.of(np.full(len(ends), begin), sources, self._model.address[ends], tag_of_other(sources))
         to_come = np.bincount(ends, minlength=self._model.plan.network.num_nodes)
         while to_come.any():
             # A terminal takes a packet a slot: before so many slots the step does not end.

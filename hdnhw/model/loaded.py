@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.kernel.state import (
+from hdnhw.model.core import (
     CREATED,
     DESTINATION,
     HEAD_CYCLE,
@@ -18,6 +17,7 @@ from hdnhw.model.kernel.state import (
     TAIL_CYCLE,
     Arrivals,
 )
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.statistics import truncation_point
 from hdnhw.model.tally import ends_messages
@@ -164,10 +164,7 @@ class LoadedFabric:
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self.most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         self._messages: Load | CommonLoad = self._load
-        room = max(1024, len(model.fabric.address))
-        cycles = load.cycles + (LEAST_BLOCKS * self.block if load.warmup is None else load.warmup)
-        plain = threads == 1 and model.runs_plain(int(cycles * per_cycle), cycles, Terminals())
-        self.course = Course(model, Terminals(), room=room, counting=counting, threads=threads, plain=plain)
+        self.course = model.course(Terminals(), counting=counting, threads=threads)
         self._under_way, self.watchdog = _UnderWay(), Watchdog(model, self.course, source_of=_source_of)
 
     @property
@@ -278,12 +275,12 @@ class LoadedFabric:
 
     def _is_home(self, packets: Packets) -> npt.NDArray[np.bool_]:
         """Tell which packets have left at their destination."""
-        home: npt.NDArray[np.bool_] = self._model.fabric.address[packets[:, NODE]] == packets[:, DESTINATION]
+        home: npt.NDArray[np.bool_] = self._model.address[packets[:, NODE]] == packets[:, DESTINATION]
         return home
 
     def _offer(self, created: Integers, messages: Messages) -> Arrivals:
         """Return the packets of messages as their sources get them to send."""
-        source, destination = messages.source, self._model.fabric.address[messages.destination]
+        source, destination = messages.source, self._model.address[messages.destination]
         tag = source << _SOURCE
         if self._load.one_packet:
             return Arrivals.of(created, source, destination, tag | _ALONE)
@@ -310,7 +307,7 @@ class LoadedFabric:
 
     def _names(self, created: npt.NDArray[Any], source: npt.NDArray[Any]) -> Integers:
         """Return a number for each message that a source has created in a cycle."""
-        name: Integers = created * np.int64(len(self._model.fabric.address)) + source
+        name: Integers = created * np.int64(len(self._model.address)) + source
         return name
 
 

@@ -15,7 +15,6 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import Stopwatch
 from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
@@ -23,7 +22,7 @@ from hdnhw.model.load import BATCHES, LEAST_RATE, MOST_CYCLES, LoadSpec
 from hdnhw.model.loaded import LoadedFabric, Window, warm_up
 from hdnhw.model.statistics import LEAST_TIMES, grows, interval, mean_of, piles_up, summarise
 from hdnhw.model.tally import count_messages, count_taken, longest_latencies
-from hdnhw.progress import Progress
+from hdnhw.progress import Progress, Stopwatch
 from hdnhw.spec import SpecError
 
 __all__ = [
@@ -315,7 +314,8 @@ class _Tally:
         delivered, *longest = longest_latencies(*cycles, *interval)
         self._delivered += delivered
         self._histograms = [_grown(*each) for each in zip(self._histograms, longest, strict=True)]
-        self._hops += count_messages(*cycles, window.hops, *interval, *self._histograms, self._batches)
+        latency, network = self._histograms
+        self._hops += count_messages(*cycles, window.hops, *interval, (latency, network), self._batches)
 
     def _steady(self, times: float) -> tuple[bool | None, str | None]:
         """Return whether the interval is of a steady state, and why not."""

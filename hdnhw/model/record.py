@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.core import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.course import Course
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.spec import SpecError
 from hdnhw.traffic.packets import Terminals
@@ -81,7 +82,7 @@ def record(model: FabricModel, load: LoadSpec, cycles: int) -> Record:
     if expected > MOST_RECORDED:
         raise SpecError(f"a record must be of at most {MOST_RECORDED} packets; some {expected:.0f} would be created")
     messages = created.window(cycles)
-    address = model.fabric.address[messages.destination]
+    address = model.address[messages.destination]
     arrivals = Arrivals.of(messages.cycle, messages.source, address, np.arange(len(messages.cycle)))
     run = _Run(model, arrivals)
     while run.cycle < cycles:
@@ -112,7 +113,7 @@ class _Run:
         count = len(self.arrivals.cycle)
         self.head, self.ready, self.tail = np.full((3, count), NEVER, np.int64)
         self.left = [[] for _ in range(count)]
-        self._course = Course(self.model, Terminals(), room=max(1, count))
+        self._course = Course(self.model, Terminals())
         self._enter(self._advance(self.model.timing.sample_phase))
 
     def advance(self) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.flit import MOST_NOTICES, RELAY_COUNTS, RelayFormat, RelayKind
-from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.kernel.state import AT_HOME, NODE, NOWHERE, TAG, Arrivals
+from hdnhw.model.core import AT_HOME, NODE, NOWHERE, TAG, Arrivals
+from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import RelaySpec
 from hdnhw.traffic.packets import Terminals, advance_generators, terminal_seeds
 
@@ -542,13 +542,13 @@ class RelayCourse:
             raise ValueError(f"endpoints of the machine must be relays, not {spec}")
         if pauses.sink_hold:
             raise ValueError(f"sink_hold must be 0 with relays, not {pauses.sink_hold}")
-        nodes, packets = len(model.fabric.address), model.machine.endpoint_format
+        nodes, packets = len(model.address), model.machine.endpoint_format
         self._model, self._sends, self._pauses, self.cycle = model, sends, pauses, 0
         self._length = model.timing.packet_length
         # With a hold of one cycle, in which nothing comes out yet, sinks are looked at in every cycle.
         sinks = Terminals(sink_stall=pauses.sink_stall, sink_hold=1, seed=pauses.seed)
-        self._course = Course(model, sinks, room=max(1024, 4 * nodes))
-        self._relays = [_Relay(int(address), packets, nodes) for address in model.fabric.address]
+        self._course = model.course(sinks)
+        self._relays = [_Relay(int(address), packets, nodes) for address in model.address]
         self._busy = np.zeros(nodes, np.bool_)
         self._state, self._held = terminal_seeds(nodes, pauses.seed), np.zeros(nodes, np.bool_)
         self._pointer, self._position = sends.first[:-1].copy(), np.zeros(nodes, np.int64)
@@ -611,7 +611,7 @@ class RelayCourse:
     def _step_node(self, node: int, tag: int, flit: int, offers: bool, accepted: bool) -> None:
         relay, last = self._relays[node], self._length - 1
         taken = None if tag < 0 else (self._packets[tag], flit == 0, flit == last)
-        if taken is not None and taken[2] and taken[0].is_for_user and taken[0].dst == self._model.fabric.address[node]:
+        if taken is not None and taken[2] and taken[0].is_for_user and taken[0].dst == self._model.address[node]:
             self.out.append((self.cycle, node, taken[0]))
         offered, position = None, int(self._position[node])
         if offers:
@@ -631,7 +631,7 @@ class RelayCourse:
         """Return the packet that a user sends next."""
         number = int(self._pointer[node])
         first, *others = self._sends.stops[number]
-        source = int(self._model.fabric.address[node])
+        source = int(self._model.address[node])
         return ModelPacket(first, source, RelayKind.DATA, len(others), tuple(others[::-1]), number)
 
     @property

@@ -7,14 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.flit import RELAY_COUNTS
-from hdnhw.kernels import Stopwatch
 from hdnhw.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.relay import RelayCourse, Sends
 from hdnhw.model.statistics import summarise
 from hdnhw.model.sweep import load_row, machine_row
-from hdnhw.progress import Progress
+from hdnhw.progress import Progress, Stopwatch
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.waypoints import Detours, RouteTable
 from hdnhw.spec import RelaySpec, SpecError
@@ -73,7 +72,7 @@ def measure_relayed(model: FabricModel, load: LoadSpec, *, progress: Progress = 
                 arrived[packet.number] = cycle
         seen = len(course.out)
         progress("packets by waypoints", min(1.0, course.cycle / stop))
-    flits = model.timing.packet_length / (len(model.fabric.address) * load.cycles)
+    flits = model.timing.packet_length / (len(model.address) * load.cycles)
     taken = int(((arrived >= start) & (arrived < stop)).sum())
     latency, came = arrived - sends.earliest, marked & (arrived >= 0)
     return {

@@ -11,14 +11,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import Stopwatch
-from hdnhw.model.fabric import MAX_CYCLE, Course, FabricModel, model_of
-from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.core import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.course import MAX_CYCLE
+from hdnhw.model.engines import COMPILED
+from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.statistics import bins, summarise
 from hdnhw.model.sweep import Row, machine_row
 from hdnhw.model.tally import ends_messages
 from hdnhw.model.watchdog import Watchdog
-from hdnhw.progress import Progress
+from hdnhw.progress import Progress, Stopwatch
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.traffic.exchange import check_size, exchange_order, exchange_trace, timetable
 from hdnhw.traffic.lengths import packets_of
@@ -168,11 +169,11 @@ class _Run:
         if self._total > MOST_PACKETS:
             raise SpecError(f"a trace must have at most {MOST_PACKETS} packets, not {self._total}")
         self._message = np.repeat(np.arange(len(trace)), self._packets)
-        self._course, self._calendar = Course(model, Terminals(), room=1024, threads=threads), _Calendar(trace)
+        self._course, self._calendar = model.course(Terminals(), threads=threads), _Calendar(trace)
         self._watchdog = Watchdog(
             model, self._course, source_of=lambda number: int(trace.source[self._message[number]])
         )
-        self._destination = model.fabric.address[trace.destination].astype(np.int32)
+        self._destination = model.address[trace.destination].astype(np.int32)
         self._created, self._head, self._tail, self._hops, self._latest = np.full((5, len(trace)), -1)
         self._missing = self._packets.copy()
         self._slots = model.window_slots if len(trace.dependent) else WINDOW_SLOTS
@@ -245,6 +246,7 @@ def measure_trace(
     cycles: int | None,
     histogram: bool = False,
     threads: int = 1,
+    engine: str = COMPILED,
     progress: Progress = lambda *_: None,
 ) -> Row:
     """Replay a trace file and return what the command ``simulate --trace`` prints.
@@ -260,10 +262,12 @@ def measure_trace(
         Whether that of the latencies is in the row.
     threads : int
         See :func:`hdnhw.model.measure.measure`.
+    engine : str
+        One of :data:`hdnhw.model.engines.ENGINES`.
     progress : callable
         Is told a stage and the share of the packets that have arrived.
     """
-    model = model_of(fabric)
+    model = model_of(fabric, engine)
     model.plan.check_direct("a trace")
     nodes, length = model.plan.network.num_terminals, model.timing.packet_length
     trace = read_trace(path, nodes=nodes, packet_length=length, flit_width=fabric.flit_width, limit=cycles)
@@ -323,13 +327,14 @@ def measure_exchange(
     cycles: int | None,
     histogram: bool = False,
     threads: int = 1,
+    engine: str = COMPILED,
     progress: Progress = lambda *_: None,
 ) -> Row:
     """Run a total exchange of one packet each; return what ``simulate --pattern exchange`` prints.
 
     The parameters are those of :func:`measure_trace`.
     """
-    model = model_of(fabric)
+    model = model_of(fabric, engine)
     model.plan.check_direct("a total exchange")
     trace = exchange_on(model, words=model.timing.packet_length, at_once=True)
     row = _row(model, trace, cycles, histogram, threads, progress)

@@ -5,11 +5,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import kernel
+from hdnhw.core import Function, Number, array_of
 
 __all__ = ["count_messages", "count_taken", "ends_messages", "longest_latencies"]
 
-_CYCLES = "int32[:], int32[:], int32[:]"
+Cycles = npt.NDArray[np.int32]
+Integers = npt.NDArray[np.int64]
+
+_I32, _I64 = array_of(np.int32), array_of(np.int64)
+_taken = Function("tally_taken", _I32, _I32, array_of(np.bool_), Number, Number, Number, _I64, _I64, Number)
+_longest = Function("tally_longest", _I32, _I32, _I32, Number, Number, Number, _I64)
+_messages = Function("tally_messages", *(_I32,) * 4, *(Number,) * 3, _I64, _I64, array_of(np.float64), Number, _I64)
 
 
 def ends_messages(
@@ -30,57 +36,55 @@ def ends_messages(
     return is_last
 
 
-@kernel("void(int32[:], int32[:], boolean[:], int64, int64, int64[::1], int64[:, ::1])")
-def count_taken(source: Any, taken: Any, arrived: Any, start: Any, stop: Any, of_source: Any, batches: Any) -> Any:
+def count_taken(
+    source: Cycles,
+    taken: Cycles,
+    arrived: npt.NDArray[np.bool_],
+    start: int,
+    stop: int,
+    of_source: Integers,
+    batches: Integers,
+) -> None:
     """Count the packets taken in an interval: for each source those taken where they should be.
 
     `batches`, axes (2, batch), has those of each of equal parts of the interval: taken where they should be, elsewhere.
     """
-    parts = batches.shape[1]
-    for packet in range(len(taken)):
-        if start <= taken[packet] < stop:
-            batch = (taken[packet] - start) * parts // (stop - start)
-            if arrived[packet]:
-                of_source[source[packet]] += 1
-                batches[0, batch] += 1
-            else:
-                batches[1, batch] += 1
+    _taken(*_whole(source, taken), arrived, len(taken), start, stop, of_source, batches, batches.shape[1])
 
 
-@kernel(f"UniTuple(int64, 3)({_CYCLES}, int64, int64)")
-def longest_latencies(born: Any, head: Any, tail: Any, start: Any, stop: Any) -> Any:
+def longest_latencies(born: Cycles, head: Cycles, tail: Cycles, start: int, stop: int) -> tuple[int, int, int]:
     """Return how many messages were created in an interval, and the greatest latency from creation, and from the head.
 
     Of none these are 0.
     """
-    messages, latency, network = 0, 0, 0
-    for message in range(len(born)):
-        if start <= born[message] < stop:
-            messages += 1
-            latency = max(latency, tail[message] - born[message])
-            network = max(network, tail[message] - head[message])
+    found = np.empty(3, np.int64)
+    _longest(*_whole(born, head, tail), len(born), start, stop, found)
+    messages, latency, network = found.tolist()
     return messages, latency, network
 
 
-@kernel(f"UniTuple(int64, 2)({_CYCLES}, int32[:], int64, int64, int64[::1], int64[::1], float64[:, ::1])")
 def count_messages(
-    born: Any, head: Any, tail: Any, hops: Any, start: Any, stop: Any, latency: Any, network: Any, batches: Any
-) -> Any:
+    born: Cycles,
+    head: Cycles,
+    tail: Cycles,
+    hops: Cycles,
+    start: int,
+    stop: int,
+    histograms: tuple[Integers, Integers],
+    batches: npt.NDArray[np.float64],
+) -> tuple[int, int]:
     """Add the messages created in an interval to the histograms of both latencies.
 
     Return the sum of their hops, and of the squares of these.
 
     `batches`, axes (2, batch), has the messages of each of equal parts of the interval, and the sum of their latencies.
     """
-    crossed, squares, parts = 0, 0, batches.shape[1]
-    for message in range(len(born)):
-        if start <= born[message] < stop:
-            cycles = tail[message] - born[message]
-            latency[cycles] += 1
-            network[tail[message] - head[message]] += 1
-            batch = (born[message] - start) * parts // (stop - start)
-            batches[0, batch] += 1
-            batches[1, batch] += cycles
-            crossed += hops[message]
-            squares += hops[message] * hops[message]
+    sums = np.empty(2, np.int64)
+    columns = _whole(born, head, tail, hops)
+    _messages(*columns, len(born), start, stop, *histograms, batches, batches.shape[1], sums)
+    crossed, squares = sums.tolist()
     return crossed, squares
+
+
+def _whole(*columns: Cycles) -> tuple[Cycles, ...]:
+    return tuple(map(np.ascontiguousarray, columns))

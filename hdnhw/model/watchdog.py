@@ -9,9 +9,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.fabric import Course, FabricModel, Heads
+from hdnhw.model.core import CREATED, DESTINATION, HOPS, TAG
+from hdnhw.model.course import Course, Heads
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.hang import HangError
-from hdnhw.model.kernel.state import CREATED, DESTINATION, HOPS, TAG
+from hdnhw.model.reference import Reference
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import ADAPTIVE
 
@@ -27,16 +29,15 @@ class Watchdog:
     Parameters
     ----------
     model : FabricModel
-    course : Course
-        Its terminals do not pause.
+    course : Course or Reference
+        Its terminals do not pause. A reference is not watched.
     source_of : callable
         Takes a packet's tag and returns its source.
     """
 
-    def __init__(self, model: FabricModel, course: Course, *, source_of: Callable[[int], int]) -> None:
+    def __init__(self, model: FabricModel, course: Course | Reference, *, source_of: Callable[[int], int]) -> None:
         self._model, self._course, self._source_of = model, course, source_of
         self._ports = model.plan.network.ports
-        self._neighbors = model.fabric.neighbors.reshape(-1, len(self._ports))
         self._moved, self._still_since, self._followed, self._waited = (0, 0), 0, 0, False
 
     def look(self, *, last: bool = False) -> None:
@@ -53,19 +54,21 @@ class Watchdog:
         HangError
         """
         course = self._course
+        if isinstance(course, Reference):
+            return
         moved = course.packets_sent, course.packets_gone
         if moved != self._moved or not self._waited:
             self._moved, self._still_since, self._waited = moved, course.slots, course.holds_packets
         if last or course.slots - self._followed >= max(PATIENCE, self._followed):
             self._followed = course.slots
-            self._check_farthest()
+            self._check_farthest(course)
         stuck = course.slots - self._still_since >= PATIENCE
         if stuck or (last and self._model.plan.scheme != ADAPTIVE):  # of that, what waits may choose anew
-            self._check_heads(stuck)
+            self._check_heads(course, stuck)
 
-    def _check_farthest(self) -> None:
+    def _check_farthest(self, course: Course) -> None:
         """Follow the route of the packet that has crossed most channels: it must end, and be as long at least."""
-        found = self._course.farthest()
+        found = course.farthest()
         if found is None:
             return
         packet, legs = found
@@ -78,7 +81,7 @@ class Watchdog:
                 seen.add(node)
                 port, vc = self._hop(node, target)
                 crossed.append(f"{node}.{self._ports[port].name}.{vc + number * self._model.plan.first_vc}")
-                node = int(self._neighbors[node, port])
+                node = self._neighbor(node, port)
                 ends = node not in seen
         if ends and hops <= len(crossed):
             return
@@ -91,11 +94,15 @@ class Watchdog:
 
     def _hop(self, node: int, address: int) -> tuple[int, int]:
         """Return port and virtual channel by which a packet leaves a node, as the model has them."""
-        decision = self._model.plan.plain_route(int(self._model.fabric.address[node]), address)
+        decision = self._model.plan.plain_route(int(self._model.address[node]), address)
         return decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
 
-    def _check_heads(self, stuck: bool) -> None:
-        heads = self._course.heads()
+    def _neighbor(self, node: int, port: int) -> int:
+        network = self._model.plan.network
+        return int(network.encode(network.move(network.decode(node), port)))
+
+    def _check_heads(self, course: Course, stuck: bool) -> None:
+        heads = course.heads()
         following = _following(heads)
         circle = _circle(following)
         if circle:

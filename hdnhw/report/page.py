@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTHING", "Group", "Line", "Sheet", "Table", "check_page", "figures_table", "page_of", "shown", "table_of"]
 
-LIBRARIES = ("hdnhw", "numpy", "numba", "matplotlib")
+LIBRARIES = ("hdnhw", "numpy", "matplotlib")
 """On whose versions the page depends."""
 
 NOTHING = "—"

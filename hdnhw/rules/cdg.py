@@ -5,14 +5,12 @@ any destination, holds the first while it waits for the second (Dally and Seitz,
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import interpreted, kernel
-from hdnhw.rules.compiled import compile_rule, interpret_rule
-from hdnhw.rules.decision import ROUTE, VC_SHIFT
+from hdnhw.core import Function, Number, Pointer, array_of
+from hdnhw.rules.compiled import core_rule
 from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.table import TableRule
@@ -24,6 +22,15 @@ __all__ = ["DependencyGraph", "build_dependency_graph"]
 
 MOST_DEPENDENCIES = 1 << 31
 """Pairs of virtual channels that meet at a router, of all routers: as many bytes, twice."""
+
+_TABLE = array_of(np.int32), Number, Number
+_follow = Function(
+    "routes_dependencies",
+    *(Pointer, array_of(np.int32), *_TABLE, array_of(np.int64), Number, Number),
+    *(array_of(np.uint8), array_of(np.uint8), array_of(np.uint8)),
+    result=Number,
+)
+_cycles = Function("routes_cycles", array_of(np.uint8), *_TABLE, Number, array_of(np.uint8))
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,8 @@ class DependencyGraph:
 
     def find_cycle(self) -> list[tuple[int, int, int]] | None:
         """Return virtual channels (node, port, vc), each waiting for the next and the last for the first, or None."""
-        with interpreted(self.depends.size):
-            left = _remove_sources(self.depends, self.neighbors, self.num_vcs)
+        left = np.empty_like(self.used)
+        _cycles(self.depends, self.neighbors, *self.neighbors.shape, self.num_vcs, left)
         waiting = np.argwhere(left & self.used)
         if not len(waiting):
             return None
@@ -82,86 +89,6 @@ class DependencyGraph:
             place = holders[place]
         cycle = walk[walk.index(place) :][::-1]
         return [(node, channel // self.num_vcs, channel % self.num_vcs) for node, channel in cycle]
-
-
-@kernel(
-    f"int64({ROUTE}, int64[::1], int32[:, ::1], int64[::1], int64, int64, "
-    "uint8[:, ::1], uint8[:, :, ::1], uint8[:, :, ::1])"
-)
-def _follow(
-    route: Any,
-    address: Any,
-    neighbors: Any,
-    opposite: Any,
-    terminals: int,
-    num_vcs: int,
-    used: Any,
-    depends: Any,
-    turns: Any,
-) -> Any:
-    """Take every hop to every terminal; return -1, or source * nodes + destination of the first bad one."""
-    nodes, ports = neighbors.shape
-    mask, local = (1 << VC_SHIFT) - 1, neighbors.shape[1] * num_vcs
-    for dst in range(terminals):
-        for cur in range(nodes):
-            hop = route(address[cur], address[dst])
-            port = hop & mask
-            vc = hop >> VC_SHIFT
-            if port > ports or (port == ports) != (cur == dst) or vc >= num_vcs:
-                return cur * nodes + dst
-            if port == ports:
-                turns[cur, local, local] = 1
-                continue
-            turns[cur, local, port * num_vcs + vc] = 1
-            following = neighbors[cur, port]
-            if following < 0:
-                return cur * nodes + dst
-            used[cur, port * num_vcs + vc] = 1
-            onward = route(address[following], address[dst])
-            next_port = onward & mask
-            if next_port > ports or (onward >> VC_SHIFT) >= num_vcs:
-                return following * nodes + dst
-            arrival = opposite[port] * num_vcs + vc
-            if next_port == ports:
-                turns[following, arrival, local] = 1
-                continue
-            departure = next_port * num_vcs + (onward >> VC_SHIFT)
-            turns[following, arrival, departure] = 1
-            depends[cur, port * num_vcs + vc, departure] = 1
-    return -1
-
-
-@kernel("uint8[:, ::1](uint8[:, :, ::1], int32[:, ::1], int64)")
-def _remove_sources(depends: Any, neighbors: Any, num_vcs: int) -> Any:
-    """Remove channels that nothing waits for until none is left; return the ones that cannot be removed."""
-    nodes, channels, _ = depends.shape
-    waiting = np.zeros((nodes, channels), np.int64)
-    for node in range(nodes):
-        for channel in range(channels):
-            target = neighbors[node, channel // num_vcs]
-            for following in range(channels):
-                if depends[node, channel, following]:
-                    waiting[target, following] += 1
-    left = np.ones((nodes, channels), np.uint8)
-    stack = np.empty(nodes * channels, np.int64)
-    size = 0
-    for node in range(nodes):
-        for channel in range(channels):
-            if waiting[node, channel] == 0:
-                stack[size] = node * channels + channel
-                size += 1
-    while size:
-        size -= 1
-        node, channel = stack[size] // channels, stack[size] % channels
-        left[node, channel] = 0
-        target = neighbors[node, channel // num_vcs]
-        for following in range(channels):
-            if depends[node, channel, following]:
-                waiting[target, following] -= 1
-                if waiting[target, following] == 0:
-                    stack[size] = target * channels + following
-                    size += 1
-    return left
 
 
 def build_dependency_graph(rule: HopRule | TableRule) -> DependencyGraph:
@@ -186,11 +113,10 @@ def build_dependency_graph(rule: HopRule | TableRule) -> DependencyGraph:
     used = np.zeros((nodes, channels), np.uint8)
     depends = np.zeros((nodes, channels, channels), np.uint8)
     turns = np.zeros((nodes, channels + 1, channels + 1), np.uint8)
-    address = np.ascontiguousarray(AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)))
+    address = AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)).astype(np.int32)
     opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
-    with interpreted(nodes * nodes, own=True) as plain:
-        route = interpret_rule(rule) if plain else compile_rule(rule)
-        bad = _follow(route, address, neighbors, opposite, network.num_terminals, num_vcs, used, depends, turns)
+    given = address, neighbors, nodes, ports, opposite, network.num_terminals, num_vcs
+    bad = _follow(core_rule(rule, strict=True).pointer, *given, used, depends, turns)
     if bad >= 0:
         raise RuleError(f"rule of {network.spec} takes no valid hop at node {bad // nodes} to {bad % nodes}")
     return DependencyGraph(ports, num_vcs, used, depends, turns, neighbors)

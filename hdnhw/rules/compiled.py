@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, cast
 
+import numpy as np
+
+from hdnhw.core.rule import OPERATIONS, CoreRule
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.table import TableRule
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["FORMATS", "compile_rule", "interpret_rule", "statements"]
+__all__ = ["Gates", "core_rule", "interpret_rule", "statements"]
 
-FORMATS = {
+_FORMATS = {
     "and": "{} & {}",
     "or": "{} | {}",
     "not": "1 - {}",
@@ -25,9 +27,12 @@ FORMATS = {
 }
 """Python of each operation, with branches: the fastest for a hop rule."""
 
+NO_PORT = (1 << VC_SHIFT) - 1
+"""No router has so many."""
+
 
 def statements(
-    circuit: Circuit, outputs: list[Term], layout: AddressLayout, formats: Mapping[str, str] = FORMATS
+    circuit: Circuit, outputs: list[Term], layout: AddressLayout, formats: Mapping[str, str] = _FORMATS
 ) -> list[str]:
     """Return Python statements that compute `outputs`, gate n as ``gn``; inputs are fields of packed addresses.
 
@@ -46,49 +51,6 @@ def statements(
             text = formats[gate.op].format(*(f"g{argument}" for argument in gate.args))
         lines.append(f"g{index} = {text}")
     return lines
-
-
-def compile_rule(rule: HopRule | TableRule) -> Callable[[int, int], int]:
-    """Return :func:`interpret_rule` as a Numba C function: kernels that call it are compiled once for every network."""
-    if isinstance(rule, TableRule):
-        return _table_in_memory(rule)
-    from hdnhw.kernels.compiling import compiled_text
-
-    return cast(Callable[[int, int], int], compiled_text(_text(rule), "int64(int64, int64)"))
-
-
-@lru_cache(maxsize=16)
-def _table_in_memory(rule: TableRule) -> Callable[[int, int], int]:
-    """Return a function that reads the table of a rule where it lies, which is as long there as the rule is."""
-    from numba import carray, cfunc, types  # type: ignore[attr-defined]
-    from numba.extending import intrinsic, overload
-
-    def typed_pointer(_context: Any, _address: Any) -> Any:
-        def cast_address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-        return types.CPointer(types.int32)(types.int64), cast_address
-
-    pointer: Any = intrinsic(typed_pointer)
-
-    def entry(place: int) -> int:
-        return int(entries[place])
-
-    def in_memory(place: int) -> Any:
-        return carray(pointer(address), (size,))[place]
-
-    @overload(entry)
-    def _entry_in_memory(place: int) -> Any:
-        return in_memory if isinstance(place, types.Integer) else None
-
-    entries = rule.table.reshape(-1)
-    address, size, row, arrived = entries.ctypes.data, entries.size, rule.table.shape[1], len(rule.network.ports)
-
-    def route(cur: int, dst: int) -> int:
-        place = dst * row + cur
-        return entry(place) if place < size else arrived
-
-    return cast(Callable[[int, int], int], cfunc("int64(int64, int64)")(route))
 
 
 def interpret_rule(rule: HopRule | TableRule) -> Callable[[int, int], int]:
@@ -116,3 +78,73 @@ def _text(rule: HopRule) -> str:
         f"    return {len(rule.take)} if g{rule.arrived.index} else {' | '.join(parts)}",
     ]
     return "\n".join(lines)
+
+
+class Gates:
+    """A circuit of packed addresses as gates of the core; more may be added, and each is known by its number.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    outputs : list of Term
+    layout : AddressLayout
+
+    Attributes
+    ----------
+    rows : list of tuple of int
+        See :meth:`hdnhw.core.rule.CoreRule.of_gates`. The address of a node itself, ``own``, stands for ``cur``.
+    numbers : dict of int to int
+        The gate of each gate of the circuit.
+    constants : list of (int, int, int)
+        Gates that stand for fields of the address ``src``, which is the same for all: (gate, offset, mask).
+    """
+
+    def __init__(self, circuit: Circuit, outputs: list[Term], layout: AddressLayout) -> None:
+        self.rows: list[tuple[int, ...]] = []
+        self.numbers: dict[int, int] = {}
+        self.constants: list[tuple[int, int, int]] = []
+        for index in circuit.needed(outputs):
+            gate = circuit.gates[index]
+            arguments, value = [self.numbers[place] for place in gate.args], 0
+            name = gate.op
+            if name == "const":
+                value = int(gate.value)
+            elif name == "submod":
+                value = int(circuit.gates[gate.args[2]].value)
+            elif name == "input":
+                name, field = str(gate.value)[:3].replace("own", "cur"), layout.fields[int(str(gate.value)[3:])]
+                arguments, value = [field.offset], (1 << field.width) - 1
+                if name == "src":
+                    self.constants.append((len(self.rows), field.offset, value))
+                    name = "const"
+            self.numbers[index] = self.add(name, *arguments[:2] if name == "submod" else arguments, value=value)
+
+    def add(self, name: str, *arguments: int, value: int = 0) -> int:
+        """Add a gate and return its number."""
+        self.rows.append((OPERATIONS[name], len(self.rows), *(*arguments, 0, 0, 0)[:3], value))
+        return len(self.rows) - 1
+
+
+@lru_cache(maxsize=64)
+def core_rule(rule: HopRule | TableRule, *, strict: bool = False) -> CoreRule:
+    """Return a rule in the core, which decides as :func:`interpret_rule` does, for many pairs at a time.
+
+    A `strict` one names port :data:`NO_PORT` where a packet that has not arrived takes none or several.
+    """
+    arrived = len(rule.network.ports)
+    if isinstance(rule, TableRule):
+        return CoreRule.of_table(np.ascontiguousarray(rule.table, np.int32), arrived)
+    gates = Gates(rule.circuit, [*rule.take, *rule.vc, rule.arrived], AddressLayout(rule.network))
+    decision = gates.add("const")
+    for port, term in enumerate(rule.take):
+        decision = gates.add("select", gates.numbers[term.index], decision, value=port)
+    for weight, term in enumerate(rule.vc):
+        decision = gates.add("attach", decision, gates.numbers[term.index], value=VC_SHIFT + weight)
+    if strict and rule.take:
+        taken, *others = (gates.numbers[term.index] for term in rule.take)
+        for other in others:
+            taken = gates.add("add", taken, other)
+        is_one = gates.add("eq", taken, gates.add("const", value=1))
+        decision = gates.add("mux", is_one, decision, gates.add("const", value=NO_PORT))
+    result = gates.add("select", gates.numbers[rule.arrived.index], decision, value=arrived)
+    return CoreRule.of_gates(gates.rows, result)

@@ -7,8 +7,9 @@ from itertools import product
 
 import numpy as np
 
+from hdnhw.core.rule import CoreRule
 from hdnhw.rules.cdg import build_dependency_graph
-from hdnhw.rules.compiled import compile_rule, interpret_rule
+from hdnhw.rules.compiled import core_rule, interpret_rule
 from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.of_network import rule_of
@@ -170,9 +171,9 @@ class RoutingPlan:
         return AddressLayout(self.network)
 
     @cached_property
-    def route(self) -> Callable[[int, int], int]:
-        """The rule for kernels, see :func:`hdnhw.rules.compiled.compile_rule`."""
-        return compile_rule(self.rule)
+    def core_rule(self) -> CoreRule:
+        """The rule in the core, for many pairs at a time."""
+        return core_rule(self.rule)
 
     @cached_property
     def plain_route(self) -> Callable[[int, int], int]:

@@ -25,13 +25,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import interpreted
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import check_router
 from hdnhw.rules.trees import distance_sums, short_trees, shortest_classes, up_down_trees
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.metrics import neighbor_table
+from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.network import Network
 
 __all__ = ["MOST_ROUTES", "TABLE_MODES", "TableRule", "table_rule"]
@@ -103,17 +102,16 @@ class TableRule:
 def _found(network: Network, mode: str) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
     """Return ports and classes, shapes (num_terminals, num_nodes); -1 at the destination."""
     table = neighbor_table(network)
-    with interpreted(network.num_nodes * network.num_terminals * len(network.ports)):
-        if mode == "updown":
-            found = (up_down_trees(table, height, network.num_terminals) for height in _heights(network, table))
-            port, _ = min((made for made in found if made is not None), key=itemgetter(1))
-            return port, np.zeros_like(port)
-        if mode == "hops":
-            flat = np.zeros(table.shape, np.int64)
-            made = short_trees(table, flat, network.num_terminals, by_load=True, sweeps=SWEEPS)
-            classes = made.hops.max() - made.hops
-            return made.port, classes.astype(np.int16)
-        return _layers(network, table)
+    if mode == "updown":
+        found = (up_down_trees(table, height, network.num_terminals) for height in _heights(network, table))
+        port, _ = min((made for made in found if made is not None), key=itemgetter(1))
+        return port, np.zeros_like(port)
+    if mode == "hops":
+        flat = np.zeros(table.shape, np.int64)
+        made = short_trees(table, flat, network.num_terminals, by_load=True, sweeps=SWEEPS)
+        classes = made.hops.max() - made.hops
+        return made.port, classes.astype(np.int16)
+    return _layers(network, table)
 
 
 def _layers(network: Network, table: Table) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
@@ -170,17 +168,8 @@ def _roots(table: Table) -> list[int]:
 
 def _height(table: Table, roots: Any) -> Integers:
     """Return numbers that are the higher the nearer a node is to `roots`, those of equal distance by their number."""
-    far = _distances(table, np.atleast_1d(np.asarray(roots, np.int64)))
+    far = table_distances(table, roots)
     return -(far * len(table) + np.arange(len(table)))
-
-
-def _distances(table: Table, frontier: Integers) -> Integers:
-    distance, hops = np.full(len(table), -1, np.int64), 0
-    while len(frontier):
-        distance[frontier] = hops
-        others = np.unique(table[frontier]).astype(np.int64)
-        frontier, hops = others[(others >= 0) & (distance[others] < 0)], hops + 1
-    return distance
 
 
 def table_rule(network: Network, modes: str | None = None, lanes: int = 1) -> TableRule:

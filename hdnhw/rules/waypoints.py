@@ -7,13 +7,13 @@ is a route like any other and needs no further buffer class.
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import kernel
-from hdnhw.rules.decision import ROUTE, VC_SHIFT
+from hdnhw.core import Function, Number, Pointer, array_of
+from hdnhw.rules.compiled import core_rule
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import SpecError
 from hdnhw.topology.faults import Faults
@@ -24,12 +24,17 @@ __all__ = ["MAX_NODES", "Detours", "RouteTable", "Way"]
 MAX_NODES = 1 << 13
 """Largest network of which all legs are looked at; a table of its routes has 64 MiB."""
 
-NO_PORT = 255
 FAR = 1 << 20
 """Hops where there is no route."""
 
 Matrix = npt.NDArray[np.uint64]
 """Truth values of ordered pairs, shape (nodes, words): bit v % 64 of word v // 64 of row u is that of u and v."""
+
+_TABLE = array_of(np.int32), Number, Number
+_ports = Function("routes_ports", Pointer, array_of(np.int32), Number, array_of(np.uint8))
+_legs = Function("routes_legs", array_of(np.uint8), *_TABLE, array_of(np.int16))
+_connect = Function("search_connected", *_TABLE, array_of(np.uint64))
+_join = Function("search_join", array_of(np.uint64), array_of(np.uint64), Number, array_of(np.uint64))
 
 
 class RouteTable:
@@ -42,6 +47,8 @@ class RouteTable:
     Attributes
     ----------
     neighbors : ndarray of int32, shape (num_nodes, ports)
+    ports : ndarray of uint8, shape (num_nodes, num_nodes)
+        The port that is taken, by destination and node.
 
     Raises
     ------
@@ -57,9 +64,8 @@ class RouteTable:
             raise SpecError(f"waypoints need at most {MAX_NODES} nodes; {network.spec} has {network.num_nodes}")
         self.neighbors = neighbor_table(network)
         nodes = np.arange(network.num_nodes, dtype=np.int64)
-        address = np.ascontiguousarray(plan.address.of_node(nodes))
-        self._ports = np.empty((len(nodes), len(nodes)), np.uint8)
-        _fill_ports(plan.route, address, self._ports)
+        self.ports = np.empty((len(nodes), len(nodes)), np.uint8)
+        _ports(core_rule(plan.rule).pointer, plan.address.of_node(nodes).astype(np.int32), len(nodes), self.ports)
 
     def legs(self, faults: Faults) -> npt.NDArray[np.int16]:
         """Return the hops of each route that meets nothing dead, -1 for those that do.
@@ -69,86 +75,22 @@ class RouteTable:
         ndarray of int16, shape (num_nodes, num_nodes)
             By source and destination; 0 from a healthy node to itself.
         """
-        hops = np.empty(self._ports.shape, np.int16)
-        _fill_legs(self._ports, self.neighbors, faults.nodes, faults.channels, hops)
+        hops, alive = np.empty(self.ports.shape, np.int16), self._alive(faults)
+        _legs(self.ports, alive, *alive.shape, hops)
+        np.fill_diagonal(hops, np.where(faults.nodes, -1, 0))
         return np.ascontiguousarray(hops.T)
 
     def connected(self, faults: Faults) -> Matrix:
         """Return between which healthy nodes there is any path."""
         reached = np.zeros((len(self.neighbors), -(-len(self.neighbors) // 64)), np.uint64)
-        _fill_connected(self.neighbors, faults.nodes, faults.channels, reached)
+        alive = self._alive(faults)
+        _connect(alive, *alive.shape, reached)
+        reached[faults.nodes] = 0
         return reached
 
-
-@kernel(f"void({ROUTE}, int64[::1], uint8[:, ::1])")
-def _fill_ports(route: Any, address: Any, ports: Any) -> None:
-    """Fill the port that is taken, by destination and node."""
-    for dst in range(len(address)):
-        for node in range(len(address)):
-            ports[dst, node] = NO_PORT if node == dst else route(address[node], address[dst]) & ((1 << VC_SHIFT) - 1)
-
-
-@kernel("void(uint8[:, ::1], int32[:, ::1], boolean[::1], boolean[:, ::1], int16[:, ::1])")
-def _fill_legs(ports: Any, neighbors: Any, dead: Any, dead_channels: Any, hops: Any) -> None:
-    """Fill the hops of routes by destination and source; -2 stands for what is not known yet."""
-    nodes = len(neighbors)
-    stack = np.empty(nodes, np.int64)
-    for dst in range(nodes):
-        row = hops[dst]
-        for node in range(nodes):
-            row[node] = -1 if dead[node] or dead[dst] else -2
-        if dead[dst]:
-            continue
-        row[dst] = 0
-        for start in range(nodes):
-            size, node = 0, start
-            while row[node] == -2:
-                stack[size] = node
-                size += 1
-                port = ports[dst, node]
-                if dead_channels[node, port]:
-                    row[node] = -1
-                    break
-                node = neighbors[node, port]
-            count = row[node]
-            while size:
-                size -= 1
-                if count >= 0:
-                    count += 1
-                row[stack[size]] = count
-
-
-@kernel("void(int32[:, ::1], boolean[::1], boolean[:, ::1], uint64[:, ::1])")
-def _fill_connected(neighbors: Any, dead: Any, dead_channels: Any, reached: Any) -> None:
-    """Search from every healthy node."""
-    nodes = len(neighbors)
-    queue = np.empty(nodes, np.int64)
-    seen = np.zeros(nodes, np.int64)
-    for source in range(nodes):
-        if dead[source]:
-            continue
-        queue[0], start, end = source, 0, 1
-        seen[source] = source + 1
-        while start < end:
-            node = queue[start]
-            start += 1
-            reached[source, node >> 6] |= np.uint64(1) << np.uint64(node & 63)
-            for port in range(neighbors.shape[1]):
-                other = neighbors[node, port]
-                if other >= 0 and not dead[other] and not dead_channels[node, port] and seen[other] != source + 1:
-                    seen[other] = source + 1
-                    queue[end] = other
-                    end += 1
-
-
-@kernel("void(uint64[:, ::1], uint64[:, ::1], uint64[:, ::1])")
-def _join(first: Any, then: Any, joined: Any) -> None:
-    """Fill the pairs with a node in between that the first one reaches and that reaches the second."""
-    for source in range(len(first)):
-        for middle in range(len(first)):
-            if first[source, middle >> 6] >> np.uint64(middle & 63) & np.uint64(1):
-                for word in range(joined.shape[1]):
-                    joined[source, word] |= then[middle, word]
+    def _alive(self, faults: Faults) -> npt.NDArray[np.int32]:
+        """Return the neighbours over healthy channels."""
+        return np.where(faults.all_channels(self.neighbors), np.int32(-1), self.neighbors)
 
 
 def _pack(flags: npt.NDArray[np.bool_]) -> Matrix:
@@ -208,7 +150,7 @@ class Detours:
         result = [last]
         for _ in range(most):
             joined = np.zeros_like(last)
-            _join(legs, result[-1], joined)
+            _join(legs, result[-1], len(joined), joined)
             result.append(joined | result[-1])
         return result
 

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import ceil
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import interpreted, kernel
+from hdnhw.core import Function, Number, array_of
 from hdnhw.topology.flow import least_load
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.metrics import neighbor_table
@@ -71,6 +70,10 @@ TOLERANCE = 1e-6
 
 Table = npt.NDArray[np.int32]
 Half = npt.NDArray[np.bool_]
+
+_TABLE = array_of(np.int32), Number, Number
+_smooth = Function("cuts_smooth", *_TABLE, array_of(np.int64), *(Number,) * 3)
+_swap = Function("cuts_swap", *_TABLE, array_of(np.bool_), Number)
 
 
 @dataclass(frozen=True)
@@ -235,9 +238,7 @@ def best_cut(table: Table, starts: Sequence[Half] = ()) -> Half:
     best = None
     for start in (*starts, *halves_to_improve(table)):
         inside = np.ascontiguousarray(start)
-        with interpreted(STARTS * len(table) ** 2):
-            while _improve(table, inside, PATIENCE):
-                pass
+        _swap(table, *table.shape, inside, PATIENCE)
         edges = cut_edges(table, inside)
         if best is None or edges < best[0]:
             best = edges, inside
@@ -270,84 +271,8 @@ def _smooth_halves(table: Table) -> Iterator[Half]:
         return
     for sweeps, number in product(SWEEPS, range(max(1, min(WAVES, WAVE_PAIRS // nodes**2)))):
         heights = np.random.default_rng([nodes, sweeps, number]).integers(-HEIGHT, HEIGHT, nodes)
-        _smooth(table, heights, sweeps)
+        _smooth(table, *table.shape, heights, sweeps, HEIGHT, MOST_SCALED)
         yield np.argsort(np.argsort(heights, kind="stable"), kind="stable") < nodes // 2
-
-
-@kernel("void(int32[:, ::1], int64[::1], int64)")
-def _smooth(table: Any, heights: Any, sweeps: int) -> None:
-    """Give each node half its own height and half the mean over its ports, again and again; the sum of all stays 0.
-
-    A missing neighbour counts as the node itself.
-    """
-    nodes, ports = table.shape
-    following = np.empty(nodes, np.int64)
-    for _ in range(sweeps):
-        total, highest = np.int64(0), np.int64(0)
-        for node in range(nodes):
-            height = ports * heights[node]
-            for other in table[node]:
-                height += heights[other] if other >= 0 else heights[node]
-            following[node] = height
-            total += height
-        mean = total // nodes
-        for node in range(nodes):
-            following[node] -= mean
-            highest = max(highest, abs(following[node]))
-        if highest == 0:
-            return
-        for node in range(nodes):  # as large as can be, so that little is lost to rounding
-            height = following[node]
-            heights[node] = height * HEIGHT // highest if highest < MOST_SCALED else height // (highest // HEIGHT)
-
-
-@kernel("int64(boolean[::1], int64[::1], boolean[::1], boolean)")
-def _pick(inside: Any, gain: Any, locked: Any, half: bool) -> int:
-    """Return the node of one half that gains most by moving."""
-    best = -1
-    for node in range(len(inside)):
-        if inside[node] == half and not locked[node] and (best < 0 or gain[node] > gain[best]):
-            best = node
-    return best
-
-
-@kernel("void(int32[:, ::1], boolean[::1], int64[::1], int64)")
-def _move(table: Any, inside: Any, gain: Any, node: int) -> None:
-    inside[node] = not inside[node]
-    gain[node] = -gain[node]
-    for other in table[node]:
-        if other >= 0:
-            gain[other] += -2 if inside[other] == inside[node] else 2
-
-
-@kernel("int64(int32[:, ::1], boolean[::1], int64)")
-def _improve(table: Any, inside: Any, patience: int) -> int:
-    """Balance a cut, then swap nodes pair by pair, each once, as far as it pays; return by how much it did."""
-    nodes = len(inside)
-    gain, locked = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_)
-    for node in range(nodes):
-        for other in table[node]:
-            if other >= 0:
-                gain[node] += 1 if inside[other] != inside[node] else -1
-    surplus = 2 * inside.sum() - nodes
-    while abs(surplus) > 1:
-        _move(table, inside, gain, _pick(inside, gain, locked, surplus > 0))
-        surplus += -2 if surplus > 0 else 2
-    moved = np.empty(nodes, np.int64)
-    total, best, swaps, kept = 0, 0, 0, 0
-    while swaps < nodes // 2 and swaps < kept + patience:
-        for half in range(2):
-            node = _pick(inside, gain, locked, half == 0)
-            locked[node] = True
-            total += gain[node]
-            moved[2 * swaps + half] = node
-            _move(table, inside, gain, node)
-        swaps += 1
-        if total > best:
-            best, kept = total, swaps
-    for place in range(2 * kept, 2 * swaps):
-        inside[moved[place]] ^= True
-    return best
 
 
 def known_halves(network: Network) -> list[Half]:

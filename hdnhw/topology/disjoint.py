@@ -10,18 +10,17 @@ References
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import kernel
+from hdnhw.core import Function, Number, array_of
 
 __all__ = ["fault_of_linkage", "fault_of_paths", "shortest_disjoint_paths", "shortest_linkage"]
 
 Table = npt.NDArray[np.int32]
 
-FAR = 1 << 30
+_find = Function("search_paths", array_of(np.int32), *(Number,) * 4, array_of(np.int32), array_of(np.int32))
 
 
 def shortest_disjoint_paths(table: Table, source: int, target: int) -> list[list[int]]:
@@ -51,8 +50,7 @@ def shortest_disjoint_paths(table: Table, source: int, target: int) -> list[list
         raise ValueError(f"paths must be between two nodes, not from {source} to itself")
     after, before = np.full(len(table), -1, np.int32), np.full(len(table), -1, np.int32)
     direct = bool((table[source] == target).any())
-    while _augment(table, source, target, after, before):
-        pass
+    _find(table, *table.shape, source, target, after, before)
     paths = [[source, target]] if direct else []
     for first in np.flatnonzero(before == source):
         path = [source, int(first)]
@@ -94,67 +92,6 @@ def shortest_linkage(table: Table, sources: Sequence[int], targets: Sequence[int
     one_source, one_target = len(sources) == 1, len(targets) == 1
     ends = sources[0] if one_source else nodes, targets[0] if one_target else nodes + 1
     return [path[not one_source : len(path) - (not one_target)] for path in shortest_disjoint_paths(whole, *ends)]
-
-
-@kernel("boolean(int32[:, ::1], int64, int64, int32[::1], int32[::1])")
-def _augment(table: Table, source: int, target: int, after: Any, before: Any) -> bool:
-    """Add a path of least cost; the channel from `source` to `target` stays out of it."""
-    nodes, ports = table.shape
-    cost, parent = np.full(2 * nodes, FAR, np.int32), np.full(2 * nodes, -1, np.int32)
-    waiting, queue = np.zeros(2 * nodes, np.bool_), np.empty(2 * nodes, np.int32)
-    head, size = 0, 1
-    queue[0] = 2 * source + 1
-    cost[queue[0]] = 0
-    while size:
-        state = queue[head]
-        head, size = (head + 1) % len(queue), size - 1
-        waiting[state] = False
-        for port in range(-1, ports if state % 2 else 0):
-            other, step = _next(table, source, target, after, before, state, port)
-            if other < 0 or cost[state] + step >= cost[other]:
-                continue
-            cost[other], parent[other] = cost[state] + step, state
-            if not waiting[other] and other != 2 * target:
-                waiting[other] = True
-                queue[(head + size) % len(queue)] = other
-                size += 1
-    if cost[2 * target] == FAR:
-        return False
-    _take(2 * target, 2 * source + 1, parent, after, before)
-    return True
-
-
-@kernel(inline="always")
-def _next(table: Table, source: int, target: int, after: Any, before: Any, state: int, port: int) -> tuple[int, int]:
-    """Return the state behind a port, or for port -1 that inside the node or against its path, and the cost; or -1."""
-    node = state // 2
-    used = before[node] >= 0
-    if port < 0:
-        if state % 2 == used:
-            return state ^ 1, 0
-        return (2 * before[node] + 1, -1) if used and before[node] != source else (-1, 0)
-    to = table[node, port]
-    if to < 0 or to == source or before[to] == node or after[node] == to or (node == source and to == target):
-        return -1, 0
-    return 2 * to, 1
-
-
-@kernel("void(int64, int64, int32[::1], int32[::1], int32[::1])")
-def _take(end: int, start: int, parent: Any, after: Any, before: Any) -> None:
-    """Take back the channels that a path runs against, then add those that it runs along."""
-    for adding in range(2):
-        state = end
-        while state != start:
-            previous = parent[state]
-            node, other = previous // 2, state // 2
-            if node != other and state % 2 == 1 and not adding:
-                after[other] = before[node] = -1
-            if node != other and state % 2 == 0 and adding:
-                if node != start // 2:
-                    after[node] = other
-                if other != end // 2:
-                    before[other] = node
-            state = previous
 
 
 def fault_of_paths(

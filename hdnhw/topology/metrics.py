@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log2
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import interpreted, kernel
+from hdnhw.core import Function, Number, array_of
 from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
@@ -41,6 +40,9 @@ __all__ = [
 CHUNK = 1 << 16
 """Nodes handled at once by the vectorised search."""
 
+FEW_ENTRIES = 1 << 20
+"""Of a table that is made for a single search."""
+
 MOST_LEVELS = 256
 """After so many levels the rest is searched in one go, with a table: rings are as deep as they are large."""
 
@@ -53,6 +55,10 @@ MOST_BASE = 1 << 12
 
 MAX_ENTRIES = 1 << 28
 """Most entries of a table of neighbours, a GiB of them."""
+
+_SEARCH = array_of(np.int32), array_of(np.int32), Number, Number
+_go_on = Function("search_go_on", array_of(np.int32), Number, Number, *_SEARCH, result=Number)
+_reach = Function("search_reach", array_of(np.int64), Number, *_SEARCH, result=Number)
 
 
 def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
@@ -88,38 +94,13 @@ def _neighbor_columns(network: Network, nodes: npt.NDArray[np.int64]) -> list[tu
     ]
 
 
-@kernel(*(f"int64({number}[::1], int32[::1], int32[::1], int64, int64)" for number in ("int32", "int64")))
-def _reach(column: Any, distance: Any, queue: Any, end: int, hops: int) -> int:
-    """Queue the nodes of `column` that were not reached before; return the end of the queue."""
-    for node in column:
-        if node >= 0 and distance[node] < 0:
-            distance[node] = hops
-            queue[end] = node
-            end += 1
-    return end
-
-
-@kernel("void(int32[:, ::1], int32[::1], int32[::1], int64, int64)")
-def _reach_all(table: Any, distance: Any, queue: Any, start: int, end: int) -> None:
-    """Go on with a search from the nodes that are queued to its end."""
-    while start < end:
-        node = queue[start]
-        start += 1
-        for port in range(table.shape[1]):
-            other = table[node, port]
-            if other >= 0 and distance[other] < 0:
-                distance[other] = distance[node] + 1
-                queue[end] = other
-                end += 1
-
-
 def distances_from(
     network: Network,
     source: int,
     progress: Callable[[int], None] | None = None,
     *,
     table: npt.NDArray[np.int32] | None = None,
-) -> npt.NDArray[Any]:
+) -> npt.NDArray[np.int32]:
     """Return the distance of every node from `source`, hops, by breadth-first search.
 
     Parameters
@@ -127,7 +108,7 @@ def distances_from(
     network : Network
     source : int
     progress : callable, optional
-        Called with the number of nodes reached so far, once a level.
+        Called with the number of nodes reached so far: in the end and, of large networks without a table, once a level.
     table : ndarray, optional
         What :func:`neighbor_table` returns, if it is at hand: searches from more than one node are faster with it, a
         single one needs less memory without.
@@ -142,21 +123,24 @@ def distances_from(
     queue[0] = source
     start, end, hops = 0, 1, 0
     most_levels = MOST_LEVELS if network.num_ports <= MAX_ENTRIES else network.num_nodes
-    with interpreted(network.num_nodes * len(network.ports)):
-        while start < end and hops < most_levels:
-            hops, last = hops + 1, end
-            for first in range(start, last, CHUNK):
-                frontier = queue[first : min(first + CHUNK, last)]
-                if table is not None:
-                    end = _reach(table[frontier].ravel(), distance, queue, end, hops)
-                else:
-                    for _, column in _neighbor_columns(network, frontier.astype(np.int64)):
-                        end = _reach(column, distance, queue, end, hops)
-            start = last
-            if progress:
-                progress(end)
-        if start < end:
-            _reach_all(neighbor_table(network) if table is None else table, distance, queue, start, end)
+    if network.num_ports <= FEW_ENTRIES:
+        most_levels = 0
+    while table is None and start < end:
+        if hops == most_levels:
+            table = neighbor_table(network)
+            break
+        hops, last = hops + 1, end
+        for first in range(start, last, CHUNK):
+            frontier = queue[first : min(first + CHUNK, last)].astype(np.int64)
+            for _, column in _neighbor_columns(network, frontier):
+                end = _reach(column, len(column), distance, queue, end, hops)
+        start = last
+        if progress:
+            progress(end)
+    if table is not None:
+        end = _go_on(table, *table.shape, distance, queue, start, end)
+        if progress:
+            progress(end)
     return distance
 
 
@@ -177,21 +161,22 @@ def switch_table(network: Network, table: npt.NDArray[np.int32]) -> npt.NDArray[
     return np.where(table[first:] < first, -1, table[first:] - first).astype(np.int32)
 
 
-def table_distances(table: npt.NDArray[np.int32], source: int) -> npt.NDArray[np.int64]:
+def table_distances(table: npt.NDArray[np.int32], source: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Return the distance of every node from `source`, hops, in any graph given by the neighbours of its nodes.
 
     Parameters
     ----------
     table : ndarray of int32, shape (num_nodes, ports)
         As :func:`neighbor_table` returns it.
-    source : int
+    source : int or sequence of int
+        Of several nodes, the distance from the nearest counts.
 
     Returns
     -------
     ndarray of int64, shape (num_nodes,)
         -1 for nodes that cannot be reached.
     """
-    distance, frontier, hops = np.full(len(table), -1, np.int64), np.array([source]), 0
+    distance, frontier, hops = np.full(len(table), -1, np.int64), np.atleast_1d(source), 0
     while len(frontier):
         distance[frontier] = hops
         others = np.unique(table[frontier])

@@ -16,18 +16,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import interpreted, kernel
+from hdnhw.core import Function, Number, array_of
 from hdnhw.topology.cut_bound import known_bound
 from hdnhw.topology.cuts import (
     QUICK_FLOWS,
     QUICK_NODES,
     SEARCH_NODES,
-    STARTS,
     TOLERANCE,
     Bisection,
     Half,
@@ -56,6 +54,9 @@ LACKING = 1 << 40
 
 Bound = Callable[[int], Fraction]
 """Returns how many edges a cut of the core has at least, of the fewer terminals on a side; concave."""
+
+_TABLE, _HOLDS = (array_of(np.int32), Number, Number), (array_of(np.int64), array_of(np.int64), Number)
+_shift = Function("cuts_shift", *_TABLE, *_HOLDS, array_of(np.bool_), result=Number)
 
 
 def network_bisection(network: Network, table: Table, *, quick: bool = True) -> Bisection:
@@ -177,17 +178,20 @@ class _Core:
 
 def _best(core: _Core) -> Half:
     """Return the best of many cuts of the core, improved node by node; leaves will balance it."""
-    best, nodes = None, len(core.table)
+    best = None
     for start in _starts(core):
         inside = np.ascontiguousarray(start)
-        with interpreted(STARTS * nodes**2):
-            while _shift(core.table, core.weight, core.leaves, inside):
-                pass
-            cost = int(_cost(core.table, core.weight, core.leaves, inside))
+        cost = _improve(core, inside)
         if best is None or cost < best[0]:
             best = cost, inside
     assert best is not None, "there is one start at least"
     return best[1]
+
+
+def _improve(core: _Core, inside: Half) -> int:
+    """Improve a cut of the core and return its cost: edges and what balance costs."""
+    wrong = int(_shift(core.table, *core.table.shape, core.weight, core.leaves, LACKING, inside))
+    return cut_edges(core.table, inside) + wrong
 
 
 def _starts(core: _Core) -> Iterator[Half]:
@@ -196,78 +200,6 @@ def _starts(core: _Core) -> Iterator[Half]:
     yield np.cumsum(core.weight) <= core.terminals // 2
     yield best_cut(core.table)
     yield from halves_to_improve(core.table)
-
-
-@kernel("UniTuple(int64, 4)(int64[::1], int64[::1], boolean[::1])")
-def _sides(weight: Any, leaves: Any, inside: Any) -> Any:
-    """Return the terminals on either side of a cut of the core, and the leaves."""
-    here, there, here_leaves, there_leaves = 0, 0, 0, 0
-    for node in range(len(inside)):
-        if inside[node]:
-            here += weight[node]
-            here_leaves += leaves[node]
-        else:
-            there += weight[node]
-            there_leaves += leaves[node]
-    return here, there, here_leaves, there_leaves
-
-
-@kernel("int64(int64, int64, int64, int64)")
-def _wrong(here: int, there: int, here_leaves: int, there_leaves: int) -> int:
-    """Return what balance costs: a link for each leaf on the wrong side, and much for any other terminal."""
-    wrong = (here + there) // 2 - min(here, there)
-    free = here_leaves if here > there else there_leaves
-    return wrong + LACKING * max(0, wrong - free)
-
-
-@kernel("int64(int32[:, ::1], int64[::1], int64[::1], boolean[::1])")
-def _cost(table: Any, weight: Any, leaves: Any, inside: Any) -> int:
-    """Return the edges of a cut of the core and of its balance."""
-    cut = 0
-    for node in range(len(inside)):
-        for other in table[node]:
-            if other > node and inside[node] != inside[other]:
-                cut += 1
-    here, there, here_leaves, there_leaves = _sides(weight, leaves, inside)
-    wrong: int = _wrong(here, there, here_leaves, there_leaves)
-    return cut + wrong
-
-
-@kernel("int64(int32[:, ::1], int64[::1], int64[::1], boolean[::1])")
-def _shift(table: Any, weight: Any, leaves: Any, inside: Any) -> int:
-    """Move each node to the other side once, what gains most first, as far as it pays; return by how much it did."""
-    nodes = len(inside)
-    gain, locked, moved = np.zeros(nodes, np.int64), np.zeros(nodes, np.bool_), np.empty(nodes, np.int64)
-    here, there, here_leaves, there_leaves = _sides(weight, leaves, inside)
-    for node in range(nodes):
-        for other in table[node]:
-            if other >= 0:
-                gain[node] += 1 if inside[other] != inside[node] else -1
-    total, best, kept = 0, 0, 0
-    for step in range(nodes):
-        before, pick, most = _wrong(here, there, here_leaves, there_leaves), -1, 0
-        for node in range(nodes):
-            if locked[node]:
-                continue
-            sign = -1 if inside[node] else 1
-            w, free = sign * weight[node], sign * leaves[node]
-            found = gain[node] + before - _wrong(here + w, there - w, here_leaves + free, there_leaves - free)
-            if pick < 0 or found > most:
-                pick, most = node, found
-        sign = -1 if inside[pick] else 1
-        here, there = here + sign * weight[pick], there - sign * weight[pick]
-        here_leaves, there_leaves = here_leaves + sign * leaves[pick], there_leaves - sign * leaves[pick]
-        inside[pick] = not inside[pick]
-        locked[pick], moved[step] = True, pick
-        for other in table[pick]:
-            if other >= 0:
-                gain[other] += -2 if inside[other] == inside[pick] else 2
-        total += most
-        if total > best:
-            best, kept = total, step + 1
-    for step in range(kept, nodes):
-        inside[moved[step]] ^= True
-    return best
 
 
 def _flow_bound(core: _Core, quick: bool) -> Bound | None:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.kernels import interpreted, kernel
+from hdnhw.core import Function, Number, array_of
 from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
-from hdnhw.rules.decision import ROUTE, VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
+from hdnhw.rules.waypoints import RouteTable
 from hdnhw.spec import SpecError
+from hdnhw.topology.faults import Faults
 from hdnhw.topology.levels import LeveledNetwork
-from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import Network
 from hdnhw.traffic.trace import Trace
 
@@ -35,7 +35,7 @@ MOST_EXCHANGED = 8192
 """Nodes of a total exchange."""
 
 MOST_TIMED = 1024
-"""Nodes of a timetable: it takes half a minute."""
+"""Nodes of a timetable: it takes two seconds."""
 
 CHUNK = 1 << 20
 """Messages whose destinations are computed at once."""
@@ -46,6 +46,13 @@ MOST_ATTEMPTS, ATTEMPTED_MESSAGES = 64, 1 << 20
 _ON_ARRAYS: Mapping[str, Callable[..., Any]] = {**INTEGER_OPERATIONS, "mux": np.where}
 
 Integers = npt.NDArray[np.int64]
+
+_place = Function(
+    "routes_timetable",
+    *(array_of(np.uint8), array_of(np.int32), Number, Number, array_of(np.int64), array_of(np.int64), Number, Number),
+    array_of(np.int64),
+    result=Number,
+)
 
 
 def check_size(network: Network, *, timed: bool) -> None:
@@ -146,51 +153,6 @@ def exchange_trace(destination: Integers, flits: int, start: Integers | None = N
     )
 
 
-@kernel(f"void({ROUTE}, int64[::1], int32[:, ::1], int64[:, ::1], int64[:, ::1])")
-def _count_hops(route: Any, address: Any, neighbors: Any, destination: Any, hops: Any) -> None:
-    for src in range(destination.shape[0]):
-        for item in range(destination.shape[1]):
-            node, count = src, 0
-            while node != destination[src, item]:
-                node = neighbors[node, route(address[node], address[destination[src, item]]) & ((1 << VC_SHIFT) - 1)]
-                count += 1
-            hops[src, item] = count
-
-
-@kernel(
-    f"boolean({ROUTE}, int64[::1], int32[:, ::1], int64[:, ::1], int64[::1], int64, boolean[:, ::1], int64[:, ::1])"
-)
-def _place(
-    route: Any, address: Any, neighbors: Any, destination: Any, order: Any, hop_slots: int, busy: Any, start: Any
-) -> bool:
-    """Give every message the first slot in which its way is free, in an order; return whether there are enough."""
-    nodes, ports = neighbors.shape
-    way = np.empty(nodes + 1, np.int64)
-    for number in order:
-        src, item = divmod(number, nodes - 1)
-        node, dst, length = src, destination[src, item], 0
-        while node != dst:
-            port = route(address[node], address[dst]) & ((1 << VC_SHIFT) - 1)
-            way[length] = node * (ports + 2) + port
-            node = neighbors[node, port]
-            length += 1
-        way[length] = dst * (ports + 2) + ports
-        way[length + 1] = src * (ports + 2) + ports + 1
-        slot, last, hop = 0, busy.shape[1] - length * hop_slots, 0
-        while hop < length + 2 and slot < last:
-            if busy[way[hop], slot + (hop * hop_slots if hop <= length else 0)]:
-                slot, hop = slot + 1, 0
-            else:
-                hop += 1
-        if slot >= last:
-            return False
-        busy[way[length + 1], slot] = True
-        for hop in range(length + 1):
-            busy[way[hop], slot + hop * hop_slots] = True
-        start[src, item] = slot
-    return True
-
-
 def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tuple[Integers, int]:
     """Return the slot in which each message of one packet starts, so that no two want a channel or terminal at once.
 
@@ -212,25 +174,24 @@ def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tu
     slots : int
         From the first start to the last arrival: those after which it can begin again.
     """
-    address = np.ascontiguousarray(plan.address.of_node(np.arange(len(destination), dtype=np.int64)))
-    table, hops = neighbor_table(plan.network), np.empty_like(destination)
+    routes = RouteTable(plan)
+    table, healthy = (
+        routes.neighbors,
+        Faults(np.zeros(len(destination), np.bool_), np.zeros_like(routes.neighbors, bool)),
+    )
+    hops = np.take_along_axis(routes.legs(healthy), destination, axis=1).astype(np.int64)
     attempts = max(1, min(MOST_ATTEMPTS, ATTEMPTED_MESSAGES // destination.size))
-    with interpreted(attempts * destination.size // 4) as plain:
-        route = plan.plain_route if plain else plan.route
-        _count_hops(route, address, table, destination, hops)
-        source, offset = np.indices(destination.shape)
-        rng, best, slots = np.random.default_rng(1), (hops, 0), 2 * len(destination)
-        for attempt in range(attempts):
-            rank = rng.permutation(destination.shape[1])[offset]
-            order = np.lexsort((source.ravel(), rank.ravel(), -hops.ravel()))
-            start, placed = np.empty_like(destination), False
-            while not placed:
-                busy = np.zeros((table.shape[0] * (table.shape[1] + 2), slots), np.bool_)
-                placed = _place(route, address, table, destination, order, hop_slots, busy, start)
-                slots *= 1 if placed else 2
-            end = int((start + hops * hop_slots).max()) + 1
-            if not attempt or end < best[1]:
-                best = start, end
+    source, offset = np.indices(destination.shape)
+    rng, best, slots = np.random.default_rng(1), (hops, 0), 2 * len(destination)
+    for attempt in range(attempts):
+        rank = rng.permutation(destination.shape[1])[offset]
+        order = np.lexsort((source.ravel(), rank.ravel(), -hops.ravel()))
+        start = np.empty_like(destination)
+        while not _place(routes.ports, table, *table.shape, destination, order, hop_slots, slots, start):
+            slots *= 2
+        end = int((start + hops * hop_slots).max()) + 1
+        if not attempt or end < best[1]:
+            best = start, end
     return best
 
 

@@ -13,7 +13,7 @@ def test_many_kinds_of_routers_leave_the_rest_of_info(capsys):
 
 
 def test_a_load_that_never_ends_up_anywhere(monkeypatch, capsys):
-    monkeypatch.setattr("hdnhw.model.fabric.MOST_WAITING", 1000)
+    monkeypatch.setattr("hdnhw.model.course.MOST_WAITING", 1000)
     assert main(["simulate", "mesh(64)", "--rate", "1", "--cycles", "5000"]) == 2
     said = "hdnhw: more than 1000 packets wait at once: the load must be lower, or the run shorter\n"
     assert capsys.readouterr() == ("", said)

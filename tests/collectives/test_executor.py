@@ -1,5 +1,8 @@
-"""The executor: what it refuses, and that it counts the same compiled and interpreted."""
+"""The executor: what it refuses and what it counts."""
 
+from itertools import product
+
+import numpy as np
 import pytest
 
 from hdnhw.collectives.exchange import exchange_schedule
@@ -7,17 +10,9 @@ from hdnhw.collectives.executor import ScheduleError, execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.schedule import Builder, Send, Step
 from hdnhw.collectives.spread import broadcast_schedule
-from hdnhw.kernels import FEW_STEPS
 from hdnhw.spec import SpecError, parse
+from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
-
-
-@pytest.fixture(autouse=True, params=[True, False], ids=["compiled", "interpreted"])
-def is_compiled(request, monkeypatch):
-    """Compile, however few steps there are, or do not."""
-    if request.param:
-        monkeypatch.setattr("hdnhw.kernels.FEW_STEPS", -1)
-    return request.param
 
 
 def schedule_of(text, steps, *, copies=False, root=None):
@@ -40,6 +35,43 @@ def test_a_message_over_two_ports():
             schedule_of("cube(2)", lambda maker: [[(port, maker.circuit.constant(1)) for port in (0, 1)]]),
             all_port=True,
         )
+
+
+def test_a_message_over_two_ports_of_many():
+    """Conditions of a step are asked for in several programs, of which each has some of the sends."""
+    ports = [2, 35]
+    schedule = schedule_of(
+        "complete(40)",
+        lambda maker: [[(port, maker.circuit.constant(int(port in ports))) for port in range(39)]],
+    )
+    with pytest.raises(
+        ScheduleError, match=r"^step 0 of test on complete\(40\): node 0 sends one message over two ports$"
+    ):
+        execute(schedule, all_port=True)
+
+
+def test_a_step_of_many_sends():
+    counted = execute(exchange_schedule(build(parse("complete(40)")), all_port=True), all_port=True)
+    assert (counted.words_per_step, counted.total_words, counted.links_used) == ((1,), 40 * 39, 40 * 39 // 2)
+
+
+@pytest.mark.parametrize("operation", ["exchange", "allgather"])
+@pytest.mark.parametrize("text", ["hdn(cube(2), [[0, 1]])", "torus(3, 4)", "rdn(torus(3), 1)"])
+def test_it_counts_what_the_circuit_says(text, operation):
+    """Conditions interpreted for one message after the other, which is sent by the nodes that hold it."""
+    schedule = operation_schedule(build(parse(text)), operation)
+    table, counted = neighbor_table(schedule.network), execute(schedule)
+    sent, nodes = np.zeros_like(counted.sent), range(len(table))
+    for source, target in product(nodes, [0] if schedule.copies else nodes):
+        holders = {source}
+        for step in range(len(schedule.steps)):
+            sends = [(node, port) for node in holders for port in schedule.ports_of(step, node, source, target)]
+            for node, port in sends:
+                sent[step, node, port] += 1
+            if not schedule.copies:
+                holders -= {node for node, _ in sends}
+            holders |= {int(table[send]) for send in sends}
+    assert (sent == counted.sent).all()
 
 
 def test_a_port_that_is_not_there():
@@ -93,16 +125,6 @@ def test_a_port_twice_in_a_step():
 def test_too_many_nodes():
     with pytest.raises(SpecError, match=r"^a collective operation is among 2 to 32768 nodes; cube\(16\) has 65536$"):
         execute(broadcast_schedule(build(parse("cube(16)"))))
-
-
-@pytest.mark.parametrize("operation", ["reducescatter", "exchange", "gather", "broadcast"])
-def test_compiled_and_interpreted_it_counts_the_same(operation, is_compiled, monkeypatch):
-    schedule = operation_schedule(build(parse("hdn(cube(2), [[0, 1]])")), operation)
-    there = execute(schedule)
-    monkeypatch.setattr("hdnhw.kernels.FEW_STEPS", FEW_STEPS if is_compiled else -1)
-    other = execute(schedule)
-    assert (there.sent == other.sent).all()
-    assert (there.messages, there.repeats) == (other.messages, other.repeats)
 
 
 def test_what_is_counted():

@@ -10,9 +10,10 @@ import pytest
 
 from hdnhw.library.simulation import sweep
 from hdnhw.machine import make_machine
-from hdnhw.model.fabric import Course, FabricModel
+from hdnhw.model.core import CREATED, DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.course import Course
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.hang import HangError
-from hdnhw.model.kernel.state import CREATED, DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.replay import replay
@@ -48,7 +49,7 @@ class Ways:
 
     def __init__(self, model):
         self.model, self.route = model, model.plan.plain_route
-        self.address, self.neighbors = model.fabric.address.tolist(), neighbor_table(model.plan.network)
+        self.address, self.neighbors = model.address.tolist(), neighbor_table(model.plan.network)
 
     def hop(self, node, dst):
         """Return port and virtual channel, above the adaptive ones."""
@@ -74,7 +75,7 @@ def arrivals_of(model, count, cycles, seed=5):
     rng = np.random.default_rng(seed)
     source, destination = rng.integers(model.plan.network.num_terminals, size=(2, count))
     cycle = np.sort(rng.integers(cycles, size=count))
-    return Arrivals.of(cycle, source, model.fabric.address[destination], range(count)), source, destination
+    return Arrivals.of(cycle, source, model.address[destination], range(count)), source, destination
 
 
 @pytest.mark.parametrize("text", NETWORKS)
@@ -105,9 +106,9 @@ MACHINES = {
 )
 def test_packets_arrive_and_never_take_more_hops_than_the_rule(text, machine):
     model = model_of(text, **machine)
-    address, ways = model.fabric.address, Ways(model)
+    address, ways = model.address, Ways(model)
     arrivals, source, destination = arrivals_of(model, PACKETS, PACKETS)
-    course = Course(model, Terminals(), room=8)  # it grows
+    course = Course(model, Terminals())  # it grows
     left = course.advance(arrivals, packets=PACKETS, limit=1_000_000)
     assert np.array_equal(address[left[:, NODE]], left[:, DESTINATION])
     assert sorted(left[:, TAG]) == list(range(PACKETS))
@@ -124,12 +125,13 @@ def test_a_packet_takes_the_freest_channel_of_the_ports_that_lead_nearer(text):
     model, rng, seen = model_of(text, packet_length=1, buffers=64, lanes=2), np.random.default_rng(3), Counter()
     ways, plan = Ways(model), model.plan
     for _ in range(60):
-        course = Course(model, Terminals(), room=8, counting=True)
+        course = Course(model, Terminals(), counting=True)
         source, destination = (int(node) for node in rng.choice(plan.network.num_terminals, 2, replace=False))
-        credits = course._state.routers.credits.reshape(len(model.fabric.address), -1, 1 << model.vc_bits)
+        credits = course.core.credits().reshape(len(model.address), -1, 1 << model.vc_bits)
         own, vc = ways.hop(source, destination)
         credits[source, :-1] = rng.integers(rng.choice([1, 3, 40]), size=credits[source, :-1].shape)
         credits[source, own, vc] = 1
+        course.core.set_credits(credits)
         free = {
             (port, vc): (int(credits[source, port, vc]), port == own, -port, -vc)
             for port in ways.nearer(source, destination)
@@ -137,7 +139,7 @@ def test_a_packet_takes_the_freest_channel_of_the_ports_that_lead_nearer(text):
         }
         best = max(free, key=free.get)
         expected = best if free[best][0] else (own, vc)
-        course.advance(Arrivals.of([0], [source], [model.fabric.address[destination]], [0]), packets=1, limit=10_000)
+        course.advance(Arrivals.of([0], [source], [model.address[destination]], [0]), packets=1, limit=10_000)
         sent = course.counts().sent[source, : len(plan.network.ports)]
         assert np.argwhere(sent).tolist() == [list(expected)]
         seen[expected[1] >= plan.first_vc, expected[0] == own] += 1
@@ -150,17 +152,19 @@ def test_a_packet_takes_the_freest_channel_of_the_ports_that_lead_nearer(text):
 @pytest.mark.parametrize("queueing", ["fifo", "voq"])
 def test_a_packet_that_waits_chooses_anew(queueing):
     model = model_of("mesh(2, 2)", packet_length=1, queueing=queueing)
-    ways, course = Ways(model), Course(model, Terminals(), room=8, counting=True)
-    credits = course._state.routers.credits.reshape(4, -1, 1 << model.vc_bits)
+    ways, course = Ways(model), Course(model, Terminals(), counting=True)
+    credits = course.core.credits().reshape(4, -1, 1 << model.vc_bits)
     own, _ = ways.hop(0, 3)
     (other,) = set(ways.nearer(0, 3)) - {own}
     room = credits[0, other, 0]
     credits[0, :-1] = 0
+    course.core.set_credits(credits)
     none = Arrivals.of([], [], [], [])
-    arrivals = Arrivals.of([0], [0], [model.fabric.address[3]], [0])
+    arrivals = Arrivals.of([0], [0], [model.address[3]], [0])
     assert not len(course.advance(arrivals, packets=1, limit=50))
     assert course.packets_sent == 0
     credits[0, other, 0] = room
+    course.core.set_credits(credits)
     (left,) = course.advance(none, packets=1, limit=100)
     assert left[NODE] == 3
     assert course.counts().sent[0, other, 0] == 1
@@ -168,9 +172,9 @@ def test_a_packet_that_waits_chooses_anew(queueing):
 
 def test_ports_beyond_a_word_are_found():
     model = model_of("complete(90)", packet_length=1)
-    ways, course = Ways(model), Course(model, Terminals(), room=8, counting=True)
+    ways, course = Ways(model), Course(model, Terminals(), counting=True)
     destinations = [1, 40, 64, 65, 66, 89]
-    columns = np.arange(6) * 10, [0] * 6, model.fabric.address[destinations], range(6)
+    columns = np.arange(6) * 10, [0] * 6, model.address[destinations], range(6)
     course.advance(Arrivals.of(*columns), packets=6, limit=1000)
     sent = np.argwhere(course.counts().sent[0, : len(model.plan.network.ports)]).tolist()
     assert sent == sorted([ways.hop(0, dst)[0], 0] for dst in destinations)
@@ -285,15 +289,17 @@ def test_no_bound_is_told():
 
 
 @pytest.mark.parametrize("text", ["torus(5)", "hdn(cube(2), [[0]])"])
-def test_the_watchdog_knows_the_longest_way(text):
+def test_the_watchdog_knows_the_longest_way(monkeypatch, text):
     model = model_of(text, packet_length=1)
-    course = Course(model, Terminals(), room=64)
+    course = Course(model, Terminals())
     watchdog = Watchdog(model, course, source_of=lambda tag: tag)
     for cycle in range(1, 300):
         arrivals, *_ = arrivals_of(model, 4, 1, seed=cycle)
         arrivals = arrivals._replace(cycle=arrivals.cycle + cycle - 1, tag=arrivals.node)
         course.advance(arrivals, packets=1 << 40, limit=cycle)
         watchdog.look(last=True)
-    course._rows[:, HOPS] = 99
+    packets = course.packets
+    packets[:, HOPS] = 99
+    monkeypatch.setattr(course.core, "found", lambda: packets)
     with pytest.raises(HangError, match="has a livelock"):
         watchdog.look(last=True)

@@ -54,7 +54,7 @@ def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine
         return offer(self, created, messages)
 
     def noted_among(self, others, stop):
-        ends = [np.flatnonzero(model.fabric.address == address)[0] for address in others.destination]
+        ends = [np.flatnonzero(model.address == address)[0] for address in others.destination]
         stops.append(stop)
         of_steps.append(np.array([others.cycle, others.node, ends]).reshape(3, -1))
         return among(self, others, stop)

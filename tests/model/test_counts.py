@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from hdnhw.model.core import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.counts import Counts, buffer_classes, channel_types, write_channels
-from hdnhw.model.fabric import Course
-from hdnhw.model.kernel.state import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.course import Course
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.rules.plan import plan
@@ -37,7 +37,7 @@ class Run:
 
     def __init__(self, model, packets, terminals=None):
         self.model, self.packets = model, sorted(packets, key=lambda packet: packet[2])
-        self.course = Course(model, terminals or Terminals(), room=1, counting=True)
+        self.course = Course(model, terminals or Terminals(), counting=True)
         self.routes = [model.plan.rule.route(source, destination) for source, destination, _ in self.packets]
         self.given = 0
 

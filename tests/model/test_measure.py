@@ -9,8 +9,9 @@ import pytest
 import scipy
 
 from hdnhw.machine import make_machine
-from hdnhw.model.fabric import Course, FabricModel
-from hdnhw.model.kernel.state import NODE, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.core import NODE, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.course import Course
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure, zero_load_latency
 from hdnhw.model.statistics import (
@@ -171,7 +172,7 @@ def test_a_run_in_pieces_is_the_run(length):
 
     order = np.argsort(earliest.ravel(), kind="stable")
     created, source = earliest.ravel()[order], order // count
-    course, limit, arrived, pieces = Course(model, Terminals(), room=1), model.timing.sample_phase, 0, []
+    course, limit, arrived, pieces = Course(model, Terminals()), model.timing.sample_phase, 0, []
     while course.packets_gone < nodes * count:
         limit += length * int(rng.integers(1, 9))
         due = slice(arrived, arrived := int(np.searchsorted(created, limit)))

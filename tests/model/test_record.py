@@ -31,7 +31,7 @@ def test_packets_come_out_where_and_when_they_do_in_a_run(spec, machine, rate):
     model, kept = recorded(spec, machine, rate)
     order = np.argsort(kept.source, kind="stable")
     first = np.searchsorted(kept.source[order], np.arange(model.plan.network.num_nodes + 1))
-    traffic = Traffic(first, model.fabric.address[kept.destination[order]], kept.created[order])
+    traffic = Traffic(first, model.address[kept.destination[order]], kept.created[order])
     ran = model.run(traffic, max_cycles=kept.cycles)
     number = order[ran.packet]
     assert (kept.tail[number] == ran.cycle).all()

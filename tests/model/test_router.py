@@ -7,14 +7,10 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from hdnhw.model.kernel import queue
-from hdnhw.model.kernel.compiled import kept
-from hdnhw.model.kernel.state import EPOCH
 from hdnhw.timing import CLASS_SLOTS, TURN_SLOTS
 from tests.model.bare_router import BareRouter
 
 PORTS = 4
-start_epoch = kept(queue.start_epoch.py_func)
 
 
 class Router(BareRouter):
@@ -27,8 +23,8 @@ class Router(BareRouter):
     def __init__(self, num_vcs, credits=100, *, ports=PORTS, lanes=1, rounds=0, early=False):
         vc_bits, self.pushed = (num_vcs - 1).bit_length(), 0
         free, several = np.full(ports << vc_bits, credits, np.int16), np.full(2, num_vcs > 1)
-        super().__init__(free, several, 1, vc_bits=vc_bits, lanes=lanes, rounds=rounds, early=early, room=200_000)
-        self.all_credits = self.routers.credits.reshape(2, ports, -1)
+        super().__init__(free, several, 1, vc_bits=vc_bits, lanes=lanes, rounds=rounds, early=early)
+        self.all_credits = self.ways.reshape(2, ports, -1)
         self.credits, self.level = self.all_credits[1], np.zeros((ports, num_vcs), int)
 
     def push(self, port, vc, output, output_vc=0):
@@ -134,13 +130,9 @@ def test_the_class_that_sent_longest_ago_goes_first():
 def test_queues_keep_their_order_when_an_epoch_begins(num_vcs):
     """A router in its first slots beside one that does the same but is idle for almost an epoch now and then."""
     rng, first, later = random.Random(num_vcs), Router(num_vcs, credits=3), Router(num_vcs, credits=3)
-    epoch = 0
     for slot in range(1000):
         if slot % 50 == 40:
-            later.slots += EPOCH - 4 * CLASS_SLOTS
-        if later.slots // EPOCH > epoch:
-            epoch += 1
-            start_epoch(later.routers.queues, 0, 2)
+            later.slots += later.epoch - 4 * CLASS_SLOTS
         busy, credits = rng.sample([*product(range(PORTS), range(num_vcs))], 3), rng.randrange(3)
         ways = [(rng.randrange(PORTS), rng.randrange(num_vcs)) for _ in busy]
         for router in (first, later):

@@ -7,8 +7,9 @@ import pytest
 
 from hdnhw.library.options import drawn_faults
 from hdnhw.library.simulation import simulate
-from hdnhw.model.fabric import Course, model_of
-from hdnhw.model.kernel import reset
+from hdnhw.model import course as courses
+from hdnhw.model.course import Course
+from hdnhw.model.fabric import model_of
 from hdnhw.model.measure import LoadSpec, measure
 from hdnhw.model.replay import measure_exchange
 from hdnhw.sim.stimulus import make_case
@@ -35,9 +36,9 @@ def same(one, other):
     return True
 
 
-@pytest.fixture(params=(1, reset.PART_BYTES), ids=("a node a part", "large parts"))
+@pytest.fixture(params=(1, 4, 0), ids=("a node a part", "four nodes a part", "large parts"))
 def _parts(request, monkeypatch):
-    monkeypatch.setattr(reset, "PART_BYTES", request.param)
+    monkeypatch.setattr(courses, "PART_NODES", request.param)
 
 
 @pytest.mark.usefixtures("_parts")
@@ -65,7 +66,7 @@ def test_measurements_and_counts_are_the_same(dead):
 
 def test_a_call_that_ends_at_once_leaves_each_thread_its_work():
     model = model_of(FABRICS[1])
-    course = Course(model, Terminals(), room=100, threads=3)
+    course = Course(model, Terminals(), threads=3)
     arrivals = model._arrivals(make_case("random", model, packets=60).traffic)
     course.advance(arrivals, packets=0, limit=model.timing.sample_phase)
     none = type(arrivals).of([], [], [], [])
@@ -74,14 +75,13 @@ def test_a_call_that_ends_at_once_leaves_each_thread_its_work():
     assert len(course.advance(none, packets=1 << 62, limit=3000 + model.timing.sample_phase)) == 0
 
 
-def test_rows_of_arrivals_that_are_never_offered_stay_free():
+def test_arrivals_that_are_never_offered_are_forgotten():
     model = model_of(FABRICS[1])
     traffic = make_case("random", model, packets=60).traffic
     late = replace(traffic, earliest=traffic.earliest + 10_000)
-    course = Course(model, Terminals(), room=100, threads=2)
+    course = Course(model, Terminals(), threads=2)
     course.advance(model._arrivals(late), packets=60, limit=1000)
     assert len(course.packets) == 0
-    assert sorted(course._state.routers.pool.free[: course._state.routers.pool.num_free[0]]) == list(range(100))
 
 
 def test_a_trace_is_the_same():

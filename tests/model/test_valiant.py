@@ -9,9 +9,10 @@ import pytest
 
 from hdnhw.library.simulation import sweep
 from hdnhw.machine import make_machine
-from hdnhw.model.fabric import Course, FabricModel
+from hdnhw.model.core import DESTINATION, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.course import Course
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.hang import HangError
-from hdnhw.model.kernel.state import DESTINATION, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.watchdog import Watchdog
@@ -38,7 +39,7 @@ def model_of(text, modes="valiant", **machine):
 
 def way(model, node, legs):
     """Return the virtual channels of a way, (node, port, vc), of legs: where one ends, its target and first channel."""
-    address, neighbors, ways = model.fabric.address, neighbor_table(model.plan.network), []
+    address, neighbors, ways = model.address, neighbor_table(model.plan.network), []
     for end, target, first in legs:
         while address[node] != end:
             decision = model.plan.plain_route(int(address[node]), int(target))
@@ -52,7 +53,7 @@ def way(model, node, legs):
 
 def walk(model, src, by, dst, leg):
     """Return the way by a node that was drawn."""
-    (nodes, targets), address = model.drawn, model.fabric.address
+    (nodes, targets), address = model.drawn, model.address
     first = nodes[by], targets[by], 0
     if address[src] == targets[by]:  # the terminal whose switch is drawn
         first = address[src], address[src], 0
@@ -61,7 +62,7 @@ def walk(model, src, by, dst, leg):
 
 def straight(model, src, dst):
     """Return the way of the rule, by the virtual channels of the second leg."""
-    end = model.fabric.address[dst]
+    end = model.address[dst]
     return way(model, src, [(end, end, model.plan.first_vc)])
 
 
@@ -93,10 +94,10 @@ def test_legs_that_shared_virtual_channels_could_deadlock():
 @pytest.mark.parametrize("machine", [{"packet_length": 1}, {"queueing": "voq", "lanes": 2}], ids=["fifo", "voq"])
 def test_packets_go_by_a_node_and_arrive(text, machine):
     model = model_of(text, **machine)
-    network, address, rng = model.plan.network, model.fabric.address, np.random.default_rng(5)
+    network, address, rng = model.plan.network, model.address, np.random.default_rng(5)
     source, destination = rng.integers(network.num_terminals, size=(2, PACKETS))
     arrivals = Arrivals.of(np.sort(rng.integers(PACKETS, size=PACKETS)), source, address[destination], range(PACKETS))
-    course = Course(model, Terminals(), room=8, counting=True)  # it grows
+    course = Course(model, Terminals(), counting=True)  # it grows
     left = course.advance(arrivals, packets=PACKETS, limit=1_000_000)
     assert np.array_equal(address[left[:, NODE]], left[:, DESTINATION])
     assert sorted(left[:, TAG]) == list(range(PACKETS))
@@ -129,18 +130,19 @@ def test_a_source_chooses_by_hops_times_packets_ahead(text):
     A terminal with one link leaves it to the switch, where its packet comes by the channel of the first leg.
     """
     model, rng, seen = model_of(text, "ugal", packet_length=1, buffers=64), np.random.default_rng(3), Counter()
-    (nodes, _), address, terminals = model.drawn, model.fabric.address, model.plan.network.num_terminals
+    (nodes, _), address, terminals = model.drawn, model.address, model.plan.network.num_terminals
     for _ in range(40):
-        course = Course(model, Terminals(), room=8, counting=True)
+        course = Course(model, Terminals(), counting=True)
         source, destination = (int(node) for node in rng.integers(terminals, size=2))
-        credits = course._state.routers.credits.reshape(len(address), -1)
+        credits = course.core.credits()
         room = credits.copy()
         credits -= rng.integers(room, endpoint=False).astype(credits.dtype)
+        course.core.set_credits(credits)
         arrivals = Arrivals.of([int(rng.integers(1000))], [source], [address[destination]], [0])
         (by,) = drawn(arrivals, len(nodes))
         aside, direct = walk(model, source, by, destination, model.plan.first_vc), straight(model, source, destination)
 
-        hangs = bool(model.hangs[source] and direct and address[source] != model.drawn[1][by])
+        hangs = bool(model.given["hangs"][source] and direct and address[source] != model.drawn[1][by])
         common, direct, rest = aside[:hangs], direct[hangs:], aside[hangs:]
 
         def load(way, used=room - credits):
@@ -162,8 +164,8 @@ def test_sources_that_choose_send_straight_what_finds_no_packets_ahead():
     cycle, (source, destination) = 100 * np.arange(PACKETS), rng.integers(16, size=(2, PACKETS))
     for modes in (None, "ugal"):
         model = model_of("torus(4, 4)", modes)
-        arrivals = Arrivals.of(cycle, source, model.fabric.address[destination], range(PACKETS))
-        rows = Course(model, Terminals(), room=8).advance(arrivals, packets=PACKETS, limit=1_000_000)
+        arrivals = Arrivals.of(cycle, source, model.address[destination], range(PACKETS))
+        rows = Course(model, Terminals()).advance(arrivals, packets=PACKETS, limit=1_000_000)
         left.append(rows[np.argsort(rows[:, TAG])][:, [TAG, HOPS, TAIL_CYCLE]])
     assert np.array_equal(*left)
 
@@ -183,8 +185,8 @@ def test_packets_of_a_message_stay_in_order_where_sources_or_switches_choose(tex
     messages, each = 900, 5
     cycle, source = np.sort(rng.integers(2000, size=messages)), rng.integers(8, size=messages)
     target = (source + rng.integers(2, 5, size=messages)) % 8
-    columns = (np.repeat(column, each) for column in (cycle, source, model.fabric.address[target]))
-    course = Course(model, Terminals(), room=8, counting=True)
+    columns = (np.repeat(column, each) for column in (cycle, source, model.address[target]))
+    course = Course(model, Terminals(), counting=True)
     left = course.advance(Arrivals.of(*columns, range(each * messages)), packets=each * messages, limit=1_000_000)
     tails = left[np.argsort(left[:, TAG]), TAIL_CYCLE].reshape(messages, each)
     assert (np.diff(tails, axis=1) > 0).all()
@@ -248,16 +250,18 @@ def test_no_bound_is_told_of_a_network_with_switches_or_sources_that_choose(text
 
 @pytest.mark.parametrize("modes", ["valiant", "ugal"])
 @pytest.mark.parametrize("text", ["torus(5)", "concentrated(complete(3), 2)"])
-def test_the_watchdog_follows_both_legs(text, modes):
+def test_the_watchdog_follows_both_legs(monkeypatch, text, modes):
     model = model_of(text, modes, packet_length=1)
-    terminals, address, rng = model.plan.network.num_terminals, model.fabric.address, np.random.default_rng(1)
-    course = Course(model, Terminals(), room=64)
+    terminals, address, rng = model.plan.network.num_terminals, model.address, np.random.default_rng(1)
+    course = Course(model, Terminals())
     watchdog = Watchdog(model, course, source_of=lambda tag: tag)
     for cycle in range(1, 300):
         source, destination = rng.integers(terminals, size=(2, 2))
         arrivals = Arrivals.of([cycle - 1] * 2, source, address[destination], source)
         course.advance(arrivals, packets=1 << 40, limit=cycle)
         watchdog.look(last=True)
-    course._rows[:, HOPS] = 99
+    packets = course.packets
+    packets[:, HOPS] = 99
+    monkeypatch.setattr(course.core, "found", lambda: packets)
     with pytest.raises(HangError, match="has a livelock"):
         watchdog.look(last=True)

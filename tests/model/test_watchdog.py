@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hdnhw.model.fabric import Course
+from hdnhw.model.core import Arrivals
+from hdnhw.model.course import Course
 from hdnhw.model.hang import HangError
-from hdnhw.model.kernel.state import Arrivals
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.watchdog import PATIENCE, Watchdog
@@ -50,7 +50,7 @@ class Watched:
 
     def __init__(self, model, *, terminals=None, counting=False):
         self.model = model
-        self.course = Course(self.model, terminals or Terminals(), room=1, counting=counting)
+        self.course = Course(self.model, terminals or Terminals(), counting=counting)
         self.watchdog = Watchdog(self.model, self.course, source_of=int)
 
     def advance(self, slots, packets=(), tag=lambda source: source):

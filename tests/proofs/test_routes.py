@@ -59,12 +59,12 @@ def test_what_is_emitted_is_proved(text, options):
     "text", ["hdn(torus(2, 3), [[0, 1]])", "rdn(cube(2), 1)", "torus(5, 5)", "star(4)", "mesh(2, 3)"]
 )
 def test_the_rule_is_that_of_the_plan(text):
-    """The plan compiles its own function, and routes pair by pair."""
+    """The plan has its own function, of pairs."""
     made = plan(parse(text))
     table, address = rule_table(made), [made.address.of_node(node) for node in range(made.network.num_nodes)]
     for cur, here in enumerate(address):
         for dst, there in enumerate(address):
-            hop = made.route(here, there)
+            hop = made.plain_route(here, there)
             port, vc = hop & (1 << VC_SHIFT) - 1, hop >> VC_SHIFT
             assert (table.port[cur, dst], table.vc[cur, dst]) == (port, 0 if cur == dst else vc)
 

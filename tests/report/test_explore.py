@@ -14,8 +14,9 @@ import hdnhw
 from hdnhw.collectives.executor import execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.library.explorer import OPERATIONS
-from hdnhw.model.fabric import Course, model_of
-from hdnhw.model.kernel.state import Arrivals
+from hdnhw.model.core import Arrivals
+from hdnhw.model.course import Course
+from hdnhw.model.fabric import model_of
 from hdnhw.model.load import LoadSpec
 from hdnhw.report.explorer import page as explorer
 from hdnhw.rules.decision import VC_SHIFT
@@ -183,7 +184,7 @@ def test_routes_are_those_of_the_rule_between_all_pairs(script_of, spec, options
     address = compiled.address.of_node(np.arange(network.num_nodes))
     for src, dst in product(range(network.num_nodes), repeat=2):
         hops = [tuple(hop) for hop in found[src][dst]]
-        decided = [compiled.route(int(address[node]), int(address[dst])) for node, _, _ in hops]
+        decided = [compiled.plain_route(int(address[node]), int(address[dst])) for node, _, _ in hops]
         assert decided == [port | vc << VC_SHIFT for _, port, vc in hops]
         if src in (0, network.num_nodes - 2):
             assert hops == list(rule.route(src, dst)), (src, dst)
@@ -309,9 +310,9 @@ def test_packets_of_a_page_do_what_those_of_the_model_do(script_of, spec, option
     machine = {name: value for name, value in options.items() if name not in ("rate", "pattern")}
     model = model_of(FabricSpec(network=parse(spec), **machine))
     made = load.on(model.plan.network, model.timing.packet_length).window(200)
-    course = Course(model, Terminals(), room=len(made.cycle), counting=True)
+    course = Course(model, Terminals(), counting=True)
     numbers = np.arange(len(made.cycle))
-    arrivals = Arrivals.of(made.cycle, made.source, model.fabric.address[made.destination], numbers)
+    arrivals = Arrivals.of(made.cycle, made.source, model.address[made.destination], numbers)
     end = script.data["packets"]["cycles"]
     course.advance(arrivals, packets=1 << 62, limit=end)
     counts = course.counts()

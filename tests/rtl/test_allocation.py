@@ -28,7 +28,6 @@ class Replay:
             lanes=rig.plan.lanes,
             rounds=rig.machine.matching_rounds,
             early=self.timing.matches_early,
-            room=10_000,
         )
         self.packets = []
 
@@ -61,7 +60,7 @@ class Replay:
                 self.packets.append(packet)
             while given and given[0][0] < start + self.timing.credit_sample_phase:
                 _, output, output_vc = given.pop(0)
-                self.router.routers.credits[output << self.vc_bits | output_vc] += 1
+                self.router.ways[0, output << self.vc_bits | output_vc] += 1
             leaves = start + self.length
             for output, output_vc, port, vc, packet in self.slot():
                 sent.append((leaves + self.timing.channel_cycles, output, output_vc, packet))

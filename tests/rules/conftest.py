@@ -40,8 +40,8 @@ def every_hop_fixture():
 
 
 def hops_of_pairs(made):
-    """Return the hops between all pairs, by following the compiled rule from node to node."""
-    network, route = made.network, made.route
+    """Return the hops between all pairs, by following the interpreted rule from node to node."""
+    network, route = made.network, made.plain_route
     nodes = range(network.num_nodes)
     table, mask = metrics.neighbor_table(network).tolist(), (1 << VC_SHIFT) - 1
     address = [made.address.of_node(node) for node in nodes]

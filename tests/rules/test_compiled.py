@@ -1,9 +1,9 @@
-"""The compiled rule against the interpreted one, on all pairs."""
+"""Rules in the core, and as functions of Python, against their circuits on all pairs."""
 
 import numpy as np
 import pytest
 
-from hdnhw.rules.compiled import compile_rule
+from hdnhw.rules.compiled import core_rule, interpret_rule
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import hop_rule
 from hdnhw.spec import parse
@@ -33,9 +33,8 @@ RULES = [
 def test_compiled_is_interpreted(text, modes, every_hop):
     network = build(parse(text))
     rule = hop_rule(network, modes)
-    route = compile_rule(rule).ctypes
-    addresses = [AddressLayout(network).of_node(node) for node in range(network.num_nodes)]
-    found = np.array([[route(cur, dst) for dst in addresses] for cur in addresses])
+    addresses = AddressLayout(network).of_node(np.arange(network.num_nodes))
+    found = core_rule(rule).decide(addresses[:, None], addresses)
     port, vc = every_hop(rule)
     arrived = port < 0
     assert np.array_equal(arrived, np.eye(network.num_nodes, dtype=bool))
@@ -45,12 +44,12 @@ def test_compiled_is_interpreted(text, modes, every_hop):
 
 def test_compiled_is_next_hop():
     rule = hop_rule(build(parse("hdn(torus(5), [[0], [0]])")))
-    network, route = rule.network, compile_rule(rule).ctypes
+    network, decide = rule.network, core_rule(rule).decide
     layout = AddressLayout(network)
     for src in range(network.num_nodes):
         for dst in range(0, network.num_nodes, 3):
             step = rule.next_hop(network.decode(src), network.decode(dst))
-            found = route(layout.of_node(src), layout.of_node(dst))
+            found = int(decide(layout.of_node(src), layout.of_node(dst)))
             port = found & ((1 << VC_SHIFT) - 1)
             assert (None if port == len(network.ports) else (port, found >> VC_SHIFT)) == step
 
@@ -58,7 +57,7 @@ def test_compiled_is_next_hop():
 def test_wide_addresses_are_compiled_in_full():
     rule = hop_rule(build(parse("product(mesh(1073741824), torus(1073741823))")))
     layout = AddressLayout(rule.network)
-    route = compile_rule(rule).ctypes
+    route = interpret_rule(rule)
     assert layout.width == 60
     last = (1 << 30) - 1
     for cur, dst in [((last, 5), (0, 5)), ((0, 0), (last, 0)), ((7, last - 1), (7, 1)), ((7, 3), (7, last - 1))]:

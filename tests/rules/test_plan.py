@@ -294,7 +294,7 @@ def test_plan_makes_and_proves_the_rule():
         f"{made.proof.channels} virtual channels, {made.proof.edges} dependencies: acyclic "
         "(the full channel dependency graph was built and sorted)"
     )
-    assert made.route(made.address.of_node(5), made.address.of_node(5)) == len(made.network.ports)
+    assert made.plain_route(made.address.of_node(5), made.address.of_node(5)) == len(made.network.ports)
     with pytest.raises(SpecError, match=r"^modes of rdn\(cube\(2\), 1\) must be one letter f or O, not 'ff'$"):
         plan(parse("rdn(cube(2), 1)"), "ff")
     with pytest.raises(ValueError, match="must be 0 to 31, not 32"):

@@ -1,13 +1,16 @@
 """Rules of swapped networks and other graphs against breadth-first search and the papers' words."""
 
 import re
+from collections import Counter
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from hdnhw.rules.circuit import Circuit
+from hdnhw.rules.compiled import core_rule
 from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import check_modes, hop_rule
 from hdnhw.rules.plan import plan, prove
@@ -88,6 +91,25 @@ def test_proved_and_delivered(text, lengths_of):
         assert statistics.worst_stretch == pytest.approx(worst)
 
 
+@pytest.mark.parametrize("text", ["cube(1)", "rdn(cube(2), 1)", "fat_tree(4)", "torus(5, 3)"])
+def test_statistics_are_those_of_all_routes(text):
+    made = plan(parse(text))
+    table, load = metrics.neighbor_table(made.network), Counter()
+    pairs = list(permutations(range(made.network.num_terminals), 2))
+    routes = {pair: made.rule.route(*pair) for pair in pairs}
+    for route in routes.values():
+        load.update((node, port) for node, port, _ in route)
+    distance = np.array([metrics.table_distances(table, src)[dst] for src, dst in pairs])
+    hops = np.array([len(routes[pair]) for pair in pairs])
+    found, most = routing_statistics(made), max(load.values())
+    assert (found.pairs, found.exhaustive, found.max_channel_load) == (len(pairs), True, most)
+    assert (found.max_hops, found.worst_excess) == (hops.max(), (hops - distance).max())
+    assert found.nonminimal_fraction == pytest.approx((hops > distance).mean())
+    assert (found.mean_hops, found.mean_stretch) == pytest.approx((hops.mean(), (hops / distance).mean()))
+    assert found.worst_stretch == pytest.approx((hops / distance).max())
+    assert found.saturation_bound == pytest.approx((made.network.num_terminals - 1) / most)
+
+
 @pytest.mark.parametrize("text", SWAPPED)
 def test_the_papers_recursion(text, lengths_of):
     """HSN paper, section 2.3: T_R(l) = T_R(l - 1) + (nucleus route to Y_l) + 1, nothing where X_l = Y_l."""
@@ -128,8 +150,8 @@ def test_diameter_links_carry_nothing():
     (shape,) = made.shapes
     assert shape.ports == (0, 1, 2)
     leaders = [node for node in range(16) if node >> 2 == node & 3]
-    address = [made.address.of_node(node) for node in range(16)]
-    assert all(made.route(address[src], address[dst]) & 0xFF != 2 for src in leaders for dst in range(16))
+    address = made.address.of_node(np.arange(16))
+    assert (core_rule(made.rule).decide(address[leaders, None], address) & 0xFF != 2).all()
 
 
 BROKEN = [

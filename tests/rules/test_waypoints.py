@@ -12,7 +12,7 @@ from hdnhw.rules.waypoints import Detours, RouteTable
 from hdnhw.spec import SpecError, parse
 from hdnhw.topology.faults import Faults, draw_faults
 
-SPECS = ("rdn(cube(2), 1)", "hdn(cube(2), [[0]])", "torus(5, 4)", "hsn(2, cube(2))", "ccc(3)")
+SPECS = ("rdn(cube(2), 1)", "hdn(cube(2), [[0]])", "torus(5, 4)", "hsn(2, cube(2))", "ccc(3)", "mesh(11, 6)")
 
 
 def is_alive(made, faults, nodes):

@@ -9,16 +9,20 @@ import pytest
 from hdnhw.cli import fabric_spec
 from hdnhw.cli.options import Parser
 from hdnhw.library.options import given
+from hdnhw.model.engines import REFERENCE
+from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.rules.plan import plan
 from hdnhw.sim import lockstep
 from hdnhw.sim.commands import add_cosim
 from hdnhw.sim.draw import KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
 from hdnhw.sim.simulator import Build
+from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.spec.options import options_of
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.network import build
+from hdnhw.verilog.fabric import emit_fabric
 
 SMALL = FabricSpec(network=parse("complete(2)"), packet_length=2, buffers=2, flit_width=20)
 
@@ -218,3 +222,14 @@ def test_bad_options_are_refused_in_one_line(arguments, capsys):
     error = capsys.readouterr().err
     assert arguments[0].strip("-") in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [5, 9])
+def test_the_verilog_is_the_reference(number, tmp_path):
+    """A ring of two lanes that packets cut through, and a cube of virtual output queues."""
+    fabric, cases = drawn(number, seed=3)
+    bench = StreamBench(emit_fabric(fabric), root=tmp_path)
+    bench.model = FabricModel(bench.machine, engine=REFERENCE)
+    for case in cases:
+        verdict = bench.run_case(lockstep.make_drawn_case(bench, case)).verdict
+        assert lockstep.count_faults(verdict) == 0, verdict

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from hdnhw.spec import parse
@@ -30,6 +30,7 @@ def least_cost(graph, source, target):
 
 @given(st.integers(4, 12), st.floats(0.2, 0.8), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
+@example(12, 0.25, 46)  # what a path takes back counts
 def test_random_graphs_against_networkx(nodes, density, seed):
     graph = nx.gnp_random_graph(nodes, density, seed=seed)
     assume(graph.number_of_edges())

@@ -56,7 +56,7 @@ def test_random_graphs_against_all_halves(switches, leaves, terminals, density, 
     table, least = table_of(graph), least_cut(graph, terminals)
     core = terminal_cuts._Core(table, terminals)
     best = terminal_cuts._best(core)
-    cost = terminal_cuts._cost(core.table, core.weight, core.leaves, best)
+    cost = terminal_cuts._improve(core, best.copy())
     assert [cut_edges(table, core.whole(one)) for one in (best, ~best)] == [cost, cost]
     assert np.count_nonzero(core.weight) == 1 or all(core.least(bound(core)) <= least for bound in BOUNDS)
     found = terminal_bisection(table, terminals)

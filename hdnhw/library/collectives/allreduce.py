@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.kernels import Stopwatch
 from hdnhw.library.collectives.combining import CHECKED_WORDS, times_of
 from hdnhw.library.collectives.schedules import (
     BACKGROUND,
@@ -15,7 +14,7 @@ from hdnhw.library.collectives.schedules import (
     refuse,
 )
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar
+from hdnhw.progress import ProgressBar, Stopwatch
 from hdnhw.spec import SpecError
 
 if TYPE_CHECKING:

@@ -1,9 +1,8 @@
 """The cycles of a barrier by prediction, and on engines in the emitted Verilog."""
 
-from hdnhw.kernels import Stopwatch
 from hdnhw.library.collectives.schedules import BACKGROUND, Asked, Row, bench_of, checked_network, refuse
 from hdnhw.library.result import Result
-from hdnhw.progress import say
+from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
 
 __all__ = ["OF_MESSAGES", "run_barrier"]

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.collectives.choices import SPLITS
-from hdnhw.kernels import Stopwatch
 from hdnhw.library.collectives.schedules import (
     Asked,
     Row,
@@ -15,7 +14,7 @@ from hdnhw.library.collectives.schedules import (
 )
 from hdnhw.library.options import DrawnMachineOptions, NetworkLike, PathLike, check_choice, figure_apart, spec_of
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar, say
+from hdnhw.progress import ProgressBar, Stopwatch, say
 from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS, ExchangeSpec, SpecError
 
 if TYPE_CHECKING:

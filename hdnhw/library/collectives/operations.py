@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from hdnhw.collectives.choices import COLLECTIVES, COMBINING, ROOTED
-from hdnhw.kernels import Stopwatch
 from hdnhw.library.collectives.schedules import Asked, Row, checked_network, refuse, run_schedule
 from hdnhw.library.faults import dead_of
 from hdnhw.library.options import (
@@ -20,6 +19,7 @@ from hdnhw.library.options import (
     spec_of,
 )
 from hdnhw.library.result import Result
+from hdnhw.progress import Stopwatch
 from hdnhw.spec import BARRIER, SpecError
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from importlib.metadata import entry_points
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.kernels import Stopwatch
 from hdnhw.library.options import (
     NodeLike,
     PathLike,
@@ -19,7 +18,7 @@ from hdnhw.library.options import (
     network_of,
 )
 from hdnhw.library.result import Result
-from hdnhw.progress import Progress, ProgressBar, say
+from hdnhw.progress import Progress, ProgressBar, Stopwatch, say
 from hdnhw.spec import (
     ENGINE_OPERATIONS,
     MULTICAST,

@@ -3,11 +3,10 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hdnhw.kernels import Stopwatch
 from hdnhw.library.collectives.schedules import BACKGROUND, Asked, Row, number_of_words, refuse
 from hdnhw.library.options import check_choice, network_of
 from hdnhw.library.result import Result
-from hdnhw.progress import say
+from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.spec.options import options_of
 

@@ -32,7 +32,7 @@ _FORMATS = {
 def rules_script(rule: HopRule | None, schedules: Mapping[str, Schedule]) -> str:
     """Return a script that defines ``RULES``.
 
-    ``RULES.route(cur, dst)`` takes packed addresses and returns what :func:`hdnhw.rules.compiled.compile_rule` does;
+    ``RULES.route(cur, dst)`` takes packed addresses and returns what :func:`hdnhw.rules.compiled.interpret_rule` does;
     null where there is no rule. ``RULES.conditions[op]`` is a list of functions of three packed addresses, own, source
     and destination, in the order of :func:`conditions_of`.
 

@@ -1,0 +1,404 @@
+#include "fabric.hpp"
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "worker.hpp"
+
+namespace hdnhw {
+
+namespace {
+
+constexpr i64 PART_BYTES = 3 << 16;     // most that the routers and sources of a part take of a cache
+constexpr i64 MOST_OF_PART = 1 << 16;   // nodes, whose numbers have 16 bits there
+constexpr i64 PARTS_A_THREAD = 8;       // fewest, if there are several threads, so that they have about as much to do
+constexpr int PATIENCE = 2000;          // looks at whether the others have come before the processor is given to others
+
+}  // namespace
+
+// Wait until all threads have come. What one has written before is there for the others then, and what they read in a
+// slot was written before it: they need no other order.
+template <class K>
+void Worker<K>::meet() {
+    if (m.threads == 1) return;
+    meeting_++;
+    s.meetings.fetch_add(1, std::memory_order_acq_rel);
+    for (int looks = 0; s.meetings.load(std::memory_order_acquire) < meeting_ * m.threads; looks++) {
+        if (s.failed) throw std::bad_alloc();
+        if (looks > PATIENCE) std::this_thread::yield();
+    }
+}
+
+// Meet; return how many packets all threads have seen leave or be dropped, of which this one has seen `gone`.
+template <class K>
+i64 Worker<K>::seen_gone(i64 gone) {
+    if (m.threads == 1) return gone;
+    i64* const row = s.gone.begin() + (meeting_ & 1) * m.threads;
+    row[thread_] = gone;
+    meet();
+    i64 total = 0;
+    for (i64 thread = 0; thread < m.threads; thread++) total += row[thread];
+    return total;
+}
+
+// Go on until `packets` packets have left or been dropped since reset, or cycle `limit` is reached. Terminals that
+// never pause are worked on once a slot: then `limit` must be in the sample phase if the run is to go on, and tails are
+// told that are still on their way to the terminal.
+template <class K>
+void Worker<K>::run(i64 packets, i64 limit) {
+    const bool plain = !m.pauses();
+    const i64 last_turn = m.odd ? 1 : 0;
+    meeting_ = 0;
+    cycle = s.cycle, slot = s.slot;
+    while (cycle < limit) {
+        if (seen_gone(progress.left + progress.lost) >= packets) break;
+        const i64 phase = cycle % m.length;
+        const bool samples = phase == m.sample;
+        const i64 end = plain ? cycle + (m.sample - phase - 1 + m.length) % m.length : cycle;
+        const i64 last = samples ? last_turn : 0;
+        begin_slot();
+        for (i64 turn = 0; turn <= last; turn++) {
+            if (turn) meet();
+            begin_turn(turn);
+            for (i64 number = begin_; number < end_; number++) {
+                Part& part = s.parts[number];
+                if (samples) work_slot(part, turn, plain);
+                if (turn != last) continue;
+                if (plain)
+                    work_terminals(part, samples, end, limit);
+                else
+                    work_cycle(part, samples, cycle);
+            }
+        }
+        slot += samples;
+        cycle = end + 1;
+    }
+}
+
+template <class K>
+class FabricOf : public Fabric {
+   public:
+    explicit FabricOf(const Machine& given) : s_(given), m_(s_.machine) {
+        s_.routers.make(m_);
+        make_parts();
+        make_mail();
+        if (m_.counting) {
+            s_.counters.sent.assign((m_.nodes * (m_.ports + 2)) << m_.vc_bits, 0);
+            s_.counters.stalled.assign(m_.nodes * (m_.ports + 2), 0);
+            s_.counters.held.assign(m_.nodes * m_.queues(), 0);
+            s_.counters.level.assign(m_.nodes * m_.queues(), 0);
+        }
+        s_.dropped.assign(m_.nodes, 0);
+        if (m_.scheme == UGAL) s_.chosen.assign(3 * m_.nodes, -1);
+        bool slow = false;
+        for (i64 port = 0; port < m_.ports; port++) slow |= m_.interval[port] > 1;
+        if (slow) s_.next_free.assign(m_.nodes * m_.ports, 0);
+        for (i64 thread = 0; thread < m_.threads; thread++) workers_.push(new Worker<K>(s_, thread));
+    }
+    ~FabricOf() override {
+        for (Worker<K>* worker : workers_) delete worker;
+    }
+
+    void advance(const i64* cycle, const i32* node, const i32* destination, const i32* tag, const i32* pace, i64 count,
+                 i64 packets, i64 limit) override {
+        for (i64 k = 0; k < s_.num_parts; k++) s_.parts[k].arrivals.clear(), s_.parts[k].offered = 0;
+        for (i64 k = 0; k < count; k++)
+            s_.parts[node[k] >> s_.part_bits].arrivals.push(
+                {destination[k], static_cast<i32>(cycle[k]), tag[k], pace ? pace[k] : i32{ANYWHERE},
+                 static_cast<u32>(node[k] & (s_.nodes_of_part - 1))});
+        for (Worker<K>* worker : workers_) worker->out.clear();
+        s_.meetings = 0;
+        s_.gone.assign(2 * m_.threads, 0);
+        const auto work = [this, packets, limit](i64 thread) {
+            try {
+                workers_[thread]->run(packets, limit);
+            } catch (const std::bad_alloc&) {
+                s_.failed = true;  // the others must not wait for this one
+            }
+        };
+        std::vector<std::thread> others;
+        for (i64 thread = 1; thread < m_.threads; thread++) others.emplace_back(work, thread);
+        work(0);
+        for (std::thread& other : others) other.join();
+        if (s_.failed) throw std::bad_alloc();
+        s_.cycle = workers_[0]->cycle, s_.slot = workers_[0]->slot;
+    }
+
+    i64 rows(i32* out) override {
+        i64 count = 0, place = 0;
+        for (Worker<K>* worker : workers_) count += static_cast<i64>(worker->out.size());
+        for (std::size_t thread = 0; out && thread < workers_.size(); thread++)
+            for (const Row& row : workers_[thread]->out) {
+                const i32 words[] = {row.destination, row.created, row.head, row.tag, row.hops, row.tail, row.node};
+                for (i64 word = 0; word < 7; word++) out[word * count + place] = words[word];
+                place++;
+            }
+        return count;
+    }
+
+    i64 found(i32* out) override {
+        i64 count = 0;
+        const auto tell = [&](const Packet& packet, Where where, i64 node, i32 queue, i32 way, i32 place, i32 by) {
+            const Found row{packet.destination,
+                            packet.created,
+                            packet.head,
+                            packet.tag,
+                            static_cast<i32>(packet.hops),
+                            where,
+                            static_cast<i32>(node),
+                            queue,
+                            way,
+                            place,
+                            by};
+            if (out) std::memcpy(out + 11 * count, &row, sizeof(Found));
+            count++;
+        };
+        for (i64 k = 0; k < s_.num_parts; k++) {
+            Part& part = s_.parts[k];
+            const auto by = [&](u32 entry) { return m_.is_drawn() ? part.entries.extras[entry].by : i32{STRAIGHT}; };
+            for (u32 node = 0; node < part.size; node++) {
+                const i64 own = part.begin + node;
+                const Link* const links = part.entries.links.begin();
+                i32 place = 0;
+                for (u32 entry = part.sources[node].first; entry != NONE; entry = links[entry].next)
+                    tell(part.entries.packets[entry], WAITING, own, -1, -1, place++, by(entry));
+                for (u32 head = s_.routers[own].first; head != NONE; head = links[head].next) {
+                    place = 0;
+                    for (u32 entry = head; entry != NONE; entry = links[entry].behind)
+                        tell(part.entries.packets[entry], QUEUED, own, links[head].queue, links[entry].way, place++,
+                             by(entry));
+                }
+                if (!m_.pauses()) continue;
+                const Sink& sink = part.sinks[node];
+                for (u32 level = 0; level < sink.level; level++) {
+                    const u32 entry =
+                        part.places[node * m_.ejection_buffers + (sink.first + level) % m_.ejection_buffers];
+                    tell(part.entries.packets[entry], LEAVING, own, -1, -1, static_cast<i32>(level), by(entry));
+                }
+            }
+            for (i64 slot = 0; slot <= s_.moving_mask; slot++)
+                for (const Moving& moving : part.moving[slot])
+                    tell(part.entries.packets[moving.entry], CROSSING, part.begin + moving.node, moving.queue, -1, 0,
+                         by(moving.entry));
+            for (std::size_t number = 0; number < part.lost.size(); number++)
+                tell(part.lost[number], LOST, part.begin + part.lost_node[number], -1, -1, 0, STRAIGHT);
+        }
+        for (i64 slot = 0; slot < s_.crossing.slots(); slot++)
+            for (i64 box = 0; box < m_.threads * s_.num_parts; box++)
+                for (u32 k = 0; k < s_.crossing.length(slot, box); k++) {
+                    const Item& item = s_.crossing.begin(slot, box)[k];
+                    const i32 by = m_.is_drawn() ? s_.extras.begin(slot, box)[k].by : i32{STRAIGHT};
+                    const i64 node = s_.parts[box % s_.num_parts].begin + item.node;
+                    tell(item.packet, CROSSING, node, item.queue, -1, 0, by);
+                }
+        return count;
+    }
+
+    void credits(i32* out, bool coming) override {
+        const i64 queues = m_.queues();
+        for (i64 node = 0; node < m_.nodes; node++)
+            for (i64 way = 0; way < queues; way++) out[node * queues + way] = s_.routers.credits(s_.routers[node])[way];
+        if (!coming) return;
+        for (i64 slot = 0; slot < s_.returning.slots(); slot++)
+            for (i64 box = 0; box < m_.threads * s_.num_parts; box++)
+                for (u32 k = 0; k < s_.returning.length(slot, box); k++) {
+                    const Credit& credit = s_.returning.begin(slot, box)[k];
+                    out[(s_.parts[box % s_.num_parts].begin + credit.node) * queues + credit.way]++;
+                }
+        for (i64 k = 0; k < s_.num_parts; k++)
+            for (i64 slot = 0; slot < m_.ejection_slots; slot++)
+                for (u16 node : s_.parts[k].ejected[slot]) out[(s_.parts[k].begin + node) * queues + m_.local()]++;
+    }
+
+    void set_credits(const i32* credits) override {
+        using Word = typename K::Word;
+        for (i64 node = 0; node < m_.nodes; node++)
+            for (i64 way = 0; way < m_.queues(); way++)
+                s_.routers.credits(s_.routers[node])[way] = static_cast<Word>(credits[node * m_.queues() + way]);
+    }
+
+    void put(i64 node, i32 queue, i32 way, i32 tag) override {
+        Part& part = s_.parts[node >> s_.part_bits];
+        const u32 entry = part.entries.take();
+        part.entries.packets[entry] = {0, 0, 0, tag, 0};
+        if (m_.early) part.entries.came[entry] = static_cast<u32>(s_.slot);
+        push(part.entries, s_.routers[node], entry, static_cast<u16>(queue), static_cast<u16>(way));
+        part.busy.add(static_cast<u32>(node - part.begin));
+    }
+
+    void step(i64 node, i64 slot, bool starts_epoch) override {
+        Part& part = s_.parts[node >> s_.part_bits];
+        if (starts_epoch) s_.routers.start_epoch(s_.routers[node]);
+        workers_[0]->step(part, slot);
+        s_.slot = slot + 1;
+        for (i64 k = 0; k <= s_.moving_mask; k++) part.moving[k].clear();
+        for (i64 k = 0; k < m_.ejection_slots; k++) part.ejected[k].clear();
+        part.freed.clear();
+        for (i64 k = 0; k < s_.returning.slots(); k++) s_.returning.end(k, 0) = s_.returning.begin(k, 0);
+    }
+
+    void numbers(i64* out) override {
+        std::fill(out, out + 7, 0);
+        out[0] = s_.cycle, out[1] = s_.slot;
+        for (Worker<K>* worker : workers_) {
+            out[2] = std::max(out[2], worker->progress.ended);
+            out[3] += worker->progress.sent;
+            out[4] += worker->progress.lost;
+            out[5] += worker->progress.left;
+        }
+        for (i64 k = 0; k < s_.num_parts; k++) out[6] |= s_.parts[k].busy.any();
+    }
+
+    void sources(i64* dropped, i32* sending, i32* position) override {
+        for (i64 k = 0; k < s_.num_parts; k++)
+            for (i64 node = 0; node < s_.parts[k].size; node++) {
+                const Source& source = s_.parts[k].sources[node];
+                const i64 own = s_.parts[k].begin + node;
+                dropped[own] = s_.dropped[own];
+                sending[own] = source.first != NONE;
+                position[own] = source.position;
+            }
+    }
+
+    void sinks(i64* tag, i64* taken) override {
+        for (i64 k = 0; k < s_.num_parts; k++)
+            for (i64 node = 0; node < s_.parts[k].size; node++) {
+                const Part& part = s_.parts[k];
+                const Sink& sink = part.sinks[node];
+                tag[part.begin + node] =
+                    sink.level ? part.entries.packets[part.places[node * m_.ejection_buffers + sink.first]].tag : -1;
+                taken[part.begin + node] = sink.taken;
+            }
+    }
+
+    void counts(i64* sent, i64* stalled, i64* held) override {
+        const Counters& counters = s_.counters;
+        std::copy(counters.sent.begin(), counters.sent.end(), sent);
+        std::copy(counters.stalled.begin(), counters.stalled.end(), stalled);
+        for (std::size_t k = 0; k < counters.held.size(); k++) held[k] = counters.held[k] + counters.level[k] * s_.slot;
+    }
+
+   private:
+    void make_parts() {
+        const i64 of_node = static_cast<i64>(s_.routers.stride()) + 2 * static_cast<i64>(sizeof(Source));
+        i64 most = std::clamp<i64>(PART_BYTES / of_node, 1, MOST_OF_PART);
+        if (m_.threads > 1) most = std::min(most, std::max<i64>(1, m_.nodes / (PARTS_A_THREAD * m_.threads)));
+        if (m_.part_nodes) most = std::min(most, m_.part_nodes);
+        while ((i64{2} << s_.part_bits) <= most) s_.part_bits++;
+        if (most >= m_.nodes)
+            while ((i64{1} << s_.part_bits) < m_.nodes) s_.part_bits++;
+        s_.nodes_of_part = i64{1} << s_.part_bits;
+        s_.num_parts = (m_.nodes + s_.nodes_of_part - 1) >> s_.part_bits;
+        s_.parts = new Part[s_.num_parts];
+        for (i64 port = 0; port < m_.ports; port++) latest_ = std::max<i64>(latest_, m_.latency[port]);
+        while (s_.moving_mask < latest_) s_.moving_mask = 2 * s_.moving_mask + 1;
+        for (i64 k = 0; k < s_.num_parts; k++) {
+            Part& part = s_.parts[k];
+            part.number = k;
+            part.begin = k << s_.part_bits;
+            part.moving = new List<Moving>[s_.moving_mask + 1];
+            part.size = std::min(s_.nodes_of_part, m_.nodes - part.begin);
+            part.entries.begin(part.size + 16, m_.is_drawn() || m_.pauses(), m_.early, m_.scheme == ADAPTIVE ? m_.adaptive_words() : 0);
+            part.busy.make(part.size);
+            part.sending.make(part.size);
+            part.ejected = new List<u16>[m_.ejection_slots];
+            part.sources.assign(part.size, {NONE, NONE, 0, 0, 0});
+            if (!m_.pauses()) continue;
+            part.sinks.assign(part.size, {0, 0, 0});
+            part.places.assign(part.size * m_.ejection_buffers, NONE);
+            part.ready.assign(part.size * m_.ejection_buffers, 0);
+            part.generators.resize(part.size);
+            std::copy_n(m_.generators + part.begin, part.size, part.generators.begin());
+        }
+    }
+
+    // A thread has as many channels to a part as the part has to the thread: mail of both kinds has room for as much.
+    void make_mail() {
+        s_.first.assign(m_.threads * s_.num_parts, 0);
+        u64 room = 0;
+        for (i64 thread = 0; thread < m_.threads; thread++)
+            for (i64 k = s_.num_parts * thread / m_.threads; k < s_.num_parts * (thread + 1) / m_.threads; k++)
+                for (i64 node = s_.parts[k].begin; node < s_.parts[k].begin + s_.parts[k].size; node++)
+                    for (i64 port = 0; port < m_.ports; port++) {
+                        const i64 there = m_.neighbor(node, port);
+                        if (there >= 0) s_.first[thread * s_.num_parts + (there >> s_.part_bits)]++;
+                    }
+        for (u64& begin : s_.first) {
+            const u64 channels = begin;
+            begin = room;
+            room += channels + AHEAD;
+        }
+        i64 latest_credit = 1;
+        for (i64 port = 0; port < m_.ports; port++) {
+            latest_credit = std::max<i64>(latest_credit, m_.credit_latency[port] + (m_.odd != nullptr));
+        }
+        const i64 boxes = m_.threads * s_.num_parts;
+        s_.crossing.make(s_.first, room, latest_, boxes);
+        if (m_.is_drawn() || m_.pauses()) s_.extras.make(s_.first, room, latest_, boxes);
+        s_.returning.make(s_.first, room, latest_credit, boxes);
+    }
+
+    Shared<K> s_;
+    const Machine& m_;
+    List<Worker<K>*> workers_;
+    i64 latest_ = 1;  // slots that a packet takes over a channel at most
+};
+
+}  // namespace hdnhw
+
+using namespace hdnhw;
+
+namespace {
+
+template <class Do>
+i64 guarded(Do&& act) {  // 0, or what went wrong
+    try {
+        act();
+        return 0;
+    } catch (const std::bad_alloc&) {
+        return 1;
+    } catch (const std::exception&) {
+        return 2;
+    }
+}
+
+}  // namespace
+
+HDNHW_API i64 fabric_make(const Machine* machine, void** made) {
+    return guarded([&] {
+        bool plain = machine->vc_bits == 0 && machine->rounds == 0 && machine->queues() < Records<Plain>::EPOCH;
+        for (i64 way = 0; way < machine->queues(); way++) plain &= machine->room[way] < 256;
+        Fabric* fabric = plain ? static_cast<Fabric*>(new FabricOf<Plain>(*machine)) : new FabricOf<General>(*machine);
+        *made = fabric;
+    });
+}
+HDNHW_API void fabric_free(void* fabric) { delete static_cast<Fabric*>(fabric); }
+HDNHW_API i64 fabric_advance(void* fabric, const i64* cycle, const i32* node, const i32* destination, const i32* tag,
+                             const i32* pace, i64 count, i64 packets, i64 limit) {
+    return guarded([&] {
+        static_cast<Fabric*>(fabric)->advance(cycle, node, destination, tag, pace, count, packets, limit);
+    });
+}
+HDNHW_API i64 fabric_rows(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->rows(out); }
+HDNHW_API i64 fabric_found(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->found(out); }
+HDNHW_API void fabric_credits(void* fabric, i32* out, i64 coming) {
+    static_cast<Fabric*>(fabric)->credits(out, coming != 0);
+}
+HDNHW_API void fabric_set_credits(void* fabric, const i32* credits) {
+    static_cast<Fabric*>(fabric)->set_credits(credits);
+}
+HDNHW_API void fabric_put(void* fabric, i64 node, i64 queue, i64 way, i64 tag) {
+    static_cast<Fabric*>(fabric)->put(node, static_cast<i32>(queue), static_cast<i32>(way), static_cast<i32>(tag));
+}
+HDNHW_API void fabric_step(void* fabric, i64 node, i64 slot, i64 starts_epoch) {
+    static_cast<Fabric*>(fabric)->step(node, slot, starts_epoch != 0);
+}
+HDNHW_API void fabric_numbers(void* fabric, i64* out) { static_cast<Fabric*>(fabric)->numbers(out); }
+HDNHW_API void fabric_sources(void* fabric, i64* dropped, i32* sending, i32* position) {
+    static_cast<Fabric*>(fabric)->sources(dropped, sending, position);
+}
+HDNHW_API void fabric_sinks(void* fabric, i64* tag, i64* taken) { static_cast<Fabric*>(fabric)->sinks(tag, taken); }
+HDNHW_API void fabric_counts(void* fabric, i64* sent, i64* stalled, i64* held) {
+    static_cast<Fabric*>(fabric)->counts(sent, stalled, held);
+}

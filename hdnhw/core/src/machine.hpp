@@ -1,0 +1,48 @@
+// What does not change in a run: numbers and arrays as hdnhw.model.core hands them over, which keeps them.
+#pragma once
+
+#include "rule.hpp"
+
+namespace hdnhw {
+
+enum Scheme : i64 { DIRECT, VALIANT, UGAL, ADAPTIVE };
+
+// Ways are output virtual channels and queues are input virtual channels: port << vc_bits | virtual channel. The last
+// output is ejection, the last input is injection. A cycle is numbered by the slots of all nodes alike; at odd ones,
+// with cut-through, it is told `offset` lower.
+struct Machine {
+    i64 nodes, ports, vc_bits, lane_bits, first_vc, address_bits;
+    i64 rounds, early;  // of matching, 0 for first in, first out; whether the first round is of packets that stayed
+    i64 length, sample, update, late, ejection_cycles, offset, injection, gapless;
+    i64 ejection_slots, injection_buffers, ejection_buffers;
+    i64 gap, stall, hold;  // pauses of terminals
+    i64 scheme, drawn;
+    i64 counting, threads;
+    i64 part_nodes;  // of a part at most, 0 for as many as fit into a cache
+    const i32* address;          // axis (node): packed
+    const i32* neighbors;        // axes (node, port), -1 where there is none; not asked where a port flips
+    const i32* flips;            // axis (port): the bits of its number that lead a node to its neighbor, 0 if no such
+    const i32* mirror;           // axis (way): the queue at its end
+    const i32* room;             // axis (way): packet buffers at its end
+    const i32* latency;          // axis (port): slots, half slots with cut-through, from leaving a router to the next
+    const i32* credit_latency;   // axis (port of the router that gets it): slots
+    const i32* interval;         // axis (port): slots from a packet to the next
+    const u8* dead;              // axes (node, port), or none
+    const u8* odd;               // axis (node): whose slots begin first, with cut-through, or none
+    const u8* several;           // axis (node): whether an input has two virtual channels or more
+    const u8* hangs;             // axis (node): whether a switch chooses for it
+    const i32 *drawn_nodes, *drawn_targets;  // axis (drawn): by which packets may go, and what they are routed to
+    const u32* generators;       // axis (node): of pauses, after reset
+    const Rule* rule;
+
+    i64 queues() const { return (ports + 1) << vc_bits; }
+    i64 local() const { return ports << vc_bits; }
+    bool pauses() const { return gap || stall || hold; }
+    bool is_drawn() const { return scheme == VALIANT || scheme == UGAL; }
+    i64 adaptive_words() const { return 1 + (ports + 63) / 64; }
+    i64 neighbor(i64 node, i64 port) const {
+        return flips[port] ? node ^ flips[port] : neighbors[node * ports + port];
+    }
+};
+
+}  // namespace hdnhw

@@ -1,0 +1,600 @@
+// The stages of routers and terminals, as a thread does them for its parts.
+#pragma once
+
+#include "fabric.hpp"
+
+namespace hdnhw {
+
+constexpr int CLASS_SLOTS = 8;   // as hdnhw.timing has them
+constexpr int TURN_SLOTS = 256;
+
+// What threads share.
+template <class K>
+struct Shared {
+    Machine machine;
+    Records<K> routers;
+    Ways ways;
+    i64 part_bits = 0, num_parts = 0, nodes_of_part = 0;
+    Part* parts = nullptr;
+    List<u64> first;  // axes (thread, part): where its mail begins
+    Mail<Item> crossing;
+    Mail<Extra> extras;  // beside it
+    Mail<Credit> returning;
+    Counters counters;
+    List<i64> dropped;
+    List<i32> chosen;      // axes (node, 3), with UGAL: creation, destination and by of the last packet of a source
+    List<u32> next_free;   // axes (node, port), where an interval is more than a slot: the first slot that can be granted
+    List<i64> gone;        // axes (parity of meetings, thread)
+    std::atomic<i64> meetings{0};
+    std::atomic<bool> failed{false};
+    i64 moving_mask = 0;  // of the rings of parts
+    i64 cycle = 0, slot = 0;
+
+    Shared(const Machine& given)
+        : machine(given), ways(*given.rule, static_cast<int>(given.address_bits), static_cast<int>(given.vc_bits),
+                               given.queues()) {}
+    ~Shared() { delete[] parts; }
+};
+
+template <class K>
+class Worker {
+   public:
+    Worker(Shared<K>& shared, i64 thread)
+        : s(shared), m(shared.machine), routers(shared.routers), thread_(thread), local_(static_cast<u16>(m.local())),
+          vc_bits_(static_cast<int>(m.vc_bits)), part_bits_(static_cast<int>(shared.part_bits)),
+          place_mask_(static_cast<u32>(shared.nodes_of_part - 1)), special_(m.rounds || m.scheme == ADAPTIVE || m.counting),
+          watched_(m.scheme == ADAPTIVE || m.dead || m.early || m.counting), slow_(shared.next_free.size() > 0),
+          has_extra_(m.is_drawn() || m.pauses()), pauses_(m.pauses()), alone_(shared.num_parts == 1) {
+        begin_ = s.num_parts * thread / m.threads, end_ = s.num_parts * (thread + 1) / m.threads;
+        const std::size_t inputs = m.ports + 1;
+        winner.assign(inputs, NONE);
+        chosen.assign(inputs, NONE);
+        leader.assign(inputs, NONE);
+        partner.assign(inputs, NONE);
+        ways_.resize(m.queues());
+        i64 latest = 1;
+        for (i64 way = 0; way < m.local(); way++) {
+            const i64 port = way >> vc_bits_, mirror = m.mirror[way], back = m.credit_latency[mirror >> vc_bits_];
+            ways_[way] = {static_cast<u16>(mirror), static_cast<u16>(port), static_cast<u16>(m.latency[port]),
+                          static_cast<u16>(back)};
+            latest = std::max({latest, static_cast<i64>(m.latency[port]), back + 1});
+        }
+        sends_.assign(latest + 1, nullptr);
+        returns_.assign(latest + 1, nullptr);
+        extra_sends_.assign(latest + 1, nullptr);
+    }
+
+    void run(i64 packets, i64 limit);
+    void step(Part& part, i64 now) {  // an allocation of a part by itself
+        slot = now;
+        begin_slot();
+        begin_turn(0);
+        allocate(part, 0);
+        out.clear();
+    }
+    List<Row> out;
+    Progress progress;
+    i64 cycle = 0, slot = 0;
+
+   private:
+    using Word = typename K::Word;
+    using Router = typename Records<K>::Router;
+    struct Request {
+        u32 entry;
+        u16 queue, way;
+    };
+    // Of a way: the queue at its end, its port, and slots to there. The same of a queue, where a way leads to it: that
+    // way, and slots that a credit takes to it.
+    struct Channel {
+        u16 mirror, port, latency, credit_latency;
+    };
+
+    void begin_slot();
+    void begin_turn(i64 turn);
+
+    // router stages
+    void work_slot(Part& part, i64 turn, bool plain);
+    void deliver(Part& part, i64 turn);
+    void enter_all(Part& part, List<Moving>& coming);
+    void enter_batch(Part& part, const Moving* came, std::size_t count);
+    i32 target_of(Part& part, u32 node, u16 queue, u32 entry, bool& is_aside);
+    void take_in(Part& part, u32 node, u16 queue, u32 entry, i32 way, bool is_aside);
+    i32 watch(Part& part, u32 node, u16 queue, u32 entry, i32 way);
+    void allocate(Part& part, i64 turn);
+    void allocate_node(Part& part, u32 node, Router& router);
+    void grant(Part& part, u32 node, Router& router);
+    bool precedes(Router& router, bool several, const Link& one, const Link& other) const;
+    void match(Part& part, u32 node, Router& router);
+    void make_requests(Part& part, Router& router, u32 node);
+    bool goes_first(Router& router, const Request& one, const Request& other) const;
+    Word sent_by_input(Router& router, u32 way, u32 port) const;
+    void send(Part& part, u32 node, Router& router, u32 entry, u16 queue, u16 way);
+    bool may_send(Part& part, u32 node, Router& router, u16 way) const {
+        if (!routers.credits(router)[way]) return false;
+        return !slow_ || way >= local_ || s.next_free[(part.begin + node) * m.ports + (way >> vc_bits_)] <= slot;
+    }
+    // ways
+    i32 way_to(i32 own, i32 target) const { return s.ways(own, target); }
+    void draw(Part& part, u32 node, u32 entry);
+    void choose(Part& part, u32 node, u32 entry);
+    void choose_at(Part& part, u32 node, i64 source, u32 entry);
+    i64 hops(i64 node, i32 end, i32 target, i64 most, i64& stop) const;
+    i64 ahead_of(Part& part, u32 node, i32 target, i64 first_vc) const;
+    void adapt(Part& part, u32 node, Router& router);
+    u16 freest(Part& part, u32 node, Router& router, u32 entry);
+    // terminals
+    void work_terminals(Part& part, bool samples, i64 end, i64 limit);
+    void work_cycle(Part& part, bool samples, i64 now);
+    void offer_until(Part& part, i64 now);
+    void accept(Part& part, u32 node);
+    void inject_slot(Part& part, i64 begin, bool tails);
+    void inject_gapless(Part& part, i64 now, bool taken);
+    void inject_cycle(Part& part, i64 now, bool tails);
+    void store_leaving(Part& part);
+    void eject_cycle(Part& part, i64 now, bool late);
+    void leave(Part& part, u32 node, u32 entry, i64 tail);
+    i64 ahead(const Part& part, u32 node) const { return m.odd && m.odd[part.begin + node] ? m.offset : 0; }
+    // counters
+    void count_slot(Part& part, u32 node, Router& router);
+    void count_injected(Part& part, u32 node) {
+        if (m.counting) s.counters.sent[injection(part, node) << m.vc_bits]++;
+    }
+    void count_waiting(Part& part, u32 node) {
+        if (m.counting) s.counters.stalled[injection(part, node)]++;
+    }
+    i64 injection(const Part& part, u32 node) const { return (part.begin + node) * (m.ports + 2) + m.ports + 1; }
+    // threads
+    void meet();
+    i64 seen_gone(i64 gone);
+
+    Shared<K>& s;
+    const Machine& m;
+    Records<K>& routers;
+    const i64 thread_;
+    i64 begin_, end_, meeting_ = 0, ejected_ = 0;  // parts; place of the slot in rings of ejection
+    const u16 local_;
+    const int vc_bits_, part_bits_;
+    const u32 place_mask_;
+    const bool special_, watched_, slow_, has_extra_, pauses_, alone_;
+    Word now_ = 0;                    // what is noted of who is served
+    i64 step_ = 0;                    // slots, half slots with cut-through
+    List<Channel> ways_;
+    List<Item**> sends_;              // axis (latency): ends of the mail of a slot, by parts
+    List<Credit**> returns_;
+    List<Extra**> extra_sends_;
+    List<u32> winner, chosen, leader, partner;  // of outputs, inputs, outputs, inputs: entries, requests or outputs
+    List<u16> inputs;
+    List<Request> requests;
+    std::size_t old_ = 0;  // requests of the first round
+    List<Moving> accepted;  // of a part: from channels, or from sources
+};
+
+// --- router stages -------------------------------------------------------------------------------------------------
+
+template <class K>
+void Worker<K>::work_slot(Part& part, i64 turn, bool plain) {
+    if (turn == 0) {
+        if (slot % Records<K>::EPOCH == 0)
+            for (i64 node = part.begin; node < part.begin + part.size; node++) routers.start_epoch(routers[node]);
+        for (u16 node : part.freed) part.sources[node].occupied--;
+        part.freed.clear();
+        const i64 number = &part - s.parts;
+        for (i64 thread = 0; thread < m.threads; thread++) {
+            const i64 box = thread * s.num_parts + number;
+            const Credit* const end = s.returning.end(slot, box);
+            for (const Credit* credit = s.returning.begin(slot, box); credit != end; credit++) {
+                ask(&routers[part.begin + credit[AHEAD].node]);
+                routers.credits(routers[part.begin + credit->node])[credit->way]++;
+            }
+            s.returning.end(slot, box) = s.returning.begin(slot, box);
+        }
+        if (plain) {
+            List<u16>& back = part.ejected[ejected_];
+            for (u16 node : back) routers.credits(routers[part.begin + node])[local_]++;
+            back.clear();
+        }
+    }
+    deliver(part, turn);
+    allocate(part, turn);
+}
+
+// Put packets that have crossed a channel into the queues of a part's routers.
+template <class K>
+void Worker<K>::deliver(Part& part, i64 turn) {
+    const i64 step = m.odd ? 2 * slot + turn : slot, number = &part - s.parts;
+    List<Moving>& moving = alone_ ? part.moving[step & s.moving_mask] : accepted;
+    for (i64 thread = 0; thread < m.threads && !alone_; thread++) {
+        const i64 box = thread * s.num_parts + number;
+        const Item* const begin = s.crossing.begin(step, box);
+        const Item* const end = s.crossing.end(step, box);
+        for (const Item* item = begin; item != end; item++) {
+            const u32 entry = part.entries.take();
+            part.entries.ask_ahead();
+            part.entries.packets[entry] = item->packet;
+            if (has_extra_) part.entries.extras[entry] = s.extras.begin(step, box)[item - begin];
+            moving.push({entry, item->node, item->queue});
+        }
+        s.crossing.end(step, box) = s.crossing.begin(step, box);
+        if (has_extra_) s.extras.end(step, box) = s.extras.begin(step, box);
+    }
+    for (const Moving& came : moving) part.entries.packets[came.entry].hops++;
+    enter_all(part, moving);
+}
+
+// Route computation: put packets into queues of routers, and forget that they come.
+template <class K>
+void Worker<K>::enter_all(Part& part, List<Moving>& coming) {
+    if (s.ways.known()) {
+        for (const Moving& came : coming) {
+            bool is_aside;
+            const i32 target = target_of(part, came.node, came.queue, came.entry, is_aside);
+            const i32 way = way_to(m.address[part.begin + came.node], target);
+            take_in(part, came.node, came.queue, came.entry, way, is_aside);
+        }
+    } else {
+        const std::size_t count = coming.size(), most = Rule::BATCH;
+        for (std::size_t done = 0; done < count; done += most)
+            enter_batch(part, coming.begin() + done, std::min(most, count - done));
+    }
+    coming.clear();
+}
+
+// The same for as many as the rule decides on at a time.
+template <class K>
+void Worker<K>::enter_batch(Part& part, const Moving* came, std::size_t count) {
+    i32 own[Rule::BATCH], target[Rule::BATCH], way[Rule::BATCH];
+    bool aside[Rule::BATCH];
+    for (std::size_t k = 0; k < count; k++) {
+        ask(&routers[part.begin + came[k].node]);
+        own[k] = m.address[part.begin + came[k].node];
+        target[k] = target_of(part, came[k].node, came[k].queue, came[k].entry, aside[k]);
+    }
+    s.ways(own, target, count, way);
+    for (std::size_t k = 0; k < count; k++)
+        take_in(part, came[k].node, came[k].queue, came[k].entry, way[k], aside[k]);
+}
+
+// What a packet is routed to from a node on: its destination, or first a node that it goes aside to.
+template <class K>
+inline i32 Worker<K>::target_of(Part& part, u32 node, u16 queue, u32 entry, bool& is_aside) {
+    is_aside = false;
+    if (K::general && m.is_drawn()) {
+        i32& by = part.entries.extras[entry].by;
+        if (by >= UNDECIDED && queue < local_)
+            choose_at(part, node, m.neighbor(part.begin + node, queue >> vc_bits_), entry);
+        const i32 own = m.address[part.begin + node], first = by & (UNDECIDED - 1);
+        if (by >= 0 && (m.drawn_nodes[first] == own || m.drawn_targets[first] == own)) by = ~first;
+        if (by >= 0) {
+            is_aside = true;
+            return m.drawn_targets[first];
+        }
+    }
+    return part.entries.packets[entry].destination;
+}
+
+template <class K>
+inline void Worker<K>::take_in(Part& part, u32 node, u16 queue, u32 entry, i32 way, bool is_aside) {
+    if (K::general && !is_aside && way < local_) way += static_cast<i32>(m.first_vc);
+    if (watched_) [[unlikely]]
+        way = watch(part, node, queue, entry, way);
+    push(part.entries, routers[part.begin + node], entry, queue, static_cast<u16>(way));
+    part.busy.add(node);
+}
+
+// What is noted of a packet that comes in, for the options of a machine; a packet whose next channel is dead is ejected.
+template <class K>
+i32 Worker<K>::watch(Part& part, u32 node, u16 queue, u32 entry, i32 way) {
+    if (m.scheme == ADAPTIVE) part.entries.nearer[entry * m.adaptive_words()] = ~static_cast<i64>(way);
+    if (m.early) part.entries.came[entry] = static_cast<u32>(slot);
+    if (m.counting) {
+        const i64 place = (part.begin + node) * m.queues() + queue;
+        s.counters.held[place] -= slot;
+        s.counters.level[place]++;
+    }
+    return m.dead && way < local_ && m.dead[(part.begin + node) * m.ports + (way >> vc_bits_)] ? local_ : way;
+}
+
+// Allocate every router of a part that holds a packet and send the winners on. With cut-through odd routers have the
+// first turn in a slot, and what they send is there when the others have theirs.
+template <class K>
+void Worker<K>::allocate(Part& part, i64 turn) {
+    Link* const links = part.entries.links.begin();
+    part.busy.each([&](u32 node) {
+        if (m.odd && m.odd[part.begin + node] == turn) return;
+        Router& router = routers[part.begin + node];
+        const u32 head = router.first;
+        const Link link = links[head];
+        if (!special_ && link.next == NONE) {  // one queue holds packets: nothing else can be sent
+            if (may_send(part, node, router, link.way)) {
+                if (link.behind == NONE) {
+                    router.first = NONE;
+                    router.present = 0;
+                    part.busy.drop(node);
+                } else {
+                    take_head(links, &router.first);
+                }
+                send(part, node, router, head, link.queue, link.way);
+            }
+            return;
+        }
+        allocate_node(part, node, router);
+        if (router.first == NONE) part.busy.drop(node);
+    });
+}
+
+template <class K>
+void Worker<K>::allocate_node(Part& part, u32 node, Router& router) {
+    if (m.scheme == ADAPTIVE) adapt(part, node, router);
+    if (m.rounds)
+        match(part, node, router);
+    else
+        grant(part, node, router);
+}
+
+// Separable allocation, input first: an input offers the queue that sent longest ago of those whose first packet may
+// be sent; an output takes one of what is offered to it.
+template <class K>
+void Worker<K>::grant(Part& part, u32 node, Router& router) {
+    Link* const links = part.entries.links.begin();
+    const Word* const sent = routers.sent(router);
+    const bool several = K::general && m.several[part.begin + node];
+    const auto contend = [&](u32 entry) {
+        const u32 output = links[entry].way >> vc_bits_;
+        if (winner[output] == NONE || precedes(router, several, links[entry], links[winner[output]]))
+            winner[output] = entry;
+    };
+    u32 granted = 0;
+    if (several) {
+        inputs.clear();
+        for (u32 head = router.first; head != NONE; head = links[head].next) {
+            const Link& link = links[head];
+            if (!may_send(part, node, router, link.way)) continue;
+            const u16 port = static_cast<u16>(link.queue >> vc_bits_);
+            if (chosen[port] == NONE) {
+                chosen[port] = head;
+                inputs.push(port);
+            } else if (sent[link.queue] < sent[links[chosen[port]].queue]) {
+                chosen[port] = head;
+            }
+        }
+        for (u16 port : inputs) {
+            contend(chosen[port]);
+            chosen[port] = NONE;
+        }
+        granted = static_cast<u32>(inputs.size());
+    } else {
+        for (u32 head = router.first; head != NONE; head = links[head].next)
+            if (may_send(part, node, router, links[head].way)) {
+                contend(head);
+                granted++;
+            }
+    }
+    if (m.counting) count_slot(part, node, router);
+    if (!granted) return;
+    u64 present = 0;
+    for (u32* where = &router.first; *where != NONE;) {
+        const u32 entry = *where;
+        const Link link = links[entry];
+        const u32 output = link.way >> vc_bits_;
+        if (winner[output] == entry) {
+            winner[output] = NONE;
+            if (link.behind != NONE) present |= u64{1} << (link.queue & 63);
+            where = take_head(links, where);
+            send(part, node, router, entry, link.queue, link.way);
+        } else {
+            present |= u64{1} << (link.queue & 63);
+            where = &links[entry].next;
+        }
+    }
+    router.present = present;
+}
+
+// Whether one offer comes before another at the output that both want.
+template <class K>
+bool Worker<K>::precedes(Router& router, bool several, const Link& one, const Link& other) const {
+    if (K::general && several) {
+        if (one.way >> m.lane_bits != other.way >> m.lane_bits && (slot + 1) % CLASS_SLOTS) return one.way > other.way;
+        if (one.way != other.way) return routers.by_way(router)[one.way] < routers.by_way(router)[other.way];
+        const Word* const served = routers.by_input(router, one.way);
+        return served[one.queue >> vc_bits_] < served[other.queue >> vc_bits_];
+    }
+    const Word *const sent = routers.sent(router), mine = sent[one.queue], theirs = sent[other.queue];
+    return mine != theirs ? mine < theirs : one.queue < other.queue;
+}
+
+// Begin a slot: where things go that are sent in it.
+template <class K>
+void Worker<K>::begin_slot() {
+    now_ = Records<K>::stamp(slot);
+    ejected_ = slot % m.ejection_slots;
+}
+
+// Begin a turn of a slot, in which odd routers or the others send.
+template <class K>
+void Worker<K>::begin_turn(i64 turn) {
+    const i64 step = step_ = m.odd ? 2 * slot + turn : slot, box = thread_ * s.num_parts;
+    for (std::size_t later = 1; later < sends_.size(); later++) {
+        if (later < static_cast<std::size_t>(s.crossing.slots())) sends_[later] = s.crossing.ends(step + later, box);
+        if (later < static_cast<std::size_t>(s.crossing.slots()) && has_extra_)
+            extra_sends_[later] = s.extras.ends(step + later, box);
+        // What odd routers forget, the others know a slot later; what these forget, odd ones know half a slot after that.
+        const i64 back = static_cast<i64>(later) + (m.odd && turn);
+        if (back < s.returning.slots()) returns_[later] = s.returning.ends(slot + back, box);
+    }
+}
+
+// Send a packet that has been taken out of its queue: spend a credit, and note who was served.
+template <class K>
+inline void Worker<K>::send(Part& part, u32 node, Router& router, u32 entry, u16 queue, u16 way) {
+    const i64 own = part.begin + node;
+    routers.credits(router)[way]--;
+    routers.sent(router)[queue] = now_;
+    if constexpr (K::general) {
+        if (m.rounds) {
+            routers.by_way(router)[way] = now_;
+            routers.by_input(router, way)[queue] = now_;
+            routers.by_output(router, queue >> vc_bits_)[way >> vc_bits_] = now_;
+        } else if (m.several[own]) {
+            routers.by_way(router)[way] = now_;
+            routers.by_input(router, way)[queue >> vc_bits_] = now_;
+        }
+    }
+    if (queue < local_) {
+        const Channel& from = ways_[queue];
+        const i64 behind = m.neighbor(own, from.port);
+        Credit*& end = returns_[from.credit_latency][behind >> part_bits_];
+        *end++ = {static_cast<u16>(behind & place_mask_), from.mirror};
+    } else {
+        part.freed.push(static_cast<u16>(node));
+    }
+    if (way < local_) {
+        const Channel& to = ways_[way];
+        const i64 there = m.neighbor(own, to.port), there_part = there >> part_bits_;
+        if (alone_) {
+            part.moving[(step_ + to.latency) & s.moving_mask].push(
+                {entry, static_cast<u16>(there & place_mask_), to.mirror});
+        } else {
+            Item*& end = sends_[to.latency][there_part];
+            *end++ = {part.entries.packets[entry], static_cast<u16>(there & place_mask_), to.mirror};
+            if (has_extra_) *extra_sends_[to.latency][there_part]++ = part.entries.extras[entry];
+            part.entries.give(entry);
+        }
+        if (slow_) s.next_free[own * m.ports + to.port] = static_cast<u32>(slot + m.interval[to.port]);
+        progress.sent++;
+    } else if (!pauses_) {
+        leave(part, node, entry, (slot + 2) * m.length + m.ejection_cycles - 1);
+        part.ejected[ejected_].push(static_cast<u16>(node));
+    } else {
+        part.leaving.push(entry);
+        part.leaving_node.push(node);
+    }
+}
+
+// Iterative matching, output first: outputs grant, inputs accept, in rounds. If the first round is early, packets that
+// have just come take part in the second only.
+template <class K>
+void Worker<K>::match(Part& part, u32 node, Router& router) {
+    make_requests(part, router, node);
+    const u32 ports = static_cast<u32>(m.ports + 1);
+    for (i64 round = 0; round < m.rounds; round++) {
+        const std::size_t count = round ? requests.size() : old_;
+        for (u32 number = 0; number < count; number++) {
+            const Request& request = requests[number];
+            const u32 output = request.way >> vc_bits_;
+            if (winner[output] != NONE || partner[request.queue >> vc_bits_] != NONE) continue;
+            if (leader[output] == NONE || goes_first(router, request, requests[leader[output]])) leader[output] = number;
+        }
+        for (u32 output = 0; output < ports; output++) {
+            if (leader[output] == NONE) continue;
+            const u32 input = requests[leader[output]].queue >> vc_bits_;
+            const Word* const served = routers.by_output(router, input);
+            if (partner[input] == NONE || served[output] < served[partner[input]]) partner[input] = output;
+        }
+        for (u32 output = 0; output < ports; output++) {
+            if (leader[output] != NONE && partner[requests[leader[output]].queue >> vc_bits_] == output)
+                winner[output] = leader[output];
+            leader[output] = NONE;
+        }
+    }
+    std::fill(partner.begin(), partner.end(), NONE);
+    for (u32 output = 0; output < ports; output++)
+        if (winner[output] != NONE) winner[output] = requests[winner[output]].entry;
+    if (m.counting) count_slot(part, node, router);
+    Link* const links = part.entries.links.begin();
+    for (u32 output = 0; output < ports; output++) {
+        const u32 entry = winner[output];
+        if (entry == NONE) continue;
+        winner[output] = NONE;
+        const u16 way = links[entry].way;
+        u32* where = &router.first;
+        u32 before = *where;
+        for (;; where = &links[*where].next) {
+            before = *where;
+            while (before != entry && links[before].behind != NONE && links[before].behind != entry)
+                before = links[before].behind;
+            if (before == entry || links[before].behind == entry) break;
+        }
+        const u16 queue = links[*where].queue;
+        if (before == entry) {
+            take_head(links, where);
+        } else {
+            links[before].behind = links[entry].behind;
+            if (links[*where].tail == entry) links[*where].tail = before;
+        }
+        send(part, node, router, entry, queue, way);
+    }
+    u64 present = 0;
+    for (u32 head = router.first; head != NONE; head = links[head].next) present |= u64{1} << (links[head].queue & 63);
+    router.present = present;
+}
+
+// List the packets of a router that may be sent, those of the first round first; of a queue, in the order they came.
+template <class K>
+void Worker<K>::make_requests(Part& part, Router& router, u32 node) {
+    const Link* const links = part.entries.links.begin();
+    requests.clear();
+    const auto each = [&](bool is_new) {
+        for (u32 head = router.first; head != NONE; head = links[head].next)
+            for (u32 entry = head; entry != NONE; entry = links[entry].behind)
+                if (may_send(part, node, router, links[entry].way) &&
+                    (m.early && part.entries.came[entry] == static_cast<u32>(slot)) == is_new)
+                    requests.push({entry, links[head].queue, links[entry].way});
+    };
+    each(false);
+    old_ = requests.size();
+    if (m.early) each(true);
+}
+
+// Whether one request comes before another at the output that both want.
+template <class K>
+bool Worker<K>::goes_first(Router& router, const Request& one, const Request& other) const {
+    if (one.way != other.way) return routers.by_way(router)[one.way] < routers.by_way(router)[other.way];
+    const u32 port = one.queue >> vc_bits_, rival = other.queue >> vc_bits_, injection = static_cast<u32>(m.ports);
+    const Word* const served = routers.by_input(router, one.way);
+    if (port == rival) return served[one.queue] < served[other.queue];
+    if (port == injection || rival == injection) {
+        const bool had_its_turn = served[local_] >= Records<K>::stamp(slot - slot % TURN_SLOTS);
+        return (had_its_turn ? rival : port) == injection;
+    }
+    return sent_by_input(router, one.way, port) < sent_by_input(router, one.way, rival);
+}
+
+// When an input has sent to a way last, by any of its queues.
+template <class K>
+typename K::Word Worker<K>::sent_by_input(Router& router, u32 way, u32 port) const {
+    const Word* const served = routers.by_input(router, way) + (port << m.vc_bits);
+    return *std::max_element(served, served + (1 << m.vc_bits));
+}
+
+// Count what a router's channels carry in a slot, which of them stall, and the packets that leave its queues: a channel
+// stalls if it carries nothing though a packet is for it that stands at the head of a queue.
+template <class K>
+void Worker<K>::count_slot(Part& part, u32 node, Router& router) {
+    const Link* const links = part.entries.links.begin();
+    const i64 own = part.begin + node, queues = own * m.queues(), channels = own * (m.ports + 2);
+    u32* const told = chosen.begin();  // of outputs: whether it carries or stalls
+    for (u32 head = router.first; head != NONE; head = links[head].next) {
+        const i64 place = queues + links[head].queue;
+        for (u32 entry = head; entry != NONE; entry = links[entry].behind) {
+            const u16 way = links[entry].way;
+            if (winner[way >> vc_bits_] != entry) continue;
+            s.counters.sent[(channels << m.vc_bits) + way]++;
+            s.counters.held[place] += slot + 1;
+            s.counters.level[place]--;
+        }
+    }
+    for (u32 head = router.first; head != NONE; head = links[head].next)
+        for (u32 entry = head; entry != NONE; entry = m.rounds ? links[entry].behind : NONE) {
+            const u32 output = links[entry].way >> vc_bits_;
+            if (winner[output] == NONE && told[output] == NONE) {
+                s.counters.stalled[channels + output]++;
+                told[output] = 0;
+            }
+        }
+    std::fill(chosen.begin(), chosen.end(), NONE);
+}
+
+}  // namespace hdnhw
+
+#include "terminal.hpp"
+#include "ways.hpp"

@@ -1,0 +1,82 @@
+"""The core under sanitizers, of addresses and undefined behavior, then of threads; a minute.
+
+It is compiled anew for each, and a list of tests is run with it. Memory that is left at the end is not looked at:
+Python leaves some.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["SANITIZERS", "TESTS", "main"]
+
+ROOT = Path(__file__).parents[1]
+
+TESTS = ("tests/rules/test_core_rule.py",)
+"""Files of tests that call the core; all tiers of them are run."""
+
+SANITIZERS = {
+    "address,undefined": ("libasan.so", "libubsan.so"),
+    "thread": ("libtsan.so",),
+}
+"""Sanitizers that go together, and the libraries that must be loaded before Python."""
+
+OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""Variables of the environment. NumPy's own threads would be reported, as it is compiled without sanitizers."""
+
+
+def built(sanitizer: str) -> Path:
+    """Compile the core; return the folder with its library."""
+    folder = ROOT / "build" / "sanitizers" / sanitizer.replace(",", "-")
+    flags = f"-O1 -g -fno-omit-frame-pointer -fsanitize={sanitizer} -fno-sanitize-recover=all"
+    settings = ["-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_CXX_FLAGS={flags}"]
+    programs = Path(sys.executable).parent
+    ninja = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={programs / 'ninja'}"]
+    make = [str(programs / "cmake"), "-S", str(ROOT), "-B", str(folder), *ninja, *settings]
+    subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([make[0], "--build", str(folder), "--target", "core", "--", "--quiet"], check=True)
+    return folder
+
+
+def library(name: str) -> str:
+    """Return where a library of the compiler is."""
+    found = subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    return os.path.realpath(found.stdout.strip())
+
+
+def status_of(sanitizer: str) -> int:
+    """Run the tests with one sanitizer; return the exit status."""
+    variables = {"HDNHW_CORE": str(built(sanitizer)), "LD_PRELOAD": " ".join(map(library, SANITIZERS[sanitizer]))}
+    # The sanitizer of threads needs memory at certain places, which random addresses may take.
+    command = [
+        "setarch",
+        "--addr-no-randomize",
+        sys.executable,
+        "-m",
+        "pytest",
+        "-n",
+        "0",
+        "-q",
+        "--tier",
+        "all",
+        *TESTS,
+    ]
+    return subprocess.run(command, cwd=ROOT, env=os.environ | OPTIONS | variables, check=False).returncode
+
+
+def main() -> int:
+    """Run the tests with each."""
+    failed = [sanitizer for sanitizer in SANITIZERS if status_of(sanitizer)]
+    for sanitizer in SANITIZERS:
+        print(f"{sanitizer}: {'failed' if sanitizer in failed else 'nothing found'}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
