@@ -17,21 +17,8 @@ OPERATIONS: Mapping[str, int] = {
     name: number
     for number, name in enumerate(
         (
-            "const",
-            "cur",
-            "dst",
-            "and",
-            "or",
-            "not",
-            "eq",
-            "lt",
-            "add",
-            "sub",
-            "submod",
-            "odd",
-            "mux",
-            "select",
-            "attach",
+            *("const", "cur", "dst", "and", "or", "not", "eq", "lt"),
+            *("add", "sub", "submod", "odd", "mux", "select", "attach"),
         )
     )
 }
@@ -66,7 +53,7 @@ class CoreRule:
         Registers are used again here as soon as nothing reads what they hold.
         """
         rows, registers, last = assigned(gates, result)
-        return cls(_of_gates(rows, len(rows), registers, last), None)
+        return cls(_of_gates(rows, len(rows), registers, last), rows)
 
     @classmethod
     def of_table(cls, table: Words, arrived: int) -> "CoreRule":

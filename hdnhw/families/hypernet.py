@@ -125,12 +125,9 @@ class HypernetNetwork(Network):
 
     def has_port(self, digits: Digits, port: int) -> Any:
         """Return whether the node has an edge behind `port`."""
-        if port < self.spec.d:
-            return digits[0] >= 0
         there: Any = 0
-        for has, copy, link in self._links(digits):
-            for one, other in zip(copy, link, strict=True):
-                there = there | has & (digits[one] ^ digits[other])
+        for digit, moved in zip(digits, self.move(digits, port), strict=True):
+            there = there | (digit ^ moved)
         return there > 0
 
     def port_count(self, port: int) -> int:

@@ -23,7 +23,6 @@ from hdnhw.model.core import (
 )
 from hdnhw.model.counts import Counts
 from hdnhw.spec import SpecError
-from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Heads:
     queue : ndarray of int64, shape (heads,)
         Queues that hold a packet, ascending.
     packet : ndarray of int32, shape (heads, 11)
-        See :data:`hdnhw.model.core.FOUND`.
+        See :data:`hdnhw.model.core.WHERE`.
     wanted : ndarray of int64, shape (heads,)
         The queue to which the packet goes next, -1 if that is the terminal.
     free : ndarray of int64, shape (heads,)
@@ -117,7 +116,7 @@ class Course:
             threads=threads,
             part_nodes=PART_NODES,
         )
-        self._counting, self._offered = counting, 0
+        self._offered = 0
 
     @property
     def cycles(self) -> int:
@@ -190,7 +189,7 @@ class Course:
         heads, node, way = heads[order], node[order], way[order]
         free = self.core.credits(coming=True)[node, way].astype(np.int64)
         onward, wanted = way < model.ports << vc_bits, np.full(len(node), -1)
-        following = neighbor_table(model.plan.network)[node[onward], way[onward] >> vc_bits].astype(np.int64)
+        following = model.neighbor(node[onward], way[onward] >> vc_bits)
         wanted[onward] = following * size + model.mirror[way[onward]]
         return Heads(node * size + heads[:, QUEUE], heads, wanted, free)
 

@@ -119,7 +119,7 @@ class FabricModel:
         self.address = np.asarray(plan.address.of_node(np.arange(network.num_nodes, dtype=np.int64)), np.int32)
         self.mirror = np.array([port.opposite << self.vc_bits | vc for port in network.ports for vc in vcs], np.int32)
         self.drawn, hangs = self._drawn(table)
-        self.given = self._numbers() | {
+        self.given: dict[str, Any] = self._numbers() | {
             "address": self.address,
             **_neighbors(table),
             "mirror": self.mirror,
@@ -132,6 +132,11 @@ class FabricModel:
             "drawn_nodes": self.drawn[0],
             "drawn_targets": self.drawn[1],
         }
+
+    def neighbor(self, node: Any, port: Any) -> Any:
+        """Return the nodes behind ports of nodes, all of which are there: integers, or arrays of them."""
+        flip, table = self.given["flips"][port], self.given["neighbors"]
+        return np.where(flip, node ^ flip, 0 if table is None else table[node, port])
 
     def _numbers(self) -> dict[str, int]:
         """Return the numbers of the machine for the core."""

@@ -81,7 +81,7 @@ class Watchdog:
                 seen.add(node)
                 port, vc = self._hop(node, target)
                 crossed.append(f"{node}.{self._ports[port].name}.{vc + number * self._model.plan.first_vc}")
-                node = self._neighbor(node, port)
+                node = int(self._model.neighbor(node, port))
                 ends = node not in seen
         if ends and hops <= len(crossed):
             return
@@ -96,10 +96,6 @@ class Watchdog:
         """Return port and virtual channel by which a packet leaves a node, as the model has them."""
         decision = self._model.plan.plain_route(int(self._model.address[node]), address)
         return decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
-
-    def _neighbor(self, node: int, port: int) -> int:
-        network = self._model.plan.network
-        return int(network.encode(network.move(network.decode(node), port)))
 
     def _check_heads(self, course: Course, stuck: bool) -> None:
         heads = course.heads()

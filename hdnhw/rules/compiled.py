@@ -1,4 +1,4 @@
-"""Compile a hop rule to machine code: one function of two packed addresses."""
+"""A hop rule as one function of two packed addresses: in Python, or as gates of the core."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache

@@ -67,17 +67,20 @@ class RouteTable:
         self.ports = np.empty((len(nodes), len(nodes)), np.uint8)
         _ports(core_rule(plan.rule).pointer, plan.address.of_node(nodes).astype(np.int32), len(nodes), self.ports)
 
-    def legs(self, faults: Faults) -> npt.NDArray[np.int16]:
+    def legs(self, faults: Faults | None = None) -> npt.NDArray[np.int16]:
         """Return the hops of each route that meets nothing dead, -1 for those that do.
+
+        Without faults, nothing is.
 
         Returns
         -------
         ndarray of int16, shape (num_nodes, num_nodes)
             By source and destination; 0 from a healthy node to itself.
         """
-        hops, alive = np.empty(self.ports.shape, np.int16), self._alive(faults)
+        hops, alive = np.empty(self.ports.shape, np.int16), self.neighbors if faults is None else self._alive(faults)
         _legs(self.ports, alive, *alive.shape, hops)
-        np.fill_diagonal(hops, np.where(faults.nodes, -1, 0))
+        if faults is not None:
+            np.fill_diagonal(hops, np.where(faults.nodes, -1, 0))
         return np.ascontiguousarray(hops.T)
 
     def connected(self, faults: Faults) -> Matrix:

@@ -16,7 +16,6 @@ from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.waypoints import RouteTable
 from hdnhw.spec import SpecError
-from hdnhw.topology.faults import Faults
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.network import Network
 from hdnhw.traffic.trace import Trace
@@ -175,11 +174,8 @@ def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tu
         From the first start to the last arrival: those after which it can begin again.
     """
     routes = RouteTable(plan)
-    table, healthy = (
-        routes.neighbors,
-        Faults(np.zeros(len(destination), np.bool_), np.zeros_like(routes.neighbors, bool)),
-    )
-    hops = np.take_along_axis(routes.legs(healthy), destination, axis=1).astype(np.int64)
+    table = routes.neighbors
+    hops = np.take_along_axis(routes.legs(), destination, axis=1).astype(np.int64)
     attempts = max(1, min(MOST_ATTEMPTS, ATTEMPTED_MESSAGES // destination.size))
     source, offset = np.indices(destination.shape)
     rng, best, slots = np.random.default_rng(1), (hops, 0), 2 * len(destination)

@@ -60,28 +60,20 @@ HDNHW_API void routes_statistics(const Rule* rule, const i32* address, const i32
                                  double* figures) noexcept {
     const Table table{behind, nodes, ports};
     Column column(rule, address, nodes);
-    std::vector<i32> distance(nodes), queue(nodes), hops(nodes), order(nodes), next(nodes), starts;
+    std::vector<i32> distance(nodes), queue(nodes), hops(nodes), order(nodes), starts;
     std::vector<i64> flow(nodes);
     for (i64 item = 0; item < count; item++) {
         const i64 dst = destinations[item];
         column.decide(dst);
         search(table, dst, distance.data(), queue.data());
-        for (i64 node = 0; node < nodes; node++) next[node] = node == dst ? -1 : table[node][column.port(node)];
         std::fill(hops.begin(), hops.end(), -1);
         hops[dst] = 0;
-        count_hops(nodes, -1, hops.data(), queue, [&](i64 node) { return next[node]; });
-        // The farthest nodes send first.
+        count_hops(nodes, -1, hops.data(), queue, [&](i64 node) { return table[node][column.port(node)]; });
         starts.assign(*std::max_element(hops.begin(), hops.end()) + 2, 0);
         for (const i32 far : hops) starts[far + 1]++;
         for (std::size_t far = 1; far < starts.size(); far++) starts[far] += starts[far - 1];
         for (i64 node = 0; node < nodes; node++) order[starts[hops[node]]++] = static_cast<i32>(node);
-        std::fill(flow.begin(), flow.begin() + terminals, 1);
-        std::fill(flow.begin() + terminals, flow.end(), 0);
-        for (i64 place = nodes - 1; place > 0; place--) {
-            const i32 node = order[place];
-            load[node * ports + column.port(node)] += flow[node];
-            flow[next[node]] += flow[node];
-        }
+        add_load(table, terminals, order.data(), [&](i64 node) { return column.port(node); }, 1, flow.data(), load);
         for (i64 node = 0; node < terminals; node++) {
             if (node == dst) continue;
             const double far = hops[node], stretch = far / distance[node];

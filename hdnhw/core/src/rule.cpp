@@ -1,16 +1,11 @@
 #include "rule.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 namespace hdnhw {
-
-Rule::Rule(const Gate* gates, i64 count, i64 registers, i64 result) : registers_(registers), result_(result) {
-    gates_.resize(count);
-    std::copy(gates, gates + count, gates_.begin());
-}
 
 void Rule::decide(const i32* cur, const i32* dst, i64 count, i32* decisions) const {
     if (table_) {
@@ -37,7 +32,7 @@ void Rule::run(const i32* cur, const i32* dst, int count, i32* decisions) const 
     i32* const all = registers.data();
     const auto evaluate = [&](auto width) {
         constexpr int W = decltype(width)::value;
-        for (const Gate& gate : gates_) {
+        for (const Gate& gate : std::span(gates_, count_)) {
             i32* const to = all + static_cast<i64>(gate.to) * BATCH;
             const i32* const a = all + static_cast<i64>(gate.a) * BATCH;
             const i32* const b = all + static_cast<i64>(gate.b) * BATCH;

@@ -14,12 +14,13 @@ struct Gate {
     i32 op, to, a, b, c, value;  // CUR, DST: (address >> a) & value; SELECT: a ? value : b; ATTACH: a | b << value
 };
 
-// A rule as a program of gates, or as a table of decisions, axes (target, node).
+// A rule as a program of gates, or as a table of decisions, axes (target, node), which are not copied.
 class Rule {
    public:
     static constexpr int BATCH = 128;
 
-    Rule(const Gate* gates, i64 count, i64 registers, i64 result);
+    Rule(const Gate* gates, i64 count, i64 registers, i64 result)
+        : gates_(gates), count_(count), registers_(registers), result_(result) {}
     Rule(const i32* table, i64 targets, i64 nodes, i32 arrived)
         : table_(table), targets_(targets), nodes_(nodes), arrived_(arrived) {}
 
@@ -33,8 +34,8 @@ class Rule {
    private:
     void run(const i32* cur, const i32* dst, int count, i32* decisions) const;
 
-    List<Gate> gates_;
-    i64 registers_ = 0, result_ = 0;
+    const Gate* gates_ = nullptr;
+    i64 count_ = 0, registers_ = 0, result_ = 0;
     const i32* table_ = nullptr;
     i64 targets_ = 0, nodes_ = 0;
     i32 arrived_ = 0;

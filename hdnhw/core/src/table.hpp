@@ -43,4 +43,17 @@ i64 search(const Table& table, i64 source, Number* distance, Place* queue) {
     return go_on(table, distance, queue, 0, 1);
 }
 
+// Add to the load of channels what each of the terminals sends along a tree of ports, `sign` times: `order` has its root
+// first and the farthest node last. The flow out of each node is work space.
+template <class PortOf>
+void add_load(const Table& table, i64 terminals, const i32* order, PortOf port_of, i64 sign, i64* flow, i64* load) {
+    std::fill_n(flow, terminals, sign);
+    std::fill_n(flow + terminals, table.nodes - terminals, 0);
+    for (i64 place = table.nodes - 1; place > 0; place--) {
+        const i64 node = order[place], port = port_of(node);
+        load[node * table.ports + port] += flow[node];
+        flow[table[node][port]] += flow[node];
+    }
+}
+
 }  // namespace hdnhw

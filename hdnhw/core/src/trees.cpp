@@ -8,18 +8,6 @@ using namespace hdnhw;
 
 namespace {
 
-// Add or take away what the terminals send to the first node of an order, the farthest node first.
-void add_load(const Table& table, i64 terminals, const std::vector<i32>& order, const i16* port_of,
-              std::vector<i64>& flow, i64 sign, i64* load) {
-    std::fill(flow.begin(), flow.begin() + terminals, sign);
-    std::fill(flow.begin() + terminals, flow.end(), 0);
-    for (i64 place = table.nodes - 1; place > 0; place--) {
-        const i64 node = order[place], port = port_of[node];
-        load[node * table.ports + port] += flow[node];
-        flow[table[node][port]] += flow[node];
-    }
-}
-
 // Fill the hops from every node: down where only that leads to `dst`, else up and then down; return how many of the
 // nodes, which stand first in `order`, have a way down, or -1 if one has no way.
 i64 ways(const Table& table, const i64* height, const i64* from_top, i64 dst, std::vector<i32>& far,
@@ -62,7 +50,10 @@ HDNHW_API void trees_short(const i32* behind, i64 nodes, i64 ports, const i64* r
         const i64 dst = turn % terminals;
         i16 *const port_to = port_of + dst * nodes, *const far = hops + dst * nodes, *const down = descents + dst * nodes;
         search(table, dst, far, order.data());
-        if (turn >= terminals) add_load(table, terminals, order, port_to, flow, -1, load);
+        const auto add = [&](i64 sign) {
+            add_load(table, terminals, order.data(), [&](i64 node) { return port_to[node]; }, sign, flow.data(), load);
+        };
+        if (turn >= terminals) add(-1);
         port_to[dst] = -1;
         down[dst] = 0;
         weight[dst] = 0;
@@ -82,7 +73,7 @@ HDNHW_API void trees_short(const i32* behind, i64 nodes, i64 ports, const i64* r
             }
             port_to[node] = static_cast<i16>(found);
         }
-        add_load(table, terminals, order, port_to, flow, 1, load);
+        add(1);
     }
 }
 

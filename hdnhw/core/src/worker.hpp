@@ -94,7 +94,7 @@ class Worker {
 
     // router stages
     void work_slot(Part& part, i64 turn, bool plain);
-    void deliver(Part& part, i64 turn);
+    void deliver(Part& part);
     void enter_all(Part& part, List<Moving>& coming);
     void enter_batch(Part& part, const Moving* came, std::size_t count);
     i32 target_of(Part& part, u32 node, u16 queue, u32 entry, bool& is_aside);
@@ -178,9 +178,8 @@ void Worker<K>::work_slot(Part& part, i64 turn, bool plain) {
             for (i64 node = part.begin; node < part.begin + part.size; node++) routers.start_epoch(routers[node]);
         for (u16 node : part.freed) part.sources[node].occupied--;
         part.freed.clear();
-        const i64 number = &part - s.parts;
         for (i64 thread = 0; thread < m.threads; thread++) {
-            const i64 box = thread * s.num_parts + number;
+            const i64 box = thread * s.num_parts + part.number;
             const Credit* const end = s.returning.end(slot, box);
             for (const Credit* credit = s.returning.begin(slot, box); credit != end; credit++) {
                 ask(&routers[part.begin + credit[AHEAD].node]);
@@ -194,28 +193,27 @@ void Worker<K>::work_slot(Part& part, i64 turn, bool plain) {
             back.clear();
         }
     }
-    deliver(part, turn);
+    deliver(part);
     allocate(part, turn);
 }
 
 // Put packets that have crossed a channel into the queues of a part's routers.
 template <class K>
-void Worker<K>::deliver(Part& part, i64 turn) {
-    const i64 step = m.odd ? 2 * slot + turn : slot, number = &part - s.parts;
-    List<Moving>& moving = alone_ ? part.moving[step & s.moving_mask] : accepted;
+void Worker<K>::deliver(Part& part) {
+    List<Moving>& moving = alone_ ? part.moving[step_ & s.moving_mask] : accepted;
     for (i64 thread = 0; thread < m.threads && !alone_; thread++) {
-        const i64 box = thread * s.num_parts + number;
-        const Item* const begin = s.crossing.begin(step, box);
-        const Item* const end = s.crossing.end(step, box);
+        const i64 box = thread * s.num_parts + part.number;
+        const Item* const begin = s.crossing.begin(step_, box);
+        const Item* const end = s.crossing.end(step_, box);
         for (const Item* item = begin; item != end; item++) {
             const u32 entry = part.entries.take();
             part.entries.ask_ahead();
             part.entries.packets[entry] = item->packet;
-            if (has_extra_) part.entries.extras[entry] = s.extras.begin(step, box)[item - begin];
+            if (has_extra_) part.entries.extras[entry] = s.extras.begin(step_, box)[item - begin];
             moving.push({entry, item->node, item->queue});
         }
-        s.crossing.end(step, box) = s.crossing.begin(step, box);
-        if (has_extra_) s.extras.end(step, box) = s.extras.begin(step, box);
+        s.crossing.end(step_, box) = s.crossing.begin(step_, box);
+        if (has_extra_) s.extras.end(step_, box) = s.extras.begin(step_, box);
     }
     for (const Moving& came : moving) part.entries.packets[came.entry].hops++;
     enter_all(part, moving);
@@ -242,7 +240,7 @@ void Worker<K>::enter_all(Part& part, List<Moving>& coming) {
 // The same for as many as the rule decides on at a time.
 template <class K>
 void Worker<K>::enter_batch(Part& part, const Moving* came, std::size_t count) {
-    i32 own[Rule::BATCH], target[Rule::BATCH], way[Rule::BATCH];
+    i32 own[Rule::BATCH]{}, target[Rule::BATCH]{}, way[Rule::BATCH];
     bool aside[Rule::BATCH];
     for (std::size_t k = 0; k < count; k++) {
         ask(&routers[part.begin + came[k].node]);
@@ -272,6 +270,7 @@ inline i32 Worker<K>::target_of(Part& part, u32 node, u16 queue, u32 entry, bool
     return part.entries.packets[entry].destination;
 }
 
+// Put a packet into a queue with the way that it takes.
 template <class K>
 inline void Worker<K>::take_in(Part& part, u32 node, u16 queue, u32 entry, i32 way, bool is_aside) {
     if (K::general && !is_aside && way < local_) way += static_cast<i32>(m.first_vc);
@@ -412,11 +411,12 @@ void Worker<K>::begin_slot() {
 // Begin a turn of a slot, in which odd routers or the others send.
 template <class K>
 void Worker<K>::begin_turn(i64 turn) {
-    const i64 step = step_ = m.odd ? 2 * slot + turn : slot, box = thread_ * s.num_parts;
+    const i64 box = thread_ * s.num_parts;
+    step_ = m.odd ? 2 * slot + turn : slot;
     for (std::size_t later = 1; later < sends_.size(); later++) {
-        if (later < static_cast<std::size_t>(s.crossing.slots())) sends_[later] = s.crossing.ends(step + later, box);
+        if (later < static_cast<std::size_t>(s.crossing.slots())) sends_[later] = s.crossing.ends(step_ + later, box);
         if (later < static_cast<std::size_t>(s.crossing.slots()) && has_extra_)
-            extra_sends_[later] = s.extras.ends(step + later, box);
+            extra_sends_[later] = s.extras.ends(step_ + later, box);
         // What odd routers forget, the others know a slot later; what these forget, odd ones know half a slot after that.
         const i64 back = static_cast<i64>(later) + (m.odd && turn);
         if (back < s.returning.slots()) returns_[later] = s.returning.ends(slot + back, box);
