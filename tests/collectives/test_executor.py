@@ -1,5 +1,6 @@
 """The executor: what it refuses and what it counts."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -85,6 +86,47 @@ def test_a_copy_that_is_not_there():
 
     with pytest.raises(ScheduleError, match=r"node 1 has to send a message that it does not hold$"):
         execute(schedule_of("cube(2)", steps, copies=True, root=0))
+
+
+def test_a_copy_that_comes_in_the_same_step():
+    def steps(maker):
+        return [[(1, ~maker.own[0] & ~maker.own[1]), (0, ~maker.own[0] & maker.own[1])]]
+
+    with pytest.raises(ScheduleError, match=r"^step 0 .*: node 1 has to send a message that it does not hold$"):
+        execute(schedule_of("cube(2)", steps, copies=True, root=0), all_port=True)
+
+
+def test_two_copies_in_one_step_are_a_repeat():
+    def steps(maker):
+        one, other = maker.own[0], maker.own[1]
+        return [[(0, ~one & ~other), (1, ~one & ~other)], [(0, ~one & other), (1, one & ~other)]]
+
+    counted = execute(schedule_of("cube(2)", steps, copies=True, root=0), all_port=True)
+    assert (counted.repeats, counted.total_words) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("ports", "fault"),
+    [
+        ({3: [0], 1: [1]}, "node 1 gets a contribution for a result that it has given away"),
+        ({3: [0, 1]}, "node 3 has to send a message that it does not hold"),
+    ],
+)
+def test_a_result_is_given_away_once(ports, fault):
+    """Node 3 gives its part to node 1 in the step in which that gives its own away, or to two nodes."""
+
+    def steps(maker):
+        def at(node):
+            return maker.circuit.all_of(
+                digit.eq(maker.circuit.constant(bit))
+                for digit, bit in zip(maker.own.values(), divmod(node, 2), strict=True)
+            )
+
+        return [[(port, at(node)) for node, own in ports.items() for port in own]]
+
+    schedule = replace(schedule_of("cube(2)", steps, root=0), combines=True, to_root=True)
+    with pytest.raises(ScheduleError, match=f"^step 0 .*: {fault}$"):
+        execute(schedule, all_port=True)
 
 
 def test_a_node_without_the_message():

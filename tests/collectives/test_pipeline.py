@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hdnhw.collectives.executor import ScheduleError
-from hdnhw.collectives.pipeline import execute_pipeline, make_pipeline, run_pipeline, sends_of
+from hdnhw.collectives.pipeline import Sends, execute_pipeline, make_pipeline, run_pipeline, sends_of
 from hdnhw.collectives.trees import digit_packing
 from hdnhw.spec import parse
 from hdnhw.topology.branchings import best_packing, grown_packing
@@ -176,3 +176,18 @@ def test_a_copy_to_who_has_it_is_found():
     ports[0, 0, 1] = 1
     with pytest.raises(ScheduleError, match="round 1: node 0 gets what it has"):
         execute_pipeline(table, replace(sends, ports=ports))
+
+
+@pytest.mark.parametrize(
+    ("hops", "rounds", "fault"),
+    [
+        ([(2, 1), (1, 0)], [0, 0], "round 0: node 1 has to send a chunk that it does not hold"),
+        ([(2, 1), (2, 1)], [0, 1], "round 1: node 2 has to send a chunk that it does not hold"),
+    ],
+)
+def test_a_partial_result_is_given_away_once_it_is_there(hops, rounds, fault):
+    table = neighbor_table(build(parse("mesh(3)")))
+    ports = [table[node].tolist().index(other) for node, other in hops]
+    arrays = (np.tile(np.array(row, np.int64), (1, 3, 1)) for row in ([node for node, _ in hops], ports, rounds))
+    with pytest.raises(ScheduleError, match=f"^{fault}$"):
+        execute_pipeline(table, Sends(True, *arrays, np.ones(1, np.int64), 1, 2))

@@ -8,6 +8,7 @@ import numpy as np
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.core import Arrivals
 from hdnhw.rules.errors import RuleError
+from hdnhw.rules.plan import UGAL
 from hdnhw.spec import FabricSpec, SpecError, parse
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
@@ -47,11 +48,17 @@ NETWORKS = (
 )
 """A kind a row. Seeds take turns at them."""
 
+SWITCHES = 3
+"""The row of networks whose terminals hang on switches, where UGAL chooses."""
+
 SCHEMES = (None, None, "valiant", "ugal", "adaptive")
 END = 1 << 20
 """Cycle by which all packets have left."""
 
-LENGTHS = (1, 2, 3, 4, 5, 8, 9, 16)
+BUFFERS, DEEP = (None, 1, 2, 4, 16), (2, 8, 32, 64, 64)
+"""The second with UGAL: what it chooses depends on how many packets wait."""
+
+LENGTHS = (1, 2, 3, 4, 5, 8, 9, 10, 16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,18 +107,18 @@ def draw(seed: int) -> Drawn:
         break
     network, length = machine.network, machine.timing.packet_length
     faults = None
-    if not machine.plan.scheme and not machine.timing.cuts_through and rng.random() < 0.3:
+    if not machine.plan.scheme and not machine.timing.cuts_through and rng.random() < 0.6:
         faults = draw_faults(neighbor_table(network), rng, nodes=int(rng.integers(3)), channel_rate=0.1)
     slots = int(rng.choice((30, 100, 300)))
-    packets = int(
-        min(2000 if len(network.ports) < 32 else 500, network.num_terminals * slots * rng.choice((0.05, 0.3, 1.0)))
-    )
+    share = rng.choice((0.05, 0.3, 1.0) if machine.plan.scheme != UGAL else (0.3, 1.0, 1.0))
+    packets = int(min(2000 if len(network.ports) < 32 else 500, network.num_terminals * slots * share))
     arrivals = _arrivals(machine, packets, slots * length, rng)
     terminals, pace = Terminals(), None
     stops = np.unique(rng.integers(2, slots + 60, 3))
     if rng.random() < 0.5:
         gap, stall = rng.choice((0, 20, 128), 2).tolist()
-        hold = int(rng.choice((0, 1, 20 * length)))
+        holds = (0, 1, 12 * length + 3, 20 * length)
+        hold = int(rng.choice(holds[2 * machine.timing.cuts_through :]))
         terminals = Terminals(source_gap=gap, sink_stall=stall, sink_hold=hold, seed=seed)
         if terminals.pause and rng.random() < (0.8 if faults else 0.3):
             pace = rng.integers(3, size=packets).astype(np.int32)
@@ -122,15 +129,16 @@ def draw(seed: int) -> Drawn:
 def _spec(seed: int, rng: np.random.Generator) -> FabricSpec:
     """Draw a machine; some cannot be built."""
     kind, number = seed % len(NETWORKS), seed // len(NETWORKS)
-    scheme = SCHEMES[rng.integers(len(SCHEMES))]
+    schemes = SCHEMES if kind != SWITCHES else (None, "valiant", "ugal", "ugal", "adaptive")
+    scheme = schemes[rng.integers(len(schemes))]
     length = int(LENGTHS[(kind + number) % len(LENGTHS)])
-    cuts_through = length >= 8 and rng.random() < 0.5
+    cuts_through = length in (8, 10, 16) and rng.random() < 0.75
     return FabricSpec(
         network=parse(str(rng.choice(NETWORKS[kind]))),
         modes=scheme,
         packet_length=length,
         lanes=int(rng.integers(1, 3)),
-        buffers=[None, 1, 2, 4, 16][rng.integers(5)],
+        buffers=(BUFFERS if scheme != UGAL else DEEP)[rng.integers(len(BUFFERS))],
         queueing="fifo" if cuts_through else str(rng.choice(("fifo", "voq"))),
         switching="cut-through" if cuts_through else "store-and-forward",
         channel_registers=int(not cuts_through and rng.random() < 0.3),
