@@ -56,6 +56,37 @@ def test_it_is_the_compiled_model(seed):
     assert not differences(Reference(drawn.machine, drawn.terminals, drawn.faults), compiled(drawn), drawn), drawn
 
 
+@pytest.mark.parametrize("text", ["cube(10)", "mesh(70, 70)"])
+def test_large_networks_whose_ways_are_no_table_of_all_pairs(text):
+    """A table in two levels, and gates for many packets at a time, of packets by value between parts."""
+    machine, rng, packets = (
+        make_machine(FabricSpec(network=parse(text), packet_length=1)),
+        np.random.default_rng(1),
+        2000,
+    )
+    source, end = rng.integers(machine.network.num_nodes, size=(2, packets))
+    cycle = np.sort(rng.integers(20, size=packets))
+    arrivals = Arrivals.of(cycle, source, machine.address.of_node(end), np.arange(packets))
+    courses = Reference(machine, Terminals()), Course(FabricModel(machine), Terminals())
+    made, expected = (course.advance(arrivals, packets=packets, limit=10_000) for course in courses)
+    assert len(made) == packets
+    assert np.array_equal(made[np.lexsort(made.T)], expected[np.lexsort(expected.T)])
+
+
+@pytest.mark.parametrize("seed", range(200, 232))
+def test_channels_of_every_port_take_what_they_are_given(seed):
+    drawn, rng = draw(seed), np.random.default_rng(seed)
+    model, usual = FabricModel(drawn.machine, drawn.faults), drawn.machine.timing.link
+    latency, credit, interval = (rng.integers(least, 4, model.ports) for least in (0, 0, 1))
+    later = np.stack([usual.latency + latency, usual.credit_latency + credit, interval], axis=1)
+    links = {port: Link(*values) for port, values in enumerate(later)}
+    model.given["latency"] += latency * (1 + drawn.machine.timing.cuts_through)
+    model.given["credit_latency"] += credit
+    model.given["interval"] = interval
+    reference = Reference(drawn.machine, drawn.terminals, drawn.faults, links=links)
+    assert not differences(reference, Course(model, drawn.terminals, counting=True), drawn), drawn
+
+
 @pytest.mark.parametrize("paused", [False, True])
 def test_traffic_that_is_cut_off(paused):
     """Packets that are late for their order, a number of cycles at which no slot begins, and heads on their way."""

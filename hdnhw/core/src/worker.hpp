@@ -109,9 +109,12 @@ class Worker {
     bool goes_first(Router& router, const Request& one, const Request& other) const;
     Word sent_by_input(Router& router, u32 way, u32 port) const;
     void send(Part& part, u32 node, Router& router, u32 entry, u16 queue, u16 way);
-    bool may_send(Part& part, u32 node, Router& router, u16 way) const {
-        if (!routers.credits(router)[way]) return false;
+    // Whether the channel of a way does not carry the packet before.
+    bool is_free(Part& part, u32 node, i64 way) const {
         return !slow_ || way >= local_ || s.next_free[(part.begin + node) * m.ports + (way >> vc_bits_)] <= slot;
+    }
+    bool may_send(Part& part, u32 node, Router& router, u16 way) const {
+        return routers.credits(router)[way] && is_free(part, node, way);
     }
     // ways
     i32 way_to(i32 own, i32 target) const { return s.ways(own, target); }
@@ -567,7 +570,7 @@ typename K::Word Worker<K>::sent_by_input(Router& router, u32 way, u32 port) con
 }
 
 // Count what a router's channels carry in a slot, which of them stall, and the packets that leave its queues: a channel
-// stalls if it carries nothing though a packet is for it that stands at the head of a queue.
+// stalls if it could carry a packet that stands at the head of a queue, but carries nothing.
 template <class K>
 void Worker<K>::count_slot(Part& part, u32 node, Router& router) {
     const Link* const links = part.entries.links.begin();
@@ -586,7 +589,7 @@ void Worker<K>::count_slot(Part& part, u32 node, Router& router) {
     for (u32 head = router.first; head != NONE; head = links[head].next)
         for (u32 entry = head; entry != NONE; entry = m.rounds ? links[entry].behind : NONE) {
             const u32 output = links[entry].way >> vc_bits_;
-            if (winner[output] == NONE && told[output] == NONE) {
+            if (winner[output] == NONE && told[output] == NONE && is_free(part, node, links[entry].way)) {
                 s.counters.stalled[channels + output]++;
                 told[output] = 0;
             }
