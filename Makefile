@@ -46,7 +46,7 @@ demo: $(READY) ## the main job on a small network: plan, prove, emit, build unde
 	$(BIN)/hdnhw demo
 
 test: $(COMPLETE) ## format, lint, types, each feature once, and dear tests set up: about 12 minutes on 2 processors
-	$(MAKE) --no-print-directory -j 2 set-up
+	$(MAKE) --no-print-directory -j 2 lint set-up
 	$(BIN)/python -m pytest
 
 quick: $(COMPLETE) ## of `make test`, what the changes since the last run that passed can concern
@@ -57,7 +57,7 @@ lint: $(COMPLETE) ## format, lint and types alone
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-set-up: lint ## set up all tests that are dear, without running them
+set-up: $(COMPLETE) ## set up all tests that are dear, without running them
 	$(BIN)/python -m pytest -n 0 --tier fixed,drawn --set-up
 
 core: $(READY) ## compile the core anew where its sources have changed; seconds
