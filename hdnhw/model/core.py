@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, Pointer, array_of, optional, place_of
 from hdnhw.core.rule import CoreRule
+from hdnhw.core.traffic import CoreTraffic
+from hdnhw.model.tally import Ledger
 
 __all__ = ["Arrivals", "CoreFabric"]
 
@@ -44,6 +46,7 @@ _free = Function("fabric_free", Pointer)
 _advance = Function(
     "fabric_advance", Pointer, _I64, _I32, _I32, _I32, optional(np.int32), Number, Number, Number, result=Number
 )
+_load = Function("fabric_load", Pointer, Pointer, Number, Pointer, result=Number)
 _rows = Function("fabric_rows", Pointer, optional(np.int32), result=Number)
 _found = Function("fabric_found", Pointer, optional(np.int32), result=Number)
 _credits = Function("fabric_credits", Pointer, _I32, Number)
@@ -118,6 +121,11 @@ class CoreFabric:
         self._pointer = made.value
         weakref.finalize(self, _free, made.value)
 
+    def load(self, traffic: CoreTraffic, first: int, ledger: Ledger) -> None:
+        """Let sources get messages, whose cycle 0 is `first`, and enter them in a ledger: only others are told then."""
+        self._kept += [traffic, ledger]
+        _checked(_load(self._pointer, traffic.pointer, first, ledger.pointer))
+
     def advance(self, arrivals: Arrivals, pace: Words | None, packets: int, limit: int) -> Words:
         count = len(arrivals.cycle)
         _checked(_advance(self._pointer, *arrivals, pace, count, packets, limit))
@@ -149,9 +157,10 @@ class CoreFabric:
         _step(self._pointer, node, slot, starts_epoch)
 
     def numbers(self) -> dict[str, int]:
-        words = np.empty(7, np.int64)
+        words = np.empty(8, np.int64)
         _numbers(self._pointer, words)
-        return dict(zip(("cycle", "slot", "ended", "sent", "lost", "left", "holds"), words.tolist(), strict=True))
+        names = ("cycle", "slot", "ended", "sent", "lost", "left", "offered", "holds")
+        return dict(zip(names, words.tolist(), strict=True))
 
     def sources(self) -> tuple[Integers, Words, Words]:
         dropped, sending, position = np.empty(self._nodes, np.int64), *np.empty((2, self._nodes), np.int32)

@@ -116,7 +116,6 @@ class Course:
             threads=threads,
             part_nodes=PART_NODES,
         )
-        self._offered = 0
 
     @property
     def cycles(self) -> int:
@@ -249,10 +248,9 @@ class Course:
         """
         if limit > MAX_CYCLE:
             raise ValueError(f"a run must end by cycle {MAX_CYCLE}, not {limit}")
-        waiting = self._offered - self.packets_gone + len(arrivals.cycle)
-        if waiting > MOST_WAITING:
+        numbers = self.core.numbers()
+        if numbers["offered"] - numbers["left"] - numbers["lost"] + len(arrivals.cycle) > MOST_WAITING:
             raise SpecError(
                 f"more than {MOST_WAITING} packets wait at once: the load must be lower, or the run shorter"
             )
-        self._offered += len(arrivals.cycle)
         return self.core.advance(arrivals, pace, packets, limit)

@@ -14,7 +14,6 @@ MOST_FLOW_NODES = 1 << 11
 """Of a network whose flows are told apart: there are as many as pairs of nodes."""
 
 Integers = npt.NDArray[np.int64]
-Packets = npt.NDArray[np.int32]
 
 
 class Flows:
@@ -28,8 +27,8 @@ class Flows:
     Attributes
     ----------
     nodes : int
-    messages, total, most : ndarray of int64, shape (nodes * nodes,)
-        Of source s and destination d at ``s * nodes + d``: how many, the sum of their latencies, the longest.
+    counts : ndarray of int64, axes (3, flow)
+        Of source s and destination d at ``s * nodes + d``: how many messages, the sum of their latencies, the longest.
 
     Raises
     ------
@@ -45,14 +44,7 @@ class Flows:
 
     def clear(self) -> None:
         """Forget all messages."""
-        self.messages, self.total, self.most = np.zeros((3, self.nodes * self.nodes), np.int64)
-
-    def add(self, source: Packets, destination: Packets, latency: Packets) -> None:
-        """Count messages."""
-        flow = source.astype(np.int64) * self.nodes + destination
-        self.messages += np.bincount(flow, minlength=len(self.messages))
-        self.total += np.bincount(flow, weights=latency, minlength=len(self.messages)).astype(np.int64)
-        np.maximum.at(self.most, flow, latency)
+        self.counts = np.zeros((3, self.nodes * self.nodes), np.int64)
 
 
 def check_flows(path: Path) -> None:
@@ -65,13 +57,13 @@ def write_flows(flows: Flows, path: Path) -> None:
 
     Columns are ``source``, ``destination``, ``messages``, and of their latencies, in cycles, ``mean`` and ``max``.
     """
-    flow = np.flatnonzero(flows.messages)
-    messages = flows.messages[flow]
+    flow = np.flatnonzero(flows.counts[0])
+    messages, total, most = flows.counts[:, flow]
     columns = {
         "source": flow // flows.nodes,
         "destination": flow % flows.nodes,
         "messages": messages,
-        "mean": flows.total[flow] / messages,
-        "max": flows.most[flow],
+        "mean": total / messages,
+        "max": most,
     }
     write_columns(columns, path)

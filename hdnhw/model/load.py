@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from numbers import Integral, Real
 
+import numpy as np
+import numpy.typing as npt
+
 from hdnhw.spec import SpecError
 from hdnhw.spec.checks import shown
 from hdnhw.topology.network import Network
@@ -92,7 +95,9 @@ class LoadSpec:
         if self.precision is not None and not 0.001 <= self.precision <= 1:
             raise SpecError(f"precision must be 0.001 to 1 of the mean latency, not {self.precision}")
 
-    def on(self, network: Network, packet_length: int, *, anew: bool = False) -> Load:
+    def on(
+        self, network: Network, packet_length: int, *, dead: npt.NDArray[np.bool_] | None = None, anew: bool = False
+    ) -> Load:
         """Return what is created on a network with packets of so many flits; `anew`: other messages of this seed."""
         return Load(
             network,
@@ -102,4 +107,5 @@ class LoadSpec:
             lengths=self.lengths,
             rate=self.rate,
             seed=(self.seed, 1) if anew else self.seed,
+            dead=dead,
         )

@@ -9,8 +9,6 @@ queue at every source, latency from the creation of a packet, accepted rate at t
 
 import math
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +17,9 @@ from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
 from hdnhw.model.load import BATCHES, LEAST_RATE, MOST_CYCLES, LoadSpec
-from hdnhw.model.loaded import LoadedFabric, Window, warm_up
+from hdnhw.model.loaded import LoadedFabric, warm_up
 from hdnhw.model.statistics import LEAST_TIMES, grows, interval, mean_of, piles_up, summarise
-from hdnhw.model.tally import count_messages, count_taken, longest_latencies
+from hdnhw.model.tally import Told
 from hdnhw.progress import Progress, Stopwatch
 from hdnhw.spec import SpecError
 
@@ -225,26 +223,28 @@ def _measure(
     run: LoadedFabric, load: LoadSpec, counting: bool, common: bool, flows: Flows | None, watch: Stopwatch
 ) -> Measurement:
     """Measure an interval."""
-    windows = [] if load.warmup is not None else warm_up(run)[0]
+    if load.warmup is None:
+        warm_up(run)
     if flows is not None:
         flows.clear()
     start = run.cycle if load.warmup is None else run.allocated(load.warmup) if common else load.warmup
-    tally = _Tally(run.terminals, start, start + load.cycles, common, flows)
-    run.begin("measurement", tally.stop)
-    for window in chain(windows, run.windows(tally.start)):
-        tally.take(window)
+    stop = start + load.cycles
+    tally = run.ledger.tally(start, stop, min(BATCHES, load.cycles), flows)
+    run.begin("measurement", stop)
+    run.go_on(start)
     if common:
         run.draw_anew()
     before = run.course.counts()
-    for window in run.windows(tally.stop):
-        tally.take(window)
+    run.go_on(stop)
     counts = run.course.counts().since(before) if counting else None
-    run.begin("last packets", 2 * tally.stop)
-    while tally.left < tally.created and run.cycle < 2 * tally.stop:
-        for window in run.windows(run.cycle + run.block):
-            tally.take(window)
+    run.begin("last packets", 2 * stop)
+    told = tally.read()
+    while told.left < told.created and run.cycle < 2 * stop:
+        run.go_on(run.cycle + run.block)
+        told = tally.read()
     run.watchdog.look(last=True)
-    return tally.result(run, counts, watch.seconds)
+    found = _Interval(start, stop, told, tally.histogram(), tally.histogram(from_head=True))
+    return found.measured(run, counts, run.digest(load.cycles) if common else "", watch.seconds)
 
 
 def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:
@@ -268,95 +268,59 @@ def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:
     return None if summary is None else summary["mean"]
 
 
-class _Tally:
-    """Statistics of the messages created in an interval, and of packets taken in it."""
+@dataclass(frozen=True, eq=False)
+class _Interval:
+    """The messages created in an interval, and the packets taken in it."""
 
-    def __init__(self, nodes: int, start: int, stop: int, common: bool, flows: Flows | None) -> None:
-        self.start, self.stop, self.created, self._delivered, self._stranded = start, stop, 0, 0, 0
-        self._packets, self._flits, self._digest = 0, 0, sha256() if common else None
-        self._taken = np.zeros(nodes, np.int64)
-        self._hops, self._packet_squares, self._flows = np.zeros(2, np.int64), 0, flows
-        self._histograms = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
-        parts = min(BATCHES, stop - start)
-        self._batches, self._took = np.zeros((2, parts), np.float64), np.zeros((2, parts), np.int64)
-        self._offered = np.zeros(parts, np.int64)
-
-    @property
-    def left(self) -> int:
-        """Messages of the interval that have left, wherever."""
-        return self._delivered + self._stranded
-
-    def take(self, window: Window) -> None:
-        """Count a window."""
-        marked = slice(*np.searchsorted(window.created, [self.start, self.stop]))
-        packets = window.packets[marked]
-        self.created += len(packets)
-        if self._digest is not None:
-            whole = np.vstack([window.created[marked] - self.start, window.ends[:, marked]])
-            self._digest.update(np.ascontiguousarray(whole.T).tobytes())
-        self._packets += int(packets.sum())
-        self._packet_squares += int((packets**2).sum())
-        self._flits += int(window.flits[marked].sum())
-        batch = (window.created[marked] - self.start) * len(self._offered) // (self.stop - self.start)
-        np.add.at(self._offered, batch, packets)
-        count_taken(window.source, window.taken, window.arrived, self.start, self.stop, self._taken, self._took)
-        self._finish(window)
-
-    def _finish(self, window: Window) -> None:
-        """Count the messages that left."""
-        interval = self.start, self.stop
-        self._stranded += int(((window.stranded >= self.start) & (window.stranded < self.stop)).sum())
-        if self._flows is not None:
-            marked = (window.born >= self.start) & (window.born < self.stop)
-            latency = window.tail[marked] - window.born[marked]
-            self._flows.add(window.begin[marked], window.end[marked], latency)
-        cycles = window.born, window.head, window.tail
-        delivered, *longest = longest_latencies(*cycles, *interval)
-        self._delivered += delivered
-        self._histograms = [_grown(*each) for each in zip(self._histograms, longest, strict=True)]
-        latency, network = self._histograms
-        self._hops += count_messages(*cycles, window.hops, *interval, (latency, network), self._batches)
+    start: int
+    stop: int
+    told: Told
+    packet_latency: Integers
+    network_latency: Integers
 
     def _steady(self, times: float) -> tuple[bool | None, str | None]:
         """Return whether the interval is of a steady state, and why not."""
-        messages, sums = self._batches
-        if not self.created:
+        told, cycles = self.told, self.stop - self.start
+        if not told.created:
             return None, "not known to be steady: there is no message in the interval"
-        if self.left < self.created:
-            return False, f"not steady: {self.created - self.left} of {self.created} messages were still under way"
-        if piles_up(self._offered, self._took.sum(axis=0)):
+        if told.left < told.created:
+            return False, f"not steady: {told.created - told.left} of {told.created} messages were still under way"
+        if piles_up(told.offered, told.arrived + told.elsewhere):
             return False, "not steady: fewer packets are accepted than offered"
-        growing = grows(sums, messages)
+        growing = grows(told.latencies.astype(np.float64), told.messages.astype(np.float64))
         if growing and times >= LEAST_TIMES:
             return False, "not steady: latencies grow in the interval"
         if growing or times < STEADY_TIMES:
-            return None, f"not known to be steady: {self.stop - self.start} cycles are too few at this load"
+            return None, f"not known to be steady: {cycles} cycles are too few at this load"
         return True, None
 
     def _waits(self, run: LoadedFabric) -> tuple[float, float]:
         """Return the time in which queues forget how long they were, in batches, and the mean wait, in cycles."""
-        if not self._delivered:
+        told = self.told
+        if not told.delivered:
             return 0.0, 0.0
-        hops, hop_squares = map(float, self._hops / self._delivered)
-        packets, packet_squares = self._packets / self.created, self._packet_squares / self.created
+        hops, hop_squares = told.hops / told.delivered, told.hop_squares / told.delivered
+        packets, packet_squares = told.packets / told.created, told.packet_squares / told.created
         unloaded, own = run.unloaded_latency((hops, hop_squares - hops**2), (packets, packet_squares - packets**2))
-        latency = mean_of(self._histograms[0])
-        variance = np.arange(len(self._histograms[0])) ** 2 @ self._histograms[0] / self._delivered - latency**2
+        latency = mean_of(self.packet_latency)
+        squares = np.arange(len(self.packet_latency)) ** 2 @ self.packet_latency
+        variance = squares / told.delivered - latency**2
         wait = max(0.0, latency - unloaded)
         longest = max(wait, (wait**2 + float(variance) - own) / (2 * wait)) if wait else 0.0
         cycles = RELAXATION * longest**2 / (run.packet_length * packets)
-        return float(cycles * self._offered.size / (self.stop - self.start)), wait
+        return float(cycles * told.offered.size / (self.stop - self.start)), wait
 
-    def result(self, run: LoadedFabric, counts: Counts | None, seconds: float) -> Measurement:
+    def measured(self, run: LoadedFabric, counts: Counts | None, messages: str, seconds: float) -> Measurement:
         """Sum up."""
-        cycles, (arrived, elsewhere) = self.stop - self.start, self._took
+        told, cycles = self.told, self.stop - self.start
         flits = run.packet_length / (run.terminals * cycles)
-        (relaxation, wait), (messages, sums) = self._waits(run), self._batches
-        half_width, times = interval(sums, messages, relaxation, SPREAD * wait)
+        relaxation, wait = self._waits(run)
+        sums, weights = told.latencies.astype(np.float64), told.messages.astype(np.float64)
+        half_width, times = interval(sums, weights, relaxation, SPREAD * wait)
         steady, note = self._steady(times)
         forgotten = 0 if steady is False else relaxation  # an overloaded network accepts what it can
-        accepted, _ = interval(arrived.astype(np.float64), np.ones(len(arrived)), forgotten)
-        taken = self._taken[run.senders].astype(np.float64)
+        accepted, _ = interval(told.arrived.astype(np.float64), np.ones(len(told.arrived)), forgotten)
+        taken = told.taken[run.senders].astype(np.float64)
         squares = len(taken) * (taken**2).sum()
         return Measurement(
             warmup=self.start,
@@ -364,29 +328,23 @@ class _Tally:
             steady=steady,
             note=note,
             cycles=run.cycle,
-            created=self.created,
-            delivered=self._delivered,
-            stranded=self._stranded,
-            packets=self._packets,
-            payload_share=self._flits / (self._packets * run.packet_length) if self._packets else math.nan,
-            offered_rate=self._packets * flits,
-            accepted_rate=int(arrived.sum()) * flits,
-            stranded_rate=int(elsewhere.sum()) * flits,
-            packet_latency=self._histograms[0],
-            network_latency=self._histograms[1],
+            created=told.created,
+            delivered=told.delivered,
+            stranded=told.stranded,
+            packets=told.packets,
+            payload_share=told.flits / (told.packets * run.packet_length) if told.packets else math.nan,
+            offered_rate=told.packets * flits,
+            accepted_rate=int(told.arrived.sum()) * flits,
+            stranded_rate=int(told.elsewhere.sum()) * flits,
+            packet_latency=self.packet_latency,
+            network_latency=self.network_latency,
             half_width=half_width if steady else math.inf,
-            accepted_half_width=accepted * len(arrived) * flits,
+            accepted_half_width=accepted * len(told.arrived) * flits,
             times=times,
-            mean_hops=float(self._hops[0]) / self._delivered if self._delivered else math.nan,
+            mean_hops=told.hops / told.delivered if told.delivered else math.nan,
             flit_hops=run.flit_hops,
             fairness=float(taken.sum() ** 2 / squares) if squares else math.nan,
             seconds=seconds,
             counts=counts,
-            messages="" if self._digest is None else self._digest.hexdigest()[:32],
+            messages=messages,
         )
-
-
-def _grown(histogram: Integers, longest: int) -> Integers:
-    """Return a histogram with a place for so many cycles."""
-    missing = longest + 1 - len(histogram)
-    return np.append(histogram, np.zeros(missing, np.int64)) if missing > 0 else histogram

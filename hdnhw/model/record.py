@@ -76,7 +76,7 @@ def record(model: FabricModel, load: LoadSpec, cycles: int) -> Record:
     if timing.cuts_through:
         raise SpecError("a record is of whole slots: it does not go with cut-through")
     created = load.on(network, timing.packet_length)
-    if not created.one_packet:
+    if created.most_packets > 1:
         raise SpecError("a record is of messages of one packet: leave out lengths")
     expected = load.rate / timing.packet_length * len(created.senders) * cycles
     if expected > MOST_RECORDED:

@@ -103,7 +103,7 @@ def _summary(latency: Integers) -> dict[str, float] | None:
 def _sends(machine: Machine, waypoints: int, faults: Faults, load: LoadSpec, cycles: int) -> tuple[Sends, Integers]:
     """Return the packets of a load, and how many waypoints each names; -1 for those that cannot be delivered."""
     plan = machine.plan
-    messages = load.on(plan.network, machine.timing.packet_length).window(cycles).of_sources(~faults.nodes)
+    messages = load.on(plan.network, machine.timing.packet_length, dead=faults.nodes).window(cycles)
     order = np.argsort(messages.source, kind="stable")
     source, destination, earliest = messages.source[order], messages.destination[order], messages.cycle[order]
     detours = Detours(RouteTable(plan), faults)

@@ -7,6 +7,7 @@ events is that of a run in one piece.
 import heapq
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,6 @@ from hdnhw.model.engines import COMPILED
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.statistics import bins, summarise
 from hdnhw.model.sweep import Row, machine_row
-from hdnhw.model.tally import ends_messages
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.progress import Progress, Stopwatch
 from hdnhw.spec import FabricSpec, SpecError
@@ -203,7 +203,7 @@ class _Run:
         left = left[left[:, TAIL_CYCLE] < self._limit]
         self._taken += len(left)
         message = self._message[left[:, TAG]]
-        ends = ends_messages(message, left[:, TAIL_CYCLE], self._missing, self._latest)
+        ends = _ends_messages(message, left[:, TAIL_CYCLE], self._missing, self._latest)
         message, left = message[ends], left[ends]
         self._tail[message], self._hops[message] = left[:, TAIL_CYCLE], left[:, HOPS]
         self._calendar.arrive(message, self._tail[message])
@@ -367,3 +367,21 @@ def _row(
         "seconds": round(run.seconds, 3),
         "router_cycles_per_second": round(model.plan.network.num_nodes * run.cycles / run.seconds),
     } | ({"histogram": bins(latency)} if histogram else {})
+
+
+def _ends_messages(
+    message: npt.NDArray[Any], tail: npt.NDArray[Any], missing: npt.NDArray[Any], latest: npt.NDArray[Any]
+) -> npt.NDArray[np.bool_]:
+    """Note packets that have left, and tell with which of them a message has left whole: they come in any order.
+
+    Parameters
+    ----------
+    message, tail : ndarray of integers, shape (packets,)
+        The place of each packet's message in the next two, and the cycle in which its tail was taken.
+    missing, latest : ndarray of integers, shape (messages,)
+        How many packets of each message have not left, and the latest tail of those that have: they are updated.
+    """
+    np.subtract.at(missing, message, 1)
+    np.maximum.at(latest, message, tail)
+    is_last: npt.NDArray[np.bool_] = (missing[message] == 0) & (latest[message] == tail)
+    return is_last

@@ -1,90 +1,156 @@
-"""What is counted of the packets and messages that leave in a window of cycles, each in one pass over them."""
+"""What is counted of the messages of a load, and of their packets, in the core."""
 
+import weakref
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.core import Function, Number, array_of
+from hdnhw.core import Function, Number, Pointer, array_of, optional
+from hdnhw.model.flows import Flows
+from hdnhw.traffic.load import Messages
 
-__all__ = ["count_messages", "count_taken", "ends_messages", "longest_latencies"]
+__all__ = ["Ledger", "Tally", "Told"]
 
-Cycles = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
-_I32, _I64 = array_of(np.int32), array_of(np.int64)
-_taken = Function("tally_taken", _I32, _I32, array_of(np.bool_), Number, Number, Number, _I64, _I64, Number)
-_longest = Function("tally_longest", _I32, _I32, _I32, Number, Number, Number, _I64)
-_messages = Function("tally_messages", *(_I32,) * 4, *(Number,) * 3, _I64, _I64, array_of(np.float64), Number, _I64)
+_I64 = array_of(np.int64)
+_make = Function("ledger_make", Number, Number, result=Pointer)
+_free = Function("ledger_free", Pointer)
+_add = Function("ledger_add", Pointer, *(Number,) * 3, optional(np.int64), Number, result=Number)
+_stop = Function("ledger_stop", Pointer, Number, Number)
+_ended = Function("ledger_ended", Pointer, _I64)
+_read = Function("ledger_read", Pointer, Number, _I64, _I64, _I64)
+_histogram = Function("ledger_histogram", Pointer, Number, Number, optional(np.int64), result=Number)
+_enter = Function(
+    "ledger_enter",
+    *(Pointer, Number, _I64, _I64, _I64, _I64, Number, array_of(np.int32), array_of(np.bool_), Number),
+    result=Number,
+)
+
+SERIES = 5
 
 
-def ends_messages(
-    message: npt.NDArray[Any], tail: npt.NDArray[Any], missing: npt.NDArray[Any], latest: npt.NDArray[Any]
-) -> npt.NDArray[np.bool_]:
-    """Note packets that have left, and tell with which of them a message has left whole: they come in any order.
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What there is of a tally.
+
+    Attributes
+    ----------
+    created, packets, packet_squares, flits : int
+        Messages created in its interval, their packets, the squares of these, and their flits.
+    delivered, stranded : int
+        How many of them have left, at their destination and elsewhere.
+    waited : int
+        Sum of the latencies of the delivered, from creation to the last tail.
+    hops, hop_squares : int
+        Channels that their last packets have crossed, and the squares of these.
+    offered, arrived, elsewhere, messages, latencies : ndarray of int64, shape (parts,)
+        Of each equal part of the interval: packets created, taken at their destination and elsewhere; messages that
+        were created in it and are delivered, and the sum of their latencies.
+    taken : ndarray of int64, shape (nodes,)
+        Of each source, packets taken at their destination in the interval.
+    """
+
+    created: int
+    packets: int
+    packet_squares: int
+    flits: int
+    delivered: int
+    stranded: int
+    waited: int
+    hops: int
+    hop_squares: int
+    offered: Integers
+    arrived: Integers
+    elsewhere: Integers
+    messages: Integers
+    latencies: Integers
+    taken: Integers
+
+    @property
+    def left(self) -> int:
+        """Messages of the interval that have left, wherever."""
+        return self.delivered + self.stranded
+
+
+class Ledger:
+    """Where a fabric enters the messages of a load.
 
     Parameters
     ----------
-    message, tail : ndarray of integers, shape (packets,)
-        The place of each packet's message in the next two, and the cycle in which its tail was taken.
-    missing, latest : ndarray of integers, shape (messages,)
-        How many packets of each message have not left, and the latest tail of those that have: they are updated.
+    nodes, threads : int
+        Of the fabric.
+
+    Attributes
+    ----------
+    pointer : int
+        Of it in the core.
     """
-    np.subtract.at(missing, message, 1)
-    np.maximum.at(latest, message, tail)
-    is_last: npt.NDArray[np.bool_] = (missing[message] == 0) & (latest[message] == tail)
-    return is_last
+
+    def __init__(self, nodes: int, threads: int) -> None:
+        self._nodes, self._kept, self.pointer = nodes, list[Any](), _made(_make(nodes, threads))
+        weakref.finalize(self, _free, self.pointer)
+
+    def tally(self, start: int, stop: int, parts: int, flows: Flows | None = None) -> "Tally":
+        """Count the messages created from cycle `start` on, before `stop`; by flows, too, if there are some.
+
+        Cycles before the next one have been counted only as far as packets are taken behind it that have left.
+        """
+        counts = None if flows is None else flows.counts
+        self._kept.append(counts)
+        number = _add(self.pointer, start, stop, parts, counts, 0 if flows is None else flows.nodes)
+        return Tally(self, _counted(number), parts, self._nodes)
+
+    def ended(self) -> tuple[int, int]:
+        """Return how many messages have arrived since the beginning, and the sum of their latencies."""
+        found = np.empty(2, np.int64)
+        _ended(self.pointer, found)
+        messages, waited = found.tolist()
+        return messages, waited
+
+    def enter(self, limit: int, messages: Messages, left: npt.NDArray[np.int32], home: npt.NDArray[np.bool_]) -> None:
+        """Enter messages that were created, and packets that left up to cycle `limit`, `home` or elsewhere."""
+        columns = messages.cycle, messages.source, messages.packets, messages.flits
+        rows = np.ascontiguousarray(left)
+        if _enter(self.pointer, limit, *columns, len(messages.cycle), rows, home, len(rows)):
+            raise MemoryError
 
 
-def count_taken(
-    source: Cycles,
-    taken: Cycles,
-    arrived: npt.NDArray[np.bool_],
-    start: int,
-    stop: int,
-    of_source: Integers,
-    batches: Integers,
-) -> None:
-    """Count the packets taken in an interval: for each source those taken where they should be.
+class Tally:
+    """Counts of an interval, see :meth:`Ledger.tally`."""
 
-    `batches`, axes (2, batch), has those of each of equal parts of the interval: taken where they should be, elsewhere.
-    """
-    _taken(*_whole(source, taken), arrived, len(taken), start, stop, of_source, batches, batches.shape[1])
+    def __init__(self, ledger: Ledger, number: int, parts: int, nodes: int) -> None:
+        self._ledger, self._number, self._parts, self._nodes = ledger, number, parts, nodes
 
+    def stop(self, cycle: int) -> None:
+        """End the interval before a cycle, as if it had been said in time."""
+        _stop(self._ledger.pointer, self._number, cycle)
 
-def longest_latencies(born: Cycles, head: Cycles, tail: Cycles, start: int, stop: int) -> tuple[int, int, int]:
-    """Return how many messages were created in an interval, and the greatest latency from creation, and from the head.
+    def read(self) -> Told:
+        """Return what has been counted."""
+        numbers, series = np.zeros(9, np.int64), np.zeros((SERIES, self._parts), np.int64)
+        taken = np.zeros(self._nodes, np.int64)
+        _read(self._ledger.pointer, self._number, numbers, series, taken)
+        names = [field.name for field in fields(Told)]
+        return Told(**dict(zip(names, (*numbers.tolist(), *series, taken), strict=True)))
 
-    Of none these are 0.
-    """
-    found = np.empty(3, np.int64)
-    _longest(*_whole(born, head, tail), len(born), start, stop, found)
-    messages, latency, network = found.tolist()
-    return messages, latency, network
-
-
-def count_messages(
-    born: Cycles,
-    head: Cycles,
-    tail: Cycles,
-    hops: Cycles,
-    start: int,
-    stop: int,
-    histograms: tuple[Integers, Integers],
-    batches: npt.NDArray[np.float64],
-) -> tuple[int, int]:
-    """Add the messages created in an interval to the histograms of both latencies.
-
-    Return the sum of their hops, and of the squares of these.
-
-    `batches`, axes (2, batch), has the messages of each of equal parts of the interval, and the sum of their latencies.
-    """
-    sums = np.empty(2, np.int64)
-    columns = _whole(born, head, tail, hops)
-    _messages(*columns, len(born), start, stop, *histograms, batches, batches.shape[1], sums)
-    crossed, squares = sums.tolist()
-    return crossed, squares
+    def histogram(self, *, from_head: bool = False) -> Integers:
+        """Return at index c how many delivered took c cycles from creation, or from the acceptance of the head."""
+        length = _histogram(self._ledger.pointer, self._number, from_head, None)
+        found = np.zeros(max(1, length), np.int64)
+        _histogram(self._ledger.pointer, self._number, from_head, found)
+        return found
 
 
-def _whole(*columns: Cycles) -> tuple[Cycles, ...]:
-    return tuple(map(np.ascontiguousarray, columns))
+def _made(pointer: int | None) -> int:
+    if pointer is None:
+        raise MemoryError
+    return pointer
+
+
+def _counted(number: int) -> int:
+    if number < 0:
+        raise MemoryError
+    return number

@@ -1,17 +1,21 @@
-"""A load: which messages the terminals create, some cycles at a time, from one seed."""
+"""A load: which messages the terminals create, some cycles at a time, from one seed.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+The messages of a node are the same whatever the windows, and whatever the others create: loads of one seed on networks
+of as many nodes are common random numbers.
+"""
+
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.core.traffic import CoreTraffic, key_of
 from hdnhw.topology.network import Network
 from hdnhw.traffic.injection import parse_injection
 from hdnhw.traffic.lengths import packets_of, parse_lengths
 from hdnhw.traffic.patterns import parse_pattern
 
-__all__ = ["CommonLoad", "Load", "Messages"]
+__all__ = ["Load", "Messages"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -36,22 +40,9 @@ class Messages:
     flits: Integers
     packets: Integers
 
-    def of_sources(self, sends: npt.NDArray[np.bool_]) -> "Messages":
-        """Return those of the nodes that send, shape (nodes,)."""
-        return self.part(sends[self.source])
-
-    def part(self, which: slice | npt.NDArray[np.bool_]) -> "Messages":
-        """Return some of them."""
-        return Messages(*(getattr(self, field.name)[which] for field in fields(self)))
-
     def later(self, cycles: int) -> "Messages":
         """Return the same, created so many cycles later."""
         return replace(self, cycle=self.cycle + cycles)
-
-    @classmethod
-    def joined(cls, parts: "Sequence[Messages]") -> "Messages":
-        """Return all of some, which follow each other."""
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
 class Load:
@@ -69,13 +60,16 @@ class Load:
     rate : float
         Flits of packets a node and cycle, 0 to 1.
     seed : int or tuple of int
+    dead : ndarray of bool, shape (nodes,), optional
+        Nodes that send nothing.
 
     Attributes
     ----------
+    core : CoreTraffic
     senders : ndarray of int64, shape (senders,)
         Nodes that send, sorted.
-    one_packet : bool
-        Whether every message is one packet.
+    most_packets : int
+        Of a message.
 
     Raises
     ------
@@ -93,52 +87,24 @@ class Load:
         lengths: str | None,
         rate: float,
         seed: int | tuple[int, ...],
+        dead: npt.NDArray[np.bool_] | None = None,
     ) -> None:
-        self._packet_length, self._pattern = packet_length, parse_pattern(pattern, network)
-        arrivals, self._destinations, self._sizes = (
-            np.random.default_rng(own) for own in np.random.SeedSequence(seed).spawn(3)
-        )
-        self._lengths = parse_lengths(str(packet_length) if lengths is None else lengths)
-        mean_packets = self._lengths.mean_packets(packet_length)
-        self.senders, self.one_packet = self._pattern.senders, mean_packets == 1
-        message_flits = mean_packets * packet_length
-        self._injection = parse_injection(
-            injection, senders=len(self.senders), rate=rate, message_flits=message_flits, rng=arrivals
+        self._packet_length, drawn = packet_length, parse_pattern(pattern, network)
+        sizes = parse_lengths(str(packet_length) if lengths is None else lengths)
+        self.most_packets = int(packets_of(sizes.flits, packet_length).max())
+        mean_packets = sizes.mean_packets(packet_length)
+        self.senders = drawn.senders if dead is None else drawn.senders[~dead[drawn.senders]]
+        created = parse_injection(injection, rate=rate, message_flits=mean_packets * packet_length)
+        self.core = CoreTraffic(
+            sender=self.senders,
+            key=key_of(seed),
+            flits=sizes.flits,
+            up_to=np.cumsum(sizes.shares),
+            **drawn.given,
+            **asdict(created),
         )
 
     def window(self, cycles: int) -> Messages:
         """Return the messages of the next so many cycles."""
-        cycle, sender = self._injection.window(cycles)
-        source = self.senders[sender]
-        flits = self._lengths.draw(len(cycle), self._sizes)
-        destination = self._pattern.draw(source, self._destinations)
+        cycle, source, destination, flits = self.core.window(cycles)
         return Messages(cycle, source, destination, flits, packets_of(flits, self._packet_length))
-
-
-class CommonLoad:
-    """A load whose messages do not depend on how many cycles are asked for at a time.
-
-    Machines ask for windows of other lengths, and processes draw anew in each window. Here the windows in which they
-    draw are always the same, so that networks of as many nodes get the same messages: common random numbers.
-
-    Parameters
-    ----------
-    load : Load
-    cycles : int
-        Of a window in which messages are drawn.
-    """
-
-    def __init__(self, load: Load, cycles: int) -> None:
-        self._load, self._cycles = load, cycles
-        self._drawn, self._there = load.window(0), 0
-
-    def window(self, cycles: int) -> Messages:
-        """Return the messages of the next so many cycles."""
-        parts = [self._drawn]
-        while self._there < cycles:
-            parts.append(self._load.window(self._cycles).later(self._there))
-            self._there += self._cycles
-        drawn = Messages.joined(parts)
-        end = int(np.searchsorted(drawn.cycle, cycles))
-        self._drawn, self._there = drawn.part(slice(end, None)).later(-cycles), self._there - cycles
-        return drawn.part(slice(end))

@@ -5,13 +5,15 @@ node numbers (their bits) or, where they name dimensions, on the digits of a nod
 node that a permutation leaves in its place is silent.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import isqrt, prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.core.traffic import CoreTraffic, Target, key_of
 from hdnhw.spec import SpecError
 from hdnhw.topology.levels import Level, LeveledNetwork
 from hdnhw.topology.network import Network
@@ -20,7 +22,6 @@ from hdnhw.traffic.expression import read_expression
 __all__ = ["PATTERNS", "Pattern", "parse_pattern"]
 
 Nodes = npt.NDArray[np.int64]
-Draw = Callable[[Nodes, np.random.Generator], Nodes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,30 +34,29 @@ class Pattern:
         The expression that :func:`parse_pattern` reads.
     senders : ndarray of int64, shape (senders,)
         Nodes that send, sorted.
-    draw : callable
-        Takes sources, all of them senders, and a generator; returns a destination for each.
+    given : mapping of str to object
+        What the core draws destinations by, see :class:`hdnhw.core.traffic.CoreTraffic`.
     """
 
     text: str
     senders: Nodes
-    draw: Draw
+    given: Mapping[str, Any] = field(repr=False)
 
-
-def _uniform(count: int, sources: Nodes, rng: np.random.Generator) -> Nodes:
-    """Draw one of `count` nodes, all but the source equally likely."""
-    drawn = rng.integers(0, count - 1, len(sources))
-    return drawn + (drawn >= sources)
+    def destinations(self, source: Nodes, number: Nodes, seed: int) -> Nodes:
+        """Return where the message of each of these numbers of its source goes, which must be a sender."""
+        return CoreTraffic(sender=self.senders, key=key_of(seed), **self.given).destinations(source, number)
 
 
 def _permutation(text: str, network: Network, destination: Nodes) -> Pattern:
     senders = np.flatnonzero(destination != np.arange(len(destination)))
     if not len(senders):
         raise SpecError(f"pattern {text} must move a node; it leaves every node of {network.spec} in its place")
-    return Pattern(text, senders.astype(np.int64), lambda sources, _: destination[sources])
+    return Pattern(text, senders.astype(np.int64), {"target": Target.TABLE, "table": destination})
 
 
-def _random(text: str, network: Network, draw: Draw) -> Pattern:
-    return Pattern(text, np.arange(network.num_terminals, dtype=np.int64), draw)
+def _random(text: str, network: Network, target: Target, size: int, **given: Any) -> Pattern:
+    nodes = network.num_terminals
+    return Pattern(text, np.arange(nodes), {"target": target, "nodes": nodes, "size": size, **given})
 
 
 def _address_bits(network: Network, name: str) -> int:
@@ -67,7 +67,7 @@ def _address_bits(network: Network, name: str) -> int:
 
 
 def _make_uniform(network: Network) -> Pattern:
-    return _random("uniform", network, lambda sources, rng: _uniform(network.num_terminals, sources, rng))
+    return _random("uniform", network, Target.BLOCK, network.num_terminals)
 
 
 def _make_hotspot(network: Network, share: float = 0.1, node: int = 0) -> Pattern:
@@ -77,12 +77,8 @@ def _make_hotspot(network: Network, share: float = 0.1, node: int = 0) -> Patter
     hot = network.check_node(node)
     if hot >= network.num_terminals:
         raise SpecError(f"hotspot node must have a terminal: 0 to {network.num_terminals - 1}, not {hot}")
-
-    def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
-        drawn = _uniform(network.num_terminals, sources, rng)
-        return np.where((rng.random(len(sources)) < share) & (sources != hot), hot, drawn)
-
-    return _random(f"hotspot({share}, {hot})", network, draw)
+    given = {"hot": hot, "share": share}
+    return _random(f"hotspot({share}, {hot})", network, Target.HOTSPOT, network.num_terminals, **given)
 
 
 def _make_transpose(network: Network) -> Pattern:
@@ -140,13 +136,7 @@ def _make_next_group(network: Network, size: int) -> Pattern:
     nodes = network.num_terminals
     if not 1 <= size < nodes or nodes % size:
         raise SpecError(f"next_group size must divide the {nodes} nodes of {network.spec} into two groups or more")
-
-    def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
-        first = (sources // size + 1) * size % nodes
-        drawn: Nodes = first + rng.integers(0, size, len(sources))
-        return drawn
-
-    return _random(f"next_group({size})", network, draw)
+    return _random(f"next_group({size})", network, Target.NEXT_GROUP, size)
 
 
 def _levels(network: Network, name: str) -> tuple[Level, ...]:
@@ -162,32 +152,24 @@ def _level(network: Network, name: str, level: int) -> Level:
     return levels[level - 1]
 
 
+def _places(network: Network) -> dict[str, Nodes]:
+    """Return the place of each node in the order of digits, and the node at each place, where they are not the same."""
+    place = np.ravel_multi_index(network.decode(np.arange(network.num_nodes)), network.radices)
+    return {} if (np.diff(place) == 1).all() else {"place": np.asarray(place), "at": np.argsort(place)}
+
+
 def _make_cluster(network: Network, level: int = 1) -> Pattern:
     """Send within a cluster of a level, uniformly: those of level 1 are the copies of the base network."""
     layout = _level(network, "cluster", level)
-    inner = slice(layout.class_digit + 1 + len(layout.cluster), None)
-    radices = network.radices[inner]
-
-    def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
-        digits = list(network.decode(sources))
-        drawn = _uniform(prod(radices), np.ravel_multi_index(digits[inner], radices), rng)
-        digits[inner] = np.unravel_index(drawn, radices)
-        return np.asarray(network.encode(tuple(digits)), dtype=np.int64)
-
-    return _random(f"cluster({level})", network, draw)
+    inner = network.radices[layout.class_digit + 1 + len(layout.cluster) :]
+    return _random(f"cluster({level})", network, Target.BLOCK, prod(inner), **_places(network))
 
 
 def _make_inter_class(network: Network, level: int = 0) -> Pattern:
     """Send to the other class of a level, uniformly; 0 stands for the highest."""
     chosen = level or len(_levels(network, "inter_class"))
-    place = _level(network, "inter_class", chosen).class_digit
-
-    def draw(sources: Nodes, rng: np.random.Generator) -> Nodes:
-        digits = [rng.integers(0, radix, len(sources)) for radix in network.radices]
-        digits[place] = 1 - network.decode(sources)[place]
-        return np.asarray(network.encode(tuple(digits)), dtype=np.int64)
-
-    return _random(f"inter_class({chosen})", network, draw)
+    inner = network.radices[_level(network, "inter_class", chosen).class_digit + 1 :]
+    return _random(f"inter_class({chosen})", network, Target.OTHER_CLASS, prod(inner), **_places(network))
 
 
 PATTERNS: dict[str, Callable[..., Pattern]] = {

@@ -104,7 +104,7 @@ def make_requests(network: Network, spec: RequestSpec, packet_length: int) -> Re
     SpecError
         If the network cannot carry the pattern, or there are too many messages.
     """
-    pattern, random = parse_pattern(spec.pattern, network), np.random.default_rng(spec.seed)
+    pattern = parse_pattern(spec.pattern, network)
     window = min(spec.window, spec.count)
     total = 2 * len(pattern.senders) * spec.count
     if total > MOST_MESSAGES:
@@ -113,7 +113,7 @@ def make_requests(network: Network, spec: RequestSpec, packet_length: int) -> Re
     source, destination, before, first = [], [], [], 0
     for turn, chains in enumerate(turns):
         asking = np.tile(pattern.senders, chains)
-        asked = pattern.draw(asking, random)
+        asked = pattern.destinations(asking, turn * window + np.arange(len(asking)) // len(pattern.senders), spec.seed)
         places = first + np.arange(len(asking))
         source += [asking, asked]
         destination += [asked, asking]

@@ -37,7 +37,7 @@ SWEEP = "sweep 'cube(2)' --rates 0.1 --cycles 200 --workers 1"
         ("collective 'cube(2)' --op scatter --plot new.pdf", "new.pdf"),
         ("simulate 'cube(4)' --cycles 200 --channels new.csv", "new.csv"),
         ("compare 'cube(2)' --html new.html", "new.html"),
-        ("simulate 'cube(2)' --cycles 200 --plot new.svg", "new.svg"),
+        ("simulate 'cube(2)' --cycles 1000 --plot new.svg", "new.svg"),
         (f"{SWEEP} --plot new.svg", "new.svg"),
         (f"{SWEEP} --html new.html", "new.html"),
         (f"{SWEEP} --results new.parquet", "new.parquet"),

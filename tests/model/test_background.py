@@ -46,12 +46,8 @@ def test_among_next_to_nothing_an_operation_takes_what_it_does_alone(text, machi
 def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine, monkeypatch):
     """The messages of the load and of the steps, written down, are those of a trace whose cycles are all known."""
     model, network = model_of(fabric_of(text, **machine)), build(parse(text))
-    length, of_load, of_steps, stops = model.timing.packet_length, [], [], []
-    offer, among = LoadedFabric._offer, LoadedFabric.among
-
-    def noted_offer(self, created, messages):
-        of_load.append(np.stack([created, messages.source, messages.destination]))
-        return offer(self, created, messages)
+    length, load, of_steps, stops = model.timing.packet_length, LoadSpec(rate=0.2, seed=7), [], []
+    among = LoadedFabric.among
 
     def noted_among(self, others, stop):
         ends = [np.flatnonzero(model.address == address)[0] for address in others.destination]
@@ -59,9 +55,8 @@ def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine
         of_steps.append(np.array([others.cycle, others.node, ends]).reshape(3, -1))
         return among(self, others, stop)
 
-    monkeypatch.setattr(LoadedFabric, "_offer", noted_offer)
     monkeypatch.setattr(LoadedFabric, "among", noted_among)
-    busy = BusyFabric(model, LoadSpec(rate=0.2, seed=7))
+    busy = BusyFabric(model, load)
     random, ends, number = np.random.default_rng(1), [], network.num_nodes
     for _ in range(12):
         source, destination = random.integers(number, size=(2, 3 * number))
@@ -71,8 +66,8 @@ def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine
     begin, stop = busy.begin, stops[-1]
     alone, during = busy.latencies()
 
-    steps, load = np.concatenate(of_steps, axis=1), np.concatenate(of_load, axis=1)
-    columns = np.concatenate([steps, load], axis=1)
+    steps, messages = np.concatenate(of_steps, axis=1), load.on(network, length).window(stops[-1])
+    columns = np.concatenate([steps, [messages.cycle, messages.source, messages.destination]], axis=1)
     order = np.argsort(columns[0], kind="stable")
     cycle, source, destination = columns[:, order]
     flits = np.full(len(cycle), length)

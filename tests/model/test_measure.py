@@ -9,9 +9,10 @@ import pytest
 import scipy
 
 from hdnhw.machine import make_machine
-from hdnhw.model.core import NODE, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.core import HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import Course
 from hdnhw.model.fabric import FabricModel
+from hdnhw.model.flows import Flows
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure, zero_load_latency
 from hdnhw.model.statistics import (
@@ -78,39 +79,71 @@ def test_no_more_is_accepted_than_channels_carry(text):
     assert 0.4 * bound < measured.accepted_rate <= bound * 1.02
 
 
-@pytest.mark.parametrize(("lengths", "length"), [("9", 4), ("mix(1, 3, 9, 1)", 4), ("uniform(1, 5)", 1), ("3", 8)])
-def test_messages_are_their_packets(monkeypatch, lengths, length):
-    """All packets that were offered are run again from reset; a source gets one message a cycle."""
-    model, load = model_of("rdn(cube(2), 1)", length), LoadSpec(rate=0.1, cycles=600, warmup=100, lengths=lengths)
-    offered, advance = [], Course.advance
+LOADS = [
+    ({}, {}, {"lengths": "9"}),
+    ({"packet_length": 1}, {}, {"lengths": "uniform(1, 5)", "injection": "on_off(20)"}),
+    ({}, {"nodes": 1}, {"lengths": "mix(1, 3, 9, 1)"}),
+    ({}, {"channels": 9}, {"lengths": "uniform(1, 20)", "rate": 0.2}),
+    ({"buffers": 8}, {}, {"rate": 1.0, "lengths": "3"}),
+    ({"packet_length": 2, "modes": "adaptive", "buffers": 4}, {}, {"rate": 0.4, "lengths": "mix(1, 1, 12, 3)"}),
+    ({"modes": "ugal", "buffers": 4}, {}, {"pattern": "transpose", "lengths": "7"}),
+    ({"packet_length": 8, "switching": "cut-through"}, {}, {"lengths": "uniform(1, 20)"}),
+]
 
-    def watched(course, arrivals, **options):
-        offered.extend(zip(*(column.tolist() for column in arrivals[:3]), strict=True))
-        return advance(course, arrivals, **options)
 
-    monkeypatch.setattr(Course, "advance", watched)
-    measured = measure(model, load)
-    monkeypatch.undo()
-    own = [[] for _ in range(32)]
-    for cycle, source, destination in offered:
-        own[source].append((destination, cycle))
-    traffic = Traffic.from_lists(own)
-    result = model.run(traffic, max_cycles=100_000)
-    tail = dict(zip(result.packet.tolist(), result.cycle.tolist(), strict=True))
-    messages = {}
-    for packet, key in enumerate((source, cycle) for source in range(32) for _, cycle in own[source]):
-        messages.setdefault(key, []).append(packet)
-    marked = {key: packets for key, packets in messages.items() if 100 <= key[1] < 700}
-    assert all(len({int(traffic.destination[packet]) for packet in packets}) == 1 for packets in marked.values())
-    created = [tail[packets[-1]] - cycle for (_, cycle), packets in marked.items()]
-    network = [tail[packets[-1]] - int(result.head_cycle[packets[0]]) for packets in marked.values()]
-    assert measured.packet_latency.tolist() == np.bincount(created).tolist()
-    assert measured.network_latency.tolist() == np.bincount(network).tolist()
-    assert (measured.created, measured.delivered) == (len(marked), len(marked))
-    assert measured.packets == sum(len(packets) for packets in marked.values())
-    assert measured.offered_rate == pytest.approx(measured.packets * length / 32 / 600)
-    taken = sum(100 <= cycle < 700 for cycle in tail.values())
-    assert measured.accepted_rate == pytest.approx(taken * length / 32 / 600)
+@pytest.mark.parametrize(("machine", "dead", "options"), LOADS)
+@pytest.mark.parametrize("warmup", [None, 100])
+def test_what_is_measured_is_what_becomes_of_every_packet(machine, dead, options, warmup):
+    """The same messages, drawn apart, are given to another run, and all of its packets are looked at one by one."""
+    fabric = make_machine(FabricSpec(network=parse("cube(4)"), **{"packet_length": 4} | machine))
+    faults = draw_faults(neighbor_table(fabric.network), np.random.default_rng(5), **dead) if dead else None
+    model, load = FabricModel(fabric, faults), LoadSpec(cycles=600, warmup=warmup, **options)
+    length, flows = fabric.timing.packet_length, [Flows(16) for _ in range(3)]
+    runs = [measure(model, load, flows=flows[threads - 1], threads=threads) for threads in (1, 2, 3)]
+    measured = runs[0]
+    assert len({str(replace(run, seconds=0)) for run in runs}) == 1
+    assert all(np.array_equal(flows[0].counts, other.counts) for other in flows)
+
+    messages = load.on(fabric.network, length, dead=None if faults is None else faults.nodes).window(measured.cycles)
+    number = np.repeat(np.arange(len(messages.cycle)), messages.packets)
+    ends = model.address[messages.destination]
+    arrivals = Arrivals.of(messages.cycle[number], messages.source[number], ends[number], np.arange(len(number)))
+    left = model.course(Terminals()).advance(arrivals, packets=1 << 62, limit=measured.cycles)
+    rows = [[] for _ in range(len(messages.cycle))]
+    for row in left[np.argsort(left[:, TAG])].tolist():
+        rows[number[row[TAG]]].append(row)
+    first = np.cumsum(messages.packets) - messages.packets
+    start, stop = measured.warmup, measured.warmup + 600
+    within = [name for name in range(len(rows)) if start <= messages.cycle[name] < stop]
+    whole = [name for name in within if len(rows[name]) == messages.packets[name]]
+    last = {name: max(rows[name], key=lambda row: row[TAIL_CYCLE]) for name in whole}
+    home = [name for name in whole if last[name][NODE] == messages.destination[name]]
+    latency = {name: last[name][TAIL_CYCLE] - int(messages.cycle[name]) for name in home}
+    heads = {name: next(row[HEAD_CYCLE] for row in rows[name] if row[TAG] == first[name]) for name in home}
+    assert (measured.created, measured.delivered, measured.stranded) == tuple(
+        len(each) for each in (within, home, set(whole) - set(home))
+    )
+    assert measured.packet_latency.tolist() == np.bincount(list(latency.values())).tolist()
+    assert measured.network_latency.tolist() == np.bincount([last[k][TAIL_CYCLE] - heads[k] for k in home]).tolist()
+    assert measured.mean_hops == pytest.approx(np.mean([last[name][HOPS] for name in home]))
+    assert measured.packets == messages.packets[within].sum()
+    assert measured.payload_share == pytest.approx(messages.flits[within].sum() / measured.packets / length)
+    taken = left[(left[:, TAIL_CYCLE] >= start) & (left[:, TAIL_CYCLE] < stop)]
+    right = taken[taken[:, NODE] == messages.destination[number[taken[:, TAG]]]]
+    rates = len(right), len(taken) - len(right), measured.packets
+    told = measured.accepted_rate, measured.stranded_rate, measured.offered_rate
+    assert told == pytest.approx([packets * length / 16 / 600 for packets in rates])
+    sent = np.bincount(messages.source[number[right[:, TAG]]], minlength=16)
+    senders = load.on(fabric.network, length, dead=None if faults is None else faults.nodes).senders
+    assert measured.fairness == pytest.approx(sent.sum() ** 2 / (len(senders) * (sent**2).sum()))
+    by_flow = np.zeros((3, 16, 16), int)
+    for name in home:
+        flow = messages.source[name], messages.destination[name]
+        by_flow[0][flow] += 1
+        by_flow[1][flow] += latency[name]
+        by_flow[2][flow] = max(by_flow[2][flow], latency[name])
+    assert flows[0].counts.tolist() == by_flow.reshape(3, -1).tolist()
+    assert (measured.stranded > 0) >= ("channels" in dead)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ from hdnhw.model.seeds import differences, measure_seeds, seeds_row
 from hdnhw.model.statistics import half_width
 from hdnhw.model.sweep import Point, Sweep, measure_point
 from hdnhw.spec import FabricSpec, SpecError, parse
-from hdnhw.topology.network import build
-from hdnhw.traffic.load import CommonLoad
 from tests.model.test_sweep import Inline
 
 LOAD = LoadSpec(rate=0.2, cycles=600)
@@ -24,29 +22,6 @@ LOAD = LoadSpec(rate=0.2, cycles=600)
 
 def model_of(text, length=4):
     return model_of_spec(FabricSpec(network=parse(text), packet_length=length))
-
-
-def columns(messages):
-    return [column.tolist() for column in (messages.cycle, messages.source, messages.destination, messages.flits)]
-
-
-@pytest.mark.parametrize("injection", ["bernoulli", "on_off(30)"])
-def test_a_common_load_does_not_depend_on_the_windows(injection):
-    network = build(parse("cube(3)"))
-    common = [
-        CommonLoad(replace(LOAD, injection=injection, lengths="uniform(1, 9)").on(network, 4), 64) for _ in range(2)
-    ]
-    whole = columns(common[0].window(500))
-    parts, at = [[], [], [], []], 0
-    for cycles in (0, 1, 63, 64, 200, 172):
-        part = columns(common[1].window(cycles))
-        part[0] = [cycle + at for cycle in part[0]]
-        for column, own in zip(parts, part, strict=True):
-            column += own
-        at += cycles
-    assert at == 500
-    assert parts == whole
-    assert len(whole[0]) > 50
 
 
 def test_networks_of_as_many_nodes_get_the_same_messages():

@@ -289,7 +289,7 @@ def test_a_throughput_that_falls_under_overload_is_seen(monkeypatch):
 @pytest.mark.parametrize(("text", "noted"), [("cube(3)", False), ("torus(4, 5)", True), ("rdn(cube(1), 1)", True)])
 def test_what_is_found_is_what_the_network_carries(text, noted):
     """Measured apart: of no load more is accepted; latency is three times that of a network that is nearly idle."""
-    load, fabric = LoadSpec(), FabricSpec(network=parse(text), buffers=2)
+    load, fabric = LoadSpec(cycles=40_000), FabricSpec(network=parse(text), buffers=2)
     (curve,) = Sweep([fabric], load, rates=None, results=ResultsFile(None)).run(Inline)
     assert (curve["note"] is not None) == noted
     assert len({row["rate"] for row in curve["points"]}) == len(curve["points"])
@@ -321,6 +321,6 @@ def test_lengths_are_measured_and_kept(tmp_path):
 
 def test_a_point_that_delivers_nothing_is_told():
     said, load = [], replace(LOAD, cycles=20, warmup=0)
-    (curve,) = Sweep(FABRICS[:1], load, rates=[0.001], results=ResultsFile(None), say=said.append).run(Inline)
+    (curve,) = Sweep(FABRICS[:1], load, rates=[0.0001], results=ResultsFile(None), say=said.append).run(Inline)
     assert (curve["points"][0]["delivered"], curve["points"][0]["packet_latency"]) == (0, None)
     assert said == ["1: cube(2), offered 0.0000, accepted 0.0000, nothing delivered, too few cycles to tell"]

@@ -13,6 +13,7 @@ namespace {
 constexpr i64 PART_BYTES = 3 << 16;     // most that the routers and sources of a part take of a cache
 constexpr i64 MOST_OF_PART = 1 << 16;   // nodes, whose numbers have 16 bits there
 constexpr i64 PARTS_A_THREAD = 8;       // fewest, if there are several threads, so that they have about as much to do
+constexpr i64 STRETCH = 4096;           // cycles that are drawn at a time, most
 constexpr int PATIENCE = 2000;          // looks at whether the others have come before the processor is given to others
 
 }  // namespace
@@ -108,6 +109,7 @@ class FabricOf : public Fabric {
                 {destination[k], static_cast<i32>(cycle[k]), tag[k], pace ? pace[k] : i32{ANYWHERE},
                  static_cast<u32>(node[k] & (s_.nodes_of_part - 1))});
         for (Worker<K>* worker : workers_) worker->out.clear();
+        if (s_.ledger) s_.ledger->open(limit);
         s_.meetings = 0;
         s_.gone.assign(2 * m_.threads, 0);
         const auto work = [this, packets, limit](i64 thread) {
@@ -123,6 +125,22 @@ class FabricOf : public Fabric {
         for (std::thread& other : others) other.join();
         if (s_.failed) throw std::bad_alloc();
         s_.cycle = workers_[0]->cycle, s_.slot = workers_[0]->slot;
+        if (s_.ledger) s_.ledger->close();
+    }
+
+    void load(const Traffic* traffic, i64 first, Ledger* ledger) override {
+        s_.traffic = traffic, s_.origin = first, s_.ledger = ledger;
+        // About a quarter of the senders have a message in a stretch.
+        s_.stretch = std::clamp<i64>(static_cast<i64>(0.25 / (traffic->peak * traffic->on + 1e-9)), 8, STRETCH);
+        const i32* const senders = traffic->sender;
+        for (i64 k = 0; k < s_.num_parts; k++) {
+            Part& part = s_.parts[k];
+            const auto place = [&](i64 node) { return std::lower_bound(senders, senders + traffic->senders, node) - senders; };
+            part.creation.make(*traffic, place(part.begin), place(part.begin + part.size));
+            part.created.clear();
+            part.begun = 0;
+            part.known = first;
+        }
     }
 
     i64 rows(i32* out) override {
@@ -173,7 +191,7 @@ class FabricOf : public Fabric {
                 const Sink& sink = part.sinks[node];
                 for (u32 level = 0; level < sink.level; level++) {
                     const u32 entry =
-                        part.places[node * m_.ejection_buffers + (sink.first + level) % m_.ejection_buffers];
+                        part.stored[node * m_.ejection_buffers + (sink.first + level) % m_.ejection_buffers];
                     tell(part.entries.packets[entry], LEAVING, own, -1, -1, static_cast<i32>(level), by(entry));
                 }
             }
@@ -239,15 +257,16 @@ class FabricOf : public Fabric {
     }
 
     void numbers(i64* out) override {
-        std::fill(out, out + 7, 0);
+        std::fill(out, out + 8, 0);
         out[0] = s_.cycle, out[1] = s_.slot;
         for (Worker<K>* worker : workers_) {
             out[2] = std::max(out[2], worker->progress.ended);
             out[3] += worker->progress.sent;
             out[4] += worker->progress.lost;
             out[5] += worker->progress.left;
+            out[6] += worker->progress.offered;
         }
-        for (i64 k = 0; k < s_.num_parts; k++) out[6] |= s_.parts[k].busy.any();
+        for (i64 k = 0; k < s_.num_parts; k++) out[7] |= s_.parts[k].busy.any();
     }
 
     void sources(i64* dropped, i32* sending, i32* position) override {
@@ -267,7 +286,7 @@ class FabricOf : public Fabric {
                 const Part& part = s_.parts[k];
                 const Sink& sink = part.sinks[node];
                 tag[part.begin + node] =
-                    sink.level ? part.entries.packets[part.places[node * m_.ejection_buffers + sink.first]].tag : -1;
+                    sink.level ? part.entries.packets[part.stored[node * m_.ejection_buffers + sink.first]].tag : -1;
                 taken[part.begin + node] = sink.taken;
             }
     }
@@ -306,7 +325,7 @@ class FabricOf : public Fabric {
             part.sources.assign(part.size, {NONE, NONE, 0, 0, 0});
             if (!m_.pauses()) continue;
             part.sinks.assign(part.size, {0, 0, 0});
-            part.places.assign(part.size * m_.ejection_buffers, NONE);
+            part.stored.assign(part.size * m_.ejection_buffers, NONE);
             part.ready.assign(part.size * m_.ejection_buffers, 0);
             part.generators.resize(part.size);
             std::copy_n(m_.generators + part.begin, part.size, part.generators.begin());
@@ -379,6 +398,9 @@ HDNHW_API i64 fabric_advance(void* fabric, const i64* cycle, const i32* node, co
     return guarded([&] {
         static_cast<Fabric*>(fabric)->advance(cycle, node, destination, tag, pace, count, packets, limit);
     });
+}
+HDNHW_API i64 fabric_load(void* fabric, const Traffic* traffic, i64 first, void* ledger) {
+    return guarded([&] { static_cast<Fabric*>(fabric)->load(traffic, first, static_cast<Ledger*>(ledger)); });
 }
 HDNHW_API i64 fabric_rows(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->rows(out); }
 HDNHW_API i64 fabric_found(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->found(out); }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "ledger.hpp"
 #include "router.hpp"
 
 namespace hdnhw {
@@ -49,11 +50,6 @@ class Mail {
     i64 mask_ = 0, boxes_ = 0;
 };
 
-// A packet that has left, as hdnhw.model.fabric has it.
-struct Row {
-    i32 destination, created, head, tag, hops, tail, node;
-};
-
 // What a snapshot says of a packet that has not left.
 enum Where : i32 { WAITING, QUEUED, CROSSING, LEAVING, LOST };
 struct Found {
@@ -70,12 +66,14 @@ struct Counters {
 // What a thread alone writes.
 struct alignas(128) Progress {
     i64 ended = 0;  // the cycle behind the last in which a packet left or was dropped
-    i64 sent = 0, lost = 0, left = 0;
+    i64 offered = 0, sent = 0, lost = 0, left = 0;
 };
 
 class Fabric {
    public:
     virtual ~Fabric() = default;
+    // Let sources get the messages of a load, which count cycles from `first`, and enter it all in a ledger.
+    virtual void load(const Traffic* traffic, i64 first, Ledger* ledger) = 0;
     virtual void advance(const i64* cycle, const i32* node, const i32* destination, const i32* tag, const i32* pace,
                          i64 count, i64 packets, i64 limit) = 0;
     virtual i64 rows(i32* out) = 0;              // axes (word, packet): of the last call; or how many there are
@@ -84,7 +82,7 @@ class Fabric {
     virtual void set_credits(const i32* credits) = 0;
     virtual void put(i64 node, i32 queue, i32 way, i32 tag) = 0;         // a packet into a queue of a router
     virtual void step(i64 node, i64 slot, bool starts_epoch) = 0;        // a router by itself: what it sends is gone
-    virtual void numbers(i64* out) = 0;          // cycle, slot, ended, sent, lost, left, whether a router holds a packet
+    virtual void numbers(i64* out) = 0;          // cycle, slot, ended, sent, lost, left, offered, whether a router holds a packet
     virtual void sources(i64* dropped, i32* sending, i32* position) = 0;
     virtual void sinks(i64* tag, i64* taken) = 0;
     virtual void counts(i64* sent, i64* stalled, i64* held) = 0;

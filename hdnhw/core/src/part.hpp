@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine.hpp"
+#include "traffic.hpp"
 
 namespace hdnhw {
 
@@ -113,6 +114,13 @@ struct Arrival {
     u32 node;  // of the part
 };
 
+// A message of the load.
+struct Created {
+    i32 cycle, destination;  // the latter packed
+    u32 node, packets;       // the former of the part
+    i64 flits;
+};
+
 struct Part {
     i64 number, begin, size;  // nodes
     Entries entries;
@@ -122,12 +130,17 @@ struct Part {
     List<u16>* ejected = nullptr;     // ring of ejection_slots: credits on their way back
     List<Source> sources;
     List<Sink> sinks;                 // with pauses
-    List<u32> places;                 // of sinks: entries
+    List<u32> stored;                 // of sinks: entries
     List<i64> ready;                  // of sinks: the cycle from which the head flit can be taken
     List<u32> generators;
     List<u32> leaving, leaving_node;  // with pauses: entries ejected in the slot
     List<Arrival> arrivals;
     std::size_t offered = 0;          // of them
+    Creation creation;                // of the load
+    List<Created> drawn, created;     // by senders, in the order of time
+    std::size_t begun = 0;            // of the latter: how many sources have
+    i64 known = INT64_MAX;            // the cycle up to which the load is drawn
+    List<u32> places;                 // to sort by
     List<Packet> lost;                // dropped, as a record
     List<u16> lost_node;
 

@@ -53,23 +53,76 @@ void Worker<K>::work_cycle(Part& part, bool samples, i64 now) {
 // Give the sources of a part the packets that they get to send up to a cycle.
 template <class K>
 void Worker<K>::offer_until(Part& part, i64 now) {
-    for (; part.offered < part.arrivals.size() && part.arrivals[part.offered].created <= now; part.offered++) {
-        const Arrival& arrival = part.arrivals[part.offered];
-        if (part.offered + 8 < part.arrivals.size()) ask(&part.sources[part.arrivals[part.offered + 8].node]);
-        const u32 entry = part.entries.take();
-        part.entries.packets[entry] = {arrival.destination, arrival.created, -1, arrival.tag, 0};
-        part.entries.links[entry].next = NONE;
-        if (has_extra_) part.entries.extras[entry] = {0, arrival.pace};
-        if (m.is_drawn()) draw(part, arrival.node, entry);
-        Source& source = part.sources[arrival.node];
-        if (source.first == NONE) {
-            source.first = entry;
-            part.sending.add(arrival.node);
-        } else {
-            part.entries.links[source.last].next = entry;
-        }
-        source.last = entry;
+    for (;;) {
+        offer_known(part, std::min(now, part.known - 1));
+        if (now < part.known) return;
+        draw_on(part);
     }
+}
+
+// The same of what is known: packets that were given, then messages of the load, in the order of time.
+template <class K>
+void Worker<K>::offer_known(Part& part, i64 now) {
+    for (;;) {
+        const bool has_arrival = part.offered < part.arrivals.size(), has_created = part.begun < part.created.size();
+        const i64 given = has_arrival ? part.arrivals[part.offered].created : INT64_MAX;
+        const i64 drawn = has_created ? part.created[part.begun].cycle : INT64_MAX;
+        if (std::min(given, drawn) > now) return;
+        if (given <= drawn) {
+            const Arrival& arrival = part.arrivals[part.offered++];
+            if (part.offered + 7 < part.arrivals.size()) ask(&part.sources[part.arrivals[part.offered + 7].node]);
+            offer(part, arrival.node, {arrival.destination, arrival.created, -1, arrival.tag, 0}, arrival.pace);
+            continue;
+        }
+        const Created& message = part.created[part.begun++];
+        if (part.begun + 7 < part.created.size()) ask(&part.sources[part.created[part.begun + 7].node]);
+        const i64 source = part.begin + message.node;
+        const i32 tag = static_cast<i32>(source << Row::SOURCE);
+        s.ledger->create(thread_, message.cycle, source, message.packets, message.flits);
+        for (u32 k = 0; k < message.packets; k++)
+            offer(part, message.node,
+                  {message.destination, message.cycle, -1, tag | (message.packets == 1 ? Row::ALONE : k ? 0 : Row::FIRST), 0},
+                  ANYWHERE);
+    }
+}
+
+template <class K>
+inline void Worker<K>::offer(Part& part, u32 node, const Packet& packet, i32 pace) {
+    const u32 entry = part.entries.take();
+    part.entries.packets[entry] = packet;
+    part.entries.links[entry].next = NONE;
+    if (has_extra_) part.entries.extras[entry] = {0, pace};
+    if (m.is_drawn()) draw(part, node, entry);
+    Source& source = part.sources[node];
+    if (source.first == NONE) {
+        source.first = entry;
+        part.sending.add(node);
+    } else {
+        part.entries.links[source.last].next = entry;
+    }
+    source.last = entry;
+    progress.offered++;
+}
+
+// Draw the messages of a stretch of cycles, when all before have been offered.
+template <class K>
+void Worker<K>::draw_on(Part& part) {
+    const i64 begin = part.known;
+    part.known += s.stretch;
+    part.drawn.clear();
+    part.places.assign(s.stretch + 1, 0);
+    part.creation.before(part.known - s.origin, [&](const Message& message) {
+        const i64 cycle = s.origin + message.cycle;
+        if (cycle > INT32_MAX) return;  // behind the last cycle of any run
+        part.places[cycle - begin + 1]++;
+        part.drawn.push({static_cast<i32>(cycle), m.address[message.destination],
+                         static_cast<u32>(message.source - part.begin),
+                         static_cast<u32>((message.flits + m.length - 1) / m.length), message.flits});
+    });
+    for (i64 k = 0; k < s.stretch; k++) part.places[k + 1] += part.places[k];
+    part.created.resize(part.drawn.size());
+    for (const Created& message : part.drawn) part.created[part.places[message.cycle - begin]++] = message;
+    part.begun = 0;
 }
 
 // Take the tail of a source's packet, or the head of a gapless one. One that is for no node is dropped.
@@ -175,7 +228,7 @@ void Worker<K>::store_leaving(Part& part) {
         const u32 node = part.leaving_node[k];
         Sink& sink = part.sinks[node];
         const i64 place = node * m.ejection_buffers + (sink.first + sink.level) % m.ejection_buffers;
-        part.places[place] = part.leaving[k];
+        part.stored[place] = part.leaving[k];
         part.ready[place] = (slot + 1) * m.length + m.ejection_cycles;
         sink.level++;
     }
@@ -191,7 +244,7 @@ void Worker<K>::eject_cycle(Part& part, i64 now, bool late) {
         if (sink.level == 0 || now - ahead(part, node) < m.hold) continue;
         const i64 place = node * m.ejection_buffers + sink.first;
         if (part.ready[place] + sink.taken > now) continue;
-        const u32 entry = part.places[place];
+        const u32 entry = part.stored[place];
         const i32 pace = part.entries.extras[entry].pace;
         const bool may_pause = pace == ANYWHERE || (pace == AT_HOME && part.entries.packets[entry].destination ==
                                                                            m.address[part.begin + node]);
@@ -213,8 +266,12 @@ template <class K>
 void Worker<K>::leave(Part& part, u32 node, u32 entry, i64 tail) {
     const Packet& packet = part.entries.packets[entry];
     const i32 told = static_cast<i32>(tail - ahead(part, node));
-    out.push({packet.destination, packet.created, packet.head, packet.tag, static_cast<i32>(packet.hops), told,
-              static_cast<i32>(part.begin + node)});
+    const Row row{packet.destination, packet.created, packet.head, packet.tag, static_cast<i32>(packet.hops), told,
+                  static_cast<i32>(part.begin + node)};
+    if (s.ledger && packet.tag >= 0)
+        s.ledger->take(thread_, row, packet.destination == m.address[part.begin + node]);
+    else
+        out.push(row);
     progress.left++;
     progress.ended = std::max<i64>(progress.ended, told + 1);
     part.entries.give(entry);

@@ -29,6 +29,9 @@ struct Shared {
     std::atomic<bool> failed{false};
     i64 moving_mask = 0;  // of the rings of parts
     i64 cycle = 0, slot = 0;
+    const Traffic* traffic = nullptr;
+    Ledger* ledger = nullptr;
+    i64 origin = 0, stretch = 0;  // cycle 0 of the traffic; cycles that are drawn at a time
 
     Shared(const Machine& given)
         : machine(given), ways(*given.rule, static_cast<int>(given.address_bits), static_cast<int>(given.vc_bits),
@@ -129,6 +132,9 @@ class Worker {
     void work_terminals(Part& part, bool samples, i64 end, i64 limit);
     void work_cycle(Part& part, bool samples, i64 now);
     void offer_until(Part& part, i64 now);
+    void offer_known(Part& part, i64 now);
+    void offer(Part& part, u32 node, const Packet& packet, i32 pace);
+    void draw_on(Part& part);
     void accept(Part& part, u32 node);
     void inject_slot(Part& part, i64 begin, bool tails);
     void inject_gapless(Part& part, i64 now, bool taken);

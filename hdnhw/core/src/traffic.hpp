@@ -1,0 +1,178 @@
+// Traffic: which messages each node creates, when, for whom and how long, by random numbers that are looked up.
+//
+// Number n of stream k of node s is a block of Philox4x32-10 (Salmon, Moraes, Dror and Shaw, Parallel random numbers: as
+// easy as 1, 2, 3, SC11): key is the seed, the counter is (n, s, k). So the messages of a node do not depend on those of
+// others, nor on who draws them and when.
+#pragma once
+
+#include <cmath>
+
+#include "common.hpp"
+
+namespace hdnhw {
+
+enum Stream : u32 { MESSAGE, SIZE, PERIOD };
+enum Target : i64 { TABLE, BLOCK, HOTSPOT, NEXT_GROUP, OTHER_CLASS };
+
+// What is to be created, as hdnhw.core.traffic hands it over, which keeps the arrays.
+struct Traffic {
+    i64 nodes, senders, lengths, target;
+    i64 size;                 // of a block or group; of the places of a class that follow each other
+    i64 hot;                  // node of a hotspot
+    u64 key;
+    double share;             // of a hotspot
+    double peak;              // probability of a message in a cycle of a burst
+    double on, burst, silence;  // probability of a burst in the first cycle; mean cycles of bursts, infinite for one, and silences
+    const i32* sender;        // axis (sender): nodes, sorted
+    const i32* table;         // axis (node): of a permutation
+    const i32 *place, *at;    // axis (node), axis (place): where blocks are of consecutive places, or none
+    const i64* flits;         // axis (length)
+    const double* up_to;      // axis (length): share of this length and those before
+};
+
+struct Block {
+    u64 first, second;
+};
+
+inline Block random(u64 key, u64 number, u32 node, Stream stream) {
+    u32 c0 = static_cast<u32>(number), c1 = static_cast<u32>(number >> 32), c2 = node, c3 = stream;
+    u32 k0 = static_cast<u32>(key), k1 = static_cast<u32>(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        const u64 one = u64{0xD2511F53} * c0, two = u64{0xCD9E8D57} * c2;
+        c0 = static_cast<u32>(two >> 32) ^ c1 ^ k0;
+        c1 = static_cast<u32>(two);
+        c2 = static_cast<u32>(one >> 32) ^ c3 ^ k1;
+        c3 = static_cast<u32>(one);
+        k0 += 0x9E3779B9, k1 += 0xBB67AE85;
+    }
+    return {c0 | u64{c1} << 32, c2 | u64{c3} << 32};
+}
+
+// A number from 0 to count - 1, all as likely but for one in 2^64 / count.
+inline i64 below(u64 word, i64 count) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<i64>(static_cast<Wide>(word) * static_cast<u64>(count) >> 64);
+}
+inline double unit(u64 word) { return static_cast<double>(word >> 11) * 0x1p-53; }  // from 0, below 1
+
+// Failures before a success, by what failures_of makes of its probability.
+inline i64 failures(u64 word, double scale) { return static_cast<i64>(std::log(1 - unit(word)) * scale); }
+inline double scale_of(double probability) { return 1 / std::log1p(-probability); }
+
+// Where message `number` of a node goes, by the second word of its block.
+inline i64 destination_of(const Traffic& t, i64 node, u64 number, u64 word) {
+    if (t.target == TABLE) return t.table[node];
+    const u32 size = static_cast<u32>(t.size), own = static_cast<u32>(t.place ? t.place[node] : node);
+    i64 place;
+    if (t.target == NEXT_GROUP) {
+        place = (own / size + 1) * t.size % t.nodes + below(word, size);
+    } else if (t.target == OTHER_CLASS) {
+        const i64 drawn = below(word, t.nodes / 2), other = 1 - own / size % 2;
+        place = (drawn / size * 2 + other) * size + drawn % size;
+    } else {
+        if (t.target == HOTSPOT && node != t.hot &&
+            unit(random(t.key, number, static_cast<u32>(node), SIZE).second) < t.share)
+            return t.hot;
+        const u32 inner = own % size;
+        const i64 drawn = below(word, size - 1);
+        place = own - inner + drawn + (drawn >= inner);
+    }
+    return t.at ? t.at[place] : place;
+}
+
+struct Message {
+    i64 cycle, source, destination, flits;
+};
+
+// The messages of some senders in the order of time, each of which knows its next one. Bursts and silences take turns;
+// messages come at random in the cycles of bursts, which have numbers of their own, without those of silences.
+class Creation {
+   public:
+    // For the senders from one number to another.
+    void make(const Traffic& traffic, i64 first, i64 last) {
+        t_ = &traffic, sender_ = traffic.sender + first;
+        senders_.resize(last - first);
+        bursts_.resize(std::isinf(traffic.burst) ? 0 : last - first);
+        gap_ = scale_of(traffic.peak);
+        burst_ = scale_of(1 / traffic.burst);
+        silence_ = scale_of(1 / (1 + traffic.silence));
+        for (i64 k = 0; k < last - first; k++) begin(k);
+    }
+
+    // Give those that are created before cycle `stop`, sender after sender.
+    template <class Do>
+    void before(i64 stop, Do&& give) {
+        for (i64 k = 0; k < static_cast<i64>(senders_.size()); k++)
+            for (Sender& sender = senders_[k]; sender.next < stop; advance(k)) {
+                const i64 node = sender_[k];
+                give(Message{sender.next, node, destination_of(*t_, node, sender.number, sender.word),
+                             flits_of(node, sender.number)});
+            }
+    }
+
+   private:
+    struct Sender {
+        i64 next;          // cycle of the next message
+        u64 number, word;  // of it, and the second word of its block
+    };
+    struct Bursts {
+        i64 end, shift;  // of the burst, in cycles of bursts; how many cycles of silences were before
+        u64 period;
+    };
+
+    void begin(i64 k) {
+        senders_[k] = {-1, ~u64{0}, 0};
+        if (bursts_.size()) {
+            const Block block = period(k, 0);
+            const bool is_on = unit(block.second) < t_->on;
+            bursts_[k] = {is_on ? 1 + failures(block.first, burst_) : 0, 0, 0};
+            if (!is_on) {
+                bursts_[k].period = ~u64{0};
+                start_burst(k, 1);
+            }
+            senders_[k].next += bursts_[k].shift;
+        }
+        advance(k);
+    }
+    void advance(i64 k) {
+        Sender& sender = senders_[k];
+        const Block block = random(t_->key, ++sender.number, static_cast<u32>(sender_[k]), MESSAGE);
+        const i64 gap = 1 + (t_->peak < 1 ? failures(block.first, gap_) : 0);
+        sender.word = block.second;
+        if (!(t_->peak > 0)) {
+            sender.next = INT64_MAX;
+        } else if (!bursts_.size()) {
+            sender.next += gap;
+        } else {
+            const i64 next = sender.next - bursts_[k].shift + gap;
+            while (next >= bursts_[k].end) start_burst(k, 0);
+            sender.next = next + bursts_[k].shift;
+        }
+    }
+    // Let a silence pass, of a cycle at least if one is under way, and the next burst begin.
+    void start_burst(i64 k, i64 least) {
+        Bursts& bursts = bursts_[k];
+        bursts.shift += least + failures(period(k, ++bursts.period).first, silence_);
+        bursts.end += 1 + failures(period(k, ++bursts.period).first, burst_);
+    }
+    Block period(i64 k, u64 number) const { return random(t_->key, number, static_cast<u32>(sender_[k]), PERIOD); }
+    i64 flits_of(i64 node, u64 number) const {
+        if (t_->lengths == 1) return t_->flits[0];
+        const double drawn = unit(random(t_->key, number, static_cast<u32>(node), SIZE).first);
+        i64 low = 0, high = t_->lengths - 1;
+        while (low < high) {
+            const i64 middle = (low + high) / 2;
+            if (drawn < t_->up_to[middle]) high = middle;
+            else low = middle + 1;
+        }
+        return t_->flits[low];
+    }
+
+    const Traffic* t_ = nullptr;
+    const i32* sender_ = nullptr;  // axis (sender): nodes
+    List<Sender> senders_;
+    List<Bursts> bursts_;
+    double gap_ = 0, burst_ = 0, silence_ = 0;
+};
+
+}  // namespace hdnhw
