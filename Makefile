@@ -34,6 +34,7 @@ check-verilog := tests.verilog.readers
 check-front-ends := tests.verilog.frontends
 check-drawn := tests.drawn
 check-sanitizers := tests.sanitizers
+check-model := tests.model.fuzz
 check-explore := tests.browser.check
 CHECKS := $(filter check-%,$(.VARIABLES))
 
@@ -70,7 +71,7 @@ help: ## this list
 # The first line of a script, and what it is given.
 described = sed -n '1s/^"""\([^"]*\).*/$(name)|\1$(if $(word 2,$(1)), [$(wordlist 2,9,$(1))])/p' $(subst .,/,$(firstword $(1))).py
 
-check: check-fuzz check-fuzz-files check-lockstep check-heavy check-sanitizers check-verilog check-notebooks site ## checks without measuring, on far more fabrics than `make test`; hours
+check: check-fuzz check-fuzz-files check-model check-lockstep check-heavy check-sanitizers check-verilog check-notebooks site ## checks without measuring, on far more fabrics than `make test`; hours
 
 check-fixed: $(COMPLETE) ## for every commit: features that need more time, old faults, one seed of fuzz and of lockstep; seven minutes
 	$(BIN)/python -m pytest --tier fixed

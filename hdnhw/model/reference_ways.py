@@ -42,9 +42,12 @@ class RouteUnit:
         """With UGAL, let a source choose if its packet goes straight, or leave that to the switch that it hangs on."""
         if self.plan.scheme != UGAL:
             return
-        packet.is_undecided = router in self.switches and packet.destination != router.address
-        if not packet.is_undecided:
+        if router not in self.switches:
             self._choose(router, router, packet)
+        elif packet.destination != router.address:
+            packet.is_undecided = True
+        else:
+            packet.by = None
 
     def _choose(self, router: "Router", source: "Router", packet: "Packet") -> None:
         """Send a packet straight if its hops times the packets in front are no more than by the node that was drawn.

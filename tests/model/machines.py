@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from hdnhw.machine import Machine, make_machine
-from hdnhw.model.core import Arrivals
+from hdnhw.model.core import HOPS, Arrivals
 from hdnhw.rules.errors import RuleError
 from hdnhw.rules.plan import UGAL
 from hdnhw.spec import FabricSpec, SpecError, parse
@@ -156,3 +156,22 @@ def _arrivals(machine: Machine, packets: int, cycles: int, rng: np.random.Genera
     end[rng.random(packets) < rng.choice((0.0, 0.5))] = rng.integers(terminals)
     destination = np.where(rng.random(packets) < 0.03, -1, machine.address.of_node(end))
     return Arrivals.of(cycle, source[numbers], destination[numbers], np.arange(packets))
+
+
+def differences(made, expected, drawn):
+    """Return what differs between two that simulate what was drawn."""
+    found = []
+    for number, rows in enumerate(zip(drawn.rows(made), drawn.rows(expected), strict=True)):
+        if not np.array_equal(*rows):
+            found.append(f"packets of piece {number}")
+    names = ["packets_gone", "packets_sent", "slots", "dropped", "sending", "cycles"]
+    if drawn.terminals.pause:
+        names += ["injected"] if not drawn.machine.timing.gapless_packets else []
+        found += ["ejecting"] if not all(map(np.array_equal, made.ejecting(), expected.ejecting())) else []
+    waiting = [each.packets[:, : HOPS + 1] for each in (made, expected)]
+    found += ["packets"] if not np.array_equal(*(each[np.lexsort(each.T)] for each in waiting)) else []
+    found += [name for name in names if not np.array_equal(getattr(made, name), getattr(expected, name))]
+    counts = [each.counts() for each in (made, expected)]
+    return found + [
+        name for name in ("sent", "stalled", "held") if not np.array_equal(*(vars(c)[name] for c in counts))
+    ]

@@ -8,7 +8,6 @@ namespace hdnhw {
 // Let the terminals of a part that never pause go on to the next allocation.
 template <class K>
 void Worker<K>::work_terminals(Part& part, bool samples, i64 end, i64 limit) {
-    const i64 lost = progress.lost;
     offer_until(part, std::min(end, limit - 1));
     slot += samples;
     if (!m.gapless) {
@@ -18,13 +17,12 @@ void Worker<K>::work_terminals(Part& part, bool samples, i64 end, i64 limit) {
         if (heads < limit) inject_gapless(part, heads, true);
     }
     slot -= samples;
-    if (progress.lost > lost) progress.ended = std::max(progress.ended, end + 1);
 }
 
 // Let the terminals of a part that pause have a cycle.
 template <class K>
 void Worker<K>::work_cycle(Part& part, bool samples, i64 now) {
-    const i64 phase = now % m.length, lost = progress.lost;
+    const i64 phase = now % m.length;
     if (samples) {
         for (u16 node : part.ejected[0]) routers.credits(routers[part.begin + node])[local_]++;
         part.ejected[0].clear();
@@ -38,7 +36,6 @@ void Worker<K>::work_cycle(Part& part, bool samples, i64 now) {
     else if (taken || m.gap)
         inject_gapless(part, now, taken);
     slot -= samples;
-    if (progress.lost > lost) progress.ended = std::max(progress.ended, now + 1);
     eject_cycle(part, now, m.late <= phase && phase <= m.update);
     if (!m.gap && !m.stall) return;
     for (u32 node = 0; node < part.size; node++) {
@@ -125,9 +122,9 @@ void Worker<K>::draw_on(Part& part) {
     part.begun = 0;
 }
 
-// Take the tail of a source's packet, or the head of a gapless one. One that is for no node is dropped.
+// Take the tail of a source's packet, or the head of a gapless one, in a cycle. One that is for no node is dropped.
 template <class K>
-void Worker<K>::accept(Part& part, u32 node) {
+void Worker<K>::accept(Part& part, u32 node, i64 now) {
     Source& source = part.sources[node];
     const u32 entry = source.first;
     count_injected(part, node);
@@ -137,6 +134,7 @@ void Worker<K>::accept(Part& part, u32 node) {
     if (part.entries.packets[entry].destination < 0) {
         s.dropped[part.begin + node]++;
         progress.lost++;
+        progress.ended = std::max(progress.ended, now - ahead(part, node) + 1);
         part.lost.push(part.entries.packets[entry]);
         part.lost_node.push(static_cast<u16>(node));
         part.entries.give(entry);
@@ -155,7 +153,8 @@ void Worker<K>::inject_slot(Part& part, i64 begin, bool tails) {
     part.sending.each([&](u32 node) {
         Source& source = part.sources[node];
         if (source.occupied >= m.injection_buffers) {
-            if (tails) count_waiting(part, node);
+            const i64 created = part.entries.packets[source.first].created + ahead(part, node);
+            if (tails && created < begin + m.length) count_waiting(part, node);
             return;
         }
         bool complete = source.position > 0;
@@ -168,7 +167,7 @@ void Worker<K>::inject_slot(Part& part, i64 begin, bool tails) {
                 complete = start == begin;
             }
         }
-        if (complete && tails) accept(part, node);
+        if (complete && tails) accept(part, node, begin + m.length - 1);
     });
     enter_all(part, accepted);
 }
@@ -192,7 +191,7 @@ void Worker<K>::inject_gapless(Part& part, i64 now, bool taken) {
             return;
         }
         packet.head = static_cast<i32>(now - early);
-        accept(part, node);
+        accept(part, node, now);
         source.offering = 0;
         source.position = m.gap > 0;
     });
@@ -216,7 +215,7 @@ void Worker<K>::inject_cycle(Part& part, i64 now, bool tails) {
         }
         source.offering = 0;
         if (source.position == 0) packet.head = static_cast<i32>(now - early);
-        if (++source.position == m.length) accept(part, node);
+        if (++source.position == m.length) accept(part, node, now);
     });
     enter_all(part, accepted);
 }

@@ -19,13 +19,17 @@ void Worker<K>::draw(Part& part, u32 node, u32 entry) {
     part.entries.extras[entry].by = static_cast<i32>((word & ~(u64{1} << 63)) % static_cast<u64>(m.drawn));
 }
 
-// Choose the way of a packet that a source sends; if it hangs on a switch, that is left to the switch.
+// Choose the way of a packet that a source sends; if it hangs on a switch, that is left to the switch, which alone knows
+// how packets before went.
 template <class K>
 void Worker<K>::choose(Part& part, u32 node, u32 entry) {
-    if (m.hangs[part.begin + node] && m.address[part.begin + node] != part.entries.packets[entry].destination)
-        part.entries.extras[entry].by |= UNDECIDED;
-    else
+    i32& by = part.entries.extras[entry].by;
+    if (!m.hangs[part.begin + node])
         choose_at(part, node, part.begin + node, entry);
+    else if (m.address[part.begin + node] != part.entries.packets[entry].destination)
+        by |= UNDECIDED;
+    else
+        by = STRAIGHT;
 }
 
 // Send a packet straight if its hops times the packets in front of it are no more than on the way by another node. The

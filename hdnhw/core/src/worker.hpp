@@ -135,7 +135,7 @@ class Worker {
     void offer_known(Part& part, i64 now);
     void offer(Part& part, u32 node, const Packet& packet, i32 pace);
     void draw_on(Part& part);
-    void accept(Part& part, u32 node);
+    void accept(Part& part, u32 node, i64 now);
     void inject_slot(Part& part, i64 begin, bool tails);
     void inject_gapless(Part& part, i64 now, bool taken);
     void inject_cycle(Part& part, i64 now, bool tails);
