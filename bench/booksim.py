@@ -1,9 +1,9 @@
 """CPU, latency and saturation of the model beside BookSim2; BOOKSIM names its program, built elsewhere; 10 minutes.
 
-Both have single-flit packets, BUFFERS flits a port shared evenly by its virtual channels, one virtual channel a class,
-and 3 cycles a hop. What is compared is user CPU a flit-hop, generation of traffic and statistics included. Set-up is
-not: a run of BookSim2 with next to no cycles is subtracted, and the model is compiled and planned before. User CPU is
-that of all threads of a process.
+Both have packets of one or eight flits, BUFFERS packets a port shared evenly by its virtual channels, one virtual
+channel a class, and 3 cycles a hop of single flits. What is compared is user CPU a flit-hop and a packet-hop,
+generation of traffic and statistics included. Set-up is not: a run of BookSim2 with next to no cycles is subtracted,
+and the model is planned before. User CPU is that of all threads of a process. A row that cannot be measured says so.
 """
 
 import argparse
@@ -34,7 +34,7 @@ REPETITIONS = 3
 LONGER = 10
 """Cycles of the model for one of BookSim2: both then run for seconds."""
 SECONDS = 120
-"""Most CPU time that a run of BookSim2 may take; one that hangs in a deadlock goes on for ever."""
+"""Most CPU time that a run of BookSim2 may take; one that hangs in a deadlock goes on for ever, and has no row."""
 
 DIMENSION_ORDER = {
     "mesh(8, 8)": {"topology": "mesh", "k": 8, "n": 2},
@@ -49,7 +49,7 @@ SETTINGS = {
     "use_noc_latency": 0,
     "routing_delay": 0,
     "speculative": 1,
-    "packet_size": 1,
+    "injection_rate_uses_flits": 1,
     "traffic": "uniform",
     "injection_process": "bernoulli",
     "sim_type": "throughput",
@@ -67,26 +67,27 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Load:
-    """A network, flits a node and cycle, and the cycles of warm-up and interval each in BookSim2."""
+    """A network, flits a node and cycle, the cycles of warm-up and interval each in BookSim2, and flits a packet."""
 
     spec: str
     rate: float
     cycles: int
+    length: int = 1
 
 
 @dataclass(frozen=True)
 class Result:
-    """User CPU without set-up, flits over channels between routers, mean packet latency, accepted rate."""
+    """User CPU without set-up, packets over channels between routers, mean packet latency, accepted rate."""
 
     seconds: float
-    flit_hops: float
+    packet_hops: float
     latency: float
     accepted: float
 
     @property
     def nanoseconds(self) -> float:
-        """User CPU a flit-hop."""
-        return self.seconds / self.flit_hops * 1e9
+        """User CPU a packet-hop."""
+        return self.seconds / self.packet_hops * 1e9
 
 
 SPEED = (
@@ -104,8 +105,17 @@ SPEED = (
     Load("cube(10)", 0.4, 100),
     Load("rdn(cube(3), 1)", 0.05, 10_000),
     Load("rdn(cube(3), 1)", 0.2, 3_000),
+    Load("mesh(8, 8)", 0.2, 10_000, 8),
+    Load("torus(8, 8)", 0.05, 30_000, 8),
+    Load("torus(8, 8)", 0.2, 10_000, 8),
+    Load("cube(10)", 0.2, 150, 8),
+    Load("rdn(cube(3), 1)", 0.05, 10_000, 8),
+    Load("rdn(cube(3), 1)", 0.2, 3_000, 8),
 )
-SPEED_COLUMNS = ("network", "nodes", "rate", "cycles", "accepted", "latency", "million flit-hops", "ns", "ratio")
+SPEED_COLUMNS = (
+    *("network", "nodes", "flits", "rate", "cycles", "accepted", "latency"),
+    *("million packet-hops", "ns a packet-hop", "ns a flit-hop", "ratio"),
+)
 ENDS = ("mesh(8, 8)", "torus(8, 8)")
 """Networks whose zero-load latency and saturation are compared."""
 ZERO_LOAD, BEYOND = 0.005, 0.9
@@ -113,28 +123,26 @@ ENDS_COLUMNS = ("network", f"latency at {ZERO_LOAD}", "95 % accepted up to", f"a
 
 
 @lru_cache(maxsize=1)
-def model_of(spec: str) -> FabricModel:
-    """Return the model of a network, compiled."""
-    model = FabricModel(make_machine(FabricSpec(network=parse(spec), packet_length=1, buffers=BUFFERS)))
-    measure(model, LoadSpec(rate=0.1, cycles=20, warmup=0))
-    return model
+def model_of(spec: str, length: int) -> FabricModel:
+    """Return the model of a network with packets of so many flits."""
+    return FabricModel(make_machine(FabricSpec(network=parse(spec), packet_length=length, buffers=BUFFERS)))
 
 
 def run_model(load: Load, *, longer: int, seed: int) -> Result:
     """Measure a load on the model as ``hdnhw simulate`` does, with a prescribed warm-up."""
-    model, cycles = model_of(load.spec), longer * load.cycles
+    model, cycles = model_of(load.spec, load.length), longer * load.cycles
     started = getrusage(RUSAGE_SELF).ru_utime
     measured = measure(model, LoadSpec(rate=load.rate, cycles=cycles, warmup=cycles, seed=seed))
     seconds = getrusage(RUSAGE_SELF).ru_utime - started
     latency = summarise(measured.packet_latency)
     if latency is None:
         raise BenchError(f"no packet has come out: {load}")
-    return Result(seconds, measured.flit_hops, latency["mean"], measured.accepted_rate)
+    return Result(seconds, measured.flit_hops / load.length, latency["mean"], measured.accepted_rate)
 
 
 def configuration(load: Load, *, seed: int, folder: Path) -> dict[str, Any]:
     """Return BookSim2's settings for a load; a list of channels goes into the folder."""
-    model = model_of(load.spec)
+    model = model_of(load.spec, load.length)
     num_vcs = model.plan.max_vcs
     if load.spec in DIMENSION_ORDER:
         network = DIMENSION_ORDER[load.spec] | {"routing_function": "dim_order"}
@@ -144,7 +152,11 @@ def configuration(load: Load, *, seed: int, folder: Path) -> dict[str, Any]:
         lines = [f"router {node} node {node}" + "".join(f" router {to}" for to in row if to >= 0) for node, row in rows]
         channels.write_text("\n".join(lines) + "\n")
         network = {"topology": "anynet", "routing_function": "min", "network_file": channels}
-    shape = {"num_vcs": num_vcs, "vc_buf_size": buffers_per_vc(BUFFERS, num_vcs)}
+    shape = {
+        "packet_size": load.length,
+        "num_vcs": num_vcs,
+        "vc_buf_size": load.length * buffers_per_vc(BUFFERS, num_vcs),
+    }
     time = {"injection_rate": f"{load.rate:f}", "sample_period": load.cycles, "seed": seed}
     return SETTINGS | network | shape | time
 
@@ -175,15 +187,23 @@ def run_booksim(binary: Path, load: Load, *, seed: int) -> Result:
         set_up, _ = call_booksim(binary, idle, folder)
         seconds, text = call_booksim(binary, settings, folder)
     warmup, interval, accepted = numbers(text, "Accepted flit rate average")
-    nodes = model_of(load.spec).plan.network.num_nodes
+    nodes = model_of(load.spec, load.length).plan.network.num_nodes
     flits = (warmup + interval) * nodes * load.cycles + numbers(text, "Total in-flight flits")[-1]
     hops = numbers(text, "Hops average")[-1] - 1
-    return Result(seconds - set_up, flits * hops, numbers(text, "Packet latency average")[-1], accepted)
+    return Result(seconds - set_up, flits * hops / load.length, numbers(text, "Packet latency average")[-1], accepted)
 
 
 def numbers(text: str, name: str) -> list[float]:
     """Return the values that BookSim2 printed under a name."""
     return [float(value) for value in re.findall(rf"^{name} ?= (\S+)", text, re.MULTILINE)]
+
+
+def row_or_why(row: Callable[[Path, Any], str], binary: Path, what: Any) -> str:
+    """Return a row of a table, or why there is none."""
+    try:
+        return row(binary, what)
+    except BenchError as error:
+        return f"{what}: {error}"
 
 
 def speed_row(binary: Path, load: Load) -> str:
@@ -196,18 +216,20 @@ def speed_row(binary: Path, load: Load) -> str:
     speed = [median(result.nanoseconds for result in results) for results in pair]
     hops, latency, accepted = (
         [median(getattr(result, name) for result in results) for results in pair]
-        for name in ("flit_hops", "latency", "accepted")
+        for name in ("packet_hops", "latency", "accepted")
     )
-    cycles, nodes = 2 * load.cycles, model_of(load.spec).plan.network.num_nodes
+    cycles, nodes = 2 * load.cycles, model_of(load.spec, load.length).plan.network.num_nodes
     cells = [
         f"`{load.spec}`",
         f"{nodes}",
+        f"{load.length}",
         f"{load.rate}",
         f"{cycles}, {LONGER * cycles}",
         f"{accepted[0]:.3f}, {accepted[1]:.3f}",
         f"{latency[0]:.1f}, {latency[1]:.1f}",
         f"{hops[0] / 1e6:.2f}, {hops[1] / 1e6:.2f}",
         f"{speed[0]:.0f}, {speed[1]:.0f}",
+        f"{speed[0] / load.length:.0f}, {speed[1] / load.length:.3g}",
         f"{speed[0] / speed[1]:.1f}",
     ]
     return table_row(cells)
@@ -253,18 +275,14 @@ def main() -> int:
         print(f"BOOKSIM must be the path of a BookSim2 program, not {given!r}", file=sys.stderr)
         return 2
     tables: tuple[tuple[Sequence[str], Iterator[str]], ...] = (
-        (SPEED_COLUMNS, (speed_row(binary, load) for load in SPEED)),
-        (ENDS_COLUMNS, (ends_row(binary, spec) for spec in ENDS)),
+        (SPEED_COLUMNS, (row_or_why(speed_row, binary, load) for load in SPEED)),
+        (ENDS_COLUMNS, (row_or_why(ends_row, binary, spec) for spec in ENDS)),
     )
-    try:
-        for columns, rows in tables:
-            print(table_row(columns), table_row(["---"] * len(columns)), sep="\n")
-            for row in rows:
-                print(row, flush=True)
-            print()
-    except BenchError as error:
-        print(error, file=sys.stderr)
-        return 1
+    for columns, rows in tables:
+        print(table_row(columns), table_row(["---"] * len(columns)), sep="\n")
+        for row in rows:
+            print(row, flush=True)
+        print()
     return 0
 
 
