@@ -49,6 +49,7 @@ _advance = Function(
 _load = Function("fabric_load", Pointer, Pointer, Number, Pointer, result=Number)
 _rows = Function("fabric_rows", Pointer, optional(np.int32), result=Number)
 _found = Function("fabric_found", Pointer, optional(np.int32), result=Number)
+_farthest = Function("fabric_farthest", Pointer, _I32, result=Number)
 _credits = Function("fabric_credits", Pointer, _I32, Number)
 _set_credits = Function("fabric_set_credits", Pointer, _I32)
 _put = Function("fabric_put", *(Pointer,), *(Number,) * 4)
@@ -137,6 +138,11 @@ class CoreFabric:
         rows = np.empty((_found(self._pointer, None), 11), np.int32)
         _found(self._pointer, rows)
         return rows
+
+    def farthest(self) -> Words | None:
+        """Return the first row of :meth:`found` of those that have crossed most channels; None if there is none."""
+        row = np.empty(11, np.int32)
+        return row if _farthest(self._pointer, row) else None
 
     def credits(self, *, coming: bool = False) -> Words:
         """Return the packet buffers that may be sent to, axes (node, way); with those of which news is `coming`."""

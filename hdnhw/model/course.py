@@ -10,8 +10,6 @@ from hdnhw.model.core import (
     AT,
     BY,
     DESTINATION,
-    HOPS,
-    LOST,
     PLACE,
     QUEUE,
     QUEUED,
@@ -204,11 +202,9 @@ class Course:
         The packet is a row of words. Of a leg there are the packed addresses of where it ends, and of what the packet
         is routed to: two of them where it goes by a node that was drawn.
         """
-        found = self.core.found()
-        found = found[found[:, WHERE] != LOST]
-        if not len(found):
+        packet = self.core.farthest()
+        if packet is None:
             return None
-        packet = found[found[:, HOPS].argmax()]
         end, (nodes, targets) = int(packet[DESTINATION]), self._model.drawn
         legs = [(end, end)]
         if len(nodes):

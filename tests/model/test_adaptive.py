@@ -276,8 +276,10 @@ def test_the_watchdog_knows_the_longest_way(monkeypatch, text):
         arrivals = arrivals._replace(cycle=arrivals.cycle + cycle - 1, tag=arrivals.node)
         course.advance(arrivals, packets=1 << 40, limit=cycle)
         watchdog.look(last=True)
-    packets = course.packets
-    packets[:, HOPS] = 99
-    monkeypatch.setattr(course.core, "found", lambda: packets)
+        packets, farthest = course.packets, course.core.farthest()
+        assert len(packets) == 0 if farthest is None else farthest.tolist() in packets.tolist()
+        assert len(packets) == 0 or farthest[HOPS] == packets[:, HOPS].max()
+    farthest[HOPS] = 99
+    monkeypatch.setattr(course.core, "farthest", lambda: farthest)
     with pytest.raises(HangError, match="has a livelock"):
         watchdog.look(last=True)

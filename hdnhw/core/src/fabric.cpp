@@ -157,20 +157,29 @@ class FabricOf : public Fabric {
 
     i64 found(i32* out) override {
         i64 count = 0;
-        const auto tell = [&](const Packet& packet, Where where, i64 node, i32 queue, i32 way, i32 place, i32 by) {
-            const Found row{packet.destination,
-                            packet.created,
-                            packet.head,
-                            packet.tag,
-                            static_cast<i32>(packet.hops),
-                            where,
-                            static_cast<i32>(node),
-                            queue,
-                            way,
-                            place,
-                            by};
+        each([&](const Found& row) {
             if (out) std::memcpy(out + 11 * count, &row, sizeof(Found));
             count++;
+        });
+        return count;
+    }
+
+    bool farthest(i32* out) override {
+        i32 most = -1;
+        each([&](const Found& row) {
+            if (row.where == LOST || row.hops <= most) return;
+            most = row.hops;
+            std::memcpy(out, &row, sizeof(Found));
+        });
+        return most >= 0;
+    }
+
+    // Tell of each packet that has not left.
+    template <class Do>
+    void each(Do&& act) {
+        const auto tell = [&](const Packet& packet, Where where, i64 node, i32 queue, i32 way, i32 place, i32 by) {
+            act(Found{packet.destination, packet.created, packet.head, packet.tag, static_cast<i32>(packet.hops), where,
+                      static_cast<i32>(node), queue, way, place, by});
         };
         for (i64 k = 0; k < s_.num_parts; k++) {
             Part& part = s_.parts[k];
@@ -210,7 +219,6 @@ class FabricOf : public Fabric {
                     const i64 node = s_.parts[box % s_.num_parts].begin + item.node;
                     tell(item.packet, CROSSING, node, item.queue, -1, 0, by);
                 }
-        return count;
     }
 
     void credits(i32* out, bool coming) override {
@@ -404,6 +412,7 @@ HDNHW_API i64 fabric_load(void* fabric, const Traffic* traffic, i64 first, void*
 }
 HDNHW_API i64 fabric_rows(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->rows(out); }
 HDNHW_API i64 fabric_found(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->found(out); }
+HDNHW_API i64 fabric_farthest(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->farthest(out); }
 HDNHW_API void fabric_credits(void* fabric, i32* out, i64 coming) {
     static_cast<Fabric*>(fabric)->credits(out, coming != 0);
 }

@@ -78,6 +78,7 @@ class Fabric {
                          i64 count, i64 packets, i64 limit) = 0;
     virtual i64 rows(i32* out) = 0;              // axes (word, packet): of the last call; or how many there are
     virtual i64 found(i32* out) = 0;             // of packets that have not left, or how many there are
+    virtual bool farthest(i32* out) = 0;         // of the first that has crossed most channels; none if all are dropped
     virtual void credits(i32* out, bool coming) = 0;  // axes (node, way); those that are on their way, too
     virtual void set_credits(const i32* credits) = 0;
     virtual void put(i64 node, i32 queue, i32 way, i32 tag) = 0;         // a packet into a queue of a router

@@ -117,8 +117,7 @@ struct Arrival {
 // A message of the load.
 struct Created {
     i32 cycle, destination;  // the latter packed
-    u32 node, packets;       // the former of the part
-    i64 flits;
+    u32 node, flits;         // the former of the part
 };
 
 struct Part {
@@ -137,10 +136,9 @@ struct Part {
     List<Arrival> arrivals;
     std::size_t offered = 0;          // of them
     Creation creation;                // of the load
-    List<Created> drawn, created;     // by senders, in the order of time
-    std::size_t begun = 0;            // of the latter: how many sources have
+    List<Created> created;            // in the order of time
+    std::size_t begun = 0;            // how many of them sources have
     i64 known = INT64_MAX;            // the cycle up to which the load is drawn
-    List<u32> places;                 // to sort by
     List<Packet> lost;                // dropped, as a record
     List<u16> lost_node;
 

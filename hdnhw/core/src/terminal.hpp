@@ -75,10 +75,11 @@ void Worker<K>::offer_known(Part& part, i64 now) {
         if (part.begun + 7 < part.created.size()) ask(&part.sources[part.created[part.begun + 7].node]);
         const i64 source = part.begin + message.node;
         const i32 tag = static_cast<i32>(source << Row::SOURCE);
-        s.ledger->create(thread_, message.cycle, source, message.packets, message.flits);
-        for (u32 k = 0; k < message.packets; k++)
+        const i64 packets = (message.flits + m.length - 1) / m.length;
+        s.ledger->create(thread_, message.cycle, source, packets, message.flits);
+        for (i64 k = 0; k < packets; k++)
             offer(part, message.node,
-                  {message.destination, message.cycle, -1, tag | (message.packets == 1 ? Row::ALONE : k ? 0 : Row::FIRST), 0},
+                  {message.destination, message.cycle, -1, tag | (packets == 1 ? Row::ALONE : k ? 0 : Row::FIRST), 0},
                   ANYWHERE);
     }
 }
@@ -106,19 +107,18 @@ template <class K>
 void Worker<K>::draw_on(Part& part) {
     const i64 begin = part.known;
     part.known += s.stretch;
-    part.drawn.clear();
-    part.places.assign(s.stretch + 1, 0);
+    drawn.clear();
+    places.assign(s.stretch + 1, 0);
     part.creation.before(part.known - s.origin, [&](const Message& message) {
         const i64 cycle = s.origin + message.cycle;
         if (cycle > INT32_MAX) return;  // behind the last cycle of any run
-        part.places[cycle - begin + 1]++;
-        part.drawn.push({static_cast<i32>(cycle), m.address[message.destination],
-                         static_cast<u32>(message.source - part.begin),
-                         static_cast<u32>((message.flits + m.length - 1) / m.length), message.flits});
+        places[cycle - begin + 1]++;
+        drawn.push({static_cast<i32>(cycle), m.address[message.destination],
+                    static_cast<u32>(message.source - part.begin), static_cast<u32>(message.flits)});
     });
-    for (i64 k = 0; k < s.stretch; k++) part.places[k + 1] += part.places[k];
-    part.created.resize(part.drawn.size());
-    for (const Created& message : part.drawn) part.created[part.places[message.cycle - begin]++] = message;
+    for (i64 k = 0; k < s.stretch; k++) places[k + 1] += places[k];
+    part.created.resize(drawn.size());
+    for (const Created& message : drawn) part.created[places[message.cycle - begin]++] = message;
     part.begun = 0;
 }
 

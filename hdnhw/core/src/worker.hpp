@@ -176,6 +176,8 @@ class Worker {
     List<Request> requests;
     std::size_t old_ = 0;  // requests of the first round
     List<Moving> accepted;  // of a part: from channels, or from sources
+    List<Created> drawn;    // of a part: messages by senders, and where those of a cycle begin
+    List<u32> places;
 };
 
 // --- router stages -------------------------------------------------------------------------------------------------
