@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import traceback
+import warnings
 from collections import Counter
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -160,6 +161,7 @@ def pytest_configure(config):
     """Run tests as is said above; what fixtures that have come to a door leave half done is no fault."""
     if config.option.set_up:
         config.addinivalue_line("filterwarnings", "ignore")
+        warnings.simplefilter("ignore")  # at the end, too, when what is left half done is collected
     config.pluginmanager.register(Running(config), "hdnhw-running")
 
 
