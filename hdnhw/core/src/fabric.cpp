@@ -135,7 +135,9 @@ class FabricOf : public Fabric {
         const i32* const senders = traffic->sender;
         for (i64 k = 0; k < s_.num_parts; k++) {
             Part& part = s_.parts[k];
-            const auto place = [&](i64 node) { return std::lower_bound(senders, senders + traffic->senders, node) - senders; };
+            const auto place = [&](i64 node) {
+                return std::lower_bound(senders, senders + traffic->senders, node) - senders;
+            };
             part.creation.make(*traffic, place(part.begin), place(part.begin + part.size));
             part.created.clear();
             part.begun = 0;

@@ -48,7 +48,9 @@ class UnderWay {
         Row last;
     };
     UnderWay() { places_.assign(64, Message{}); }
-    static u64 name_of(i64 source, i64 created) { return static_cast<u64>(source) << 32 | static_cast<u64>(created + 1); }
+    static u64 name_of(i64 source, i64 created) {
+        return static_cast<u64>(source) << 32 | static_cast<u64>(created + 1);
+    }
 
     void add(u64 name, i64 packets) {
         if (2 * ++count_ > places_.size()) grow();

@@ -1,8 +1,8 @@
 // Traffic: which messages each node creates, when, for whom and how long, by random numbers that are looked up.
 //
-// Number n of stream k of node s is a block of Philox4x32-10 (Salmon, Moraes, Dror and Shaw, Parallel random numbers: as
-// easy as 1, 2, 3, SC11): key is the seed, the counter is (n, s, k). So the messages of a node do not depend on those of
-// others, nor on who draws them and when.
+// Number n of stream k of node s is a block of Philox4x32-10 (Salmon, Moraes, Dror and Shaw, Parallel random numbers:
+// as easy as 1, 2, 3, SC11): key is the seed, the counter is (n, s, k). So the messages of a node depend neither on
+// those of others nor on who draws them and when.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,8 @@ struct Traffic {
     u64 key;
     double share;             // of a hotspot
     double peak;              // probability of a message in a cycle of a burst
-    double on, burst, silence;  // probability of a burst in the first cycle; mean cycles of bursts, infinite for one, and silences
+    double on;                // of a burst in the first cycle
+    double burst, silence;    // mean cycles of each; infinite for a burst that does not end
     const i32* sender;        // axis (sender): nodes, sorted
     const i32* table;         // axis (node): of a permutation
     const i32 *place, *at;    // axis (node), axis (place): where blocks are of consecutive places, or none
