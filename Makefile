@@ -46,7 +46,7 @@ OPTIONS = $(foreach name,SEED COUNT HOURS SLICES BOOKSIM PICTURES,$(if $(filter 
 demo: $(READY) ## the main job on a small network: plan, prove, emit, build under Verilator, compare with the model; two minutes
 	$(BIN)/hdnhw demo
 
-test: $(COMPLETE) ## format, lint, types, each feature once, and dear tests set up: about 12 minutes on 2 processors
+test: $(COMPLETE) ## format, lint, types, each feature once, and dear tests set up: about 9 minutes on 2 processors
 	$(MAKE) --no-print-directory -j 2 lint set-up
 	$(BIN)/python -m pytest
 

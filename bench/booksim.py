@@ -1,4 +1,4 @@
-"""CPU, latency and saturation of the model beside BookSim2; BOOKSIM names its program, built elsewhere; 10 minutes.
+"""CPU, latency and saturation of the model beside BookSim2; BOOKSIM names its program, built elsewhere; 5 minutes.
 
 Both have packets of one or eight flits, BUFFERS packets a port shared evenly by its virtual channels, one virtual
 channel a class, and 3 cycles a hop of single flits. What is compared is user CPU a flit-hop and a packet-hop,
