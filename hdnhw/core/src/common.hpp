@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <type_traits>
 
@@ -113,5 +114,18 @@ class Pages {
     void* data_ = nullptr;
     std::size_t bytes_ = 0;
 };
+
+// Do what a function of C asks for; return 0, or what went wrong: 1 if there is no memory for it.
+template <class Do>
+inline i64 guarded(Do&& act) {
+    try {
+        act();
+        return 0;
+    } catch (const std::bad_alloc&) {
+        return 1;
+    } catch (const std::exception&) {
+        return 2;
+    }
+}
 
 }  // namespace hdnhw

@@ -1,6 +1,5 @@
 #include "fabric.hpp"
 
-#include <exception>
 #include <thread>
 #include <vector>
 
@@ -129,7 +128,7 @@ class FabricOf : public Fabric {
     }
 
     void load(const Traffic* traffic, i64 first, Ledger* ledger) override {
-        s_.traffic = traffic, s_.origin = first, s_.ledger = ledger;
+        s_.origin = first, s_.ledger = ledger;
         // About a quarter of the senders have a message in a stretch.
         s_.stretch = std::clamp<i64>(static_cast<i64>(0.25 / (traffic->peak * traffic->on + 1e-9)), 8, STRETCH);
         const i32* const senders = traffic->sender;
@@ -377,22 +376,6 @@ class FabricOf : public Fabric {
 }  // namespace hdnhw
 
 using namespace hdnhw;
-
-namespace {
-
-template <class Do>
-i64 guarded(Do&& act) {  // 0, or what went wrong
-    try {
-        act();
-        return 0;
-    } catch (const std::bad_alloc&) {
-        return 1;
-    } catch (const std::exception&) {
-        return 2;
-    }
-}
-
-}  // namespace
 
 HDNHW_API i64 fabric_make(const Machine* machine, void** made) {
     return guarded([&] {

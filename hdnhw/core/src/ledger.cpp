@@ -15,21 +15,17 @@ void add(const List<Of>& series, i64* out) {
 }  // namespace
 
 HDNHW_API void* ledger_make(i64 nodes, i64 threads) {
-    try {
-        return new Ledger(nodes, threads);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
+    Ledger* made = nullptr;
+    guarded([&] { made = new Ledger(nodes, threads); });
+    return made;
 }
 HDNHW_API void ledger_free(void* ledger) { delete static_cast<Ledger*>(ledger); }
 
 // Count from now on; return the number of the tally, -1 if there is no memory for it.
 HDNHW_API i64 ledger_add(void* ledger, i64 start, i64 stop, i64 parts, i64* flows, i64 flow_nodes) {
-    try {
-        return ledger_at(ledger).add(start, stop, parts, flows, flow_nodes);
-    } catch (const std::bad_alloc&) {
-        return -1;
-    }
+    i64 number = -1;
+    guarded([&] { number = ledger_at(ledger).add(start, stop, parts, flows, flow_nodes); });
+    return number;
 }
 HDNHW_API void ledger_stop(void* ledger, i64 number, i64 stop) { ledger_at(ledger).tally(number).stop = stop; }
 HDNHW_API void ledger_ended(void* ledger, i64* out) { ledger_at(ledger).ended(out, out + 1); }
@@ -62,7 +58,7 @@ HDNHW_API i64 ledger_histogram(void* ledger, i64 number, i64 from_head, i64* out
 // was at its destination; return 0, or 1 if there is no memory for it.
 HDNHW_API i64 ledger_enter(void* ledger, i64 limit, const i64* cycle, const i64* source, const i64* packets,
                            const i64* flits, i64 messages, const i32* rows, const u8* home, i64 count) {
-    try {
+    return guarded([&] {
         Ledger& own = ledger_at(ledger);
         own.open(limit);
         for (i64 k = 0; k < messages; k++) own.create(0, cycle[k], source[k], packets[k], flits[k]);
@@ -72,8 +68,5 @@ HDNHW_API i64 ledger_enter(void* ledger, i64 limit, const i64* cycle, const i64*
             own.take(0, row, home[k]);
         }
         own.close();
-        return 0;
-    } catch (const std::bad_alloc&) {
-        return 1;
-    }
+    });
 }

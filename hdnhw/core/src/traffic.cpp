@@ -37,24 +37,19 @@ struct Windows {
 
 // The messages of a load from cycle 0 on; none if there is no memory for it.
 HDNHW_API void* traffic_make(const Traffic* traffic) {
-    try {
-        auto made = std::make_unique<Windows>();
+    std::unique_ptr<Windows> made;
+    const i64 failed = guarded([&] {
+        made = std::make_unique<Windows>();
         made->creation.make(*traffic, 0, traffic->senders);
-        return made.release();
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
+    });
+    return failed ? nullptr : made.release();
 }
 HDNHW_API void traffic_free(void* windows) { delete static_cast<Windows*>(windows); }
 
 // Draw the messages of the next cycles; return how many there are, -1 if there is no memory for them.
 HDNHW_API i64 traffic_draw(void* windows, i64 cycles) {
-    try {
-        static_cast<Windows*>(windows)->draw(cycles);
-        return static_cast<i64>(static_cast<Windows*>(windows)->sorted.size());
-    } catch (const std::bad_alloc&) {
-        return -1;
-    }
+    Windows& own = *static_cast<Windows*>(windows);
+    return guarded([&] { own.draw(cycles); }) ? -1 : static_cast<i64>(own.sorted.size());
 }
 
 // Copy what was drawn, axes (cycle from the window's first, source, destination, flits; message).

@@ -29,7 +29,6 @@ struct Shared {
     std::atomic<bool> failed{false};
     i64 moving_mask = 0;  // of the rings of parts
     i64 cycle = 0, slot = 0;
-    const Traffic* traffic = nullptr;
     Ledger* ledger = nullptr;
     i64 origin = 0, stretch = 0;  // cycle 0 of the traffic; cycles that are drawn at a time
 
