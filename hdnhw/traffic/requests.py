@@ -110,10 +110,12 @@ def make_requests(network: Network, spec: RequestSpec, packet_length: int) -> Re
     if total > MOST_MESSAGES:
         raise SpecError(f"requests and replies must be at most {MOST_MESSAGES} in all, not {total}")
     turns = [min(window, spec.count - done) for done in range(0, spec.count, window)]
+    senders, numbers = len(pattern.senders), np.arange(spec.count)
+    ends = pattern.destinations(np.tile(pattern.senders, spec.count), np.repeat(numbers, senders), spec.seed)
     source, destination, before, first = [], [], [], 0
     for turn, chains in enumerate(turns):
         asking = np.tile(pattern.senders, chains)
-        asked = pattern.destinations(asking, turn * window + np.arange(len(asking)) // len(pattern.senders), spec.seed)
+        asked = ends[turn * window * senders :][: len(asking)]
         places = first + np.arange(len(asking))
         source += [asking, asked]
         destination += [asked, asking]
