@@ -8,7 +8,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
 from hdnhw.model.hang import HangError
 from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import Measurement, measure
+from hdnhw.model.measure import measure
 from hdnhw.spec import SpecError
 from hdnhw.traffic.patterns import PATTERNS
 from tests.model.machines import Drawn, differences, draw
@@ -43,16 +43,22 @@ def load_of(drawn: Drawn, rng: np.random.Generator) -> LoadSpec:
     )
 
 
-def measured(drawn: Drawn, engine: str, load: LoadSpec, **options: int) -> Measurement | str | list[object]:
-    """Return what is measured, or why nothing is."""
+def measured(drawn: Drawn, engine: str, load: LoadSpec, **options: int) -> str | list[object]:
+    """Return what is measured but for the seconds, or why nothing is."""
     model = FabricModel(drawn.machine, drawn.faults, engine)
     flows = Flows(model.plan.network.num_terminals)
     try:
         found = measure(model, load, counting=load.cycles >= model.timing.packet_length, flows=flows, **options)
     except (SpecError, HangError) as error:
         return str(error)
-    plain = [getattr(found, field.name) for field in fields(replace(found, seconds=0)) if field.name != "seconds"]
-    return [str(vars(one) if hasattr(one, "__dict__") else np.asarray(one).tolist()) for one in (*plain, flows.counts)]
+    return [plain(replace(found, seconds=0)), flows.counts.tolist()]
+
+
+def plain(value: object) -> object:
+    """Return all that is in a record, arrays to their last element."""
+    if is_dataclass(value):
+        return [plain(getattr(value, field.name)) for field in fields(value)]
+    return repr(value) if isinstance(value, float) else value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def faults_of(seed: int) -> Iterator[str]:
