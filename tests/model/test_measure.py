@@ -25,6 +25,7 @@ from hdnhw.model.statistics import (
     summarise,
     truncation_point,
 )
+from hdnhw.model.tally import Tally
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
 from hdnhw.rules.waypoints import RouteTable
@@ -94,13 +95,19 @@ LOADS = [
 
 @pytest.mark.parametrize(("machine", "dead", "options"), LOADS)
 @pytest.mark.parametrize("warmup", [None, 100])
-def test_what_is_measured_is_what_becomes_of_every_packet(machine, dead, options, warmup):
+def test_what_is_measured_is_what_becomes_of_every_packet(machine, dead, options, warmup, monkeypatch):
     """The same messages, drawn apart, are given to another run, and all of its packets are looked at one by one."""
     fabric = make_machine(FabricSpec(network=parse("cube(4)"), **{"packet_length": 4} | machine))
     faults = draw_faults(neighbor_table(fabric.network), np.random.default_rng(5), **dead) if dead else None
     model, load = FabricModel(fabric, faults), LoadSpec(cycles=600, warmup=warmup, **options)
     length, flows = fabric.timing.packet_length, [Flows(16) for _ in range(3)]
-    runs = [measure(model, load, flows=flows[threads - 1], threads=threads) for threads in (1, 2, 3)]
+    tallies, read = [], Tally.read
+    monkeypatch.setattr(Tally, "read", lambda tally: tallies.append(tally) or read(tally))
+    runs, told = [], []
+    for threads in (1, 2, 3):
+        runs.append(measure(model, load, flows=flows[threads - 1], threads=threads))
+        told.append(read(tallies[-1]))
+    assert len({str(plain(one)) for one in told}) == 1
     measured = runs[0]
     assert len({str(plain(replace(run, seconds=0))) for run in runs}) == 1
     assert all(np.array_equal(flows[0].counts, other.counts) for other in flows)
@@ -120,6 +127,13 @@ def test_what_is_measured_is_what_becomes_of_every_packet(machine, dead, options
     last = {name: max(rows[name], key=lambda row: row[TAIL_CYCLE]) for name in whole}
     home = [name for name in whole if last[name][NODE] == messages.destination[name]]
     latency = {name: last[name][TAIL_CYCLE] - int(messages.cycle[name]) for name in home}
+    ends = {name: max(own, key=lambda row: row[TAIL_CYCLE]) for name, own in enumerate(rows) if own}
+    ended = [
+        ends[name][TAIL_CYCLE] - int(messages.cycle[name])
+        for name in ends
+        if len(rows[name]) == messages.packets[name] and ends[name][NODE] == messages.destination[name]
+    ]
+    assert tallies[-1]._ledger.ended() == (len(ended), sum(ended))
     heads = {name: next(row[HEAD_CYCLE] for row in rows[name] if row[TAG] == first[name]) for name in home}
     assert (measured.created, measured.delivered, measured.stranded) == tuple(
         len(each) for each in (within, home, set(whole) - set(home))
@@ -132,11 +146,27 @@ def test_what_is_measured_is_what_becomes_of_every_packet(machine, dead, options
     taken = left[(left[:, TAIL_CYCLE] >= start) & (left[:, TAIL_CYCLE] < stop)]
     right = taken[taken[:, NODE] == messages.destination[number[taken[:, TAG]]]]
     rates = len(right), len(taken) - len(right), measured.packets
-    told = measured.accepted_rate, measured.stranded_rate, measured.offered_rate
-    assert told == pytest.approx([packets * length / 16 / 600 for packets in rates])
+    assert (measured.accepted_rate, measured.stranded_rate, measured.offered_rate) == pytest.approx(
+        [packets * length / 16 / 600 for packets in rates]
+    )
     sent = np.bincount(messages.source[number[right[:, TAG]]], minlength=16)
     senders = load.on(fabric.network, length, dead=None if faults is None else faults.nodes).senders
     assert measured.fairness == pytest.approx(sent.sum() ** 2 / (len(senders) * (sent**2).sum()))
+    wrong = taken[taken[:, NODE] != messages.destination[number[taken[:, TAG]]]]
+    of_home = np.array(home, int)
+    series = {
+        "offered": np.repeat(messages.cycle[within], messages.packets[within]),
+        "arrived": right[:, TAIL_CYCLE],
+        "elsewhere": wrong[:, TAIL_CYCLE],
+        "messages": messages.cycle[of_home],
+    }
+    for name, cycles in series.items():
+        assert getattr(told[0], name).tolist() == np.bincount((cycles - start) * 128 // 600, minlength=128).tolist()
+    parts = (messages.cycle[of_home] - start) * 128 // 600
+    assert told[0].latencies.tolist() == np.bincount(parts, [latency[name] for name in home], 128).tolist()
+    assert (told[0].waited, told[0].hops) == (sum(latency.values()), sum(last[name][HOPS] for name in home))
+    assert told[0].hop_squares == sum(last[name][HOPS] ** 2 for name in home)
+    assert told[0].packet_squares == (messages.packets[within] ** 2).sum()
     by_flow = np.zeros((3, 16, 16), int)
     for name in home:
         flow = messages.source[name], messages.destination[name]

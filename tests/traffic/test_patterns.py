@@ -92,8 +92,14 @@ def test_the_next_group_of_a_dragonfly_is_over_one_link(spec, size):
     assert links == [1] * len(groups)
 
 
-@pytest.mark.parametrize("level", [1, 2])
-@pytest.mark.parametrize("spec", ["hdn(cube(2), [[0], [0, 1]])", "rdn(torus(3), 2)"])
+@pytest.mark.parametrize(
+    ("spec", "level"),
+    [
+        *[(spec, level) for spec in ("hdn(cube(2), [[0], [0, 1]])", "rdn(torus(3), 2)") for level in (1, 2)],
+        ("dualcube(3)", 1),
+        ("dualcube(4)", 1),
+    ],
+)
 def test_clusters_are_what_cross_edges_of_a_level_and_above_separate(spec, level):
     network, sources, destinations = drawn(f"cluster({level})", spec, count=400)
     graph = networkx.Graph()
@@ -109,6 +115,26 @@ def test_clusters_are_what_cross_edges_of_a_level_and_above_separate(spec, level
     size = network.num_nodes // len(set(cluster_of.values()))
     if size < 40:
         assert {len(others) for others in reached.values()} == {size - 1}
+
+
+@pytest.mark.parametrize("spec", ["dualcube(3)", "rdn(torus(3), 1)"])
+def test_nodes_of_the_other_class_are_those_that_most_cross_edges_lead_to(spec):
+    """Each as likely as any other: all of them are seen, and none of the sender's own class."""
+    network, sources, destinations = drawn("inter_class", spec, count=2000)
+    graph = networkx.Graph()
+    for node in range(network.num_nodes):
+        graph.add_edges_from((node, other) for name, other in network.neighbors(node).items() if name != "cross1")
+    of_node = {node: part for part in networkx.connected_components(graph) for node in part}
+    classes = networkx.Graph((node, network.neighbors(node)["cross1"]) for node in range(network.num_nodes))
+    side = {0: 0}
+    while len(side) < network.num_nodes:
+        for node in list(side):
+            side |= dict.fromkeys(of_node[node], side[node])
+            side |= dict.fromkeys(classes[node], 1 - side[node])
+    reached = {}
+    for source, destination in zip(sources.tolist(), destinations.tolist(), strict=True):
+        reached.setdefault(source, set()).add(destination)
+    assert all(others == {node for node in side if side[node] != side[source]} for source, others in reached.items())
 
 
 @pytest.mark.parametrize(("text", "place"), [("inter_class", 0), ("inter_class(2)", 0), ("inter_class(1)", 1)])
