@@ -172,7 +172,7 @@ def execute(
     check_size(network)
     sizes = np.array([0, *(len(step.sends) for step in schedule.steps)], np.int64).cumsum()
     ports = np.array([send.port for step in schedule.steps for send in step.sends], np.int64)
-    address = AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)).astype(np.int32)
+    address = AddressLayout(network).of_nodes.astype(np.int32)
     table, counts, repeats = neighbor_table(network), np.zeros((len(ports), nodes), np.int64), 0
     conditions, moved = Conditions(schedule), np.zeros((nodes - 1, 3), np.int64)
     arrays = conditions.programs, conditions.gates, ports, address, table, counts

@@ -49,6 +49,7 @@ _advance = Function(
 _load = Function("fabric_load", Pointer, Pointer, Number, Pointer, result=Number)
 _rows = Function("fabric_rows", Pointer, optional(np.int32), result=Number)
 _found = Function("fabric_found", Pointer, optional(np.int32), result=Number)
+_waiting = Function("fabric_waiting", Pointer, optional(np.int32), result=Number)
 _farthest = Function("fabric_farthest", Pointer, _I32, result=Number)
 _credits = Function("fabric_credits", Pointer, _I32, Number)
 _set_credits = Function("fabric_set_credits", Pointer, _I32)
@@ -137,6 +138,12 @@ class CoreFabric:
     def found(self) -> Words:
         rows = np.empty((_found(self._pointer, None), 11), np.int32)
         _found(self._pointer, rows)
+        return rows
+
+    def waiting(self) -> Words:
+        """Return the rows of :meth:`found` of the heads of queues that wait for a packet buffer of another router."""
+        rows = np.empty((_waiting(self._pointer, None), 11), np.int32)
+        _waiting(self._pointer, rows)
         return rows
 
     def farthest(self) -> Words | None:

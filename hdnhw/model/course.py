@@ -47,7 +47,7 @@ UNDECIDED = 1 << 30
 
 @dataclass(frozen=True, eq=False)
 class Heads:
-    """The packets at the heads of the input queues of all routers, and what they wait for.
+    """Packets at the heads of the input queues of routers, and what they wait for.
 
     The queue of a virtual channel of an input has the number ``(node * (ports + 1) << vc_bits) + (input << vc_bits) +
     vc``, `vc_bits` being those of the model; the last input is injection.
@@ -176,15 +176,17 @@ class Course:
         """Whether an input queue of a router holds a packet."""
         return bool(self.core.numbers()["holds"])
 
-    def heads(self) -> Heads:
-        """Return the packets at the heads of the queues."""
-        model, found, vc_bits = self._model, self.core.found(), self._model.vc_bits
-        heads = found[(found[:, WHERE] == QUEUED) & (found[:, PLACE] == 0)]
+    def heads(self, *, waiting: bool) -> Heads:
+        """Return the packets at the heads of the queues: those alone that wait for a buffer of a router, or all."""
+        model, vc_bits = self._model, self._model.vc_bits
+        heads = self.core.waiting() if waiting else self.core.found()
+        if not waiting:
+            heads = heads[(heads[:, WHERE] == QUEUED) & (heads[:, PLACE] == 0)]
         size = (model.ports + 1) << vc_bits
         node, way = heads[:, AT].astype(np.int64), heads[:, WAY]
         order = np.argsort(node * size + heads[:, QUEUE])
         heads, node, way = heads[order], node[order], way[order]
-        free = self.core.credits(coming=True)[node, way].astype(np.int64)
+        free = np.zeros(len(heads), np.int64) if waiting else self.core.credits(coming=True)[node, way].astype(np.int64)
         onward, wanted = way < model.ports << vc_bits, np.full(len(node), -1)
         following = model.neighbor(node[onward], way[onward] >> vc_bits)
         wanted[onward] = following * size + model.mirror[way[onward]]

@@ -116,7 +116,7 @@ class FabricModel:
         vcs = range(1 << self.vc_bits)
         table = neighbor_table(network)
         self._check_memory(len(vcs))
-        self.address = np.asarray(plan.address.of_node(np.arange(network.num_nodes, dtype=np.int64)), np.int32)
+        self.address = plan.address.of_nodes.astype(np.int32)
         self.mirror = np.array([port.opposite << self.vc_bits | vc for port in network.ports for vc in vcs], np.int32)
         self.drawn, hangs = self._drawn(table)
         self.given: dict[str, Any] = self._numbers() | {

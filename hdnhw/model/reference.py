@@ -254,7 +254,7 @@ class Reference:
         room = {(port, vc): machine.buffers_per_vc(number) for port, number in enumerate(vcs) for vc in range(number)}
         room |= {(self._local, 0): machine.ejection_buffers, INJECTION: machine.injection_buffers}
         self._ahead = timing.offset * machine.odd
-        each = zip(plan.address.of_node(np.arange(len(table))).tolist(), self._ahead.tolist(), strict=True)
+        each = zip(plan.address.of_nodes.tolist(), self._ahead.tolist(), strict=True)
         self._routers = [
             Router(node, address, machine, 0 if ahead else half, ahead, dict(room))
             for node, (address, ahead) in enumerate(each)

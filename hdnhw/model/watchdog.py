@@ -98,7 +98,7 @@ class Watchdog:
         return decision & (1 << VC_SHIFT) - 1, decision >> VC_SHIFT
 
     def _check_heads(self, course: Course, stuck: bool) -> None:
-        heads = course.heads()
+        heads = course.heads(waiting=not stuck)
         following = _following(heads)
         circle = _circle(following)
         if circle:

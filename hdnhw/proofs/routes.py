@@ -167,7 +167,7 @@ def _unit_table(plan: RoutingPlan, netlist: Netlist, name: str, cycles: int) -> 
     """Evaluate a unit for every pair."""
     unit = _unit(plan, netlist, name, cycles)
     nodes = plan.network.num_nodes
-    address = plan.address.of_node(np.arange(nodes, dtype=np.int64))
+    address = plan.address.of_nodes
     port, vc = np.empty((nodes, nodes), np.uint8), np.empty((nodes, nodes), np.uint8)
     for rows in _slices(nodes):
         shape = (rows.stop - rows.start, nodes)

@@ -113,7 +113,7 @@ def build_dependency_graph(rule: HopRule | TableRule) -> DependencyGraph:
     used = np.zeros((nodes, channels), np.uint8)
     depends = np.zeros((nodes, channels, channels), np.uint8)
     turns = np.zeros((nodes, channels + 1, channels + 1), np.uint8)
-    address = AddressLayout(network).of_node(np.arange(nodes, dtype=np.int64)).astype(np.int32)
+    address = AddressLayout(network).of_nodes.astype(np.int32)
     opposite = np.array([port.opposite for port in network.ports], dtype=np.int64)
     given = address, neighbors, nodes, ports, opposite, network.num_terminals, num_vcs
     bad = _follow(core_rule(rule, strict=True).pointer, *given, used, depends, turns)

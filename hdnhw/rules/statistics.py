@@ -72,7 +72,7 @@ def routing_statistics(
     nodes, terminals = network.num_nodes, network.num_terminals
     count = terminals if nodes * terminals <= pair_budget else max(1, pair_budget // nodes)
     destinations = np.arange(count, dtype=np.int64) * terminals // count
-    address = plan.address.of_node(np.arange(nodes, dtype=np.int64)).astype(np.int32)
+    address = plan.address.of_nodes.astype(np.int32)
     load, table = np.zeros((nodes, len(network.ports)), np.int64), neighbor_table(network)
     figures = np.array([0, 0, 0, 0, 0, 1], np.float64)
     rule, size = core_rule(plan.rule), -(-count // PARTS)

@@ -200,7 +200,7 @@ def table_rule(network: Network, modes: str | None = None, lanes: int = 1) -> Ta
     too_large = SpecError(f"{network.spec} is routed by tables, which have at most {MOST_ROUTES} routes")
     if network.num_terminals * network.num_nodes > MOST_ROUTES:
         raise too_large
-    address = AddressLayout(network).of_node(np.arange(network.num_nodes, dtype=np.int64))
+    address = AddressLayout(network).of_nodes
     shape = int(address[: network.num_terminals].max()) + 1, int(address.max()) + 1
     if shape[0] * shape[1] > MOST_ROUTES:
         raise too_large

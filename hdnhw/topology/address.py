@@ -5,9 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hdnhw.topology.graph import Network
 
 __all__ = ["AddressLayout", "Field"]
+
+CHUNK = 1 << 16
+"""Nodes whose digits are worked out at once."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,15 @@ class AddressLayout:
     def of_node(self, node: Any) -> Any:
         """Return the packed address of a node number (an int or an integer array)."""
         return self.pack(self.network.decode(node))
+
+    @property
+    def of_nodes(self) -> npt.NDArray[np.int64]:
+        """The packed addresses of all nodes, shape (nodes,)."""
+        nodes = self.network.num_nodes
+        found = np.empty(nodes, np.int64)
+        for start in range(0, nodes, CHUNK):
+            found[start : start + CHUNK] = self.of_node(np.arange(start, min(start + CHUNK, nodes), dtype=np.int64))
+        return found
 
     def is_node(self, address: Any) -> Any:
         """Return whether `address` (an int or an integer array) names a node."""

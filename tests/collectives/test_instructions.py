@@ -109,7 +109,7 @@ class Nodes:
 
 
 def due(network, operations, given):
-    order = np.argsort(AddressLayout(network).of_node(np.arange(network.num_nodes)))
+    order = np.argsort(AddressLayout(network).of_nodes)
     results = np.zeros_like(given)
     for place, operation in enumerate(operations):
         sums = given[place, order].cumsum(dtype=np.uint8)

@@ -31,7 +31,7 @@ def draw(text, nodes, channels, seed=1):
 def run(text, lists, *, length=4, faults=None, pauses=None, max_cycles=200_000, **relay):
     """Send lists of stops, one list of packets a node, by node numbers."""
     routing = plan_of(text)
-    address = routing.address.of_node(np.arange(routing.network.num_nodes, dtype=np.int64))
+    address = routing.address.of_nodes
     stops = [tuple(int(address[stop]) for stop in packet) for own in lists for packet in own]
     first = np.cumsum([0, *(len(own) for own in lists)])
     relays = RelaySpec(**relay)

@@ -181,7 +181,7 @@ def test_routes_are_those_of_the_rule_between_all_pairs(script_of, spec, options
         "Array.from({length: network.nodes}, (_, src) => Array.from({length: network.nodes}, (_, dst) => "
         "network.route(src, dst).map(hop => [hop.node, hop.port, hop.vc])))"
     )
-    address = compiled.address.of_node(np.arange(network.num_nodes))
+    address = compiled.address.of_nodes
     for src, dst in product(range(network.num_nodes), repeat=2):
         hops = [tuple(hop) for hop in found[src][dst]]
         decided = [compiled.plain_route(int(address[node]), int(address[dst])) for node, _, _ in hops]

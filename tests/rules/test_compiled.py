@@ -33,7 +33,7 @@ RULES = [
 def test_compiled_is_interpreted(text, modes, every_hop):
     network = build(parse(text))
     rule = hop_rule(network, modes)
-    addresses = AddressLayout(network).of_node(np.arange(network.num_nodes))
+    addresses = AddressLayout(network).of_nodes
     found = core_rule(rule).decide(addresses[:, None], addresses)
     port, vc = every_hop(rule)
     arrived = port < 0

@@ -165,6 +165,19 @@ class FabricOf : public Fabric {
         return count;
     }
 
+    i64 waiting(i32* out) override {
+        i64 count = 0;
+        each_coming([](auto& credits) { credits++; });
+        each([&](const Found& row) {
+            if (row.where != QUEUED || row.place || row.way >= m_.local()) return;
+            if (s_.routers.credits(s_.routers[row.node])[row.way]) return;
+            if (out) std::memcpy(out + 11 * count, &row, sizeof(Found));
+            count++;
+        });
+        each_coming([](auto& credits) { credits--; });
+        return count;
+    }
+
     bool farthest(i32* out) override {
         i32 most = -1;
         each([&](const Found& row) {
@@ -224,18 +237,25 @@ class FabricOf : public Fabric {
 
     void credits(i32* out, bool coming) override {
         const i64 queues = m_.queues();
+        if (coming) each_coming([](auto& credits) { credits++; });
         for (i64 node = 0; node < m_.nodes; node++)
             for (i64 way = 0; way < queues; way++) out[node * queues + way] = s_.routers.credits(s_.routers[node])[way];
-        if (!coming) return;
+        if (coming) each_coming([](auto& credits) { credits--; });
+    }
+
+    // Act on the credits of a way for each that is on its way there.
+    template <class Do>
+    void each_coming(Do&& act) {
+        const auto at = [&](i64 node) { return s_.routers.credits(s_.routers[node]); };
         for (i64 slot = 0; slot < s_.returning.slots(); slot++)
             for (i64 box = 0; box < m_.threads * s_.num_parts; box++)
                 for (u32 k = 0; k < s_.returning.length(slot, box); k++) {
                     const Credit& credit = s_.returning.begin(slot, box)[k];
-                    out[(s_.parts[box % s_.num_parts].begin + credit.node) * queues + credit.way]++;
+                    act(at(s_.parts[box % s_.num_parts].begin + credit.node)[credit.way]);
                 }
         for (i64 k = 0; k < s_.num_parts; k++)
             for (i64 slot = 0; slot < m_.ejection_slots; slot++)
-                for (u16 node : s_.parts[k].ejected[slot]) out[(s_.parts[k].begin + node) * queues + m_.local()]++;
+                for (u16 node : s_.parts[k].ejected[slot]) act(at(s_.parts[k].begin + node)[m_.local()]);
     }
 
     void set_credits(const i32* credits) override {
@@ -397,6 +417,7 @@ HDNHW_API i64 fabric_load(void* fabric, const Traffic* traffic, i64 first, void*
 }
 HDNHW_API i64 fabric_rows(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->rows(out); }
 HDNHW_API i64 fabric_found(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->found(out); }
+HDNHW_API i64 fabric_waiting(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->waiting(out); }
 HDNHW_API i64 fabric_farthest(void* fabric, i32* out) { return static_cast<Fabric*>(fabric)->farthest(out); }
 HDNHW_API void fabric_credits(void* fabric, i32* out, i64 coming) {
     static_cast<Fabric*>(fabric)->credits(out, coming != 0);

@@ -24,11 +24,10 @@ struct Credit {
 template <class T>
 class Mail {
    public:
-    // For items that come `latest` slots later at most.
+    // For items that come `latest` slots later at most: by then those of this slot have been read.
     void make(const List<u64>& first, u64 room, i64 latest, i64 boxes) {
-        i64 slots = 2;
-        while (slots <= latest) slots *= 2;
-        mask_ = slots - 1, boxes_ = boxes;
+        const i64 slots = latest + 1;
+        slots_ = static_cast<u32>(slots), boxes_ = boxes;
         memory_.make(static_cast<u64>(slots) * room * sizeof(T));
         begins_.resize(slots * boxes);
         for (i64 slot = 0; slot < slots; slot++)
@@ -37,17 +36,19 @@ class Mail {
         ends_.resize(slots * boxes);
         std::memcpy(ends_.begin(), begins_.begin(), begins_.size() * sizeof(T*));
     }
-    i64 slots() const { return mask_ + 1; }
+    i64 slots() const { return slots_; }
     // The items that come in a slot, from a thread for a part: in the box thread * parts + part.
-    T* begin(i64 slot, i64 box) { return begins_[(slot & mask_) * boxes_ + box]; }
-    T*& end(i64 slot, i64 box) { return ends_[(slot & mask_) * boxes_ + box]; }
+    T* begin(i64 slot, i64 box) { return begins_[place(slot, box)]; }
+    T*& end(i64 slot, i64 box) { return ends_[place(slot, box)]; }
     T** ends(i64 slot, i64 box) { return &end(slot, box); }
     u32 length(i64 slot, i64 box) { return static_cast<u32>(end(slot, box) - begin(slot, box)); }
 
    private:
+    i64 place(i64 slot, i64 box) const { return static_cast<u32>(slot) % slots_ * boxes_ + box; }
     Pages memory_;
     List<T*> begins_, ends_;
-    i64 mask_ = 0, boxes_ = 0;
+    u32 slots_ = 1;
+    i64 boxes_ = 0;
 };
 
 // What a snapshot says of a packet that has not left.
@@ -78,6 +79,7 @@ class Fabric {
                          i64 count, i64 packets, i64 limit) = 0;
     virtual i64 rows(i32* out) = 0;              // axes (word, packet): of the last call; or how many there are
     virtual i64 found(i32* out) = 0;             // of packets that have not left, or how many there are
+    virtual i64 waiting(i32* out) = 0;           // of heads that wait for a buffer of a router, or how many there are
     virtual bool farthest(i32* out) = 0;         // of the first that has crossed most channels; none if all are dropped
     virtual void credits(i32* out, bool coming) = 0;  // axes (node, way); those that are on their way, too
     virtual void set_credits(const i32* credits) = 0;

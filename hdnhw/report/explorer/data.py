@@ -48,7 +48,7 @@ def network_data(network: Network) -> Data:
         "ports": [port.name for port in network.ports],
         "opposite": [port.opposite for port in network.ports],
         "neighbors": packed(neighbor_table(network), "i2"),
-        "address": packed(AddressLayout(network).of_node(np.arange(network.num_nodes, dtype=np.int64)), "i4"),
+        "address": packed(AddressLayout(network).of_nodes, "i4"),
         "addresses": addresses,
         "paperAddresses": None if paper == addresses else paper,
         "places": packed(block.places, "f4"),
