@@ -15,56 +15,66 @@ void Rule::decide(const i32* cur, const i32* dst, i64 count, i32* decisions) con
         }
         return;
     }
-    for (i64 done = 0; done < count; done += BATCH)
-        run(cur + done, dst + done, static_cast<int>(std::min<i64>(BATCH, count - done)), decisions + done);
+    // Of a lone decision a short vector is computed: of so many, the loops have a fixed length.
+    const auto go_on = [&](auto value, i64 done, int number) {
+        using Value = decltype(value);
+        if (number <= 8)
+            run<Value, 8>(cur + done, dst + done, number, decisions + done);
+        else
+            run<Value, BATCH>(cur + done, dst + done, number, decisions + done);
+    };
+    for (i64 done = 0; done < count; done += BATCH) {
+        const int number = static_cast<int>(std::min<i64>(BATCH, count - done));
+        if (narrow_)
+            go_on(i16{}, done, number);
+        else
+            go_on(i32{}, done, number);
+    }
 }
 
+template <class Value, int W>
 void Rule::run(const i32* cur, const i32* dst, int count, i32* decisions) const {
-    thread_local std::vector<i32> registers;
-    if (registers.size() < static_cast<std::size_t>(registers_) * BATCH) registers.resize(registers_ * BATCH);
-    // Of a lone decision a short vector is computed: of so many, the loops have a fixed length.
-    const int lanes = count <= 8 ? 8 : BATCH;
-    i32 curs[BATCH], dsts[BATCH];
+    constexpr int LANES = std::min<int>(32 / sizeof(Value), W);
+    // They stand anywhere, and are no other type than the values in them.
+    typedef Value Vector __attribute__((vector_size(LANES * sizeof(Value)), aligned(alignof(Value)), may_alias));
+    typedef i32 Words __attribute__((vector_size(LANES * sizeof(i32)), aligned(alignof(i32)), may_alias));
+    thread_local std::vector<i32> memory;
+    if (memory.size() < static_cast<std::size_t>(registers_) * BATCH) memory.resize(registers_ * BATCH);
+    Value* const all = reinterpret_cast<Value*>(memory.data());
+    i32 curs[W], dsts[W];
     std::copy(cur, cur + count, curs);
     std::copy(dst, dst + count, dsts);
-    std::fill(curs + count, curs + lanes, 0);
-    std::fill(dsts + count, dsts + lanes, 0);
-    i32* const all = registers.data();
-    const auto evaluate = [&](auto width) {
-        constexpr int W = decltype(width)::value;
-        for (const Gate& gate : std::span(gates_, count_)) {
-            i32* const to = all + static_cast<i64>(gate.to) * BATCH;
-            const i32* const a = all + static_cast<i64>(gate.a) * BATCH;
-            const i32* const b = all + static_cast<i64>(gate.b) * BATCH;
-            const i32* const c = all + static_cast<i64>(gate.c) * BATCH;
-            const i32 value = gate.value;
-            switch (gate.op) {
-#define EACH(expression)                        \
-    for (int k = 0; k < W; k++) to[k] = expression; \
+    std::fill(curs + count, curs + W, 0);
+    std::fill(dsts + count, dsts + W, 0);
+    for (const Gate& gate : std::span(gates_, count_)) {
+        const auto at = [&](i32 number) { return reinterpret_cast<Vector*>(all + static_cast<i64>(number) * BATCH); };
+        Vector* const to = at(gate.to);
+        const Vector *const a = at(gate.a), *const b = at(gate.b), *const c = at(gate.c);
+        const Words *const own = reinterpret_cast<Words*>(curs), *const target = reinterpret_cast<Words*>(dsts);
+        const Value value = static_cast<Value>(gate.value);
+        const Vector all_value = Vector{} + value;
+        switch (gate.op) {
+#define EACH(expression)                                          \
+    for (int k = 0; k < W / LANES; k++) to[k] = (expression); \
     break
-                case Gate::CONST: EACH(value);
-                case Gate::CUR: EACH((curs[k] >> gate.a) & value);
-                case Gate::DST: EACH((dsts[k] >> gate.a) & value);
-                case Gate::AND: EACH(a[k] & b[k]);
-                case Gate::OR: EACH(a[k] | b[k]);
-                case Gate::NOT: EACH(1 - a[k]);
-                case Gate::EQ: EACH(a[k] == b[k]);
-                case Gate::LT: EACH(a[k] < b[k]);
-                case Gate::ADD: EACH(a[k] + b[k]);
-                case Gate::SUB: EACH(a[k] - b[k]);
-                case Gate::SUBMOD: EACH(a[k] - b[k] + (a[k] < b[k] ? value : 0));
-                case Gate::ODD: EACH(a[k] & 1);
-                case Gate::MUX: EACH(a[k] ? b[k] : c[k]);
-                case Gate::SELECT: EACH(a[k] ? value : b[k]);
-                case Gate::ATTACH: EACH(a[k] | b[k] << value);
+            case Gate::CONST: EACH(all_value);
+            case Gate::CUR: EACH(__builtin_convertvector((own[k] >> gate.a) & gate.value, Vector));
+            case Gate::DST: EACH(__builtin_convertvector((target[k] >> gate.a) & gate.value, Vector));
+            case Gate::AND: EACH(a[k] & b[k]);
+            case Gate::OR: EACH(a[k] | b[k]);
+            case Gate::NOT: EACH(1 - a[k]);
+            case Gate::EQ: EACH((a[k] == b[k]) & 1);
+            case Gate::LT: EACH((a[k] < b[k]) & 1);
+            case Gate::ADD: EACH(a[k] + b[k]);
+            case Gate::SUB: EACH(a[k] - b[k]);
+            case Gate::SUBMOD: EACH(a[k] - b[k] + ((a[k] < b[k]) & all_value));
+            case Gate::ODD: EACH(a[k] & 1);
+            case Gate::MUX: EACH((a[k] != 0) ? b[k] : c[k]);
+            case Gate::SELECT: EACH((a[k] != 0) ? all_value : b[k]);
+            case Gate::ATTACH: EACH(a[k] | b[k] << gate.value);
 #undef EACH
-            }
         }
-    };
-    if (lanes == 8)
-        evaluate(std::integral_constant<int, 8>());
-    else
-        evaluate(std::integral_constant<int, BATCH>());
+    }
     std::copy_n(all + result_ * BATCH, count, decisions);
 }
 

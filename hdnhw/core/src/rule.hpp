@@ -18,9 +18,12 @@ struct Gate {
 class Rule {
    public:
     static constexpr int BATCH = 128;
+    static constexpr i32 NARROW = 1 << 12;  // digits below it leave 16 bits room for sums of several
 
     Rule(const Gate* gates, i64 count, i64 registers, i64 result)
-        : gates_(gates), count_(count), registers_(registers), result_(result) {}
+        : gates_(gates), count_(count), registers_(registers), result_(result) {
+        for (i64 k = 0; k < count; k++) narrow_ &= gates[k].value < (gates[k].op == Gate::ATTACH ? 15 : NARROW);
+    }
     Rule(const i32* table, i64 targets, i64 nodes, i32 arrived)
         : table_(table), targets_(targets), nodes_(nodes), arrived_(arrived) {}
 
@@ -32,10 +35,12 @@ class Rule {
     }
 
    private:
+    template <class Value, int W>
     void run(const i32* cur, const i32* dst, int count, i32* decisions) const;
 
     const Gate* gates_ = nullptr;
     i64 count_ = 0, registers_ = 0, result_ = 0;
+    bool narrow_ = true;  // whether registers are of 16 bits, not 32
     const i32* table_ = nullptr;
     i64 targets_ = 0, nodes_ = 0;
     i32 arrived_ = 0;
