@@ -83,6 +83,19 @@ def test_traffic_that_is_cut_off(paused):
     assert all(np.array_equal(made, vars(runs[1])[name]) for name, made in vars(runs[0]).items())
 
 
+@pytest.mark.parametrize("node", range(4))
+def test_a_run_ends_with_a_packet_that_is_dropped(node):
+    """With cut-through, odd nodes tell the cycle half a slot lower."""
+    machine = make_machine(FabricSpec(network=parse("cube(2)"), switching="cut-through"))
+    ends = []
+    for engine in ENGINES:
+        course = FabricModel(machine, engine=engine).course(Terminals())
+        course.advance(Arrivals.of([21], [node], [-1], [0]), packets=1, limit=1 << 16)
+        assert course.dropped.sum() == 1
+        ends.append(course.cycles)
+    assert ends[0] == ends[1]
+
+
 def test_relays_take_it_for_the_compiled_model():
     spec = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=4, flit_width=64, endpoints=RelaySpec())
     faults = draw_faults(neighbor_table(make_machine(spec).network), np.random.default_rng(2), channels=4)
