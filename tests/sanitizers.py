@@ -1,7 +1,7 @@
-"""The core under sanitizers, of addresses and undefined behavior, then of threads; a minute.
+"""The core under sanitizers, of addresses and undefined behavior, then of threads; 20 minutes.
 
-It is compiled anew for each, and a list of tests is run with it. Memory that is left at the end is not looked at:
-Python leaves some.
+It is compiled anew for each, and a list of tests and the fuzzer of the model are run with it. Memory that is left at
+the end is not looked at: Python leaves some.
 """
 
 import os
@@ -9,18 +9,28 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["SANITIZERS", "TESTS", "main"]
+__all__ = ["SANITIZERS", "main"]
 
 ROOT = Path(__file__).parents[1]
 
-TESTS = ("tests/rules/test_core_rule.py",)
-"""Files of tests that call the core; all tiers of them are run."""
+TESTS = (
+    *("tests/rules/test_core_rule.py", "tests/rules/test_hop.py", "tests/rules/test_rules.py"),
+    *("tests/model", "tests/traffic", "tests/collectives/test_instructions.py"),
+    *("tests/topology/test_metrics.py", "tests/topology/test_terminal_cuts.py", "tests/topology/test_orbits.py"),
+)
+"""Tests that call the core; all tiers of them are run."""
+
+THREADED = ("tests/model/test_threads.py", "tests/model/test_reference.py", "tests/model/test_fabric.py")
+"""Those of several threads."""
+
+MACHINES = 100
+"""That the fuzzer draws, on one to three threads."""
 
 SANITIZERS = {
-    "address,undefined": ("libasan.so", "libubsan.so"),
-    "thread": ("libtsan.so",),
+    "address,undefined": (("libasan.so", "libubsan.so"), TESTS),
+    "thread": (("libtsan.so",), THREADED),
 }
-"""Sanitizers that go together, and the libraries that must be loaded before Python."""
+"""Sanitizers that go together, the libraries that must be loaded before Python, and what is run."""
 
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0",
@@ -50,29 +60,21 @@ def library(name: str) -> str:
     return os.path.realpath(found.stdout.strip())
 
 
-def status_of(sanitizer: str) -> int:
-    """Run the tests with one sanitizer; return the exit status."""
-    variables = {"HDNHW_CORE": str(built(sanitizer)), "LD_PRELOAD": " ".join(map(library, SANITIZERS[sanitizer]))}
+def fails(sanitizer: str) -> bool:
+    """Run the tests and the fuzzer with one sanitizer; return whether one of them fails."""
+    libraries, tests = SANITIZERS[sanitizer]
+    variables = {"HDNHW_CORE": str(built(sanitizer)), "LD_PRELOAD": " ".join(map(library, libraries))}
     # The sanitizer of threads needs memory at certain places, which random addresses may take.
-    command = [
-        "setarch",
-        "--addr-no-randomize",
-        sys.executable,
-        "-m",
-        "pytest",
-        "-n",
-        "0",
-        "-q",
-        "--tier",
-        "all",
-        *TESTS,
-    ]
-    return subprocess.run(command, cwd=ROOT, env=os.environ | OPTIONS | variables, check=False).returncode
+    python = ["setarch", "--addr-no-randomize", sys.executable, "-m"]
+    tested = [*python, "pytest", "-n", "0", "-q", "--tier", "all", *tests]
+    fuzzed = [*python, "tests.model.fuzz", "--count", str(MACHINES)]
+    environment = os.environ | OPTIONS | variables
+    return any(subprocess.run(one, cwd=ROOT, env=environment, check=False).returncode for one in (tested, fuzzed))
 
 
 def main() -> int:
     """Run the tests with each."""
-    failed = [sanitizer for sanitizer in SANITIZERS if status_of(sanitizer)]
+    failed = [sanitizer for sanitizer in SANITIZERS if fails(sanitizer)]
     for sanitizer in SANITIZERS:
         print(f"{sanitizer}: {'failed' if sanitizer in failed else 'nothing found'}")
     return int(bool(failed))
