@@ -12,7 +12,7 @@ from hdnhw.core.rule import CoreRule
 from hdnhw.core.traffic import CoreTraffic
 from hdnhw.model.tally import Ledger
 
-__all__ = ["Arrivals", "CoreFabric"]
+__all__ = ["Arrivals", "CoreFabric", "CoreMachine", "checked"]
 
 Words = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
@@ -94,19 +94,26 @@ class Arrivals(NamedTuple):
         return cls(np.ascontiguousarray(cycle, np.int64), *words)
 
 
-class CoreFabric:
-    """A fabric in the core.
+class CoreMachine:
+    """A machine for the core.
 
     Parameters
     ----------
     rule : CoreRule
     given
         The members of ``Machine``: numbers, and arrays or None.
+
+    Attributes
+    ----------
+    nodes, ports, queues, vcs, counting : int
+        Queues are those of a router, virtual channels those that the numbers of queues have room for.
+    pointer : int
+        Of ``Machine`` in the core, which lives as long as this object.
     """
 
     def __init__(self, rule: CoreRule, **given: Any) -> None:
         self._kept: list[Any] = [rule]
-        machine = _Machine(rule=rule.pointer)
+        machine = self._machine = _Machine(rule=rule.pointer)
         for name in _NUMBERS:
             setattr(machine, name, int(given[name]))
         for name in _ARRAYS:
@@ -116,21 +123,36 @@ class CoreFabric:
                 array = np.ascontiguousarray(array, dtype)
                 self._kept.append(array)
             setattr(machine, name, place_of(array))
-        self._nodes, self._ports, self._queues = machine.nodes, machine.ports, (machine.ports + 1) << machine.vc_bits
-        self._vcs, self._counting = 1 << machine.vc_bits, machine.counting
+        self.nodes, self.ports, self.queues = machine.nodes, machine.ports, (machine.ports + 1) << machine.vc_bits
+        self.vcs, self.counting = 1 << machine.vc_bits, machine.counting
+        self.pointer = ctypes.addressof(machine)
+
+
+class CoreFabric:
+    """A fabric in the core.
+
+    Parameters
+    ----------
+    machine : CoreMachine
+    """
+
+    def __init__(self, machine: CoreMachine) -> None:
+        self._kept: list[Any] = [machine]
+        self._nodes, self._ports, self._queues = machine.nodes, machine.ports, machine.queues
+        self._vcs, self._counting = machine.vcs, machine.counting
         made = ctypes.c_void_p()
-        _checked(_make(ctypes.addressof(machine), ctypes.addressof(made)))
+        checked(_make(machine.pointer, ctypes.addressof(made)))
         self._pointer = made.value
         weakref.finalize(self, _free, made.value)
 
     def load(self, traffic: CoreTraffic, first: int, ledger: Ledger) -> None:
         """Let sources get messages, whose cycle 0 is `first`, and enter them in a ledger: only others are told then."""
         self._kept += [traffic, ledger]
-        _checked(_load(self._pointer, traffic.pointer, first, ledger.pointer))
+        checked(_load(self._pointer, traffic.pointer, first, ledger.pointer))
 
     def advance(self, arrivals: Arrivals, pace: Words | None, packets: int, limit: int) -> Words:
         count = len(arrivals.cycle)
-        _checked(_advance(self._pointer, *arrivals, pace, count, packets, limit))
+        checked(_advance(self._pointer, *arrivals, pace, count, packets, limit))
         columns = np.empty((PACKET_WORDS, _rows(self._pointer, None)), np.int32)
         _rows(self._pointer, columns)
         return columns.T
@@ -193,7 +215,8 @@ class CoreFabric:
         return sent, stalled, held
 
 
-def _checked(code: int) -> None:
+def checked(code: int) -> None:
+    """Raise an error unless a function of the core has done its work."""
     if code == 1:
         raise MemoryError("a simulation needs more memory than there is")
     if code:

@@ -18,6 +18,7 @@ from hdnhw.model.core import (
     WHERE,
     Arrivals,
     CoreFabric,
+    CoreMachine,
 )
 from hdnhw.model.counts import Counts
 from hdnhw.spec import SpecError
@@ -26,7 +27,7 @@ from hdnhw.traffic.packets import Terminals, terminal_seeds
 if TYPE_CHECKING:
     from hdnhw.model.fabric import FabricModel
 
-__all__ = ["MAX_CYCLE", "Course", "Heads"]
+__all__ = ["MAX_CYCLE", "Course", "Heads", "core_machine"]
 
 MAX_CYCLE = (1 << 31) - 1
 """Last cycle of a run: packets have it in 32 bits."""
@@ -43,6 +44,23 @@ The result is the same whatever their number."""
 
 UNDECIDED = 1 << 30
 """Added to the place of a node of a packet for which a switch is to choose."""
+
+
+def core_machine(
+    model: "FabricModel", terminals: Terminals, *, counting: bool = False, threads: int = 1
+) -> CoreMachine:
+    """Return a machine with its terminals for the core."""
+    return CoreMachine(
+        model.plan.core_rule,
+        **model.given,
+        gap=terminals.source_gap,
+        stall=terminals.sink_stall,
+        hold=terminals.sink_hold,
+        generators=terminal_seeds(model.plan.network.num_nodes, terminals.seed),
+        counting=counting,
+        threads=threads,
+        part_nodes=PART_NODES,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +99,8 @@ class Course:
         Whether there is something in :meth:`counts`.
     threads : int
         That share the nodes among them; all is the same whatever their number.
+    core : CoreFabric, optional
+        What simulates it, if it is not one for this run alone.
 
     Attributes
     ----------
@@ -99,21 +119,12 @@ class Course:
         *,
         counting: bool = False,
         threads: int = 1,
+        core: CoreFabric | None = None,
     ) -> None:
         if not 1 <= threads <= MOST_THREADS:
             raise SpecError(f"threads must be 1 to {MOST_THREADS}, not {threads}")
         self._model = model
-        self.core = CoreFabric(
-            model.plan.core_rule,
-            **model.given,
-            gap=terminals.source_gap,
-            stall=terminals.sink_stall,
-            hold=terminals.sink_hold,
-            generators=terminal_seeds(model.plan.network.num_nodes, terminals.seed),
-            counting=counting,
-            threads=threads,
-            part_nodes=PART_NODES,
-        )
+        self.core = core or CoreFabric(core_machine(model, terminals, counting=counting, threads=threads))
 
     @property
     def cycles(self) -> int:

@@ -5,6 +5,8 @@
 
 namespace hdnhw {
 
+constexpr int CLASS_SLOTS = 8;  // as hdnhw.timing has it
+
 enum Scheme : i64 { DIRECT, VALIANT, UGAL, ADAPTIVE };
 
 // Ways are output virtual channels and queues are input virtual channels: port << vc_bits | virtual channel. The last

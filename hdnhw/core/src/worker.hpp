@@ -5,8 +5,7 @@
 
 namespace hdnhw {
 
-constexpr int CLASS_SLOTS = 8;   // as hdnhw.timing has them
-constexpr int TURN_SLOTS = 256;
+constexpr int TURN_SLOTS = 256;  // as hdnhw.timing has it
 
 // What threads share.
 template <class K>
