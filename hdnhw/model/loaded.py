@@ -1,11 +1,13 @@
 """A fabric under a load, some cycles at a time, up to its steady state and on; other packets may be sent among it."""
 
-from hashlib import sha256
+from collections.abc import Generator
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hdnhw.model.core import DESTINATION, NODE, TAG, Arrivals
+from hdnhw.model.course import Course
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.reference import Reference
@@ -17,7 +19,7 @@ from hdnhw.spec import SpecError
 from hdnhw.traffic.load import Load
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["NO_ARRIVALS", "LoadedFabric", "tag_of_other", "warm_up"]
+__all__ = ["NO_ARRIVALS", "LoadedFabric", "Steps", "done", "tag_of_other", "warm_up", "warming_up"]
 
 WINDOW_PACKETS = 1 << 16
 """Packets, on average, that are created at most between two looks at a run."""
@@ -36,6 +38,21 @@ Packets = npt.NDArray[np.int32]
 """Rows of packets that have left."""
 
 NO_ARRIVALS = Arrivals.of([], [], [], [])
+
+Result = TypeVar("Result")
+Steps = Generator[tuple["LoadedFabric", int], None, Result]
+"""What is done with a run, step by step: a step yields the run and the cycle up to which it is to be simulated next."""
+
+
+def done(steps: Steps[Result]) -> Result:
+    """Return the result of steps, of which each is simulated by itself."""
+    while True:
+        try:
+            run, stop = next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        run.among(NO_ARRIVALS, stop)
 
 
 def tag_of_other(source: Integers) -> Integers:
@@ -64,6 +81,8 @@ class LoadedFabric:
     counting : bool
         See :class:`hdnhw.model.fabric.Course`.
     threads : int
+    course : Course, optional
+        Of the model at reset, if another one than its own is to be used.
     progress : callable
         Is told a stage and the share of it that is done.
 
@@ -84,6 +103,7 @@ class LoadedFabric:
         *,
         counting: bool = False,
         threads: int = 1,
+        course: Course | None = None,
         progress: Progress = lambda *_: None,
     ) -> None:
         self._model, self._spec, self._progress, self.cycle = model, load, progress, 0
@@ -93,7 +113,7 @@ class LoadedFabric:
             raise SpecError("faults must leave a node that sends alive, and all of them are dead")
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self.most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
-        self.course = model.course(Terminals(), counting=counting, threads=threads)
+        self.course = course or model.course(Terminals(), counting=counting, threads=threads)
         self.ledger = Ledger(model.plan.network.num_nodes, threads)
         self.watchdog = Watchdog(model, self.course, source_of=_source_of)
         self._take(messages)
@@ -133,14 +153,6 @@ class LoadedFabric:
         """Let the messages from now on be those of common random numbers."""
         self._take(self._messages_of(anew=True))
 
-    def digest(self, cycles: int) -> str:
-        """Return what is alike where the first so many cycles of common random numbers are."""
-        messages, found = self._messages_of(anew=True), sha256()
-        for begin in range(0, cycles, self.most_cycles):
-            own = messages.window(min(self.most_cycles, cycles - begin)).later(begin)
-            found.update(np.stack([own.cycle, own.source, own.destination], axis=1).tobytes())
-        return found.hexdigest()[:32]
-
     def _messages_of(self, *, anew: bool) -> Load:
         dead = None if self._model.faults is None else self._model.faults.nodes
         return self._spec.on(self._model.plan.network, self.packet_length, dead=dead, anew=anew)
@@ -158,8 +170,12 @@ class LoadedFabric:
 
     def go_on(self, stop: int) -> None:
         """Simulate up to cycle `stop`, or the first one behind it at which a slot is allocated."""
+        done(self.going_on(stop))
+
+    def going_on(self, stop: int) -> Steps[None]:
+        """Do the same step by step."""
         while self.cycle < stop:
-            self.among(NO_ARRIVALS, self.allocated(min(stop, self.cycle + self.most_cycles)))
+            yield self, self.allocated(min(stop, self.cycle + self.most_cycles))
             self._progress(self._stage, (self.cycle - self._start) / (self._end - self._start))
 
     def among(self, others: Arrivals, stop: int) -> Packets:
@@ -205,11 +221,16 @@ class LoadedFabric:
 
 def warm_up(run: LoadedFabric) -> bool:
     """Simulate until the mean latency of blocks of cycles is steady; return whether it is."""
+    return done(warming_up(run))
+
+
+def warming_up(run: LoadedFabric) -> Steps[bool]:
+    """Do the same step by step."""
     run.begin("warm-up", MOST_BLOCKS * run.block)
     means: list[float] = []
     before = run.ledger.ended()
     while len(means) < MOST_BLOCKS:
-        run.go_on(run.cycle + run.block)
+        yield from run.going_on(run.cycle + run.block)
         now = run.ledger.ended()
         messages, waited = (one - other for one, other in zip(now, before, strict=True))
         means.append(waited / messages if messages else 0.0)

@@ -8,6 +8,7 @@ queue at every source, latency from the creation of a packet, accepted rate at t
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
 from hdnhw.model.load import BATCHES, LEAST_RATE, MOST_CYCLES, LoadSpec
-from hdnhw.model.loaded import LoadedFabric, warm_up
+from hdnhw.model.loaded import LoadedFabric, Steps, done, warming_up
 from hdnhw.model.statistics import LEAST_TIMES, grows, interval, mean_of, piles_up, summarise
 from hdnhw.model.tally import Told
 from hdnhw.progress import Progress, Stopwatch
@@ -26,6 +27,7 @@ from hdnhw.spec import SpecError
 __all__ = [
     "Measurement",
     "measure",
+    "measuring",
     "zero_load_latency",
 ]
 
@@ -185,14 +187,31 @@ def measure(
     HangError
         If there are packets that will never arrive, see :class:`hdnhw.model.watchdog.Watchdog`.
     """
+
+    def begin(load: LoadSpec) -> LoadedFabric:
+        return LoadedFabric(model, load, counting=counting, threads=threads, progress=progress)
+
+    return done(measuring(model, load, begin, counting=counting, common=common, flows=flows))
+
+
+def measuring(
+    model: FabricModel,
+    load: LoadSpec,
+    begin: Callable[[LoadSpec], LoadedFabric],
+    *,
+    counting: bool = False,
+    common: bool = False,
+    flows: Flows | None = None,
+) -> Steps[Measurement]:
+    """Do the same step by step, in runs that `begin` begins."""
     if counting and load.cycles < model.timing.packet_length:
         raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
     most = min(MOST_CYCLES, MOST_LONGER * load.cycles, MOST_ROUTER_CYCLES // model.plan.network.num_nodes)
     most = max(load.cycles, most)
     while True:
         watch = Stopwatch()
-        run = LoadedFabric(model, load, counting=counting, threads=threads, progress=progress)
-        measured = _measure(run, load, counting, common, flows, watch)
+        run = begin(load)
+        measured = yield from _measure(run, load, counting, common, flows, watch)
         longer = _longer(measured, load.precision)
         if not longer:
             return measured
@@ -221,30 +240,30 @@ def _imprecise(measured: Measurement) -> str:
 
 def _measure(
     run: LoadedFabric, load: LoadSpec, counting: bool, common: bool, flows: Flows | None, watch: Stopwatch
-) -> Measurement:
+) -> Steps[Measurement]:
     """Measure an interval."""
     if load.warmup is None:
-        warm_up(run)
+        yield from warming_up(run)
     if flows is not None:
         flows.clear()
     start = run.cycle if load.warmup is None else run.allocated(load.warmup) if common else load.warmup
     stop = start + load.cycles
     tally = run.ledger.tally(start, stop, min(BATCHES, load.cycles), flows)
     run.begin("measurement", stop)
-    run.go_on(start)
+    yield from run.going_on(start)
     if common:
         run.draw_anew()
-    before = run.course.counts()
-    run.go_on(stop)
-    counts = run.course.counts().since(before) if counting else None
+    before = run.course.counts() if counting else None
+    yield from run.going_on(stop)
+    counts = None if before is None else run.course.counts().since(before)
     run.begin("last packets", 2 * stop)
     told = tally.read()
     while told.left < told.created and run.cycle < 2 * stop:
-        run.go_on(run.cycle + run.block)
+        yield from run.going_on(run.cycle + run.block)
         told = tally.read()
     run.watchdog.look(last=True)
     found = _Interval(start, stop, told, tally.histogram(), tally.histogram(from_head=True))
-    return found.measured(run, counts, run.digest(load.cycles) if common else "", watch.seconds)
+    return found.measured(run, counts, f"{told.digest:016x}" if common else "", watch.seconds)
 
 
 def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:

@@ -25,7 +25,7 @@ _read = Function("ledger_read", Pointer, Number, _I64, _I64, _I64)
 _histogram = Function("ledger_histogram", Pointer, Number, Number, optional(np.int64), result=Number)
 _enter = Function(
     "ledger_enter",
-    *(Pointer, Number, _I64, _I64, _I64, _I64, Number, array_of(np.int32), array_of(np.bool_), Number),
+    *(Pointer, Number, *(_I64,) * 5, Number, array_of(np.int32), array_of(np.bool_), Number),
     result=Number,
 )
 
@@ -46,6 +46,8 @@ class Told:
         Sum of the latencies of the delivered, from creation to the last tail.
     hops, hop_squares : int
         Channels that their last packets have crossed, and the squares of these.
+    digest : int
+        Alike where the messages created are: their cycles from the first of the interval, sources and destinations.
     offered, arrived, elsewhere, messages, latencies : ndarray of int64, shape (parts,)
         Of each equal part of the interval: packets created, taken at their destination and elsewhere; messages that
         were created in it and are delivered, and the sum of their latencies.
@@ -62,6 +64,7 @@ class Told:
     waited: int
     hops: int
     hop_squares: int
+    digest: int
     offered: Integers
     arrived: Integers
     elsewhere: Integers
@@ -112,7 +115,7 @@ class Ledger:
 
     def enter(self, limit: int, messages: Messages, left: npt.NDArray[np.int32], home: npt.NDArray[np.bool_]) -> None:
         """Enter messages that were created, and packets that left up to cycle `limit`, `home` or elsewhere."""
-        columns = messages.cycle, messages.source, messages.packets, messages.flits
+        columns = messages.cycle, messages.source, messages.destination, messages.packets, messages.flits
         rows = np.ascontiguousarray(left)
         if _enter(self.pointer, limit, *columns, len(messages.cycle), rows, home, len(rows)):
             raise MemoryError
@@ -130,7 +133,7 @@ class Tally:
 
     def read(self) -> Told:
         """Return what has been counted."""
-        numbers, series = np.zeros(9, np.int64), np.zeros((SERIES, self._parts), np.int64)
+        numbers, series = np.zeros(10, np.int64), np.zeros((SERIES, self._parts), np.int64)
         taken = np.zeros(self._nodes, np.int64)
         _read(self._ledger.pointer, self._number, numbers, series, taken)
         names = [field.name for field in fields(Told)]

@@ -19,7 +19,7 @@ struct Row {
 
 // Of the messages that are created in an interval of cycles, and the packets that are taken in it: what a thread saw.
 struct Share {
-    enum Number { CREATED, PACKETS, SQUARES, FLITS, DELIVERED, STRANDED, WAITED, HOPS, HOP_SQUARES, NUMBERS };
+    enum Number { CREATED, PACKETS, SQUARES, FLITS, DELIVERED, STRANDED, WAITED, HOPS, HOP_SQUARES, DIGEST, NUMBERS };
     i64 numbers[NUMBERS]{};  // of packets a message and hops the squares, too; WAITED: sum of latencies
     enum Series { OFFERED, ARRIVED, ELSEWHERE, MESSAGES, LATENCIES, SERIES };
     List<i64> series[SERIES];  // packets created and taken, messages delivered: by parts of the interval
@@ -117,9 +117,15 @@ class Ledger {
     // Begin to go on to a cycle.
     void open(i64 limit) {
         limit_ = limit;
-        for (i64 thread = 0; thread < threads_; thread++) own_[thread].ahead.clear();
+        for (i64 thread = 0; thread < threads_; thread++) {
+            List<Left>& ahead = own_[thread].ahead;
+            std::size_t kept = 0;
+            for (const Left& left : ahead)
+                if (left.row.tail >= limit) ahead[kept++] = left;
+            ahead.resize(kept);
+        }
     }
-    void create(i64 thread, i64 cycle, i64 source, i64 packets, i64 flits) {
+    void create(i64 thread, i64 cycle, i64 source, i64 destination, i64 packets, i64 flits) {
         if (packets > 1) own_[thread].begun.push({UnderWay::name_of(source, cycle), packets});
         for (i64 k = 0; k < count_; k++) {
             Tally& tally = *tallies_[k];
@@ -129,6 +135,7 @@ class Ledger {
             share.numbers[Share::PACKETS] += packets;
             share.numbers[Share::SQUARES] += packets * packets;
             share.numbers[Share::FLITS] += flits;
+            share.numbers[Share::DIGEST] += digest_of(cycle - tally.start, source, destination);
             share.series[Share::OFFERED][tally.part(cycle)] += packets;
         }
     }
@@ -182,6 +189,12 @@ class Ledger {
         i64 ended = 0, waited = 0;
     };
 
+    // Of a message, to be added up to that of many in any order.
+    static i64 digest_of(i64 cycle, i64 source, i64 destination) {
+        u64 word = (static_cast<u64>(cycle) * 0x9E3779B97F4A7C15 + static_cast<u64>(source)) * 0xC2B2AE3D27D4EB4F;
+        word = (word ^ word >> 29 ^ static_cast<u64>(destination)) * 0xBF58476D1CE4E5B9;
+        return static_cast<i64>((word ^ word >> 32) * 0x94D049BB133111EB >> 1);
+    }
     static void count_taken(Tally& tally, i64 thread, const Row& row, bool home) {
         if (!tally.has(row.tail)) return;
         Share& share = tally.shares[thread];

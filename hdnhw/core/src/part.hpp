@@ -116,7 +116,7 @@ struct Arrival {
 
 // A message of the load.
 struct Created {
-    i32 cycle, destination;  // the latter packed
+    i32 cycle, destination;
     u32 node, flits;         // the former of the part
 };
 

@@ -76,10 +76,11 @@ void Worker<K>::offer_known(Part& part, i64 now) {
         const i64 source = part.begin + message.node;
         const i32 tag = static_cast<i32>(source << Row::SOURCE);
         const i64 packets = (message.flits + m.length - 1) / m.length;
-        s.ledger->create(thread_, message.cycle, source, packets, message.flits);
+        s.ledger->create(thread_, message.cycle, source, message.destination, packets, message.flits);
+        const i32 end = m.address[message.destination];
         for (i64 k = 0; k < packets; k++)
             offer(part, message.node,
-                  {message.destination, message.cycle, -1, tag | (packets == 1 ? Row::ALONE : k ? 0 : Row::FIRST), 0},
+                  {end, message.cycle, -1, tag | (packets == 1 ? Row::ALONE : k ? 0 : Row::FIRST), 0},
                   ANYWHERE);
     }
 }
@@ -113,7 +114,7 @@ void Worker<K>::draw_on(Part& part) {
         const i64 cycle = s.origin + message.cycle;
         if (cycle > INT32_MAX) return;  // behind the last cycle of any run
         places[cycle - begin + 1]++;
-        drawn.push({static_cast<i32>(cycle), m.address[message.destination],
+        drawn.push({static_cast<i32>(cycle), static_cast<i32>(message.destination),
                     static_cast<u32>(message.source - part.begin), static_cast<u32>(message.flits)});
     });
     for (i64 k = 0; k < s.stretch; k++) places[k + 1] += places[k];
