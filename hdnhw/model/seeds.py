@@ -1,6 +1,7 @@
 """A point measured with several seeds, and the differences between networks to which they offer the same messages."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import isinf
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.model.fabric import FabricModel
+from hdnhw.model.lanes import EndlessRouteError, in_reach, measure_lanes
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import Measurement, measure
 from hdnhw.model.results import Row
@@ -16,7 +18,7 @@ from hdnhw.model.statistics import half_width, summarise
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 
-__all__ = ["MOST_SEEDS", "check_seeds", "differences", "measure_seeds", "pooled", "seeds_row"]
+__all__ = ["MOST_SEEDS", "check_seeds", "differences", "measure_loads", "measure_seeds", "pooled", "seeds_row"]
 
 MOST_SEEDS = 1000
 
@@ -37,16 +39,31 @@ def check_seeds(seeds: int, load: LoadSpec) -> None:
 def measure_seeds(
     model: FabricModel, load: LoadSpec, seeds: int, *, threads: int = 1, progress: Progress = lambda *_: None
 ) -> list[Measurement]:
-    """Measure a load with so many seeds from its own on, on common random numbers; see :func:`measure`."""
+    """Measure a load with so many seeds from its own on, on common random numbers; see :func:`measure_loads`."""
     check_seeds(seeds, load)
+    loads = [replace(load, seed=load.seed + number) for number in range(seeds)]
+    return measure_loads(model, loads, common=True, threads=threads, progress=progress)
+
+
+def measure_loads(
+    model: FabricModel,
+    loads: Sequence[LoadSpec],
+    *,
+    common: bool = False,
+    threads: int = 1,
+    progress: Progress = lambda *_: None,
+) -> list[Measurement]:
+    """Measure loads, in lanes if they are in reach, else one after the other; see :func:`measure`."""
+    if in_reach(model, loads):
+        with suppress(EndlessRouteError):
+            return measure_lanes(model, loads, common=common, progress=progress)
     found = []
-    for number in range(seeds):
-        own = replace(load, seed=load.seed + number)
+    for number, load in enumerate(loads):
 
         def told(stage: str, share: float, number: int = number) -> None:
-            progress(f"seed {number + 1} of {seeds}: {stage}", (number + share) / seeds)
+            progress(f"seed {number + 1} of {len(loads)}: {stage}", (number + share) / len(loads))
 
-        found.append(measure(model, own, common=True, threads=threads, progress=told))
+        found.append(measure(model, load, common=common, threads=threads, progress=told))
     return found
 
 

@@ -1,0 +1,131 @@
+"""Lanes: each is equal to a single run of the core, and to the reference, in every packet and figure."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hdnhw.machine import make_machine
+from hdnhw.model import lanes as lanes_module
+from hdnhw.model.core import Arrivals
+from hdnhw.model.course import Course
+from hdnhw.model.engines import REFERENCE
+from hdnhw.model.fabric import FabricModel, model_of
+from hdnhw.model.lanes import LANES, LEAST_LOADS, Lanes, in_reach, measure_lanes
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
+from hdnhw.model.seeds import measure_seeds
+from hdnhw.rules.errors import RuleError
+from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.topology.faults import Faults
+from hdnhw.traffic.packets import Terminals
+from tests.conftest import each
+from tests.model.fuzz import load_of, plain
+from tests.model.machines import Drawn
+
+NETWORKS = (
+    *("rdn(cube(1), 1)", "rdn(cube(2), 1)", "hdn(cube(2), [[0]])", "rdn(torus(3), 1)", "dualcube(3)", "torus(9)"),
+    *("torus(4, 4)", "torus(5, 3)", "mesh(3, 4)", "mesh(7)", "cube(4)", "cube(6)", "complete(9)", "petersen()"),
+    *("hsn(2, cube(2))", "concentrated(torus(5), 2)", "ccc(3)", "kautz(2, 3)", "fat_tree(4)", "butterfly(3)"),
+)
+
+
+def fabric_of(text, **options):
+    return FabricSpec(network=parse(text), **options)
+
+
+def drawn_of(seed):
+    """Return a machine in reach drawn from a seed, and loads on it, more than there are lanes."""
+    rng = np.random.default_rng([seed, 16])
+    while True:
+        try:
+            machine = make_machine(
+                fabric_of(
+                    NETWORKS[seed % len(NETWORKS)],
+                    packet_length=int(rng.integers(1, 9)),
+                    buffers=(None, None, 1, 2, 4, 8)[rng.integers(6)],
+                    lanes=int(rng.integers(1, 3)),
+                    crc=bool(rng.random() < 0.2),
+                    channel_registers=int(rng.random() < 0.2),
+                )
+            )
+        except (SpecError, RuleError):  # options that do not go together
+            continue
+        model = FabricModel(machine)
+        loads = [load for load in loads_on(machine, rng) if load.lengths is None]
+        if in_reach(model, loads):
+            return model, loads
+
+
+def loads_on(machine, rng):
+    drawn, count = Drawn(machine, None, Terminals(), None, None, []), LANES + 3
+    loads = []
+    while len(loads) < count:
+        load = replace(load_of(drawn, rng), lengths=None, rate=float(rng.choice((0.01, 0.1, 0.3, 0.6, 1.0))))
+        try:
+            load.on(machine.network, machine.timing.packet_length)
+        except SpecError:
+            continue
+        loads.append(load)
+    return loads
+
+
+def figures(measured):
+    return plain(replace(measured, seconds=0))
+
+
+@each("seed", range(20))
+def test_figures_are_those_of_single_runs(seed):
+    model, loads = drawn_of(seed)
+    common = bool(seed % 2)
+    found = measure_lanes(model, loads, common=common)
+    assert [one.interval for one in found] == [load.cycles for load in loads]
+    for load, one in zip(loads, found, strict=True):
+        assert figures(one) == figures(measure(model, load, common=common)), (str(model.machine.spec), load)
+
+
+@each("seed", range(20, 26))
+def test_figures_are_those_of_the_reference(seed):
+    model, loads = drawn_of(seed)
+    reference = FabricModel(model.machine, engine=REFERENCE)
+    chosen = [replace(load, cycles=60, warmup=30) for load in loads[:LEAST_LOADS]]
+    for load, one in list(zip(chosen, measure_lanes(model, chosen), strict=True))[::3]:
+        assert figures(one) == figures(measure(reference, load)), (str(model.machine.spec), load)
+
+
+def arrivals_of(model, load, cycles):
+    """Return the packets of a load as others offer them."""
+    own = load.on(model.plan.network, model.timing.packet_length).window(cycles)
+    return Arrivals.of(own.cycle, own.source, model.address[own.destination], own.source << 2 | 1)
+
+
+@each("seed", range(30, 40))
+def test_packets_and_routers_are_those_of_single_runs(seed):
+    """Of lanes that begin in other slots, at any time."""
+    model, loads = drawn_of(seed)
+    rng, length, sample = np.random.default_rng(seed), model.timing.packet_length, model.timing.sample_phase
+    lanes, begun, ends = Lanes(model), {}, np.cumsum(rng.integers(1, 30, 12))
+    for slot in (0, *ends.tolist()):
+        lanes.advance(slot)
+        for lane in rng.choice(LANES, 5 if slot else LANES, replace=False).tolist():
+            if lane in begun and lane % 3:
+                continue
+            load = loads[lane % len(loads)]
+            course = lanes.course(lane)
+            course.core.load(load.on(model.plan.network, length).core, 0, None)
+            begun[lane] = slot, load, course
+    last = lanes.slot + 7
+    lanes.advance(last)
+    for lane, (slot, load, course) in begun.items():
+        limit = (last - slot) * length + sample
+        single = Course(model, Terminals())
+        packets = single.advance(arrivals_of(model, load, limit), packets=1 << 62, limit=limit)
+        rows = course.core.advance()
+        assert np.array_equal(rows[np.lexsort(rows.T)], packets[np.lexsort(packets.T)]), (lane, load)
+        for name in ("packets_sent", "packets_gone", "slots", "holds_packets"):
+            assert getattr(course, name) == getattr(single, name), (lane, name)
+        heads = course.heads(), single.heads()
+        for name in ("queue", "packet", "wanted", "free"):
+            assert np.array_equal(*(getattr(one, name) for one in heads)), (lane, name)
+        free = course.core.credits(coming=True), single.core.credits(coming=True)
+        assert np.array_equal(*(own[:, : (model.ports << model.vc_bits) + 1] for own in free)), lane
