@@ -49,7 +49,8 @@ class List {
     std::size_t size() const { return size_; }
     void clear() { size_ = 0; }
     void push(const T& value) {
-        if (size_ == room_) reserve(room_ ? 2 * room_ : 16);
+        if (size_ == room_) [[unlikely]]
+            reserve(room_ ? 2 * room_ : 16);
         data_[size_++] = value;
     }
     T pop() { return data_[--size_]; }

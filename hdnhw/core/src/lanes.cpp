@@ -10,8 +10,10 @@ namespace hdnhw {
 
 namespace {
 
-constexpr i64 STRETCH = 64;      // slots whose messages are drawn at a time, so few that a wait of all fits into a byte
-constexpr i64 LONG_AGO = -1000;  // a slot
+constexpr i64 STRETCH = 16;      // slots whose messages are drawn at a time, so few that a wait of all fits into a byte
+constexpr i32 LONG_AGO = -1000;  // a slot
+constexpr u32 FEW = 8;           // messages that a sender has room for at first, a line of the cache
+constexpr std::size_t BATCH = 32;
 constexpr u8 HERE = 255;         // the way of a packet that is ejected; of others a single bit, 0 without packet
 constexpr i64 MOST_PACKETS = 1 << 16;  // of a lane, in routers and on channels
 
@@ -66,11 +68,12 @@ struct Drawn {
 // What a node sends in a lane. Its packets are prepared one after the other, each when the one before has left the
 // router: then it is known when the next one is accepted, and in which slot it can leave at the soonest.
 struct Sender {
-    List<Drawn> waiting;
-    std::size_t begin = 0;  // of those that are not prepared
-    i64 accepted = LONG_AGO;  // slot of the last that is prepared
-    i64 place = 0;            // of the last but as many as there are buffers, among the slots in which packets left
-    bool idle = true;         // none is prepared
+    Drawn* waiting;         // not prepared from `begin` to `end`
+    u32 begin, end, room;
+    i32 accepted;           // slot of the last that is prepared
+    u16 place;              // in `gone`, of the last but as many as there are buffers
+    bool idle;              // none is prepared
+    i32 gone[];             // axis (buffer of injection): slots in which packets left it
 };
 
 struct Lane {
@@ -79,7 +82,8 @@ struct Lane {
     i64 origin = 0, first = 0;  // slot in which it began, cycle 0 of its traffic
     i64 sent = 0, left = 0, offered = 0;
     List<About> about;  // by the number of a packet
-    List<u16> free;
+    List<u16> free;     // numbers, the first `spare` of which no packet has
+    i64 spare = 0;
     List<Row> out;
     bool loaded = false;
 };
@@ -128,8 +132,13 @@ class LanesOf final : public Lanes {
         freed_.make(latest, m_.nodes);
         stride_ = static_cast<i64>(sizeof(Router) / sizeof(Plane)) + 2 * depth_ + 4 * WAYS * depth_;
         routers_.make(m_.nodes * stride_ * sizeof(Plane));
-        senders_.reset(new Sender[m_.nodes * LANES]);
-        gone_.assign(m_.nodes * LANES * m_.injection_buffers, 0);
+        sender_bytes_ = (sizeof(Sender) + m_.injection_buffers * sizeof(i32) + 63) / 64 * 64;
+        senders_.make(m_.nodes * LANES * sender_bytes_);
+        few_.make(m_.nodes * LANES * FEW * sizeof(Drawn));
+        for (i64 lane = 0; lane < LANES; lane++) reset(lane);
+    }
+
+    ~LanesOf() override {
         for (i64 lane = 0; lane < LANES; lane++) reset(lane);
     }
 
@@ -151,18 +160,19 @@ class LanesOf final : public Lanes {
                 for (int way = 0; way < WAYS; way++) free |= (m_.room[way] > level) << way;
                 set(credits_of(node)[level], free);
             }
-            Sender& sender = senders_[node * LANES + lane];
-            sender.waiting.clear();
-            sender.begin = 0, sender.accepted = LONG_AGO, sender.place = 0, sender.idle = true;
-            std::fill_n(gone_at(node, lane), m_.injection_buffers, LONG_AGO);
+            Sender& sender = sender_at(node, lane);
+            if (sender.room > FEW) std::free(sender.waiting);
+            sender = {few_at(node, lane), 0, 0, FEW, LONG_AGO, 0, true};
+            std::fill_n(sender.gone, m_.injection_buffers, LONG_AGO);
         }
         set(phase_, 0);
         Lane& own = lanes_[lane];
         own.ledger = nullptr, own.origin = slot_, own.sent = own.left = own.offered = 0, own.loaded = false;
         own.out.clear();
         own.about.resize(capacity_);
-        own.free.clear();
-        for (i64 number = capacity_; number-- > 0;) own.free.push(static_cast<u16>(number));
+        own.free.resize(capacity_);
+        own.spare = capacity_;
+        for (i64 number = 0; number < capacity_; number++) own.free[number] = static_cast<u16>(capacity_ - 1 - number);
     }
 
     void load(i64 lane, const Traffic* traffic, i64 first, Ledger* ledger) override {
@@ -173,6 +183,8 @@ class LanesOf final : public Lanes {
 
     void advance(i64 slots) override {
         const i64 end = slot_ + slots;
+        for (Lane& lane : lanes_)
+            if (lane.ledger) lane.ledger->open((end - lane.origin) * m_.length + m_.sample);
         do {
             const i64 stop = std::min(end, slot_ + STRETCH);
             draw(stop);  // before the first slot there are messages, too
@@ -186,12 +198,7 @@ class LanesOf final : public Lanes {
                 note_hops();
             }
         } while (slot_ < end);
-        for (Lane& lane : lanes_) {
-            if (!lane.ledger) continue;
-            lane.ledger->open((slot_ - lane.origin) * m_.length + m_.sample);
-            for (const Row& row : lane.out) lane.ledger->take(0, row, true);
-            lane.out.clear();
-        }
+        for (Lane& lane : lanes_) enter_left(lane);
     }
 
     i64 rows(i64 lane, i32* out) override {
@@ -258,7 +265,10 @@ class LanesOf final : public Lanes {
     Held* queue_of(i64 node, i64 queue) {                                                  // axis (place)
         return reinterpret_cast<Held*>(levels_of(node) + 2 * depth_) + queue * depth_;
     }
-    i64* gone_at(i64 node, i64 lane) { return gone_.begin() + (node * LANES + lane) * m_.injection_buffers; }
+    Sender& sender_at(i64 node, i64 lane) {
+        return *reinterpret_cast<Sender*>(senders_.template as<u8>() + (node * LANES + lane) * sender_bytes_);
+    }
+    Drawn* few_at(i64 node, i64 lane) { return few_.template as<Drawn>() + (node * LANES + lane) * FEW; }
     static void add_bits(u8 bits, i32* out) {
         for (; bits; bits &= static_cast<u8>(bits - 1)) out[lowest(bits)]++;
     }
@@ -273,46 +283,55 @@ class LanesOf final : public Lanes {
             Lane& lane = lanes_[number];
             if (!lane.loaded) continue;
             const i64 limit = (stop - lane.origin) * m_.length + m_.sample;
-            lane.creation.before(limit - lane.first, [&](const Message& message) {
+            lane.creation.in_turns(limit - lane.first, [&](const Message& message) {
                 const i64 created = lane.first + message.cycle;
                 if (lane.ledger) lane.ledger->create(0, created, message.source, message.destination, 1, message.flits);
                 lane.offered++;
-                Sender& sender = senders_[message.source * LANES + number];
-                sender.waiting.push({static_cast<i32>(created), static_cast<i32>(message.destination)});
+                Sender& sender = sender_at(message.source, number);
+                if (sender.end == sender.room) make_room(sender);
+                sender.waiting[sender.end++] = {static_cast<i32>(created), static_cast<i32>(message.destination)};
                 if (sender.idle) prepare(sender, message.source, number, slot_ - 1 - lane.origin);
             });
         }
+    }
+
+    // Forget what has been prepared, or take more memory.
+    void make_room(Sender& sender) {
+        const u32 left = sender.end - sender.begin;
+        if (2 * left > sender.room) {
+            auto* const larger = static_cast<Drawn*>(std::malloc(2 * sender.room * sizeof(Drawn)));
+            if (!larger) throw std::bad_alloc();
+            std::copy_n(sender.waiting + sender.begin, left, larger);
+            if (sender.room > FEW) std::free(sender.waiting);
+            sender.waiting = larger;
+            sender.room *= 2;
+        } else {
+            std::copy_n(sender.waiting + sender.begin, left, sender.waiting);
+        }
+        sender.begin = 0, sender.end = left;
     }
 
     // Let a sender prepare its next packet when slot `now` of the lane has been allocated.
     void prepare(Sender& sender, i64 node, i64 number, i64 now) {
         Router& router = router_at(node);
         u8* const way = reinterpret_cast<u8*>(&router.first.way) + number;
-        sender.idle = sender.begin == sender.waiting.size();
+        sender.idle = sender.begin == sender.end;
         if (sender.idle) {
-            sender.waiting.clear();
-            sender.begin = 0;
+            sender.begin = sender.end = 0;
             *way = 0;
             return;
         }
         const Drawn drawn = sender.waiting[sender.begin++];
-        if (sender.begin > 1024 && 2 * sender.begin > sender.waiting.size()) {
-            const std::size_t left = sender.waiting.size() - sender.begin;
-            std::copy_n(sender.waiting.begin() + sender.begin, left, sender.waiting.begin());
-            sender.waiting.resize(left);
-            sender.begin = 0;
-        }
         // Of a slot the terminal works on the cycles from the sample phase on, before the next one is allocated. A packet
         // that is there in the first of them is accepted whole, or its head alone; then the rest a slot later.
-        const i64 begun = drawn.created - m_.sample;
-        const i64 complete = begun >= 0 ? (begun + m_.length - 1) / m_.length : -(-begun / m_.length);
-        const i64 room = gone_at(node, number)[sender.place] + 1;
-        const i64 slot = std::max({complete, sender.accepted + 1, room});
+        const u32 late = static_cast<u32>(drawn.created - m_.sample + m_.length - 1);  // and sample is less than length
+        const i64 complete = late / static_cast<u32>(m_.length), room = sender.gone[sender.place] + 1;
+        const i64 slot = std::max({complete, i64{sender.accepted} + 1, room});
         const bool alone = slot == complete && sender.accepted < slot - 1 && room < slot;
         const i64 head = alone ? drawn.created : slot * m_.length + m_.sample;
-        sender.accepted = slot;
+        sender.accepted = static_cast<i32>(slot);
         Lane& lane = lanes_[number];
-        const u16 name = lane.free.pop();
+        const u16 name = lane.free[--lane.spare];
         lane.about[name] = {drawn.created, static_cast<i32>(head), static_cast<u8>(node),
                             static_cast<u8>(drawn.destination)};
         const auto set = [number](Plane& plane, i64 byte) { reinterpret_cast<u8*>(&plane)[number] = static_cast<u8>(byte); };
@@ -430,15 +449,19 @@ class LanesOf final : public Lanes {
         r.ejection += ejected;
         count_bits(sent);
         freed_.at(slot_)[node] = {leave(node, served, second), ejected};
+        for (u32 lanes = lanes_of(served[INJECTION]); lanes; lanes &= lanes - 1) {
+            ask(&sender_at(node, lowest(lanes)));
+            ask(few_at(node, lowest(lanes)));
+        }
         for (u32 lanes = lanes_of(ejected); lanes; lanes &= lanes - 1) {
             const int lane = lowest(lanes);
             eject(node, lane, static_cast<u16>(low[lane] | high[lane] << 8));
         }
         for (u32 lanes = lanes_of(served[INJECTION]); lanes; lanes &= lanes - 1) {
             const i64 lane = lowest(lanes), now = slot_ - lanes_[lane].origin;
-            Sender& sender = senders_[node * LANES + lane];
-            gone_at(node, lane)[sender.place] = now;
-            sender.place = sender.place + 1 == m_.injection_buffers ? 0 : sender.place + 1;
+            Sender& sender = sender_at(node, lane);
+            sender.gone[sender.place] = static_cast<i32>(now);
+            if (++sender.place == m_.injection_buffers) sender.place = 0;
             prepare(sender, node, lane, now);
         }
     }
@@ -502,13 +525,22 @@ class LanesOf final : public Lanes {
         return freed;
     }
 
+    // Enter packets that have left, as many as fit into a cache beside those of other lanes.
+    static void enter_left(Lane& lane) {
+        if (!lane.ledger) return;
+        for (const Row& row : lane.out) lane.ledger->take(0, row, true);
+        lane.out.clear();
+    }
+
     void eject(i64 node, i64 number, u16 name) {
         Lane& lane = lanes_[number];
         const About& about = lane.about[name];
         const i64 tail = (slot_ - lane.origin + 2) * m_.length + m_.ejection_cycles - 1;
+        if (lane.out.size() >= BATCH) [[unlikely]]
+            enter_left(lane);
         lane.out.push({m_.address[node], about.created, about.head, about.source << Row::SOURCE | Row::ALONE,
                        hops_[about.source * m_.nodes + node], static_cast<i32>(tail), static_cast<i32>(node)});
-        lane.free.push(name);
+        lane.free[lane.spare++] = name;
         lane.left++;
     }
 
@@ -530,8 +562,8 @@ class LanesOf final : public Lanes {
     List<i32> neighbors_;    // axes (node, port)
     Ring<Sent> sent_;        // axes (slot, node)
     Ring<Freed> freed_;
-    std::unique_ptr<Sender[]> senders_;  // axes (node, lane)
-    List<i64> gone_;                     // axes (node, lane, buffer of injection): slots in which packets left it
+    Pages senders_, few_;    // axes (node, lane)
+    i64 sender_bytes_ = 0;
     Lane lanes_[LANES];
     Plane phase_{}, turn_{}, hopped_{};  // slots of a lane modulo CLASS_SLOTS; whether classes take turns; packets sent
 };

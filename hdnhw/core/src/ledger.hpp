@@ -34,7 +34,10 @@ struct Tally {
     std::unique_ptr<Share[]> shares;
 
     bool has(i64 cycle) const { return start <= cycle && cycle < stop; }
-    i64 part(i64 cycle) const { return (cycle - start) * parts / (stop - start); }
+    // Exact, as it is less than 2^38 over less than 2^31: the quotient of doubles is never rounded up to an integer.
+    i64 part(i64 cycle) const {
+        return static_cast<i64>(static_cast<double>((cycle - start) * parts) / static_cast<double>(stop - start));
+    }
 };
 
 // Messages of several packets of which some have not left. Source and cycle name one: a source creates one a cycle.

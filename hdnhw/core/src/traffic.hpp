@@ -5,9 +5,14 @@
 // those of others nor on who draws them and when.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "common.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace hdnhw {
 
@@ -60,6 +65,71 @@ inline double unit(u64 word) { return static_cast<double>(word >> 11) * 0x1p-53;
 inline i64 failures(u64 word, double scale) { return static_cast<i64>(std::log(1 - unit(word)) * scale); }
 inline double scale_of(double probability) { return 1 / std::log1p(-probability); }
 
+// Several at once: the same blocks and failures.
+constexpr int AT_ONCE = 8;
+
+inline void random_all(u64 key, const u64* number, const u64* node, Stream stream, u64* first, u64* second) {
+#if defined(__AVX2__)
+    using Words = u64 __attribute__((vector_size(32)));  // of which the lower halves count
+    const auto product = [](Words word, u32 factor) {
+        return reinterpret_cast<Words>(
+            _mm256_mul_epu32(reinterpret_cast<__m256i>(word), _mm256_set1_epi64x(factor)));
+    };
+    Words c0[2], c1[2], c2[2], c3[2];
+    for (int half = 0; half < 2; half++) {
+        std::memcpy(&c0[half], number + 4 * half, sizeof(Words));
+        std::memcpy(&c2[half], node + 4 * half, sizeof(Words));
+        c1[half] = c0[half] >> 32, c3[half] = Words{} + static_cast<u64>(stream);
+    }
+    u32 k0 = static_cast<u32>(key), k1 = static_cast<u32>(key >> 32);
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9, k1 += 0xBB67AE85)
+        for (int half = 0; half < 2; half++) {
+            const Words one = product(c0[half], 0xD2511F53), two = product(c2[half], 0xCD9E8D57);
+            c0[half] = two >> 32 ^ c1[half] ^ k0, c1[half] = two;
+            c2[half] = one >> 32 ^ c3[half] ^ k1, c3[half] = one;
+        }
+    for (int half = 0; half < 2; half++) {
+        const Words one = (c0[half] & ~u32{0}) | c1[half] << 32, two = (c2[half] & ~u32{0}) | c3[half] << 32;
+        std::memcpy(first + 4 * half, &one, sizeof(Words));
+        std::memcpy(second + 4 * half, &two, sizeof(Words));
+    }
+#else
+    for (int k = 0; k < AT_ONCE; k++) {
+        const Block block = random(key, number[k], static_cast<u32>(node[k]), stream);
+        first[k] = block.first, second[k] = block.second;
+    }
+#endif
+}
+
+inline void failures_all(const u64* words, double scale, i64* found) {
+#if defined(__AVX2__)
+    using Words = u64 __attribute__((vector_size(32)));
+    using Reals = double __attribute__((vector_size(32)));
+    const double doubt = 1e-9 * std::abs(scale);  // more than what is computed here is off
+    for (int begin = 0; begin < AT_ONCE; begin += 4) {
+        Words word;
+        std::memcpy(&word, words + begin, sizeof(Words));
+        const Reals left = 2 - reinterpret_cast<Reals>(word >> 12 | u64{0x3FF} << 52);
+        // The exponent, 64 more than it is, of a number between the square roots of 1/2 and 2.
+        const Words bits = reinterpret_cast<Words>(left) + (u64{64} << 52);
+        const Words exponent = (bits - u64{0x3FE6A09E667F3BCD}) >> 52;
+        const Reals near = reinterpret_cast<Reals>(bits - (exponent << 52));
+        const Reals power = reinterpret_cast<Reals>(exponent | u64{0x433} << 52) - (0x1p52 + 64);
+        const Reals ratio = (near - 1) / (near + 1), square = ratio * ratio;
+        const Reals series = 2 + square * (2. / 3 + square * (2. / 5 + square * (2. / 7 + square * (2. / 9 + square * (2. / 11)))));
+        const Reals expected = (power * 0.6931471805599453 + ratio * series) * scale;
+        for (int k = 0; k < 4; k++) {
+            const i64 whole = static_cast<i64>(expected[k]);
+            const double part = expected[k] - static_cast<double>(whole);
+            const bool known = left[k] > 0x1p-20 && part > doubt && part < 1 - doubt;
+            found[begin + k] = known ? whole : failures(words[begin + k], scale);
+        }
+    }
+#else
+    for (int k = 0; k < AT_ONCE; k++) found[k] = failures(words[k], scale);
+#endif
+}
+
 // Where message `number` of a node goes, by the second word of its block.
 inline i64 destination_of(const Traffic& t, i64 node, u64 number, u64 word) {
     if (t.target == TABLE) return t.table[node];
@@ -111,6 +181,38 @@ class Creation {
             }
     }
 
+    // The same, but one of each sender, then the next of those that have more: what they draw is drawn together.
+    template <class Do>
+    void in_turns(i64 stop, Do&& give) {
+        due_.clear();
+        for (i64 k = 0; k < static_cast<i64>(senders_.size()); k++)
+            if (senders_[k].next < stop) due_.push(k);
+        while (due_.size()) {
+            std::size_t more = 0;
+            for (std::size_t begin = 0; begin < due_.size(); begin += AT_ONCE) {
+                const std::size_t count = std::min<std::size_t>(AT_ONCE, due_.size() - begin);
+                u64 number[AT_ONCE]{}, node[AT_ONCE]{}, first[AT_ONCE], second[AT_ONCE];
+                i64 gap[AT_ONCE]{};
+                for (std::size_t j = 0; j < count; j++) {
+                    const Sender& sender = senders_[due_[begin + j]];
+                    node[j] = static_cast<u64>(sender_[due_[begin + j]]);
+                    number[j] = sender.number + 1;
+                    const i64 own = static_cast<i64>(node[j]);
+                    give(Message{sender.next, own, destination_of(*t_, own, sender.number, sender.word),
+                                 flits_of(own, sender.number)});
+                }
+                random_all(t_->key, number, node, MESSAGE, first, second);
+                if (t_->peak < 1) failures_all(first, gap_, gap);
+                for (std::size_t j = 0; j < count; j++) {
+                    const i64 k = due_[begin + j];
+                    go_on(k, 1 + gap[j], second[j]);
+                    if (senders_[k].next < stop) due_[more++] = k;
+                }
+            }
+            due_.resize(more);
+        }
+    }
+
    private:
     struct Sender {
         i64 next;          // cycle of the next message
@@ -136,10 +238,14 @@ class Creation {
         advance(k);
     }
     void advance(i64 k) {
+        const Block block = random(t_->key, senders_[k].number + 1, static_cast<u32>(sender_[k]), MESSAGE);
+        go_on(k, 1 + (t_->peak < 1 ? failures(block.first, gap_) : 0), block.second);
+    }
+    // Let a sender have its next message, so many cycles of bursts later.
+    void go_on(i64 k, i64 gap, u64 word) {
         Sender& sender = senders_[k];
-        const Block block = random(t_->key, ++sender.number, static_cast<u32>(sender_[k]), MESSAGE);
-        const i64 gap = 1 + (t_->peak < 1 ? failures(block.first, gap_) : 0);
-        sender.word = block.second;
+        sender.number++;
+        sender.word = word;
         if (!(t_->peak > 0)) {
             sender.next = INT64_MAX;
         } else if (!bursts_.size()) {
@@ -173,6 +279,7 @@ class Creation {
     const i32* sender_ = nullptr;  // axis (sender): nodes
     List<Sender> senders_;
     List<Bursts> bursts_;
+    List<i64> due_;
     double gap_ = 0, burst_ = 0, silence_ = 0;
 };
 
