@@ -6,7 +6,7 @@ another. A lane whose load has been measured begins with the next one, whatever 
 
 import ctypes
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -131,7 +131,7 @@ class Lanes:
     """
 
     def __init__(self, model: FabricModel) -> None:
-        self._model, self.machine, self.slot = model, core_machine(model, Terminals()), 0
+        self.model, self.machine, self.slot = model, core_machine(model, Terminals()), 0
         made = ctypes.c_void_p()
         checked(_make(self.machine.pointer, model.plan.network.num_terminals, ctypes.addressof(made)))
         if made.value is None:
@@ -142,7 +142,7 @@ class Lanes:
     def course(self, lane: int) -> Course:
         """Return a lane from reset on, which is now."""
         self.clear(lane)
-        return Course(self._model, Terminals(), core=_Lane(self, lane))
+        return Course(self.model, Terminals(), core=_Lane(self, lane))
 
     def clear(self, lane: int) -> None:
         """Forget the load of a lane, and all packets."""
@@ -155,18 +155,20 @@ class Lanes:
 
 
 class _Run:
-    """A load that is measured in a lane."""
+    """A load that is measured in a lane; by itself from where it begins anew when it is not `worth` a lane any more."""
 
     def __init__(
-        self, lanes: Lanes, model: FabricModel, lane: int, load: LoadSpec, common: bool, told: Progress
+        self, lanes: Lanes, lane: int, load: LoadSpec, worth: Callable[[], bool], common: bool, told: Progress
     ) -> None:
-        def begin(load: LoadSpec) -> LoadedFabric:
-            course = lanes.course(lane)
-            self._origin = lanes.slot
-            return LoadedFabric(model, load, course=course, progress=told)
-
-        self._timing, self._steps = model.timing, measuring(model, load, begin, common=common)
+        model, self._alone = lanes.model, False
+        self._timing = model.timing
         self.result: Measurement | None = None
+
+        def begin(load: LoadSpec) -> LoadedFabric:
+            course, self._origin, self._alone = lanes.course(lane), lanes.slot, not worth()
+            return LoadedFabric(model, load, course=None if self._alone else course, progress=told)
+
+        self._steps = measuring(model, load, begin, common=common)
         self._next()
 
     def _next(self) -> None:
@@ -174,13 +176,19 @@ class _Run:
             self._fabric, self._stop = next(self._steps)
         except StopIteration as end:
             self.result = end.value
-        else:
-            self.due = self._origin + (self._stop - self._timing.sample_phase) // self._timing.packet_length
+
+    @property
+    def due(self) -> int:
+        """Slots before which it has nothing to look at."""
+        return self._origin + (self._stop - self._timing.sample_phase) // self._timing.packet_length
 
     def step(self) -> None:
-        """Take a step to where all lanes are."""
+        """Take a step to where all lanes are, and all that are left if it is alone."""
         self._fabric.among(NO_ARRIVALS, self._stop)
         self._next()
+        while self._alone and self.result is None:
+            self._fabric.among(NO_ARRIVALS, self._stop)
+            self._next()
 
 
 def measure_lanes(
@@ -195,31 +203,40 @@ def measure_lanes(
     model : FabricModel
     loads : sequence of LoadSpec
     common : bool
+        See :func:`hdnhw.model.measure.measure`.
     progress : callable
         Is told how many are done.
+
+    Raises
+    ------
+    EndlessRouteError
     """
     watch, lanes, found = Stopwatch(), Lanes(model), dict[int, Measurement]()
-    waiting, running = list(enumerate(loads))[::-1], dict[int, tuple[int, _Run]]()
+    numbers, running = iter(range(len(loads))), dict[int, tuple[int, _Run]]()
 
     def told(stage: str, share: float) -> None:
         progress(f"{len(found)} of {len(loads)} loads: {stage}", (len(found) + share) / len(loads))
 
-    for lane in range(min(LANES, len(loads))):
-        number, load = waiting.pop()
-        running[lane] = number, _Run(lanes, model, lane, load, common, told)
+    def is_worth() -> bool:
+        return len(loads) - len(found) >= LEAST_LOADS
+
+    def fill(lane: int) -> None:
+        number = next(numbers, None)
+        if number is not None:
+            running[lane] = number, _Run(lanes, lane, loads[number], is_worth, common, told)
+
+    for lane in range(LANES):
+        fill(lane)
     while running:
         lanes.advance(min(run.due for _, run in running.values()))
         for lane, (number, run) in [*running.items()]:
             if run.due != lanes.slot:
                 continue
             run.step()
-            if run.result is None:
-                continue
-            found[number] = run.result
-            del running[lane]
-            lanes.clear(lane)
-            if waiting:
-                number, load = waiting.pop()
-                running[lane] = number, _Run(lanes, model, lane, load, common, told)
+            if run.result is not None:
+                found[number] = run.result
+                del running[lane]
+                lanes.clear(lane)
+                fill(lane)
     share = watch.seconds / sum(each.cycles for each in found.values())
     return [replace(found[number], seconds=share * found[number].cycles) for number in range(len(loads))]

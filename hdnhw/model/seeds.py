@@ -18,7 +18,16 @@ from hdnhw.model.statistics import half_width, summarise
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 
-__all__ = ["MOST_SEEDS", "check_seeds", "differences", "measure_loads", "measure_seeds", "pooled", "seeds_row"]
+__all__ = [
+    "MOST_SEEDS",
+    "check_seeds",
+    "differences",
+    "loads_of",
+    "measure_loads",
+    "measure_seeds",
+    "pooled",
+    "seeds_row",
+]
 
 MOST_SEEDS = 1000
 
@@ -41,8 +50,12 @@ def measure_seeds(
 ) -> list[Measurement]:
     """Measure a load with so many seeds from its own on, on common random numbers; see :func:`measure_loads`."""
     check_seeds(seeds, load)
-    loads = [replace(load, seed=load.seed + number) for number in range(seeds)]
-    return measure_loads(model, loads, common=True, threads=threads, progress=progress)
+    return measure_loads(model, loads_of(load, seeds), common=True, threads=threads, progress=progress)
+
+
+def loads_of(load: LoadSpec, seeds: int) -> list[LoadSpec]:
+    """Return a load with so many seeds from its own on."""
+    return [replace(load, seed=load.seed + number) for number in range(seeds)]
 
 
 def measure_loads(

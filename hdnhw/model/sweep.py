@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from math import ceil, inf, isinf
 
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.fabric import FabricModel, model_of
+from hdnhw.model.lanes import LANES, LEAST_LOADS, MOST_NODES, in_reach
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import Measurement, measure, zero_load_latency
 from hdnhw.model.results import MEASURED, ResultsFile, Row, wrong_column
-from hdnhw.model.seeds import check_seeds, measure_seeds, seeds_row
+from hdnhw.model.seeds import check_seeds, loads_of, measure_loads, measure_seeds, seeds_row
 from hdnhw.model.statistics import rounded, summarise
 from hdnhw.processes import Ended
 from hdnhw.progress import Progress
@@ -30,6 +32,7 @@ __all__ = [
     "load_row",
     "machine_row",
     "measure_point",
+    "measure_points",
     "measure_runs",
     "measurement_row",
     "runs_row",
@@ -77,6 +80,11 @@ class Point:
         """All that the result depends on, as 32 hexadecimal digits."""
         return hashlib.sha256(repr((REVISION, self.fabric.timed, self.load, self.seeds)).encode()).hexdigest()[:32]
 
+    @property
+    def loads(self) -> list[LoadSpec]:
+        """The load with each seed."""
+        return loads_of(self.load, self.seeds)
+
 
 def machine_row(machine: Machine) -> Row:
     """Return the columns of a result that say which machine it is of, all that cycles depend on."""
@@ -92,6 +100,19 @@ def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
     model = model_of(point.fabric)
     row = runs_row(model, point.load, measure_runs(model, point.load, point.seeds, progress))
     return row | {"zero_load_latency": zero_load_latency(model, point.load)}
+
+
+def measure_points(points: Sequence[Point]) -> list[Row]:
+    """Measure points of one curve, as :func:`measure_point` does, but several at once."""
+    if len(points) == 1:
+        return [measure_point(points[0])]
+    first, loads = points[0], [load for point in points for load in point.loads]
+    model = model_of(first.fabric)
+    runs, zero = measure_loads(model, loads, common=first.seeds > 1), zero_load_latency(model, first.load)
+    each = [runs[begin : begin + first.seeds] for begin in range(0, len(runs), first.seeds)]
+    return [
+        runs_row(model, point.load, own) | {"zero_load_latency": zero} for point, own in zip(points, each, strict=True)
+    ]
 
 
 def measure_runs(
@@ -199,6 +220,7 @@ class _Curve:
     def __init__(self, fabric: FabricSpec, load: LoadSpec, rates: Sequence[float] | None, seeds: int) -> None:
         self.fabric, self._load, self._rates, self._seeds = fabric, load, rates, seeds
         self.rows: dict[float, Row] = {}
+        self.guessed: dict[float, Row] = {}  # measured, but not asked for so far
         self._asked: set[float] = set()
         machine, self._bound = make_machine(fabric), None
         self.machine = machine_row(machine)
@@ -214,7 +236,43 @@ class _Curve:
         rates = self._rates if self._rates is not None else self._next_rates()
         new = [rate for rate in dict.fromkeys(rates) if rate not in self._asked]
         self._asked.update(new)
-        return [Point(fabric=self.fabric, load=replace(self._load, rate=rate), seeds=self._seeds) for rate in new]
+        return [self._point(rate) for rate in new]
+
+    def _point(self, rate: float) -> Point:
+        return Point(fabric=self.fabric, load=replace(self._load, rate=rate), seeds=self._seeds)
+
+    def groups(self, points: Sequence[Point]) -> list[list[Point]]:
+        """Return points that can be measured now in groups of those that a worker measures at once.
+
+        The last of a group may be guesses of what a search asks for next, if lanes would be empty without.
+        """
+        most = max(1, LANES // self._seeds)
+        if self._rates is None and len(points) < most:
+            steps = (most + 1).bit_length() - 1
+            guessed = [self._point(rate) for rate in self._guesses(most - len(points))]
+            if guessed and steps * self._seeds >= LEAST_LOADS and self._in_reach([*points, *guessed]):
+                return [[*points, *guessed]]
+        if not self._in_reach(points):
+            return [[point] for point in points]
+        count = -(-len(points) // most)
+        ends = [len(points) * number // count for number in range(count + 1)]
+        return [list(points[begin:end]) for begin, end in pairwise(ends)]
+
+    def _in_reach(self, points: Sequence[Point]) -> bool:
+        is_small = self.machine["nodes"] <= MOST_NODES  # else a model is not worth its time
+        return is_small and in_reach(model_of(self.fabric), [load for point in points for load in point.loads])
+
+    def _guesses(self, count: int) -> list[float]:
+        """Return so many rates, at most, that the search may ask for behind the next one."""
+        ends, steps = [(self._low, self._high)], list[int]()
+        for low, high in ends:
+            middle = (low + high) // 2
+            if len(steps) > count or high - low <= max(1, low // CLOSE):
+                continue
+            steps.append(middle)
+            ends += [(low, middle), (middle, high)]
+        rates = [self._rate(step) for step in steps[1 : count + 1]]
+        return [rate for rate in rates if rate not in self._asked and rate not in self.guessed]
 
     @property
     def expected(self) -> int:
@@ -324,7 +382,7 @@ class _Curve:
         }
 
 
-def _has_failed(future: Future[Row]) -> bool:
+def _has_failed(future: Future[list[Row]]) -> bool:
     return future.cancelled() or future.exception() is not None
 
 
@@ -408,27 +466,44 @@ class Sweep:
         return [curve.result for curve in self._curves]
 
     def _run(self, executor: Executor) -> None:
-        running: dict[Future[Row], tuple[_Curve, Point]] = {}
-        ended: Ended[Row] = Ended()
-        waiting = [(curve, point) for curve in self._curves for point in curve.points()]
+        running: dict[Future[list[Row]], tuple[_Curve, list[Point], int]] = {}
+        ended: Ended[list[Row]] = Ended()
+        waiting = list(self._curves)
         while waiting or running:
-            while waiting:
-                curve, point = waiting.pop(0)
-                row = self._kept(point)
-                if row is None:
-                    future = executor.submit(measure_point, point)
-                    running[future] = curve, point
+            for curve in waiting:
+                asked = self._unknown(curve)
+                for group in curve.groups(asked) if asked else ():
+                    future = executor.submit(measure_points, group)
+                    running[future] = curve, group, sum(point in asked for point in group)
                     ended.add(future)
-                    continue
-                curve.add(point.load.rate, row)
-                waiting += [(curve, new) for new in curve.points()]
+            waiting = []
             if not running:
                 continue
-            self._tell({str(curve.fabric.network): None for curve, _ in running.values()})
+            self._tell({str(curve.fabric.network): None for curve, *_ in running.values()})
             for future in sorted(ended.wait(), key=_has_failed):  # keep what there is
-                curve, point = running.pop(future)
-                self._take(curve, point, future.result())
-                waiting += [(curve, new) for new in curve.points()]
+                curve, group, asked_for = running.pop(future)
+                rows = future.result()
+                for point, row in zip(group[:asked_for], rows[:asked_for], strict=True):
+                    self._take(curve, point, row)
+                curve.guessed |= {
+                    point.load.rate: row for point, row in zip(group[asked_for:], rows[asked_for:], strict=True)
+                }
+                waiting.append(curve)
+
+    def _unknown(self, curve: _Curve) -> list[Point]:
+        """Return the points that a curve asks for now and nobody has measured; take all others."""
+        unknown = list[Point]()
+        while points := curve.points():
+            for point in points:
+                rate = point.load.rate
+                row = self._kept(point)
+                if row is not None:
+                    curve.add(rate, row)
+                elif rate in curve.guessed:
+                    self._take(curve, point, curve.guessed.pop(rate))
+                else:
+                    unknown.append(point)
+        return unknown
 
     def _kept(self, point: Point) -> Row | None:
         """Return the row of a point that results have: what is not measured is that of the point, whatever they say."""
@@ -436,7 +511,7 @@ class Sweep:
         if row is None:
             return None
         own = {**self._machines[point.fabric], **load_row(point.load)}
-        del own["interval"]  # which may be longer for the sake of precision
+        del own["interval"], own["warmup"]  # which may be found out, and longer for the sake of precision
         wrong = wrong_column(row, point.seeds)
         if wrong is not None:
             raise SpecError(

@@ -14,14 +14,19 @@ from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.lanes import LANES, LEAST_LOADS, Lanes, in_reach, measure_lanes
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
+from hdnhw.model.results import ResultsFile
 from hdnhw.model.seeds import measure_seeds
+from hdnhw.model.sweep import Sweep
+from hdnhw.progress import Stopwatch
 from hdnhw.rules.errors import RuleError
 from hdnhw.spec import FabricSpec, SpecError, parse
-from hdnhw.topology.faults import Faults
+from hdnhw.topology.faults import draw_faults
+from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 from tests.conftest import each
 from tests.model.fuzz import load_of, plain
 from tests.model.machines import Drawn
+from tests.model.test_sweep import Inline, timeless
 
 NETWORKS = (
     *("rdn(cube(1), 1)", "rdn(cube(2), 1)", "hdn(cube(2), [[0]])", "rdn(torus(3), 1)", "dualcube(3)", "torus(9)"),
@@ -129,3 +134,120 @@ def test_packets_and_routers_are_those_of_single_runs(seed):
             assert np.array_equal(*(getattr(one, name) for one in heads)), (lane, name)
         free = course.core.credits(coming=True), single.core.credits(coming=True)
         assert np.array_equal(*(own[:, : (model.ports << model.vc_bits) + 1] for own in free)), lane
+
+
+def single_runs(monkeypatch):
+    """Let no load be measured in lanes."""
+    monkeypatch.setattr(lanes_module, "LEAST_LOADS", 1 << 30)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Count the loads that are measured in lanes."""
+    calls, own = [], lanes_module.measure_lanes
+
+    def noted(model, loads, **options):
+        calls.append(len(loads))
+        return own(model, loads, **options)
+
+    monkeypatch.setattr("hdnhw.model.seeds.measure_lanes", noted)
+    return calls
+
+
+def test_many_seeds_are_measured_in_lanes(monkeypatch, counted):
+    model, load, told = model_of(fabric_of("rdn(cube(1), 1)")), LoadSpec(rate=0.2, cycles=200), []
+    found = measure_seeds(model, load, LEAST_LOADS, progress=lambda *step: told.append(step))
+    assert counted == [LEAST_LOADS]
+    assert told[0] == (f"0 of {LEAST_LOADS} loads: warm-up", 0.0)
+    assert all(0 <= share <= 1 for _, share in told)
+    few = measure_seeds(model, load, LEAST_LOADS - 1)
+    single_runs(monkeypatch)
+    assert [*map(figures, found)][:-1] == [*map(figures, few)]
+    assert [*map(figures, found)] == [*map(figures, measure_seeds(model, load, LEAST_LOADS))]
+    assert counted == [LEAST_LOADS]
+
+
+def test_the_seconds_are_shared():
+    model, load = model_of(fabric_of("torus(4)")), LoadSpec(rate=0.2, cycles=200)
+    watch = Stopwatch()
+    found = measure_seeds(model, load, LANES)
+    assert 0 < sum(one.seconds for one in found) <= watch.seconds
+    assert len({round(one.seconds / one.cycles, 12) for one in found}) == 1
+
+
+@each("precision", [0.05, 0.5])
+def test_a_precision_is_reached_as_by_single_runs(precision):
+    """Loads whose intervals become longer begin anew in their lanes, the last of them alone."""
+    model = model_of(fabric_of("torus(5)", packet_length=2))
+    loads = [LoadSpec(rate=0.05 * (k % 7 + 1), cycles=40, precision=precision, seed=k) for k in range(LANES + 5)]
+    found = measure_lanes(model, loads)
+    assert len({one.interval for one in found}) > 3
+    for load, one in zip(loads, found, strict=True):
+        assert figures(one) == figures(measure(model, load)), load
+
+
+CURVES = ("cube(2)", "complete(10)")
+"""In reach, and not."""
+
+
+def curves_of(texts, results=None, **options):
+    workers, fabrics = Inline(), [fabric_of(text, packet_length=1) for text in texts]
+    sweep = Sweep(fabrics, LoadSpec(cycles=100), results=results or ResultsFile(None), **options)
+    return timeless(sweep.run(lambda: workers)), workers.count
+
+
+@each("options", [{"rates": [0.05 * k for k in range(1, 14)]}, {"rates": [0.1, 0.2, 0.5, 0.9], "seeds": 10}])
+def test_curves_are_those_of_single_runs(options):
+    """A curve in lanes goes together; one out of reach point by point."""
+    with pytest.MonkeyPatch.context() as patch:
+        found, pieces = curves_of(CURVES, **options)
+        single_runs(patch)
+        expected, each_point = curves_of(CURVES, **options)
+    assert found == expected
+    points = len(options["rates"])
+    assert (pieces, each_point) == (points + (1 if points == 13 else 2), 2 * points)
+
+
+@each("seeds", [4, 12])
+def test_a_search_guesses_and_finds_the_same(seeds):
+    results = ResultsFile(None)
+    with pytest.MonkeyPatch.context() as patch:
+        found, pieces = curves_of(CURVES[:1], results, rates=None, seeds=seeds)
+        again, none = curves_of(CURVES[:1], results, rates=None, seeds=seeds)
+        single_runs(patch)
+        expected, each_point = curves_of(CURVES[:1], rates=None, seeds=seeds)
+    assert found == again == expected
+    assert none == 0
+    assert each_point == sum(len(curve["points"]) for curve in found) > pieces
+    assert len(results._rows) == each_point, "what was guessed and not asked for is kept"
+
+
+OUT_OF_REACH = (
+    ({"network": parse("torus(4)"), "queueing": "voq"}, {}),
+    ({"network": parse("torus(4)"), "switching": "cut-through"}, {}),
+    ({"network": parse("torus(4)"), "modes": "valiant"}, {}),
+    ({"network": parse("torus(4)"), "gapless_packets": True}, {}),
+    ({"network": parse("complete(10)")}, {}),
+    ({"network": parse("torus(3, 3, 3)"), "lanes": 2}, {}),
+    ({"network": parse("star(4)")}, {}),
+    ({"network": parse("cube(9)")}, {}),
+    ({"network": parse("torus(4)"), "buffers": 256}, {}),
+    ({"network": parse("mesh(16, 16)"), "buffers": 128}, {}),
+    ({"network": parse("torus(4)")}, {"lengths": "9"}),
+)
+
+
+@each("case", OUT_OF_REACH)
+def test_what_is_out_of_reach(case):
+    options, load = case
+    loads = [LoadSpec(**load)] * LEAST_LOADS
+    assert not in_reach(model_of(FabricSpec(**options)), loads), options
+    assert in_reach(model_of(fabric_of("torus(4)")), [LoadSpec()] * LEAST_LOADS)
+    assert not in_reach(model_of(fabric_of("torus(4)")), [LoadSpec()] * (LEAST_LOADS - 1))
+
+
+def test_what_is_dead_and_the_reference_are_out_of_reach():
+    model, loads = model_of(fabric_of("torus(4)")), [LoadSpec()] * LEAST_LOADS
+    faults = draw_faults(neighbor_table(model.plan.network), np.random.default_rng(1), nodes=1, channel_rate=0.0)
+    assert not in_reach(model.with_faults(faults), loads)
+    assert not in_reach(FabricModel(model.machine, engine=REFERENCE), loads)
