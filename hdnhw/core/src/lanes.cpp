@@ -10,9 +10,9 @@ namespace hdnhw {
 
 namespace {
 
-constexpr i64 STRETCH = 16;      // slots whose messages are drawn at a time, so few that a wait of all fits into a byte
+constexpr i64 STRETCH = 64;      // slots whose messages are drawn at a time, so few that a wait of all fits into a byte
 constexpr i32 LONG_AGO = -1000;  // a slot
-constexpr u32 FEW = 8;           // messages that a sender has room for at first, a line of the cache
+constexpr u32 FEW = 16;           // messages that a sender has room for at first
 constexpr std::size_t BATCH = 32;
 constexpr u8 HERE = 255;         // the way of a packet that is ejected; of others a single bit, 0 without packet
 constexpr i64 MOST_PACKETS = 1 << 16;  // of a lane, in routers and on channels
@@ -76,15 +76,18 @@ struct Sender {
     i32 gone[];             // axis (buffer of injection): slots in which packets left it
 };
 
-struct Lane {
+struct alignas(64) Lane {
+    i64 origin = 0;  // slot in which it began
+    i64 spare = 0, left = 0;
+    std::size_t num_last = 0;
+    List<About> about;      // by the number of a packet
+    List<u16> free;         // numbers, the first `spare` of which no packet has
+    Row left_last[BATCH];   // packets that are not in the ledger
+    List<Row> out;          // without a ledger
     Creation creation;
     Ledger* ledger = nullptr;
-    i64 origin = 0, first = 0;  // slot in which it began, cycle 0 of its traffic
-    i64 sent = 0, left = 0, offered = 0;
-    List<About> about;  // by the number of a packet
-    List<u16> free;     // numbers, the first `spare` of which no packet has
-    i64 spare = 0;
-    List<Row> out;
+    i64 first = 0;  // cycle 0 of the traffic
+    i64 sent = 0, offered = 0;
     bool loaded = false;
 };
 
@@ -169,6 +172,7 @@ class LanesOf final : public Lanes {
         Lane& own = lanes_[lane];
         own.ledger = nullptr, own.origin = slot_, own.sent = own.left = own.offered = 0, own.loaded = false;
         own.out.clear();
+        own.num_last = 0;
         own.about.resize(capacity_);
         own.free.resize(capacity_);
         own.spare = capacity_;
@@ -266,9 +270,9 @@ class LanesOf final : public Lanes {
         return reinterpret_cast<Held*>(levels_of(node) + 2 * depth_) + queue * depth_;
     }
     Sender& sender_at(i64 node, i64 lane) {
-        return *reinterpret_cast<Sender*>(senders_.template as<u8>() + (node * LANES + lane) * sender_bytes_);
+        return *reinterpret_cast<Sender*>(senders_.template as<u8>() + (lane * m_.nodes + node) * sender_bytes_);
     }
-    Drawn* few_at(i64 node, i64 lane) { return few_.template as<Drawn>() + (node * LANES + lane) * FEW; }
+    Drawn* few_at(i64 node, i64 lane) { return few_.template as<Drawn>() + (lane * m_.nodes + node) * FEW; }
     static void add_bits(u8 bits, i32* out) {
         for (; bits; bits &= static_cast<u8>(bits - 1)) out[lowest(bits)]++;
     }
@@ -527,19 +531,20 @@ class LanesOf final : public Lanes {
 
     // Enter packets that have left, as many as fit into a cache beside those of other lanes.
     static void enter_left(Lane& lane) {
-        if (!lane.ledger) return;
-        for (const Row& row : lane.out) lane.ledger->take(0, row, true);
-        lane.out.clear();
+        for (std::size_t k = 0; k < lane.num_last; k++)
+            lane.ledger ? lane.ledger->take(0, lane.left_last[k], true) : lane.out.push(lane.left_last[k]);
+        lane.num_last = 0;
     }
 
     void eject(i64 node, i64 number, u16 name) {
         Lane& lane = lanes_[number];
         const About& about = lane.about[name];
         const i64 tail = (slot_ - lane.origin + 2) * m_.length + m_.ejection_cycles - 1;
-        if (lane.out.size() >= BATCH) [[unlikely]]
+        if (lane.num_last == BATCH) [[unlikely]]
             enter_left(lane);
-        lane.out.push({m_.address[node], about.created, about.head, about.source << Row::SOURCE | Row::ALONE,
-                       hops_[about.source * m_.nodes + node], static_cast<i32>(tail), static_cast<i32>(node)});
+        lane.left_last[lane.num_last++] = {
+            m_.address[node], about.created, about.head, about.source << Row::SOURCE | Row::ALONE,
+            hops_[about.source * m_.nodes + node], static_cast<i32>(tail), static_cast<i32>(node)};
         lane.free[lane.spare++] = name;
         lane.left++;
     }
@@ -562,7 +567,7 @@ class LanesOf final : public Lanes {
     List<i32> neighbors_;    // axes (node, port)
     Ring<Sent> sent_;        // axes (slot, node)
     Ring<Freed> freed_;
-    Pages senders_, few_;    // axes (node, lane)
+    Pages senders_, few_;    // axes (lane, node)
     i64 sender_bytes_ = 0;
     Lane lanes_[LANES];
     Plane phase_{}, turn_{}, hopped_{};  // slots of a lane modulo CLASS_SLOTS; whether classes take turns; packets sent
