@@ -19,7 +19,7 @@ from hdnhw.model.course import Course, core_machine
 from hdnhw.model.engines import COMPILED
 from hdnhw.model.fabric import SCHEMES, FabricModel
 from hdnhw.model.load import LoadSpec
-from hdnhw.model.loaded import NO_ARRIVALS, LoadedFabric
+from hdnhw.model.loaded import MOST_BLOCKS, NO_ARRIVALS, LoadedFabric, block_of
 from hdnhw.model.measure import Measurement, measuring
 from hdnhw.model.tally import Ledger
 from hdnhw.progress import Progress, Stopwatch
@@ -35,6 +35,9 @@ LEAST_LOADS = 12
 
 MOST_NODES, MOST_WAYS, MOST_PACKETS = 256, 8, 1 << 16
 """What bytes have room for: nodes, and ways of a router to others; and two bytes: packets in all routers."""
+
+MOST_CREATED = 1 << 22
+"""Messages of a load: if all wait in all lanes, they take a gibibyte."""
 
 _make = Function("lanes_make", Pointer, Number, Pointer, result=Number)
 _free = Function("lanes_free", Pointer)
@@ -56,6 +59,7 @@ def in_reach(model: FabricModel, loads: Sequence[LoadSpec]) -> bool:
         and model.engine == COMPILED
         and model.faults is None
         and all(load.lengths is None for load in loads)
+        and all(_created(model, load) <= MOST_CREATED for load in loads)
         and SCHEMES[given["scheme"]] == ""
         and given["rounds"] == 0
         and not model.timing.cuts_through
@@ -68,6 +72,13 @@ def in_reach(model: FabricModel, loads: Sequence[LoadSpec]) -> bool:
         and given["room"].max() < 256
         and given["nodes"] * (ways * given["room"][:ways].max() + 1) <= MOST_PACKETS
     )
+
+
+def _created(model: FabricModel, load: LoadSpec) -> float:
+    """Return the messages of a load in all cycles that a run may take, but for a longer interval."""
+    timing, network = model.timing, model.plan.network
+    warmup = MOST_BLOCKS * block_of(timing.packet_length) if load.warmup is None else load.warmup
+    return load.rate / timing.packet_length * network.num_terminals * 2 * (warmup + load.cycles)
 
 
 class EndlessRouteError(Exception):

@@ -19,7 +19,17 @@ from hdnhw.spec import SpecError
 from hdnhw.traffic.load import Load
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["NO_ARRIVALS", "LoadedFabric", "Steps", "done", "tag_of_other", "warm_up", "warming_up"]
+__all__ = [
+    "MOST_BLOCKS",
+    "NO_ARRIVALS",
+    "LoadedFabric",
+    "Steps",
+    "block_of",
+    "done",
+    "tag_of_other",
+    "warm_up",
+    "warming_up",
+]
 
 WINDOW_PACKETS = 1 << 16
 """Packets, on average, that are created at most between two looks at a run."""
@@ -42,6 +52,11 @@ NO_ARRIVALS = Arrivals.of([], [], [], [])
 Result = TypeVar("Result")
 Steps = Generator[tuple["LoadedFabric", int], None, Result]
 """What is done with a run, step by step: a step yields the run and the cycle up to which it is to be simulated next."""
+
+
+def block_of(packet_length: int) -> int:
+    """Return the cycles of a block of the warm-up."""
+    return max(LEAST_BLOCK, BLOCK_SLOTS * packet_length)
 
 
 def done(steps: Steps[Result]) -> Result:
@@ -143,7 +158,7 @@ class LoadedFabric:
     @property
     def block(self) -> int:
         """Cycles of a block of the warm-up."""
-        return max(LEAST_BLOCK, BLOCK_SLOTS * self.packet_length)
+        return block_of(self.packet_length)
 
     def allocated(self, cycle: int) -> int:
         """Return the first cycle from this one on in which a slot is allocated."""

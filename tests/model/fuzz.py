@@ -8,6 +8,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from hdnhw.model.engines import COMPILED, REFERENCE
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
 from hdnhw.model.hang import HangError
+from hdnhw.model.lanes import LANES, in_reach, measure_lanes
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.spec import SpecError
@@ -41,6 +43,17 @@ def load_of(drawn: Drawn, rng: np.random.Generator) -> LoadSpec:
         warmup=None if rng.random() < 0.1 else int(rng.integers(200)),
         seed=int(rng.integers(1 << 40)),
     )
+
+
+def many_loads(drawn: Drawn, rng: np.random.Generator) -> list[LoadSpec]:
+    """Draw loads of messages of one packet, more than there are lanes."""
+    found = list[LoadSpec]()
+    while len(found) < LANES + 3:
+        load = replace(load_of(drawn, rng), lengths=None, rate=float(rng.choice([0.01, 0.1, 0.3, 0.6, 1.0])))
+        with suppress(SpecError):
+            load.on(drawn.machine.network, drawn.machine.timing.packet_length)
+            found.append(load)
+    return found
 
 
 def measured(drawn: Drawn, engine: str, load: LoadSpec, **options: int) -> str | list[object]:
@@ -73,6 +86,11 @@ def faults_of(seed: int) -> Iterator[str]:
     ours, theirs = measured(drawn, COMPILED, load, threads=threads), measured(drawn, REFERENCE, load)
     if ours != theirs:
         yield f"a measurement of {load}"
+    loads = many_loads(drawn, rng)
+    if in_reach(models[1], loads):
+        for load, found in zip(loads, measure_lanes(models[1], loads), strict=True):
+            if plain(replace(found, seconds=0)) != plain(replace(measure(models[1], load), seconds=0)):
+                yield f"a lane of {load}"
 
 
 def main() -> int:

@@ -11,12 +11,14 @@ from hdnhw.model.core import Arrivals
 from hdnhw.model.course import Course
 from hdnhw.model.engines import REFERENCE
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.lanes import LANES, LEAST_LOADS, Lanes, in_reach, measure_lanes
+from hdnhw.model.hang import HangError
+from hdnhw.model.lanes import LANES, LEAST_LOADS, EndlessRouteError, Lanes, in_reach, measure_lanes
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import measure
 from hdnhw.model.results import ResultsFile
 from hdnhw.model.seeds import measure_seeds
 from hdnhw.model.sweep import Sweep
+from hdnhw.model.watchdog import PATIENCE
 from hdnhw.progress import Stopwatch
 from hdnhw.rules.errors import RuleError
 from hdnhw.spec import FabricSpec, SpecError, parse
@@ -24,9 +26,10 @@ from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 from tests.conftest import each
-from tests.model.fuzz import load_of, plain
+from tests.model.fuzz import many_loads, plain
 from tests.model.machines import Drawn
 from tests.model.test_sweep import Inline, timeless
+from tests.model.test_watchdog import one_class, reversed_ring
 
 NETWORKS = (
     *("rdn(cube(1), 1)", "rdn(cube(2), 1)", "hdn(cube(2), [[0]])", "rdn(torus(3), 1)", "dualcube(3)", "torus(9)"),
@@ -57,22 +60,9 @@ def drawn_of(seed):
         except (SpecError, RuleError):  # options that do not go together
             continue
         model = FabricModel(machine)
-        loads = [load for load in loads_on(machine, rng) if load.lengths is None]
+        loads = many_loads(Drawn(machine, None, Terminals(), None, None, []), rng)
         if in_reach(model, loads):
             return model, loads
-
-
-def loads_on(machine, rng):
-    drawn, count = Drawn(machine, None, Terminals(), None, None, []), LANES + 3
-    loads = []
-    while len(loads) < count:
-        load = replace(load_of(drawn, rng), lengths=None, rate=float(rng.choice((0.01, 0.1, 0.3, 0.6, 1.0))))
-        try:
-            load.on(machine.network, machine.timing.packet_length)
-        except SpecError:
-            continue
-        loads.append(load)
-    return loads
 
 
 def figures(measured):
@@ -167,6 +157,23 @@ def test_many_seeds_are_measured_in_lanes(monkeypatch, counted):
     assert counted == [LEAST_LOADS]
 
 
+def test_a_lane_that_stands_still_is_seen():
+    """The same packets wait for each other as in a single run; a route without an end is left to that, too."""
+    load = LoadSpec(rate=1.0, warmup=3 * PATIENCE, cycles=200)
+    machine, caught = make_machine(fabric_of("rdn(cube(2), 1)", packet_length=1, buffers=2)), []
+    broken = FabricModel(replace(machine, plan=one_class("rdn(cube(2), 1)")))
+    for way in (lambda: measure_lanes(broken, [load] * 2), lambda: measure(broken, load)):
+        with pytest.raises(HangError, match=" has a deadlock: ") as error:
+            way()
+        caught.append(str(error.value))
+    assert caught[0] == caught[1]
+    endless = FabricModel(replace(machine, plan=reversed_ring("torus(5)")))
+    with pytest.raises(EndlessRouteError):
+        Lanes(endless)
+    with pytest.raises(HangError, match=" has a livelock: "):
+        measure_seeds(endless, replace(load, rate=0.1, cycles=20_000), LEAST_LOADS)
+
+
 def test_the_seconds_are_shared():
     model, load = model_of(fabric_of("torus(4)")), LoadSpec(rate=0.2, cycles=200)
     watch = Stopwatch()
@@ -234,6 +241,7 @@ OUT_OF_REACH = (
     ({"network": parse("torus(4)"), "buffers": 256}, {}),
     ({"network": parse("mesh(16, 16)"), "buffers": 128}, {}),
     ({"network": parse("torus(4)")}, {"lengths": "9"}),
+    ({"network": parse("torus(8, 8)")}, {"rate": 1.0, "cycles": 300_000}),
 )
 
 
