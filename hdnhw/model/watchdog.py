@@ -56,13 +56,14 @@ class Watchdog:
         course = self._course
         if isinstance(course, Reference):
             return
-        moved = course.packets_sent, course.packets_gone
+        numbers = course.core.numbers()
+        moved, slots = (numbers["sent"], numbers["left"] + numbers["lost"]), numbers["slot"]
         if moved != self._moved or not self._waited:
-            self._moved, self._still_since, self._waited = moved, course.slots, course.holds_packets
-        if last or course.slots - self._followed >= max(PATIENCE, self._followed):
-            self._followed = course.slots
+            self._moved, self._still_since, self._waited = moved, slots, bool(numbers["holds"])
+        if last or slots - self._followed >= max(PATIENCE, self._followed):
+            self._followed = slots
             self._check_farthest(course)
-        stuck = course.slots - self._still_since >= PATIENCE
+        stuck = slots - self._still_since >= PATIENCE
         if stuck or (last and self._model.plan.scheme != ADAPTIVE):  # of that, what waits may choose anew
             self._check_heads(course, stuck)
 
