@@ -101,7 +101,7 @@ class LanesOf final : public Lanes {
         Plane before[INPUTS * PORTS / 2];  // of inputs i < j, j after j: by ways, whether i comes before j
         Plane ejects[INPUTS];              // with two virtual channels: those that come before at ejection
         Plane ejection;                    // its credits
-        Plane second_in, second_out;       // ports of which the second virtual channel has waited longer, bit port * VCS
+        Plane second_in, second_out;       // bit port * VCS: whether the second virtual channel has waited longer
         Held first;                        // at injection
         Plane wait;                        // slots until that can leave
     };
@@ -149,7 +149,7 @@ class LanesOf final : public Lanes {
         const auto clear = [lane](Plane* planes, i64 count) {
             for (i64 k = 0; k < count; k++) reinterpret_cast<u8*>(planes + k)[lane] = 0;
         };
-        const auto set = [lane](Plane& plane, int byte) { reinterpret_cast<u8*>(&plane)[lane] = static_cast<u8>(byte); };
+        const auto set = [lane](Plane& plane, i64 byte) { set_byte(plane, lane, byte); };
         clear(sent_.planes(), sent_.num_planes());
         clear(freed_.planes(), freed_.num_planes());
         clear(routers_.template as<Plane>(), m_.nodes * stride_);
@@ -217,10 +217,11 @@ class LanesOf final : public Lanes {
         const auto tell = [&](const Held& held, i64 node, i64 queue, i64 place) {
             const u8 way = held.way[lane];
             const About& about = lanes_[lane].about[held.packet.low[lane] | held.packet.high[lane] << 8];
-            const i32 hops = hops_[about.source * m_.nodes + about.destination] - hops_[node * m_.nodes + about.destination];
+            const auto from = [&](i64 begin) { return hops_[begin * m_.nodes + about.destination]; };
             const Found row{m_.address[about.destination], about.created, about.head,
-                            about.source << Row::SOURCE | Row::ALONE, hops, QUEUED, static_cast<i32>(node),
-                            static_cast<i32>(queue), way == HERE ? WAYS : lowest(way), static_cast<i32>(place), STRAIGHT};
+                            about.source << Row::SOURCE | Row::ALONE, from(about.source) - from(node), QUEUED,
+                            static_cast<i32>(node), static_cast<i32>(queue), way == HERE ? WAYS : lowest(way),
+                            static_cast<i32>(place), STRAIGHT};
             if (out) std::memcpy(out + 11 * count, &row, sizeof(Found));
             count++;
         };
@@ -273,6 +274,9 @@ class LanesOf final : public Lanes {
         return *reinterpret_cast<Sender*>(senders_.template as<u8>() + (lane * m_.nodes + node) * sender_bytes_);
     }
     Drawn* few_at(i64 node, i64 lane) { return few_.template as<Drawn>() + (lane * m_.nodes + node) * FEW; }
+    static void set_byte(Plane& plane, i64 lane, i64 byte) {
+        reinterpret_cast<u8*>(&plane)[lane] = static_cast<u8>(byte);
+    }
     static void add_bits(u8 bits, i32* out) {
         for (; bits; bits &= static_cast<u8>(bits - 1)) out[lowest(bits)]++;
     }
@@ -326,8 +330,8 @@ class LanesOf final : public Lanes {
             return;
         }
         const Drawn drawn = sender.waiting[sender.begin++];
-        // Of a slot the terminal works on the cycles from the sample phase on, before the next one is allocated. A packet
-        // that is there in the first of them is accepted whole, or its head alone; then the rest a slot later.
+        // Of a slot the terminal works on the cycles from the sample phase on, before the next one is allocated. A
+        // packet that is there in the first of them is accepted whole, or its head alone; then the rest a slot later.
         const u32 late = static_cast<u32>(drawn.created - m_.sample + m_.length - 1);  // and sample is less than length
         const i64 complete = late / static_cast<u32>(m_.length), room = sender.gone[sender.place] + 1;
         const i64 slot = std::max({complete, i64{sender.accepted} + 1, room});
@@ -338,7 +342,7 @@ class LanesOf final : public Lanes {
         const u16 name = lane.free[--lane.spare];
         lane.about[name] = {drawn.created, static_cast<i32>(head), static_cast<u8>(node),
                             static_cast<u8>(drawn.destination)};
-        const auto set = [number](Plane& plane, i64 byte) { reinterpret_cast<u8*>(&plane)[number] = static_cast<u8>(byte); };
+        const auto set = [number](Plane& plane, i64 byte) { set_byte(plane, number, byte); };
         set(router.first.packet.to, drawn.destination);
         set(router.first.packet.low, name);
         set(router.first.packet.high, name >> 8);
@@ -505,7 +509,8 @@ class LanesOf final : public Lanes {
         for (int port = 0; port < PORTS; port++) {
             for (int vc = 0; vc < VCS; vc++) {
                 const int queue = port * VCS + vc;
-                const Plane mask = VCS == 1 ? served[port] : vc ? served[port] & second[port] : served[port] & ~second[port];
+                const Plane own = vc ? second[port] : ~second[port];
+                const Plane mask = VCS == 1 ? served[port] : served[port] & own;
                 Held* const places = queue_of(node, queue);
                 freed |= mask & all(1 << queue);
                 for (i64 place = 0; place < depth_ - 1; place++) {
@@ -516,8 +521,7 @@ class LanesOf final : public Lanes {
                     held.packet.high = either(mask, next.packet.high, held.packet.high);
                     held.way = either(mask, next.way, held.way);
                 }
-                Held& last = places[depth_ - 1];
-                last.way &= ~mask;
+                places[depth_ - 1].way &= ~mask;
             }
         }
         for (i64 level = 0; level < depth_ - 1; level++) levels[level] &= ~freed | levels[level + 1];
@@ -583,7 +587,7 @@ bool find_routes(const Machine& machine, i64 terminals, List<u8>& ways, List<u8>
     for (i64 node = 0; node < nodes; node++)
         for (i64 end = 0; end < terminals; end++) {
             const i32 way = rule(machine.address[node], machine.address[end]);
-            ways[node * nodes + end] = way < local ? static_cast<u8>(1 << (way + machine.first_vc)) : HERE;
+            ways[node * nodes + end] = way < local ? static_cast<u8>(1 << way) : HERE;
         }
     for (i64 node = 0; node < nodes; node++)
         for (i64 end = 0; end < terminals; end++) {
@@ -628,7 +632,7 @@ HDNHW_API i64 lanes_make(const Machine* machine, i64 terminals, void** made) {
     return guarded([&] {
         List<u8> ways, hops;
         const bool ends = find_routes(*machine, terminals, ways, hops);
-        *made = !ends ? nullptr : machine->vc_bits ? made_of<2>(*machine, ways, hops) : made_of<1>(*machine, ways, hops);
+        if (ends) *made = machine->vc_bits ? made_of<2>(*machine, ways, hops) : made_of<1>(*machine, ways, hops);
     });
 }
 HDNHW_API void lanes_free(void* lanes) { delete static_cast<Lanes*>(lanes); }

@@ -7,8 +7,6 @@
 #include <immintrin.h>
 #endif
 
-#pragma GCC diagnostic ignored "-Wpsabi"  // no plane is handed over between libraries
-
 namespace hdnhw {
 
 constexpr int LANES = 32;
@@ -38,7 +36,8 @@ inline Plane either(Plane mask, Plane yes, Plane no) {
 inline Plane lookup(const u8* table, int blocks, Plane place) {
     Plane found{};
     for (int block = 0; block < blocks; block++) {
-        const __m256i own = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table) + block));
+        const __m128i part = _mm_load_si128(reinterpret_cast<const __m128i*>(table) + block);
+        const __m256i own = _mm256_broadcastsi128_si256(part);
         const __m256i in = _mm256_adds_epu8(wide(place ^ all(block << 4)), _mm256_set1_epi8(0x70));
         found |= reinterpret_cast<Plane>(_mm256_shuffle_epi8(own, in));
     }

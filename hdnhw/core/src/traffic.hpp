@@ -116,7 +116,8 @@ inline void failures_all(const u64* words, double scale, i64* found) {
         const Reals near = reinterpret_cast<Reals>(bits - (exponent << 52));
         const Reals power = reinterpret_cast<Reals>(exponent | u64{0x433} << 52) - (0x1p52 + 64);
         const Reals ratio = (near - 1) / (near + 1), square = ratio * ratio;
-        const Reals series = 2 + square * (2. / 3 + square * (2. / 5 + square * (2. / 7 + square * (2. / 9 + square * (2. / 11)))));
+        Reals series = Reals{} + 2. / 11;
+        for (int odd = 9; odd > 0; odd -= 2) series = series * square + 2. / odd;
         const Reals expected = (power * 0.6931471805599453 + ratio * series) * scale;
         for (int k = 0; k < 4; k++) {
             const i64 whole = static_cast<i64>(expected[k]);
