@@ -9,6 +9,7 @@ from tests.conftest import each
 
 ROOT = Path(__file__).parents[1]
 ORDER = [
+    {"ranks"},
     {"core", "progress", "signals", "spec"},
     {"processes"},
     {"topology"},
@@ -35,7 +36,7 @@ The folders sim and boards stand beside hdnhw and are links in it: the packages 
 The spec finds the families at run time, by looking for their modules: who has a spec needs to import none of them."""
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
 ALLOWED = {layer: {"spec"} for layer in ("crc", "flit", "timing")}
-ALLOWED |= {"files": {"progress", "signals", "spec"}, "processes": {"signals"}, "signals": set()}
+ALLOWED |= {"files": {"progress", "ranks", "signals", "spec"}, "processes": {"ranks", "signals"}, "signals": set()}
 ALLOWED["core"] = {"core"}
 ALLOWED["litex"] = {"spec"}
 ALLOWED["families"] = {"families", "report", "rules", "spec", "topology"}
@@ -57,6 +58,7 @@ PLACES = {
     "matplotlib": ("hdnhw/report/",),
     "litex": ("hdnhw/litex.py",),
     "migen": ("hdnhw/litex.py",),
+    "mpi4py": ("hdnhw/ranks.py",),
     "pyarrow": ("hdnhw/library/", "hdnhw/model/", "hdnhw/traffic/"),
     "pyosys": ("hdnhw/flow/",),
     "pytest": ("tests/",),

@@ -1,4 +1,7 @@
-"""A fabric and its terminals in the core: what :mod:`hdnhw.model.fabric` runs."""
+"""A fabric and its terminals in the core: what :mod:`hdnhw.model.fabric` runs.
+
+With several ranks the core of each has some of the nodes; what is told here is of all.
+"""
 
 import ctypes
 import weakref
@@ -11,6 +14,7 @@ from hdnhw.core import Function, Number, Pointer, array_of, optional, place_of
 from hdnhw.core.rule import CoreRule
 from hdnhw.core.traffic import CoreTraffic
 from hdnhw.model.tally import Ledger
+from hdnhw.ranks import ranks
 
 __all__ = ["Arrivals", "CoreFabric", "CoreMachine", "checked"]
 
@@ -21,7 +25,7 @@ _NUMBERS = (
     *("nodes", "ports", "vc_bits", "lane_bits", "first_vc", "address_bits", "rounds", "early"),
     *("length", "sample", "update", "late", "ejection_cycles", "offset", "injection", "gapless"),
     *("ejection_slots", "injection_buffers", "ejection_buffers", "gap", "stall", "hold"),
-    *("scheme", "drawn", "counting", "threads", "part_nodes"),
+    *("scheme", "drawn", "counting", "threads", "part_nodes", "ranks", "rank"),
 )
 _ARRAYS = (
     *("address", "neighbors", "flips", "mirror", "room", "latency", "credit_latency", "interval"),
@@ -36,7 +40,7 @@ class _Machine(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in _NUMBERS),
         *((name, ctypes.c_void_p) for name in _ARRAYS),
-        ("rule", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("rule", "exchange", "parcels")),
     )
 
 
@@ -101,7 +105,7 @@ class CoreMachine:
     ----------
     rule : CoreRule
     given
-        The members of ``Machine``: numbers, and arrays or None.
+        The members of ``Machine``: numbers, and arrays or None; all but what is of the ranks.
 
     Attributes
     ----------
@@ -113,7 +117,11 @@ class CoreMachine:
 
     def __init__(self, rule: CoreRule, **given: Any) -> None:
         self._kept: list[Any] = [rule]
-        machine = self._machine = _Machine(rule=rule.pointer)
+        own = ranks()
+        given |= {"ranks": own.size, "rank": own.rank}
+        machine = self._machine = _Machine(
+            rule=rule.pointer, exchange=own.exchange, parcels=ctypes.addressof(own.parcels)
+        )
         for name in _NUMBERS:
             setattr(machine, name, int(given[name]))
         for name in _ARRAYS:
@@ -140,6 +148,8 @@ class CoreFabric:
         self._kept: list[Any] = [machine]
         self._nodes, self._ports, self._queues = machine.nodes, machine.ports, machine.queues
         self._vcs, self._counting = machine.vcs, machine.counting
+        self._ranks = ranks()
+        self._told: dict[str, int] | None = None  # the numbers of all ranks, until it goes on
         made = ctypes.c_void_p()
         checked(_make(machine.pointer, ctypes.addressof(made)))
         self._pointer = made.value
@@ -152,31 +162,48 @@ class CoreFabric:
 
     def advance(self, arrivals: Arrivals, pace: Words | None, packets: int, limit: int) -> Words:
         count = len(arrivals.cycle)
-        checked(_advance(self._pointer, *arrivals, pace, count, packets, limit))
+        code = _advance(self._pointer, *arrivals, pace, count, packets, limit)
+        if self._ranks.error is not None:
+            raise self._ranks.error
+        checked(code)
+        self._told = None
         columns = np.empty((PACKET_WORDS, _rows(self._pointer, None)), np.int32)
         _rows(self._pointer, columns)
-        return columns.T
+        return self._of_all(columns.T)
 
     def found(self) -> Words:
         rows = np.empty((_found(self._pointer, None), 11), np.int32)
         _found(self._pointer, rows)
-        return rows
+        return self._of_all(rows)
 
     def waiting(self) -> Words:
         """Return the rows of :meth:`found` of the heads of queues that wait for a packet buffer of another router."""
+        if self._ranks.size > 1:  # none knows of the credits that come from others
+            rows = self.found()
+            rows = rows[(rows[:, WHERE] == QUEUED) & (rows[:, PLACE] == 0) & (rows[:, WAY] < self._ports * self._vcs)]
+            return rows[self.credits(coming=True)[rows[:, AT], rows[:, WAY]] == 0]
         rows = np.empty((_waiting(self._pointer, None), 11), np.int32)
         _waiting(self._pointer, rows)
         return rows
 
     def farthest(self) -> Words | None:
         """Return the first row of :meth:`found` of those that have crossed most channels; None if there is none."""
-        row = np.empty(11, np.int32)
-        return row if _farthest(self._pointer, row) else None
+        row = np.empty((1, 11), np.int32)
+        rows = self._of_all(row[: _farthest(self._pointer, row)])
+        if not len(rows):
+            return None
+        first: Words = rows[np.lexsort((rows[:, WHERE] == CROSSING, -rows[:, HOPS]))[0]]
+        return first
+
+    def _of_all(self, rows: Words) -> Words:
+        gathered: Words = self._ranks.gather(rows)
+        return gathered
 
     def credits(self, *, coming: bool = False) -> Words:
         """Return the packet buffers that may be sent to, axes (node, way); with those of which news is `coming`."""
-        free = np.empty((self._nodes, self._queues), np.int32)
+        free = np.zeros((self._nodes, self._queues), np.int32)
         _credits(self._pointer, free, coming)
+        self._sum(free)
         return free
 
     def set_credits(self, credits: Words) -> None:
@@ -192,27 +219,42 @@ class CoreFabric:
         _step(self._pointer, node, slot, starts_epoch)
 
     def numbers(self) -> dict[str, int]:
+        if self._told is not None:
+            return self._told
         words = np.empty(8, np.int64)
         _numbers(self._pointer, words)
+        if self._ranks.size > 1:
+            of_all = self._ranks.table(words)
+            words = np.concatenate([of_all.max(axis=0)[:3], of_all.sum(axis=0)[3:]])
         names = ("cycle", "slot", "ended", "sent", "lost", "left", "offered", "holds")
-        return dict(zip(names, words.tolist(), strict=True))
+        told = dict(zip(names, words.tolist(), strict=True))
+        self._told = told if self._ranks.size > 1 else None
+        return told
 
     def sources(self) -> tuple[Integers, Words, Words]:
-        dropped, sending, position = np.empty(self._nodes, np.int64), *np.empty((2, self._nodes), np.int32)
+        dropped, sending, position = np.zeros(self._nodes, np.int64), *np.zeros((2, self._nodes), np.int32)
         _sources(self._pointer, dropped, sending, position)
+        self._sum(dropped, sending, position)
         return dropped, sending, position
 
     def sinks(self) -> tuple[Integers, Integers]:
-        tag, taken = np.empty((2, self._nodes), np.int64)
+        tag, taken = np.zeros((2, self._nodes), np.int64)
         _sinks(self._pointer, tag, taken)
+        self._sum(tag, taken)
         return tag, taken
 
     def counts(self) -> tuple[Integers, Integers, Integers]:
         nodes = self._nodes * bool(self._counting)
-        sent = np.empty((nodes, self._ports + 2, self._vcs), np.int64)
-        stalled, held = np.empty((nodes, self._ports + 2), np.int64), np.empty((nodes, self._queues), np.int64)
+        sent = np.zeros((nodes, self._ports + 2, self._vcs), np.int64)
+        stalled, held = np.zeros((nodes, self._ports + 2), np.int64), np.zeros((nodes, self._queues), np.int64)
         _counts(self._pointer, sent, stalled, held)
+        self._sum(sent, stalled, held)
         return sent, stalled, held
+
+    def _sum(self, *arrays: Any) -> None:
+        """Let arrays, in which each rank has what is of its nodes, and zeros, have that of all."""
+        for array in arrays:
+            self._ranks.total(array)
 
 
 def checked(code: int) -> None:

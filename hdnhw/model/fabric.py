@@ -12,6 +12,7 @@ from hdnhw.model.core import HEAD_CYCLE, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import MAX_CYCLE, Course
 from hdnhw.model.engines import COMPILED, REFERENCE
 from hdnhw.model.reference import Reference
+from hdnhw.ranks import check_alone, started
 from hdnhw.rules.plan import ADAPTIVE, UGAL, VALIANT, RoutingPlan
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.faults import Faults
@@ -27,7 +28,7 @@ ADDRESS_BITS = 31
 """Most bits of a packed address: packets have it in 32 bits."""
 
 MOST_BYTES = 6 << 30
-"""Of the queues of all routers."""
+"""Of the queues of all routers that a process has."""
 
 SCHEMES = ("", VALIANT, UGAL, ADAPTIVE)
 """In the order of their numbers in the core."""
@@ -213,7 +214,7 @@ class FabricModel:
         inputs = self.ports + 1
         queues = inputs * vcs
         orders = queues * (queues if is_matched else inputs) if vcs > 1 or is_matched else 0
-        size = network.num_nodes * (4 * inputs + 6 * queues + 2 * orders)
+        size = network.num_nodes * (4 * inputs + 6 * queues + 2 * orders) // started()[0]
         if size > MOST_BYTES:
             raise SpecError(
                 f"{network.spec} needs {size >> 20} MiB for its queues; at most {MOST_BYTES >> 20} are allowed"
@@ -230,11 +231,14 @@ class FabricModel:
         ------
         SpecError
             If there are too many or too few threads.
+        ValueError
+            If the engine is the reference, and there are several ranks.
         """
         if self.engine != REFERENCE:
             return Course(self, terminals, counting=counting, threads=threads)
         if threads != 1:
             raise SpecError(f"threads must be 1 with engine {self.engine}, not {threads}")
+        check_alone(f"engine {self.engine}")
         return Reference(self.machine, terminals, self.faults)
 
     def run(

@@ -262,7 +262,8 @@ def _measure(
         yield from run.going_on(run.cycle + run.block)
         told = tally.read()
     run.watchdog.look(last=True)
-    found = _Interval(start, stop, told, tally.histogram(), tally.histogram(from_head=True))
+    tally.end()
+    found = _Interval(start, stop, told, tally.taken(), tally.histogram(), tally.histogram(from_head=True))
     return found.measured(run, counts, f"{told.digest:016x}" if common else "", watch.seconds)
 
 
@@ -294,6 +295,7 @@ class _Interval:
     start: int
     stop: int
     told: Told
+    taken: Integers
     packet_latency: Integers
     network_latency: Integers
 
@@ -339,7 +341,7 @@ class _Interval:
         steady, note = self._steady(times)
         forgotten = 0 if steady is False else relaxation  # an overloaded network accepts what it can
         accepted, _ = interval(told.arrived.astype(np.float64), np.ones(len(told.arrived)), forgotten)
-        taken = told.taken[run.senders].astype(np.float64)
+        taken = self.taken[run.senders].astype(np.float64)
         squares = len(taken) * (taken**2).sum()
         return Measurement(
             warmup=self.start,

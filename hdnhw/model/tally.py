@@ -1,4 +1,4 @@
-"""What is counted of the messages of a load, and of their packets, in the core."""
+"""What is counted of the messages of a load, and of their packets, in the core; with several ranks, in all of them."""
 
 import weakref
 from dataclasses import dataclass, fields
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, Pointer, array_of, optional
 from hdnhw.model.flows import Flows
+from hdnhw.ranks import ranks
 from hdnhw.traffic.load import Messages
 
 __all__ = ["Ledger", "Tally", "Told"]
@@ -21,7 +22,8 @@ _free = Function("ledger_free", Pointer)
 _add = Function("ledger_add", Pointer, *(Number,) * 3, optional(np.int64), Number, result=Number)
 _stop = Function("ledger_stop", Pointer, Number, Number)
 _ended = Function("ledger_ended", Pointer, _I64)
-_read = Function("ledger_read", Pointer, Number, _I64, _I64, _I64)
+_read = Function("ledger_read", Pointer, Number, _I64, _I64)
+_taken = Function("ledger_taken", Pointer, Number, _I64)
 _histogram = Function("ledger_histogram", Pointer, Number, Number, optional(np.int64), result=Number)
 _enter = Function(
     "ledger_enter",
@@ -29,7 +31,7 @@ _enter = Function(
     result=Number,
 )
 
-SERIES = 5
+NUMBERS, SERIES = 10, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +53,6 @@ class Told:
     offered, arrived, elsewhere, messages, latencies : ndarray of int64, shape (parts,)
         Of each equal part of the interval: packets created, taken at their destination and elsewhere; messages that
         were created in it and are delivered, and the sum of their latencies.
-    taken : ndarray of int64, shape (nodes,)
-        Of each source, packets taken at their destination in the interval.
     """
 
     created: int
@@ -70,7 +70,6 @@ class Told:
     elsewhere: Integers
     messages: Integers
     latencies: Integers
-    taken: Integers
 
     @property
     def left(self) -> int:
@@ -104,13 +103,13 @@ class Ledger:
         counts = None if flows is None else flows.counts
         self._kept.append(counts)
         number = _add(self.pointer, start, stop, parts, counts, 0 if flows is None else flows.nodes)
-        return Tally(self, _counted(number), parts, self._nodes)
+        return Tally(self, _counted(number), parts, self._nodes, counts)
 
     def ended(self) -> tuple[int, int]:
         """Return how many messages have arrived since the beginning, and the sum of their latencies."""
         found = np.empty(2, np.int64)
         _ended(self.pointer, found)
-        messages, waited = found.tolist()
+        messages, waited = ranks().total(found).tolist()
         return messages, waited
 
     def enter(self, limit: int, messages: Messages, left: npt.NDArray[np.int32], home: npt.NDArray[np.bool_]) -> None:
@@ -124,8 +123,8 @@ class Ledger:
 class Tally:
     """Counts of an interval, see :meth:`Ledger.tally`."""
 
-    def __init__(self, ledger: Ledger, number: int, parts: int, nodes: int) -> None:
-        self._ledger, self._number, self._parts, self._nodes = ledger, number, parts, nodes
+    def __init__(self, ledger: Ledger, number: int, parts: int, nodes: int, flows: Integers | None) -> None:
+        self._ledger, self._number, self._parts, self._nodes, self._flows = ledger, number, parts, nodes, flows
 
     def stop(self, cycle: int) -> None:
         """End the interval before a cycle, as if it had been said in time."""
@@ -133,17 +132,31 @@ class Tally:
 
     def read(self) -> Told:
         """Return what has been counted."""
-        numbers, series = np.zeros(10, np.int64), np.zeros((SERIES, self._parts), np.int64)
-        taken = np.zeros(self._nodes, np.int64)
-        _read(self._ledger.pointer, self._number, numbers, series, taken)
+        numbers, series = np.split(np.zeros(NUMBERS + SERIES * self._parts, np.int64), [NUMBERS])
+        _read(self._ledger.pointer, self._number, numbers, series)
+        ranks().total(numbers.base)
         names = [field.name for field in fields(Told)]
-        return Told(**dict(zip(names, (*numbers.tolist(), *series, taken), strict=True)))
+        return Told(**dict(zip(names, (*numbers.tolist(), *series.reshape(SERIES, -1)), strict=True)))
+
+    def taken(self) -> Integers:
+        """Return how many packets of each source were taken at their destination in the interval, shape (nodes,)."""
+        found = np.zeros(self._nodes, np.int64)
+        _taken(self._ledger.pointer, self._number, found)
+        ranks().total(found)
+        return found
+
+    def end(self) -> None:
+        """Let there be in the flows, if there are some, what all ranks have counted, as nothing is any more."""
+        if self._flows is not None:
+            ranks().total(self._flows[:2])
+            ranks().most(self._flows[2])
 
     def histogram(self, *, from_head: bool = False) -> Integers:
         """Return at index c how many delivered took c cycles from creation, or from the acceptance of the head."""
-        length = _histogram(self._ledger.pointer, self._number, from_head, None)
-        found = np.zeros(max(1, length), np.int64)
+        length = np.array([_histogram(self._ledger.pointer, self._number, from_head, None)])
+        found = np.zeros(max(1, *ranks().most(length).tolist()), np.int64)
         _histogram(self._ledger.pointer, self._number, from_head, found)
+        ranks().total(found)
         return found
 
 

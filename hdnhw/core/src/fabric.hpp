@@ -20,7 +20,7 @@ struct Credit {
 };
 
 // What goes from parts to parts, from one slot to a later one. A channel carries one item a slot at most, and there is
-// room for it. What a thread sends to a part stands together, and no other thread writes there.
+// room for it. What a worker, a thread of a rank, sends to a part stands together, and no other one writes there.
 template <class T>
 class Mail {
    public:
@@ -37,7 +37,7 @@ class Mail {
         std::memcpy(ends_.begin(), begins_.begin(), begins_.size() * sizeof(T*));
     }
     i64 slots() const { return slots_; }
-    // The items that come in a slot, from a thread for a part: in the box thread * parts + part.
+    // The items that come in a slot, from a worker for a part: in the box worker * parts + part.
     T* begin(i64 slot, i64 box) { return begins_[place(slot, box)]; }
     T*& end(i64 slot, i64 box) { return ends_[place(slot, box)]; }
     T** ends(i64 slot, i64 box) { return &end(slot, box); }
@@ -64,7 +64,7 @@ struct Counters {
     List<i64> sent, stalled, held, level;
 };
 
-// What a thread alone writes.
+// What a worker alone writes.
 struct alignas(128) Progress {
     i64 ended = 0;  // the cycle behind the last in which a packet left or was dropped
     i64 offered = 0, sent = 0, lost = 0, left = 0;
@@ -79,7 +79,7 @@ class Fabric {
                          i64 count, i64 packets, i64 limit) = 0;
     virtual i64 rows(i32* out) = 0;              // axes (word, packet): of the last call; or how many there are
     virtual i64 found(i32* out) = 0;             // of packets that have not left, or how many there are
-    virtual i64 waiting(i32* out) = 0;           // of heads that wait for a buffer of a router, or how many there are
+    virtual i64 waiting(i32* out) = 0;           // of heads that wait for a buffer of a router, of a lone rank, or how many
     virtual bool farthest(i32* out) = 0;         // of the first that has crossed most channels; none if all are dropped
     virtual void credits(i32* out, bool coming) = 0;  // axes (node, way); those that are on their way, too
     virtual void set_credits(const i32* credits) = 0;

@@ -30,15 +30,20 @@ HDNHW_API i64 ledger_add(void* ledger, i64 start, i64 stop, i64 parts, i64* flow
 HDNHW_API void ledger_stop(void* ledger, i64 number, i64 stop) { ledger_at(ledger).tally(number).stop = stop; }
 HDNHW_API void ledger_ended(void* ledger, i64* out) { ledger_at(ledger).ended(out, out + 1); }
 
-// Add up a tally: numbers of Share, its series, axes (series, part), packets taken of each source.
-HDNHW_API void ledger_read(void* ledger, i64 number, i64* numbers, i64* series, i64* taken) {
+// Add up a tally: numbers of Share, its series, axes (series, part).
+HDNHW_API void ledger_read(void* ledger, i64 number, i64* numbers, i64* series) {
     Tally& tally = ledger_at(ledger).tally(number);
     for (i64 thread = 0; thread < ledger_at(ledger).threads(); thread++) {
         const Share& share = tally.shares[thread];
         for (int k = 0; k < Share::NUMBERS; k++) numbers[k] += share.numbers[k];
         for (int k = 0; k < Share::SERIES; k++) add(share.series[k], series + k * tally.parts);
-        add(share.taken, taken);
     }
+}
+
+// Add up the packets taken of each source.
+HDNHW_API void ledger_taken(void* ledger, i64 number, i64* taken) {
+    Tally& tally = ledger_at(ledger).tally(number);
+    for (i64 thread = 0; thread < ledger_at(ledger).threads(); thread++) add(tally.shares[thread].taken, taken);
 }
 
 // Add up a histogram, of latencies from creation or from the acceptance of the head; return its length.

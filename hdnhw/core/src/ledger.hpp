@@ -176,12 +176,14 @@ class Ledger {
             *messages += own_[thread].ended, *waited += own_[thread].waited;
     }
 
-   private:
-    static constexpr i64 MOST = 4;
     struct Left {
         Row row;
         bool home;
     };
+    List<Left>& pieces(i64 thread) { return own_[thread].pieces; }  // left since the last close
+
+   private:
+    static constexpr i64 MOST = 4;
     struct Begun {
         u64 name;
         i64 packets;

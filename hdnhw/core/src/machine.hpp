@@ -9,6 +9,9 @@ constexpr int CLASS_SLOTS = 8;  // as hdnhw.timing has it
 
 enum Scheme : i64 { DIRECT, VALIANT, UGAL, ADAPTIVE };
 
+// Lets a rank give bytes to the others, which stand one after the other, and get theirs; returns whether it could.
+using Exchange = i64 (*)(const u8* bytes);
+
 // Ways are output virtual channels and queues are input virtual channels: port << vc_bits | virtual channel. The last
 // output is ejection, the last input is injection. A cycle is numbered by the slots of all nodes alike; at odd ones,
 // with cut-through, it is told `offset` lower.
@@ -21,6 +24,7 @@ struct Machine {
     i64 scheme, drawn;
     i64 counting, threads;
     i64 part_nodes;  // of a part at most, 0 for as many as fit into a cache
+    i64 ranks, rank;  // processes that share the parts, and which of them this is
     const i32* address;          // axis (node): packed
     const i32* neighbors;        // axes (node, port), -1 where there is none; not asked where a port flips
     const i32* flips;            // axis (port): the bits of its number that lead a node to its neighbor, 0 if no such
@@ -36,10 +40,14 @@ struct Machine {
     const i32 *drawn_nodes, *drawn_targets;  // axis (drawn): by which packets may go, and what they are routed to
     const u32* generators;       // axis (node): of pauses, after reset
     const Rule* rule;
+    Exchange exchange;  // of several ranks
+    i64* parcels;       // axis (rank): before it, how many bytes are for each; behind it, where those from each stand
 
     i64 queues() const { return (ports + 1) << vc_bits; }
     i64 local() const { return ports << vc_bits; }
     bool pauses() const { return gap || stall || hold; }
+    i64 workers() const { return ranks * threads; }
+    bool has_extra() const { return is_drawn() || pauses(); }
     bool is_drawn() const { return scheme == VALIANT || scheme == UGAL; }
     i64 adaptive_words() const { return 1 + (ports + 63) / 64; }
     i64 neighbor(i64 node, i64 port) const {

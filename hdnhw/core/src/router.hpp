@@ -55,7 +55,10 @@ class Records {
         while (stride_ < bytes && stride_ < 64) stride_ *= 2;
         if (stride_ < bytes) stride_ = (bytes + 63) / 64 * 64;
         memory_.make(static_cast<u64>(machine.nodes) * stride_);
-        for (i64 node = 0; node < machine.nodes; node++) {
+    }
+    // Let the routers of some nodes be as after reset; those of others take no memory.
+    void reset(const Machine& machine, i64 begin, i64 end) {
+        for (i64 node = begin; node < end; node++) {
             Router& router = (*this)[node];
             router.first = NONE;
             for (u32 way = 0; way < queues_; way++) credits(router)[way] = static_cast<Word>(machine.room[way]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fabric.hpp"
+#include "post.hpp"
 
 namespace hdnhw {
 
@@ -15,7 +16,8 @@ struct Shared {
     Ways ways;
     i64 part_bits = 0, num_parts = 0, nodes_of_part = 0;
     Part* parts = nullptr;
-    List<u64> first;  // axes (thread, part): where its mail begins
+    i64 begin = 0, end = 0;  // of the parts of this rank: the others are not made
+    List<u64> first;         // axes (worker, part): where its mail begins
     Mail<Item> crossing;
     Mail<Extra> extras;  // beside it
     Mail<Credit> returning;
@@ -26,6 +28,9 @@ struct Shared {
     List<i64> gone;        // axes (parity of meetings, thread)
     std::atomic<i64> meetings{0};
     std::atomic<bool> failed{false};
+    Post post;
+    i64 lookahead = 1;    // steps after that of sending in which nothing comes yet, and one
+    i64 all_gone = 0;     // of all ranks
     i64 moving_mask = 0;  // of the rings of parts
     i64 cycle = 0, slot = 0;
     Ledger* ledger = nullptr;
@@ -35,18 +40,50 @@ struct Shared {
         : machine(given), ways(*given.rule, static_cast<int>(given.address_bits), static_cast<int>(given.vc_bits),
                                given.queues()) {}
     ~Shared() { delete[] parts; }
+
+    i64 first_part(i64 worker) const { return num_parts * worker / machine.workers(); }
+    i64 exchange(i64 step, i64 number);
 };
+
+// Let ranks exchange the mail that comes from a step on, as far as it is complete, or none before step 0; return the
+// sum of a number of each.
+template <class K>
+i64 Shared<K>::exchange(i64 step, i64 number) {
+    const i64 turns = machine.odd ? 2 : 1, last = step < 0 ? step : step + lookahead;
+    const auto each = [&](i64 from, i64 to, auto&& pass) {
+        for (i64 at = step; at < last; at++)
+            for (i64 worker = from * machine.threads; worker < (from + 1) * machine.threads; worker++)
+                for (i64 k = first_part(to * machine.threads); k < first_part((to + 1) * machine.threads); k++) {
+                    const i64 box = worker * num_parts + k;
+                    pass(crossing, at, box);
+                    if (machine.has_extra()) pass(extras, at, box);
+                    if (at % turns == 0) pass(returning, at / turns, box);
+                }
+    };
+    const auto send = [&](auto& mail, i64 slot, i64 box) {
+        post.put(mail.begin(slot, box), mail.length(slot, box));
+        mail.end(slot, box) = mail.begin(slot, box);
+    };
+    const auto take = [&](auto& mail, i64 slot, i64 box) {
+        auto*& end = mail.end(slot, box);
+        end += post.get(end);
+    };
+    return post.exchange(
+        machine, number, [&](i64 rank) { each(machine.rank, rank, send); },
+        [&](i64 rank) { each(rank, machine.rank, take); });
+}
 
 template <class K>
 class Worker {
    public:
     Worker(Shared<K>& shared, i64 thread)
-        : s(shared), m(shared.machine), routers(shared.routers), thread_(thread), local_(static_cast<u16>(m.local())),
+        : s(shared), m(shared.machine), routers(shared.routers), thread_(thread),
+          worker_(m.rank * m.threads + thread), workers_(m.workers()), local_(static_cast<u16>(m.local())),
           vc_bits_(static_cast<int>(m.vc_bits)), part_bits_(static_cast<int>(shared.part_bits)),
           place_mask_(static_cast<u32>(shared.nodes_of_part - 1)), special_(m.rounds || m.scheme == ADAPTIVE || m.counting),
           watched_(m.scheme == ADAPTIVE || m.dead || m.early || m.counting), slow_(shared.next_free.size() > 0),
-          has_extra_(m.is_drawn() || m.pauses()), pauses_(m.pauses()), alone_(shared.num_parts == 1) {
-        begin_ = s.num_parts * thread / m.threads, end_ = s.num_parts * (thread + 1) / m.threads;
+          has_extra_(m.has_extra()), pauses_(m.pauses()), alone_(shared.num_parts == 1) {
+        begin_ = s.first_part(worker_), end_ = s.first_part(worker_ + 1);
         const std::size_t inputs = m.ports + 1;
         winner.assign(inputs, NONE);
         chosen.assign(inputs, NONE);
@@ -152,12 +189,14 @@ class Worker {
     i64 injection(const Part& part, u32 node) const { return (part.begin + node) * (m.ports + 2) + m.ports + 1; }
     // threads
     void meet();
-    i64 seen_gone(i64 gone);
+    i64 seen_gone(i64 gone, i64 step, bool counts);
+    void exchange(i64 step, i64 gone, bool counts);
+    i64 step_of(i64 turn) const { return m.odd ? 2 * slot + turn : slot; }
 
     Shared<K>& s;
     const Machine& m;
     Records<K>& routers;
-    const i64 thread_;
+    const i64 thread_, worker_, workers_;  // of the rank, of all, and how many there are
     i64 begin_, end_, meeting_ = 0, ejected_ = 0;  // parts; place of the slot in rings of ejection
     const u16 local_;
     const int vc_bits_, part_bits_;
@@ -165,6 +204,7 @@ class Worker {
     const bool special_, watched_, slow_, has_extra_, pauses_, alone_;
     Word now_ = 0;                    // what is noted of who is served
     i64 step_ = 0;                    // slots, half slots with cut-through
+    i64 exchanged_ = 0;               // the step from which on mail has not been exchanged
     List<Channel> ways_;
     List<Item**> sends_;              // axis (latency): ends of the mail of a slot, by parts
     List<Credit**> returns_;
@@ -187,8 +227,8 @@ void Worker<K>::work_slot(Part& part, i64 turn, bool plain) {
             for (i64 node = part.begin; node < part.begin + part.size; node++) routers.start_epoch(routers[node]);
         for (u16 node : part.freed) part.sources[node].occupied--;
         part.freed.clear();
-        for (i64 thread = 0; thread < m.threads; thread++) {
-            const i64 box = thread * s.num_parts + part.number;
+        for (i64 worker = 0; worker < workers_; worker++) {
+            const i64 box = worker * s.num_parts + part.number;
             const Credit* const end = s.returning.end(slot, box);
             for (const Credit* credit = s.returning.begin(slot, box); credit != end; credit++) {
                 ask(&routers[part.begin + credit[AHEAD].node]);
@@ -210,8 +250,8 @@ void Worker<K>::work_slot(Part& part, i64 turn, bool plain) {
 template <class K>
 void Worker<K>::deliver(Part& part) {
     List<Moving>& moving = alone_ ? part.moving[step_ & s.moving_mask] : accepted;
-    for (i64 thread = 0; thread < m.threads && !alone_; thread++) {
-        const i64 box = thread * s.num_parts + part.number;
+    for (i64 worker = 0; worker < workers_ && !alone_; worker++) {
+        const i64 box = worker * s.num_parts + part.number;
         const Item* const begin = s.crossing.begin(step_, box);
         const Item* const end = s.crossing.end(step_, box);
         for (const Item* item = begin; item != end; item++) {
@@ -420,8 +460,8 @@ void Worker<K>::begin_slot() {
 // Begin a turn of a slot, in which odd routers or the others send.
 template <class K>
 void Worker<K>::begin_turn(i64 turn) {
-    const i64 box = thread_ * s.num_parts;
-    step_ = m.odd ? 2 * slot + turn : slot;
+    const i64 box = worker_ * s.num_parts;
+    step_ = step_of(turn);
     for (std::size_t later = 1; later < sends_.size(); later++) {
         if (later < static_cast<std::size_t>(s.crossing.slots())) sends_[later] = s.crossing.ends(step_ + later, box);
         if (later < static_cast<std::size_t>(s.crossing.slots()) && has_extra_)
