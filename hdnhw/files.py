@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from hdnhw.ranks import is_first
 from hdnhw.signals import deferred
 from hdnhw.spec import SpecError
 
@@ -57,7 +58,14 @@ def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give another path to write to; what is there at the end takes the place of `path`, unless there was an error."""
+    """Give another path to write to; what is there at the end takes the place of `path`, unless there was an error.
+
+    Of several ranks only the first one writes what stays.
+    """
+    if not is_first():
+        with TemporaryDirectory() as nowhere:
+            yield Path(nowhere, path.name)
+        return
     with _named(path), folder_beside(path) as folder:
         new = folder / path.name
         yield new

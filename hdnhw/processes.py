@@ -18,6 +18,7 @@ from threading import Thread
 from types import ModuleType, TracebackType
 from typing import IO, Any, Generic, ParamSpec, TypeVar
 
+from hdnhw.ranks import check_alone
 from hdnhw.signals import deferred
 
 __all__ = ["PATIENCE", "Budget", "Ended", "Processes", "SpentError", "limited"]
@@ -81,6 +82,7 @@ class Processes(ProcessPoolExecutor):
     """
 
     def __init__(self, count: int, *, method: str = "spawn", preload: tuple[str, ...] = (), **options: Any) -> None:
+        check_alone("work that several processes share")
         context = _Forking() if method == "forkserver" else _Spawning()
         if preload:
             context.set_forkserver_preload(list(preload))

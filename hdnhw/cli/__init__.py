@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import entry_points
 from io import TextIOWrapper
 from itertools import zip_longest
@@ -50,6 +51,7 @@ from hdnhw.cli.requests import add_requests_command
 from hdnhw.cli.simulation import add_simulation_commands
 from hdnhw.model.hang import HangError
 from hdnhw.progress import Clock
+from hdnhw.ranks import check_alone, ranks, together
 from hdnhw.rules.errors import RuleError
 from hdnhw.signals import told_first
 from hdnhw.spec import SpecError
@@ -79,6 +81,7 @@ EXTRAS = {
     "fusesoc": "fusesoc",
     "litex": "litex",
     "matplotlib": "sweep",
+    "mpi4py": "mpi",
     "pyarrow": "parquet",
     "pyosys": "flow",
     "scipy": "metrics",
@@ -222,9 +225,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         The exit status: 0 done, 1 a check failed, 2 bad input, 70 a fault of the program, 130 interrupted,
-        143 terminated.
+        143 terminated. Of several ranks one says what all would.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
+    return together(partial(_main, sys.argv[1:] if arguments is None else arguments))
+
+
+def _main(arguments: Sequence[str]) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -275,6 +281,9 @@ def _run(arguments: Sequence[str]) -> int:
             options = command_parser().parse_args(arguments, argparse.Namespace(command=_command(arguments)))
         finally:
             sys.stdout.flush()  # help or version, after which the program ends
+        if "ranks" not in options:
+            check_alone(arguments[0])
+        ranks()  # if they cannot be, it is said now
         with Clock(), told_first():
             result, status = options.run(options)
         _print(result, options.json)

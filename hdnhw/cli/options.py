@@ -207,6 +207,7 @@ def add_threads_option(parser: Parser, *, worth: str) -> None:
         metavar="N",
         help=f"that share the routers (default 1): worth it from {worth} of routers on; the result is the same",
     )
+    parser.set_defaults(ranks=True)  # what threads can share, processes of mpirun can
 
 
 def add_load_options(parser: Parser, *, patterns: str = "", several: bool = False) -> None:

@@ -30,6 +30,7 @@ from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
 from hdnhw.model.engines import COMPILED, ENGINES
 from hdnhw.progress import Progress, ProgressBar, say
+from hdnhw.ranks import check_alone
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError
 from hdnhw.spec.checks import shown
 
@@ -166,6 +167,7 @@ def simulate(
         others["seeds"] = None if seeds == 1 else seeds
         found = _replay(fabric_of(spec, None, options), trace, others, **run)
     elif waypoints is not None:
+        check_alone("waypoints")
         refused = {"histogram": histogram, "channels": channels, "energy": energy is not None}
         refused |= {"flows": flows is not None, "seeds": seeds != 1, "precision": precision is not None}
         refused |= {"threads": threads is not None, "plot": plot is not None, "html": html is not None}
