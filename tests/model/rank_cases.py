@@ -1,0 +1,113 @@
+"""What a simulation finds, case by case: ``mpirun -n R python -m tests.model.rank_cases THREADS`` prints it as JSON."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from hdnhw.machine import Machine
+from hdnhw.model import course
+from hdnhw.model.core import HOPS
+from hdnhw.model.course import Course
+from hdnhw.model.engines import COMPILED
+from hdnhw.model.fabric import FabricModel, model_of
+from hdnhw.model.hang import HangError
+from hdnhw.model.load import LoadSpec
+from hdnhw.model.measure import measure
+from hdnhw.model.record import record
+from hdnhw.model.replay import measure_exchange, measure_trace
+from hdnhw.model.requests import measure_requests
+from hdnhw.ranks import ranks
+from hdnhw.rules.plan import plan
+from hdnhw.spec import FabricSpec, parse
+from hdnhw.traffic.packets import Terminals, Traffic
+from hdnhw.traffic.requests import RequestSpec
+from tests.model.fuzz import PARTS, load_of, measured, plain
+from tests.model.machines import draw
+
+SEEDS = (1, 11, 12, 15, 16, 22, 23, 29, 30, 31, 36, 40, 41, 45, 46, 99, 123)
+"""Of 11, 99 and 123 terminals hang on switches, where UGAL chooses. All schemes are there, both kinds of queues, pauses,
+faults, cut-through, packets of one flit, which take several slots to the next router, and messages of several packets.
+"""
+
+TORUS = FabricSpec(network=parse("torus(5, 3)"), packet_length=3, buffers=2)
+CUBE = FabricSpec(network=parse("cube(4)"), packet_length=1)
+
+
+def told(run: Course) -> list[object]:
+    """Return what a course tells of itself, in an order."""
+    rows, counts, heads = run.packets, run.counts(), run.heads()
+    names = ("cycles", "packets_gone", "packets_sent", "slots", "dropped", "sending", "injected", "holds_packets")
+    found = [getattr(run, name) for name in names]
+    found += [rows[np.lexsort(rows.T)], *vars(counts).values(), run.core.credits(), run.core.credits(coming=True)]
+    return [*found, heads.queue, heads.wanted, heads.free]
+
+
+def run_of(seed: int, threads: int) -> object:
+    """Return the packets of a drawn machine that leave from stop to stop, what there is at a stop and at the end, and
+    what is measured on it.
+    """
+    drawn, rng = draw(seed), np.random.default_rng([seed, 15])
+    course.PART_NODES = int(rng.choice(PARTS))
+    model = FabricModel(drawn.machine, drawn.faults, COMPILED)
+    made = model.course(drawn.terminals, counting=True, threads=threads)
+    found: list[object] = [*drawn.rows(made), *told(made)]
+    found += made.ejecting() if drawn.terminals.pause else ()
+    middle = model.course(drawn.terminals, counting=True, threads=threads)
+    middle.advance(drawn.arrivals, packets=1 << 62, limit=drawn.stops[1], pace=drawn.pace)
+    farthest = middle.farthest()
+    found += [*told(middle), -1 if farthest is None else farthest[0][HOPS].item()]
+    return [plain(value) for value in found] + [measured(drawn, COMPILED, load_of(drawn, rng), threads=threads)]
+
+
+def deadlock(threads: int) -> str:
+    """Return what is said of a network that has one."""
+    spec = FabricSpec(network=parse("torus(6)"), packet_length=1, buffers=1)
+    made = plan(spec.network)
+    rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1,) * len(made.num_vcs))
+    model = FabricModel(Machine(spec, replace(made, rule=rule, num_vcs=rule.num_vcs)))
+    with pytest.raises(HangError) as told:
+        measure(model, LoadSpec(pattern="tornado", rate=1.0, cycles=2000, warmup=0), threads=threads)
+    return str(told.value)
+
+
+def cases(threads: int) -> dict[str, object]:
+    """Return what is found by name; numbers of the clock left out."""
+    found: dict[str, object] = {f"seed {seed}": run_of(seed, threads) for seed in SEEDS}
+    course.PART_NODES = 1
+    options = {"cycles": None, "histogram": True, "threads": threads}
+    with TemporaryDirectory() as folder:
+        trace = Path(folder, "trace")
+        trace.write_text("".join(f"{3 * n} {n % 15} {7 * n % 15} {1 + n % 9}\n" for n in range(150)))
+        rows = {"trace": measure_trace(TORUS, trace, **options) | {"trace": None}}
+    rows["exchange"] = measure_exchange(TORUS, **options)
+    rows["requests"] = measure_requests(CUBE, RequestSpec(window=2, count=40), threads=threads)
+    for name, row in rows.items():
+        found[name] = {key: value for key, value in row.items() if "second" not in key}
+    for fabric in (TORUS, FabricSpec(network=parse("cube(1)"), packet_length=1)):
+        run = measure(model_of(fabric), LoadSpec(rate=0.3, cycles=200), counting=True, common=True, threads=threads)
+        found[f"load on {fabric.network}"] = plain(replace(run, seconds=0))
+    found["record"] = plain(record(model_of(CUBE), LoadSpec(rate=0.3, seed=5), 60))
+    address = model_of(TORUS).address.tolist()
+    traffic = Traffic.from_lists([[(address[(n * 7 + k) % 15], 4 * k) for k in range(12)] for n in range(15)])
+    terminals = Terminals(source_gap=60, sink_stall=90)
+    found["ejections"] = plain(model_of(TORUS).run(traffic, terminals, max_cycles=5000, threads=threads))
+    found["deadlock"] = deadlock(threads)
+    return found
+
+
+def main() -> None:
+    """Print what the first rank has found, and in how many others it is the same."""
+    found = json.dumps(cases(int(sys.argv[1])))
+    alike = ranks().gather(np.array([[crc32(found.encode())]])) == crc32(found.encode())
+    if not ranks().rank:
+        print(json.dumps([alike.sum().item(), json.loads(found)]))
+
+
+if __name__ == "__main__":
+    main()
