@@ -56,7 +56,7 @@ def core_machine(
         gap=terminals.source_gap,
         stall=terminals.sink_stall,
         hold=terminals.sink_hold,
-        generators=terminal_seeds(model.plan.network.num_nodes, terminals.seed),
+        generators=terminal_seeds(model.plan.network.num_nodes, terminals.seed) if terminals.pause else None,
         counting=counting,
         threads=threads,
         part_nodes=PART_NODES,

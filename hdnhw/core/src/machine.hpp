@@ -38,7 +38,7 @@ struct Machine {
     const u8* several;           // axis (node): whether an input has two virtual channels or more
     const u8* hangs;             // axis (node): whether a switch chooses for it
     const i32 *drawn_nodes, *drawn_targets;  // axis (drawn): by which packets may go, and what they are routed to
-    const u32* generators;       // axis (node): of pauses, after reset
+    const u32* generators;       // axis (node): of pauses, after reset, or none
     const Rule* rule;
     Exchange exchange;  // of several ranks
     i64* parcels;       // axis (rank): before it, how many bytes are for each; behind it, where those from each stand
