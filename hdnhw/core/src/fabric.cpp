@@ -417,7 +417,8 @@ class FabricOf : public Fabric {
             part.begin = k << s_.part_bits;
             part.moving = new List<Moving>[s_.moving_mask + 1];
             part.size = std::min(s_.nodes_of_part, m_.nodes - part.begin);
-            part.entries.begin(part.size + 16, m_.has_extra(), m_.early, m_.scheme == ADAPTIVE ? m_.adaptive_words() : 0);
+            part.entries.begin(part.size + 16, m_.has_extra(), m_.early,
+                               m_.scheme == ADAPTIVE ? m_.adaptive_words() : 0);
             part.busy.make(part.size);
             part.sending.make(part.size);
             part.ejected = new List<u16>[m_.ejection_slots];

@@ -10,7 +10,7 @@ namespace hdnhw {
 
 class Post {
    public:
-    // Let `pack` put what is for each other rank, and `unpack` get what came from it. Return the sum of a number of all.
+    // Let `pack` put what is for each other rank, `unpack` get what came from it; return the sum of a number of all.
     template <class Pack, class Unpack>
     i64 exchange(const Machine& m, i64 number, Pack&& pack, Unpack&& unpack) {
         bytes_.clear();
