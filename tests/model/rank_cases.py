@@ -18,6 +18,7 @@ from hdnhw.model.engines import COMPILED
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.hang import HangError
 from hdnhw.model.load import LoadSpec
+from hdnhw.model.loaded import LoadedFabric, warm_up
 from hdnhw.model.measure import measure
 from hdnhw.model.record import record
 from hdnhw.model.replay import measure_exchange, measure_trace
@@ -31,7 +32,7 @@ from tests.model.fuzz import PARTS, load_of, measured, plain
 from tests.model.machines import draw
 
 SEEDS = (1, 11, 12, 15, 16, 22, 23, 29, 30, 31, 36, 40, 41, 45, 46, 99, 123)
-"""Of 11, 99 and 123 terminals hang on switches, where UGAL chooses. All schemes are there, both kinds of queues, pauses,
+"""Of 11, 99 and 123 terminals hang on switches, where UGAL chooses. All schemes are there, both queueings, pauses,
 faults, cut-through, packets of one flit, which take several slots to the next router, and messages of several packets.
 """
 
@@ -90,8 +91,10 @@ def cases(threads: int) -> dict[str, object]:
     for name, row in rows.items():
         found[name] = {key: value for key, value in row.items() if "second" not in key}
     for fabric in (TORUS, FabricSpec(network=parse("cube(1)"), packet_length=1)):
-        run = measure(model_of(fabric), LoadSpec(rate=0.3, cycles=200), counting=True, common=True, threads=threads)
-        found[f"load on {fabric.network}"] = plain(replace(run, seconds=0))
+        own = measure(model_of(fabric), LoadSpec(rate=0.3, cycles=200), counting=True, common=True, threads=threads)
+        found[f"load on {fabric.network}"] = plain(replace(own, seconds=0))
+    run = LoadedFabric(model_of(TORUS), LoadSpec(rate=0.3), threads=threads)
+    found["warm-up"] = [warm_up(run), run.cycle, run.ledger.ended()]
     found["record"] = plain(record(model_of(CUBE), LoadSpec(rate=0.3, seed=5), 60))
     address = model_of(TORUS).address.tolist()
     traffic = Traffic.from_lists([[(address[(n * 7 + k) % 15], 4 * k) for k in range(12)] for n in range(15)])
