@@ -16,7 +16,7 @@ from hdnhw.core.traffic import CoreTraffic
 from hdnhw.model.tally import Ledger
 from hdnhw.ranks import ranks
 
-__all__ = ["Arrivals", "CoreFabric", "CoreMachine", "checked"]
+__all__ = ["Arrivals", "CoreFabric", "CoreMachine", "checked", "waiting_of"]
 
 Words = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
@@ -179,9 +179,7 @@ class CoreFabric:
     def waiting(self) -> Words:
         """Return the rows of :meth:`found` of the heads of queues that wait for a packet buffer of another router."""
         if self._ranks.size > 1:  # none knows of the credits that come from others
-            rows = self.found()
-            rows = rows[(rows[:, WHERE] == QUEUED) & (rows[:, PLACE] == 0) & (rows[:, WAY] < self._ports * self._vcs)]
-            return rows[self.credits(coming=True)[rows[:, AT], rows[:, WAY]] == 0]
+            return waiting_of(self.found(), self.credits(coming=True), self._ports * self._vcs)
         rows = np.empty((_waiting(self._pointer, None), 11), np.int32)
         _waiting(self._pointer, rows)
         return rows
@@ -255,6 +253,13 @@ class CoreFabric:
         """Let arrays, in which each rank has what is of its nodes, and zeros, have that of all."""
         for array in arrays:
             self._ranks.total(array)
+
+
+def waiting_of(found: Words, free: Words, local: int) -> Words:
+    """Return what :meth:`CoreFabric.waiting` is of packets found, buffers free and coming, and the way of ejection."""
+    heads = found[(found[:, WHERE] == QUEUED) & (found[:, PLACE] == 0) & (found[:, WAY] < local)]
+    waiting: Words = heads[free[heads[:, AT], heads[:, WAY]] == 0]
+    return waiting
 
 
 def checked(code: int) -> None:

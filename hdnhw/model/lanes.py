@@ -14,7 +14,7 @@ import numpy as np
 
 from hdnhw.core import Function, Number, Pointer, array_of, optional
 from hdnhw.core.traffic import CoreTraffic
-from hdnhw.model.core import PACKET_WORDS, CoreFabric, Words, checked
+from hdnhw.model.core import PACKET_WORDS, CoreFabric, Words, checked, waiting_of
 from hdnhw.model.course import Course, core_machine
 from hdnhw.model.engines import COMPILED
 from hdnhw.model.fabric import SCHEMES, FabricModel
@@ -23,6 +23,7 @@ from hdnhw.model.loaded import MOST_BLOCKS, NO_ARRIVALS, LoadedFabric, block_of
 from hdnhw.model.measure import Measurement, measuring
 from hdnhw.model.tally import Ledger
 from hdnhw.progress import Progress, Stopwatch
+from hdnhw.ranks import ranks
 from hdnhw.traffic.packets import Terminals
 
 __all__ = ["LANES", "LEAST_LOADS", "EndlessRouteError", "Lanes", "in_reach", "measure_lanes"]
@@ -57,6 +58,7 @@ def in_reach(model: FabricModel, loads: Sequence[LoadSpec]) -> bool:
     return (
         len(loads) >= LEAST_LOADS
         and model.engine == COMPILED
+        and ranks().size == 1
         and model.faults is None
         and all(load.lengths is None for load in loads)
         and all(_created(model, load) <= MOST_CREATED for load in loads)
@@ -107,6 +109,10 @@ class _Lane(CoreFabric):
         rows = np.empty((_found(self._lanes.pointer, self._number, None), 11), np.int32)
         _found(self._lanes.pointer, self._number, rows)
         return rows
+
+    def waiting(self) -> Words:
+        machine = self._lanes.machine
+        return waiting_of(self.found(), self.credits(), machine.ports * machine.vcs)
 
     def farthest(self) -> None:
         """Return None: when lanes are made, all routes are followed to their end."""

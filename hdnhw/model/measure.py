@@ -264,7 +264,7 @@ def _measure(
     run.watchdog.look(last=True)
     tally.end()
     found = _Interval(start, stop, told, tally.taken(), tally.histogram(), tally.histogram(from_head=True))
-    return found.measured(run, counts, f"{told.digest:016x}" if common else "", watch.seconds)
+    return found.measured(run, counts, f"{told.digest % (1 << 64):016x}" if common else "", watch.seconds)
 
 
 def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:

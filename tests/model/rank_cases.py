@@ -42,11 +42,12 @@ CUBE = FabricSpec(network=parse("cube(4)"), packet_length=1)
 
 def told(run: Course) -> list[object]:
     """Return what a course tells of itself, in an order."""
-    rows, counts, heads = run.packets, run.counts(), run.heads()
+    rows, counts = run.packets, run.counts()
+    heads = [run.heads(waiting=waiting) for waiting in (False, True)]
     names = ("cycles", "packets_gone", "packets_sent", "slots", "dropped", "sending", "injected", "holds_packets")
     found = [getattr(run, name) for name in names]
     found += [rows[np.lexsort(rows.T)], *vars(counts).values(), run.core.credits(), run.core.credits(coming=True)]
-    return [*found, heads.queue, heads.wanted, heads.free]
+    return found + [array for each in heads for array in (each.queue, each.wanted, each.free)]
 
 
 def run_of(seed: int, threads: int) -> object:

@@ -120,9 +120,10 @@ def test_packets_and_routers_are_those_of_single_runs(seed):
         assert np.array_equal(rows[np.lexsort(rows.T)], packets[np.lexsort(packets.T)]), (lane, load)
         for name in ("packets_sent", "packets_gone", "slots", "holds_packets"):
             assert getattr(course, name) == getattr(single, name), (lane, name)
-        heads = course.heads(), single.heads()
-        for name in ("queue", "packet", "wanted", "free"):
-            assert np.array_equal(*(getattr(one, name) for one in heads)), (lane, name)
+        for waiting in (False, True):
+            heads = course.heads(waiting=waiting), single.heads(waiting=waiting)
+            for name in ("queue", "packet", "wanted", "free"):
+                assert np.array_equal(*(getattr(one, name) for one in heads)), (lane, name)
         free = course.core.credits(coming=True), single.core.credits(coming=True)
         assert np.array_equal(*(own[:, : (model.ports << model.vc_bits) + 1] for own in free)), lane
 

@@ -35,7 +35,7 @@ HDNHW_API void ledger_read(void* ledger, i64 number, i64* numbers, i64* series) 
     Tally& tally = ledger_at(ledger).tally(number);
     for (i64 thread = 0; thread < ledger_at(ledger).threads(); thread++) {
         const Share& share = tally.shares[thread];
-        for (int k = 0; k < Share::NUMBERS; k++) numbers[k] += share.numbers[k];
+        for (int k = 0; k < Share::NUMBERS; k++) numbers[k] = sum(numbers[k], share.numbers[k]);
         for (int k = 0; k < Share::SERIES; k++) add(share.series[k], series + k * tally.parts);
     }
 }

@@ -27,6 +27,9 @@ struct Share {
     List<u32> taken;             // axis (source): packets that were taken at their destination
 };
 
+// Modulo 2^64: of digests.
+inline i64 sum(i64 one, i64 other) { return static_cast<i64>(static_cast<u64>(one) + static_cast<u64>(other)); }
+
 struct Tally {
     i64 start, stop, parts;
     i64 *messages, *total, *most;  // axes (source, destination): of latencies of flows, or none
@@ -138,7 +141,8 @@ class Ledger {
             share.numbers[Share::PACKETS] += packets;
             share.numbers[Share::SQUARES] += packets * packets;
             share.numbers[Share::FLITS] += flits;
-            share.numbers[Share::DIGEST] += digest_of(cycle - tally.start, source, destination);
+            i64& digest = share.numbers[Share::DIGEST];
+            digest = sum(digest, digest_of(cycle - tally.start, source, destination));
             share.series[Share::OFFERED][tally.part(cycle)] += packets;
         }
     }
