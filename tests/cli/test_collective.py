@@ -10,82 +10,283 @@ from hdnhw.cli import main
 from tests.conftest import each
 
 WRONG = {
-    "no operation": "collective 'cube(3)'",
-    "unknown operation": "collective 'cube(3)' --op average",
-    "root of a scan": "collective 'cube(3)' --op scan --root 1",
-    "operator of a broadcast": "collective 'cube(3)' --op broadcast --operator sum",
-    "algorithm of a reduce": "collective 'cube(3)' --op reduce --algorithm long",
-    "bits of floats": "collective 'cube(3)' --op allreduce --operator xor --numbers float32",
-    "all ports of a scan": "collective 'cube(3)' --op scan --ports all",
-    "all ports in registers": "collective 'cube(3)' --op allreduce --algorithm short --ports all",
-    "a scan over part of a digit": "collective 'hsn(2, torus(6), top=3)' --op scan",
-    "root out of range": "collective 'cube(3)' --op scatter --root 8",
-    "root of an allgather": "collective 'cube(3)' --op allgather --root 0",
-    "broadcast as printed": "collective 'cube(3)' --op broadcast --as-printed",
-    "no targets": "collective 'cube(3)' --op multicast",
-    "a target twice": "collective 'cube(3)' --op multicast --targets 1 1",
-    "targets of a broadcast": "collective 'cube(3)' --op broadcast --targets 1",
-    "a join without a multicast": "collective 'cube(3)' --op join --on rtl",
-    "half a packet of a multicast on rtl": "collective 'cube(3)' --op multicast --targets 1 --words 4 --on rtl",
-    "floats on rtl": "collective 'cube(1)' --op scan --numbers float32 --on rtl",
-    "lengths and words": "exchange 'cube(3)' --lengths 3 --words 2",
-    "lengths and words on rtl": "exchange 'cube(3)' --lengths 3 --words 8 --on rtl",
-    "lengths and packets on rtl": "exchange 'cube(3)' --lengths 3 --message-packets 2 --on rtl",
-    "lengths that engines do not have": "exchange 'cube(3)' --lengths 2049 --on rtl",
-    "lengths of packets routed": "exchange 'cube(3)' --lengths 3 --schedule network",
-    "seed of a trace": "exchange 'cube(3)' --trace none --seed 3",
-    "lengths of too many": "exchange 'cube(13)' --lengths 'uniform(1, 2)'",
-    "too many for a collective": "collective 'cube(16)' --op broadcast",
-    "no words": "exchange 'cube(3)' --words 0",
-    "unknown schedule": "exchange 'cube(3)' --schedule fast",
-    "split of cluster-first": "exchange 'rdn(cube(2), 1)' --split sum",
-    "steps at once": "exchange 'cube(3)' --at-once",
-    "packets in steps": "exchange 'cube(3)' --schedule network --steps",
-    "too many for a timetable": "exchange 'cube(11)' --schedule network",
-    "half a packet on rtl": "exchange 'cube(1)' --on rtl --words 4",
-    "all ports on rtl": "exchange 'cube(1)' --on rtl --ports all",
-    "another split on rtl": "exchange 'rdn(cube(1), 1)' --schedule paper --split sum --on rtl",
-    "as printed on rtl": "collective 'cube(1)' --op allgather --as-printed --on rtl",
-    "a ring on rtl": "collective 'cube(1)' --op allreduce --algorithm ring --on rtl",
-    "float32 on rtl": "collective 'cube(1)' --op reduce --numbers float32 --on rtl",
-    "packets in the background of a count": "collective 'cube(3)' --op scan --background 0.1",
-    "packets in the background of engines": "exchange 'cube(1)' --background 0.1 --on rtl",
-    "repeats among nothing": "exchange 'cube(3)' --on model --repeats 2",
-    "no packets in the background": "exchange 'cube(3)' --on model --background 0",
-    "more in the background than there is room for": "exchange 'cube(3)' --on model --background 1",
-    "a pattern that there is not": "exchange 'cube(3)' --on model --background 0.1 --background-pattern circle",
-    "no repeats": "exchange 'cube(3)' --on model --background 0.1 --repeats 0",
-    "packets in the background of packets": "exchange 'cube(3)' --schedule network --on model --background 0.1",
-    "packets in the background of sizes": "collective 'cube(3)' --op allreduce --sizes 1 --on model --background 0.1",
-    "packets in the background of trees": "collective 'cube(3)' --op allgather --ports all --trees --background 0.1",
-    "packets in the background of a barrier": "collective 'cube(3)' --op barrier --background 0.1",
-    "half a number on rtl": "collective 'cube(1)' --op reduce --numbers int64 --on rtl",
-    "an unknown operator": "emit 'cube(1)' -o out --endpoints collective --operations reduce --operators mean",
-    "numbers wider than flits": "emit 'cube(1)' -o out --endpoints collective --operations reduce --numbers int64",
-    "no room for data on rtl": "exchange 'cube(1)' --on rtl --packet-length 1",
-    "no common timetable on rtl": "exchange 'torus(4, 4)' --schedule network --on rtl --buffers 8",
-    "barrier with a root": "collective 'cube(3)' --op barrier --root 0",
-    "barrier of messages": "collective 'cube(3)' --op barrier --words 1",
-    "barrier of packets": "collective 'cube(3)' --op barrier --on model",
-    "barrier of no machine": "collective 'cube(3)' --op barrier --channel-registers 1",
-    "packets of a barrier's messages": "collective 'cube(3)' --op barrier --on rtl --message-packets 2",
-    "packets of no engines": "collective 'cube(3)' --op allgather --on model --message-packets 2",
-    "no packets": "exchange 'cube(3)' --on rtl --message-packets 0",
-    "half a message on rtl": "exchange 'cube(3)' --on rtl --message-packets 2 --words 8",
-    "half a block on rtl": "collective 'cube(3)' --op allreduce --on rtl --words 96",
-    "less than a packet on rtl": "collective 'cube(3)' --op reduce --on rtl --words 7",
-    "packets of a scan on rtl": "collective 'cube(3)' --op scan --on rtl --words 16",
-    "packets of a short vector on rtl": "collective 'cube(3)' --op allreduce --algorithm short --on rtl --words 64",
-    "packets of a vector": "collective 'cube(1)' --op scan --on rtl --message-packets 2",
-    "packets of messages simply routed": "exchange 'cube(1)' --schedule network --on rtl --message-packets 2",
-    "packets along trees": "collective 'cube(3)' --op allgather --ports all --trees --message-packets 2",
-    "packets of all algorithms": "collective 'cube(3)' --op allreduce --sizes 8 --message-packets 2",
-    "too many packets": "emit 'cube(1)' -o out --endpoints collective --message-packets 257",
-    "variable vectors": "emit 'cube(1)' -o out --endpoints collective --operations scan --variable-messages",
-    "packets of frames": "emit 'cube(1)' -o out --endpoints axi-stream --message-packets 2",
-    "nothing but a barrier": "emit 'cube(1)' -o out --endpoints collective --operations barrier",
-    "no such picture": "exchange 'cube(3)' --plot steps.doc",
-    "picture of too many": "collective 'cube(12)' --op scatter --plot steps.svg",
+    "no operation": ("collective 'cube(3)'", "the following arguments are required: --op"),
+    "unknown operation": ("collective 'cube(3)' --op average", "argument --op: invalid choice: 'average'"),
+    "root of a scan": (
+        "collective 'cube(3)' --op scan --root 1",
+        "--root is for broadcast, multicast, scatter, gather, reduce; there is none in scan",
+    ),
+    "operator of a broadcast": (
+        "collective 'cube(3)' --op broadcast --operator sum",
+        "--operator is for reduce, reducescatter, allreduce, scan, exscan, not for broadcast",
+    ),
+    "algorithm of a reduce": (
+        "collective 'cube(3)' --op reduce --algorithm long",
+        "--algorithm is for allreduce, not for reduce",
+    ),
+    "bits of floats": (
+        "collective 'cube(3)' --op allreduce --operator xor --numbers float32",
+        "operator of float32 must be sum, min or max, not xor",
+    ),
+    "all ports of a scan": (
+        "collective 'cube(3)' --op scan --ports all",
+        "scan is for one port a step, not for --ports all",
+    ),
+    "all ports in registers": (
+        "collective 'cube(3)' --op allreduce --algorithm short --ports all",
+        "--algorithm short is for one port a step, not for --ports all",
+    ),
+    "a scan over part of a digit": (
+        "collective 'hsn(2, torus(6), top=3)' --op scan",
+        "a scan is not for HSNs over a divisor that cuts a digit, as hsn(2, torus(6), top=3)",
+    ),
+    "root out of range": ("collective 'cube(3)' --op scatter --root 8", "node of cube(3) must be 0 to 7, not 8"),
+    "root of an allgather": (
+        "collective 'cube(3)' --op allgather --root 0",
+        "--root is for broadcast, multicast, scatter, gather, reduce; there is none in allgather",
+    ),
+    "broadcast as printed": (
+        "collective 'cube(3)' --op broadcast --as-printed",
+        "--as-printed is for allgather, not for broadcast",
+    ),
+    "no targets": (
+        "collective 'cube(3)' --op multicast",
+        "a multicast needs --targets, the nodes that get the message",
+    ),
+    "a target twice": ("collective 'cube(3)' --op multicast --targets 1 1", "targets must be distinct nodes"),
+    "targets of a broadcast": (
+        "collective 'cube(3)' --op broadcast --targets 1",
+        "--targets is for multicast, not for broadcast",
+    ),
+    "a join without a multicast": ("collective 'cube(3)' --op join --on rtl", "argument --op: invalid choice: 'join'"),
+    "half a packet of a multicast on rtl": (
+        "collective 'cube(3)' --op multicast --targets 1 --words 4 --on rtl",
+        "words must be a multiple of 8 on rtl, whole packets, not 4",
+    ),
+    "floats on rtl": (
+        "collective 'cube(1)' --op scan --numbers float32 --on rtl",
+        "numbers must be int8 or int16 or int32 or int64 or uint8 or uint16 or uint32 or uint64, not 'float32'",
+    ),
+    "lengths and words": (
+        "exchange 'cube(3)' --lengths 3 --words 2",
+        "--words is for messages of one length; give --lengths or --trace without it",
+    ),
+    "lengths and words on rtl": (
+        "exchange 'cube(3)' --lengths 3 --words 8 --on rtl",
+        "--words is for messages of one length; give --lengths or --trace without it",
+    ),
+    "lengths and packets on rtl": (
+        "exchange 'cube(3)' --lengths 3 --message-packets 2 --on rtl",
+        "--message-packets is for messages of one length; give --lengths or --trace without it",
+    ),
+    "lengths that engines do not have": (
+        "exchange 'cube(3)' --lengths 2049 --on rtl",
+        "messages must have at most 2048 words on rtl, 256 packets, not 2049",
+    ),
+    "lengths of packets routed": (
+        "exchange 'cube(3)' --lengths 3 --schedule network",
+        "--lengths or --trace is for schedules with steps; network has none",
+    ),
+    "seed of a trace": ("exchange 'cube(3)' --trace none --seed 3", "--seed is for --lengths, not for --trace"),
+    "lengths of too many": (
+        "exchange 'cube(13)' --lengths 'uniform(1, 2)'",
+        "--lengths and --trace are for up to 4096 nodes; cube(13) has 8192",
+    ),
+    "too many for a collective": (
+        "collective 'cube(16)' --op broadcast",
+        "a collective operation is among 2 to 32768 nodes; cube(16) has 65536",
+    ),
+    "no words": ("exchange 'cube(3)' --words 0", "words must be 1 to 1048576, not 0"),
+    "unknown schedule": ("exchange 'cube(3)' --schedule fast", "argument --schedule: invalid choice: 'fast'"),
+    "split of cluster-first": (
+        "exchange 'rdn(cube(2), 1)' --split sum",
+        "split must be destination in the order cluster-first, not 'sum'",
+    ),
+    "steps at once": ("exchange 'cube(3)' --at-once", "--at-once is for the schedule network, not for cluster-first"),
+    "packets in steps": (
+        "exchange 'cube(3)' --schedule network --steps",
+        "--steps is for schedules with steps; network has none",
+    ),
+    "too many for a timetable": (
+        "exchange 'cube(11)' --schedule network",
+        "a timetable is for at most 1024 nodes; cube(11) has 2048: use --at-once",
+    ),
+    "half a packet on rtl": (
+        "exchange 'cube(1)' --on rtl --words 4",
+        "words must be a multiple of 8 on rtl, whole packets, not 4",
+    ),
+    "all ports on rtl": (
+        "exchange 'cube(1)' --on rtl --ports all",
+        "--ports all is for the schedule and the model; engines use one port a step",
+    ),
+    "another split on rtl": (
+        "exchange 'rdn(cube(1), 1)' --schedule paper --split sum --on rtl",
+        "split must be destination on rtl, not sum",
+    ),
+    "as printed on rtl": (
+        "collective 'cube(1)' --op allgather --as-printed --on rtl",
+        "--as-printed is for the schedule and the model",
+    ),
+    "a ring on rtl": (
+        "collective 'cube(1)' --op allreduce --algorithm ring --on rtl",
+        "algorithm must be short or long on rtl, not ring",
+    ),
+    "float32 on rtl": (
+        "collective 'cube(1)' --op reduce --numbers float32 --on rtl",
+        "numbers must be int8 or int16 or int32 or int64 or uint8 or uint16 or uint32 or uint64, not 'float32'",
+    ),
+    "packets in the background of a count": (
+        "collective 'cube(3)' --op scan --background 0.1",
+        "--background is for the model: give --on model as well",
+    ),
+    "packets in the background of engines": (
+        "exchange 'cube(1)' --background 0.1 --on rtl",
+        "--background is for the model: give --on model as well",
+    ),
+    "repeats among nothing": (
+        "exchange 'cube(3)' --on model --repeats 2",
+        "--repeats is for packets in the background: give --background as well",
+    ),
+    "no packets in the background": (
+        "exchange 'cube(3)' --on model --background 0",
+        "background: rate must be 1e-09 to 1 flit a node and cycle, not 0.0",
+    ),
+    "more in the background than there is room for": (
+        "exchange 'cube(3)' --on model --background 1",
+        "background must be less than cube(3) carries, not 1.0 flits",
+    ),
+    "a pattern that there is not": (
+        "exchange 'cube(3)' --on model --background 0.1 --background-pattern circle",
+        "pattern must be one of uniform",
+    ),
+    "no repeats": (
+        "exchange 'cube(3)' --on model --background 0.1 --repeats 0",
+        "background: repeats must be 1 to 10000, not 0",
+    ),
+    "packets in the background of packets": (
+        "exchange 'cube(3)' --schedule network --on model --background 0.1",
+        "--background is for schedules with steps; network has none",
+    ),
+    "packets in the background of sizes": (
+        "collective 'cube(3)' --op allreduce --sizes 1 --on model --background 0.1",
+        "--sizes compares all algorithms: leave out --background",
+    ),
+    "packets in the background of trees": (
+        "collective 'cube(3)' --op allgather --ports all --trees --background 0.1",
+        "--background does not go with --trees",
+    ),
+    "packets in the background of a barrier": (
+        "collective 'cube(3)' --op barrier --background 0.1",
+        "--background is for operations that move messages; a barrier moves none",
+    ),
+    "half a number on rtl": (
+        "collective 'cube(1)' --op reduce --numbers int64 --on rtl",
+        "flit width must be a multiple of 64 bits for int64, not 32",
+    ),
+    "an unknown operator": (
+        "emit 'cube(1)' -o out --endpoints collective --operations reduce --operators mean",
+        "operators must be some of sum, min, max, and, or, xor, not 'mean'",
+    ),
+    "numbers wider than flits": (
+        "emit 'cube(1)' -o out --endpoints collective --operations reduce --numbers int64",
+        "flit width must be a multiple of 64 bits for int64, not 32",
+    ),
+    "no room for data on rtl": (
+        "exchange 'cube(1)' --on rtl --packet-length 1",
+        "packet length must be at least 2 flits, not 1: the header of collective engines takes 1",
+    ),
+    "no common timetable on rtl": (
+        "exchange 'torus(4, 4)' --schedule network --on rtl --buffers 8",
+        "no timetable is the same at all nodes of torus(4, 4), where routes depend on where they start: use --at-once",
+    ),
+    "barrier with a root": (
+        "collective 'cube(3)' --op barrier --root 0",
+        "--root is for operations that move messages; a barrier moves none",
+    ),
+    "barrier of messages": (
+        "collective 'cube(3)' --op barrier --words 1",
+        "--words is for operations that move messages; a barrier moves none",
+    ),
+    "barrier of packets": (
+        "collective 'cube(3)' --op barrier --on model",
+        "--on model moves packets, and a barrier has none: give --on rtl",
+    ),
+    "barrier of no machine": (
+        "collective 'cube(3)' --op barrier --channel-registers 1",
+        "--channel-registers is for a machine: give --on model or --on rtl as well",
+    ),
+    "packets of a barrier's messages": (
+        "collective 'cube(3)' --op barrier --on rtl --message-packets 2",
+        "--message-packets is for operations that move messages; a barrier moves none",
+    ),
+    "packets of no engines": (
+        "collective 'cube(3)' --op allgather --on model --message-packets 2",
+        "--message-packets is for engines: give --on rtl as well",
+    ),
+    "no packets": (
+        "exchange 'cube(3)' --on rtl --message-packets 0",
+        "message packets must be 1 to 256 packets, not 0",
+    ),
+    "half a message on rtl": (
+        "exchange 'cube(3)' --on rtl --message-packets 2 --words 8",
+        "message packets must be 1 for 8 words, not 2",
+    ),
+    "half a block on rtl": (
+        "collective 'cube(3)' --op allreduce --on rtl --words 96",
+        "words must be a multiple of 64 on rtl, whole packets of 8 blocks, not 96",
+    ),
+    "less than a packet on rtl": (
+        "collective 'cube(3)' --op reduce --on rtl --words 7",
+        "words must be a multiple of 8 on rtl, whole packets, not 7",
+    ),
+    "packets of a scan on rtl": (
+        "collective 'cube(3)' --op scan --on rtl --words 16",
+        "words must be those of a packet on rtl, 8, not 16",
+    ),
+    "packets of a short vector on rtl": (
+        "collective 'cube(3)' --op allreduce --algorithm short --on rtl --words 64",
+        "words must be those of a packet on rtl, 8, not 64",
+    ),
+    "packets of a vector": (
+        "collective 'cube(1)' --op scan --on rtl --message-packets 2",
+        "message packets must be 1 for allreduce-short, scan, exscan, not 2: a vector is one packet there",
+    ),
+    "packets of messages simply routed": (
+        "exchange 'cube(1)' --schedule network --on rtl --message-packets 2",
+        "--message-packets is for schedules with steps; network has none",
+    ),
+    "packets along trees": (
+        "collective 'cube(3)' --op allgather --ports all --trees --message-packets 2",
+        "--message-packets does not go with --trees",
+    ),
+    "packets of all algorithms": (
+        "collective 'cube(3)' --op allreduce --sizes 8 --message-packets 2",
+        "--sizes compares all algorithms: leave out --message-packets",
+    ),
+    "too many packets": (
+        "emit 'cube(1)' -o out --endpoints collective --message-packets 257",
+        "message packets must be 1 to 256 packets, not 257",
+    ),
+    "variable vectors": (
+        "emit 'cube(1)' -o out --endpoints collective --operations scan --variable-messages",
+        "variable messages must be left out for allreduce-short, scan, exscan: a vector is one packet there",
+    ),
+    "packets of frames": (
+        "emit 'cube(1)' -o out --endpoints axi-stream --message-packets 2",
+        "--message-packets is for collective engines; this fabric has none",
+    ),
+    "nothing but a barrier": (
+        "emit 'cube(1)' -o out --endpoints collective --operations barrier",
+        "operations must have one that sends packets beside barrier",
+    ),
+    "no such picture": (
+        "exchange 'cube(3)' --plot steps.doc",
+        "plot must be a file .svg, .png or .pdf, not 'steps.doc'",
+    ),
+    "picture of too many": (
+        "collective 'cube(12)' --op scatter --plot steps.svg",
+        "plot must be of at most 2048 nodes, not 4096",
+    ),
 }
 
 
@@ -232,7 +433,8 @@ def test_a_picture_is_the_same_twice(result_of, suffix):
 
 @each("what", WRONG)
 def test_bad_input_is_one_line(refused, what):
-    refused(WRONG[what])
+    line, message = WRONG[what]
+    assert message in refused(line)
 
 
 def test_engines_and_generators_in_the_verilog(result_of):
