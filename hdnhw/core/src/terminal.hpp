@@ -110,7 +110,7 @@ void Worker<K>::draw_on(Part& part) {
     part.known += s.stretch;
     drawn.clear();
     places.assign(s.stretch + 1, 0);
-    part.creation.before(part.known - s.origin, [&](const Message& message) {
+    part.creation.in_turns(part.known - s.origin, [&](const Message& message) {
         const i64 cycle = s.origin + message.cycle;
         if (cycle > INT32_MAX) return;  // behind the last cycle of any run
         places[cycle - begin + 1]++;
