@@ -79,13 +79,14 @@ class Fabric {
                          i64 count, i64 packets, i64 limit) = 0;
     virtual i64 rows(i32* out) = 0;              // axes (word, packet): of the last call; or how many there are
     virtual i64 found(i32* out) = 0;             // of packets that have not left, or how many there are
-    virtual i64 waiting(i32* out) = 0;           // of heads that wait for a buffer of a router, of a lone rank, or how many
+    virtual i64 waiting(i32* out) = 0;           // of heads that wait for a buffer of a router, or how many there are
     virtual bool farthest(i32* out) = 0;         // of the first that has crossed most channels; none if all are dropped
     virtual void credits(i32* out, bool coming) = 0;  // axes (node, way); those that are on their way, too
     virtual void set_credits(const i32* credits) = 0;
     virtual void put(i64 node, i32 queue, i32 way, i32 tag) = 0;         // a packet into a queue of a router
     virtual void step(i64 node, i64 slot, bool starts_epoch) = 0;        // a router by itself: what it sends is gone
-    virtual void numbers(i64* out) = 0;          // cycle, slot, ended, sent, lost, left, offered, whether a router holds a packet
+    // Cycle, slot, ended, sent, lost, left, offered, whether a router holds a packet.
+    virtual void numbers(i64* out) = 0;
     virtual void sources(i64* dropped, i32* sending, i32* position) = 0;
     virtual void sinks(i64* tag, i64* taken) = 0;
     virtual void counts(i64* sent, i64* stalled, i64* held) = 0;

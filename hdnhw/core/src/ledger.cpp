@@ -62,7 +62,8 @@ HDNHW_API i64 ledger_histogram(void* ledger, i64 number, i64 from_head, i64* out
 // Enter what was created, columns of messages, and rows of packets that have left up to a cycle, each with whether it
 // was at its destination; return 0, or 1 if there is no memory for it.
 HDNHW_API i64 ledger_enter(void* ledger, i64 limit, const i64* cycle, const i64* source, const i64* destination,
-                           const i64* packets, const i64* flits, i64 messages, const i32* rows, const u8* home, i64 count) {
+                           const i64* packets, const i64* flits, i64 messages, const i32* rows, const u8* home,
+                           i64 count) {
     return guarded([&] {
         Ledger& own = ledger_at(ledger);
         own.open(limit);

@@ -95,7 +95,9 @@ HDNHW_API i64 routes_dependencies(const Rule* rule, const i32* address, const i3
     const Table table{behind, nodes, ports};
     Column column(rule, address, nodes);
     const i64 channels = ports * vcs;
-    const auto turn = [&](i64 node, i64 in, i64 out) { turns[(node * (channels + 1) + in) * (channels + 1) + out] = 1; };
+    const auto turn = [&](i64 node, i64 in, i64 out) {
+        turns[(node * (channels + 1) + in) * (channels + 1) + out] = 1;
+    };
     for (i64 dst = 0; dst < terminals; dst++) {
         column.decide(dst);
         for (i64 node = 0; node < nodes; node++) {
@@ -173,7 +175,9 @@ HDNHW_API i64 routes_timetable(const u8* port_of, const i32* behind, i64 nodes, 
     for (i64 place = 0; place < nodes * (nodes - 1); place++) {
         const i64 message = order[place], src = message / (nodes - 1), dst = destination[message];
         i64 after = 0;
-        const auto add = [&](i64 node, i64 port) { way.emplace_back(&busy[(node * (ports + 2) + port) * words], after); };
+        const auto add = [&](i64 node, i64 port) {
+            way.emplace_back(&busy[(node * (ports + 2) + port) * words], after);
+        };
         way.clear();
         add(src, ports + 1);  // injection
         for (i64 node = src; node != dst; after += hop_slots) {

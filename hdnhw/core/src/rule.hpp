@@ -46,8 +46,9 @@ class Rule {
     i32 arrived_ = 0;
 };
 
-// By which way packets leave routers, given packed addresses as a rule is: port << vc_bits | virtual channel. Of a small
-// network all are known, in one or two levels that fit into a cache; of a large one it is worth while to ask for many.
+// By which way packets leave routers, given packed addresses as a rule is: port << vc_bits | virtual channel. Of a
+// small network all are known, in one or two levels that fit into a cache; of a large one it is worth while to ask for
+// many.
 class Ways {
    public:
     Ways(const Rule& rule, int address_bits, int vc_bits, i64 ways);

@@ -247,7 +247,8 @@ HDNHW_API i64 pipeline_combine(const Sends* sends, i64* said) noexcept {
         },
         [&](i64 block) -> i64 {
             for (i64 node = 0; node < nodes; node++)
-                if (!(parts[block * words + (node >> 6)] >> (node & 63) & 1)) return say(said, MISSED, sends->total - 1, block);
+                if (!(parts[block * words + (node >> 6)] >> (node & 63) & 1))
+                    return say(said, MISSED, sends->total - 1, block);
             return DONE;
         });
 }

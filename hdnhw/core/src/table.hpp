@@ -43,8 +43,8 @@ i64 search(const Table& table, i64 source, Number* distance, Place* queue) {
     return go_on(table, distance, queue, 0, 1);
 }
 
-// Add to the load of channels what each of the terminals sends along a tree of ports, `sign` times: `order` has its root
-// first and the farthest node last. The flow out of each node is work space.
+// Add to the load of channels what each of the terminals sends along a tree of ports, `sign` times: `order` has its
+// root first and the farthest node last. The flow out of each node is work space.
 template <class PortOf>
 void add_load(const Table& table, i64 terminals, const i32* order, PortOf port_of, i64 sign, i64* flow, i64* load) {
     std::fill_n(flow, terminals, sign);

@@ -48,7 +48,8 @@ HDNHW_API void trees_short(const i32* behind, i64 nodes, i64 ports, const i64* r
     std::vector<i64> flow(nodes), weight(nodes);
     for (i64 turn = 0; turn < sweeps * terminals; turn++) {
         const i64 dst = turn % terminals;
-        i16 *const port_to = port_of + dst * nodes, *const far = hops + dst * nodes, *const down = descents + dst * nodes;
+        i16 *const port_to = port_of + dst * nodes, *const far = hops + dst * nodes;
+        i16* const down = descents + dst * nodes;
         search(table, dst, far, order.data());
         const auto add = [&](i64 sign) {
             add_load(table, terminals, order.data(), [&](i64 node) { return port_to[node]; }, sign, flow.data(), load);

@@ -12,15 +12,16 @@ template <class K>
 void Worker<K>::draw(Part& part, u32 node, u32 entry) {
     const Packet& packet = part.entries.packets[entry];
     u64 word = static_cast<u64>(static_cast<i64>(packet.created)) * 0x1F123BB5159A55E5u;
-    word += static_cast<u64>(part.begin + node) * 0x5851F42D4C957F2Du + static_cast<u64>(static_cast<i64>(packet.destination));
+    word += static_cast<u64>(part.begin + node) * 0x5851F42D4C957F2Du;
+    word += static_cast<u64>(static_cast<i64>(packet.destination));
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
     word = (word ^ word >> 27) * 0x94D049BB133111EBu;
     word ^= word >> 31;
     part.entries.extras[entry].by = static_cast<i32>((word & ~(u64{1} << 63)) % static_cast<u64>(m.drawn));
 }
 
-// Choose the way of a packet that a source sends; if it hangs on a switch, that is left to the switch, which alone knows
-// how packets before went.
+// Choose the way of a packet that a source sends; if it hangs on a switch, that is left to the switch, which alone
+// knows how packets before went.
 template <class K>
 void Worker<K>::choose(Part& part, u32 node, u32 entry) {
     i32& by = part.entries.extras[entry].by;

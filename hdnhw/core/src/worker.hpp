@@ -24,7 +24,7 @@ struct Shared {
     Counters counters;
     List<i64> dropped;
     List<i32> chosen;      // axes (node, 3), with UGAL: creation, destination and by of the last packet of a source
-    List<u32> next_free;   // axes (node, port), where an interval is more than a slot: the first slot that can be granted
+    List<u32> next_free;   // axes (node, port), where an interval is more than a slot: the first that can be granted
     List<i64> gone;        // axes (parity of meetings, thread)
     std::atomic<i64> meetings{0};
     std::atomic<bool> failed{false};
@@ -80,7 +80,8 @@ class Worker {
         : s(shared), m(shared.machine), routers(shared.routers), thread_(thread),
           worker_(m.rank * m.threads + thread), workers_(m.workers()), local_(static_cast<u16>(m.local())),
           vc_bits_(static_cast<int>(m.vc_bits)), part_bits_(static_cast<int>(shared.part_bits)),
-          place_mask_(static_cast<u32>(shared.nodes_of_part - 1)), special_(m.rounds || m.scheme == ADAPTIVE || m.counting),
+          place_mask_(static_cast<u32>(shared.nodes_of_part - 1)),
+          special_(m.rounds || m.scheme == ADAPTIVE || m.counting),
           watched_(m.scheme == ADAPTIVE || m.dead || m.early || m.counting), slow_(shared.next_free.size() > 0),
           has_extra_(m.has_extra()), pauses_(m.pauses()), alone_(shared.num_parts == 1) {
         begin_ = s.first_part(worker_), end_ = s.first_part(worker_ + 1);
@@ -329,7 +330,8 @@ inline void Worker<K>::take_in(Part& part, u32 node, u16 queue, u32 entry, i32 w
     part.busy.add(node);
 }
 
-// What is noted of a packet that comes in, for the options of a machine; a packet whose next channel is dead is ejected.
+// What is noted of a packet that comes in, for the options of a machine; a packet whose next channel is dead is
+// ejected.
 template <class K>
 i32 Worker<K>::watch(Part& part, u32 node, u16 queue, u32 entry, i32 way) {
     if (m.scheme == ADAPTIVE) part.entries.nearer[entry * m.adaptive_words()] = ~static_cast<i64>(way);
@@ -466,7 +468,8 @@ void Worker<K>::begin_turn(i64 turn) {
         if (later < static_cast<std::size_t>(s.crossing.slots())) sends_[later] = s.crossing.ends(step_ + later, box);
         if (later < static_cast<std::size_t>(s.crossing.slots()) && has_extra_)
             extra_sends_[later] = s.extras.ends(step_ + later, box);
-        // What odd routers forget, the others know a slot later; what these forget, odd ones know half a slot after that.
+        // What odd routers forget, the others know a slot later; what these forget, odd ones know half a slot after
+        // that.
         const i64 back = static_cast<i64>(later) + (m.odd && turn);
         if (back < s.returning.slots()) returns_[later] = s.returning.ends(slot + back, box);
     }
@@ -531,7 +534,8 @@ void Worker<K>::match(Part& part, u32 node, Router& router) {
             const Request& request = requests[number];
             const u32 output = request.way >> vc_bits_;
             if (winner[output] != NONE || partner[request.queue >> vc_bits_] != NONE) continue;
-            if (leader[output] == NONE || goes_first(router, request, requests[leader[output]])) leader[output] = number;
+            if (leader[output] == NONE || goes_first(router, request, requests[leader[output]]))
+                leader[output] = number;
         }
         for (u32 output = 0; output < ports; output++) {
             if (leader[output] == NONE) continue;
