@@ -3,7 +3,7 @@
 import numpy as np
 
 from hdnhw.core.rule import CoreRule
-from hdnhw.model.core import QUEUE, QUEUED, TAG, WAY, WHERE, CoreFabric
+from hdnhw.model.core import QUEUE, QUEUED, TAG, WAY, WHERE, CoreFabric, CoreMachine
 
 EPOCHS = 1 << 7, 1 << 15
 """Slots of an epoch, of routers whose inputs have one virtual channel each, and of the others."""
@@ -26,7 +26,7 @@ class BareRouter:
         self.epoch = EPOCHS[vc_bits > 0 or rounds > 0]
         slots = {name: np.ones(ports) for name in ("latency", "credit_latency", "interval")}
         arrays = dict.fromkeys(("dead", "odd", "drawn_nodes", "drawn_targets", "generators"))
-        self._core = CoreFabric(
+        machine = CoreMachine(
             CoreRule.of_table(np.full((1, 1), ports, np.int32), ports),
             **none,
             **slots,
@@ -57,6 +57,7 @@ class BareRouter:
             several=several,
             hangs=np.zeros(nodes),
         )
+        self._core = CoreFabric(machine)
         self.ways = self._core.credits()
 
     def put(self, entry, way, packet):
