@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["SYNTHESISED", "Console", "consoles", "is_unmeasured", "pages", "pages_asked", "play", "run", "shown"]
-
 ROOT = Path(__file__).parents[1]
 SYNTHESISED = ROOT / "build" / "synth"
 UNTIMED = {"seconds", "router_cycles_per_second"}

@@ -14,8 +14,9 @@ import numpy as np
 from hdnhw.rules.disjoint import length_bound, linked_routes
 from hdnhw.spec import parse
 from hdnhw.topology.connectivity import disjoint_paths
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network, build
+from hdnhw.topology.network import build
 
 Ends = tuple[list[int], list[int]]
 """Sources and targets."""

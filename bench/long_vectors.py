@@ -15,8 +15,9 @@ from hdnhw.collectives.pipeline import make_pipeline, run_pipeline
 from hdnhw.collectives.trees import every_tree, tree_family
 from hdnhw.spec import parse
 from hdnhw.topology.branchings import best_packing
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network, build
+from hdnhw.topology.network import build
 from hdnhw.topology.packing import Packing, allgather_time, allreduce_bound, shortest_time
 
 EXECUTED = (

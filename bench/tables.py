@@ -27,8 +27,6 @@ from typing import Any
 
 from bench.consoles import pages_asked, run
 
-__all__ = ["Table", "fill", "tables"]
-
 
 class _Value:
     """A value of a result as a cell shows it."""

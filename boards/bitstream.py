@@ -21,8 +21,6 @@ from hdnhw.machine import make_machine
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
-__all__ = ["BUILD_ROOT", "BoardBuild", "build_bitstream"]
-
 BUILD_ROOT = Path("build") / "boards"
 DESIGN = "top"
 REPORT = "report.json"

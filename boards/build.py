@@ -10,8 +10,6 @@ from hdnhw.flow.tools import ToolError
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
-__all__ = ["build"]
-
 
 def _simulate(board: Board, spec: FabricSpec, packets: int) -> tuple[Result, int]:
     from hdnhw.boards.simulation import hear_self_test, self_test_sources

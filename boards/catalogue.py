@@ -6,8 +6,6 @@ from typing import Any
 
 from hdnhw.spec import FabricSpec, SpecError, parse
 
-__all__ = ["BAUD", "BOARDS", "PACKETS", "SIMULATED_PACKETS", "Board", "find_board"]
-
 PACKETS, SIMULATED_PACKETS = 1000, 50
 """Packets of the random test, a node, on a board and in a simulation, unless told otherwise."""
 

@@ -6,8 +6,6 @@ from typing import Any
 from hdnhw.boards.catalogue import BOARDS, PACKETS, SIMULATED_PACKETS
 from hdnhw.cli import Result, add_command, add_machine_options
 
-__all__ = ["add_build"]
-
 
 def _build(options: argparse.Namespace) -> tuple[Result, int]:
     from hdnhw.boards.build import build

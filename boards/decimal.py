@@ -6,8 +6,6 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["DecimalPrinter"]
-
 DIGIT_WIDTH = 4
 
 

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.boards.terminal import Terminal, TrafficKind, balance_width
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["COUNT_WIDTH", "EVENTS", "Exerciser", "Tally"]
-
 COUNT_WIDTH = 28
 """Bits of the counters; a test that is still running when the cycle counter is full is ended."""
 

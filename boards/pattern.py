@@ -10,8 +10,6 @@ from amaranth.hdl import Cat, Const, Value
 from hdnhw.flit import FlitFormat
 from hdnhw.spec import SpecError
 
-__all__ = ["LFSR_WIDTH", "HeadFormat", "lfsr_step", "mix"]
-
 LFSR_WIDTH = 24
 LFSR_TAPS = 0xE10000
 """Galois taps of x^24 + x^23 + x^22 + x^17 + 1, which is primitive."""

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.boards.terminal import TrafficKind
 
-__all__ = ["Count", "Script", "ScriptPlayer", "self_test_script"]
-
 
 class Command(enum.Enum, shape=8):
     """Bytes of a script that are no characters: the command, and its argument in the low bits."""

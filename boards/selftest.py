@@ -16,8 +16,6 @@ from hdnhw.spec import SpecError
 from hdnhw.timing import SlotTiming
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["SelfTest", "check_testable", "default_quiet_cycles"]
-
 
 def default_quiet_cycles(timing: SlotTiming) -> int:
     """Return for how many cycles nothing must have moved before a test is over."""

@@ -9,8 +9,6 @@ from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.verilog import module_text
 
-__all__ = ["hear_self_test", "self_test_sources"]
-
 TOP = "selftest"
 DIVISOR = 4
 """Cycles a bit: a real line would take a hundred times as long."""

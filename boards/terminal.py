@@ -14,16 +14,6 @@ from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.topology.address import AddressLayout
 
-__all__ = [
-    "MAX_PACKETS",
-    "PacketChecker",
-    "PacketGenerator",
-    "Terminal",
-    "TrafficKind",
-    "balance_width",
-    "check_packets",
-]
-
 NUMBER_WIDTH = 16
 MAX_PACKETS = 1 << (NUMBER_WIDTH - 1)
 """Most packets of the random test, a node."""

@@ -7,8 +7,6 @@ from amaranth.lib import io, wiring
 
 from hdnhw.boards.selftest import SelfTest
 
-__all__ = ["BoardTop"]
-
 
 class BoardTop(wiring.Component):
     """A self-test on the pins of a board: the first serial line, and LEDs 0 to 3.

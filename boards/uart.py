@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import index_width
 
-__all__ = ["UartTransmitter"]
-
 FRAME_BITS = 10
 """Bits on the line for a byte: start, eight data bits, stop."""
 

@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["main"]
-
 
 def main() -> int:
     """Run the command line, see :func:`hdnhw.cli.main`."""

@@ -14,8 +14,6 @@ with 8 check bits; 0x8810 up to 32751 with 16. They are written here without the
 from functools import cache
 from operator import index
 
-__all__ = ["check_of", "check_sets", "check_width"]
-
 _GENERATORS = ((119, 8, 0x07), (32751, 16, 0x1021))
 """Most data bits, check bits, and the generator without its leading term."""
 

@@ -11,17 +11,6 @@ from hdnhw.ranks import is_first
 from hdnhw.signals import deferred
 from hdnhw.spec import SpecError
 
-__all__ = [
-    "check_distinct",
-    "check_file",
-    "check_folder",
-    "check_output",
-    "folder_beside",
-    "locked",
-    "replacing",
-    "write_together",
-]
-
 
 def check_folder(what: str, path: Path) -> None:
     """Raise SpecError unless a folder of this name can be written or made; `what` names it."""

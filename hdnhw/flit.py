@@ -14,25 +14,6 @@ from typing import Any
 
 from hdnhw.spec import INTEGERS, AxiMemorySpec, AxiStreamSpec, ExchangeSpec, RelaySpec, SpecError
 
-__all__ = [
-    "MOST_NOTICES",
-    "RELAY_COUNTS",
-    "FlitFormat",
-    "FrameFormat",
-    "GeneratorFormat",
-    "HeaderFormat",
-    "JointFormat",
-    "MemoryFormat",
-    "MemoryKind",
-    "MessageFormat",
-    "NumberFormat",
-    "PacketKind",
-    "RegisterFormat",
-    "RelayFormat",
-    "RelayKind",
-    "RelayPacket",
-]
-
 
 @dataclass(frozen=True)
 class FlitFormat:

@@ -6,8 +6,6 @@ from functools import cached_property
 from hdnhw.flit import FrameFormat
 from hdnhw.spec import SpecError
 
-__all__ = ["ROW", "FramePool"]
-
 FEW_NODES, PROMPT_OF_FEW, LEAST_PROMPT = 32, 3, 2
 """Networks of so many nodes have room for frames of so many packets without a grant; larger ones for the least."""
 

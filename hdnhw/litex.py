@@ -17,8 +17,6 @@ from migen import Cat, ClockSignal, Instance, ResetSignal, Signal
 
 from hdnhw.spec import SpecError
 
-__all__ = ["NetworkOnChip"]
-
 ADDRESS_WIDTH = 32
 """Bits of addresses that LiteX's buses have: ports with fewer read the lowest."""
 

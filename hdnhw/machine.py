@@ -44,10 +44,8 @@ from hdnhw.spec.options import options_of
 from hdnhw.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, MATCHED_INJECTION_BUFFERS, SlotTiming, buffers_per_vc
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.colouring import two_colours
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network
-
-__all__ = ["CUT_THROUGH_ENDPOINTS", "Machine", "make_machine"]
 
 CUT_THROUGH_ENDPOINTS = (AxiStreamSpec.kind, AxiMemorySpec.kind)
 """Kinds of endpoints that go with cut-through: others count slots."""

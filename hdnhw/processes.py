@@ -21,8 +21,6 @@ from typing import IO, Any, Generic, ParamSpec, TypeVar
 from hdnhw.ranks import check_alone
 from hdnhw.signals import deferred
 
-__all__ = ["PATIENCE", "Budget", "Ended", "Processes", "SpentError", "limited"]
-
 PATIENCE = 10
 """How many times as long as its limit of CPU time a process may take by the clock, as it may wait for others."""
 

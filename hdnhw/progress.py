@@ -9,8 +9,6 @@ from types import TracebackType
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-__all__ = ["Clock", "Progress", "ProgressBar", "Stopwatch", "say"]
-
 Progress = Callable[[str, float], None]
 """What is told a stage of some work and the share of it that is done."""
 

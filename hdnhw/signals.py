@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
 
-__all__ = ["deferred", "told_first"]
-
 
 @contextmanager
 def deferred() -> Iterator[None]:

@@ -9,17 +9,6 @@ sample phase on (matching of long slots once before, too), and its grants take e
 from dataclasses import dataclass
 from operator import index
 
-__all__ = [
-    "BLOCK_RAM_BUFFERS",
-    "CLASS_SLOTS",
-    "LONG_SLOT",
-    "MATCHED_INJECTION_BUFFERS",
-    "TURN_SLOTS",
-    "Link",
-    "SlotTiming",
-    "buffers_per_vc",
-]
-
 LONG_SLOT = 8
 """Flits from which a slot has time for block RAM, and for a register in route computation."""
 

@@ -14,8 +14,6 @@ from hdnhw.spec import AxiStreamSpec
 from hdnhw.topology.address import AddressLayout
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["AxiBench", "AxiVerdict", "check_frames", "make_frames"]
-
 IMPOSSIBLE_SHARE, OVERLONG_SHARE, HOTSPOT_SHARE = 0.02, 0.01, 0.05
 AFTER_RESET = 3
 """Frames a node after the soft reset."""

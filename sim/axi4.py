@@ -13,8 +13,6 @@ from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import AxiMemorySpec, SpecError
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["FIXED", "INCR", "WRAP", "MemoryBench", "MemoryVerdict", "beat_addresses"]
-
 FIXED, INCR, WRAP, RESERVED = range(4)
 OKAY, SLVERR, DECERR = 0, 2, 3
 

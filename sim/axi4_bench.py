@@ -32,8 +32,6 @@ from cocotbext.axi.axi_channels import (
 
 from hdnhw.sim.clocks_bench import runs, start_clocks, wait_for
 
-__all__ = ["bursts"]
-
 ID_OF_THREAD = 1
 """The plain manager's thread T has the ID T modulo this and one: two threads share an ID."""
 

@@ -15,8 +15,6 @@ from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFram
 
 from hdnhw.sim.clocks_bench import QUIET, pauses, start_clocks, wait_for
 
-__all__ = ["frames"]
-
 PERIOD_NS = 10
 
 

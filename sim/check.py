@@ -13,16 +13,6 @@ from hdnhw.machine import Machine
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
-__all__ = [
-    "StreamVerdict",
-    "check_ejections",
-    "count_early_mismatches",
-    "count_head_mismatches",
-    "count_hop_mismatches",
-    "log_rows",
-]
-
-
 PACKETS_AT_ONCE = 4096
 """Whose bits are taken apart at a time."""
 

@@ -1,7 +1,5 @@
 """What a user chooses from, by itself: the command line knows it without loading the benches."""
 
-__all__ = ["ALL_TESTS", "SIMULATORS", "TESTS"]
-
 SIMULATORS = ("verilator", "icarus")
 
 TESTS = ("hops", "random", "exchange")

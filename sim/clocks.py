@@ -11,8 +11,6 @@ from hdnhw.sim.runner import TopLevelBench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["PERIOD_NS", "ClockBench", "ClockVerdict", "check_packets", "draw_periods"]
-
 PERIOD_NS = 1000
 """Of the fabric's clock: a period in whole ns is near any ratio."""
 

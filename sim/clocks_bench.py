@@ -15,8 +15,6 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, Timer
 from cocotbext.axi.stream import define_stream
 
-__all__ = ["QUIET", "packets", "pauses", "runs", "start_clocks", "wait_for"]
-
 RESET_CYCLES = 16
 """Of the slowest clock."""
 PATIENCE = 20_000

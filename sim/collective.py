@@ -31,17 +31,6 @@ from hdnhw.spec import BARRIER, JOIN, MULTICAST, CollectiveSpec
 from hdnhw.traffic.packets import terminal_seeds
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = [
-    "BarrierVerdict",
-    "CollectiveBench",
-    "CollectiveCase",
-    "CollectiveVerdict",
-    "OperationVerdict",
-    "numbers_of",
-    "reduced",
-    "word_of",
-]
-
 BARRIERS, MOST_PAUSE = 8, 200
 """Barriers of a measurement, and the most cycles that a node waits before it enters one."""
 

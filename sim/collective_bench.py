@@ -7,8 +7,6 @@ from cocotb.triggers import ClockCycles, RisingEdge
 
 from hdnhw.sim.streams_bench import begin
 
-__all__ = ["operations"]
-
 
 @cocotb.test()
 async def operations(dut: Any) -> None:

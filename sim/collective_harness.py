@@ -10,8 +10,6 @@ most significant bits.
 from hdnhw.sim.harness import ADVANCE
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["FLITS", "MOST_OPERATIONS", "collective_harness_text"]
-
 FLITS, MOST_OPERATIONS = 1 << 23, 64
 """Most data flits of all messages of a case, and most operations."""
 

@@ -19,9 +19,6 @@ from hdnhw.library.result import Result as Found
 from hdnhw.sim.choices import ALL_TESTS, SIMULATORS
 from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, RelaySpec
 
-__all__ = ["add_cosim", "add_demo", "run_cosim"]
-
-
 OPTIONS = ("test", "simulator", "packets", "error_rate", "resets", "frames", "bursts", "seed")
 LOAD = ("pattern", "injection", "lengths", "rate", "cycles", "source_gap", "sink_stall")
 FABRIC = ("faults", "no_initial", "node_clocks")

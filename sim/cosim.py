@@ -27,8 +27,6 @@ from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec, RelaySpec, Spec
 from hdnhw.traffic.packets import Terminals
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
 
-__all__ = ["cosim", "demo", "random_lengths"]
-
 RANDOM_LENGTHS = (1, 4, 8)
 """Packet lengths of the random test unless one is asked for; see :func:`random_lengths`."""
 

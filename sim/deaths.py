@@ -9,8 +9,6 @@ from hdnhw.sim.streams import HarnessBench
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["DeathBench", "DeathVerdict"]
-
 WELL_SLOTS = 2
 """Slots after something has come back, after which packets meet nothing dead any more."""
 

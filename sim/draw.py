@@ -28,12 +28,11 @@ from hdnhw.timing import LONG_SLOT
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.colouring import two_colours
 from hdnhw.topology.dualnet import DualNetwork, dual_network
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network, build
+from hdnhw.topology.network import build
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.patterns import parse_pattern
-
-__all__ = ["KINDS", "LENGTHS", "RATES", "DrawnCase", "command", "draw_cases", "draw_fabric"]
 
 LENGTHS = (1, 2, 3, 4, 5, 8, 9)
 """Packet lengths: of every number of cycles that routers take, see :mod:`hdnhw.timing`."""

@@ -38,8 +38,6 @@ from hdnhw.spec.options import options_of
 from hdnhw.topology.network import build
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
-__all__ = ["Total", "check_cases", "draw_cases", "draw_engines", "main"]
-
 LEAST_NODES, MOST_NODES = 2, 16
 
 DUAL_NETS, OTHERS = (KINDS[0], KINDS[1], KINDS[4]), KINDS[5:-1]

@@ -20,8 +20,6 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["ErrorBench", "ErrorCase", "ErrorVerdict", "Flip", "check_error_rate", "draw_flips", "write_flips"]
-
 MOST_COUNTED = (1 << ERRORS_WIDTH) - 1
 
 AT_ONCE = 1 << 14

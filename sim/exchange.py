@@ -22,8 +22,6 @@ from hdnhw.timing import TURN_SLOTS
 from hdnhw.traffic.exchange import exchange_trace
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["ExchangeBench", "ExchangeCase", "ExchangeVerdict"]
-
 START_CYCLES = 4
 """Cycles from the end of a wait to the first head flit, where a slot begins then."""
 

@@ -11,8 +11,6 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, First, RisingEdge
 
-__all__ = ["exchanges"]
-
 PERIOD_NS = 10
 
 

@@ -10,8 +10,6 @@ from hdnhw.flow.tools import ToolError
 from hdnhw.sim.runner import TopLevelBench
 from hdnhw.spec import AxiStreamSpec
 
-__all__ = ["FrameRates", "FrameTiming", "FrameTimings", "Latencies", "Rates"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:

@@ -9,8 +9,6 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge, Timer
 
-__all__ = ["measure"]
-
 PERIOD_NS = 10
 RESET_CYCLES = 2
 PATIENCE = 20_000

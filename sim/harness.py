@@ -10,8 +10,6 @@ import re
 from hdnhw.machine import Machine
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["ADVANCE", "CAPACITY", "FLIP_READ", "FLIP_WIRES", "Channels", "harness_text", "splice_flips"]
-
 FABRIC_INSTANCE = "fabric"
 """Of the fabric within a top level with endpoints."""
 

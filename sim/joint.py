@@ -10,8 +10,6 @@ from hdnhw.sim.registers import RegisterBench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["JointBench", "draw_case"]
-
 
 class JointBench(CollectiveBench):
     """An emitted fabric with engines that are joined under Verilator; see :class:`CollectiveBench`."""

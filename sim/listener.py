@@ -6,8 +6,6 @@ from pathlib import Path
 
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build
 
-__all__ = ["hear"]
-
 BUILD_ARGS = (*(one for one in BUILD_ARGUMENTS if one != "--hierarchical"), "-Wno-fatal")
 
 CONTROL = """`verilator_config

@@ -20,8 +20,6 @@ from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import Choice, options_of
 from hdnhw.verilog.fabric import emit_fabric
 
-__all__ = ["count_faults", "main"]
-
 MOST_PACKETS = CAPACITY * 3 // 4
 """Of a case: of loads they come by chance, and the bench must hold them."""
 

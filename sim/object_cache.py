@@ -11,8 +11,6 @@ import sys
 from collections.abc import Sequence
 from hashlib import sha256
 
-__all__ = ["compile_or_copy"]
-
 HEADER = """\
 #include "verilated.h"
 #include "verilated_dpi.h"

@@ -10,8 +10,6 @@ from hdnhw.rtl.collective.registers import step_cycles
 from hdnhw.sim.collective import CollectiveBench, numbers_of, word_of
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["RegisterBench"]
-
 
 class RegisterBench(CollectiveBench):
     """An emitted fabric with engines for operations in registers under Verilator; see :class:`CollectiveBench`."""

@@ -25,8 +25,6 @@ from hdnhw.topology.faults import Faults
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["RelayBench", "RelayCase", "RelayVerdict"]
-
 SINK_STALL, SOURCE_GAP = 64, 32
 """Pauses of the users, of 256 (see :class:`Terminals`)."""
 

@@ -15,8 +15,6 @@ from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["RigBench", "RigCase"]
-
 VISITS = 24
 """Nodes in whose place a router stands, one after the other."""
 

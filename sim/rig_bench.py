@@ -6,8 +6,6 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 
-__all__ = ["neighbours"]
-
 PERIOD_NS = 10
 
 

@@ -1,7 +1,5 @@
 """What the bench of :mod:`hdnhw.sim.rig_harness` does in every cycle, in SystemVerilog; its sizes are parameters."""
 
-__all__ = ["BODY"]
-
 BODY = """
   reg [63:0] state;
   function automatic [31:0] draw();

@@ -10,8 +10,6 @@ from hdnhw.crc import check_of
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.sim.rig_harness import CLAIMS, Sizes
 
-__all__ = ["COUNTS", "RigVerdict", "check_rig", "onward_bits"]
-
 MOST_COUNTED = (1 << 16) - 1
 
 FRAME_CLAIMS, CREDIT_CLAIMS = (1, 2, 3, 6, 7), (4, 5)

@@ -17,8 +17,6 @@ from hdnhw.rtl.bits import index_width
 from hdnhw.sim.rig_body import BODY
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["CLAIMS", "DESTINATIONS", "Sizes", "rig_text"]
-
 DESTINATIONS = 64
 """Destinations in the files for each queue of a router."""
 

@@ -17,8 +17,6 @@ from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, control_text
 from hdnhw.spec import EndpointSpec
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["Bench", "Run", "TopLevelBench", "Verdict", "reset_environment"]
-
 
 def reset_environment(resets: Sequence[int], *, cycles: int = 1) -> dict[str, str]:
     """Return what :func:`hdnhw.sim.streams_bench.begin` is told.

@@ -18,14 +18,6 @@ from cocotb_tools.runner import get_runner
 from hdnhw.flow.tools import ToolError
 from hdnhw.sim.tools import tool_environment, verilator_home
 
-__all__ = [
-    "BUILD_ARGUMENTS",
-    "BUILD_ROOT",
-    "Build",
-    "control_text",
-    "kept_objects",
-]
-
 BUILD_ROOT = Path("build") / "sim"
 
 BUILD_ARGUMENTS = ("--no-public-flat-rw", "--hierarchical", "--build", "-j", "2", "-O3", "--x-initial", "0")

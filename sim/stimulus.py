@@ -22,18 +22,6 @@ from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.exchange import MOST_TIMED
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
-__all__ = [
-    "ALWAYS",
-    "Case",
-    "case_of_traffic",
-    "dead_plusargs",
-    "dead_words",
-    "load_case",
-    "make_case",
-    "write_case",
-    "write_columns",
-]
-
 HOTSPOT_SHARE = 0.05
 """Share of the random test's packets that go to one node."""
 

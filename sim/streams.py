@@ -13,8 +13,6 @@ from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.topology.faults import Faults
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["HarnessBench", "StreamBench"]
-
 CaseType = TypeVar("CaseType")
 VerdictType = TypeVar("VerdictType", bound=Verdict)
 

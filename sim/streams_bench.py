@@ -8,8 +8,6 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 
-__all__ = ["begin", "traffic"]
-
 PERIOD_NS = 10
 
 

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import hdnhw.fusesoc
 
-__all__ = ["MAKE_VARIABLES", "main", "tool_environment", "verilator_home"]
-
 MAKE_VARIABLES = {
     "AR": "ar",
     "CXX": "g++",

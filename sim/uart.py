@@ -8,8 +8,6 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, SimTimeoutError, Timer, with_timeout
 
-__all__ = ["listen"]
-
 PERIOD_NS = 10
 RESET_CYCLES = 4
 

@@ -15,8 +15,6 @@ from hdnhw.sim.simulator import BUILD_ROOT, Build, control_text
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.verilog.fabric import emit_fabric
 
-__all__ = ["Packet", "Recorder", "Traces"]
-
 POSITION_BITS, PACKET_BITS = 8, 5
 """A flit carries its position and its packet's number, counted from 1, in its most significant bits."""
 

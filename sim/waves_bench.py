@@ -8,8 +8,6 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-__all__ = ["record"]
-
 PERIOD_NS = 10
 
 

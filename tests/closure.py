@@ -20,8 +20,6 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-__all__ = ["CALLED", "CHECKED", "LOADED", "SETTINGS", "Tree", "blob_id", "imports_of"]
-
 PACKAGE, COMMAND_LINE = "hdnhw/__init__.py", "hdnhw/cli/__init__.py"
 CODE = {"hdnhw", "bench", "boards", "sim", "tests", "website"}
 """Folders whose names are words of their own: who says ``sim`` need not read that folder."""

@@ -16,8 +16,6 @@ from hdnhw.topology.graphfile import SUFFIXES
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 from hdnhw.verilog.verilog import digest_of
 
-__all__ = ["READERS", "make_readable", "spoil"]
-
 TEXT = "# cycle source destination flits\n0 0 1 8\n5 1 0 16\n5 0 1 1\n"
 COLUMNS = {"cycle": [0, 5, 9], "source": [0, 1, 0], "destination": [1, 0, 1], "flits": [8, 8, 1]}
 PARQUET = {

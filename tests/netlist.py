@@ -25,8 +25,6 @@ from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
-__all__ = ["BROKEN", "MACHINES", "main", "mapped", "mismatches"]
-
 MACHINES = (
     FabricSpec(network=parse("hdn(cube(1), [[]])")),
     FabricSpec(network=parse("torus(3)"), crc=True, dead_pins=True),

@@ -13,8 +13,6 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ENVIRONMENT", "FILES", "Pin", "canonical", "pins_of"]
-
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = ("requirements.txt", "requirements-tests.txt")
 """What is installed into `.venv`."""

@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["SANITIZERS", "main"]
-
 ROOT = Path(__file__).parents[1]
 
 TESTS = (

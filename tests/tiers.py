@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["COSTS", "TIERS", "Case", "Costs", "features_of", "tiers_of"]
-
 COSTS = Path(__file__).with_name("costs.json")
 
 TIERS = ("test", "fixed", "drawn")

@@ -5,8 +5,6 @@ import re
 
 from hdnhw.cli import command_parser
 
-__all__ = ["command_page"]
-
 
 def command_page() -> str:
     """Return the reference of the command line: a section for each command, from its parser."""

@@ -14,8 +14,6 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-__all__ = ["EXECUTED", "NOTEBOOKS", "ROOT", "execute"]
-
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "docs" / "notebooks"
 EXECUTED = ROOT / "build" / "notebooks"

@@ -23,8 +23,6 @@ from hdnhw.claims.rdn_reduction import CLAIMS as RDN_REDUCTION
 from hdnhw.claims.stages import HDN_CLAIMS as HDN_STAGES
 from hdnhw.claims.stages import RDN_CLAIMS as RDN_STAGES
 
-__all__ = ["CLAIMS", "NAMES", "PAPERS", "Paper"]
-
 
 class Paper(NamedTuple):
     """What a paper is about, and where to find it."""

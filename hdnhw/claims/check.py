@@ -10,8 +10,6 @@ from hdnhw.claims.catalogue import CLAIMS, NAMES
 from hdnhw.processes import Ended, Processes
 from hdnhw.progress import Progress
 
-__all__ = ["check_claim", "check_claims"]
-
 Row = dict[str, Any]
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Case", "Claim", "Finding", "Verdict", "judge", "plain_rows"]
-
 
 class Verdict(StrEnum):
     """What a check found.

@@ -7,7 +7,5 @@ from hdnhw.claims.disjoint_networks import CLAIMS as NETWORKS
 from hdnhw.claims.disjoint_paths import CLAIMS as PATHS
 from hdnhw.claims.disjoint_paths import FUTURE
 
-__all__ = ["CLAIMS"]
-
 CLAIMS: tuple[Claim, ...] = (*NETWORKS, *FANS, *PATHS, *FAULTS, *FUTURE)
 """In the order of the paper."""

@@ -17,8 +17,6 @@ from hdnhw.rules.path_faults import case_of, clusters_of
 from hdnhw.topology.disjoint import fault_of_paths
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["CLAIMS"]
-
 MOST = 140
 """Nodes of the networks in which calls are counted."""
 

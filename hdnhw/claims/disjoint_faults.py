@@ -30,8 +30,6 @@ from hdnhw.rules.path_faults import (
     sample_paths,
 )
 
-__all__ = ["CLAIMS"]
-
 PAIRS, MORE_PAIRS = 400, 1500
 """Pairs drawn a case, with seed 1; those to tell apart curves or means that are close to each other."""
 

@@ -9,8 +9,6 @@ from hdnhw.rules.algorithm1 import algorithm1_route
 from hdnhw.rules.path_faults import case_of, clusters_of
 from hdnhw.topology import metrics
 
-__all__ = ["CLAIMS", "EXAMPLE", "disjoint_claim"]
-
 EXAMPLE = "hdn(cube(3), [[2], [0, 1, 2]])"
 """The network of section 4: the 3-cube, k = 2, S = {2, 8}."""
 

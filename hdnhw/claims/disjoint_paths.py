@@ -26,8 +26,6 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
 
-__all__ = ["CLAIMS", "FUTURE", "networks_with_fans", "super_nodes_of"]
-
 SAMPLE = 60
 """Pairs drawn a case and network, with seed 1."""
 

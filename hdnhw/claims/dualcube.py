@@ -14,8 +14,6 @@ from hdnhw.spec import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.network import build
 
-__all__ = ["CLAIMS", "bits_apart", "case_of", "links_of"]
-
 PAIRS, LARGE = 6, 8
 """Largest r of which all pairs are looked at; of all networks."""
 

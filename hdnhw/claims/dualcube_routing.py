@@ -17,8 +17,6 @@ from hdnhw.topology.cut_bound import known_bound
 from hdnhw.topology.cuts import bisection, cut_edges
 from hdnhw.topology.network import build
 
-__all__ = ["CLAIMS"]
-
 PAIRS, ROUTED, LARGE = 6, 5, 8
 """Largest r of which all pairs are searched, of which they are routed, of which there is one search."""
 

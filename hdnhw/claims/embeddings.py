@@ -11,8 +11,6 @@ from hdnhw.spec import parse
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
 
-__all__ = ["DUALCUBE_CLAIMS", "RDN_CLAIMS"]
-
 RDNS = (
     "cube(1), 1",
     "cube(2), 1",

@@ -1,7 +1,5 @@
 """What is wrong in the papers, in a few words each: E1 to E17, as rows of :mod:`hdnhw.claims.catalogue` name them."""
 
-__all__ = ["ERRATA"]
-
 ERRATA = {
     "E1": (
         "The number of nodes in closed form lacks an exponent: it is (2 n_0)^(2^k) / (2 prod s_i^(2^(k-i))), and "

@@ -8,9 +8,8 @@ from typing import Any
 from hdnhw.claims.claim import Case
 from hdnhw.spec import NetworkSpec, parse
 from hdnhw.topology.dualnet import DualNetwork, dual_network
-from hdnhw.topology.network import Network, build
-
-__all__ = ["BASES", "cases_of", "compare", "dual_net", "dual_nets", "recursive_dual_nets"]
+from hdnhw.topology.graph import Network
+from hdnhw.topology.network import build
 
 BASES = (
     "complete(2)",

@@ -13,8 +13,6 @@ from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
 
-__all__ = ["CLAIMS", "joined_fat_trees"]
-
 MOST = 2000
 """Nodes of the HDNs, at most."""
 

@@ -20,8 +20,6 @@ from hdnhw.spec import DualNet, cube, hdn
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distance_histogram, num_edges
 
-__all__ = ["CLAIMS"]
-
 SMALL = (
     "hdn(cube(1), [[0]])",
     "rdn(cube(1), 1)",

@@ -15,8 +15,6 @@ from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.orbits import automorphisms, keeps_edges, representatives
 
-__all__ = ["C2_TWICE", "CLAIMS", "COUNTS", "ONCE", "TWICE", "sizes_of_super_nodes", "torus_nets", "torus_spec"]
-
 ONCE, TWICE = "once", "twice"
 """How often the edge of a cycle of 2 nodes counts in a degree: in the simple graph, and in the paper."""
 

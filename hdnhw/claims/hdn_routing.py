@@ -19,8 +19,6 @@ from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.orbits import representatives
 
-__all__ = ["CLAIMS"]
-
 SEARCHED, QUOTIENTS = 20_000, 2100
 """Nodes of networks whose routes are compared with distances; whose clusters' quotient graphs are searched."""
 

@@ -16,8 +16,6 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.orbits import representatives
 from hdnhw.topology.symmetry import Symmetry, symmetry
 
-__all__ = ["CLAIMS"]
-
 MOST = 1100
 """Nodes of the networks whose automorphisms are searched for."""
 

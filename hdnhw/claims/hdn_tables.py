@@ -20,9 +20,8 @@ from hdnhw.spec import DualNet, SpecError, parse
 from hdnhw.topology import metrics
 from hdnhw.topology.design import candidates
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import Network, build
-
-__all__ = ["CLAIMS", "compare_sizes", "searched_sizes"]
+from hdnhw.topology.graph import Network
+from hdnhw.topology.network import build
 
 Sizes = tuple[int, int, int]
 

@@ -28,8 +28,6 @@ from hdnhw.topology.metrics import degree_bounds, distances_from, neighbor_table
 from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["CLAIMS"]
-
 NUCLEI = (
     *(f"cube({k})" for k in range(1, 6)),
     *(f"complete({size})" for size in (3, 4, 5, 8)),

@@ -21,8 +21,6 @@ from hdnhw.collectives.emulation import (
 )
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["CLAIMS", "all_port_steps"]
-
 CUBES = [(levels, k) for levels, k in product(range(2, 9), range(1, 6)) if levels * k <= 12]
 """(l, k) of HSN(l, Q_k) with at most 4096 nodes."""
 

@@ -16,8 +16,6 @@ from hdnhw.collectives.executor import execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.topology.metrics import degree_bounds, distances_from, neighbor_table
 
-__all__ = ["CLAIMS", "least_diameter"]
-
 SQUARES = (2, 3, 4, 5, 8, 16, 32, 64)
 """l = k of HSN(l, Q_k): l k = log2 N, and so k = sqrt(log2 N)."""
 

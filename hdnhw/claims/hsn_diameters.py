@@ -16,8 +16,6 @@ from hdnhw.spec import parse
 from hdnhw.topology.metrics import degree_bounds
 from hdnhw.topology.network import build
 
-__all__ = ["CLAIMS"]
-
 SEARCHED = 1024
 """Nodes of a network of which degree and diameter are searched, at most; of larger ones they are the closed forms."""
 

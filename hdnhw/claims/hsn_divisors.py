@@ -16,8 +16,6 @@ from hdnhw.spec import EXCHANGE_ORDERS, SpecError, parse
 from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["CLAIMS"]
-
 KINDS = {
     "cube": [f"cube({k})" for k in (2, 3, 4)],
     "complete": [f"complete({size})" for size in (4, 6, 8)],

@@ -12,8 +12,6 @@ from math import prod
 from hdnhw.claims.claim import Case, Finding, judge
 from hdnhw.claims.hsn_nuclei import claim_of
 
-__all__ = ["CLAIMS"]
-
 Hyperedges = list[tuple[int, ...]]
 """Nodes of each bus or link."""
 

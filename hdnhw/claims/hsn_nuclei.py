@@ -15,8 +15,6 @@ from hdnhw.topology.metrics import degree_bounds, distances_from, neighbor_table
 from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["CLAIMS", "MOST_NODES", "claim_of", "diameter_of", "edges_of", "network_of"]
-
 MOST_NODES = 4096
 """Of networks that are searched from every node."""
 

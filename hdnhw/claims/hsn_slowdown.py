@@ -29,8 +29,6 @@ from hdnhw.spec import parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.network import build
 
-__all__ = ["CLAIMS"]
-
 Integers = npt.NDArray[np.int64]
 
 HOSTS = {

@@ -27,8 +27,6 @@ from hdnhw.collectives.literal import ident_of, literal_broadcast, literal_scatt
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["CLAIMS"]
-
 RDNS = (
     "rdn(cube(1), 1)",
     "rdn(torus(3), 1)",

@@ -28,8 +28,6 @@ from hdnhw.collectives.schedule import Schedule
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import num_edges
 
-__all__ = ["CLAIMS"]
-
 RDN1, RDN2 = "rdn(cube(3), 1)", "rdn(cube(3), 2)"
 
 TABLE2 = """

@@ -22,21 +22,6 @@ from hdnhw.spec import DualNet, rdn
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distance_histogram, neighbor_table
 
-__all__ = [
-    "SAMPLED",
-    "SOURCES",
-    "STEP",
-    "algorithm",
-    "cost_of",
-    "count",
-    "exchange_at_rest",
-    "inner_network",
-    "least_words",
-    "recurrence",
-    "stages",
-    "step_words",
-]
-
 Integers = npt.NDArray[np.int64]
 
 SAMPLED = 1 << 14

@@ -21,8 +21,6 @@ from hdnhw.topology.network import build
 from hdnhw.topology.orbits import representatives
 from hdnhw.topology.symmetry import symmetry
 
-__all__ = ["CLAIMS"]
-
 MOST, SMALL = 33_000, 700
 """Nodes of networks that are searched; of those whose automorphisms are."""
 

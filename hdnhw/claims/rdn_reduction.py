@@ -17,8 +17,6 @@ from hdnhw.collectives.spread import allgather_schedule
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["CLAIMS"]
-
 PRIME = 2**31 - 1
 
 SPECS = ("cube(1), 1", "cube(2), 1", "cube(1), 2", "cube(3), 1", "cube(2), 2", "cube(1), 3", "cube(3), 2")

@@ -15,8 +15,6 @@ from hdnhw.collectives.schedule import Schedule
 from hdnhw.collectives.spread import broadcast_schedule
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["HDN_CLAIMS", "RDN_CLAIMS"]
-
 CAPTIONS = (True, False, True, False)
 """Of stages (a) to (d): whether messages go over the cross-edges of the highest level, or stay in the clusters."""
 

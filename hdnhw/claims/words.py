@@ -7,8 +7,6 @@ from typing import Any
 
 from hdnhw.claims.claim import Case, Finding, Verdict, judge
 
-__all__ = ["FACTOR", "WORDS", "Word", "by_order", "by_share", "by_word", "grown", "is_about", "judge_from_size"]
-
 
 @dataclass(frozen=True)
 class Word:

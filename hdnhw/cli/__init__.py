@@ -42,7 +42,6 @@ from hdnhw.cli.options import (
     add_machine_options,
     add_node_clocks_option,
     fabric_spec,
-    say,
 )
 from hdnhw.cli.papers import add_papers_command
 from hdnhw.cli.picture import add_picture_command
@@ -50,7 +49,7 @@ from hdnhw.cli.prove import add_prove_command
 from hdnhw.cli.requests import add_requests_command
 from hdnhw.cli.simulation import add_simulation_commands
 from hdnhw.model.hang import HangError
-from hdnhw.progress import Clock
+from hdnhw.progress import Clock, say
 from hdnhw.ranks import check_alone, ranks, together
 from hdnhw.rules.errors import RuleError
 from hdnhw.signals import told_first

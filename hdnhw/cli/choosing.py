@@ -6,8 +6,6 @@ from typing import Any
 from hdnhw.cli.options import AT_MOST, DONE, DRAWN, Result, add_command, add_degree_weight_option, add_drawing_options
 from hdnhw.library import choosing
 
-__all__ = ["add_choosing_commands"]
-
 DIGITS = 4
 """Of numbers in a table on a terminal, behind the point."""
 

@@ -14,7 +14,7 @@ from hdnhw.cli.options import (
     ended,
     machine_options,
 )
-from hdnhw.collectives.choices import COMBINING, NUMBERS, OPERATORS, SPLITS
+from hdnhw.collectives.choices import COMBINING, NUMBERS, SPLITS
 from hdnhw.library.collectives import exchange as exchanges
 from hdnhw.library.collectives import operations
 from hdnhw.library.collectives.combining import ALGORITHMS
@@ -22,8 +22,7 @@ from hdnhw.library.collectives.exchange import SCHEDULES
 from hdnhw.library.collectives.operations import OPERATIONS
 from hdnhw.library.collectives.schedules import BACKGROUND, PLACES, PORTS
 from hdnhw.library.collectives.trees import TREES
-
-__all__ = ["add_collective_commands", "add_split_option"]
+from hdnhw.spec import OPERATORS
 
 COUNTED = ("words", "message_packets", "ports", "on", "steps", *DRAWN, "startup_time", "word_time", *BACKGROUND)
 """Options of both commands."""

@@ -8,8 +8,6 @@ from hdnhw.collectives.choices import ALGORITHMS, EMBEDDINGS, SWAPS
 from hdnhw.library import emulation
 from hdnhw.library.emulation import WAYS
 
-__all__ = ["add_emulation_commands"]
-
 
 def emulate(options: argparse.Namespace) -> tuple[Result, int]:
     """Move the data of a step, or of an algorithm, of the product of an HSN's nuclei."""

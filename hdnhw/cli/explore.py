@@ -7,8 +7,6 @@ from hdnhw.cli.options import Parser, Result, add_command, add_machine_options, 
 from hdnhw.library import explorer
 from hdnhw.library.picture import PICTURE_LIMIT
 
-__all__ = ["add_explore_command"]
-
 RUN = ("root", "rate", "pattern", "cycles", "seed")
 """Options that say what is played and recorded."""
 

@@ -16,8 +16,6 @@ from hdnhw.cli.options import (
 from hdnhw.library import faults as library
 from hdnhw.library.faults import BY_CASE, MOST_BY_DEFAULT, PATH_KINDS
 
-__all__ = ["add_dead_options", "add_faults_commands", "add_waypoints_option"]
-
 DIGITS = 4
 """Of numbers in a table."""
 

@@ -18,8 +18,6 @@ from hdnhw.flow.spec import UNITS
 from hdnhw.library import hardware
 from hdnhw.spec import ENDPOINTS
 
-__all__ = ["add_hardware_commands"]
-
 
 def emit(options: argparse.Namespace) -> tuple[Result, int]:
     """Write the Verilog of a fabric and its manifest."""

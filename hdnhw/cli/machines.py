@@ -20,8 +20,6 @@ from hdnhw.library.machines import SHAPE
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.spec.options import options_of
 
-__all__ = ["add_machines_command"]
-
 SHOWN = {
     "sites": ("sites", 0),
     "block_rams": ("block_rams", 0),

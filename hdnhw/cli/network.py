@@ -15,8 +15,6 @@ from hdnhw.cli.options import (
 from hdnhw.library import graphs, routes
 from hdnhw.library.routes import PATH_ALGORITHMS, ROUTE_ALGORITHMS
 
-__all__ = ["add_network_commands", "add_routing_commands"]
-
 
 def info(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the properties of a network."""

@@ -13,36 +13,6 @@ from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, parse
 from hdnhw.spec.checks import meant
 from hdnhw.spec.options import Choice, Flag, Option, Size, options_of
 
-__all__ = [
-    "AT_MOST",
-    "BAD_INPUT",
-    "DONE",
-    "DRAWN",
-    "FAILED",
-    "Command",
-    "Parser",
-    "Result",
-    "add_command",
-    "add_degree_weight_option",
-    "add_drawing_options",
-    "add_endpoint_options",
-    "add_faults_option",
-    "add_initial_option",
-    "add_load_options",
-    "add_machine_options",
-    "add_node_clocks_option",
-    "add_threads_option",
-    "add_worker_options",
-    "ended",
-    "endpoint_options",
-    "endpoint_spec",
-    "fabric_spec",
-    "machine_of",
-    "machine_options",
-    "rule_options",
-    "say",
-]
-
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
 DRAWN = ("plot", "html", "command", *FigureOptions.__annotations__)

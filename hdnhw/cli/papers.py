@@ -6,8 +6,6 @@ from typing import Any
 from hdnhw.cli.options import Result, add_command, ended
 from hdnhw.library import papers as library
 
-__all__ = ["add_papers_command"]
-
 
 def papers(options: argparse.Namespace) -> tuple[Result, int]:
     """Check the claims of the papers."""

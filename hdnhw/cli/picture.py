@@ -11,8 +11,6 @@ from hdnhw.library.picture import DRAWN, LABELS, PICTURE_LIMIT
 from hdnhw.library.routes import PATH_ALGORITHMS, ROUTE_ALGORITHMS
 from hdnhw.spec import EXCHANGE_ORDERS
 
-__all__ = ["add_picture_command"]
-
 OPTIONS = (
     "labels",
     "route",

@@ -18,8 +18,6 @@ from hdnhw.library import proofs
 from hdnhw.proofs.finding import SECONDS
 from hdnhw.spec import ENDPOINTS
 
-__all__ = ["add_prove_command"]
-
 
 def prove(options: argparse.Namespace) -> tuple[Result, int]:
     """Prove that emitted routers route by the rule and keep the channel protocol, and that the wires are right."""

@@ -14,8 +14,6 @@ from hdnhw.cli.options import (
 )
 from hdnhw.library import requests as library
 
-__all__ = ["add_requests_command"]
-
 OPTIONS = ("window", "requests", "pattern", "request_length", "reply_length", "service", "think", "seed", "threads")
 
 

@@ -26,8 +26,6 @@ from hdnhw.library.equal import EQUALS, PACKET_BITS
 from hdnhw.model.engines import COMPILED, ENGINES
 from hdnhw.spec import RelaySpec
 
-__all__ = ["add_simulation_commands"]
-
 LOAD = ("pattern", "injection", "lengths", "cycles", "precision", "warmup", "seed", "seeds")
 
 

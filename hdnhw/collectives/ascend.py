@@ -24,8 +24,6 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["Run", "check_host", "machine_of", "run_algorithm"]
-
 WHAT = "an algorithm of a hypercube"
 
 PRODUCTS = {"convolution": convolution, "matrix": matrix_product}

@@ -3,9 +3,7 @@
 from hdnhw.collectives.instructions import register_schedule
 from hdnhw.collectives.operations import operation_phases
 from hdnhw.spec import BARRIER, ENGINE_OPERATIONS, REGISTER_OPERATIONS, SpecError
-from hdnhw.topology.network import Network
-
-__all__ = ["engine_operations"]
+from hdnhw.topology.graph import Network
 
 
 def engine_operations(network: Network) -> tuple[str, ...]:

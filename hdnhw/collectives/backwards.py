@@ -21,9 +21,7 @@ from dataclasses import replace
 from hdnhw.collectives.schedule import Builder, Schedule, Send, Step, Target
 from hdnhw.collectives.spread import broadcast_schedule
 from hdnhw.rules.circuit import Term
-from hdnhw.topology.network import Network
-
-__all__ = ["backwards", "multicast_schedule"]
+from hdnhw.topology.graph import Network
 
 
 def backwards(schedule: Schedule, name: str) -> Schedule:

@@ -10,10 +10,8 @@ References
    of its synchronizer alpha.
 """
 
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import summarise_distances
-from hdnhw.topology.network import Network
-
-__all__ = ["barrier_cycles", "barrier_rounds", "signal_cycles"]
 
 
 def barrier_rounds(network: Network) -> int:

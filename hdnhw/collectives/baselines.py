@@ -23,10 +23,8 @@ from hdnhw.collectives.executor import check_size
 from hdnhw.collectives.operators import Operator
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import partner_distances
-from hdnhw.topology.network import Network
-
-__all__ = ["Baseline", "Sample", "baseline_of", "farthest_hops", "run_baseline"]
 
 MOST_VALUES = 1 << 24
 """Words of all nodes that are moved at once: of longer vectors, some blocks."""

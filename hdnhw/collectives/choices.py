@@ -1,19 +1,6 @@
 """What a user chooses from, by itself: the command line knows it without loading schedules."""
 
-from hdnhw.spec import INTEGERS, OPERATORS
-
-__all__ = [
-    "ALGORITHMS",
-    "BASELINES",
-    "COLLECTIVES",
-    "COMBINING",
-    "EMBEDDINGS",
-    "NUMBERS",
-    "OPERATORS",
-    "ROOTED",
-    "SPLITS",
-    "SWAPS",
-]
+from hdnhw.spec import INTEGERS
 
 ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "convolution", "matrix")
 """Of a hypercube, for :func:`hdnhw.collectives.ascend.run_algorithm`."""

@@ -16,9 +16,7 @@ from hdnhw.collectives.registers import RegisterSchedule, run_registers
 from hdnhw.collectives.schedule import Schedule, Step
 from hdnhw.progress import Progress
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import Network
-
-__all__ = ["SEED", "Combined", "Phases", "combine", "combine_and_gather", "combine_registers", "count_wrong"]
+from hdnhw.topology.graph import Network
 
 SEED = 1
 """Of the contributions."""

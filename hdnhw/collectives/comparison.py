@@ -11,9 +11,7 @@ from hdnhw.collectives.operations import allreduce_phases
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.prefix import allreduce_schedule
 from hdnhw.progress import Progress
-from hdnhw.topology.network import Network
-
-__all__ = ["Algorithm", "compared"]
+from hdnhw.topology.graph import Network
 
 
 @dataclass(frozen=True, eq=False)

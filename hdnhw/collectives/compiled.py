@@ -7,8 +7,6 @@ from hdnhw.core.rule import assigned
 from hdnhw.rules.compiled import Gates
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Conditions"]
-
 MOST_SENDS = 31
 """Of a program: its result has a bit for each."""
 

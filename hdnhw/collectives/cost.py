@@ -16,19 +16,9 @@ from hdnhw.collectives.executor import Integers, execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.spec import NetworkSpec, Product
 from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import distances_from, neighbor_table, num_edges, pair_histogram
-from hdnhw.topology.network import Network, build
-
-__all__ = [
-    "Cost",
-    "any_partner_bound",
-    "block_words",
-    "corrected_formula",
-    "lower_bound",
-    "multicast_bound",
-    "paper_formula",
-    "unequal_bound",
-]
+from hdnhw.topology.network import build
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from hdnhw.collectives.executor import ScheduleError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["MOST_VALUES", "PRIME", "Combine", "CubeMachine", "Integers", "Program"]
-
 MOST_VALUES = 1 << 20
 """Nodes of a run."""
 

@@ -28,8 +28,6 @@ from hdnhw.rules.arrays import ARRAY_OPERATIONS
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Digits
 
-__all__ = ["DualMachine", "RoutedMachine"]
-
 APART = -1
 """Of a level at which the values are in both classes."""
 

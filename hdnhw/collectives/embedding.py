@@ -31,8 +31,6 @@ from hdnhw.topology.hamiltonian import factor_order, hamiltonian_cycle
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["MOST_EDGES", "Embedding", "embed"]
-
 MOST_EDGES = 1 << 17
 """Of a guest."""
 

@@ -27,21 +27,6 @@ from hdnhw.spec import Product, SpecError
 from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = [
-    "MOST_DATA",
-    "Emulated",
-    "GuestLink",
-    "Timetable",
-    "all_port_steps",
-    "all_port_timetable",
-    "emulate",
-    "emulate_directly",
-    "is_direct",
-    "lower_bound_steps",
-    "published_steps",
-    "step_timetable",
-]
-
 MOST_DATA = 1 << 22
 """Data that are moved at most."""
 

@@ -26,9 +26,7 @@ from hdnhw.collectives.choices import SPLITS
 from hdnhw.collectives.schedule import Builder, Schedule, Sends, Step, Target
 from hdnhw.rules.circuit import Term
 from hdnhw.spec import EXCHANGE_ORDERS, Factor, SpecError
-from hdnhw.topology.network import Network
-
-__all__ = ["exchange_schedule"]
+from hdnhw.topology.graph import Network
 
 
 def exchange_schedule(

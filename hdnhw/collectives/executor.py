@@ -19,10 +19,8 @@ from hdnhw.core import Function, Number, Pointer, array_of, place_of
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network
-
-__all__ = ["MOST_NODES", "Execution", "ScheduleError", "check_one_port", "check_size", "execute", "sources_of"]
 
 MOST_NODES = 1 << 15
 """Of an operation of all nodes: 2^30 messages."""

@@ -18,8 +18,6 @@ from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["guest_of", "guest_table", "host_of"]
-
 Integers = npt.NDArray[np.int64]
 
 

@@ -22,10 +22,8 @@ from hdnhw.collectives.registers import OWN, RESULT, RegisterSchedule, RegisterS
 from hdnhw.collectives.schedule import Builder, Send, Target
 from hdnhw.rules.arrays import ARRAY_OPERATIONS
 from hdnhw.rules.circuit import Circuit, Term
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network
-
-__all__ = ["HOST", "Instruction", "Kind", "RegisterProgram", "make_register_program", "register_schedule"]
 
 HOST = "host"
 """What is combined if it is the node's own vector, as it comes from its host; once in an operation."""

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from hdnhw.collectives.executor import ScheduleError
 
-__all__ = ["Heard", "Pairs", "check_heard", "check_lead", "heard_at_first"]
-
 Integers = npt.NDArray[np.signedinteger[Any]]
 Pairs = tuple[Integers, Integers]
 """Who sends, and to whom."""

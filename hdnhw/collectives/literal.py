@@ -12,8 +12,6 @@ References
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Ident", "ident_of", "literal_broadcast", "literal_scatter", "sizes_of"]
-
 
 class Ident(NamedTuple):
     """What the paper calls typeID, clusterID and nodeID."""

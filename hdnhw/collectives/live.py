@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from hdnhw.topology.faults import Faults
 
-__all__ = ["LiveBroadcast", "live_broadcast"]
-
 Table = npt.NDArray[np.int32]
 
 

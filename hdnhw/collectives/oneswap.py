@@ -12,8 +12,6 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import product
 
-__all__ = ["OneSwapTimes", "one_swap_times"]
-
 
 @dataclass(frozen=True)
 class OneSwapTimes:

@@ -9,9 +9,7 @@ from hdnhw.collectives.scatter import scatter_schedule
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
 from hdnhw.spec import EXCHANGE_ORDERS, JOIN, MULTICAST
-from hdnhw.topology.network import Network
-
-__all__ = ["BACKWARDS", "allreduce_phases", "operation_phases", "operation_schedule"]
+from hdnhw.topology.graph import Network
 
 BACKWARDS = {"reduce": "broadcast", "reducescatter": "allgather", "gather": "scatter"}
 """Operations, and those that they are backwards."""

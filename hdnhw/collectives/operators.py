@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collectives.choices import NUMBERS, OPERATORS
-from hdnhw.spec import SpecError
-
-__all__ = ["Operator", "operator_of"]
+from hdnhw.collectives.choices import NUMBERS
+from hdnhw.spec import OPERATORS, SpecError
 
 Array = npt.NDArray[Any]
 

@@ -24,17 +24,6 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.packing import Packing
 
-__all__ = [
-    "OPERATIONS",
-    "Pipeline",
-    "Sends",
-    "check_long",
-    "execute_pipeline",
-    "make_pipeline",
-    "run_pipeline",
-    "sends_of",
-]
-
 OPERATIONS = ("allgather", "reducescatter", "allreduce")
 
 MOST_NODES = 512

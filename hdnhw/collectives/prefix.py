@@ -26,9 +26,7 @@ from hdnhw.collectives.registers import OWN, RESULT, RegisterSchedule, RegisterS
 from hdnhw.collectives.schedule import Builder, Send
 from hdnhw.rules.circuit import Term
 from hdnhw.spec import Factor, SpecError
-from hdnhw.topology.network import Network
-
-__all__ = ["allreduce_schedule", "scan_schedule"]
+from hdnhw.topology.graph import Network
 
 MOVING, MINE, PART, CLIPPED = "moving", "mine", "part", "clipped"
 """Registers of the steps in a factor."""

@@ -15,8 +15,6 @@ import numpy as np
 from hdnhw.collectives.cube_machine import PRIME, CubeMachine, Integers
 from hdnhw.collectives.transforms import part, redo, sampled
 
-__all__ = ["convolution", "matrix_product", "matrix_sizes"]
-
 Make = Callable[[Integers], CubeMachine]
 """Makes a machine with a value a node."""
 

@@ -19,10 +19,8 @@ from hdnhw.collectives.operations import operation_phases
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.rules.circuit import Term
 from hdnhw.spec import BARRIER, JOIN, MULTICAST, CollectiveSpec, SpecError
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network
-
-__all__ = ["Link", "NumberedSend", "Program", "make_program", "messages_of"]
 
 Integers = npt.NDArray[np.int64]
 Nodes = npt.NDArray[np.int32]

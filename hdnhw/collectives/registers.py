@@ -20,10 +20,8 @@ from hdnhw.collectives.operators import Operator
 from hdnhw.collectives.schedule import Send
 from hdnhw.rules.arrays import ARRAY_OPERATIONS
 from hdnhw.rules.circuit import Circuit, Term
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network
-
-__all__ = ["OWN", "RESULT", "RegisterSchedule", "RegisterStep", "Update", "received", "run_registers"]
 
 OWN, RESULT = "own", "result"
 """Registers: a node's contribution at the beginning, and what it has in the end."""

@@ -19,9 +19,7 @@ from collections.abc import Sequence
 from hdnhw.collectives.schedule import Builder, Schedule, Sends, Step, Target
 from hdnhw.rules.circuit import Term
 from hdnhw.spec import Factor
-from hdnhw.topology.network import Network
-
-__all__ = ["scatter_schedule"]
+from hdnhw.topology.graph import Network
 
 
 def scatter_schedule(network: Network, root: int = 0, *, all_port: bool = False) -> Schedule:

@@ -20,11 +20,9 @@ from functools import cached_property
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.spec import Factor, SpecError
 from hdnhw.topology.dualnet import DualNetwork
+from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import Level
-from hdnhw.topology.network import Network
 from hdnhw.topology.swapped import SwappedNetwork
-
-__all__ = ["Builder", "Schedule", "Send", "Sends", "Step", "Target"]
 
 Target = Mapping[int, Term]
 """The digits of a node of some level, by their positions in a node of the whole network."""

@@ -24,9 +24,7 @@ from collections.abc import Callable
 from hdnhw.collectives.schedule import Builder, Schedule, Sends, Step, Target
 from hdnhw.rules.circuit import Term
 from hdnhw.spec import Factor, SpecError
-from hdnhw.topology.network import Network
-
-__all__ = ["allgather_schedule", "broadcast_schedule"]
+from hdnhw.topology.graph import Network
 
 Rule = Callable[[Factor, Term, Term], list[Sends]]
 """Takes a factor, the own digit and the source's; returns for each step what is sent."""

@@ -14,8 +14,6 @@ import numpy as np
 from hdnhw.collectives.cube_machine import CubeMachine, Integers
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["SwapMachine"]
-
 
 class SwapMachine(CubeMachine):
     """Nodes with one value each, and where the digits of the values' numbers stand.

@@ -9,8 +9,6 @@ import numpy as np
 
 from hdnhw.collectives.cube_machine import PRIME, Integers
 
-__all__ = ["is_transform", "merge", "part", "powers", "redo", "sampled", "undo"]
-
 GENERATOR = 3
 """Of the numbers modulo the prime."""
 

@@ -27,8 +27,6 @@ from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.packing import Packing
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["TreeFamily", "digit_packing", "every_tree", "tree_family"]
-
 GOLDEN = (5**0.5 - 1) / 2
 """Whose multiples, modulo 1, are spread evenly."""
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, Pointer, array_of
 
-__all__ = ["OPERATIONS", "CoreRule", "assigned"]
-
 Words = npt.NDArray[np.int32]
 
 OPERATIONS: Mapping[str, int] = {

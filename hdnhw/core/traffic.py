@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, Pointer, array_of, place_of
 
-__all__ = ["CoreTraffic", "Target", "key_of"]
-
 Integers = npt.NDArray[np.int64]
 
 

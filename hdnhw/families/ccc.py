@@ -16,8 +16,6 @@ from hdnhw.topology.graph import Digits, Network, Port
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILIES", "Butterfly", "ButterflyNetwork", "CubeCycles", "CubeCyclesNetwork", "butterfly", "ccc"]
-
 
 @dataclass(frozen=True, repr=False)
 class CubeCycles(NetworkSpec):

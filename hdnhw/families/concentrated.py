@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from hdnhw.report.layout import Block
     from hdnhw.topology.edges import EdgeNetwork
 
-__all__ = ["FAMILY", "Concentrated", "concentrated", "flattened_butterfly"]
-
 
 @dataclass(frozen=True, repr=False)
 class Concentrated(NetworkSpec):

@@ -15,8 +15,6 @@ from hdnhw.topology.graph import Digits, Network, flip, own_inverses
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILY", "CrossedCube", "CrossedCubeNetwork", "crossed_cube"]
-
 
 @dataclass(frozen=True, repr=False)
 class CrossedCube(NetworkSpec):

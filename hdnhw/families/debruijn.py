@@ -13,8 +13,6 @@ from hdnhw.spec import Family, NetworkSpec
 from hdnhw.spec.checks import check_digits, check_ports, dimension, integer
 from hdnhw.topology.graph import Digits, Network, Port
 
-__all__ = ["FAMILIES", "DeBruijn", "Kautz", "WordNetwork", "debruijn", "kautz"]
-
 
 @dataclass(frozen=True, repr=False)
 class DeBruijn(NetworkSpec):

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from hdnhw.report.layout import Block
     from hdnhw.topology.edges import EdgeNetwork
 
-__all__ = ["FAMILY", "Dragonfly", "dragonfly"]
-
 
 @dataclass(frozen=True, repr=False)
 class Dragonfly(NetworkSpec):

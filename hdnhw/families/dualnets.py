@@ -15,8 +15,6 @@ from hdnhw.topology.recursive import RecursiveDualNetwork
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILIES"]
-
 ROW = 16
 """Clusters beside each other, at most."""
 

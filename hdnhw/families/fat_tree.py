@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from hdnhw.report.layout import Block
     from hdnhw.topology.edges import EdgeNetwork
 
-__all__ = ["FAMILY", "FatTree", "fat_tree"]
-
 MOST_PORTS = 64
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from hdnhw.topology.edges import EdgeNetwork
     from hdnhw.topology.graphfile import NamedGraph
 
-__all__ = ["FAMILY", "Graph", "circle", "graph", "graph_of"]
-
 SHOWN_EDGES = 64
 """Most edges of a list that is written out in a spec string."""
 

@@ -13,8 +13,6 @@ from hdnhw.topology.graph import Digits, Network, flip, own_inverses
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILY", "Hypernet", "HypernetNetwork", "hypernet"]
-
 
 @dataclass(frozen=True, repr=False)
 class Hypernet(NetworkSpec):

@@ -13,8 +13,6 @@ from hdnhw.spec.checks import check_edges, check_ports, integer
 if TYPE_CHECKING:
     from hdnhw.topology.edges import EdgeNetwork
 
-__all__ = ["FAMILY", "Jellyfish", "jellyfish"]
-
 ROUNDS = 1000
 """In which the ends that are left over are paired."""
 

@@ -16,8 +16,6 @@ from hdnhw.topology.graph import Digits, Network, flip, own_inverses
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILIES", "ExchangedCube", "FieldNetwork", "Metacube", "exchanged_cube", "metacube"]
-
 
 @dataclass(frozen=True, repr=False)
 class Metacube(NetworkSpec):

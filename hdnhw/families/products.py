@@ -11,8 +11,6 @@ from hdnhw.topology.dualnet import DualNetwork
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILY"]
-
 
 def layout(network: DualNetwork) -> Block:
     """Return a ring for one factor and for small cubes, else a grid."""

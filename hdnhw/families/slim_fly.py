@@ -15,8 +15,6 @@ from hdnhw.spec.checks import integer
 if TYPE_CHECKING:
     from hdnhw.topology.edges import EdgeNetwork
 
-__all__ = ["FAMILY", "SlimFly", "slim_fly"]
-
 MOST = 64
 
 

@@ -15,8 +15,6 @@ from hdnhw.topology.graph import Digits, Network, Port
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILY", "Star", "StarNetwork", "permutation", "star"]
-
 
 @dataclass(frozen=True, repr=False)
 class Star(NetworkSpec):

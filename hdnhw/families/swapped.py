@@ -15,8 +15,6 @@ from hdnhw.topology.swapped import SwappedNetwork
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILY", "hfn"]
-
 
 def hfn(n: int) -> SwappedNet:
     """Make the hierarchical folded-hypercube network HFN(n, n): HSN(2, FQ_n)."""

@@ -12,8 +12,6 @@ from hdnhw.topology.graph import Digits, Network, Port
 if TYPE_CHECKING:
     from hdnhw.report.layout import Block
 
-__all__ = ["FAMILY", "WKRecursive", "WKRecursiveNetwork", "wk"]
-
 
 @dataclass(frozen=True, repr=False)
 class WKRecursive(NetworkSpec):

@@ -9,8 +9,6 @@ from pathlib import Path
 from hdnhw.flow.tools import ToolError
 from hdnhw.processes import Budget, SpentError
 
-__all__ = ["Verdict", "abc_path", "find_invariant", "find_output", "prove_outputs"]
-
 _REDUCE = "scleanup; scorr -F 2 -C 100000; dc2"
 """Merge what is the same in every state that can be reached, and outputs that are 0, by induction over two cycles."""
 

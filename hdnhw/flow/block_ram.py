@@ -11,8 +11,6 @@ from hdnhw.flow.family import BlockRam
 from hdnhw.machine import Machine, make_machine
 from hdnhw.spec import FabricSpec, SpecError
 
-__all__ = ["block_rams", "choose_ram", "use_output_registers"]
-
 
 def block_rams(machine: Machine, kind: BlockRam, *, routers: int | None = None) -> int:
     """Return how many block RAMs the packet buffers of a machine take.

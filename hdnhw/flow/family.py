@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["DEVICES", "FAMILIES", "PLACED_FAMILIES", "BlockRam", "Family", "Placement"]
-
 
 @dataclass(frozen=True)
 class BlockRam:

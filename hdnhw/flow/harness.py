@@ -4,19 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "CLOCK",
-    "INSTANCE",
-    "UNIT",
-    "WRAPPER",
-    "Port",
-    "parallel_wrapper",
-    "ports_of",
-    "serial_wrapper",
-    "unit_text",
-    "with_one_clock",
-]
-
 UNIT, WRAPPER = "synth_unit", "synth_wrapper"
 """Names of the modules of the unit and of what is around it."""
 

@@ -10,8 +10,6 @@ from typing import Any
 from hdnhw.files import folder_beside, locked
 from hdnhw.flow.tools import ToolError
 
-__all__ = ["kept_result"]
-
 Result = dict[str, Any]
 
 _NAME, _MARK = "result.json", "kept"

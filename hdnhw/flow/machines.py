@@ -30,17 +30,6 @@ from hdnhw.rules.errors import RuleError
 from hdnhw.spec import FabricSpec, NetworkSpec, SpecError
 from hdnhw.spec.options import Choice, options_of
 
-__all__ = [
-    "LeftOut",
-    "Measured",
-    "buildable",
-    "default_options",
-    "front",
-    "measure_machines",
-    "options_given",
-    "usual_machines",
-]
-
 Options = Mapping[str, Any]
 
 MOST_BITS, MOST_HOPS = 1 << 18, 1 << 20

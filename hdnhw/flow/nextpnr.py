@@ -7,8 +7,6 @@ from typing import Any
 
 from hdnhw.flow.stages import signal_of, stage_of
 
-__all__ = ["critical_path", "fmax_of", "read_report", "sites_packed"]
-
 Step = dict[str, Any]
 
 

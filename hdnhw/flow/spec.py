@@ -6,8 +6,6 @@ from math import isfinite
 from hdnhw.flow.family import FAMILIES, PLACED_FAMILIES
 from hdnhw.spec import FabricSpec, SpecError
 
-__all__ = ["ADDRESS_PINS", "UNITS", "SynthSpec"]
-
 UNITS = ("router", "endpoint", "crossing", "fabric")
 """What can be measured."""
 

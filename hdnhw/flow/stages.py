@@ -4,8 +4,6 @@ import re
 
 from hdnhw.flow.harness import INSTANCE
 
-__all__ = ["signal_of", "stage_of"]
-
 _CELL = re.compile(
     r"_(PFUMX|L6MUX21|CCU2C|TRELLIS_[A-Z0-9]+|DP16KD|SB_[A-Z0-9_]+|DFFLC|LC|BLUT|ALUT|DFF[A-Z]*|LUT[1-6]|MUX2_LUT\d|FD1P3[A-Z]*|WIDEFN9|CCU2|PDPSC16K|SDPX9B|DP8KC)(?=_|$|\[|\.)"
 )

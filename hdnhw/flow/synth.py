@@ -62,8 +62,6 @@ from hdnhw.rules.plan import RoutingPlan
 from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.verilog import module_text
 
-__all__ = ["SYNTH_ROOT", "synthesise"]
-
 SYNTH_ROOT = Path("build") / "synth"
 
 REVISION = 5

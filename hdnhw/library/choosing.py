@@ -11,9 +11,7 @@ from hdnhw.progress import ProgressBar, say
 from hdnhw.spec import SpecError
 
 if TYPE_CHECKING:
-    from hdnhw.topology.network import Network
-
-__all__ = ["compare", "design"]
+    from hdnhw.topology.graph import Network
 
 Say = Callable[[str], None]
 

@@ -10,8 +10,6 @@ from hdnhw.library.options import NetworkLike, check_integers, given, spec_of
 from hdnhw.library.result import Result
 from hdnhw.spec import NetworkSpec
 
-__all__ = ["CosimOptions", "cosim"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CosimOptions:

@@ -8,8 +8,6 @@ from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import SpecError, SwappedNet, cube
 
-__all__ = ["WAYS", "embed", "emulate"]
-
 ONE_SWAP, TWO_SWAPS = "one-swap", "two-swaps"
 WAYS = (TWO_SWAPS, ONE_SWAP)
 """Of data over all ports: swap, dimension, swap; or over one swap."""

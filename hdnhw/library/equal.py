@@ -20,9 +20,8 @@ from hdnhw.library.info import STRUCTURE_LIMIT, STRUCTURE_PORTS
 from hdnhw.library.options import check_choice
 from hdnhw.progress import say
 from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.topology.network import Network, build
-
-__all__ = ["EQUALS", "PACKET_BITS", "Equal", "make_equal"]
+from hdnhw.topology.graph import Network
+from hdnhw.topology.network import build
 
 PACKET_BITS, MOST_BITS = 256, 1 << 16
 """Of a packet: if nobody says how many, and at most."""

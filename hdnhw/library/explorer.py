@@ -22,9 +22,7 @@ from hdnhw.progress import ProgressBar
 from hdnhw.spec import FabricSpec, SpecError
 
 if TYPE_CHECKING:
-    from hdnhw.topology.network import Network
-
-__all__ = ["OPERATIONS", "Page", "explore"]
+    from hdnhw.topology.graph import Network
 
 MOST_SHOWN = 1 << 14
 """Cycles of a record, at most."""

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from hdnhw.report.outputs import Outputs
     from hdnhw.rules.waypoints import Way
     from hdnhw.topology.faults import Faults
-    from hdnhw.topology.network import Network
-
-__all__ = ["BY_CASE", "MOST_BY_DEFAULT", "PATH_KINDS", "dead_of", "faults", "way_around", "waypoints"]
+    from hdnhw.topology.graph import Network
 
 MOST_WAYPOINTS, MOST_BY_DEFAULT = 8, 3
 """Of a packet: most that there can be, and most that are looked for."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from hdnhw.library.network import Network
 
-__all__ = ["export", "from_networkx"]
-
 
 def from_networkx(graph: "networkx.Graph") -> "Network":
     """Return the network of any connected graph of networkx.

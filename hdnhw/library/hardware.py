@@ -10,8 +10,6 @@ from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.spec import EndpointSpec
 
-__all__ = ["emit", "synth"]
-
 
 def emit(
     spec: NetworkLike,

@@ -10,17 +10,7 @@ from hdnhw.progress import ProgressBar, say
 from hdnhw.spec import SpecError
 
 if TYPE_CHECKING:
-    from hdnhw.topology.network import Network
-
-__all__ = [
-    "SEARCH_LIMIT",
-    "SEARCH_PORTS",
-    "STRUCTURE_LIMIT",
-    "STRUCTURE_PORTS",
-    "info",
-    "neighbors",
-    "paper_addresses",
-]
+    from hdnhw.topology.graph import Network
 
 SEARCH_LIMIT, SEARCH_PORTS = 20_000_000, 1 << 29
 """Most nodes that ``info`` searches, and most ports of all of them."""

@@ -23,8 +23,6 @@ from hdnhw.spec.options import options_of
 if TYPE_CHECKING:
     from hdnhw.flow.machines import Measured
 
-__all__ = ["SHAPE", "machines"]
-
 SHAPE = ("packet_length", "flit_width")
 """Options that say in how many flits of how many bits a packet is."""
 

@@ -13,9 +13,7 @@ from hdnhw.library.collectives import exchange, operations
 from hdnhw.library.options import NetworkLike, NodeLike, PathLike, RuleOptions, network_of, node_of
 from hdnhw.library.result import Result
 from hdnhw.spec import NetworkSpec
-from hdnhw.topology import network as topology
-
-__all__ = ["Network"]
+from hdnhw.topology import graph as topology
 
 SHOWN_NODES = 256
 """Most nodes of a network that a notebook draws by itself."""

@@ -13,35 +13,8 @@ from hdnhw.spec.options import Names, Node, Option, options_of
 
 if TYPE_CHECKING:
     from hdnhw.library.network import Network
-    from hdnhw.topology import network as topology
+    from hdnhw.topology import graph as topology
     from hdnhw.topology.faults import Faults
-
-__all__ = [
-    "DrawnMachineOptions",
-    "DrawnRelayOptions",
-    "DrawnRuleOptions",
-    "FigureOptions",
-    "MachineOptions",
-    "NetworkLike",
-    "NodeLike",
-    "PathLike",
-    "RelayOptions",
-    "RuleOptions",
-    "check_choice",
-    "check_integers",
-    "checked_rates",
-    "checked_weight",
-    "drawn_faults",
-    "endpoints_of",
-    "fabric_of",
-    "figure_apart",
-    "flag_of",
-    "given",
-    "machine_words",
-    "network_of",
-    "node_of",
-    "spec_of",
-]
 
 NetworkLike: TypeAlias = "str | NetworkSpec | Network"
 """A spec string, a spec, or a network of the library."""

@@ -16,8 +16,6 @@ from hdnhw.library.workers import worker_count
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import SpecError
 
-__all__ = ["PICTURES", "Figure", "papers"]
-
 
 class Figure(NamedTuple):
     """A figure of the papers.

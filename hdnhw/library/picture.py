@@ -27,9 +27,7 @@ from hdnhw.spec import EXCHANGE_ORDERS, MOVING, SpecError
 if TYPE_CHECKING:
     from hdnhw.report.marks import Marks
     from hdnhw.topology.faults import Faults
-    from hdnhw.topology.network import Network
-
-__all__ = ["DRAWN", "LABELS", "PICTURE_LIMIT", "Drawing", "picture"]
+    from hdnhw.topology.graph import Network
 
 PICTURE_LIMIT, PICTURE_PORTS = 1024, 1 << 15
 """Most nodes of a picture, and most ports of all of them."""

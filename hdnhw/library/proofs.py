@@ -10,8 +10,6 @@ from hdnhw.progress import say
 from hdnhw.proofs.finding import SECONDS
 from hdnhw.spec import EndpointSpec, SpecError
 
-__all__ = ["prove"]
-
 
 def prove(
     spec: "NetworkLike | PathLike | None" = None,

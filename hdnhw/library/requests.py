@@ -6,8 +6,6 @@ from hdnhw.library.options import MachineOptions, NetworkLike, check_integers, f
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar
 
-__all__ = ["requests"]
-
 
 def requests(
     spec: NetworkLike,

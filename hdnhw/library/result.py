@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Result"]
-
 
 class Result(dict[str, Any]):
     """What a command prints with ``--json``, as a dictionary whose keys are attributes too.

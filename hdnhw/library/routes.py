@@ -13,9 +13,7 @@ from hdnhw.progress import ProgressBar, say
 from hdnhw.spec import SpecError
 
 if TYPE_CHECKING:
-    from hdnhw.topology.network import Network
-
-__all__ = ["PATH_ALGORITHMS", "ROUTE_ALGORITHMS", "paths", "paths_of", "route", "route_of", "routing", "waypoints_of"]
+    from hdnhw.topology.graph import Network
 
 ROUTE_ALGORITHMS, PATH_ALGORITHMS = ("paper", "hop"), ("address", "short", "flow", "paper")
 """Of routes, and of disjoint paths."""

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from hdnhw.report.page import Sheet
     from hdnhw.rules.plan import RoutingPlan
 
-__all__ = ["Curves", "simulate", "sweep"]
-
 
 def simulate(
     spec: NetworkLike,

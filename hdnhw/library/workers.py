@@ -11,8 +11,6 @@ from typing import Any
 
 from hdnhw.spec import SpecError
 
-__all__ = ["start_of", "worker_count"]
-
 MOST_WORKERS = 1024
 """Processes that are started here."""
 

@@ -13,8 +13,6 @@ from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 from hdnhw.traffic.lengths import packets_of
 
-__all__ = ["BusyFabric"]
-
 ALONE_BLOCKS = 10
 """Blocks of cycles, as those of a warm-up, in which the load is measured alone."""
 

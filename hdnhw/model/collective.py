@@ -18,15 +18,14 @@ from hdnhw.model.background import BusyFabric
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.model.load import LoadSpec
 from hdnhw.model.replay import exchange_on, replay
-from hdnhw.model.sweep import Row, machine_row
+from hdnhw.model.results import Row
+from hdnhw.model.sweep import machine_row
 from hdnhw.progress import Progress
 from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.trace import make_trace
-
-__all__ = ["Among", "measure_allreduce", "measure_baseline", "measure_network_exchange", "measure_steps"]
 
 MOST_REPEATS = 10_000
 """Of an operation among other packets."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from hdnhw.files import check_output, replacing
 
-__all__ = ["check_columns", "write_columns"]
-
 
 def check_columns(what: str, path: Path) -> None:
     """Raise SpecError unless :func:`write_columns` can write a file of this name; `what` names it."""

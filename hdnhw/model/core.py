@@ -16,8 +16,6 @@ from hdnhw.core.traffic import CoreTraffic
 from hdnhw.model.tally import Ledger
 from hdnhw.ranks import ranks
 
-__all__ = ["Arrivals", "CoreFabric", "CoreMachine", "checked", "waiting_of"]
-
 Words = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 

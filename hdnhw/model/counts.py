@@ -12,8 +12,6 @@ from hdnhw.model.columns import check_columns, write_columns
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["Counts", "buffer_classes", "channel_names", "channel_types", "check_channels", "write_channels"]
-
 Integers = npt.NDArray[np.int64]
 Row = dict[str, Any]
 

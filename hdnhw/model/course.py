@@ -27,8 +27,6 @@ from hdnhw.traffic.packets import Terminals, terminal_seeds
 if TYPE_CHECKING:
     from hdnhw.model.fabric import FabricModel
 
-__all__ = ["MAX_CYCLE", "Course", "Heads", "core_machine"]
-
 MAX_CYCLE = (1 << 31) - 1
 """Last cycle of a run: packets have it in 32 bits."""
 

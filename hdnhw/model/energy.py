@@ -10,8 +10,6 @@ from hdnhw.model.results import Row
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import SpecError
 
-__all__ = ["ROUTER", "energy_row", "read_energy"]
-
 ROUTER = "router"
 """What a flit takes in each router that it passes, whatever channel it leaves by."""
 

@@ -1,6 +1,4 @@
 """What simulates a fabric: both do the same."""
 
-__all__ = ["COMPILED", "ENGINES", "REFERENCE"]
-
 ENGINES = COMPILED, REFERENCE = "compiled", "reference"
 """The first is the default; the second is :mod:`hdnhw.model.reference`."""

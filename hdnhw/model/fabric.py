@@ -19,8 +19,6 @@ from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
 
-__all__ = ["Ejections", "FabricModel", "model_of"]
-
 MOST_REFERENCE_NODES = 1024
 """Of a network that the reference simulates: it is far slower than the core."""
 

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from hdnhw.model.columns import check_columns, write_columns
 from hdnhw.spec import SpecError
 
-__all__ = ["MOST_FLOW_NODES", "Flows", "check_flows", "write_flows"]
-
 MOST_FLOW_NODES = 1 << 11
 """Of a network whose flows are told apart: there are as many as pairs of nodes."""
 

@@ -26,8 +26,6 @@ from hdnhw.progress import Progress, Stopwatch
 from hdnhw.ranks import ranks
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["LANES", "LEAST_LOADS", "EndlessRouteError", "Lanes", "in_reach", "measure_lanes"]
-
 LANES = 32
 """As ``hdnhw/core/src/lanes.hpp`` has them."""
 

@@ -8,10 +8,8 @@ import numpy.typing as npt
 
 from hdnhw.spec import SpecError
 from hdnhw.spec.checks import shown
-from hdnhw.topology.network import Network
+from hdnhw.topology.graph import Network
 from hdnhw.traffic.load import Load
-
-__all__ = ["BATCHES", "LEAST_RATE", "MOST_CYCLES", "PRECISION", "LoadSpec"]
 
 BATCHES = 128
 """Equal parts of the interval, one a cycle at most, from whose means its statistics are made."""

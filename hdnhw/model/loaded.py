@@ -19,18 +19,6 @@ from hdnhw.spec import SpecError
 from hdnhw.traffic.load import Load
 from hdnhw.traffic.packets import Terminals
 
-__all__ = [
-    "MOST_BLOCKS",
-    "NO_ARRIVALS",
-    "LoadedFabric",
-    "Steps",
-    "block_of",
-    "done",
-    "tag_of_other",
-    "warm_up",
-    "warming_up",
-]
-
 WINDOW_PACKETS = 1 << 16
 """Packets, on average, that are created at most between two looks at a run."""
 

@@ -24,13 +24,6 @@ from hdnhw.model.tally import Told
 from hdnhw.progress import Progress, Stopwatch
 from hdnhw.spec import SpecError
 
-__all__ = [
-    "Measurement",
-    "measure",
-    "measuring",
-    "zero_load_latency",
-]
-
 LONE_PACKETS, LONE_SLOTS = 8000, 100
 """Packets that are offered to find the latency at zero load, and the mean of the slots from one to the next."""
 

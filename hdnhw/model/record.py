@@ -12,8 +12,6 @@ from hdnhw.model.load import LoadSpec
 from hdnhw.spec import SpecError
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["MOST_RECORDED", "Record", "record"]
-
 MOST_RECORDED = 1 << 16
 """Packets of a record."""
 

@@ -23,8 +23,6 @@ from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, advance_generators, terminal_seeds
 
-__all__ = ["Channel", "Packet", "Reference", "Router", "Sink", "Source"]
-
 Way = tuple[int, int]
 """An output port and a virtual channel there; of a queue, an input port and a virtual channel there."""
 

@@ -12,8 +12,6 @@ from hdnhw.rules.plan import ADAPTIVE, UGAL, VALIANT, RoutingPlan
 if TYPE_CHECKING:
     from hdnhw.model.reference import Packet, Router
 
-__all__ = ["RouteUnit"]
-
 Way = tuple[int, int]
 """An output port and a virtual channel there."""
 

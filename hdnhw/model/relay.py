@@ -15,8 +15,6 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import RelaySpec
 from hdnhw.traffic.packets import Terminals, advance_generators, terminal_seeds
 
-__all__ = ["ModelPacket", "RelayCourse", "RelayModel", "Relayed", "Sends"]
-
 STRANDED, EXPIRED, UNRESERVED, REFUSED, UNTOLD, ASTRAY = range(len(RELAY_COUNTS))
 
 Integers = npt.NDArray[np.int64]

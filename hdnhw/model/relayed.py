@@ -20,8 +20,6 @@ from hdnhw.spec import RelaySpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.packets import Terminals
 
-__all__ = ["measure_relayed", "sends_around"]
-
 WARMUP = 2000
 """Cycles before the interval that is measured, unless they are prescribed."""
 

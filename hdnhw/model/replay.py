@@ -16,8 +16,9 @@ from hdnhw.model.core import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import MAX_CYCLE
 from hdnhw.model.engines import COMPILED
 from hdnhw.model.fabric import FabricModel, model_of
+from hdnhw.model.results import Row
 from hdnhw.model.statistics import bins, summarise
-from hdnhw.model.sweep import Row, machine_row
+from hdnhw.model.sweep import machine_row
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.progress import Progress, Stopwatch
 from hdnhw.spec import FabricSpec, SpecError
@@ -26,8 +27,6 @@ from hdnhw.traffic.lengths import packets_of
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.trace import Trace
 from hdnhw.traffic.tracefile import read_trace
-
-__all__ = ["Replay", "exchange_on", "measure_exchange", "measure_trace", "offered_rate", "replay"]
 
 MOST_PACKETS = 1 << 27
 """Of a trace."""

@@ -4,13 +4,12 @@ import numpy as np
 
 from hdnhw.model.fabric import model_of
 from hdnhw.model.replay import replay
+from hdnhw.model.results import Row
 from hdnhw.model.statistics import summarise
-from hdnhw.model.sweep import Row, machine_row
+from hdnhw.model.sweep import machine_row
 from hdnhw.progress import Progress
 from hdnhw.spec import FabricSpec
 from hdnhw.traffic.requests import RequestSpec, make_requests
-
-__all__ = ["measure_requests"]
 
 WARMUP = 5
 """One of so many parts of the time in which all nodes ask is left out at its begin."""

@@ -11,8 +11,6 @@ from typing import Any
 from hdnhw.files import check_file, check_folder, locked, replacing
 from hdnhw.spec import SpecError
 
-__all__ = ["MEASURED", "SUFFIXES", "ResultsFile", "Row", "wrong_column"]
-
 Row = dict[str, Any]
 
 KEPT_TEXT = ("modes",)

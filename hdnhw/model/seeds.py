@@ -18,17 +18,6 @@ from hdnhw.model.statistics import half_width, summarise
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
 
-__all__ = [
-    "MOST_SEEDS",
-    "check_seeds",
-    "differences",
-    "loads_of",
-    "measure_loads",
-    "measure_seeds",
-    "pooled",
-    "seeds_row",
-]
-
 MOST_SEEDS = 1000
 
 Integers = npt.NDArray[np.int64]

@@ -7,21 +7,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "LEAST_TIMES",
-    "bins",
-    "correlation_time",
-    "grows",
-    "half_width",
-    "interval",
-    "mean_of",
-    "piles_up",
-    "rounded",
-    "student",
-    "summarise",
-    "truncation_point",
-]
-
 STANDARD_ERRORS, EXCESS = 4, 3
 """Above 0 are the slope of what grows, and what piles up."""
 

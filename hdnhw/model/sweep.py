@@ -24,20 +24,6 @@ from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.injection import peak_rate
 
-__all__ = [
-    "FIGURES",
-    "Point",
-    "Row",
-    "Sweep",
-    "load_row",
-    "machine_row",
-    "measure_point",
-    "measure_points",
-    "measure_runs",
-    "measurement_row",
-    "runs_row",
-]
-
 REVISION = 6
 """Of what a row means: rows of another one are measured anew."""
 

@@ -12,8 +12,6 @@ from hdnhw.model.flows import Flows
 from hdnhw.ranks import ranks
 from hdnhw.traffic.load import Messages
 
-__all__ = ["Ledger", "Tally", "Told"]
-
 Integers = npt.NDArray[np.int64]
 
 _I64 = array_of(np.int64)

@@ -17,8 +17,6 @@ from hdnhw.model.reference import Reference
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import ADAPTIVE
 
-__all__ = ["PATIENCE", "Watchdog"]
-
 PATIENCE = 1000
 """Slots in which packets may wait and nothing be sent or taken; sinks that are always ready need some ten."""
 

@@ -12,8 +12,6 @@ from hdnhw.rtl.collective.barrier import signal_pin
 from hdnhw.spec import BARRIER
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["BarrierRig"]
-
 
 class BarrierRig(EndpointRig):
     """A rig around an engine, each of whose ports may be there or not.

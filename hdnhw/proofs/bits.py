@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hdnhw.proofs.netlist import ForeignInputError, Net, Netlist
 
-__all__ = ["alike_bits"]
-
 
 def alike_bits(
     netlist: Netlist, *, inputs: Mapping[str, Sequence[Net]], outputs: Sequence[Sequence[Net]], cut: Iterable[Net]

@@ -12,8 +12,6 @@ from hdnhw.rtl.axi4.layout import Burst, channels
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["BurstsRig"]
-
 _IDS = 2
 """IDs of managers: answers to bursts with the same one come in order."""
 

@@ -11,8 +11,6 @@ from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.folder import MANIFEST
 from hdnhw.verilog.verilog import digest_of
 
-__all__ = ["ASSUMPTIONS", "CERTIFICATE", "check_certificate", "check_folder", "digests", "write_certificate"]
-
 CERTIFICATE = "certificate.json"
 """The name of a certificate."""
 

@@ -10,8 +10,6 @@ from hdnhw.proofs.rig import Rig
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["CheckRig", "ErrorsRig", "MakerRig"]
-
 
 class CheckRig(Rig):
     """A rig around a checker: any flits come with any check bits, and it says of each whether these are others.

@@ -23,8 +23,6 @@ from hdnhw.proofs.switch import SwitchRig
 from hdnhw.proofs.waiting import WaitingRig
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["prove_delivery", "prove_waiting", "unmodelled"]
-
 Say = Callable[[str], None]
 
 Part = tuple[str, Callable[[], Rig]]

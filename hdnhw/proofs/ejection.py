@@ -10,8 +10,6 @@ from hdnhw.proofs.rig import Rig, RigError, flit_codes
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["CheckedEjectionRig", "EjectionRig"]
-
 
 class EjectionRig(Rig):
     """A rig around an ejection buffer.

@@ -16,8 +16,6 @@ from hdnhw.proofs.streams import StreamRig, streams_of
 from hdnhw.spec import BARRIER, AxiMemorySpec, AxiStreamSpec, CollectiveSpec
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["PROPERTIES", "properties_of", "prove_endpoints"]
-
 PROPERTIES = ("streams", "packets", "grants", "frames", "bursts", "barrier")
 """Those of endpoints."""
 

@@ -22,8 +22,6 @@ from hdnhw.spec import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.folder import read_fabric
 
-__all__ = ["prove_fabric", "prove_routing", "recheck"]
-
 Say = Callable[[str], None]
 
 

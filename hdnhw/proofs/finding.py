@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["ANSWERS", "BARE", "BOUNDED", "SECONDS", "Finding", "verdict"]
-
 SECONDS = 600.0
 """CPU seconds after which a search is given up unless told otherwise."""
 

@@ -8,8 +8,6 @@ from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["FramesRig"]
-
 _LATENCY = 128
 """Cycles of a schedule beside those of its packets."""
 

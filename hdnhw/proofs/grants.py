@@ -11,8 +11,6 @@ from hdnhw.proofs.streams import EndpointRig
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["GranterRig"]
-
 
 class GranterRig(EndpointRig):
     """A rig around the granter of an AXI4-Stream endpoint.

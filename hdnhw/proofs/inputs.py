@@ -20,8 +20,6 @@ from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["GaplessRig", "InjectionRig", "InputRig"]
-
 
 class InputRig(RouterPart):
     """A rig around the queue of one virtual channel of a network port.

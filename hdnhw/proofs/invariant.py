@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Circuit", "check_invariant", "named_invariant", "read_circuit"]
-
 Invariant = Mapping[str, Any]
 """``registers``: their names; ``clauses``: each numbers of registers, from 1 on, one of which is 1 at least, or 0 where
 its number is negative."""

@@ -15,8 +15,6 @@ from hdnhw.proofs.rig import TOO_FEW, TOP, Rig
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["NODES", "JoinedRig"]
-
 NODES = 3
 """Endpoints in a rig: what two of them send to the third one is mixed, packet by packet."""
 

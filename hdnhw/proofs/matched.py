@@ -17,8 +17,6 @@ from hdnhw.proofs.switch import SwitchRig
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.buffer import ways_of_input
 
-__all__ = ["MatchedGaplessRig", "MatchedInjectionRig", "MatchedInputRig", "MatchedSwitchRig"]
-
 
 class _Matched(InputRig):
     """A rig around virtual output queues."""

@@ -16,8 +16,6 @@ from hdnhw.flow.tools import ToolError
 from hdnhw.flow.yosys import YosysError, run_yosys
 from hdnhw.processes import Budget
 
-__all__ = ["Cone", "ForeignInputError", "Net", "Netlist", "read_modules", "read_text", "text_of"]
-
 Net = int | str
 """A net of one bit; ``"0"``, ``"1"`` and ``"x"`` are constants, the last one of no known value."""
 

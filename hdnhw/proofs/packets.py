@@ -12,9 +12,6 @@ from hdnhw.proofs.streams import EndpointRig
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["SenderRig"]
-
-
 _MOST, _BITS = 3, 3
 """Packets in a sender at most, and bits of their number: one is composed, one is sent, and the tail of one waits."""
 

@@ -14,8 +14,6 @@ from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.router import ways_of
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["RouterPart"]
-
 
 class RouterPart(Rig):
     """A rig around a part of a router.

@@ -14,8 +14,6 @@ from hdnhw.proofs.netlist import read_modules
 from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.keywords import KEYWORDS
 
-__all__ = ["prove_registers"]
-
 _WORDS = """
 always always_comb assign begin case casez default else end endcase endmodule if initial input module negedge output
 posedge reg wire

@@ -16,8 +16,6 @@ from hdnhw.proofs.netlist import read_text, text_of
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["TOO_FEW", "TOP", "Rig", "RigError", "at_most_one", "flit_codes"]
-
 _DIVISORS = {8: 0x07, 16: 0x1021}
 """Number of check bits -> the polynomial by which a flit is divided, without its leading term."""
 

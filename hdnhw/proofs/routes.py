@@ -16,8 +16,6 @@ from hdnhw.rules.arrays import ARRAY_OPERATIONS
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
-__all__ = ["WIRES", "HopTable", "prove_arrival", "prove_units", "rule_table"]
-
 WIRES = ("cur", "dst", "take", "vc", "possible")
 """Ends of the names of a route unit's wires, by which the units are found."""
 

@@ -23,8 +23,6 @@ from hdnhw.proofs.invariant import check_invariant, named_invariant
 from hdnhw.proofs.netlist import read_text
 from hdnhw.proofs.rig import TOO_FEW, Rig, RigError
 
-__all__ = ["PROOF_ROOT", "Recheck", "Settle", "Settled", "answer_of", "settle"]
-
 PROOF_ROOT = Path("build") / "prove"
 
 RigType = TypeVar("RigType", bound=Rig)

@@ -11,8 +11,6 @@ from hdnhw.flow.harness import ports_of
 from hdnhw.proofs.rig import Rig
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["EndpointRig", "StreamRig", "streams_of"]
-
 
 def streams_of(fabric: EmittedFabric) -> list[str]:
     """Return the names of the streams that the endpoint of a fabric offers."""

@@ -15,8 +15,6 @@ from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["SwitchRig"]
-
 
 class SwitchRig(RouterPart):
     """A rig around all of a router but its queues: see :class:`RouterPart`."""

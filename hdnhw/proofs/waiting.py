@@ -17,8 +17,6 @@ from hdnhw.proofs.rig import RigError, at_most_one
 from hdnhw.timing import CLASS_SLOTS
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["WaitingRig"]
-
 Way = tuple[int, int]
 
 _MOST_QUEUES = 2

@@ -12,8 +12,6 @@ from hdnhw.rtl.router import node_pins
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric
 
-__all__ = ["prove_wiring"]
-
 _COUNTS = ("dropped", "paused", "bad")
 """Outputs of routers and ejection buffers that the fabric has for each node."""
 

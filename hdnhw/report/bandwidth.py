@@ -9,8 +9,6 @@ from hdnhw.report.page import Sheet, table_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["bandwidth_sheet", "draw_bandwidth"]
-
 LOOKS = {"short": ("C0", "o"), "long": ("C1", "s"), "ring": ("C2", "^"), "doubling": ("C3", "D")}
 """Colour and marker of each algorithm."""
 

@@ -12,8 +12,6 @@ from hdnhw.topology.design import Design
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PANELS", "comparison_sheet", "draw_comparison", "draw_front", "front_sheet"]
-
 PANELS = {
     "nodes": "nodes",
     "degree": "ports",

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_cost_ratios"]
-
 Point = tuple[int, float]
 
 

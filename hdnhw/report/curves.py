@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CEILING", "KINDS", "add_curves", "draw_curves", "names_of"]
-
 Row = dict[str, Any]
 
 KINDS = ("latency", "accepted")

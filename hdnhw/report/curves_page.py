@@ -13,8 +13,6 @@ from hdnhw.rules.schemes import fabric_plan
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.spec.options import options_of
 
-__all__ = ["sweep_sheet"]
-
 SHOWS = (
     "Mean packet latency in cycles against the offered rate in flits a node and cycle, a line for each network and "
     "pattern; the table of points has the figures."

@@ -4,9 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.report.layout import RADIUS
-from hdnhw.topology.network import Network
-
-__all__ = ["Edge", "Points", "control", "curve", "edges_of"]
+from hdnhw.topology.graph import Network
 
 COARSE = (0.02, 0.04, 0.06, 0.09, 0.12, 0.16, 0.2, 0.25, 0.3)
 FINE = (0.01, 0.03, 0.05, 0.075, 0.105, 0.14, 0.18, 0.225)

@@ -9,8 +9,6 @@ from hdnhw.report.page import Sheet, table_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_fault_rates", "fault_rates_sheet"]
-
 MARKERS = "osD^vPX*d"
 """By the most waypoints."""
 

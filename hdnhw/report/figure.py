@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.typing import RcKeyType
 
-__all__ = ["check_plot", "figure_svg", "save_figure"]
-
 SUFFIXES = (".svg", ".png", ".pdf")
 
 STYLE: "dict[RcKeyType, Any]" = {"svg.hashsalt": "hdnhw", "svg.fonttype": "none", "pdf.fonttype": 42}

@@ -11,8 +11,6 @@ from hdnhw.spec.options import options_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_histogram", "histogram_sheet"]
-
 OPTIONS = ("spec", "nodes", "pattern", "injection", "lengths", "rate", "interval", "seed", "format", "dependencies")
 """Keys of what was asked for, beside those of the machine."""
 

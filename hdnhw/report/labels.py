@@ -6,9 +6,7 @@ from itertools import pairwise
 from math import sqrt
 
 from hdnhw.report.layout import RADIUS
-from hdnhw.topology.network import Network
-
-__all__ = ["FONT", "LABELS", "LINE", "Lines", "in_lines", "label_of", "most_lines", "radii", "text_width"]
+from hdnhw.topology.graph import Network
 
 LABELS = ("number", "address")
 

@@ -8,9 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.spec import Factor, SpecError, family_of
-from hdnhw.topology.network import Network
-
-__all__ = ["CLUSTER", "EDGE", "RADIUS", "RING", "Block", "grid", "layout", "nested", "of_factors", "ring", "straight"]
+from hdnhw.topology.graph import Network
 
 RADIUS = 9
 """Of a node, pixels."""

@@ -6,8 +6,6 @@ from html import escape
 
 from hdnhw.report.labels import text_width
 
-__all__ = ["DARK", "Entry", "crossed", "legend_svg"]
-
 SWATCH, GAP = 30, 14
 """Widths of what is drawn before a text, and of the space behind it, as shares of a scale of 1."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Look", "look_of"]
-
 SIZE = re.compile(r"([0-9.]+)x([0-9.]+)(in|mm)")
 INCH = {"in": 1.0, "mm": 25.4}
 """Units of a size in an inch."""

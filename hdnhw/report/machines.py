@@ -9,8 +9,6 @@ from hdnhw.report.page import Sheet, table_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_machines", "machines_sheet"]
-
 LARGEST = 2500.0
 """Area of the square around the largest mark, square points."""
 

@@ -14,22 +14,8 @@ if TYPE_CHECKING:
     from hdnhw.collectives.executor import Execution
     from hdnhw.collectives.schedule import Schedule
     from hdnhw.topology.faults import Faults
+    from hdnhw.topology.graph import Network
     from hdnhw.topology.levels import LeveledNetwork
-    from hdnhw.topology.network import Network
-
-__all__ = [
-    "HELD",
-    "SHARED",
-    "Marks",
-    "Trace",
-    "cluster_marks",
-    "dead_marks",
-    "embedding_marks",
-    "is_broken",
-    "lighter",
-    "path_marks",
-    "step_marks",
-]
 
 PATH_COLORS = (
     "#0072b2",

@@ -14,8 +14,6 @@ from hdnhw.report.page import Sheet, check_page, page_of, shown
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Outputs"]
-
 
 @dataclass(frozen=True)
 class Outputs:

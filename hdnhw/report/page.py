@@ -13,8 +13,6 @@ from hdnhw.report.figure import figure_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["NOTHING", "Group", "Line", "Sheet", "Table", "check_page", "figures_table", "page_of", "shown", "table_of"]
-
 LIBRARIES = ("hdnhw", "numpy", "matplotlib")
 """On whose versions the page depends."""
 

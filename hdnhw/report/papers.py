@@ -13,8 +13,6 @@ from hdnhw.claims.claim import Verdict
 from hdnhw.claims.errata import ERRATA
 from hdnhw.claims.words import FACTOR, WORDS
 
-__all__ = ["errata_page", "long_tables", "papers_page"]
-
 LONG = 60
 """Rows of a table that stands on the page, at most."""
 

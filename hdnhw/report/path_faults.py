@@ -10,8 +10,6 @@ from hdnhw.report.page import Sheet, table_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PANELS", "draw_path_faults", "path_faults_sheet"]
-
 PANELS = {
     "all_paths": "share of pairs with all paths (figure 12)",
     "any_path": "share of pairs with a path (figure 13), or joined",

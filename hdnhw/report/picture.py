@@ -10,11 +10,9 @@ from hdnhw.report.labels import FONT, LINE, Lines, in_lines, label_of, most_line
 from hdnhw.report.layout import RADIUS, layout
 from hdnhw.report.legend import DARK, Entry, crossed, legend_svg
 from hdnhw.report.marks import Marks, Trace, lighter
+from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
-from hdnhw.topology.network import Network
 from hdnhw.topology.swapped import SwappedNetwork
-
-__all__ = ["edge_color", "edge_text", "network_svg", "node_classes"]
 
 MARGIN = 24
 

@@ -17,8 +17,6 @@ from hdnhw.spec import SpecError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["MOST_DRAWN", "check_drawn", "draw_timespace", "timespace_sheet"]
-
 MOST_DRAWN = 2048
 """Nodes of a picture."""
 

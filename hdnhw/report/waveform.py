@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-__all__ = ["Bit", "Bus", "Lane", "Spans", "waveform_svg"]
-
 MARGIN = 12
 NAMES = 170
 """Room for the names of lanes, pixels."""

@@ -13,8 +13,6 @@ from hdnhw.rtl.arbiter import Order, service_order
 from hdnhw.rtl.bits import any_of, equals, stepped
 from hdnhw.rtl.buffer import InputBuffer
 
-__all__ = ["MOST_UNARY", "Allocator", "CreditCounter", "Grant", "Way"]
-
 MOST_UNARY = 4
 """Packet buffers of a virtual channel up to which those that are free are counted by as many ones."""
 

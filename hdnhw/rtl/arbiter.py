@@ -6,8 +6,6 @@ from operator import or_
 
 from amaranth.hdl import Const, Module, Signal, Value
 
-__all__ = ["first_in_order", "service_order"]
-
 Order = Mapping[tuple[int, int], Value]
 """For each pair of requesters, whether the one comes before the other."""
 

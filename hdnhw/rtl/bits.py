@@ -6,27 +6,6 @@ from operator import or_, xor
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = [
-    "UNINITIALISED",
-    "add",
-    "any_of",
-    "below",
-    "chosen_from",
-    "counted",
-    "equal",
-    "equals",
-    "filled",
-    "first_of",
-    "index_width",
-    "less",
-    "next_flit",
-    "number_of",
-    "padded",
-    "selected",
-    "stepped",
-    "subtract_modulo",
-]
-
 UNINITIALISED = "hdnhw.uninitialised"
 """Attribute of a register that has no initial value in emitted text, and is not read before its first clock edge.
 

@@ -14,8 +14,6 @@ from hdnhw.rtl.arbiter import first_in_order, service_order
 from hdnhw.rtl.bits import any_of, equals, filled, index_width, number_of, selected
 from hdnhw.rtl.queue import DecisionQueue, VirtualOutputQueues
 
-__all__ = ["FifoBuffer", "InputBuffer", "VoqBuffer", "Ways", "ways_of_input"]
-
 Ways = tuple[tuple[int, int], ...]
 """The (output port, virtual channel there) that packets of one queue can take."""
 

@@ -7,8 +7,6 @@ from hdnhw.crc import check_width
 from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 
-__all__ = ["ChannelSignature", "ejection_signature", "injection_signature", "notice_layout", "onward_layout"]
-
 
 def onward_layout(machine: Machine) -> data.StructLayout:
     """Return what the next router does with a packet.

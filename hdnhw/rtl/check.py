@@ -8,8 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.crc import check_sets, check_width
 
-__all__ = ["ERRORS_WIDTH", "PacketCheck", "check_bits"]
-
 ERRORS_WIDTH = 16
 """Bits of a counter of packets with errors; it stays at its largest value."""
 

@@ -9,8 +9,6 @@ from hdnhw.rtl.bits import add, below, equal, equals, less, number_of, subtract_
 from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["OPERATIONS", "elaborate_circuit"]
-
 
 def _equal(a: Value, b: Value) -> Value:
     if isinstance(a, Const):

@@ -8,8 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import equals, index_width
 
-__all__ = ["ColumnMemory"]
-
 ROW_WIDTH = 4
 """Address bits of a distributed RAM."""
 

@@ -2,8 +2,6 @@
 
 from amaranth.hdl import Module, Signal, Value
 
-__all__ = ["count_events"]
-
 
 def count_events(m: Module, counter: Signal, event: Value) -> None:
     """Count the cycles in which `event` is high, a cycle late: the counter is wide, and nobody waits for it."""

@@ -12,8 +12,6 @@ from hdnhw.rtl.channel import ChannelSignature, ejection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck
 from hdnhw.rtl.counter import count_events
 
-__all__ = ["CheckedEjectionBuffer", "EjectionBuffer", "ejection_buffer"]
-
 
 class EjectionBuffer(wiring.Component):
     """A queue of flits with room for whole packets; a flit can be taken one cycle after it stood on the channel.

@@ -16,8 +16,6 @@ from hdnhw.rtl.part import Part, place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.router import node_pins
 
-__all__ = ["Fabric", "FabricModules", "FabricParts"]
-
 
 @dataclass(frozen=True)
 class FabricModules:

@@ -4,8 +4,6 @@ from amaranth.lib import data
 
 from hdnhw.flit import HeaderFormat
 
-__all__ = ["header_layout"]
-
 
 def header_layout(packets: HeaderFormat) -> data.StructLayout:
     """Return the header of a packet, see :class:`hdnhw.flit.HeaderFormat`."""

@@ -11,8 +11,6 @@ from hdnhw.rtl.bits import any_of, equals, number_of
 from hdnhw.rtl.buffer import VoqBuffer, ways_of_input
 from hdnhw.timing import TURN_SLOTS
 
-__all__ = ["MatchingAllocator"]
-
 Pairs = Mapping[tuple[int, int], Value]
 """A bit for each (input, output)."""
 

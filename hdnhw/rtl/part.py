@@ -7,8 +7,6 @@ from amaranth.hdl import ClockSignal, Instance, Module, ResetInserter, ResetSign
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
-__all__ = ["Part", "place"]
-
 Part = str | Callable[[], wiring.Component]
 """The name of a module that is emitted, or what makes the component that it is made of."""
 

@@ -18,8 +18,6 @@ from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.queueing import allocator_of
 from hdnhw.rtl.route_unit import RouteUnit
 
-__all__ = ["DROPPED_WIDTH", "InjectionPort", "InputPort"]
-
 DROPPED_WIDTH = 16
 """Bits of the saturating counter of dropped packets."""
 

@@ -10,8 +10,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import any_of, equals, index_width, number_of, stepped
 
-__all__ = ["DecisionQueue", "VirtualOutputQueues"]
-
 
 class DecisionQueue(wiring.Component):
     """Routing decisions of the packets in one virtual channel, first in first out, and the packet buffers they are in.

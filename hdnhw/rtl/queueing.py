@@ -7,8 +7,6 @@ from hdnhw.rtl.allocator import Allocator
 from hdnhw.rtl.matching import MatchingAllocator
 from hdnhw.rtl.separable import SeparableAllocator
 
-__all__ = ["ALLOCATORS", "allocator_of"]
-
 ALLOCATORS: Mapping[str, type[Allocator]] = {"fifo": SeparableAllocator, "voq": MatchingAllocator}
 """By the names of :data:`hdnhw.spec.QUEUEINGS`."""
 

@@ -13,8 +13,6 @@ from hdnhw.rtl.circuit import OPERATIONS
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["RouteUnit", "is_node"]
-
 _DEPTH = {"eq": 2, "lt": 2, "add": 2, "submod": 3, "mux": 2, "and": 1, "or": 1}
 """Roughly, the depth of the logic of an operation; 0 for the others."""
 

@@ -20,8 +20,6 @@ from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
 from hdnhw.rtl.queueing import allocator_of
 from hdnhw.rules.plan import RouterShape
 
-__all__ = ["Router", "node_pins", "ways_of"]
-
 FEW_INPUTS = 2
 """Inputs of an output up to which one register takes no more logic than one at each crosspoint."""
 

@@ -12,8 +12,6 @@ from hdnhw.rtl.bits import any_of, equals, number_of
 from hdnhw.rtl.buffer import FifoBuffer
 from hdnhw.timing import CLASS_SLOTS
 
-__all__ = ["SeparableAllocator"]
-
 
 @dataclass(frozen=True)
 class _Offer:

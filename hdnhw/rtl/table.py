@@ -8,8 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import index_width
 
-__all__ = ["MOST_DISTRIBUTED", "Table"]
-
 MOST_DISTRIBUTED = 32
 """Words of the deepest table in distributed RAM: two rows of it, and no more than one lookup table behind a bit."""
 

@@ -7,8 +7,6 @@ from amaranth.hdl import Signal
 
 from hdnhw.rtl.part import Part
 
-__all__ = ["EndpointModules", "EndpointParts", "terminal_pins"]
-
 
 @dataclass(frozen=True)
 class EndpointModules:

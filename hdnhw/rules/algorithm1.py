@@ -12,9 +12,7 @@ import numpy.typing as npt
 from hdnhw.rules.four_parts import Shape, digits_of, join, memoise, number_of, relabel, shape_of, split
 from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import dual_network
-from hdnhw.topology.network import Network
-
-__all__ = ["algorithm1_lengths", "algorithm1_route", "base_routing_calls"]
+from hdnhw.topology.graph import Network
 
 Path = tuple[int, ...]
 Lengths = npt.NDArray[np.int16]

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ARRAY_OPERATIONS"]
-
 ARRAY_OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "and": lambda a, b: a & b,
     "or": lambda a, b: a | b,

@@ -26,8 +26,6 @@ from hdnhw.spec import NetworkSpec, SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.network import build
 
-__all__ = ["MAKERS", "dual_net_of", "paths_left", "waypoints_left"]
-
 MAKERS: Mapping[str, Maker] = {"short": short_routes, "address": disjoint_routes, "mended": mended_routes}
 """Kinds of paths: two of :mod:`hdnhw.rules.disjoint`, and the paper's Algorithm 6 as far as it can be taken."""
 

@@ -18,8 +18,6 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["DependencyGraph", "build_dependency_graph"]
-
 MOST_DEPENDENCIES = 1 << 31
 """Pairs of virtual channels that meet at a router, of all routers: as many bytes, twice."""
 

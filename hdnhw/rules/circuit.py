@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-__all__ = ["INTEGER_OPERATIONS", "Circuit", "Gate", "Term"]
-
 
 @dataclass(frozen=True)
 class Gate:

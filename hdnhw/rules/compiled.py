@@ -12,8 +12,6 @@ from hdnhw.rules.hop import HopRule
 from hdnhw.rules.table import TableRule
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Gates", "core_rule", "interpret_rule", "statements"]
-
 _FORMATS = {
     "and": "{} & {}",
     "or": "{} | {}",

@@ -30,9 +30,7 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.assignment import cheapest_pairs
 from hdnhw.topology.disjoint import shortest_disjoint_paths, shortest_linkage
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import Network
-
-__all__ = ["disjoint_routes", "is_addressable", "length_bound", "linked_routes", "node_paths", "short_routes"]
+from hdnhw.topology.graph import Network
 
 Paths = list[list[Node]]
 

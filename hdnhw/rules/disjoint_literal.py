@@ -31,17 +31,7 @@ from hdnhw.rules.disjoint import node_paths
 from hdnhw.rules.nest import Nest, Node, nest_of
 from hdnhw.spec import SpecError
 from hdnhw.topology.dualnet import DualNetwork, dual_network
-from hdnhw.topology.network import Network
-
-__all__ = [
-    "base_fan",
-    "fan",
-    "length_bounds",
-    "literal_routes",
-    "mended_routes",
-    "super_node_diameters",
-    "without_loops",
-]
+from hdnhw.topology.graph import Network
 
 Path = list[Node]
 Item = TypeVar("Item")

@@ -13,8 +13,6 @@ from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.recursive import RecursiveDualNetwork
 
-__all__ = ["default_modes", "dual_step", "is_taken_last"]
-
 
 def default_modes(network: LeveledNetwork) -> str:
     """Return ``O..Of``, two classes on any channel: f on the lowest level that has several clusters a class."""

@@ -13,19 +13,6 @@ from math import prod
 from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec, SpecError
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = [
-    "Shape",
-    "digits_of",
-    "four_parts",
-    "join",
-    "memoise",
-    "node_at_parts",
-    "number_of",
-    "relabel",
-    "shape_of",
-    "split",
-]
-
 memoise = lru_cache(maxsize=1 << 17)
 """Recursions share their parts: routing every pair of a small network computes each part once."""
 

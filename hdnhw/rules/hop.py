@@ -15,10 +15,8 @@ from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.dual_rule import default_modes
 from hdnhw.rules.step import Step, is_shortest, step_of
 from hdnhw.spec import SpecError
+from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
-from hdnhw.topology.network import Network
-
-__all__ = ["HopRule", "check_modes", "check_router", "default_modes", "hop_rule"]
 
 MAX_PORTS = 254
 """Most network ports of a router; a compiled rule gives the port in eight bits."""

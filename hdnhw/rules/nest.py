@@ -11,8 +11,6 @@ from functools import cached_property, lru_cache
 from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["Move", "Nest", "Node", "Walk", "factor_walk", "nest_of"]
-
 Node = tuple[int, ...]
 """Digits of a node of some level."""
 

@@ -4,14 +4,12 @@ from typing import TYPE_CHECKING
 
 from hdnhw.rules.hop import HopRule, hop_rule
 from hdnhw.spec import family_of
-from hdnhw.topology.network import Network
+from hdnhw.topology.graph import Network
 from hdnhw.topology.recursive import RecursiveDualNetwork
 from hdnhw.topology.swapped import SwappedNetwork
 
 if TYPE_CHECKING:
     from hdnhw.rules.table import TableRule
-
-__all__ = ["rule_of"]
 
 
 def rule_of(network: Network, modes: str | None = None, lanes: int = 1) -> "HopRule | TableRule":

@@ -20,21 +20,7 @@ from hdnhw.rules.nest import Node
 from hdnhw.spec import SpecError
 from hdnhw.topology.disjoint import fault_of_paths
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import Network
-
-__all__ = [
-    "CASES",
-    "Estimate",
-    "FaultPoint",
-    "PathSample",
-    "case_of",
-    "clusters_of",
-    "disjoint_paths_of_pairs",
-    "fault_points",
-    "has_case",
-    "pairs_of_case",
-    "sample_paths",
-]
+from hdnhw.topology.graph import Network
 
 Maker = Callable[[Network, int, int], list[list[int]]]
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
 
-__all__ = ["waypoints_along"]
-
 
 def waypoints_along(plan: RoutingPlan, path: Sequence[int]) -> list[int] | None:
     """Return the fewest waypoints with which the routes from each to the next make up a path.

@@ -17,20 +17,8 @@ from hdnhw.rules.table import TableRule
 from hdnhw.spec import NetworkSpec, SpecError
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import Network, build
-
-__all__ = [
-    "ADAPTIVE",
-    "EXHAUSTIVE_NODES",
-    "SCHEMES",
-    "UGAL",
-    "VALIANT",
-    "Proof",
-    "RouterShape",
-    "RoutingPlan",
-    "plan",
-    "prove",
-]
+from hdnhw.topology.graph import Network
+from hdnhw.topology.network import build
 
 EXHAUSTIVE_NODES = 1 << 13
 """Largest network whose dependency graph is built in full; beyond, the ranking function is proved by a solver."""

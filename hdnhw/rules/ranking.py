@@ -20,8 +20,6 @@ from hdnhw.rules.step import DATELINE_RING
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.levels import DualPort
 
-__all__ = ["channel_rank", "prove_ranks_grow"]
-
 WORD = 40
 """Bits of the solver's integers: enough for any digit and any rank."""
 

@@ -9,8 +9,6 @@ from hdnhw.rules.cdg import DependencyGraph, build_dependency_graph
 from hdnhw.rules.errors import RuleError
 from hdnhw.rules.plan import Proof, RoutingPlan
 
-__all__ = ["prove_relays", "relay_dependencies"]
-
 Edges = npt.NDArray[np.int64]
 """Pairs of vertices, shape (edges, 2)."""
 

@@ -23,8 +23,6 @@ from dataclasses import replace
 from hdnhw.rules.plan import ADAPTIVE, SCHEMES, RoutingPlan, plan
 from hdnhw.spec import NetworkSpec, SpecError
 
-__all__ = ["fabric_plan"]
-
 
 def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan:
     """Return the routing plan of a machine, proved deadlock-free.

@@ -10,8 +10,6 @@ from hdnhw.rules.compiled import core_rule
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["RoutingStatistics", "routing_statistics"]
-
 PAIR_BUDGET = 1 << 26
 """Ordered pairs routed at most; larger networks are routed from every node to evenly spread destinations."""
 

@@ -10,19 +10,6 @@ from hdnhw.spec import Factor, SpecError, family_of
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 
-__all__ = [
-    "DATELINE_RING",
-    "Step",
-    "bits_of_number",
-    "class_of",
-    "count",
-    "exclusive",
-    "first_of",
-    "is_shortest",
-    "product_step",
-    "step_of",
-]
-
 DATELINE_RING = 5
 """Smallest ring that needs datelines: shorter ones route at most two hops, never around a whole ring."""
 

@@ -17,8 +17,6 @@ from hdnhw.rules.waypoints import Detours, RouteTable
 from hdnhw.spec import NetworkSpec
 from hdnhw.topology.faults import draw_faults
 
-__all__ = ["FaultSurvey"]
-
 BATCHES = 64
 """Tasks into which the trials are divided."""
 

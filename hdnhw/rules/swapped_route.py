@@ -5,8 +5,6 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["swapped_route"]
-
 
 def swapped_route(network: Network, src: int, dst: int) -> list[int]:
     """Return the route of the HSN paper's section 2.3 from `src` to `dst`.

@@ -9,8 +9,6 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.swapped import SwappedNetwork
 
-__all__ = ["swapped_step"]
-
 
 def swapped_step(
     circuit: Circuit, network: SwappedNetwork, cur: Sequence[Term], dst: Sequence[Term], _modes: str

@@ -30,10 +30,8 @@ from hdnhw.rules.hop import check_router
 from hdnhw.rules.trees import distance_sums, short_trees, shortest_classes, up_down_trees
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table, table_distances
-from hdnhw.topology.network import Network
-
-__all__ = ["MOST_ROUTES", "TABLE_MODES", "TableRule", "table_rule"]
 
 TABLE_MODES = ("layers", "updown", "hops")
 

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, array_of
 
-__all__ = ["Trees", "distance_sums", "short_trees", "shortest_classes", "up_down_trees"]
-
 Short = npt.NDArray[np.int16]
 
 _TABLE, _SHORT, _LONG = (array_of(np.int32), Number, Number), array_of(np.int16), array_of(np.int64)

@@ -19,8 +19,6 @@ from hdnhw.spec import SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 
-__all__ = ["MAX_NODES", "Detours", "RouteTable", "Way"]
-
 MAX_NODES = 1 << 13
 """Largest network of which all legs are looked at; a table of its routes has 64 MiB."""
 

@@ -4,24 +4,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from reprlib import repr as short_repr
 
-__all__ = [
-    "MAX_ADDRESS_BITS",
-    "MAX_EDGES",
-    "MAX_PORTS",
-    "SpecError",
-    "call_text",
-    "check_address",
-    "check_digits",
-    "check_edges",
-    "check_level_count",
-    "check_ports",
-    "digit_widths",
-    "dimension",
-    "integer",
-    "meant",
-    "shown",
-]
-
 MAX_ADDRESS_BITS = 60
 """Widest packed address, bits: addresses are handled as signed 64-bit integers by the model."""
 

@@ -9,8 +9,6 @@ from hdnhw.spec.families import family_of
 from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.products import Product, cube
 
-__all__ = ["DualCube", "DualNet", "RecursiveDualNet", "dualcube", "hdn", "rdn"]
-
 
 @dataclass(frozen=True, repr=False)
 class DualNet(NetworkSpec):

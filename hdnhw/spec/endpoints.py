@@ -7,27 +7,6 @@ from typing import ClassVar
 from hdnhw.spec.checks import SpecError
 from hdnhw.spec.options import Choice, Flag, Names, Node, Size, check_options, option
 
-__all__ = [
-    "BARRIER",
-    "ENDPOINTS",
-    "ENGINE_OPERATIONS",
-    "EXCHANGE_ORDERS",
-    "INTEGERS",
-    "JOIN",
-    "MOST_MESSAGE_PACKETS",
-    "MOVING",
-    "MULTICAST",
-    "OPERATIONS",
-    "OPERATORS",
-    "REGISTER_OPERATIONS",
-    "AxiMemorySpec",
-    "AxiStreamSpec",
-    "CollectiveSpec",
-    "EndpointSpec",
-    "ExchangeSpec",
-    "RelaySpec",
-]
-
 MOVING = ("broadcast", "scatter", "allgather", "exchange")
 """Collective operations that move messages from where they are; what engines run if nothing is said."""
 

@@ -8,8 +8,6 @@ from hdnhw.spec.endpoints import ENDPOINTS, EndpointSpec
 from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.options import Choice, Flag, Size, Text, check_options, option, options_of
 
-__all__ = ["CROSSBARS", "QUEUEINGS", "RAMS", "SWITCHINGS", "FabricSpec"]
-
 CROSSBARS = ("crosspoint", "output")
 """Where the registers of a router's switch traversal stand; the first is the default."""
 

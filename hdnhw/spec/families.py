@@ -16,8 +16,6 @@ from typing import Any
 from hdnhw.spec.checks import SpecError
 from hdnhw.spec.network import NetworkSpec
 
-__all__ = ["Family", "families", "family_of", "makers"]
-
 PACKAGE = "hdnhw.families"
 """The package of the families, and the group of the entry points of others."""
 

@@ -1,7 +1,5 @@
 """What specs of networks have in common."""
 
-__all__ = ["NetworkSpec"]
-
 
 class NetworkSpec:
     """A network by its name and sizes: the base class of all specs of networks.

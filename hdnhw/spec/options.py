@@ -11,8 +11,6 @@ from typing import Any, SupportsIndex
 
 from hdnhw.spec.checks import SpecError
 
-__all__ = ["Choice", "Flag", "Names", "Node", "Option", "Size", "Text", "check_options", "option", "options_of"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Option:

@@ -11,8 +11,6 @@ from hdnhw.spec.checks import SpecError, meant
 from hdnhw.spec.families import makers
 from hdnhw.spec.network import NetworkSpec
 
-__all__ = ["parse"]
-
 CALLED = {"ring": "torus", "ncube": "cube", "hypercube": "cube", "kncube": "torus", "grid": "mesh", "path": "mesh"}
 CALLED |= {"wk_recursive": "wk", "wrapped_butterfly": "butterfly"}
 """What others call some networks."""

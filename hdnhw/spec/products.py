@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from hdnhw.spec.checks import SpecError, call_text, check_digits, check_ports, dimension, integer
 from hdnhw.spec.network import NetworkSpec
 
-__all__ = ["Factor", "Product", "complete", "cube", "ghc", "mesh", "product", "torus"]
-
 
 @dataclass(frozen=True)
 class Factor:

@@ -9,8 +9,6 @@ from hdnhw.spec.families import family_of
 from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.products import cube
 
-__all__ = ["SwappedNet", "checked_swapped", "folded_hsn", "hcn", "hcn3", "hsn"]
-
 
 @dataclass(frozen=True, repr=False)
 class SwappedNet(NetworkSpec):

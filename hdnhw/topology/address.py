@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from hdnhw.topology.graph import Network
 
-__all__ = ["AddressLayout", "Field"]
-
 CHUNK = 1 << 16
 """Nodes whose digits are worked out at once."""
 

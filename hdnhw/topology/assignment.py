@@ -5,8 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-__all__ = ["cheapest_pairs"]
-
 
 def cheapest_pairs(costs: Sequence[Sequence[int]]) -> list[int]:
     """Return the column of each row, no two the same, with the least sum; there are at least as many columns.

@@ -19,8 +19,6 @@ import numpy.typing as npt
 
 from hdnhw.topology.packing import Packing, Table, allgather_time, max_flow, shortest_packing, shortest_time
 
-__all__ = ["best_packing", "grown_packing"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Tree:

@@ -5,8 +5,6 @@ import numpy.typing as npt
 
 from hdnhw.topology.metrics import table_distances
 
-__all__ = ["two_colours"]
-
 
 def two_colours(table: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_] | None:
     """Return for each node whether its distance from node 0 is odd, if neighbours never agree; None if some do.

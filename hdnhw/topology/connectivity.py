@@ -14,8 +14,6 @@ import numpy.typing as npt
 from hdnhw.topology.metrics import table_distances
 from hdnhw.topology.symmetry import Symmetry, symmetry
 
-__all__ = ["WORK", "disjoint_paths", "node_connectivity"]
-
 WORK = 1 << 24
 """Channels of a network times flows through it, at most."""
 

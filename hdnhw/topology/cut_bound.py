@@ -8,9 +8,7 @@ from math import ceil
 
 from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import Network
-
-__all__ = ["bound_around", "cut_share", "known_bound"]
+from hdnhw.topology.graph import Network
 
 
 def cut_share(network: DualNetwork) -> Fraction:

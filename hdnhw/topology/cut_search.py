@@ -8,8 +8,6 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order
 
-__all__ = ["search_cut"]
-
 SEARCH_TREE = 500
 """Nodes of the search tree after which it is given up."""
 

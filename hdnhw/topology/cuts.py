@@ -22,20 +22,9 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, array_of
 from hdnhw.topology.flow import least_load
+from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network
-
-__all__ = [
-    "Bisection",
-    "best_cut",
-    "bisection",
-    "cut_edges",
-    "halves_to_improve",
-    "known_halves",
-    "spectral_cut",
-    "spectral_gap",
-]
 
 SEARCH_NODES, QUICK_NODES = 64, 32
 """Most nodes of a network in which a smaller cut is searched for: in ten seconds, or in one."""

@@ -29,18 +29,6 @@ from hdnhw.spec import (
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = [
-    "MOST_NODES",
-    "ORDERS",
-    "USUAL_RING",
-    "Design",
-    "candidates",
-    "fitting_ring",
-    "front",
-    "measure",
-    "search",
-]
-
 MOST_NODES = 1 << 32
 """Most nodes of a network that is looked for."""
 

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, array_of
 
-__all__ = ["fault_of_linkage", "fault_of_paths", "shortest_disjoint_paths", "shortest_linkage"]
-
 Table = npt.NDArray[np.int32]
 
 _find = Function("search_paths", array_of(np.int32), *(Number,) * 4, array_of(np.int32), array_of(np.int32))

@@ -8,9 +8,6 @@ from hdnhw.spec import DualCube, DualNet, Factor, Product, SpecError
 from hdnhw.topology.graph import Digits, Network
 from hdnhw.topology.levels import DualPort, LeveledNetwork, cross_ports, lay_out
 
-__all__ = ["DualNetwork", "dual_network"]
-
-
 MAX_KINDS = 3**8
 """Most kinds of routers by their ports: inner ones, and those at the ends of each path."""
 

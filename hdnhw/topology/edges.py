@@ -15,8 +15,6 @@ import numpy.typing as npt
 from hdnhw.spec import NetworkSpec
 from hdnhw.topology.graph import Digits, Network, Port, own_inverses
 
-__all__ = ["EdgeNetwork", "colour_edges", "network_of_edges"]
-
 TRIES = 64
 """Pairs of colours by which room is made for an edge, before there is one colour more."""
 

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from hdnhw.spec import SpecError
 
-__all__ = ["Faults", "draw_faults"]
-
 
 @dataclass(frozen=True, eq=False)
 class Faults:

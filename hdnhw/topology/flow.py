@@ -21,8 +21,6 @@ import numpy.typing as npt
 from hdnhw.topology.metrics import table_distances
 from hdnhw.topology.symmetry import Symmetry, symmetry
 
-__all__ = ["MOST_FLOWS", "MOST_NODES", "Flow", "flow_bound", "least_load"]
-
 MOST_NODES = 1 << 15
 """Of a network whose symmetry is searched for."""
 

@@ -17,8 +17,6 @@ from typing import Any, SupportsIndex
 
 from hdnhw.spec import NetworkSpec
 
-__all__ = ["Digits", "Network", "Port", "flip", "own_inverses"]
-
 ADDRESS = re.compile(r"[0-9]{1,4000}([./][0-9]{1,4000})*")
 """What :meth:`Network.parse_node` reads; :class:`int` refuses longer runs of digits."""
 

@@ -22,8 +22,6 @@ from hdnhw.spec import SpecError
 from hdnhw.spec.checks import check_edges
 from hdnhw.topology.graph import Network
 
-__all__ = ["SUFFIXES", "WRITTEN", "NamedGraph", "graph_text", "named_graph", "of_networkx", "read_graph"]
-
 MOST_BYTES = 1 << 26
 """Of a file that is read."""
 

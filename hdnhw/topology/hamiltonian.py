@@ -9,8 +9,6 @@ import numpy.typing as npt
 from hdnhw.spec import Factor, SpecError
 from hdnhw.topology.dualnet import DualNetwork
 
-__all__ = ["factor_order", "hamiltonian_cycle"]
-
 Integers = npt.NDArray[np.int64]
 
 POOL, ATTEMPTS = 16, 32

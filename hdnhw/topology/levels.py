@@ -11,8 +11,6 @@ from itertools import pairwise
 
 from hdnhw.topology.graph import Digits, Network, Port
 
-__all__ = ["DualPort", "Level", "LeveledNetwork", "cross_ports", "lay_out"]
-
 
 @dataclass(frozen=True)
 class DualPort(Port):

@@ -15,28 +15,6 @@ from hdnhw.topology.graph import Network
 from hdnhw.topology.orbits import representatives
 from hdnhw.topology.recursive import RecursiveDualNetwork
 
-__all__ = [
-    "DistanceSummary",
-    "cost_ratio",
-    "degree_bounds",
-    "degree_paper",
-    "diameter_corrected",
-    "diameter_formula",
-    "distance_histogram",
-    "distances_from",
-    "neighbor_table",
-    "nested_average_distance",
-    "node_symmetric",
-    "num_edges",
-    "orbit_histograms",
-    "pair_histogram",
-    "partner_distances",
-    "summarise_distances",
-    "switch_table",
-    "table_distances",
-    "weighted_cost_ratio",
-]
-
 CHUNK = 1 << 16
 """Nodes handled at once by the vectorised search."""
 

@@ -3,8 +3,6 @@
 from hdnhw.spec import NetworkSpec, family_of
 from hdnhw.topology.graph import Network
 
-__all__ = ["Network", "build"]
-
 
 def build(spec: NetworkSpec) -> Network:
     """Return the network that `spec` names.

@@ -23,8 +23,6 @@ from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Digits
 
-__all__ = ["MAX_ORBITS", "automorphisms", "keeps_edges", "representatives"]
-
 MAX_ORBITS = 1 << 12
 """Orbits, and ways to fill copies that move together, that are looked at."""
 

@@ -28,17 +28,6 @@ import numpy.typing as npt
 from hdnhw.topology.metrics import table_distances
 from hdnhw.topology.symmetry import symmetry
 
-__all__ = [
-    "Integers",
-    "Packing",
-    "Table",
-    "allgather_time",
-    "allreduce_bound",
-    "max_flow",
-    "shortest_packing",
-    "shortest_time",
-]
-
 MOST_SEARCHED = 1 << 12
 """Nodes of a network whose symmetry is searched for, so that one node an orbit is enough."""
 

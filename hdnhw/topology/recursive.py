@@ -6,8 +6,6 @@ from hdnhw.spec import RecursiveDualNet
 from hdnhw.topology.graph import Digits, Network
 from hdnhw.topology.levels import DualPort, LeveledNetwork, cross_ports, lay_out
 
-__all__ = ["RecursiveDualNetwork"]
-
 
 class RecursiveDualNetwork(LeveledNetwork):
     """RDN(B, k) over any regular network B (RDN paper, section II): all super-nodes are single nodes.

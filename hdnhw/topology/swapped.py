@@ -8,8 +8,6 @@ from typing import Any
 from hdnhw.spec import SwappedNet
 from hdnhw.topology.graph import Digits, Network, Port
 
-__all__ = ["SwappedNetwork"]
-
 
 class SwappedNetwork(Network):
     """HSN(l, G) (HSN paper, section 2), its variants, HCN, HFN, 3-HCN and folded HSN.

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Symmetry", "differ", "symmetry"]
-
 WORK = 1 << 30
 """Channels looked at in all refinements together; a search that needs more is given up."""
 

@@ -38,10 +38,8 @@ from hdnhw.topology.cuts import (
     spectral_gap,
 )
 from hdnhw.topology.flow import least_load
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import table_distances
-from hdnhw.topology.network import Network
-
-__all__ = ["network_bisection", "terminal_bisection"]
 
 SPLIT_NODES, SPLIT_WORK = 2048, 1 << 30
 """Of the bound by permutations: most nodes of the core, and most pairs of its nodes with terminals times its edges."""

@@ -16,19 +16,9 @@ from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.waypoints import RouteTable
 from hdnhw.spec import SpecError
+from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
-from hdnhw.topology.network import Network
 from hdnhw.traffic.trace import Trace
-
-__all__ = [
-    "MOST_TIMED",
-    "broadcast_slots",
-    "check_size",
-    "exchange_circuit",
-    "exchange_order",
-    "exchange_trace",
-    "timetable",
-]
 
 MOST_EXCHANGED = 8192
 """Nodes of a total exchange."""

@@ -10,8 +10,6 @@ from typing import Any
 from hdnhw.spec import SpecError
 from hdnhw.spec.checks import meant
 
-__all__ = ["form_of", "read_expression"]
-
 
 def read_expression(
     text: str,

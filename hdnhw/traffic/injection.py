@@ -8,8 +8,6 @@ from math import inf
 from hdnhw.spec import SpecError
 from hdnhw.traffic.expression import read_expression
 
-__all__ = ["Injection", "parse_injection", "peak_rate"]
-
 
 @dataclass(frozen=True)
 class Injection:

@@ -9,8 +9,6 @@ import numpy.typing as npt
 from hdnhw.spec import SpecError
 from hdnhw.traffic.expression import read_expression
 
-__all__ = ["MOST_FLITS", "Lengths", "packets_of", "parse_lengths"]
-
 MOST_FLITS = 1 << 20
 """Flits of the longest message."""
 

@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.core.traffic import CoreTraffic, key_of
-from hdnhw.topology.network import Network
+from hdnhw.topology.graph import Network
 from hdnhw.traffic.injection import parse_injection
 from hdnhw.traffic.lengths import packets_of, parse_lengths
 from hdnhw.traffic.patterns import parse_pattern
-
-__all__ = ["Load", "Messages"]
 
 Integers = npt.NDArray[np.int64]
 

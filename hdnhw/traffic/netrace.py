@@ -20,8 +20,6 @@ import numpy.typing as npt
 from hdnhw.spec import SpecError
 from hdnhw.traffic.trace import Trace, make_trace
 
-__all__ = ["MAGIC", "read_netrace"]
-
 MAGIC = (0x484A5455).to_bytes(4, "little")
 """Of the file."""
 

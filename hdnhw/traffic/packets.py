@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Terminals", "Traffic", "advance_generators", "terminal_seeds"]
-
 
 @dataclass(frozen=True, eq=False)
 class Traffic:

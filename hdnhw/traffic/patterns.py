@@ -15,11 +15,9 @@ import numpy.typing as npt
 
 from hdnhw.core.traffic import CoreTraffic, Target, key_of
 from hdnhw.spec import SpecError
+from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import Level, LeveledNetwork
-from hdnhw.topology.network import Network
 from hdnhw.traffic.expression import read_expression
-
-__all__ = ["PATTERNS", "Pattern", "parse_pattern"]
 
 Nodes = npt.NDArray[np.int64]
 

@@ -11,12 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.spec import SpecError
-from hdnhw.topology.network import Network
+from hdnhw.topology.graph import Network
 from hdnhw.traffic.lengths import MOST_FLITS
 from hdnhw.traffic.patterns import parse_pattern
 from hdnhw.traffic.trace import Trace
-
-__all__ = ["RequestSpec", "Requests", "make_requests"]
 
 MOST_MESSAGES = 1 << 25
 """Requests and replies of all nodes."""

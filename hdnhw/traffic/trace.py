@@ -10,8 +10,6 @@ import numpy.typing as npt
 from hdnhw.spec import SpecError
 from hdnhw.traffic.lengths import MOST_FLITS
 
-__all__ = ["COLUMNS", "LAST_CYCLE", "Trace", "make_trace"]
-
 Integers = npt.NDArray[np.int64]
 
 COLUMNS = ("cycle", "source", "destination", "flits")

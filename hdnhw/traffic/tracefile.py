@@ -17,8 +17,6 @@ from hdnhw.spec import SpecError
 from hdnhw.traffic.netrace import MAGIC, read_netrace
 from hdnhw.traffic.trace import COLUMNS, Trace, make_trace
 
-__all__ = ["read_trace"]
-
 MOST_BYTES = 1 << 16
 """Of a line: a file without ends of lines is refused before it is read."""
 

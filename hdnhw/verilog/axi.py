@@ -23,8 +23,6 @@ from hdnhw.rtl.part import Part
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
-__all__ = ["EmittedAxi"]
-
 
 class EmittedAxi(EmittedEndpoints):
     """AXI4-Stream endpoints as text; they share the registers."""

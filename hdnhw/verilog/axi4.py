@@ -9,8 +9,6 @@ from hdnhw.rtl.part import Part
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
-__all__ = ["EmittedMemory"]
-
 COUNTERS = ("dropped_N", "paused_N")
 """Ports of the bare fabric that its top level has as well."""
 

@@ -8,8 +8,6 @@ from hdnhw.rtl.clocks.fabric import ClockedFabric
 from hdnhw.rtl.clocks.queue import DEPTH
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
-__all__ = ["CLOCKS_SUFFIX", "CROSSING_SUFFIX", "RESET_CYCLES", "EmittedClocks"]
-
 CLOCKS_SUFFIX, CROSSING_SUFFIX = "_clocks", "_crossing"
 """What the top level is called behind the fabric's, and the crossing behind that."""
 

@@ -18,8 +18,6 @@ from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 from hdnhw.verilog.verilog import CLOCKED
 
-__all__ = ["EmittedEngines"]
-
 
 class EmittedEngines(EmittedEndpoints):
     """Collective engines as text."""

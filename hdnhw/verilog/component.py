@@ -11,8 +11,6 @@ from hdnhw.rtl.router import Router
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EMITTED, check_clocks
 
-__all__ = ["fabric_component"]
-
 
 def fabric_component(spec: FabricSpec, *, node_clocks: bool = False) -> Any:
     """Return a fabric as an Amaranth component that can be simulated, and elaborated inside a design.

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-__all__ = ["core_name", "core_text"]
-
 _CORE = """CAPI=2:
 name: {name}
 description: {description}

@@ -10,8 +10,6 @@ from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.spec.options import options_of
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
-__all__ = ["EmittedEndpoints"]
-
 
 class EmittedEndpoints(ABC):
     """The endpoints of a fabric as text: what stands at a terminal, what they share, and the top level.

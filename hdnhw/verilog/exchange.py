@@ -13,8 +13,6 @@ from hdnhw.traffic.exchange import broadcast_slots, check_size
 from hdnhw.verilog.endpoint import EmittedEndpoints
 from hdnhw.verilog.verilog import CLOCKED
 
-__all__ = ["EmittedGenerators"]
-
 
 class EmittedGenerators(EmittedEndpoints):
     """Generators of a total exchange as text; they share the control."""

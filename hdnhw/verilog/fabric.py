@@ -28,17 +28,6 @@ from hdnhw.verilog.relay import EmittedRelays
 from hdnhw.verilog.verilog import CLOCKED, digest_of, fabric_modules, fabric_verilog
 from hdnhw.verilog.wrapper.files import WRAPPERS, wrapper_files
 
-__all__ = [
-    "EMITTED",
-    "MAX_ROUTERS",
-    "EmittedFabric",
-    "check_clocks",
-    "check_place",
-    "emit_fabric",
-    "emit_machine",
-    "write_fabric",
-]
-
 MAX_ROUTERS, MAX_ROUTER_PORTS = 1 << 13, 32
 """Most routers of an emitted fabric, and ports of one to others: half a minute for a router of 32."""
 

@@ -9,8 +9,6 @@ from hdnhw.spec import ENDPOINTS, FabricSpec, SpecError, parse
 from hdnhw.spec.options import options_of
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
-__all__ = ["MANIFEST", "read_fabric"]
-
 MANIFEST = "manifest.json"
 
 

@@ -1,7 +1,5 @@
 """The words that SystemVerilog and VHDL keep for themselves."""
 
-__all__ = ["KEYWORDS", "VHDL_KEYWORDS"]
-
 _TEXT = """
 accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins
 binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle checker class clocking cmos config const

@@ -9,8 +9,6 @@ from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.rules.relays import prove_relays
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
-__all__ = ["EmittedRelays"]
-
 
 class EmittedRelays(EmittedEndpoints):
     """Relays as text; their top level has the ports of the bare fabric, and counters."""

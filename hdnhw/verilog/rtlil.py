@@ -6,8 +6,6 @@ from itertools import count
 
 from hdnhw.rtl.bits import UNINITIALISED
 
-__all__ = ["with_readable_names", "without_initial_values", "without_needless_initial_values"]
-
 _INIT = re.compile(r"^ *attribute \\init .*\n", re.MULTILINE)
 _NEEDLESS_INIT = re.compile(rf"{_INIT.pattern}(?= *attribute \\{re.escape(UNINITIALISED)} )", re.MULTILINE)
 _MEMORY_INIT = re.compile(

@@ -17,8 +17,6 @@ from hdnhw.spec import SpecError
 from hdnhw.verilog.rtlil import with_readable_names, without_initial_values, without_needless_initial_values
 from hdnhw.verilog.yosys import run_scripts
 
-__all__ = ["CLOCKED", "digest_of", "fabric_modules", "fabric_verilog", "module_script", "module_text", "module_texts"]
-
 CLOCKED: dict[str, Any] = {
     "clk": {"direction": "input", "width": 1},
     "rst": {"direction": "input", "width": 1, "meaning": "synchronous, active high; hold for one cycle or more"},

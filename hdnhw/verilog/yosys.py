@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["run_scripts"]
-
 IO_ERROR = 74
 """Exit status of the program if the system refuses a file; its error's number is all that it prints."""
 

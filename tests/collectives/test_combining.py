@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from hdnhw.collectives import combining
-from hdnhw.collectives.choices import NUMBERS, OPERATORS
+from hdnhw.collectives.choices import NUMBERS
 from hdnhw.collectives.combining import combine, combine_and_gather, combine_registers
 from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.operations import allreduce_phases, operation_schedule
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.prefix import allreduce_schedule, scan_schedule
-from hdnhw.spec import SpecError, parse
+from hdnhw.spec import OPERATORS, SpecError, parse
 from hdnhw.topology.network import build
 
 RDN = build(parse("rdn(cube(2), 1)"))

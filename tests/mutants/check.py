@@ -31,18 +31,6 @@ from tests.mutants.schemata import Mutant
 from tests.mutants.sequential import never_different
 from tests.mutants.trials import check_original, killers_in_benches
 
-__all__ = [
-    "WORKERS",
-    "Outcome",
-    "all_of",
-    "check_design",
-    "compare",
-    "draw",
-    "main",
-    "parse_drawn",
-    "read_survivors",
-]
-
 KNOWN = DESIGNS | ENGINES
 """All designs by name."""
 

@@ -28,8 +28,6 @@ from hdnhw.spec import (
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.schemata import Mutant, all_mutants, modules_of
 
-__all__ = ["DESIGNS", "SAMPLE", "Design", "Trial", "mutants_of", "stream_cases", "text_of_all"]
-
 NETWORK = parse("hdn(cube(1), [[]])")
 """Its router has two ports beside the terminal's, with up to two classes, as dual-nets have."""
 

@@ -14,8 +14,6 @@ from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.designs import SAMPLE, Design, Trial
 from tests.mutants.program import Program
 
-__all__ = ["ENGINES", "EngineProgram"]
-
 DRIVER = """// What hdnhw.sim.collective_bench does, without Python.
 module driver;
   reg clk = 0, rst = 1;

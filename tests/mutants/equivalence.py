@@ -17,8 +17,6 @@ from hdnhw.flow.harness import ports_of
 from hdnhw.proofs.netlist import Net, Netlist
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 
-__all__ = ["Gates", "equivalent_mutants"]
-
 PATTERNS = 4096
 """Random states and inputs."""
 

@@ -28,8 +28,6 @@ from tests.mutants.proofs import answer_of_all, with_text
 from tests.mutants.schemata import Mutant
 from tests.mutants.sequential import never_different
 
-__all__ = ["KINDS", "MACHINES", "NameFault", "main", "name_faults", "never_seen", "prove_text"]
-
 MACHINES = (
     FabricSpec(network=parse("hdn(cube(1), [[]])")),
     FabricSpec(network=parse("torus(3)"), packet_length=4, crc=True, dead_pins=True),

@@ -14,8 +14,6 @@ from hdnhw.sim.streams import StreamBench
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 
-__all__ = ["MutantBench", "Program", "Seen"]
-
 DRIVER = """// What hdnhw.sim.streams_bench does, without Python; for cases of up to CAPACITY packets.
 module driver;
   reg clk = 0, rst = 1;

@@ -27,18 +27,6 @@ from tests.mutants.equivalence import equivalent_mutants
 from tests.mutants.program import MutantBench, Seen
 from tests.mutants.schemata import Mutant
 
-__all__ = [
-    "NETWORKS",
-    "Judged",
-    "answer_of_all",
-    "judge_mutants",
-    "main",
-    "mutated",
-    "prove_mutant",
-    "with_text",
-    "wrong_proofs",
-]
-
 NETWORKS = ("hdn(cube(1), [[]])", "torus(4, 4)")
 """Of one router each, which a proof takes less than a minute for."""
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-__all__ = ["NUMBER", "Mutant", "all_mutants", "modules_of", "with_mutants"]
-
 NUMBER = "mutant"
 """The signal that chooses, and the plusarg of the simulation that sets it."""
 

@@ -21,8 +21,6 @@ from hdnhw.proofs.netlist import Net, Netlist
 from tests.mutants.equivalence import Gates
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 
-__all__ = ["never_different"]
-
 _INITIAL = re.compile(r"^  reg (?:\[\d+:0\] )?\\?(\S+) +?= \d+'h([0-9a-f]+);", re.MULTILINE)
 
 

@@ -19,8 +19,6 @@ from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.designs import Design, Trial
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 
-__all__ = ["check_original", "killers_in_benches"]
-
 SECONDS = 60
 """Of CPU time, after which a run that does not end is given up."""
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric
 
-__all__ = ["SECONDS", "SMALL", "answers", "changed", "check_refuted", "emitted"]
-
 SECONDS = 100.0
 SMALL = "hdn(cube(1), [[]])"
 

@@ -50,8 +50,6 @@ from hdnhw.verilog.verilog import module_text
 from hdnhw.verilog.wrapper.ports import top_ports
 from hdnhw.verilog.yosys import run_scripts
 
-__all__ = ["CELLS", "FRONT_ENDS", "KINDS", "REFUSED", "Design", "emitted", "forget", "outcome", "pins_of", "spec_of"]
-
 NODES = 2
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "none": (

@@ -22,8 +22,6 @@ from hdnhw.sim.tools import verilator_home
 from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, parse
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
 
-__all__ = ["BESIDE", "PRESENT", "VARIANTS", "emitted", "has_clocks", "said_of", "said_of_wrappers", "vhdl_files"]
-
 
 def _on(network: str, **options: Any) -> FabricSpec:
     return FabricSpec(network=parse(network), **options)

@@ -20,9 +20,7 @@ from hdnhw.spec import SpecError
 if TYPE_CHECKING:
     from hdnhw.collectives.baselines import Baseline
     from hdnhw.collectives.operators import Operator
-    from hdnhw.topology.network import Network
-
-__all__ = ["compare_sizes", "run_routed"]
+    from hdnhw.topology.graph import Network
 
 SIZES = tuple(4**power for power in range(10))
 """Words of the vectors that are compared if none are named: up to 1 MiB in words of four bytes."""

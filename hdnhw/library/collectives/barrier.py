@@ -5,8 +5,6 @@ from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
 
-__all__ = ["OF_MESSAGES", "run_barrier"]
-
 OF_MESSAGES = (
     "ports",
     "root",

@@ -5,21 +5,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.collectives.choices import BASELINES, NUMBERS, OPERATORS
+from hdnhw.collectives.choices import BASELINES, NUMBERS
 from hdnhw.library.collectives.schedules import Asked, Count, Row, run_schedule
 from hdnhw.library.options import check_choice
 from hdnhw.library.result import Result
 from hdnhw.progress import Progress
-from hdnhw.spec import SpecError
+from hdnhw.spec import OPERATORS, SpecError
 
 if TYPE_CHECKING:
     from hdnhw.collectives.combining import Combined
     from hdnhw.collectives.cost import Cost
     from hdnhw.collectives.executor import Execution
     from hdnhw.collectives.operators import Operator
-    from hdnhw.topology.network import Network
-
-__all__ = ["ALGORITHMS", "CHECKED_WORDS", "run_combining", "times_of"]
+    from hdnhw.topology.graph import Network
 
 ALGORITHMS = ("short", "long", *BASELINES)
 """Of an all-reduce."""

@@ -18,9 +18,7 @@ from hdnhw.progress import ProgressBar, Stopwatch, say
 from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS, ExchangeSpec, SpecError
 
 if TYPE_CHECKING:
-    from hdnhw.topology.network import Network
-
-__all__ = ["SCHEDULES", "exchange"]
+    from hdnhw.topology.graph import Network
 
 SCHEDULES = (*EXCHANGE_ORDERS, "network")
 """Orders of a total exchange, and packets that are simply routed."""

@@ -23,9 +23,7 @@ from hdnhw.progress import Stopwatch
 from hdnhw.spec import BARRIER, SpecError
 
 if TYPE_CHECKING:
-    from hdnhw.topology.network import Network
-
-__all__ = ["OPERATIONS", "collective"]
+    from hdnhw.topology.graph import Network
 
 OPERATIONS = (*COLLECTIVES, BARRIER)
 """That there are."""

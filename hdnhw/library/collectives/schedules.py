@@ -36,22 +36,7 @@ if TYPE_CHECKING:
     from hdnhw.model.collective import Among
     from hdnhw.report.look import Look
     from hdnhw.report.outputs import Outputs
-    from hdnhw.topology.network import Network
-
-__all__ = [
-    "BACKGROUND",
-    "MOST_WORDS",
-    "PLACES",
-    "PORTS",
-    "Asked",
-    "Count",
-    "Row",
-    "bench_of",
-    "checked_network",
-    "number_of_words",
-    "refuse",
-    "run_schedule",
-]
+    from hdnhw.topology.graph import Network
 
 PORTS, PLACES = ("one", "all"), ("schedule", "model", "rtl")
 """That a node uses in a step; and where an operation is run."""

@@ -11,10 +11,8 @@ from hdnhw.spec import FabricSpec, SpecError
 from hdnhw.spec.options import options_of
 
 if TYPE_CHECKING:
-    from hdnhw.topology.network import Network
+    from hdnhw.topology.graph import Network
     from hdnhw.topology.packing import Packing
-
-__all__ = ["TREES", "run_trees"]
 
 TREES = ("best", "digits")
 """How they are packed: for the network, or by the digits of addresses."""

@@ -17,10 +17,8 @@ from hdnhw.report.layout import RADIUS, layout
 from hdnhw.report.picture import edge_color, edge_text, node_classes
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.address import AddressLayout
+from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import Network
-
-__all__ = ["network_data", "packet_data", "routing_data", "schedule_data"]
 
 PAD, STEP = RADIUS + 9, 9
 """Space around the nodes of a cluster, pixels, and how much more around each level above."""

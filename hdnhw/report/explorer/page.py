@@ -12,9 +12,7 @@ from hdnhw.collectives.schedule import Schedule
 from hdnhw.report.explorer.data import network_data, routing_data, schedule_data
 from hdnhw.report.explorer.script import rules_script
 from hdnhw.rules.plan import RoutingPlan
-from hdnhw.topology.network import Network
-
-__all__ = ["SCRIPTS", "explorer_page"]
+from hdnhw.topology.graph import Network
 
 SCRIPTS = ("network.js", "schedule.js", "packets.js", "view.js", "panel.js", "shown.js", "keys.js")
 """Files of scripts beside this one, in the order in which they are read."""

@@ -10,8 +10,6 @@ from hdnhw.rules.hop import HopRule
 from hdnhw.spec import SpecError
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["MOST_BITS", "conditions_of", "rules_script"]
-
 MOST_BITS = 31
 """Of a packed address: JavaScript computes bits of numbers of 32 with sign."""
 

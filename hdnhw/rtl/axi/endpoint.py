@@ -15,8 +15,6 @@ from hdnhw.rtl.bits import chosen_from
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.ports import DROPPED_WIDTH
 
-__all__ = ["WORD_WIDTH", "Endpoint", "NodeWord"]
-
 WORD_WIDTH = 32
 """Bits of a register."""
 

@@ -14,8 +14,6 @@ from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
 
-__all__ = ["AxiComponent", "AxiFabric"]
-
 
 class AxiFabric(wiring.Component):
     """A fabric whose terminals are AXI4-Stream, under the names of AXI; see :class:`hdnhw.rtl.fabric.Fabric`.

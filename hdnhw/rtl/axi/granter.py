@@ -10,8 +10,6 @@ from hdnhw.frames import FramePool
 from hdnhw.rtl.bits import index_width, padded
 from hdnhw.rtl.table import Table
 
-__all__ = ["Granter"]
-
 SETTLING = 3
 """Cycles from one grant to the next, so that the next request has been read and compared."""
 

@@ -4,8 +4,6 @@ from amaranth.lib import data
 
 from hdnhw.flit import FrameFormat
 
-__all__ = ["receive_layout", "send_layout"]
-
 
 def send_layout(frames: FrameFormat) -> data.StructLayout:
     """Return a transfer into an endpoint; `dest`, a packed address, and `user` count in a frame's first transfer."""

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.frames import ROW
 from hdnhw.rtl.bits import counted, index_width, stepped
 
-__all__ = ["FlitQueue", "ShortQueue"]
-
 
 class ShortQueue(wiring.Component):
     """A queue of a few entries in distributed RAM.

@@ -17,8 +17,6 @@ from hdnhw.rtl.channel import ejection_signature
 from hdnhw.rtl.header import header_layout
 from hdnhw.rtl.table import Table
 
-__all__ = ["FrameOutput", "PacketReceiver"]
-
 SHORT = 2
 """Flits of packets whose header comes in the cycle in which the one before is written into the table of frames."""
 

@@ -10,16 +10,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.rtl.axi.endpoint import WORD_WIDTH, NodeWord
 from hdnhw.rtl.bits import below, equals
 
-__all__ = [
-    "ADDRESS_WIDTH",
-    "IDENTIFICATION",
-    "NODE_BASE",
-    "NODE_STRIDE",
-    "GlobalWord",
-    "RegisterBlock",
-    "axi_lite_members",
-]
-
 IDENTIFICATION = 0x48444E48
 """The first register: "HDNH"."""
 

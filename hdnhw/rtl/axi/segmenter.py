@@ -13,8 +13,6 @@ from hdnhw.rtl.bits import counted, equals, index_width
 from hdnhw.rtl.route_unit import is_node
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["FrameBuffer", "FrameSignature", "whole_layout"]
-
 FRAMES = 16
 """Whole frames that wait at a source, at most; a power of two."""
 

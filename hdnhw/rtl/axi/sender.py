@@ -13,8 +13,6 @@ from hdnhw.rtl.bits import below, counted, equals, index_width, next_flit, padde
 from hdnhw.rtl.channel import injection_signature
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["PacketSender", "RequestPlanner"]
-
 SHORT = 2
 """Flits of packets that are chosen by what is true in the same cycle; for longer ones there is time for registers."""
 

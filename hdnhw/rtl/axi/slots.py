@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.rtl.bits import counted, index_width
 from hdnhw.rtl.table import Table
 
-__all__ = ["FreeSlots"]
-
 
 class FreeSlots(wiring.Component):
     """A queue of free slots: all of them after reset, each once.

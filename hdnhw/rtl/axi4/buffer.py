@@ -10,8 +10,6 @@ from hdnhw.flit import MemoryFormat
 from hdnhw.rtl.bits import index_width, stepped
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["PacketSignature", "PartBuffer"]
-
 
 class PacketSignature(wiring.Signature):
     """A packet that waits to be sent, seen from where it waits.

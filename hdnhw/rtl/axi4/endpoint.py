@@ -15,8 +15,6 @@ from hdnhw.rtl.axi4.responder import AnswerCollector, RequestPlayer
 from hdnhw.rtl.axi4.sender import PartSender
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 
-__all__ = ["MemoryEndpoint", "port_members"]
-
 PORTS = {"s_axi": False, "m_axi": True}
 """Ports of a node -> whether it is that of a memory."""
 

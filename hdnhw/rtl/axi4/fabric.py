@@ -13,8 +13,6 @@ from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
 
-__all__ = ["MemoryComponent", "MemoryFabric"]
-
 
 class MemoryFabric(wiring.Component):
     """A fabric between managers and memories.

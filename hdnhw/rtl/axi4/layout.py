@@ -5,16 +5,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.flit import MemoryFormat
 
-__all__ = [
-    "Burst",
-    "Response",
-    "address_layout",
-    "answer_layout",
-    "channels",
-    "manager_signature",
-    "part_layout",
-]
-
 INSIDE_ID = 1
 """Bits of the IDs that memories see, which are 0."""
 

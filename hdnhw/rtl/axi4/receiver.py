@@ -13,8 +13,6 @@ from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["PartReceiver"]
-
 
 class PartReceiver(wiring.Component):
     """Take every flit in the cycle in which it comes: all that can be under way has a place.

@@ -15,8 +15,6 @@ from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.header import header_layout
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["ReadRequester", "WriteRequester"]
-
 _PLACE = ("dst", "end", "size", "fixed", "addr")
 """What a request says of its part, but for the strobes."""
 

@@ -14,8 +14,6 @@ from hdnhw.rtl.axi4.skid import SkidBuffer
 from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["AnswerCollector", "RequestPlayer"]
-
 PENDING = 8
 """Writes, and reads, that a memory has under way at most."""
 

@@ -13,8 +13,6 @@ from hdnhw.rtl.bits import equals, index_width, selected
 from hdnhw.rtl.channel import injection_signature
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["PartSender"]
-
 
 class PartSender(wiring.Component):
     """Send packets, those first whose source was served longest ago; without a pause once a head flit is offered.

@@ -6,8 +6,6 @@ from amaranth.hdl import Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["SkidBuffer"]
-
 
 class SkidBuffer(wiring.Component):
     """Two registers for transfers: `i.ready` and all of `o` come from flip-flops, and a transfer a cycle goes through.

@@ -12,8 +12,6 @@ from hdnhw.rtl.bits import below, equals
 from hdnhw.rtl.route_unit import is_node
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["BurstSplitter"]
-
 _WRAP, _SIZE = 4, 7
 """Bits of the beats of a WRAP burst less one; most bits of a beat's offset."""
 

@@ -10,8 +10,6 @@ from hdnhw.flit import MemoryFormat
 from hdnhw.rtl.axi4.layout import answer_layout
 from hdnhw.rtl.bits import counted, equals, filled
 
-__all__ = ["TagRing", "tag_layout"]
-
 
 def tag_layout(memory: MemoryFormat) -> data.StructLayout:
     """Return what is kept of a part until it is retired."""

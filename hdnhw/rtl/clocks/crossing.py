@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.rtl.clocks.queue import CrossingQueue, synchronised
 
-__all__ = ["Crossing"]
-
 SIDES = ("fabric", "node")
 
 

@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.clocks.crossing import Crossing
 
-__all__ = ["ClockedComponent", "ClockedFabric", "NodeStream", "streams_of"]
-
 _VALID = re.compile(r"(?P<name>\w+?)_(?P<node>\d+)_(?P<channel>[a-z]*)valid")
 """Name of a port that says that a stream of a node has something to give."""
 

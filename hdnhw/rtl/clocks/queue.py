@@ -6,8 +6,6 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["DEPTH", "CrossingQueue", "synchronised"]
-
 DEPTH = 16
 """Entries of a queue: more than come in while room made at one end gets known at the other, at any ratio of clocks."""
 

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import counted, equals, index_width
 
-__all__ = ["Barrier", "signal_pin"]
-
 
 def signal_pin(port: str) -> str:
     """Return the name of the input by which the neighbor of a port signals."""

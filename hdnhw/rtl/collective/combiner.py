@@ -14,8 +14,6 @@ from hdnhw.rtl.collective.numbers import combined
 from hdnhw.rtl.collective.sorter import sort_layout
 from hdnhw.rtl.collective.store import StoreOldSignature, StoreWriteSignature
 
-__all__ = ["ClaimSignature", "Combiner", "claim_layout"]
-
 
 def claim_layout(messages: MessageFormat) -> data.StructLayout:
     """Return what a message is to a combiner.

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.flit import MessageFormat
 from hdnhw.rtl.bits import below, equals
 
-__all__ = ["MessageCounter"]
-
 
 class MessageCounter(wiring.Component):
     """Take the flit in front of each message, and pass on as many packets of data flits as it says.

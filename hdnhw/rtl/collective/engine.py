@@ -20,8 +20,6 @@ from hdnhw.rtl.collective.sorter import Sorter, num_lists
 from hdnhw.rtl.collective.store import MessageStore
 from hdnhw.timing import SlotTiming
 
-__all__ = ["CollectiveEngine", "startup_cycles", "window_of"]
-
 REACTION = 9
 """Cycles from the one in which a step's last tail is delivered to the one in which the next step's head is offered.
 

@@ -14,8 +14,6 @@ from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
 
-__all__ = ["CollectiveFabric"]
-
 
 class CollectiveFabric(wiring.Component):
     """A fabric whose terminals are engines; see :class:`hdnhw.rtl.fabric.Fabric`.

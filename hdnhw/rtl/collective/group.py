@@ -14,8 +14,6 @@ from hdnhw.rtl.collective.receiver import told_layout
 from hdnhw.spec import MULTICAST
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Group"]
-
 
 class Group(wiring.Component):
     """Note by which sends of a multicast there are members, from what the nodes behind them say in a join.

@@ -12,8 +12,6 @@ from hdnhw.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 
-__all__ = ["asked_operation", "engine_members", "operation_shape", "result_layout"]
-
 
 def operation_shape(operations: Sequence[str], messages: NumberFormat) -> int | data.StructLayout:
     """Return what a host asks for: the index of an operation, of several operators that of one and, where nodes join

@@ -16,8 +16,6 @@ from hdnhw.rtl.collective.registers import RegisterEngine
 from hdnhw.rtl.collective.sharing import PacketMerger, PacketSplitter
 from hdnhw.spec import BARRIER
 
-__all__ = ["JointEngine"]
-
 
 class JointEngine(wiring.Component):
     """Runs one operation at a time, in the order of the host, in that of its parts which has it.

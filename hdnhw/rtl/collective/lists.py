@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.rtl.bits import below, chosen_from, equals, index_width
 
-__all__ = ["BufferLists", "BufferPool", "PopSignature", "append_layout"]
-
 
 def append_layout(num_lists: int, buffers: int) -> data.StructLayout:
     """Return what is appended: a buffer, and to which list."""

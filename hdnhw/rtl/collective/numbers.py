@@ -7,8 +7,6 @@ from amaranth.hdl import Cat, Const, Mux, Value
 from hdnhw.flit import NumberFormat
 from hdnhw.rtl.bits import equals, selected
 
-__all__ = ["combined", "identity"]
-
 
 def combined(messages: NumberFormat, one: Value, other: Value, operator: Value) -> Value:
     """Return two flits as one.

@@ -14,8 +14,6 @@ from hdnhw.rtl.collective.host import result_layout
 from hdnhw.rtl.collective.vectors import PIPELINE, VectorReadSignature, VectorWriteSignature
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["PacketReceiver", "PacketSender", "packet_layout"]
-
 
 class PacketReceiver(wiring.Component):
     """Write every packet where no other one comes before it has been read; never wait.

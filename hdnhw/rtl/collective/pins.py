@@ -3,8 +3,6 @@
 from hdnhw.machine import Machine
 from hdnhw.rtl.collective.stepper import neighbor_pins
 
-__all__ = ["neighbors_of", "node_pins"]
-
 
 def node_pins(machine: Machine) -> dict[str, int]:
     """Return the pins of an engine that say which neighbors it has, and how many bits each takes.

@@ -17,8 +17,6 @@ from hdnhw.rtl.collective.store import StoreWriteSignature
 from hdnhw.rtl.header import header_layout
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Receiver", "told_layout"]
-
 
 def told_layout(messages: MessageFormat) -> data.StructLayout:
     """Return what the header of a packet says of the sender's step: see :class:`hdnhw.flit.MessageFormat`."""

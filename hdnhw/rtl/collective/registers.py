@@ -13,9 +13,6 @@ from hdnhw.rtl.collective.stepper import Stepper, neighbor_pins
 from hdnhw.rtl.collective.vectors import Vectors
 from hdnhw.timing import SlotTiming
 
-__all__ = ["RegisterEngine", "step_cycles"]
-
-
 REACTION = 7
 """Cycles from the one in which a step's tail is delivered to the one in which the tail of the next step is offered."""
 

@@ -16,8 +16,6 @@ from hdnhw.rtl.collective.sorter import num_lists, sort_layout
 from hdnhw.rtl.collective.store import StoreReadSignature
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["Sender", "job_layout"]
-
 
 def job_layout(program: Program, messages: MessageFormat) -> data.StructLayout:
     """Return what a sender is asked to do: to send all messages of a list, or to `announce` that the node is ready.

@@ -19,8 +19,6 @@ from hdnhw.rtl.collective.sorter import num_lists
 from hdnhw.spec import BARRIER, JOIN, MULTICAST
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Sequencer"]
-
 
 def _now_layout(program: Program) -> data.StructLayout:
     """Return what a sequencer knows of the current send; `goes_by` and `in_step_with` have a bit a link, see

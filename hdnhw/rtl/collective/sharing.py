@@ -10,8 +10,6 @@ from hdnhw.flit import JointFormat
 from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 
-__all__ = ["PacketMerger", "PacketSplitter"]
-
 
 class PacketMerger(wiring.Component):
     """Send the packets of two engines by one stream, each whole.

@@ -13,8 +13,6 @@ from hdnhw.rtl.collective.lists import append_layout
 from hdnhw.spec import JOIN, MULTICAST
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Sorter", "num_lists", "sort_layout"]
-
 
 def num_lists(program: Program) -> int:
     """Return the lists of an engine: one for each send, in their order, one for results, and one for early messages."""

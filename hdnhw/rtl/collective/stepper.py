@@ -17,8 +17,6 @@ from hdnhw.rtl.collective.vectors import OPERAND_WIDTH, Operand, combine_layout
 from hdnhw.rules.circuit import Term
 from hdnhw.topology.address import AddressLayout
 
-__all__ = ["Stepper", "neighbor_pins"]
-
 
 def neighbor_pins(program: RegisterProgram) -> dict[int, str]:
     """Return the ports by which a node sends, and the names of the pins with the address of the neighbor there."""

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.flit import MessageFormat
 from hdnhw.rtl.bits import index_width
 
-__all__ = ["MessageStore", "StoreOldSignature", "StoreReadSignature", "StoreWriteSignature", "label_layout"]
-
 
 def label_layout(messages: MessageFormat) -> data.StructLayout:
     """Return whose a message is: packed addresses of its source and, if the header has them, its target and the number

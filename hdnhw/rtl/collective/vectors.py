@@ -13,16 +13,6 @@ from hdnhw.flit import RegisterFormat
 from hdnhw.rtl.bits import below, equal, equals, index_width, less, selected
 from hdnhw.rtl.collective.numbers import combined, identity
 
-__all__ = [
-    "OPERAND_WIDTH",
-    "PIPELINE",
-    "Operand",
-    "VectorReadSignature",
-    "VectorWriteSignature",
-    "Vectors",
-    "combine_layout",
-]
-
 
 class Operand(IntEnum):
     """What the second value of a combination is."""

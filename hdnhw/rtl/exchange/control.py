@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.exchange.generator import COUNT_CYCLES, count_width
 
-__all__ = ["AT_ONCE", "TOTAL_WIDTH", "ExchangeControl", "Timetable"]
-
 AT_ONCE = (1, 0)
 """Slots of a timetable for generators that go on by themselves: one start."""
 

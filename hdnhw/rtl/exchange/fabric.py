@@ -13,8 +13,6 @@ from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
 
-__all__ = ["ExchangeFabric"]
-
 
 class ExchangeFabric(wiring.Component):
     """A fabric that runs a total exchange by itself; see :class:`hdnhw.rtl.fabric.Fabric`.

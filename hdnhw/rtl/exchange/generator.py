@@ -12,8 +12,6 @@ from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.circuit import elaborate_circuit
 from hdnhw.traffic.exchange import exchange_circuit
 
-__all__ = ["COUNT_CYCLES", "ExchangeGenerator", "count_width", "next_word"]
-
 COUNT_CYCLES = 3
 """Cycles from the one in which a tail flit is taken to the first in which it has been counted."""
 

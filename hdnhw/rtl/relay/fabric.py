@@ -13,8 +13,6 @@ from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.relay.relay import counts_layout
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
 
-__all__ = ["RelayFabric"]
-
 
 class RelayFabric(wiring.Component):
     """A fabric whose terminals are relays; see :class:`hdnhw.rtl.fabric.Fabric`.

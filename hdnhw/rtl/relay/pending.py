@@ -10,8 +10,6 @@ from hdnhw.flit import RelayFormat
 from hdnhw.rtl.bits import equals
 from hdnhw.rtl.header import header_layout
 
-__all__ = ["PendingRequest", "notice_layout", "request_layout"]
-
 
 def notice_layout(packets: RelayFormat) -> data.StructLayout:
     """Return what a notice says, packed addresses: to whom it goes, and the destination of the packet that was lost."""

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.rtl.bits import counted, equals, first_of, index_width, number_of, selected
 from hdnhw.rtl.columns import ColumnMemory
 
-__all__ = ["SharedQueues"]
-
 
 class SharedQueues(wiring.Component):
     """Queues in a memory, one of which gets an entry in a cycle; the first entry of each stands in a register.

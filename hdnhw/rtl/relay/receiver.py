@@ -14,8 +14,6 @@ from hdnhw.rtl.header import header_layout
 from hdnhw.rtl.relay.pending import notice_layout, request_layout
 from hdnhw.rtl.relay.store import BufferWriteSignature, buffer_of, queues_at
 
-__all__ = ["FabricReceiver", "UserReceiver"]
-
 
 def _position(m: Module, packets: RelayFormat, takes: Value) -> tuple[Signal, Value, Value]:
     """Count the flits of packets; return the code of the one that comes, and whether it is the head and the tail."""

@@ -16,8 +16,6 @@ from hdnhw.rtl.relay.receiver import FabricReceiver, UserReceiver
 from hdnhw.rtl.relay.sender import Sender
 from hdnhw.rtl.relay.store import PacketMemory, PacketQueue, buffer_of, queues_at
 
-__all__ = ["COUNT_WIDTH", "Relay", "counts_layout"]
-
 COUNT_WIDTH = 16
 """Bits of a counter, which stays at its maximum."""
 

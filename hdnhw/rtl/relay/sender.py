@@ -15,8 +15,6 @@ from hdnhw.rtl.header import header_layout
 from hdnhw.rtl.relay.pending import notice_layout
 from hdnhw.rtl.relay.store import BufferReadSignature, buffer_width, num_rings
 
-__all__ = ["Sender"]
-
 
 class Sender(wiring.Component):
     """Chooses who sends the next packet, the one longest ago first, and sends it without a pause.

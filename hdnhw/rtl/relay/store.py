@@ -9,17 +9,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.flit import RelayFormat
 from hdnhw.rtl.bits import counted, equals, index_width, stepped
 
-__all__ = [
-    "BufferReadSignature",
-    "BufferWriteSignature",
-    "PacketMemory",
-    "PacketQueue",
-    "buffer_of",
-    "buffer_width",
-    "num_rings",
-    "queues_at",
-]
-
 
 def num_rings(packets: RelayFormat) -> int:
     """Return the number of rings of buffers: of own packets of each queue, then of relayed ones."""

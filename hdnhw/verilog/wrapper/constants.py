@@ -6,8 +6,6 @@ from typing import Any
 
 from hdnhw.verilog.wrapper.ports import port_name, top_ports
 
-__all__ = ["addresses_of", "constants_of", "constants_text"]
-
 
 def addresses_of(manifest: Mapping[str, Any]) -> list[int]:
     """Return the packed address of every node; of none if the manifest does not list them."""

@@ -8,8 +8,6 @@ from hdnhw.verilog.wrapper.ports import wrapper_ports
 from hdnhw.verilog.wrapper.verilog import flat_text, packed_text
 from hdnhw.verilog.wrapper.vhdl import entity_text, package_text
 
-__all__ = ["WRAPPERS", "wrapper_files"]
-
 WRAPPERS = ("wrap", "flat", "pkg", "vhdl")
 """What the names of the wrappers end in: modules of SystemVerilog and Verilog, package and entity of VHDL."""
 

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["WrapperPort", "joined", "port_name", "top_ports", "wrapper_ports"]
-
 _NODE = re.compile(r"_N(?=_|$)")
 """What stands for the number of a node in the manifest's names of ports."""
 

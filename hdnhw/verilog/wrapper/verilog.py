@@ -5,8 +5,6 @@ from typing import Any
 
 from hdnhw.verilog.wrapper.ports import WrapperPort, joined
 
-__all__ = ["flat_text", "packed_text"]
-
 
 def packed_text(manifest: Mapping[str, Any], name: str, ports: Sequence[WrapperPort]) -> str:
     """Return a module of SystemVerilog with packed arrays: element n is of node n."""

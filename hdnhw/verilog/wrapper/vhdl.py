@@ -6,8 +6,6 @@ from typing import Any
 from hdnhw.verilog.wrapper.constants import addresses_of, constants_of
 from hdnhw.verilog.wrapper.ports import WrapperPort, joined
 
-__all__ = ["entity_text", "package_text"]
-
 _LIBRARY = "library ieee;\nuse ieee.std_logic_1164.all;\n"
 
 
