@@ -15,8 +15,8 @@ from tests.conftest import each
 PAIRS = 5000
 """Drawn for each rule; of a small network these are all, and many twice."""
 
-SIZES = (1, 7, 8, 9, 127, 128, 129, 1000)
-"""Of calls: decisions are made in vectors of 8 and 128."""
+SIZES = (1, 7, 8, 9, 31, 32, 33, 127, 128, 129, 1000)
+"""Of calls: decisions are made in vectors of 8, 32 and 128."""
 
 
 def agrees(text, modes=None):

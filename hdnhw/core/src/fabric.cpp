@@ -12,6 +12,7 @@ namespace {
 
 constexpr i64 PART_BYTES = 3 << 16;     // most that the routers and sources of a part take of a cache
 constexpr i64 MOST_OF_PART = 1 << 16;   // nodes, whose numbers have 16 bits there
+constexpr i64 MANY_PARTS = 256;         // above which they are larger: mail for each stands in pages of its own
 constexpr i64 PARTS_A_THREAD = 8;       // fewest, if there are several threads, so that they have about as much to do
 constexpr i64 STRETCH = 4096;           // cycles that are drawn at a time, most
 constexpr i64 NEVER = i64{1} << 62;   // so many packets never leave
@@ -397,7 +398,7 @@ class FabricOf : public Fabric {
 
     void make_parts() {
         const i64 of_node = static_cast<i64>(s_.routers.stride()) + 2 * static_cast<i64>(sizeof(Source));
-        i64 most = std::clamp<i64>(PART_BYTES / of_node, 1, MOST_OF_PART);
+        i64 most = std::clamp<i64>(std::max(PART_BYTES / of_node, m_.nodes / MANY_PARTS), 1, MOST_OF_PART);
         const i64 workers = m_.workers();
         if (workers > 1) most = std::min(most, std::max<i64>(1, m_.nodes / (PARTS_A_THREAD * workers)));
         if (m_.part_nodes) most = std::min(most, m_.part_nodes);

@@ -15,11 +15,13 @@ void Rule::decide(const i32* cur, const i32* dst, i64 count, i32* decisions) con
         }
         return;
     }
-    // Of a lone decision a short vector is computed: of so many, the loops have a fixed length.
+    // Of few decisions short vectors are computed: of so many, the loops have a fixed length.
     const auto go_on = [&](auto value, i64 done, int number) {
         using Value = decltype(value);
         if (number <= 8)
             run<Value, 8>(cur + done, dst + done, number, decisions + done);
+        else if (number <= 32)
+            run<Value, 32>(cur + done, dst + done, number, decisions + done);
         else
             run<Value, BATCH>(cur + done, dst + done, number, decisions + done);
     };
