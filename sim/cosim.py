@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from hdnhw.flow.tools import ToolError
 from hdnhw.library.cosimulation import CosimOptions
-from hdnhw.library.options import check_choice, drawn_faults, fabric_of, flag_of, given
+from hdnhw.library.options import check_choice, drawn_faults, fabric_of, given
 from hdnhw.library.result import Result
 from hdnhw.model.load import LoadSpec
 from hdnhw.progress import say
@@ -170,7 +170,7 @@ def _endpoints(asked: CosimOptions) -> str | None:
 
 
 def _fabric(asked: CosimOptions) -> FabricSpec:
-    return fabric_of(asked.spec, _endpoints(asked), asked.machine, shown=flag_of)
+    return fabric_of(asked.spec, _endpoints(asked), asked.machine)
 
 
 def _load(asked: CosimOptions) -> LoadSpec:

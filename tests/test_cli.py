@@ -100,9 +100,8 @@ COMMANDS = [
 
 
 def choice(option, given, allowed):
-    """Return the pattern of what argparse says of a choice; newer versions leave the quotation marks out."""
-    names = ", ".join(f"'?{re.escape(name)}'?" for name in allowed.split())
-    return rf"argument {option}: invalid choice: '{given}' \(choose from {names}\)"
+    """Return the pattern of what is said of a value that is no choice."""
+    return rf"argument {option}: must be one of {', '.join(allowed.split())}, not '{given}'"
 
 
 def unknown(given, command="info"):

@@ -299,8 +299,8 @@ REFUSED_CALLS = [
     (lambda: fabric(buffers=0), "buffers must be a power of two from 1 to 256 packets a port, not 0"),
     (lambda: fabric(buffers=6), "buffers must be a power of two from 1 to 256 packets a port, not 6"),
     (lambda: fabric(buffers=512), "buffers must be a power of two from 1 to 256 packets a port, not 512"),
-    (lambda: fabric(crossbar="input"), "crossbar must be crosspoint or output, not 'input'"),
-    (lambda: fabric(queueing="lifo"), "queueing must be fifo or voq, not 'lifo'"),
+    (lambda: fabric(crossbar="input"), "crossbar must be one of crosspoint, output, not 'input'"),
+    (lambda: fabric(queueing="lifo"), "queueing must be one of fifo, voq, not 'lifo'"),
     (lambda: AxiStreamSpec(max_frame=8), "max frame must be a power of two from 16 to 1048576 bytes, not 8"),
     (lambda: AxiStreamSpec(max_frame=1500), "max frame must be a power of two from 16 to 1048576 bytes, not 1500"),
     (
@@ -317,11 +317,11 @@ REFUSED_CALLS = [
         "operations must be some of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
         "join, multicast, barrier, allreduce-short, scan, exscan, not none",
     ),
-    (lambda: CollectiveSpec(order="fast"), "order must be paper or cluster-first, not 'fast'"),
+    (lambda: CollectiveSpec(order="fast"), "order must be one of paper, cluster-first, not 'fast'"),
     (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),
     (lambda: AxiStreamSpec(tuser_width=0), "tuser width must be 1 to 1024 bits, not 0"),
     (lambda: AxiStreamSpec(tuser_width=1025), "tuser width must be 1 to 1024 bits, not 1025"),
-    (lambda: AxiStreamSpec(tuser="middle"), "tuser must be first or last, not 'middle'"),
+    (lambda: AxiStreamSpec(tuser="middle"), "tuser must be one of first, last, not 'middle'"),
     (lambda: AxiStreamSpec(prompt_packets=1), "prompt packets must be 2 to 256 packets, not 1"),
     (lambda: RelaySpec(waypoints=0), "waypoints must be 1 to 8, not 0"),
     (lambda: RelaySpec(waypoints=9), "waypoints must be 1 to 8, not 9"),
@@ -417,8 +417,8 @@ def test_fabric_limits():
         ({"buffers": "4"}, "buffers must be an integer, not '4'"),
         ({"network": "cube(2)"}, "network must be a network spec such as parse(...) returns, not 'cube(2)'"),
         ({"network": None}, "network must be a network spec such as parse(...) returns, not None"),
-        ({"modes": 1}, "modes must be a string or None, not 1"),
-        ({"modes": ["f"]}, "modes must be a string or None, not ['f']"),
+        ({"modes": 1}, "modes must be a string, not 1"),
+        ({"modes": ["f"]}, "modes must be a string, not ['f']"),
         (
             {"endpoints": "axi-stream"},
             "endpoints must be AxiStreamSpec, AxiMemorySpec, CollectiveSpec, RelaySpec, ExchangeSpec or None, "

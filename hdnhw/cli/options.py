@@ -2,22 +2,39 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from hdnhw.library.options import FigureOptions, endpoints_of, flag_of, given
+from hdnhw.library.asked import DrawnOptions
+from hdnhw.library.options import FigureOptions, endpoints_of, given
 from hdnhw.library.result import Result as Found
 from hdnhw.progress import say
 from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, parse
 from hdnhw.spec.checks import meant
-from hdnhw.spec.options import Choice, Flag, Option, Size, options_of
+from hdnhw.spec.options import (
+    REQUIRED,
+    Choice,
+    Flag,
+    Options,
+    Origin,
+    Rate,
+    Several,
+    Size,
+    choices_text,
+    flag_of,
+    members_of,
+    options_of,
+)
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
 DRAWN = ("plot", "html", "command", *FigureOptions.__annotations__)
 """What is passed on of a command that draws: the options of :func:`add_drawing_options`, and the command line."""
 
+
+ASKED = "asked_"
+"""Before the names of a command's own options among those that are parsed."""
 
 AT_MOST = "<= "
 """Before a number in a table that is only known as a bound."""
@@ -64,10 +81,9 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a value that is no choice, and say which may be meant."""
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            raise argparse.ArgumentError(action, f"{error.message}{meant(str(value), action.choices or ())}") from None
+        choices = tuple(action.choices or (value,))
+        if value not in choices:
+            raise argparse.ArgumentError(action, f"{choices_text(choices, value)}{meant(str(value), choices)}")
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with status 2."""
@@ -75,7 +91,16 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(BAD_INPUT)
 
 
-def add_command(commands: Any, name: str, run: Command, *, summary: str, example: str, spec: bool = True) -> Parser:
+def add_command(
+    commands: Any,
+    name: str,
+    run: Command,
+    *,
+    summary: str,
+    example: str,
+    spec: bool = True,
+    asks: type[Options] | None = None,
+) -> Parser:
     """Add a command to the command line.
 
     Parameters
@@ -88,6 +113,8 @@ def add_command(commands: Any, name: str, run: Command, *, summary: str, example
         For ``--help``.
     spec : bool
         Whether its first argument is a spec string.
+    asks : class of Options or None
+        Its options; :func:`asked_of` returns what is said of them.
     """
     parser: Parser = commands.add_parser(
         name,
@@ -99,30 +126,66 @@ def add_command(commands: Any, name: str, run: Command, *, summary: str, example
     if spec:
         parser.add_argument("spec", metavar="SPEC", help="network, for example 'rdn(cube(3), 1)'")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, asks=asks)
+    if asks is not None:
+        _add_options(parser, asks, prefix=ASKED)
+        if issubclass(asks, DrawnOptions):
+            _add_look_options(_group_of(parser, "figure"))
     return parser
 
 
-def _add_option(parser: argparse.ArgumentParser, name: str, option: Option, *, default: str, dest: str) -> None:
-    """Add an option of a spec; `default` is what the help says of it."""
-    about: dict[str, Any] = {"dest": dest, "help": option.help + (f" (default {default})" if default else "")}
-    if isinstance(option, Flag):
-        about |= {"action": "store_const", "const": True}
-    elif isinstance(option, Choice):
-        about["choices"] = option.choices
-    else:
-        about["metavar"] = option.metavar
-        about |= {"type": int} if isinstance(option, Size) else {}
-    parser.add_argument(flag_of(name), **about)
+def asked_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what is said of the options of a command, and of the machine, by the names of a function's keywords."""
+    kinds = options_of(options.asks)
+    asked = {name: options.command for name, kind in kinds.items() if isinstance(kind, Origin)}
+    asked |= given({name: getattr(options, ASKED + name, None) for name in kinds})
+    figure = FigureOptions.__annotations__ if issubclass(options.asks, DrawnOptions) else ()
+    return asked | {name: getattr(options, name) for name in figure} | machine_options(options)
 
 
-def _defaults(spec: type) -> dict[str, str]:
-    """Return what the help says of the defaults of a spec's options; nothing of those that are off or follow later."""
-    return {
-        member.name: ",".join(member.default) if isinstance(member.default, tuple) else str(member.default)
-        for member in fields(spec)
-        if member.name in options_of(spec) and member.default is not None and member.default is not False
-    }
+def _add_options(
+    parser: argparse.ArgumentParser,
+    spec: type,
+    names: Iterable[str] | None = None,
+    *,
+    group: str = "",
+    prefix: str = "",
+    defaults: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Add options of a class, all or those of some names; `defaults` are what the help says in place of a default."""
+    for name, member in members_of(spec).items():
+        kind = member.metadata["option"]
+        if isinstance(kind, Origin) or (names is not None and name not in names):
+            continue
+        default = defaults.get(name, _default_text(member.default))
+        about: dict[str, Any] = {"dest": prefix + name, "help": kind.help + f" (default {default})" * bool(default)}
+        about |= {"required": True} if member.default is REQUIRED else {}
+        about |= {"nargs": "+"} if isinstance(kind, Several) else {}
+        if isinstance(kind, Flag):
+            about |= {"action": "store_const", "const": True}
+        elif choices := getattr(kind, "choices", ()) if isinstance(kind, (Choice, Several)) else ():
+            about["choices"] = choices
+        else:
+            about |= {"metavar": kind.metavar or name.upper(), "type": _TYPES.get(type(kind))}
+        _group_of(parser, kind.group or group).add_argument(flag_of(name), **about)
+
+
+_TYPES = {Size: int, Rate: float}
+
+
+def _default_text(default: Any) -> str:
+    """Return what the help says of a default; nothing of options that are off or follow later."""
+    if default is None or default is False or default is REQUIRED:
+        return ""
+    if isinstance(default, float):
+        return f"{default:g}"
+    return ",".join(default) if isinstance(default, tuple) else str(default)
+
+
+def _group_of(parser: argparse.ArgumentParser, title: str) -> Any:
+    """Return the group of arguments that has a title; the parser if it is empty."""
+    groups = {group.title: group for group in parser._action_groups}
+    return groups.get(title) or (parser.add_argument_group(title) if title else parser)
 
 
 def add_machine_options(
@@ -144,19 +207,14 @@ def add_machine_options(
     kinds : bool
         As of :func:`hdnhw.spec.options.options_of`.
     """
-    shown = _defaults(FabricSpec) | dict(defaults)
     chosen = {*also, *options_of(FabricSpec, **kinds)}
-    for name, option in options_of(FabricSpec).items():
-        if name in chosen:
-            _add_option(parser, name, option, default=shown.get(name, ""), dest=name)
+    _add_options(parser, FabricSpec, chosen, group="routing" if kinds.get("routes") else "machine", defaults=defaults)
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser, kinds: Iterable[str] = ENDPOINTS) -> None:
     """Add the options of some kinds of endpoints, all if omitted."""
     for kind in kinds:
-        shown = _defaults(ENDPOINTS[kind])
-        for name, option in options_of(ENDPOINTS[kind]).items():
-            _add_option(parser, name, option, default=shown.get(name, ""), dest=f"endpoint_{name}")
+        _add_options(parser, ENDPOINTS[kind], group=ENDPOINTS[kind].title, prefix="endpoint_")
 
 
 def rule_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -229,14 +287,20 @@ def add_worker_options(parser: argparse.ArgumentParser) -> None:
 
 def add_drawing_options(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the options that write a figure, and a page with it, and say how it looks; `what` is drawn."""
-    parser.add_argument("--plot", metavar="FILE", help=f"draw {what}: .svg, .png or .pdf")
-    parser.add_argument("--html", metavar="FILE", help="write a page with this figure, tables and the options")
-    parser.add_argument("--title", metavar="TEXT", help="above the figure; '' for none")
-    parser.add_argument("--figure-size", metavar="WxH", help="width and height: 88x60mm or 3.5x2.4in")
-    parser.add_argument("--font-size", type=float, metavar="POINTS", help="of all letters of the figure")
-    parser.add_argument("--x-limits", metavar="LOW,HIGH", help="ends of the x axis")
-    parser.add_argument("--y-limits", metavar="LOW,HIGH", help="ends of the y axis")
-    parser.add_argument("--log-y", action="store_true", help="draw the y axis logarithmic")
+    figure = _group_of(parser, "figure")
+    figure.add_argument("--plot", metavar="FILE", help=f"draw {what}: .svg, .png or .pdf")
+    figure.add_argument("--html", metavar="FILE", help="write a page with this figure, tables and the options")
+    _add_look_options(figure)
+
+
+def _add_look_options(figure: Any) -> None:
+    """Add the options that say how a figure looks."""
+    figure.add_argument("--title", metavar="TEXT", help="above the figure; '' for none")
+    figure.add_argument("--figure-size", metavar="WxH", help="width and height: 88x60mm or 3.5x2.4in")
+    figure.add_argument("--font-size", type=float, metavar="POINTS", help="of all letters of the figure")
+    figure.add_argument("--x-limits", metavar="LOW,HIGH", help="ends of the x axis")
+    figure.add_argument("--y-limits", metavar="LOW,HIGH", help="ends of the y axis")
+    figure.add_argument("--log-y", action="store_true", help="draw the y axis logarithmic")
 
 
 def add_faults_option(parser: argparse.ArgumentParser) -> None:
@@ -280,7 +344,7 @@ def machine_of(options: argparse.Namespace) -> dict[str, Any]:
 
 def endpoint_spec(options: argparse.Namespace, network: NetworkSpec) -> EndpointSpec | None:
     """Return what the options put at the terminals of a network."""
-    return endpoints_of(network, getattr(options, "endpoints", None), endpoint_options(options), shown=flag_of)
+    return endpoints_of(network, getattr(options, "endpoints", None), endpoint_options(options))
 
 
 def endpoint_options(options: argparse.Namespace) -> dict[str, Any]:

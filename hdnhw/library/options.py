@@ -2,14 +2,14 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from numbers import Integral
 from os import PathLike as PathLikeOf
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from hdnhw.spec import ENDPOINTS, CollectiveSpec, EndpointSpec, FabricSpec, NetworkSpec, SpecError, parse
-from hdnhw.spec.options import Names, Node, Option, options_of
+from hdnhw.spec.options import Names, Node, Option, choices_text, flag_of, named, options_of
 
 if TYPE_CHECKING:
     from hdnhw.library.network import Network
@@ -145,9 +145,9 @@ def node_of(network: "topology.Network", node: NodeLike) -> int:
 
 
 def check_choice(what: str, value: Any, choices: Sequence[str]) -> None:
-    """Raise SpecError if a value is none of those that there are."""
+    """Raise SpecError if the value of an option is none of those that there are."""
     if value not in choices:
-        raise SpecError(f"{what} must be {', '.join(choices[:-1])} or {choices[-1]}, not {value!r}")
+        raise SpecError(f"{named(what)} {choices_text(choices, value)}")
 
 
 def check_integers(**values: Any) -> None:
@@ -181,11 +181,6 @@ def checked_rates(rates: str | Iterable[float], least: float, most: float, examp
     return found
 
 
-def flag_of(name: str) -> str:
-    """Return an option as the command line has it."""
-    return f"--{name.replace('_', '-')}"
-
-
 def machine_words(options: Mapping[str, Any], spec: type = FabricSpec) -> str:
     """Return options of a machine, or of endpoints, by their names, as they stand on a command line; nothing for
     defaults.
@@ -203,8 +198,6 @@ def fabric_of(
     network: Any,
     endpoints: str | EndpointSpec | None,
     options: Mapping[str, Any],
-    *,
-    shown: Callable[[str], str] = str,
 ) -> FabricSpec:
     """Return a machine.
 
@@ -215,8 +208,6 @@ def fabric_of(
         What stands at the terminals: the spec, or the name of a kind, whose options are then among `options`.
     options : mapping of str to Any
         Of :class:`MachineOptions`, and of the endpoints.
-    shown : callable
-        How messages name an option of endpoints.
 
     Raises
     ------
@@ -229,15 +220,13 @@ def fabric_of(
     known = options_of(FabricSpec)
     machine = {name: value for name, value in asked.items() if name in known}
     rest = {name: value for name, value in asked.items() if name not in known}
-    return FabricSpec(network=spec, endpoints=endpoints_of(spec, endpoints, rest, shown=shown), **machine)
+    return FabricSpec(network=spec, endpoints=endpoints_of(spec, endpoints, rest), **machine)
 
 
 def endpoints_of(
     network: NetworkSpec,
     kind: str | EndpointSpec | None,
     options: Mapping[str, Any],
-    *,
-    shown: Callable[[str], str] = str,
 ) -> EndpointSpec | None:
     """Return what stands at the terminals of a network.
 
@@ -248,8 +237,6 @@ def endpoints_of(
         The name of a kind, or the spec.
     options : mapping of str to Any
         Of a kind that is named.
-    shown : callable
-        How messages name an option.
 
     Raises
     ------
@@ -259,14 +246,14 @@ def endpoints_of(
         If a value is out of range, or an option is of other endpoints.
     """
     if isinstance(kind, str) and kind not in ENDPOINTS:
-        raise SpecError(f"endpoints must be {' or '.join(ENDPOINTS)}, not {kind!r}")
+        raise SpecError(f"{named('endpoints')} {choices_text(ENDPOINTS, kind)}")
     own = options_of(ENDPOINTS[kind]) if isinstance(kind, str) else {}
     for name in options:
         if name not in own:
             others = [spec.title for spec in ENDPOINTS.values() if name in options_of(spec)]
             if not others:
                 raise TypeError(f"there is no option {name!r} of a machine")
-            raise SpecError(f"{shown(name)} is for {' and '.join(others)}; this fabric has none")
+            raise SpecError(f"{named(name)} is for {' and '.join(others)}; this fabric has none")
     if not isinstance(kind, str):
         return kind
     return ENDPOINTS[kind](**{name: _value(own[name], value, network) for name, value in options.items()})

@@ -4,11 +4,12 @@ from os import PathLike as PathLikeOf
 from pathlib import Path
 from typing import Any
 
-from hdnhw.library.options import NetworkLike, PathLike, fabric_of, flag_of, given
+from hdnhw.library.options import NetworkLike, PathLike, fabric_of, given
 from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.proofs.finding import SECONDS
 from hdnhw.spec import EndpointSpec, SpecError
+from hdnhw.spec.options import named
 
 
 def prove(
@@ -70,7 +71,7 @@ def prove(
     if (spec is None) == (check is None):
         raise SpecError("prove takes either SPEC, DIR or --check FILE")
     if thorough and check is None:
-        raise SpecError("--thorough is for --check")
+        raise SpecError(f"{named('thorough')} is for {named('check')}")
     beside = given({"output": output, "endpoints": endpoints, **options})
     folder = None if output is None else Path(output)
     try:
@@ -96,4 +97,4 @@ def prove(
 def _refuse(options: dict[str, Any], what: str) -> None:
     """Refuse options that are given beside something."""
     for name in options:
-        raise SpecError(f"{flag_of(name)} is not for {what}")
+        raise SpecError(f"{named(name)} is not for {what}")

@@ -1,26 +1,44 @@
 """Requests and replies on the cycle-accurate model."""
 
-from typing import Any, Unpack
+from dataclasses import dataclass
+from typing import Unpack
 
-from hdnhw.library.options import MachineOptions, NetworkLike, check_integers, fabric_of
+from hdnhw.library.asked import asks, seed_option, threads_option
+from hdnhw.library.options import MachineOptions, NetworkLike, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar
+from hdnhw.spec.options import Options, Size, Text, option
+
+MOST_WINDOW, MOST_REQUESTS, MOST_FLITS, MOST_CYCLES = 1 << 12, 1 << 20, 1 << 20, 1 << 20
+"""Requests in flight and in all per node, flits of a message, and cycles of service or thought."""
 
 
-def requests(
-    spec: NetworkLike,
-    *,
-    window: int = 4,
-    requests: int = 1000,
-    pattern: str = "uniform",
-    request_length: int | None = None,
-    reply_length: int | None = None,
-    service: int = 0,
-    think: int = 0,
-    seed: int = 1,
-    threads: int = 1,
-    **machine: Unpack[MachineOptions],
-) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class RequestOptions(Options):
+    """Options of the command ``requests``."""
+
+    window: int = option(4, Size(help="maximum requests in flight per node", metavar="W", least=1, most=MOST_WINDOW))
+    requests: int = option(1000, Size(help="requests per node in all", metavar="N", least=1, most=MOST_REQUESTS))
+    pattern: str = option("uniform", Text(help="where requests go: a pattern of simulate"))
+    request_length: int | None = option(
+        None, Size(help="flits per request (default: one packet)", metavar="F", least=1, most=MOST_FLITS)
+    )
+    reply_length: int | None = option(
+        None, Size(help="flits per reply (default: one packet)", metavar="F", least=1, most=MOST_FLITS)
+    )
+    service: int = option(
+        0, Size(help="cycles from the last flit of a request to its reply", metavar="C", least=0, most=MOST_CYCLES)
+    )
+    think: int = option(
+        0,
+        Size(help="cycles from the last flit of a reply to the next request", metavar="C", least=0, most=MOST_CYCLES),
+    )
+    seed: int = seed_option(1)
+    threads: int = threads_option("ten thousand")
+
+
+@asks
+def requests(spec: NetworkLike, *, asked: RequestOptions, **machine: Unpack[MachineOptions]) -> Result:
     """Measure how many requests are answered, and how fast, when no node has more than a window of them under way.
 
     A closed loop: a node sends its next request when a reply has come, so that a slow network is offered less. Nodes
@@ -29,20 +47,7 @@ def requests(
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    window : int
-        Requests of a node without a reply, at most.
-    requests : int
-        Of each node in all.
-    pattern : str
-        To whom they go, see :func:`hdnhw.simulate`.
-    request_length, reply_length : int, optional
-        Flits (default: one packet).
-    service, think : int
-        Cycles from the last flit of a request to its reply, and from that of a reply to the next request.
-    seed : int
-        Of the random numbers.
-    threads : int
-        That share the routers: worth it from ten thousands of routers on. The result is the same.
+    asked
     machine
         See :class:`hdnhw.MachineOptions`.
 
@@ -62,16 +67,9 @@ def requests(
     from hdnhw.model.requests import measure_requests
     from hdnhw.traffic.requests import RequestSpec
 
-    numbers: dict[str, Any] = {
-        "window": window,
-        "request_length": request_length,
-        "reply_length": reply_length,
-        "service": service,
-        "think": think,
-        "seed": seed,
-    }
-    check_integers(requests=requests, threads=threads, **numbers)
-    load = RequestSpec(count=requests, pattern=pattern, **numbers)
+    load = dict(vars(asked))
+    count, threads = load.pop("requests"), load.pop("threads")
     with ProgressBar() as progress:
         fabric = fabric_of(spec, None, machine)
-        return Result(measure_requests(fabric, load, threads=threads, progress=progress.show))
+        asks_for = RequestSpec(count=count, **load)
+        return Result(measure_requests(fabric, asks_for, threads=threads, progress=progress.show))

@@ -23,7 +23,6 @@ from hdnhw.library.options import (
     drawn_faults,
     fabric_of,
     figure_apart,
-    flag_of,
     given,
 )
 from hdnhw.library.result import Result
@@ -33,6 +32,7 @@ from hdnhw.progress import Progress, ProgressBar, say
 from hdnhw.ranks import check_alone
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError
 from hdnhw.spec.checks import shown
+from hdnhw.spec.options import flag_of
 
 if TYPE_CHECKING:
     from hdnhw.model.fabric import FabricModel

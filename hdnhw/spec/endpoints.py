@@ -119,7 +119,6 @@ class AxiStreamSpec(EndpointSpec):
             least=2,
             most=256,
             unit="packets",
-            may_be_none=True,
         ),
     )
 

@@ -107,7 +107,6 @@ class FabricSpec:
             most=256,
             unit="packets a port",
             power_of_two=True,
-            may_be_none=True,
             timed=True,
             drawn=(1, 2, 4, 8),
         ),

@@ -1,15 +1,53 @@
-"""Options: the members of a spec that a user chooses, each described in one place.
+"""Options: the members of a spec, or of what a command asks for, that a user chooses, each described in one place.
 
-A member made by :func:`option` carries an :class:`Option`. The command line, the keys of sweeps, what results and
-manifests say of a machine, and the machines that checks draw at random are all derived from it.
+A member made by :func:`option` carries an :class:`Option`. The command line, the parameters of functions and their
+docstrings, refusals, the keys of sweeps, what results and manifests say of a machine, and the machines that checks draw
+at random are all derived from it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import MISSING, dataclass, field, fields
+from math import inf
 from operator import index
-from typing import Any, SupportsIndex
+from types import NoneType
+from typing import Any, SupportsFloat, SupportsIndex, get_args
 
 from hdnhw.spec.checks import SpecError
+
+_NAMES: ContextVar[Callable[[str], str]] = ContextVar("names of options", default=str)
+
+
+def flag_of(name: str) -> str:
+    """Return an option as the command line has it."""
+    return f"--{name.replace('_', '-')}"
+
+
+@contextmanager
+def named_by_flags() -> Iterator[None]:
+    """Let messages name options as the command line does."""
+    token = _NAMES.set(flag_of)
+    try:
+        yield
+    finally:
+        _NAMES.reset(token)
+
+
+def named(name: str) -> str:
+    """Return an option as the caller writes it: ``packet_bits`` in Python, ``--packet-bits`` on the command line."""
+    return _NAMES.get()(name)
+
+
+def choices_text(choices: Iterable[str], value: Any) -> str:
+    """Return the end of a message about a value that is none of the choices.
+
+    Examples
+    --------
+    >>> choices_text(("sum", "min"), "mean")
+    "must be one of sum, min, not 'mean'"
+    """
+    return f"must be one of {', '.join(choices)}, not {value!r}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,9 +57,12 @@ class Option:
     Attributes
     ----------
     help : str
-        For the command line.
+        For the command line and docstrings: a phrase that begins with a small letter, and names other options as the
+        command line does.
     metavar : str or None
-        What stands for the value there.
+        What stands for the value on the command line.
+    group : str
+        Title of the options among which it is listed there.
     routes : bool
         Whether it belongs to the routing rule, which exists without hardware.
     timed : bool
@@ -34,6 +75,7 @@ class Option:
 
     help: str
     metavar: str | None = None
+    group: str = ""
     routes: bool = False
     timed: bool = False
     pins: bool = False
@@ -77,7 +119,7 @@ class Choice(Option):
     def checked(self, what: str, value: Any) -> str:
         """See :meth:`Option.checked`."""
         if value not in self.choices:
-            raise SpecError(f"{what} must be {' or '.join(self.choices)}, not {value!r}")
+            raise SpecError(f"{what} {choices_text(self.choices, value)}")
         return str(value)
 
 
@@ -90,7 +132,7 @@ def _integer(what: str, value: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Size(Option):
-    """An integer from `least` to `most`, a power of two if asked; None where it `may_be_none`.
+    """An integer from `least` to `most`, if there is one; a power of two if asked.
 
     Attributes
     ----------
@@ -99,32 +141,78 @@ class Size(Option):
     """
 
     least: int
-    most: int
+    most: int | None = None
     unit: str = ""
     power_of_two: bool = False
-    may_be_none: bool = False
 
-    def checked(self, what: str, value: Any) -> int | None:
+    def checked(self, what: str, value: Any) -> int:
         """See :meth:`Option.checked`."""
-        if value is None and self.may_be_none:
-            return None
         number = _integer(what, value)
-        if not self.least <= number <= self.most or (self.power_of_two and number & (number - 1)):
+        too_many = self.most is not None and number > self.most
+        if number < self.least or too_many or (self.power_of_two and number & (number - 1)):
             joint = "or" if self.most == self.least + 1 else "to"
-            allowed = f"{'a power of two from ' * self.power_of_two}{self.least} {joint} {self.most}"
+            allowed = f"at least {self.least}" if self.most is None else f"{self.least} {joint} {self.most}"
+            allowed = f"{'a power of two from ' * self.power_of_two}{allowed}"
             raise SpecError(f"{what} must be {allowed}{' ' * bool(self.unit)}{self.unit}, not {number}")
         return number
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text(Option):
-    """Any string, or None; it is read where more is known."""
+class Rate(Option):
+    """A number from `least` to `most`; below it if `open`."""
 
-    def checked(self, what: str, value: Any) -> str | None:
+    least: float
+    most: float
+    open: bool = False
+
+    def checked(self, what: str, value: Any) -> Any:
         """See :meth:`Option.checked`."""
-        if value is not None and not isinstance(value, str):
-            raise TypeError(f"{what} must be a string or None, not {value!r}")
+        if isinstance(value, bool) or not isinstance(value, SupportsFloat):
+            raise TypeError(f"{what} must be a number, not {value!r}")
+        if not self.least <= float(value) <= self.most or (self.open and value == self.most):
+            below = "finite" if self.most == inf else f"below {self.most:g}"
+            allowed = f"at least {self.least:g} and {below}" if self.open else f"{self.least:g} to {self.most:g}"
+            raise SpecError(f"{what} must be {allowed}, not {value}")
         return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Option):
+    """Any string; it is read where more is known."""
+
+    def checked(self, what: str, value: Any) -> str:
+        """See :meth:`Option.checked`."""
+        if not isinstance(value, str):
+            raise TypeError(f"{what} must be a string, not {value!r}")
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin(Text):
+    """What a file says that it was made by: the command line gives itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given(Option):
+    """A node, a file, or a list in one word on the command line: any value, which is read where more is known."""
+
+    def checked(self, what: str, value: Any) -> Any:  # noqa: ARG002
+        """See :meth:`Option.checked`."""
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Several(Option):
+    """One or more values, of the `choices` if there are any; on the command line with blanks between them."""
+
+    choices: tuple[str, ...] = ()
+
+    def checked(self, what: str, value: Any) -> tuple[Any, ...]:
+        """See :meth:`Option.checked`."""
+        for one in value:
+            if self.choices and one not in self.choices:
+                raise SpecError(f"{what} {choices_text(self.choices, one)}")
+        return tuple(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,8 +244,15 @@ class Node(Option):
 
 
 def option(default: Any, kind: Option) -> Any:
-    """Return a member of a dataclass that is an option, with its default."""
+    """Return a member of a dataclass that is an option, with its default, or :data:`REQUIRED`.
+
+    It may be None if its annotation says so.
+    """
     return field(default=default, metadata={"option": kind})
+
+
+REQUIRED = MISSING
+"""In place of the default of an option that must be given."""
 
 
 def options_of(spec: Any, **kinds: bool) -> Mapping[str, Option]:
@@ -170,7 +265,7 @@ def options_of(spec: Any, **kinds: bool) -> Mapping[str, Option]:
         Only those of which the attributes of :class:`Option` with these names are so: ``timed=True`` are those on which
         cycles depend.
     """
-    options = {member.name: member.metadata["option"] for member in fields(spec) if "option" in member.metadata}
+    options = {name: member.metadata["option"] for name, member in members_of(spec).items()}
     return {
         name: option
         for name, option in options.items()
@@ -178,7 +273,28 @@ def options_of(spec: Any, **kinds: bool) -> Mapping[str, Option]:
     }
 
 
-def check_options(spec: Any) -> None:
-    """Check the options of a frozen spec, and keep them as :meth:`Option.checked` returns them."""
-    for name, kind in options_of(spec).items():
-        object.__setattr__(spec, name, kind.checked(name.replace("_", " "), getattr(spec, name)))
+def members_of(spec: Any) -> Mapping[str, Any]:
+    """Return the members of a spec, or of a class of specs, that are options: its own before those that it inherits."""
+    kind = spec if isinstance(spec, type) else type(spec)
+    order = [name for one in kind.__mro__ for name in vars(one).get("__annotations__", ())]
+    members = sorted(fields(spec), key=lambda member: order.index(member.name))
+    return {member.name: member for member in members if "option" in member.metadata}
+
+
+def check_options(spec: Any, shown: Callable[[str], str] = lambda name: name.replace("_", " ")) -> None:
+    """Check the options of a frozen spec, and keep them as :meth:`Option.checked` returns them.
+
+    `shown` is how messages name an option.
+    """
+    for name, member in members_of(spec).items():
+        value, kind = getattr(spec, name), member.metadata["option"]
+        if value is not None or NoneType not in get_args(member.type):
+            object.__setattr__(spec, name, kind.checked(shown(name), value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a command asks for: its members are options, and are checked when it is made."""
+
+    def __post_init__(self) -> None:
+        check_options(self, named)

@@ -11,7 +11,7 @@ from tests.conftest import each
 
 WRONG = {
     "no operation": ("collective 'cube(3)'", "the following arguments are required: --op"),
-    "unknown operation": ("collective 'cube(3)' --op average", "argument --op: invalid choice: 'average'"),
+    "unknown operation": ("collective 'cube(3)' --op average", "argument --op: must be one of "),
     "root of a scan": (
         "collective 'cube(3)' --op scan --root 1",
         "--root is for broadcast, multicast, scatter, gather, reduce; there is none in scan",
@@ -58,14 +58,14 @@ WRONG = {
         "collective 'cube(3)' --op broadcast --targets 1",
         "--targets is for multicast, not for broadcast",
     ),
-    "a join without a multicast": ("collective 'cube(3)' --op join --on rtl", "argument --op: invalid choice: 'join'"),
+    "a join without a multicast": ("collective 'cube(3)' --op join --on rtl", "argument --op: must be one of "),
     "half a packet of a multicast on rtl": (
         "collective 'cube(3)' --op multicast --targets 1 --words 4 --on rtl",
         "words must be a multiple of 8 on rtl, whole packets, not 4",
     ),
     "floats on rtl": (
         "collective 'cube(1)' --op scan --numbers float32 --on rtl",
-        "numbers must be int8 or int16 or int32 or int64 or uint8 or uint16 or uint32 or uint64, not 'float32'",
+        "numbers must be one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, not 'float32'",
     ),
     "lengths and words": (
         "exchange 'cube(3)' --lengths 3 --words 2",
@@ -97,7 +97,7 @@ WRONG = {
         "a collective operation is among 2 to 32768 nodes; cube(16) has 65536",
     ),
     "no words": ("exchange 'cube(3)' --words 0", "words must be 1 to 1048576, not 0"),
-    "unknown schedule": ("exchange 'cube(3)' --schedule fast", "argument --schedule: invalid choice: 'fast'"),
+    "unknown schedule": ("exchange 'cube(3)' --schedule fast", "argument --schedule: must be one of "),
     "split of cluster-first": (
         "exchange 'rdn(cube(2), 1)' --split sum",
         "split must be destination in the order cluster-first, not 'sum'",
@@ -133,7 +133,7 @@ WRONG = {
     ),
     "float32 on rtl": (
         "collective 'cube(1)' --op reduce --numbers float32 --on rtl",
-        "numbers must be int8 or int16 or int32 or int64 or uint8 or uint16 or uint32 or uint64, not 'float32'",
+        "numbers must be one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, not 'float32'",
     ),
     "packets in the background of a count": (
         "collective 'cube(3)' --op scan --background 0.1",

@@ -17,7 +17,7 @@ WRONG = {
     "no hops": ("machines 'cube(2)' --hops 0", "hops must be 1 to 1048576, not 0"),
     "no bits": ("machines 'cube(2)' --packet-bits 0", "packet bits must be 1 to 262144, not 0"),
     "no seeds": ("machines 'cube(2)' --seeds 0", "seeds must be 1 to 100, not 0"),
-    "unknown family": ("machines 'cube(2)' --family xc7", "argument --family: invalid choice: 'xc7'"),
+    "unknown family": ("machines 'cube(2)' --family xc7", "argument --family: must be one of "),
     "no such plot": ("machines 'cube(2)' --plot front.doc", "plot must be a file .svg, .png or .pdf, not 'front.doc'"),
     "plot in no folder": (
         "machines 'cube(2)' --plot none/front.svg",

@@ -397,7 +397,7 @@ def test_no_generator_starts_at_0():
 
 
 def test_unknown_queueing(model_on):
-    with pytest.raises(ValueError, match="queueing must be fifo or voq, not 'lifo'"):
+    with pytest.raises(ValueError, match="queueing must be one of fifo, voq, not 'lifo'"):
         model_on(plan_of("mesh(2)"), packet_length=1, queueing="lifo")
 
 

@@ -137,7 +137,7 @@ def test_the_command_refuses_what_is_too_large(refused, what):
 
 
 def test_a_function_refuses_an_engine_that_there_is_not():
-    with pytest.raises(SpecError, match="engine must be compiled or reference, not 'fast'"):
+    with pytest.raises(SpecError, match="engine must be one of compiled, reference, not 'fast'"):
         hdnhw.simulate("cube(2)", engine="fast")
 
 

@@ -154,7 +154,7 @@ def test_a_barrier_adds_wires_beside_the_links_and_nothing_else_changes(fabric):
             "flit width must be at least 4 bits, which say how many of 8 packets a message has, not 3",
         ),
         ("cube(2)", {"operators": ()}, "operators must be some of sum, min, max, and, or, xor, not none"),
-        ("cube(2)", {"numbers": "float32"}, "numbers must be int8 or int16 or int32 or int64 or uint8 or"),
+        ("cube(2)", {"numbers": "float32"}, "numbers must be one of int8, int16, int32, int64, uint8,"),
         (
             "cube(2)",
             {"operations": ("reduce",), "numbers": "int64"},

@@ -13,7 +13,6 @@ from hdnhw.library.options import (
     check_choice,
     check_integers,
     fabric_of,
-    flag_of,
     given,
     network_of,
 )
@@ -29,7 +28,7 @@ from hdnhw.spec import (
     NetworkSpec,
     SpecError,
 )
-from hdnhw.spec.options import options_of
+from hdnhw.spec.options import named, options_of
 
 if TYPE_CHECKING:
     from hdnhw.collectives.cost import Cost
@@ -169,7 +168,7 @@ def refuse(asked: Asked, names: Iterable[str], why: str) -> None:
     for name in names:
         value = values.get(name)
         if value is not None and value is not False and value != "one":
-            raise SpecError(why.format(flag_of(name)))
+            raise SpecError(why.format(named(name)))
 
 
 def checked_network(asked: Asked) -> tuple[Asked, "Network"]:

@@ -1,0 +1,112 @@
+"""Functions whose parameters are the options of a class: signature and docstring are derived from it."""
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, formatannotation, signature
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hdnhw.library.options import PathLike, given
+from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Size, members_of, option
+
+if TYPE_CHECKING:
+    from hdnhw.report.outputs import Outputs
+
+ASKED = "asked"
+"""Parameter, and entry of the docstring, in whose place the options are put."""
+
+WIDTH = 112
+"""Columns of a paragraph of a docstring."""
+
+
+Found = TypeVar("Found")
+
+
+def asks(run: Callable[..., Found]) -> Callable[..., Found]:
+    """Make the options of the class that annotates parameter ``asked`` the keywords of a function.
+
+    The function is called with what makes up the class, and gets the object, checked. Its signature has the options in
+    place of ``asked``, and so has the section Parameters of its docstring.
+    """
+    written = signature(run)
+    options = written.parameters[ASKED].annotation
+    members = members_of(options)
+    taken = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if member.default is REQUIRED else member.default,
+            annotation=member.type,
+        )
+        for name, member in members.items()
+    ]
+    others = [parameter for name, parameter in written.parameters.items() if name != ASKED]
+    last = [parameter for parameter in others if parameter.kind is Parameter.VAR_KEYWORD]
+    shape = written.replace(parameters=[*(one for one in others if one not in last), *taken, *last])
+
+    @wraps(run)
+    def call(*arguments: Any, **keywords: Any) -> Found:
+        shape.bind(*arguments, **keywords)
+        own = {name: keywords.pop(name) for name in members if name in keywords}
+        return run(*arguments, **{ASKED: options(**own)}, **keywords)
+
+    call.__signature__ = shape  # type: ignore[attr-defined]
+    if run.__doc__ is not None:
+        entries = "".join(_entry(name, member) for name, member in members.items())
+        call.__doc__ = run.__doc__.replace(f"    {ASKED}\n", textwrap.indent(entries, "    "))
+    return call
+
+
+def _entry(name: str, member: Any) -> str:
+    """Return the entry of an option in a docstring."""
+    kind = member.metadata["option"]
+    shown = formatannotation(member.type).replace("collections.abc.", "")
+    if isinstance(kind, Choice):
+        shown = f"{{{', '.join(map(repr, kind.choices))}}}"
+    if member.default is None:
+        shown = f"{shown.removesuffix(' | None')}, optional"
+    text = re.sub(r"--(\w[\w-]*)", lambda flag: f"`{flag[1].replace('-', '_')}`", kind.help)
+    text = f"{text[0].upper()}{text[1:]}."
+    return f"{name} : {shown}\n{textwrap.fill(text, WIDTH, initial_indent='    ', subsequent_indent='    ')}\n"
+
+
+def plot_of(what: str) -> Any:
+    """Return the option of a file in which something is drawn."""
+    return option(None, Given(help=f"draw {what}: .svg, .png or .pdf", metavar="FILE", group="figure"))
+
+
+def made_by(function: str) -> Any:
+    """Return the option that says what makes figures and pages."""
+    return option(function, Origin(help="what figures and pages say that they were made by"))
+
+
+def seed_option(default: int, of: str = "the random numbers") -> Any:
+    """Return the option of the seed of something."""
+    return option(default, Size(help=f"seed of {of}", metavar="S", least=0))
+
+
+def threads_option(worth: str) -> Any:
+    """Return the option that says how many threads simulate, and from how many routers on that is worth it."""
+    about = f"simulation threads; they pay off above {worth} routers, and the result is the same"
+    return option(1, Size(help=about, metavar="N", least=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnOptions(Options):
+    """Options of a command that draws; how its figures look is asked for beside, by :class:`FigureOptions`."""
+
+    plot: PathLike | None = plot_of("a figure")
+    html: PathLike | None = option(
+        None, Given(help="write a page with this figure, tables and the options", metavar="FILE", group="figure")
+    )
+    command: str = made_by("hdnhw")
+
+    def outputs(self, figure: Mapping[str, Any], *, panels: int = 1) -> "Outputs":
+        """Return the files to draw, and how, checked; one figure has so many panels."""
+        from hdnhw.report.look import look_of
+        from hdnhw.report.outputs import Outputs
+
+        look = look_of(given(figure), self.plot, self.html, panels=panels)
+        return Outputs(self.plot, self.html, self.command, look)

@@ -1,0 +1,91 @@
+"""An option that is added to a class is on the command line, in signature and docstring, and refused by its kind."""
+
+import argparse
+from dataclasses import dataclass
+from inspect import signature
+
+import pytest
+
+from hdnhw.cli.options import Parser, add_command, asked_of
+from hdnhw.library.asked import asks
+from hdnhw.spec import SpecError
+from hdnhw.spec.options import REQUIRED, Choice, Flag, Options, Rate, Several, Size, named_by_flags, option
+from tests.conftest import each
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared(Options):
+    trials: int = option(9, Size(help="sets of --fresh-faults", metavar="N", least=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Shared):
+    share: float = option(REQUIRED, Rate(help="share of the nodes", least=0, most=1, open=True, group="faults"))
+    fresh_faults: int | None = option(None, Size(help="faults at most", metavar="F", least=0, most=3))
+    order: str = option("first", Choice(help="which", choices=("first", "last")))
+    kinds: tuple[str, ...] = option((), Several(help="of what", choices=("a", "b")))
+    quick: bool = option(False, Flag(help="by fewer"))
+
+
+@asks
+def dummy(spec: str, *, asked: Asked, **machine: int) -> dict:
+    """Do nothing.
+
+    Parameters
+    ----------
+    spec : str
+    asked
+    machine
+        Others.
+    """
+    return {"spec": spec, **vars(asked), **machine}
+
+
+def test_the_command_has_the_options():
+    parser = Parser(prog="hdnhw")
+    add_command(parser.add_subparsers(), "dummy", dummy, summary="do", example="hdnhw dummy", asks=Asked)
+    words = "dummy x --share 0.5 --fresh-faults 2 --order last --kinds b a --quick"
+    asked = asked_of(parser.parse_args(words.split(), argparse.Namespace(command=words)))
+    assert asked == {"share": 0.5, "fresh_faults": 2, "order": "last", "kinds": ["b", "a"], "quick": True}
+    shown = parser._subparsers._group_actions[0].choices["dummy"].format_help()
+    for text in ("faults:\n  --share SHARE", "--order {first,last}", "which (default first)", "(default 9)"):
+        assert text in shown
+
+
+def test_the_function_has_the_options():
+    assert str(signature(dummy)).startswith(
+        "(spec: str, *, share: float, fresh_faults: int | None = None, order: str = 'first', kinds: tuple[str, ...] = "
+        "(), quick: bool = False, trials: int = 9, **machine: int)"
+    )
+    for text in (
+        "    share : float\n        Share of the nodes.\n    fresh_faults : int, optional\n        Faults at most.\n",
+        "    order : {'first', 'last'}\n        Which.\n",
+        "    trials : int\n        Sets of `fresh_faults`.\n    machine\n",
+    ):
+        assert text in dummy.__doc__
+    assert dummy("x", share=0.5, kinds=["a"], buffers=3) == {
+        **{"spec": "x", "share": 0.5, "fresh_faults": None, "order": "first", "kinds": ("a",), "quick": False},
+        **{"trials": 9, "buffers": 3},
+    }
+
+
+@each(
+    ("wrong", "kind", "message"),
+    [
+        ({"fresh_faults": 4}, SpecError, "fresh_faults must be 0 to 3, not 4"),
+        ({"trials": 0}, SpecError, "trials must be at least 1, not 0"),
+        ({"trials": True}, TypeError, "trials must be an integer, not True"),
+        ({"trials": None}, TypeError, "trials must be an integer, not None"),
+        ({"share": 1}, SpecError, "share must be at least 0 and below 1, not 1"),
+        ({"share": float("nan")}, SpecError, "share must be at least 0 and below 1, not nan"),
+        ({"share": "x"}, TypeError, "share must be a number, not 'x'"),
+        ({"order": "x"}, SpecError, "order must be one of first, last, not 'x'"),
+        ({"kinds": ["a", "c"]}, SpecError, "kinds must be one of a, b, not 'c'"),
+        ({"quick": 1}, TypeError, "quick must be True or False, not 1"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_the_name_that_the_caller_knows(wrong, kind, message):
+    with pytest.raises(kind, match=f"^{message}$"):
+        dummy("x", **{"share": 0, **wrong})
+    with named_by_flags(), pytest.raises(kind, match=f"^--{message.replace('_', '-')}$"):
+        dummy("x", **{"share": 0, **wrong})
