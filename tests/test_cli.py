@@ -313,11 +313,11 @@ WRONG = {
     ),
     "no time": (
         "exchange 'cube(3)' --startup-time nan --word-time 1",
-        "startup time must be a number that is not negative, not nan",
+        "--startup-time must be at least 0 and finite, not nan",
     ),
     "negative time": (
         "collective 'cube(3)' --op scatter --startup-time 1 --word-time -5",
-        r"word time must be a number that is not negative, not -5\.0",
+        r"--word-time must be at least 0 and finite, not -5\.0",
     ),
     "a picture as what it is not": (
         "picture 'cube(3)' -o cube.png",

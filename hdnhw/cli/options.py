@@ -165,6 +165,7 @@ def _add_options(
             about |= {"action": "store_const", "const": True}
         elif choices := getattr(kind, "choices", ()) if isinstance(kind, (Choice, Several)) else ():
             about["choices"] = choices
+            about |= {"nargs": "?", "const": kind.alone} if getattr(kind, "alone", None) else {}
         else:
             about |= {"metavar": kind.metavar or name.upper(), "type": _TYPES.get(type(kind))}
         _group_of(parser, kind.group or group).add_argument(flag_of(name), **about)

@@ -3,10 +3,11 @@
 import argparse
 from typing import Any
 
-from hdnhw.cli.collective import add_split_option
 from hdnhw.cli.faults import add_dead_options, add_waypoints_option
 from hdnhw.cli.options import Parser, Result, add_command, add_machine_options, ended, rule_options
+from hdnhw.collectives.choices import SPLITS
 from hdnhw.library import picture as library
+from hdnhw.library.collectives.exchange import SPLIT
 from hdnhw.library.picture import DRAWN, LABELS, PICTURE_LIMIT
 from hdnhw.library.routes import PATH_ALGORITHMS, ROUTE_ALGORITHMS
 from hdnhw.spec import EXCHANGE_ORDERS
@@ -88,7 +89,7 @@ def _add_step_options(parser: Parser) -> None:
     parser.add_argument(
         "--schedule", choices=EXCHANGE_ORDERS, help="exchange: the papers' order, or the one of fewest words (default)"
     )
-    add_split_option(parser)
+    parser.add_argument("--split", choices=SPLITS, help=f"{SPLIT} (default destination)")
 
 
 def add_picture_command(commands: Any) -> None:

@@ -74,23 +74,23 @@ def _entry(name: str, member: Any) -> str:
 
 def plot_of(what: str) -> Any:
     """Return the option of a file in which something is drawn."""
-    return option(None, Given(help=f"draw {what}: .svg, .png or .pdf", metavar="FILE", group="figure"))
+    return option(None, Given, f"draw {what}: .svg, .png or .pdf", metavar="FILE", group="figure")
 
 
 def made_by(function: str) -> Any:
     """Return the option that says what makes figures and pages."""
-    return option(function, Origin(help="what figures and pages say that they were made by"))
+    return option(function, Origin, "what figures and pages say that they were made by")
 
 
 def seed_option(default: int, of: str = "the random numbers") -> Any:
     """Return the option of the seed of something."""
-    return option(default, Size(help=f"seed of {of}", metavar="S", least=0))
+    return option(default, Size, f"seed of {of}", metavar="S", least=0)
 
 
 def threads_option(worth: str) -> Any:
     """Return the option that says how many threads simulate, and from how many routers on that is worth it."""
     about = f"simulation threads; they pay off above {worth} routers, and the result is the same"
-    return option(1, Size(help=about, metavar="N", least=1))
+    return option(1, Size, about, metavar="N", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,11 +99,11 @@ class DrawnOptions(Options):
 
     plot: PathLike | None = plot_of("a figure")
     html: PathLike | None = option(
-        None, Given(help="write a page with this figure, tables and the options", metavar="FILE", group="figure")
+        None, Given, "write a page with this figure, tables and the options", metavar="FILE", group="figure"
     )
     command: str = made_by("hdnhw")
 
-    def outputs(self, figure: Mapping[str, Any], *, panels: int = 1) -> "Outputs":
+    def outputs_of(self, figure: Mapping[str, Any], *, panels: int = 1) -> "Outputs":
         """Return the files to draw, and how, checked; one figure has so many panels."""
         from hdnhw.report.look import look_of
         from hdnhw.report.outputs import Outputs

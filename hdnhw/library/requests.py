@@ -17,21 +17,25 @@ MOST_WINDOW, MOST_REQUESTS, MOST_FLITS, MOST_CYCLES = 1 << 12, 1 << 20, 1 << 20,
 class RequestOptions(Options):
     """Options of the command ``requests``."""
 
-    window: int = option(4, Size(help="maximum requests in flight per node", metavar="W", least=1, most=MOST_WINDOW))
-    requests: int = option(1000, Size(help="requests per node in all", metavar="N", least=1, most=MOST_REQUESTS))
-    pattern: str = option("uniform", Text(help="where requests go: a pattern of simulate"))
+    window: int = option(4, Size, "maximum requests in flight per node", metavar="W", least=1, most=MOST_WINDOW)
+    requests: int = option(1000, Size, "requests per node in all", metavar="N", least=1, most=MOST_REQUESTS)
+    pattern: str = option("uniform", Text, "where requests go: a pattern of simulate")
     request_length: int | None = option(
-        None, Size(help="flits per request (default: one packet)", metavar="F", least=1, most=MOST_FLITS)
+        None, Size, "flits per request (default: one packet)", metavar="F", least=1, most=MOST_FLITS
     )
     reply_length: int | None = option(
-        None, Size(help="flits per reply (default: one packet)", metavar="F", least=1, most=MOST_FLITS)
+        None, Size, "flits per reply (default: one packet)", metavar="F", least=1, most=MOST_FLITS
     )
     service: int = option(
-        0, Size(help="cycles from the last flit of a request to its reply", metavar="C", least=0, most=MOST_CYCLES)
+        0, Size, "cycles from the last flit of a request to its reply", metavar="C", least=0, most=MOST_CYCLES
     )
     think: int = option(
         0,
-        Size(help="cycles from the last flit of a reply to the next request", metavar="C", least=0, most=MOST_CYCLES),
+        Size,
+        "cycles from the last flit of a reply to the next request",
+        metavar="C",
+        least=0,
+        most=MOST_CYCLES,
     )
     seed: int = seed_option(1)
     threads: int = threads_option("ten thousand")

@@ -98,28 +98,24 @@ class AxiStreamSpec(EndpointSpec):
 
     max_frame: int = option(
         1024,
-        Size(
-            help="longest frame of AXI4-Stream endpoints",
-            metavar="BYTES",
-            least=16,
-            most=1 << 20,
-            unit="bytes",
-            power_of_two=True,
-        ),
+        Size,
+        "longest frame of AXI4-Stream endpoints",
+        metavar="BYTES",
+        least=16,
+        most=1 << 20,
+        unit="bytes",
+        power_of_two=True,
     )
-    tuser_width: int = option(
-        1, Size(help="bits of user data a frame", metavar="BITS", least=1, most=1024, unit="bits")
-    )
-    tuser: str = option(TUSERS[0], Choice(help="transfer of a frame in which its user data is read", choices=TUSERS))
+    tuser_width: int = option(1, Size, "bits of user data a frame", metavar="BITS", least=1, most=1024, unit="bits")
+    tuser: str = option(TUSERS[0], Choice, "transfer of a frame in which its user data is read", choices=TUSERS)
     prompt_packets: int | None = option(
         None,
-        Size(
-            help="packets of the longest frame that is sent without a grant (default: what memory allows)",
-            metavar="S",
-            least=2,
-            most=256,
-            unit="packets",
-        ),
+        Size,
+        "packets of the longest frame that is sent without a grant (default: what memory allows)",
+        metavar="S",
+        least=2,
+        most=256,
+        unit="packets",
     )
 
 
@@ -141,20 +137,17 @@ class AxiMemorySpec(EndpointSpec):
     title: ClassVar[str] = "AXI4 endpoints"
 
     memory_bits: int = option(
-        22, Size(help="address bits of a node's memory", metavar="BITS", least=12, most=48, unit="bits")
+        22, Size, "address bits of a node's memory", metavar="BITS", least=12, most=48, unit="bits"
     )
-    id_width: int = option(
-        4, Size(help="bits of the IDs of AXI4 managers", metavar="BITS", least=1, most=16, unit="bits")
-    )
+    id_width: int = option(4, Size, "bits of the IDs of AXI4 managers", metavar="BITS", least=1, most=16, unit="bits")
     outstanding: int = option(
         4,
-        Size(
-            help="packets of writes, and as many of reads, that a node has under way",
-            metavar="K",
-            least=1,
-            most=16,
-            power_of_two=True,
-        ),
+        Size,
+        "packets of writes, and as many of reads, that a node has under way",
+        metavar="K",
+        least=1,
+        most=16,
+        power_of_two=True,
     )
 
 
@@ -188,30 +181,28 @@ class CollectiveSpec(EndpointSpec):
 
     operations: tuple[str, ...] = option(
         MOVING,
-        Names(
-            help="what collective engines can do, or all for what they can on the network",
-            metavar="OP,...",
-            choices=(*ENGINE_OPERATIONS, *REGISTER_OPERATIONS),
-        ),
+        Names,
+        "what collective engines can do, or all for what they can on the network",
+        metavar="OP,...",
+        choices=(*ENGINE_OPERATIONS, *REGISTER_OPERATIONS),
     )
-    root: int = option(0, Node(help="root of their broadcast, multicast, scatter, reduce and gather", metavar="NODE"))
-    order: str = option(EXCHANGE_ORDERS[1], Choice(help="schedule of their total exchange", choices=EXCHANGE_ORDERS))
+    root: int = option(0, Node, "root of their broadcast, multicast, scatter, reduce and gather", metavar="NODE")
+    order: str = option(EXCHANGE_ORDERS[1], Choice, "schedule of their total exchange", choices=EXCHANGE_ORDERS)
     operators: tuple[str, ...] = option(
-        OPERATORS[:1], Names(help="how their reductions combine numbers, or all", metavar="OP,...", choices=OPERATORS)
+        OPERATORS[:1], Names, "how their reductions combine numbers, or all", metavar="OP,...", choices=OPERATORS
     )
-    numbers: str = option("int32", Choice(help="numbers that their reductions combine", choices=INTEGERS))
+    numbers: str = option("int32", Choice, "numbers that their reductions combine", choices=INTEGERS)
     message_packets: int = option(
         1,
-        Size(
-            help="packets of each of their messages",
-            metavar="M",
-            least=1,
-            most=MOST_MESSAGE_PACKETS,
-            unit="packets",
-        ),
+        Size,
+        "packets of each of their messages",
+        metavar="M",
+        least=1,
+        most=MOST_MESSAGE_PACKETS,
+        unit="packets",
     )
     variable_messages: bool = option(
-        False, Flag(help="messages of theirs have from none to M packets, as a flit in front of each one says")
+        False, Flag, "messages of theirs have from none to M packets, as a flit in front of each one says"
     )
 
     def __post_init__(self) -> None:
@@ -287,37 +278,34 @@ class RelaySpec(EndpointSpec):
         "accepted",
     }
 
-    waypoints: int = option(1, Size(help="most waypoints that a packet names to relays", metavar="W", least=1, most=8))
+    waypoints: int = option(1, Size, "most waypoints that a packet names to relays", metavar="W", least=1, most=8)
     relay_buffers: int = option(
         8,
-        Size(
-            help="packets of a queue that relays hold, their own and as many of others",
-            metavar="S",
-            least=1,
-            most=64,
-            power_of_two=True,
-        ),
+        Size,
+        "packets of a queue that relays hold, their own and as many of others",
+        metavar="S",
+        least=1,
+        most=64,
+        power_of_two=True,
     )
     relay_queues: int = option(
         2,
-        Size(
-            help="queues in which packets of a class wait at relays, each of which asks for itself",
-            metavar="K",
-            least=1,
-            most=8,
-            power_of_two=True,
-        ),
+        Size,
+        "queues in which packets of a class wait at relays, each of which asks for itself",
+        metavar="K",
+        least=1,
+        most=8,
+        power_of_two=True,
     )
     timeout: int = option(
         1 << 16,
-        Size(
-            help="cycles that relays wait for each other",
-            metavar="T",
-            least=1 << 8,
-            most=1 << 24,
-            unit="cycles",
-            power_of_two=True,
-        ),
+        Size,
+        "cycles that relays wait for each other",
+        metavar="T",
+        least=1 << 8,
+        most=1 << 24,
+        unit="cycles",
+        power_of_two=True,
     )
 
     @property
@@ -340,7 +328,7 @@ class ExchangeSpec(EndpointSpec):
     kind: ClassVar[str] = "exchange"
     title: ClassVar[str] = "generators of a total exchange"
 
-    at_once: bool = option(False, Flag(help="generators send as fast as packets are accepted, by no timetable"))
+    at_once: bool = option(False, Flag, "generators send as fast as packets are accepted, by no timetable")
 
 
 ENDPOINTS: Mapping[str, type[EndpointSpec]] = {

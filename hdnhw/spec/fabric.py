@@ -74,105 +74,93 @@ class FabricSpec:
     network: NetworkSpec
     modes: str | None = option(
         None,
-        Text(
-            help="one letter a level, level k first: f or O; default O..Of; of tables layers (default), updown or "
-            "hops; under a load of the model also valiant, ugal or adaptive, alone or before :MODES",
-            metavar="MODES",
-            routes=True,
-            timed=True,
-        ),
+        Text,
+        "one letter a level, level k first: f or O; default O..Of; of tables layers (default), updown or "
+        "hops; under a load of the model also valiant, ugal or adaptive, alone or before :MODES",
+        metavar="MODES",
+        routes=True,
+        timed=True,
     )
     lanes: int = option(
         1,
-        Size(
-            help="virtual channels a class",
-            metavar="N",
-            least=1,
-            most=2,
-            routes=True,
-            timed=True,
-            drawn=(1, 2),
-        ),
+        Size,
+        "virtual channels a class",
+        metavar="N",
+        least=1,
+        most=2,
+        routes=True,
+        timed=True,
+        drawn=(1, 2),
     )
-    packet_length: int = option(
-        8, Size(help="flits a packet", metavar="L", least=1, most=256, unit="flits", timed=True)
-    )
-    flit_width: int = option(32, Size(help="bits a flit", metavar="W", least=1, most=1024, unit="bits"))
+    packet_length: int = option(8, Size, "flits a packet", metavar="L", least=1, most=256, unit="flits", timed=True)
+    flit_width: int = option(32, Size, "bits a flit", metavar="W", least=1, most=1024, unit="bits")
     buffers: int | None = option(
         None,
-        Size(
-            help="packet buffers a port, shared by its virtual channels, a power of two",
-            metavar="B",
-            least=1,
-            most=256,
-            unit="packets a port",
-            power_of_two=True,
-            timed=True,
-            drawn=(1, 2, 4, 8),
-        ),
+        Size,
+        "packet buffers a port, shared by its virtual channels, a power of two",
+        metavar="B",
+        least=1,
+        most=256,
+        unit="packets a port",
+        power_of_two=True,
+        timed=True,
+        drawn=(1, 2, 4, 8),
     )
     crossbar: str = option(
         CROSSBARS[0],
-        Choice(
-            help="where its registers stand: at the crosspoints, for the least logic on ECP5, or at the outputs, for "
-            "the fewest flip-flops and the fastest place-and-route",
-            choices=CROSSBARS,
-        ),
+        Choice,
+        "where its registers stand: at the crosspoints, for the least logic on ECP5, or at the outputs, for "
+        "the fewest flip-flops and the fastest place-and-route",
+        choices=CROSSBARS,
     )
     queueing: str = option(
         QUEUEINGS[0],
-        Choice(
-            help="how packets leave a virtual channel: first in, first out, for the least logic, or as virtual output "
-            "queues, for the most throughput; worth it from four packet buffers a virtual channel",
-            choices=QUEUEINGS,
-            timed=True,
-        ),
+        Choice,
+        "how packets leave a virtual channel: first in, first out, for the least logic, or as virtual output "
+        "queues, for the most throughput; worth it from four packet buffers a virtual channel",
+        choices=QUEUEINGS,
+        timed=True,
     )
     switching: str = option(
         SWITCHINGS[0],
-        Choice(
-            help="when a packet leaves a router: once all of it is there, or while it still comes, in half the time a "
-            "hop; cut-through needs a network without odd cycles and packets of an even number of flits, 8 or more",
-            choices=SWITCHINGS,
-            timed=True,
-        ),
+        Choice,
+        "when a packet leaves a router: once all of it is there, or while it still comes, in half the time a "
+        "hop; cut-through needs a network without odd cycles and packets of an even number of flits, 8 or more",
+        choices=SWITCHINGS,
+        timed=True,
     )
     channel_registers: int = option(
         0,
-        Size(
-            help="registers on each channel, for long wires on a full device; 1 needs packets of 8 flits or more",
-            metavar="N",
-            least=0,
-            most=1,
-            timed=True,
-            drawn=(0, 0, 1),
-        ),
+        Size,
+        "registers on each channel, for long wires on a full device; 1 needs packets of 8 flits or more",
+        metavar="N",
+        least=0,
+        most=1,
+        timed=True,
+        drawn=(0, 0, 1),
     )
     ram: str = option(
         RAMS[0],
-        Choice(
-            help="which RAM its packet buffers are in: block RAM, or distributed RAM, made of "
-            "lookup tables; auto is block RAM from four packet buffers of eight flits on, if the device has enough",
-            choices=RAMS,
-        ),
+        Choice,
+        "which RAM its packet buffers are in: block RAM, or distributed RAM, made of "
+        "lookup tables; auto is block RAM from four packet buffers of eight flits on, if the device has enough",
+        choices=RAMS,
     )
-    dead_pins: bool = option(False, Flag(help="with pins that mark routers and channels dead", pins=True))
+    dead_pins: bool = option(False, Flag, "with pins that mark routers and channels dead", pins=True)
     crc: bool = option(
         False,
-        Flag(
-            help="with check bits: errors are counted at every channel, and no packet that has one comes out",
-            timed=True,
-            pins=True,
-        ),
+        Flag,
+        "with check bits: errors are counted at every channel, and no packet that has one comes out",
+        timed=True,
+        pins=True,
     )
     gapless_packets: bool = option(
         False,
-        Flag(
-            help="sources send the flits of a packet in consecutive cycles, and routers send it on when its head flit "
-            "comes; packets that pause inside are counted",
-            timed=True,
-            pins=True,
-        ),
+        Flag,
+        "sources send the flits of a packet in consecutive cycles, and routers send it on when its head flit "
+        "comes; packets that pause inside are counted",
+        timed=True,
+        pins=True,
     )
     endpoints: EndpointSpec | None = None
 

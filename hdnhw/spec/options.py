@@ -34,9 +34,12 @@ def named_by_flags() -> Iterator[None]:
         _NAMES.reset(token)
 
 
-def named(name: str) -> str:
-    """Return an option as the caller writes it: ``packet_bits`` in Python, ``--packet-bits`` on the command line."""
-    return _NAMES.get()(name)
+def named(name: str, value: str | None = None) -> str:
+    """Return an option, with a value, as the caller writes it: ``on='rtl'``, or ``--on rtl`` on the command line."""
+    shown = _NAMES.get()(name)
+    if value is None:
+        return shown
+    return f"{shown} {value}" if shown.startswith("-") else f"{shown}={value!r}"
 
 
 def choices_text(choices: Iterable[str], value: Any) -> str:
@@ -109,9 +112,10 @@ class Flag(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Option):
-    """One of some names."""
+    """One of some names; `alone` is the one meant by the option without a value on the command line, if any is."""
 
     choices: tuple[str, ...]
+    alone: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "drawn", self.choices)
@@ -243,12 +247,12 @@ class Node(Option):
         return number
 
 
-def option(default: Any, kind: Option) -> Any:
-    """Return a member of a dataclass that is an option, with its default, or :data:`REQUIRED`.
+def option(default: Any, kind: type[Option], help: str, **about: Any) -> Any:
+    """Return a member of a dataclass that is an option: its default, or :data:`REQUIRED`, and what makes up its kind.
 
     It may be None if its annotation says so.
     """
-    return field(default=default, metadata={"option": kind})
+    return field(default=default, metadata={"option": kind(help=help, **about)})
 
 
 REQUIRED = MISSING

@@ -14,7 +14,7 @@ WRONG = {
     "a root": ("--op allgather --ports all --trees --root 0", "--root does not go with --trees"),
     "start-up time": ("--op allgather --ports all --trees --startup-time 0", "--startup-time does not go with --trees"),
     "a machine": ("--op allgather --ports all --trees --buffers 8", "--buffers does not go with --trees"),
-    "no words": ("--op allgather --ports all --trees --words 0", "words must be 1 or more, not 0"),
+    "no words": ("--op allgather --ports all --trees --words 0", "--words must be at least 1, not 0"),
     "many words": (
         "--op allgather --ports all --trees --words 4194305",
         "a block must have at most 4194304 words on 8",

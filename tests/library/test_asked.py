@@ -15,16 +15,16 @@ from tests.conftest import each
 
 @dataclass(frozen=True, kw_only=True)
 class Shared(Options):
-    trials: int = option(9, Size(help="sets of --fresh-faults", metavar="N", least=1))
+    trials: int = option(9, Size, "sets of --fresh-faults", metavar="N", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked(Shared):
-    share: float = option(REQUIRED, Rate(help="share of the nodes", least=0, most=1, open=True, group="faults"))
-    fresh_faults: int | None = option(None, Size(help="faults at most", metavar="F", least=0, most=3))
-    order: str = option("first", Choice(help="which", choices=("first", "last")))
-    kinds: tuple[str, ...] = option((), Several(help="of what", choices=("a", "b")))
-    quick: bool = option(False, Flag(help="by fewer"))
+    share: float = option(REQUIRED, Rate, "share of the nodes", least=0, most=1, open=True, group="faults")
+    fresh_faults: int | None = option(None, Size, "faults at most", metavar="F", least=0, most=3)
+    order: str = option("first", Choice, "which", choices=("first", "last"))
+    kinds: tuple[str, ...] = option((), Several, "of what", choices=("a", "b"))
+    quick: bool = option(False, Flag, "by fewer")
 
 
 @asks

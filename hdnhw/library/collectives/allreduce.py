@@ -7,8 +7,8 @@ from hdnhw.library.collectives.combining import CHECKED_WORDS, times_of
 from hdnhw.library.collectives.schedules import (
     BACKGROUND,
     MOST_WORDS,
-    Asked,
     Row,
+    ScheduleOptions,
     checked_network,
     number_of_words,
     refuse,
@@ -16,6 +16,7 @@ from hdnhw.library.collectives.schedules import (
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar, Stopwatch
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 
 if TYPE_CHECKING:
     from hdnhw.collectives.baselines import Baseline
@@ -32,7 +33,7 @@ ALONE = (
 """Options that say how one all-reduce is run, or what is shown of it."""
 
 
-def run_routed(asked: Asked, network: "Network", operator: "Operator", head: Row) -> Result:
+def run_routed(asked: ScheduleOptions, network: "Network", operator: "Operator", head: Row) -> Result:
     """Run an all-reduce whose messages are routed, on random words, and count what it costs."""
     from hdnhw.collectives.baselines import baseline_of, farthest_hops, run_baseline
     from hdnhw.collectives.cost import any_partner_bound
@@ -64,15 +65,12 @@ def run_routed(asked: Asked, network: "Network", operator: "Operator", head: Row
     return Result(result, passed=result["delivered"])
 
 
-def _refuse_steps_over_ports(asked: Asked) -> None:
+def _refuse_steps_over_ports(asked: ScheduleOptions) -> None:
     """Refuse what is of schedules whose steps are ports."""
-    given = {"--ports all": asked.all_port, "--plot": asked.plot is not None, "--html": asked.html is not None}
-    for name, is_given in given.items():
-        if is_given:
-            raise SpecError(f"{name} is for schedules over ports; {asked.algorithm} routes its messages")
+    refuse(asked, ("ports", "plot", "html"), f"{{}} is for schedules over ports; {asked.algorithm} routes its messages")
 
 
-def _on_model(asked: Asked, baseline: "Baseline", words: int) -> Row:
+def _on_model(asked: ScheduleOptions, baseline: "Baseline", words: int) -> Row:
     from hdnhw.model.collective import measure_baseline
 
     with ProgressBar() as progress:
@@ -89,7 +87,7 @@ def _steps(baseline: "Baseline", words: int, hops: list[int], cycles: list[int] 
     return rows
 
 
-def compare_sizes(asked: Asked) -> Result:
+def compare_sizes(asked: ScheduleOptions) -> Result:
     """Compare the algorithms of an all-reduce on vectors of several sizes."""
     from hdnhw.collectives.comparison import compared
     from hdnhw.report.bandwidth import bandwidth_sheet
@@ -113,9 +111,9 @@ def compare_sizes(asked: Asked) -> Result:
     return Result(result)
 
 
-def _check_compared(asked: Asked) -> list[int]:
+def _check_compared(asked: ScheduleOptions) -> list[int]:
     """Refuse what says more of a single run; return the sizes."""
-    name = "--bandwidth" if asked.sizes is None else "--sizes"
+    name = named("bandwidth" if asked.sizes is None else "sizes")
     if asked.op != "allreduce":
         raise SpecError(f"{name} is for allreduce, not for {asked.op}")
     refuse(asked, ALONE, f"{name} compares all algorithms: leave out {{}}")
@@ -130,7 +128,9 @@ def _check_compared(asked: Asked) -> list[int]:
     except ValueError:
         sizes = []
     if not sizes or not 1 <= sizes[0] <= sizes[-1] <= MOST_WORDS:
-        raise SpecError(f"sizes must be words from 1 to {MOST_WORDS}, such as 1,64,4096, not {asked.sizes!r}")
+        raise SpecError(
+            f"{named('sizes')} must be words from 1 to {MOST_WORDS}, such as 1,64,4096, not {asked.sizes!r}"
+        )
     return sizes
 
 
@@ -143,7 +143,7 @@ def _costs(nodes: int, algorithms: Any, size: int, times: tuple[float, float]) -
     return row | {algorithm.name: algorithm.cost(size).time(*times) for algorithm in algorithms}
 
 
-def _add_cycles(asked: Asked, algorithms: Any, rows: list[Row], progress: ProgressBar) -> None:
+def _add_cycles(asked: ScheduleOptions, algorithms: Any, rows: list[Row], progress: ProgressBar) -> None:
     from hdnhw.model.collective import measure_allreduce
 
     fabric = asked.fabric

@@ -1,9 +1,10 @@
 """The cycles of a barrier by prediction, and on engines in the emitted Verilog."""
 
-from hdnhw.library.collectives.schedules import BACKGROUND, Asked, Row, bench_of, checked_network, refuse
+from hdnhw.library.collectives.schedules import BACKGROUND, Row, ScheduleOptions, bench_of, checked_network, refuse
 from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
+from hdnhw.spec.options import named
 
 OF_MESSAGES = (
     "ports",
@@ -28,13 +29,13 @@ OF_MESSAGES = (
 """Options, none of which there are by default, for operations that move messages."""
 
 
-def run_barrier(asked: Asked) -> Result:
+def run_barrier(asked: ScheduleOptions) -> Result:
     """Predict the cycles of a barrier, beside their bound; on rtl compare them with those of the Verilog."""
     from hdnhw.collectives.barrier import barrier_cycles, barrier_rounds, signal_cycles
 
     refuse(asked, OF_MESSAGES, f"{{}} is for operations that move messages; a {BARRIER} moves none")
     if asked.on == "model":
-        raise SpecError(f"--on model moves packets, and a {BARRIER} has none: give --on rtl")
+        raise SpecError(f"{named('on', 'model')} moves packets, and a {BARRIER} has none: give {named('on', 'rtl')}")
     watch = Stopwatch()
     asked, network = checked_network(asked)
     rounds, registers = barrier_rounds(network), asked.machine.get("channel_registers") or 0

@@ -5,12 +5,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.collectives.choices import BASELINES, NUMBERS
-from hdnhw.library.collectives.schedules import Asked, Count, Row, run_schedule
-from hdnhw.library.options import check_choice
+from hdnhw.collectives.choices import BASELINES
+from hdnhw.library.collectives.schedules import Count, Row, ScheduleOptions, run_schedule
 from hdnhw.library.result import Result
 from hdnhw.progress import Progress
 from hdnhw.spec import OPERATORS, SpecError
+from hdnhw.spec.options import named
 
 if TYPE_CHECKING:
     from hdnhw.collectives.combining import Combined
@@ -29,7 +29,7 @@ STARTUP_TIME, WORD_TIME = 27.0, 1.0
 """t_s and t_w, by which an algorithm is chosen if none are given: those of the default machine, in cycles."""
 
 
-def run_combining(asked: Asked, network: "Network", root: int) -> Result:
+def run_combining(asked: ScheduleOptions, network: "Network", root: int) -> Result:
     """Run an operation of :data:`hdnhw.collectives.choices.COMBINING` on random words, and count what it costs."""
     operator = _operator(asked)
     head: Row = {"op": asked.op, "operator": operator.name, "numbers": str(operator.numbers)}
@@ -43,20 +43,16 @@ def run_combining(asked: Asked, network: "Network", root: int) -> Result:
     return _vectors(asked, network, operator, head | {"vector_words": asked.message_words})
 
 
-def _operator(asked: Asked) -> "Operator":
+def _operator(asked: ScheduleOptions) -> "Operator":
     from hdnhw.collectives.operators import operator_of
 
     if asked.op != "allreduce" and asked.algorithm is not None:
-        raise SpecError(f"--algorithm is for allreduce, not for {asked.op}")
+        raise SpecError(f"{named('algorithm')} is for allreduce, not for {asked.op}")
     name, numbers = asked.operator or OPERATORS[0], asked.numbers or "int32"
-    check_choice("operator", name, OPERATORS)
-    check_choice("numbers", numbers, NUMBERS)
-    if asked.algorithm is not None:
-        check_choice("algorithm", asked.algorithm, ALGORITHMS)
     return operator_of(name, numbers)
 
 
-def _allreduce(asked: Asked, network: "Network", operator: "Operator", head: Row) -> Result:
+def _allreduce(asked: ScheduleOptions, network: "Network", operator: "Operator", head: Row) -> Result:
     """Run an all-reduce by the algorithm that is asked for; on engines the long one, else the faster, by default."""
     from hdnhw.collectives.cost import block_words
     from hdnhw.library.collectives.allreduce import run_routed
@@ -77,20 +73,20 @@ def _allreduce(asked: Asked, network: "Network", operator: "Operator", head: Row
     return run_schedule(asked, schedule, asked.op, head, count=count, bound=_bound(asked, network, vector))
 
 
-def _vectors(asked: Asked, network: "Network", operator: "Operator", head: Row) -> Result:
+def _vectors(asked: ScheduleOptions, network: "Network", operator: "Operator", head: Row) -> Result:
     """Run an operation that combines whole vectors in registers."""
     schedule, count = _in_registers(asked, network, operator)
     bound = _bound(asked, network, asked.message_words)
     return run_schedule(asked, schedule, asked.op, head, count=count, bound=bound)
 
 
-def _bound(asked: Asked, network: "Network", vector: int) -> Callable[[], "Cost"]:
+def _bound(asked: ScheduleOptions, network: "Network", vector: int) -> Callable[[], "Cost"]:
     from hdnhw.collectives.cost import lower_bound
 
     return partial(lower_bound, network, asked.op, all_port=asked.all_port, words=vector)
 
 
-def _one_schedule(asked: Asked, network: "Network", operator: "Operator", root: int) -> tuple[Any, Count]:
+def _one_schedule(asked: ScheduleOptions, network: "Network", operator: "Operator", root: int) -> tuple[Any, Count]:
     from hdnhw.collectives.combining import combine
     from hdnhw.collectives.operations import operation_schedule
 
@@ -99,7 +95,7 @@ def _one_schedule(asked: Asked, network: "Network", operator: "Operator", root: 
 
 
 def _in_blocks(
-    asked: Asked, network: "Network", operator: "Operator", gathered: "Execution | None"
+    asked: ScheduleOptions, network: "Network", operator: "Operator", gathered: "Execution | None"
 ) -> tuple[Any, Count]:
     from hdnhw.collectives.combining import combine_and_gather
     from hdnhw.collectives.operations import allreduce_phases
@@ -109,13 +105,13 @@ def _in_blocks(
     return phases, _counted(asked, run)
 
 
-def _in_registers(asked: Asked, network: "Network", operator: "Operator") -> tuple[Any, Count]:
+def _in_registers(asked: ScheduleOptions, network: "Network", operator: "Operator") -> tuple[Any, Count]:
     from hdnhw.collectives.combining import combine_registers
     from hdnhw.collectives.prefix import allreduce_schedule, scan_schedule
 
     if asked.all_port:
-        which = "--algorithm short" if asked.op == "allreduce" else asked.op
-        raise SpecError(f"{which} is for one port a step, not for --ports all")
+        which = named("algorithm", "short") if asked.op == "allreduce" else asked.op
+        raise SpecError(f"{which} is for one port a step, not for {named('ports', 'all')}")
     if asked.op == "allreduce":
         schedule = allreduce_schedule(network)
     else:
@@ -123,7 +119,7 @@ def _in_registers(asked: Asked, network: "Network", operator: "Operator") -> tup
     return schedule, _counted(asked, partial(combine_registers, schedule, operator))
 
 
-def _counted(asked: Asked, run: Callable[..., "Combined"]) -> Count:
+def _counted(asked: ScheduleOptions, run: Callable[..., "Combined"]) -> Count:
     """Return what runs a schedule on some words of each message, and says what came out."""
     words = min(asked.message_words, CHECKED_WORDS)
 
@@ -137,7 +133,7 @@ def _counted(asked: Asked, run: Callable[..., "Combined"]) -> Count:
     return count
 
 
-def times_of(asked: Asked) -> tuple[float, float]:
+def times_of(asked: ScheduleOptions) -> tuple[float, float]:
     """Return t_s and t_w, those of the default machine if none are given."""
     return (
         STARTUP_TIME if asked.startup_time is None else asked.startup_time,
@@ -145,7 +141,7 @@ def times_of(asked: Asked) -> tuple[float, float]:
     )
 
 
-def _faster(asked: Asked, network: "Network") -> tuple[str, "Execution | None"]:
+def _faster(asked: ScheduleOptions, network: "Network") -> tuple[str, "Execution | None"]:
     """Return the algorithm of an all-reduce that takes less time by the cost model; and the all-gather if it was run.
 
     It is not where whole vectors take no longer than its steps, twice, with the N - 1 blocks that a node must get.

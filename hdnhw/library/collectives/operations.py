@@ -1,123 +1,100 @@
 """Collective operations but the total exchange."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
-from hdnhw.collectives.choices import COLLECTIVES, COMBINING, ROOTED
-from hdnhw.library.collectives.schedules import Asked, Row, checked_network, refuse, run_schedule
+from hdnhw.collectives.choices import COLLECTIVES, COMBINING, NUMBERS, ROOTED
+from hdnhw.library.asked import asks, made_by
+from hdnhw.library.collectives.allreduce import compare_sizes
+from hdnhw.library.collectives.barrier import OF_MESSAGES, run_barrier
+from hdnhw.library.collectives.combining import ALGORITHMS, run_combining
+from hdnhw.library.collectives.schedules import Row, ScheduleOptions, checked_network, refuse, run_schedule
+from hdnhw.library.collectives.trees import TREES, run_trees
 from hdnhw.library.faults import dead_of
-from hdnhw.library.options import (
-    DrawnMachineOptions,
-    NetworkLike,
-    NodeLike,
-    PathLike,
-    check_choice,
-    figure_apart,
-    network_of,
-    node_of,
-    spec_of,
-)
+from hdnhw.library.options import DrawnMachineOptions, NetworkLike, NodeLike, PathLike, network_of, node_of
 from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch
-from hdnhw.spec import BARRIER, SpecError
+from hdnhw.spec import BARRIER, OPERATORS, SpecError
+from hdnhw.spec.options import REQUIRED, Choice, Flag, Given, Several, named, option
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
 
 OPERATIONS = (*COLLECTIVES, BARRIER)
-"""That there are."""
+"""All operations of the command."""
 
 
-def collective(
-    spec: NetworkLike,
-    *,
-    op: str,
-    root: NodeLike | None = None,
-    targets: Sequence[NodeLike] | None = None,
-    dead_nodes: Sequence[NodeLike] | None = None,
-    dead_channels: Sequence[str] | None = None,
-    operator: str | None = None,
-    numbers: str | None = None,
-    algorithm: str | None = None,
-    sizes: str | Sequence[int] | None = None,
-    bandwidth: PathLike | None = None,
-    as_printed: bool = False,
-    trees: str | None = None,
-    words: int | None = None,
-    message_packets: int | None = None,
-    ports: str = "one",
-    on: str | None = None,
-    steps: bool = False,
-    plot: PathLike | None = None,
-    html: PathLike | None = None,
-    command: str = "hdnhw.collective",
-    startup_time: float | None = None,
-    word_time: float | None = None,
-    background: float | None = None,
-    background_pattern: str | None = None,
-    background_seed: int | None = None,
-    repeats: int | None = None,
-    **machine: Unpack[DrawnMachineOptions],
-) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class CollectiveOptions(ScheduleOptions):
+    """Options of the command ``collective``."""
+
+    op: str = option(REQUIRED, Choice, "the operation", choices=OPERATIONS)
+    root: NodeLike | None = option(
+        None, Given, "number or address of the only source, or destination (default 0)", metavar="NODE"
+    )
+    targets: Sequence[NodeLike] | None = option(
+        None, Several, "multicast: the nodes that get the message", metavar="NODE"
+    )
+    dead_nodes: Sequence[NodeLike] | None = option(
+        None, Several, "broadcast to all live nodes: dead routers", metavar="NODE"
+    )
+    dead_channels: Sequence[str] | None = option(
+        None,
+        Several,
+        "broadcast to all live nodes: dead channels, by the node that they leave",
+        metavar="NODE:PORT",
+    )
+    operator: str | None = option(
+        None, Choice, "what combines contributions (default sum)", choices=OPERATORS, group="operations that combine"
+    )
+    numbers: str | None = option(
+        None, Choice, "type of a word (default int32)", choices=NUMBERS, group="operations that combine"
+    )
+    algorithm: str | None = option(
+        None,
+        Choice,
+        "allreduce: whole vectors in the fewest start-ups (short), or a reduce-scatter and an all-gather of blocks in "
+        "the fewest words (long; default: what takes less time of these two); or what MPI libraries run on any "
+        "network, its messages routed: the ring of node numbers, or recursive doubling",
+        choices=ALGORITHMS,
+        group="operations that combine",
+    )
+    sizes: str | Sequence[int] | None = option(
+        None,
+        Given,
+        "allreduce: compare all algorithms on vectors of so many words each",
+        metavar="M,...",
+        group="operations that combine",
+    )
+    bandwidth: PathLike | None = option(
+        None,
+        Given,
+        "allreduce: draw words of the vector a cycle against its size, for all algorithms, in .svg, .png or .pdf; with "
+        "--on model the cycles of the model beside the cost model",
+        metavar="FILE",
+        group="operations that combine",
+    )
+    as_printed: bool = option(False, Flag, "allgather: send also what the partner already has, as in the paper")
+    trees: str | None = option(
+        None,
+        Choice,
+        "allgather, reducescatter, allreduce over all ports: long vectors in chunks of a word along spanning "
+        "trees, packed for this network (best) or by the digits of addresses, beside the fewest rounds possible",
+        choices=TREES,
+        alone=TREES[0],
+    )
+    command: str = made_by("hdnhw.collective")
+
+
+@asks
+def collective(spec: NetworkLike, *, asked: CollectiveOptions, **machine: Unpack[DrawnMachineOptions]) -> Result:
     """Run a collective operation other than a total exchange and count what it costs.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    op : str
-        ``broadcast``, ``multicast``, ``scatter``, ``allgather``, ``gather``, ``reduce``, ``reducescatter``,
-        ``allreduce``, ``scan``, ``exscan`` or ``barrier``.
-    root : int or str, optional
-        Number or address of the only source, or destination (default 0).
-    targets : sequence of int or str, optional
-        Of a multicast: the nodes that get the message.
-    dead_nodes, dead_channels : sequence, optional
-        Of a broadcast: what is dead, see :func:`hdnhw.waypoints`; it goes to all live nodes.
-    operator, numbers : str, optional
-        What combines contributions: ``sum`` (default), ``min``, ``max``, ``and``, ``or`` or ``xor``; and what a word
-        is: ``int8`` to ``int64``, ``uint8`` to ``uint64`` or ``float32`` (default ``int32``).
-    algorithm : str, optional
-        Of an all-reduce: ``short``, whole vectors in the fewest start-ups, or ``long``, blocks in the fewest words
-        (default: what takes less time of these two); ``ring`` or ``doubling``, what MPI libraries run on any network.
-    sizes : str or sequence of int, optional
-        Of an all-reduce: compare all algorithms on vectors of so many words each.
-    bandwidth : path, optional
-        Of an all-reduce: draw words of the vector a cycle against its size there, for all algorithms.
-    as_printed : bool
-        Of an all-gather: send also what the partner already has, as in the paper.
-    trees : str, optional
-        Of an all-gather, reduce-scatter or all-reduce over all ports: long vectors in chunks of a word along spanning
-        trees, packed for this network (``best``) or by the ``digits`` of addresses.
-    words : int, optional
-        Words, or flits, of a message (default 1; on rtl those of whole packets, one if omitted); of an all-reduce or
-        scan, of each node's vector.
-    message_packets : int, optional
-        On rtl: packets of a message of the engines, in place of `words` (default 1).
-    ports : str
-        That a node uses in a step: ``one`` or ``all``.
-    on : str, optional
-        ``schedule``: count what it sends (default); ``model``: run its steps on the cycle-accurate model as well;
-        ``rtl``: run the operation on engines in the emitted Verilog, which needs the extra ``sim``.
-    steps : bool
-        Also return a row for each step.
-    plot : path, optional
-        Draw which port each node uses in each step there: .svg, .png or .pdf. Needs the extra ``sweep``, as what
-        follows does.
-    html : path, optional
-        Write a page there with the figure, all tables and the options.
-    command : str
-        What plot and page say that they were made by.
-    startup_time, word_time : float, optional
-        t_s and t_w of the cost model, for the time.
-    background : float, optional
-        On the model: run the operation also among packets of so many flits a node and cycle, in their steady state.
-    background_pattern : str, optional
-        Where these go, see :func:`hdnhw.simulate` (default ``uniform``).
-    background_seed : int, optional
-        Of their random numbers (default 1).
-    repeats : int, optional
-        How often the operation is run among them (default 5).
+    asked
     machine
         See :class:`hdnhw.MachineOptions`; on the model and rtl. Figures also take :class:`hdnhw.FigureOptions`.
 
@@ -141,47 +118,7 @@ def collective(
     >>> hdnhw.collective("torus(4, 4)", op="barrier").cycles
     5
     """
-    of_machine, figure = figure_apart(machine)
-    asked = Asked(
-        spec=spec_of(spec),
-        op=op,
-        machine=of_machine,
-        figure=figure,
-        words=words,
-        message_packets=message_packets,
-        ports=ports,
-        on=on,
-        steps=steps,
-        plot=plot,
-        html=html,
-        command=command,
-        startup_time=startup_time,
-        word_time=word_time,
-        background=background,
-        background_pattern=background_pattern,
-        background_seed=background_seed,
-        repeats=repeats,
-        root=root,
-        targets=targets,
-        dead_nodes=dead_nodes or None,
-        dead_channels=dead_channels or None,
-        operator=operator,
-        numbers=numbers,
-        algorithm=algorithm,
-        sizes=sizes,
-        bandwidth=bandwidth,
-        as_printed=as_printed,
-        trees=trees,
-    )
-    return _collective(asked)
-
-
-def _collective(asked: Asked) -> Result:
-    from hdnhw.library.collectives.allreduce import compare_sizes
-    from hdnhw.library.collectives.barrier import run_barrier
-    from hdnhw.library.collectives.trees import run_trees
-
-    check_choice("op", asked.op, OPERATIONS)
+    asked = asked.on_network(spec, machine)
     network = network_of(asked.spec)
     if network.num_terminals < network.num_nodes:
         raise SpecError(f"a collective operation is among all nodes, and {network.spec} has switches without terminals")
@@ -196,18 +133,17 @@ def _collective(asked: Asked) -> Result:
     return _one_operation(*checked_network(asked))
 
 
-def _one_operation(asked: Asked, network: "Network") -> Result:
+def _one_operation(asked: CollectiveOptions, network: "Network") -> Result:
     """Run an operation by its steps."""
     from hdnhw.collectives.operations import operation_schedule
     from hdnhw.collectives.spread import allgather_schedule
-    from hdnhw.library.collectives.combining import run_combining
 
     if asked.op != "allgather" and asked.as_printed:
-        raise SpecError(f"--as-printed is for allgather, not for {asked.op}")
+        raise SpecError(f"{named('as_printed')} is for allgather, not for {asked.op}")
     if asked.op not in ROOTED and asked.root is not None:
-        raise SpecError(f"--root is for {', '.join(ROOTED)}; there is none in {asked.op}")
+        raise SpecError(f"{named('root')} is for {', '.join(ROOTED)}; there is none in {asked.op}")
     if asked.op != "multicast" and asked.targets is not None:
-        raise SpecError(f"--targets is for multicast, not for {asked.op}")
+        raise SpecError(f"{named('targets')} is for multicast, not for {asked.op}")
     root = node_of(network, 0 if asked.root is None else asked.root)
     if asked.op in COMBINING:
         return run_combining(asked, network, root)
@@ -221,15 +157,14 @@ def _one_operation(asked: Asked, network: "Network") -> Result:
     return run_schedule(asked, schedule, asked.op, {"op": asked.op, "root": schedule.root})
 
 
-def _among_dead(asked: Asked, network: "Network") -> Result:
+def _among_dead(asked: CollectiveOptions, network: "Network") -> Result:
     """Run a broadcast to all live nodes."""
     from hdnhw.collectives.executor import check_size
     from hdnhw.collectives.live import live_broadcast
-    from hdnhw.library.collectives.barrier import OF_MESSAGES
     from hdnhw.topology.metrics import neighbor_table
 
     if asked.op != "broadcast":
-        raise SpecError(f"--dead-nodes and --dead-channels are for broadcast, not for {asked.op}")
+        raise SpecError(f"{named('dead_nodes')} and {named('dead_channels')} are for broadcast, not for {asked.op}")
     others = [name for name in (*OF_MESSAGES, *asked.machine) if name not in ("root", "steps")]
     refuse(asked, others, "{} does not go with dead nodes or channels")
     if asked.on not in (None, "schedule"):
@@ -250,14 +185,14 @@ def _among_dead(asked: Asked, network: "Network") -> Result:
     return Result(result | {"seconds": round(watch.seconds, 3)}, passed=result["delivered"])
 
 
-def _multicast(asked: Asked, network: "Network", root: int) -> Result:
+def _multicast(asked: CollectiveOptions, network: "Network", root: int) -> Result:
     """Run a multicast to the nodes of a list."""
     from hdnhw.collectives.cost import multicast_bound
     from hdnhw.collectives.executor import execute
     from hdnhw.collectives.operations import operation_schedule
 
     if asked.targets is None:
-        raise SpecError("a multicast needs --targets, the nodes that get the message")
+        raise SpecError(f"a multicast needs {named('targets')}, the nodes that get the message")
     targets = [node_of(network, node) for node in asked.targets]
     if len(set(targets)) != len(targets):
         raise SpecError("targets must be distinct nodes")

@@ -1,25 +1,20 @@
 """What functions have in common that run a schedule: its counts, the model, the engines, tables and pictures."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from importlib.metadata import entry_points
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from hdnhw.library.options import (
-    NodeLike,
-    PathLike,
-    check_choice,
-    check_integers,
-    fabric_of,
-    given,
-    network_of,
-)
+from hdnhw.collectives.choices import SPLITS
+from hdnhw.library.asked import DrawnOptions, plot_of
+from hdnhw.library.options import NodeLike, PathLike, fabric_of, figure_apart, given, network_of, spec_of
 from hdnhw.library.result import Result
 from hdnhw.progress import Progress, ProgressBar, Stopwatch, say
 from hdnhw.spec import (
     ENGINE_OPERATIONS,
+    MOST_MESSAGE_PACKETS,
     MULTICAST,
     REGISTER_OPERATIONS,
     CollectiveSpec,
@@ -28,7 +23,7 @@ from hdnhw.spec import (
     NetworkSpec,
     SpecError,
 )
-from hdnhw.spec.options import named, options_of
+from hdnhw.spec.options import Choice, Flag, Rate, Size, Text, named, option, options_of
 
 if TYPE_CHECKING:
     from hdnhw.collectives.cost import Cost
@@ -51,64 +46,101 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What is asked of a collective operation, by the names of the options of ``exchange`` and ``collective``.
+class ScheduleOptions(DrawnOptions):
+    """Options of both ``exchange`` and ``collective``, and on what they are run.
 
     Attributes
     ----------
-    spec : NetworkSpec
+    spec : NetworkSpec or None
+        None before :meth:`on_network`.
     machine, figure : mapping of str to Any
         Options of the machine, and of the figure, that are given.
     """
 
-    spec: NetworkSpec
-    op: str
-    machine: Mapping[str, Any]
-    figure: Mapping[str, Any] = field(default_factory=dict)
-    words: int | None = None
-    message_packets: int | None = None
-    ports: str = "one"
-    on: str | None = None
-    steps: bool = False
-    plot: PathLike | None = None
-    html: PathLike | None = None
-    command: str = ""
-    startup_time: float | None = None
-    word_time: float | None = None
-    background: float | None = None
-    background_pattern: str | None = None
-    background_seed: int | None = None
-    repeats: int | None = None
+    words: int | None = option(
+        None,
+        Size,
+        "words, or flits, per message (default 1; on rtl those of whole packets, one if omitted); of an "
+        "allreduce or scan, of each node's vector",
+        metavar="M",
+        least=1,
+    )
+    message_packets: int | None = option(
+        None,
+        Size,
+        "on rtl: packets per message of the engines, in place of --words (default 1)",
+        metavar="M",
+        least=1,
+        most=MOST_MESSAGE_PACKETS,
+        unit="packets",
+    )
+    ports: str = option(PORTS[0], Choice, "ports that a node uses in a step", choices=PORTS)
+    on: str | None = option(
+        None,
+        Choice,
+        "count what the schedule sends (default), or also run its steps on the cycle-accurate model, or the "
+        "operation on engines in the emitted Verilog, which needs the extra sim",
+        choices=PLACES,
+    )
+    steps: bool = option(False, Flag, "show a table of the steps")
+    plot: PathLike | None = plot_of("which port each node uses in each step")
+    startup_time: float | None = option(
+        None, Rate, "t_s of the cost model, for the time", metavar="T", least=0, most=inf, open=True
+    )
+    word_time: float | None = option(
+        None, Rate, "t_w of the cost model, for the time", metavar="T", least=0, most=inf, open=True
+    )
+    background: float | None = option(
+        None,
+        Rate,
+        "on model: also run the operation among packets of RATE flits per node and cycle, in their steady state",
+        metavar="RATE",
+        least=0,
+        most=1,
+        group="background traffic",
+    )
+    background_pattern: str | None = option(
+        None,
+        Text,
+        "where these packets go: a pattern of simulate (default uniform)",
+        metavar="PATTERN",
+        group="background traffic",
+    )
+    background_seed: int | None = option(
+        None, Size, "seed of their random numbers (default 1)", metavar="S", least=0, group="background traffic"
+    )
+    repeats: int | None = option(
+        None, Size, "runs of the operation among them (default 5)", metavar="R", least=1, group="background traffic"
+    )
 
+    spec: NetworkSpec | None = None
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    figure: Mapping[str, Any] = field(default_factory=dict)
+
+    # Options of one of the two commands, as the other one has them.
+    op: str = "exchange"
     schedule: str | None = None
-    split: str = "destination"
+    split: str = SPLITS[0]
     lengths: str | None = None
     trace: PathLike | None = None
-    seed: int | None = None
-    at_once: bool = False
-
-    root: NodeLike | None = None
     targets: Sequence[NodeLike] | None = None
-    dead_nodes: Sequence[NodeLike] | None = None
-    dead_channels: Sequence[str] | None = None
     operator: str | None = None
     numbers: str | None = None
     algorithm: str | None = None
-    sizes: str | Sequence[int] | None = None
     bandwidth: PathLike | None = None
     as_printed: bool = False
+    sizes: str | Sequence[int] | None = None
     trees: str | None = None
 
-    def __post_init__(self) -> None:
-        for name in self.machine:
+    def on_network(self, spec: Any, options: Mapping[str, Any]) -> Self:
+        """Return the same on a network and machine; figures look as is asked among these options."""
+        machine, figure = figure_apart(options)
+        for name in machine:
             if name not in options_of(FabricSpec):
                 raise TypeError(f"there is no option {name!r} of a machine")
-        check_integers(words=self.words, message_packets=self.message_packets, seed=self.seed)
-        check_integers(background_seed=self.background_seed, repeats=self.repeats)
-        check_choice("ports", self.ports, PORTS)
-        if self.on is not None:
-            check_choice("on", self.on, PLACES)
-        _ = self.look
+        asked = replace(self, spec=spec_of(spec), machine=machine, figure=figure)
+        _ = asked.look
+        return asked
 
     @property
     def fabric(self) -> FabricSpec:
@@ -159,24 +191,28 @@ class Asked:
         return 1 if self.words is None else self.words
 
 
-def refuse(asked: Asked, names: Iterable[str], why: str) -> None:
-    """Raise SpecError if one of some options is given; `why`, with ``{}`` for the option, says why it must not be.
+T = TypeVar("T", bound=ScheduleOptions)
 
-    One that is not given is None, False, or ``one``, the default of ``--ports``.
-    """
-    values = {**vars(asked), **asked.machine}
+
+def refuse(asked: ScheduleOptions, names: Iterable[str], why: str) -> None:
+    """Raise SpecError if one of some options is not its default; `why`, with ``{}`` for the option, says why."""
+    defaults = {member.name: member.default for member in fields(asked)}
     for name in names:
-        value = values.get(name)
-        if value is not None and value is not False and value != "one":
+        if name in asked.machine or (name in defaults and getattr(asked, name) != defaults[name]):
             raise SpecError(why.format(named(name)))
 
 
-def checked_network(asked: Asked) -> tuple[Asked, "Network"]:
+def one_length() -> str:
+    """Return why an option is refused where messages have each a length of its own."""
+    return f"{{}} is for messages of one length; give {named('lengths')} or {named('trace')} without it"
+
+
+def checked_network(asked: T) -> tuple[T, "Network"]:
     """Refuse options that do not go together before anything is counted.
 
     Returns
     -------
-    asked : Asked
+    asked : ScheduleOptions
         The same; on engines with the words of their messages.
     network : Network
     """
@@ -186,14 +222,12 @@ def checked_network(asked: Asked) -> tuple[Asked, "Network"]:
     if asked.on == "rtl":
         asked = _on_engines(asked)
     else:
-        refuse(asked, ("message_packets",), "{} is for engines: give --on rtl as well")
-    if not 1 <= asked.message_words <= MOST_WORDS:
-        raise SpecError(f"words must be 1 to {MOST_WORDS}, not {asked.words}")
-    for what, value in (("startup time", asked.startup_time), ("word time", asked.word_time)):
-        if value is not None and not 0 <= value < inf:
-            raise SpecError(f"{what} must be a number that is not negative, not {value}")
+        refuse(asked, ("message_packets",), f"{{}} is for engines: give {named('on', 'rtl')} as well")
+    if asked.message_words > MOST_WORDS:
+        raise SpecError(f"{named('words')} must be 1 to {MOST_WORDS}, not {asked.words}")
     if asked.on in (None, "schedule") and asked.schedule != "network":
-        refuse(asked, options_of(FabricSpec), "{} is for a machine: give --on model or --on rtl as well")
+        machine = f"{named('on', 'model')} or {named('on', 'rtl')}"
+        refuse(asked, options_of(FabricSpec), f"{{}} is for a machine: give {machine} as well")
     network = network_of(asked.spec)
     check_size(network)
     if asked.outputs.are_asked:
@@ -202,13 +236,13 @@ def checked_network(asked: Asked) -> tuple[Asked, "Network"]:
     return asked, network
 
 
-def _check_background(asked: Asked, network: "Network") -> None:
+def _check_background(asked: ScheduleOptions, network: "Network") -> None:
     """Refuse packets among which nothing is run, and such as cannot be on a network."""
     if asked.on != "model":
-        refuse(asked, BACKGROUND, "{} is for the model: give --on model as well")
+        refuse(asked, BACKGROUND, f"{{}} is for the model: give {named('on', 'model')} as well")
     among = asked.among
     if among is None:
-        refuse(asked, BACKGROUND, "{} is for packets in the background: give --background as well")
+        refuse(asked, BACKGROUND, f"{{}} is for packets in the background: give {named('background')} as well")
     else:
         from hdnhw.traffic.patterns import parse_pattern
 
@@ -220,7 +254,7 @@ Count = Callable[[Progress], tuple[Any, Row]]
 
 
 def run_schedule(
-    asked: Asked,
+    asked: ScheduleOptions,
     schedule: Any,
     operation: str,
     head: Row,
@@ -273,7 +307,7 @@ def run_schedule(
     return Result(result, passed=result["delivered"])
 
 
-def _costs(asked: Asked, schedule: Any, operation: str, counted: Any, bound: "Cost") -> Row:
+def _costs(asked: ScheduleOptions, schedule: Any, operation: str, counted: Any, bound: "Cost") -> Row:
     """Return what was counted beside its bound and the papers' formulas, for messages of so many words."""
     from hdnhw.collectives.cost import Cost, corrected_formula, paper_formula
     from hdnhw.topology.flow import flow_bound
@@ -310,7 +344,7 @@ def number_of_words(words: float | Fraction) -> int | float:
     return int(words) if words == int(words) else float(words)
 
 
-def _on_model(asked: Asked, counted: Any) -> Row:
+def _on_model(asked: ScheduleOptions, counted: Any) -> Row:
     from hdnhw.model.collective import measure_steps
 
     with ProgressBar() as progress:
@@ -327,7 +361,7 @@ def bench_of(spec: FabricSpec, endpoints: EndpointSpec) -> Any:
     return point.load().of(emit_fabric(replace(spec, endpoints=endpoints)))
 
 
-def _on_rtl(asked: Asked, schedule: Any, operation: str, packets: Any) -> Row:
+def _on_rtl(asked: ScheduleOptions, schedule: Any, operation: str, packets: Any) -> Row:
     order: Row = {"order": asked.schedule} if asked.op == "exchange" else {}
     if asked.algorithm == "short":
         operation = f"{operation}-short"
@@ -355,20 +389,24 @@ def _shares(measured: Row, bound: "Cost") -> Row:
     }
 
 
-def _on_engines(asked: Asked) -> Asked:
+def _on_engines(asked: T) -> T:
     """Refuse what engines cannot do, and let messages of equal length be what they send: whole packets."""
     if asked.all_port:
-        raise SpecError("--ports all is for the schedule and the model; engines use one port a step")
+        raise SpecError(f"{named('ports', 'all')} is for the schedule and the model; engines use one port a step")
     if asked.split != "destination":
         raise SpecError(f"split must be destination on rtl, not {asked.split}")
     if asked.as_printed:
-        raise SpecError("--as-printed is for the schedule and the model")
+        raise SpecError(f"{named('as_printed')} is for the schedule and the model")
     if asked.op not in (*ENGINE_OPERATIONS, *REGISTER_OPERATIONS):
         raise SpecError(f"{asked.op} is for the schedule and the model; engines have none")
     if asked.algorithm not in (None, "short", "long"):
         raise SpecError(f"algorithm must be short or long on rtl, not {asked.algorithm}")
     if asked.is_unequal:
-        refuse(asked, ("message_packets",), "{} is for messages of one length; give --lengths or --trace without it")
+        refuse(
+            asked,
+            ("message_packets",),
+            f"{{}} is for messages of one length; give {named('lengths')} or {named('trace')} without it",
+        )
         return asked
     length = replace(asked.fabric, endpoints=_engines(asked)).packet_length
     if asked.words is not None:
@@ -376,7 +414,7 @@ def _on_engines(asked: Asked) -> Asked:
     return replace(asked, words=_engines(asked).message_packets * length)
 
 
-def _whole_packets(asked: Asked, length: int) -> int:
+def _whole_packets(asked: ScheduleOptions, length: int) -> int:
     """Return how many packets of engines have the words that are asked for in a message, or in a block of a vector."""
     assert asked.words is not None
     if asked.op in REGISTER_OPERATIONS or asked.algorithm == "short":
@@ -395,7 +433,7 @@ def _whole_packets(asked: Asked, length: int) -> int:
     return packets
 
 
-def _engines(asked: Asked) -> CollectiveSpec:
+def _engines(asked: ScheduleOptions) -> CollectiveSpec:
     """Return engines that combine as it is asked, with messages of so many packets."""
     about = {"numbers": asked.numbers, "message_packets": asked.message_packets}
     operators = None if asked.operator is None else (asked.operator,)

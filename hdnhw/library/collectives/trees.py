@@ -3,12 +3,12 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hdnhw.library.collectives.schedules import BACKGROUND, Asked, Row, number_of_words, refuse
-from hdnhw.library.options import check_choice, network_of
+from hdnhw.library.collectives.schedules import BACKGROUND, Row, ScheduleOptions, number_of_words, refuse
+from hdnhw.library.options import network_of
 from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import options_of
+from hdnhw.spec.options import named, options_of
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -45,7 +45,7 @@ OTHERS = (
 """Options of other schedules."""
 
 
-def run_trees(asked: Asked) -> Result:
+def run_trees(asked: ScheduleOptions) -> Result:
     """Send long vectors along trees, and count rounds beside the least that there can be."""
     from hdnhw.collectives.cost import block_words
     from hdnhw.collectives.executor import ScheduleError
@@ -80,14 +80,11 @@ def run_trees(asked: Asked) -> Result:
     return Result(result)
 
 
-def _check(asked: Asked) -> None:
+def _check(asked: ScheduleOptions) -> None:
     """Refuse what does not go with trees."""
-    check_choice("trees", asked.trees, TREES)
     if asked.ports != "all":
-        raise SpecError("--trees is for --ports all")
-    if asked.words is not None and asked.words < 1:
-        raise SpecError(f"words must be 1 or more, not {asked.words}")
-    refuse(asked, (*OTHERS, *options_of(FabricSpec)), "{} does not go with --trees")
+        raise SpecError(f"{named('trees')} is for {named('ports', 'all')}")
+    refuse(asked, (*OTHERS, *options_of(FabricSpec)), f"{{}} does not go with {named('trees')}")
 
 
 def _trees(network: "Network", kind: str) -> "Packing":
