@@ -160,7 +160,7 @@ def _add_options(
         default = defaults.get(name, _default_text(member.default))
         about: dict[str, Any] = {"dest": prefix + name, "help": kind.help + f" (default {default})" * bool(default)}
         about |= {"required": True} if member.default is REQUIRED else {}
-        about |= {"nargs": "+"} if isinstance(kind, Several) else {}
+        about |= {"nargs": kind.number or "+"} if isinstance(kind, Several) else {}
         if isinstance(kind, Flag):
             about |= {"action": "store_const", "const": True}
         elif choices := getattr(kind, "choices", ()) if isinstance(kind, (Choice, Several)) else ():

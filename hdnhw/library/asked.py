@@ -9,7 +9,7 @@ from inspect import Parameter, formatannotation, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hdnhw.library.options import PathLike, given
-from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Size, members_of, option
+from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Size, Text, members_of, option
 
 if TYPE_CHECKING:
     from hdnhw.report.outputs import Outputs
@@ -62,7 +62,7 @@ def asks(run: Callable[..., Found]) -> Callable[..., Found]:
 def _entry(name: str, member: Any) -> str:
     """Return the entry of an option in a docstring."""
     kind = member.metadata["option"]
-    shown = formatannotation(member.type).replace("collections.abc.", "")
+    shown = formatannotation(member.type).strip("'").replace("collections.abc.", "")
     if isinstance(kind, Choice):
         shown = f"{{{', '.join(map(repr, kind.choices))}}}"
     if member.default is None:
@@ -91,6 +91,14 @@ def threads_option(worth: str) -> Any:
     """Return the option that says how many threads simulate, and from how many routers on that is worth it."""
     about = f"simulation threads; they pay off above {worth} routers, and the result is the same"
     return option(1, Size, about, metavar="N", least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions(Options):
+    """Options of a command that works in several processes."""
+
+    workers: int | None = option(None, Size, "processes (default: one per processor)", metavar="N", least=1)
+    cluster: str | None = option(None, Text, "Dask scheduler whose workers to use instead", metavar="ADDRESS")
 
 
 @dataclass(frozen=True, kw_only=True)

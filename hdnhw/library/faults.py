@@ -1,16 +1,16 @@
 """Dead nodes and channels: what routing still joins, and the ways around them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
+from hdnhw.library.asked import DrawnOptions, WorkerOptions, asks, made_by, plot_of, seed_option
 from hdnhw.library.options import (
     DrawnRuleOptions,
     NetworkLike,
     NodeLike,
     PathLike,
     RuleOptions,
-    check_choice,
-    check_integers,
     checked_rates,
     figure_apart,
     given,
@@ -21,6 +21,7 @@ from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import NetworkSpec, SpecError
+from hdnhw.spec.options import Flag, Given, Options, Rate, Several, Size, named, option
 
 if TYPE_CHECKING:
     from hdnhw.report.outputs import Outputs
@@ -43,70 +44,65 @@ PATH_KINDS = ("short", "address", "mended")
 ABOUT = ("spec", "modes", "nodes", "channel_rate", "trials", "seed")
 """Of what a survey says: what is alike at all rates."""
 
-BY_CASE: dict[str, Any] = {
-    "rates": "0,0.05,0.1,0.15,0.2,0.25,0.3",
-    "paths": ["short"],
-    "pairs": 1000,
-}
-"""Options that only counting by case reads, and what they are if not given."""
+RATES, PAIRS = "0,0.05,0.1,0.15,0.2,0.25,0.3", 1000
+"""By case: shares of dead nodes, and pairs of each case, if none are given."""
 
 
-def faults(
-    spec: NetworkLike,
-    *,
-    rate: float | None = None,
-    channel_rate: float | None = None,
-    trials: int = 100,
-    waypoints: int = MOST_BY_DEFAULT,
-    seed: int = 1,
-    by_case: bool = False,
-    rates: str | Sequence[float] | None = None,
-    paths: Sequence[str] | None = None,
-    pairs: int | None = None,
-    plot: PathLike | None = None,
-    html: PathLike | None = None,
-    command: str = "hdnhw.faults",
-    workers: int | None = None,
-    cluster: str | None = None,
-    **rules: Unpack[DrawnRuleOptions],
-) -> Result:
+def waypoints_option(default: int | None) -> Any:
+    """Return the option that says how many waypoints a packet names."""
+    most = f" (default {MOST_BY_DEFAULT})" if default is None else ""
+    return option(
+        default, Size, f"maximum number of waypoints per packet{most}", metavar="W", least=0, most=MOST_WAYPOINTS
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultOptions(DrawnOptions, WorkerOptions):
+    """Options of the command ``faults``."""
+
+    rate: float | None = option(
+        None, Rate, "share of dead nodes (default 0.1)", metavar="F", least=0, most=1, open=True
+    )
+    channel_rate: float | None = option(
+        None, Rate, "share of the other channels that are dead (default 0)", metavar="F", least=0, most=1, open=True
+    )
+    trials: int = option(100, Size, "sets of faults", metavar="N", least=1)
+    waypoints: int = waypoints_option(MOST_BY_DEFAULT)
+    seed: int = seed_option(1)
+    by_case: bool = option(
+        False,
+        Flag,
+        "on a dual-net, for pairs in one cluster (A), in clusters of two classes (B) and in two of a class (C): what "
+        "is left of disjoint paths made without knowing the faults, beside what waypoints join",
+    )
+    rates: str | Sequence[float] | None = option(
+        None,
+        Given,
+        f"shares of dead nodes in place of --rate, 0 to {MOST_RATE}, a row for each (by case, default {RATES})",
+        metavar="F,F,...",
+    )
+    paths: Sequence[str] | None = option(
+        None,
+        Several,
+        "by case: by the algorithms of paths (default short), or mended: the paper's Algorithm 6 over third clusters "
+        "and without loops",
+        choices=PATH_KINDS,
+    )
+    pairs: int | None = option(
+        None, Size, "by case: pairs drawn of each case (default 1000)", metavar="P", least=2, most=MOST_PAIRS
+    )
+    plot: PathLike | None = plot_of("what is left against the rate, with --rates or --by-case")
+    command: str = made_by("hdnhw.faults")
+
+
+@asks
+def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Unpack[DrawnRuleOptions]) -> Result:
     """Count the pairs that routing still joins when nodes and channels are dead, by number of waypoints.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    rate : float, optional
-        Share of the nodes that are dead, at least 0 and below 1 (default 0.1).
-    channel_rate : float, optional
-        Share of the other channels that are dead (default 0).
-    trials : int
-        Sets of faults that are drawn.
-    waypoints : int
-        Most waypoints that a packet names, 0 to 8.
-    seed : int
-        Of the random numbers.
-    by_case : bool
-        On a dual-net, for pairs in one cluster (A), in clusters of two classes (B) and in two of a class (C): what is
-        left of disjoint paths made without knowing the faults, beside what waypoints join.
-    rates : str or sequence of float, optional
-        Shares of the nodes, 0 to 0.95, in place of `rate`: a row for each; by case 0 to 0.3 in steps of 0.05 if
-        omitted.
-    paths : sequence of str, optional
-        By case: ``short`` (default) and ``address`` as of :func:`hdnhw.paths`, ``mended``: the disjoint-path paper's
-        Algorithm 6 over third clusters and without loops.
-    pairs : int, optional
-        By case: pairs drawn of each case (default 1000).
-    plot : path, optional
-        With `rates`, or by case: draw what is left against the rate there: .svg, .png or .pdf. Needs the extra
-        ``sweep``, as what follows does.
-    html : path, optional
-        With `rates`, or by case: write a page there with the figure, all tables and the options.
-    command : str
-        What plot and page say that they were made by.
-    workers : int, optional
-        Processes (default: one a processor).
-    cluster : str, optional
-        Address of a Dask scheduler whose workers are used instead.
+    asked
     modes, lanes
         See :class:`hdnhw.RuleOptions`; figures also take :class:`hdnhw.FigureOptions`.
 
@@ -129,111 +125,86 @@ def faults(
     >>> found.nodes, found.dead_nodes, found.reached
     (32, 0, [1.0, 1.0, 1.0, 1.0])
     """
-    from hdnhw.report.look import look_of
-    from hdnhw.report.outputs import Outputs
     from hdnhw.report.path_faults import PANELS
     from hdnhw.rules.survey import FaultSurvey
 
-    check_integers(trials=trials, waypoints=waypoints, seed=seed, pairs=pairs)
-    if trials < 1:
-        raise SpecError(f"trials must be at least 1, not {trials}")
-    _check_waypoints(waypoints)
-    asked = {"rates": rates, "paths": paths, "pairs": pairs}
-    drawn = {"trials": trials, "waypoints": waypoints, "seed": seed, "workers": workers, "cluster": cluster}
     of_rule, figure = figure_apart(rules)
-    look = look_of(figure, plot, html, panels=len(PANELS) if by_case else 1)
-    outputs = Outputs(plot, html, command, look)
-    if by_case:
-        if rate is not None or channel_rate is not None:
-            raise SpecError("with --by-case nodes alone are dead: give --rates, not --rate or --channel-rate")
-        return _by_case(spec_of(spec), BY_CASE | given(asked), drawn, of_rule, outputs)
-    for name in given({"paths": paths, "pairs": pairs}):
-        raise SpecError(f"--{name} is for --by-case")
-    if rates is not None:
-        if rate is not None:
-            raise SpecError("give --rate or --rates, not both")
-        return _by_rate(spec_of(spec), BY_CASE | given(asked), drawn, of_rule, outputs, channel_rate)
-    for name in given({"plot": plot, "html": html}):
-        raise SpecError(f"--{name} is for --rates and --by-case")
-    shares: dict[str, Any] = {"rate": _checked_share("rate", 0.1 if rate is None else rate)}
-    shares["channel_rate"] = _checked_share("channel rate", channel_rate or 0.0)
-    survey = FaultSurvey(network=spec_of(spec), **of_rule, **shares, waypoints=waypoints, seed=seed)
+    outputs = asked.outputs_of(figure, panels=len(PANELS) if asked.by_case else 1)
+    if asked.by_case:
+        if asked.rate is not None or asked.channel_rate is not None:
+            given_alone = f"give {named('rates')}, not {named('rate')} or {named('channel_rate')}"
+            raise SpecError(f"with {named('by_case')} nodes alone are dead: {given_alone}")
+        return _by_case(spec_of(spec), asked, of_rule, outputs)
+    for name in ("paths", "pairs"):
+        if getattr(asked, name) is not None:
+            raise SpecError(f"{named(name)} is for {named('by_case')}")
+    if asked.rates is not None:
+        if asked.rate is not None:
+            raise SpecError(f"give {named('rate')} or {named('rates')}, not both")
+        return _by_rate(spec_of(spec), asked, of_rule, outputs)
+    for name in ("plot", "html"):
+        if getattr(asked, name) is not None:
+            raise SpecError(f"{named(name)} is for {named('rates')} and {named('by_case')}")
+    rate, channel_rate = 0.1 if asked.rate is None else asked.rate, asked.channel_rate or 0.0
+    survey = FaultSurvey(
+        network=spec_of(spec),
+        **of_rule,
+        rate=rate,
+        channel_rate=channel_rate,
+        waypoints=asked.waypoints,
+        seed=asked.seed,
+    )
     with ProgressBar() as progress:
-        return Result(survey.run(trials, start_of(workers, cluster, progress.say), progress.show))
+        return Result(survey.run(asked.trials, start_of(asked.workers, asked.cluster, progress.say), progress.show))
 
 
-def _by_rate(
-    spec: NetworkSpec,
-    asked: Mapping[str, Any],
-    drawn: Mapping[str, Any],
-    rules: Mapping[str, Any],
-    outputs: "Outputs",
-    channel_rate: float | None,
-) -> Result:
+def _by_rate(spec: NetworkSpec, asked: FaultOptions, rules: Mapping[str, Any], outputs: "Outputs") -> Result:
     """Count what routing joins at several shares of dead nodes."""
     from hdnhw.report.fault_rates import fault_rates_sheet
     from hdnhw.rules.survey import FaultSurvey
 
-    rates = _checked_shares(asked["rates"])
-    options = {**rules, "waypoints": drawn["waypoints"], "seed": drawn["seed"]}
-    options["channel_rate"] = _checked_share("channel rate", channel_rate or 0.0)
+    rates = _checked_shares(asked)
+    options = {**rules, "waypoints": asked.waypoints, "seed": asked.seed, "channel_rate": asked.channel_rate or 0.0}
     rows: list[dict[str, Any]] = []
     with ProgressBar() as bar:
-        start = start_of(drawn["workers"], drawn["cluster"], bar.say)
+        start = start_of(asked.workers, asked.cluster, bar.say)
         for rate in rates:
 
             def told(stage: str, share: float, done: int = len(rows)) -> None:
                 bar.show(f"{done} of {len(rates)} rates: {stage}", (done + share) / len(rates))
 
-            found = FaultSurvey(network=spec, rate=rate, **options).run(drawn["trials"], start, told)
+            found = FaultSurvey(network=spec, rate=rate, **options).run(asked.trials, start, told)
             rows.append({"rate": rate, **{name: value for name, value in found.items() if name not in ABOUT}})
     about = {name: found[name] for name in ABOUT}
     outputs.write(fault_rates_sheet(rows, about))
     return Result({**about, "rates": rows})
 
 
-def _checked_shares(rates: str | Sequence[float]) -> list[float]:
-    return checked_rates(rates, 0, MOST_RATE, "0,0.05,0.1")
+def _checked_shares(asked: FaultOptions) -> list[float]:
+    return checked_rates(RATES if asked.rates is None else asked.rates, 0, MOST_RATE, "0,0.05,0.1")
 
 
-def _checked_share(what: str, share: float) -> float:
-    if not 0 <= share < 1:
-        raise SpecError(f"{what} must be at least 0 and below 1, not {share}")
-    return share
-
-
-def _by_case(
-    spec: NetworkSpec,
-    asked: Mapping[str, Any],
-    drawn: Mapping[str, Any],
-    rules: Mapping[str, Any],
-    outputs: "Outputs",
-) -> Result:
+def _by_case(spec: NetworkSpec, asked: FaultOptions, rules: Mapping[str, Any], outputs: "Outputs") -> Result:
     """Count by the disjoint-path paper's cases what is left of disjoint paths, and what waypoints join."""
     from hdnhw.report.path_faults import path_faults_sheet
     from hdnhw.rules.case_survey import dual_net_of, paths_left
 
-    rates = _checked_shares(asked["rates"])
-    pairs, seed = asked["pairs"], drawn["seed"]
-    if not 2 <= pairs <= MOST_PAIRS:
-        raise SpecError(f"pairs must be 2 to {MOST_PAIRS}, not {pairs}")
-    for kind in asked["paths"]:
-        check_choice("paths", kind, PATH_KINDS)
+    rates, pairs = _checked_shares(asked), asked.pairs or PAIRS
     network = dual_net_of(spec)
     left: list[dict[str, Any]] = []
     with ProgressBar() as bar:
-        joined = _waypoints_left(network, rates, drawn, rules, bar)
-        for kind in dict.fromkeys(asked["paths"]):
+        joined = _waypoints_left(network, rates, asked, rules, bar)
+        for kind in dict.fromkeys(asked.paths or PATH_KINDS[:1]):
             bar.show(f"paths: {kind}", 0.0)
-            left += paths_left(network, kind, rates, pairs=pairs, seed=seed)
-    head = {"spec": str(network.spec), "nodes": network.num_nodes, "pairs": pairs, "trials": drawn["trials"]}
-    head["seed"] = seed
+            left += paths_left(network, kind, rates, pairs=pairs, seed=asked.seed)
+    head = {"spec": str(network.spec), "nodes": network.num_nodes, "pairs": pairs, "trials": asked.trials}
+    head["seed"] = asked.seed
     outputs.write(path_faults_sheet(left, joined, head))
     return Result({**head, "paths_left": left, "waypoints_left": joined})
 
 
 def _waypoints_left(
-    network: Any, rates: Sequence[float], drawn: Mapping[str, Any], rules: Mapping[str, Any], bar: ProgressBar
+    network: Any, rates: Sequence[float], asked: FaultOptions, rules: Mapping[str, Any], bar: ProgressBar
 ) -> list[dict[str, Any]]:
     """Return what waypoints join, a row for each case and share; none where the network is too large."""
     from hdnhw.rules.case_survey import waypoints_left
@@ -245,22 +216,40 @@ def _waypoints_left(
     return waypoints_left(
         network,
         rates,
-        options={**rules, "waypoints": drawn["waypoints"], "seed": drawn["seed"]},
-        trials=drawn["trials"],
-        start=start_of(drawn["workers"], drawn["cluster"], bar.say),
+        options={**rules, "waypoints": asked.waypoints, "seed": asked.seed},
+        trials=asked.trials,
+        start=start_of(asked.workers, asked.cluster, bar.say),
         progress=bar.show,
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DeadOptions(Options):
+    """Options that name what is dead."""
+
+    dead_nodes: Sequence[NodeLike] | None = option(None, Several, "dead routers, by number or address", metavar="NODE")
+    dead_channels: Sequence[str] | None = option(
+        None, Several, "dead channels, by the node that they leave: 0:cross1", metavar="NODE:PORT"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaypointOptions(DeadOptions):
+    """Options of the command ``waypoints``."""
+
+    waypoints: int = waypoints_option(MOST_BY_DEFAULT)
+    one_way: bool = option(
+        False, Flag, "do not ask that the legs to waypoints be healthy in both directions, as relays need them"
+    )
+
+
+@asks
 def waypoints(
     spec: NetworkLike,
     src: NodeLike,
     dst: NodeLike | None = None,
     *,
-    dead_nodes: Sequence[NodeLike] = (),
-    dead_channels: Sequence[str] = (),
-    waypoints: int = MOST_BY_DEFAULT,
-    one_way: bool = False,
+    asked: WaypointOptions,
     **rules: Unpack[RuleOptions],
 ) -> Result:
     """Return the waypoints that lead from a node around what is dead.
@@ -270,14 +259,7 @@ def waypoints(
     spec : str, NetworkSpec or Network
     src, dst : int or str
         Numbers or addresses of nodes; without a destination, to all nodes.
-    dead_nodes : sequence of int or str
-        Nodes whose routers are dead.
-    dead_channels : sequence of str
-        Dead channels, by the node that they leave: ``"0:cross1"``.
-    waypoints : int
-        Most waypoints that a packet names, 0 to 8.
-    one_way : bool
-        Do not ask that the legs to waypoints be healthy in both directions, as relays need them.
+    asked
     modes, lanes
         See :class:`hdnhw.RuleOptions`.
 
@@ -303,14 +285,12 @@ def waypoints(
 
     from hdnhw.rules.plan import plan
 
-    check_integers(waypoints=waypoints)
-    _check_waypoints(waypoints)
     routing = plan(spec_of(spec), **given(rules))
     network = routing.network
-    dead = dead_of(network, dead_nodes, dead_channels)
+    dead = dead_of(network, asked)
     start = node_of(network, src)
     wanted = range(network.num_nodes) if dst is None else [node_of(network, dst)]
-    found = _ways(routing, dead, start, waypoints, two_way=not one_way)
+    found = _ways(routing, dead, start, asked.waypoints, two_way=not asked.one_way)
     return Result(
         {
             "spec": str(network.spec),
@@ -320,7 +300,7 @@ def waypoints(
             "dead_channels": [
                 f"{node}:{network.ports[port].name}" for node, port in np.argwhere(dead.channels).tolist()
             ],
-            "most": waypoints,
+            "most": asked.waypoints,
             "ways": [{"dst": other, **found[other]._asdict()} for other in wanted if other != start],
         }
     )
@@ -332,7 +312,6 @@ def way_around(
     """Return the way of :func:`waypoints` from a node to another, with legs that are healthy in both directions."""
     from hdnhw.rules.plan import plan
 
-    _check_waypoints(waypoints)
     return _ways(plan(network.spec, **rules), dead, src, waypoints, two_way=True)[dst]
 
 
@@ -344,7 +323,7 @@ def _ways(routing: Any, dead: "Faults", src: int, most: int, *, two_way: bool) -
     return Detours(RouteTable(routing), dead).ways(src, most, two_way=two_way)
 
 
-def dead_of(network: "Network", dead_nodes: Sequence[NodeLike], dead_channels: Sequence[str]) -> "Faults":
+def dead_of(network: "Network", asked: DeadOptions) -> "Faults":
     """Return faults that are named: nodes, and channels as ``NODE:PORT``.
 
     Raises
@@ -358,8 +337,8 @@ def dead_of(network: "Network", dead_nodes: Sequence[NodeLike], dead_channels: S
 
     nodes = np.zeros(network.num_nodes, np.bool_)
     channels = np.zeros((network.num_nodes, len(network.ports)), np.bool_)
-    nodes[[node_of(network, name) for name in dead_nodes]] = True
-    for name in dead_channels:
+    nodes[[node_of(network, name) for name in asked.dead_nodes or ()]] = True
+    for name in asked.dead_channels or ():
         channels[_channel_of(network, name)] = True
     return Faults(nodes, channels)
 
@@ -374,9 +353,3 @@ def _channel_of(network: "Network", text: str) -> tuple[int, int]:
     if name not in names:
         raise SpecError(f"port of node {number} must be {' or '.join(names)}, not {name!r}")
     return number, [port.name for port in network.ports].index(name)
-
-
-def _check_waypoints(most: int) -> None:
-    """Raise SpecError unless a packet can name so many waypoints."""
-    if not 0 <= most <= MOST_WAYPOINTS:
-        raise SpecError(f"waypoints must be 0 to {MOST_WAYPOINTS}, not {most}")

@@ -2,31 +2,25 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.collectives.choices import ROOTED, SPLITS
-from hdnhw.library.faults import MOST_BY_DEFAULT, dead_of, way_around
-from hdnhw.library.options import (
-    NetworkLike,
-    NodeLike,
-    PathLike,
-    RuleOptions,
-    check_choice,
-    given,
-    network_of,
-    node_of,
-)
+from hdnhw.library.asked import asks
+from hdnhw.library.collectives.exchange import SPLIT
+from hdnhw.library.collectives.schedules import PORTS
+from hdnhw.library.faults import MOST_BY_DEFAULT, DeadOptions, dead_of, way_around, waypoints_option
+from hdnhw.library.options import NetworkLike, NodeLike, PathLike, RuleOptions, given, network_of, node_of
 from hdnhw.library.result import Result
 from hdnhw.library.routes import PATH_ALGORITHMS, ROUTE_ALGORITHMS, paths_of, route_of, waypoints_of
 from hdnhw.progress import say
 from hdnhw.spec import EXCHANGE_ORDERS, MOVING, SpecError
+from hdnhw.spec.options import Choice, Given, Several, choices_text, named, option
 
 if TYPE_CHECKING:
     from hdnhw.report.marks import Marks
-    from hdnhw.topology.faults import Faults
     from hdnhw.topology.graph import Network
 
 PICTURE_LIMIT, PICTURE_PORTS = 1024, 1 << 15
@@ -77,58 +71,89 @@ class Drawing(Result):
         return self.svg
 
 
+_ALGORITHMS = tuple(dict.fromkeys((*ROUTE_ALGORITHMS, *PATH_ALGORITHMS)))
+
+
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """What is to be drawn, by the names of the options of ``picture``."""
+class PictureOptions(DeadOptions):
+    """Options of the command ``picture``; `rules`, those of the routing rule that are given."""
 
-    labels: str
-    route: tuple[NodeLike, NodeLike] | Sequence[NodeLike] | None
-    paths: tuple[NodeLike, NodeLike] | Sequence[NodeLike] | None
-    fan: NodeLike | Sequence[NodeLike] | None
-    cluster: NodeLike | None
-    collective: str | None
-    embed: "NetworkLike | None"
-    algorithm: str | None
-    dead_nodes: Sequence[NodeLike]
-    dead_channels: Sequence[str]
-    waypoints: int | None
-    root: NodeLike | None
-    step: str | int | None
-    ports: str | None
-    schedule: str | None
-    split: str | None
-    rules: Mapping[str, Any]
+    labels: str = option(
+        LABELS[0], Choice, "what a node bears: its number, or its address as the papers write it", choices=LABELS
+    )
+    route: Sequence[NodeLike] | None = option(
+        None, Several, "draw the route from SRC to DST", number=2, metavar=("SRC", "DST"), group="what is drawn"
+    )
+    paths: Sequence[NodeLike] | None = option(
+        None,
+        Several,
+        "draw paths from SRC to DST that share no other node",
+        number=2,
+        metavar=("SRC", "DST"),
+        group="what is drawn",
+    )
+    fan: NodeLike | Sequence[NodeLike] | None = option(
+        None,
+        Several,
+        "draw paths from NODE to different clusters of a dual-net: Algorithm 3 of the disjoint-path paper; with END, a "
+        "node of the same cluster, Algorithm 5: one path ends there",
+        metavar=("NODE", "END"),
+        group="what is drawn",
+    )
+    cluster: NodeLike | None = option(
+        None,
+        Given,
+        "draw the cross-edges that leave NODE's cluster in a dual-net",
+        metavar="NODE",
+        group="what is drawn",
+    )
+    collective: str | None = option(
+        None,
+        Choice,
+        "draw what a schedule sends: arrows in the colour of their step; with all steps a node also bears the first "
+        "one that brings it a message, or the last in which it gives some away (gather, reduce, reducescatter)",
+        choices=DRAWN,
+        group="what is drawn",
+    )
+    embed: "NetworkLike | None" = option(
+        None, Given, "draw a ring, mesh or other network, as embed places it", metavar="GUEST", group="what is drawn"
+    )
+    algorithm: str | None = option(
+        None,
+        Choice,
+        "of --route: paper or hop; of --paths: short, address, flow or paper; as of the commands route and paths",
+        choices=_ALGORITHMS,
+    )
+    waypoints: int | None = waypoints_option(None)
+    root: NodeLike | None = option(
+        None,
+        Given,
+        "source of a broadcast or scatter, destination of a gather or reduce (default 0); of an allgather or exchange, "
+        "the node whose messages alone are drawn, of a reducescatter, the one whose result is",
+        metavar="NODE",
+    )
+    step: str | int | None = option(
+        None, Given, "draw this step alone, or some as 0-3; numbers as of --steps", metavar="N"
+    )
+    ports: str | None = option(None, Choice, "ports that a node uses in a step (default one)", choices=PORTS)
+    schedule: str | None = option(
+        None,
+        Choice,
+        "exchange: the papers' order, or the one of fewest words (default cluster-first)",
+        choices=EXCHANGE_ORDERS,
+    )
+    split: str | None = option(None, Choice, f"exchange: {SPLIT} (default destination)", choices=SPLITS)
 
-    def faults(self, network: "Network") -> "Faults":
-        """Return what is dead."""
-        return dead_of(network, self.dead_nodes, self.dead_channels)
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
 
 _Part = tuple["Marks", dict[str, Any], bool]
 """What is marked in a picture, what it shows, and whether all that was checked is true."""
 
 
+@asks
 def picture(
-    spec: NetworkLike,
-    output: PathLike | None = None,
-    *,
-    labels: str = "number",
-    route: Sequence[NodeLike] | None = None,
-    paths: Sequence[NodeLike] | None = None,
-    fan: NodeLike | Sequence[NodeLike] | None = None,
-    cluster: NodeLike | None = None,
-    collective: str | None = None,
-    embed: "NetworkLike | None" = None,
-    algorithm: str | None = None,
-    dead_nodes: Sequence[NodeLike] = (),
-    dead_channels: Sequence[str] = (),
-    waypoints: int | None = None,
-    root: NodeLike | None = None,
-    step: str | int | None = None,
-    ports: str | None = None,
-    schedule: str | None = None,
-    split: str | None = None,
-    **rules: Unpack[RuleOptions],
+    spec: NetworkLike, output: PathLike | None = None, *, asked: PictureOptions, **rules: Unpack[RuleOptions]
 ) -> Drawing:
     """Draw a network of up to 1024 nodes, or what goes on in it, as SVG.
 
@@ -137,36 +162,7 @@ def picture(
     spec : str, NetworkSpec or Network
     output : path, optional
         File to write, .svg; without it the picture is returned alone.
-    labels : str
-        What a node bears: its ``number``, or its ``address`` as the papers write it.
-    route : two of int or str, optional
-        Draw the route from a node to another; where something on it is dead, and the way around.
-    paths : two of int or str, optional
-        Draw paths from a node to another that share no other node.
-    fan : int, str or up to two of these, optional
-        Draw paths from a node to different clusters of a dual-net: Algorithm 3 of the disjoint-path paper; with a
-        second node of the same cluster Algorithm 5: one path ends there.
-    cluster : int or str, optional
-        Draw the cross-edges that leave a node's cluster in a dual-net.
-    collective : str, optional
-        Draw what a schedule sends: ``broadcast``, ``scatter``, ``allgather``, ``exchange``, ``gather``, ``reduce`` or
-        ``reducescatter``.
-    embed : str, NetworkSpec or Network, optional
-        Draw a guest network, as :func:`hdnhw.embed` places it.
-    algorithm : str, optional
-        Of the route or the paths, as of :func:`hdnhw.route` and :func:`hdnhw.paths`.
-    dead_nodes, dead_channels : sequence
-        See :func:`hdnhw.waypoints`.
-    waypoints : int, optional
-        Of a way around: most waypoints that a packet names (default 3).
-    root : int or str, optional
-        Of a schedule: source or destination, or the node whose messages, or whose result, alone are drawn.
-    step : int or str, optional
-        Of a schedule: draw this step alone, or some as ``0-3``.
-    ports : str, optional
-        Of a schedule: that a node uses in a step, ``one`` (default) or ``all``.
-    schedule, split : str, optional
-        Of a total exchange, see :func:`hdnhw.exchange`.
+    asked
     modes, lanes
         Of the route or the paths, see :class:`hdnhw.RuleOptions`.
 
@@ -191,26 +187,7 @@ def picture(
 
     if output is not None:
         check_output("picture", Path(output), [".svg"])
-    asked = _Asked(
-        labels=labels,
-        route=route,
-        paths=paths,
-        fan=fan,
-        cluster=cluster,
-        collective=collective,
-        embed=embed,
-        algorithm=algorithm,
-        dead_nodes=dead_nodes,
-        dead_channels=dead_channels,
-        waypoints=waypoints,
-        root=root,
-        step=step,
-        ports=ports,
-        schedule=schedule,
-        split=split,
-        rules=given(rules),
-    )
-    name, text, found, passed = _drawn(asked, spec)
+    name, text, found, passed = _drawn(replace(asked, rules=given(rules)), spec)
     if output is not None:
         with replacing(Path(output)) as new:
             new.write_text(text, encoding="utf-8")
@@ -218,7 +195,7 @@ def picture(
     return Drawing(head | found, text, passed=passed)
 
 
-def _drawn(asked: _Asked, spec: NetworkLike) -> tuple[str, str, dict[str, Any], bool]:
+def _drawn(asked: PictureOptions, spec: NetworkLike) -> tuple[str, str, dict[str, Any], bool]:
     """Return the name of a network, an SVG, what it shows, and whether all that was checked is true."""
     from hdnhw.report.picture import network_svg
 
@@ -235,54 +212,51 @@ def _drawn(asked: _Asked, spec: NetworkLike) -> tuple[str, str, dict[str, Any], 
     return str(network.spec), network_svg(network, labels=asked.labels, marks=marks), found, passed
 
 
-def _check(asked: _Asked) -> None:
+def _check(asked: PictureOptions) -> None:
     """Refuse options that say more of what is not drawn."""
     kinds = [kind for kind in KINDS if getattr(asked, kind) is not None]
     if len(kinds) > 1:
-        raise SpecError(f"--{kinds[1]} does not go with --{kinds[0]}")
+        raise SpecError(f"{named(kinds[1])} does not go with {named(kinds[0])}")
     values = {**vars(asked), **asked.rules}
     for name, targets in NEEDS.items():
         if values.get(name) is not None and not set(targets) & set(kinds):
-            raise SpecError(f"--{name} is for {' and '.join(f'--{target}' for target in targets)}")
+            raise SpecError(f"{named(name)} is for {' and '.join(map(named, targets))}")
     for name in ("collective", "cluster", "embed"):
         if name in kinds and (asked.dead_nodes or asked.dead_channels):
-            raise SpecError(f"--{name} knows of nothing dead: leave out --dead-nodes and --dead-channels")
+            raise SpecError(
+                f"{named(name)} knows of nothing dead: leave out {named('dead_nodes')} and {named('dead_channels')}"
+            )
     for name in ("schedule", "split"):
         if values[name] is not None and asked.collective != "exchange":
-            raise SpecError(f"--{name} is for --collective exchange")
+            raise SpecError(f"{named(name)} is for {named('collective', 'exchange')}")
     known = ROUTE_ALGORITHMS if asked.route is not None else PATH_ALGORITHMS
     if asked.algorithm not in (None, *known):
-        named = f"{', '.join(known[:-1])} or {known[-1]}"
-        raise SpecError(f"algorithm of --{kinds[0]} must be {named}, not {asked.algorithm}")
-    choices = {"collective": DRAWN, "ports": ("one", "all"), "schedule": EXCHANGE_ORDERS, "split": SPLITS}
-    for name, allowed in {"labels": LABELS, **choices}.items():
-        if values[name] is not None:
-            check_choice(name, values[name], allowed)
+        raise SpecError(f"{named('algorithm')} of {named(kinds[0])} {choices_text(known, asked.algorithm)}")
 
 
-def _plain(asked: _Asked, network: "Network") -> _Part:
+def _plain(asked: PictureOptions, network: "Network") -> _Part:
     """Return the network alone, with what is dead."""
     from hdnhw.report.marks import dead_marks
 
-    return dead_marks(network, asked.faults(network)), {}, True
+    return dead_marks(network, dead_of(network, asked)), {}, True
 
 
 def _ends(network: "Network", kind: str, names: Sequence[NodeLike] | None) -> tuple[int, int]:
     nodes = [node_of(network, name) for name in names or ()]
     if len(nodes) != 2:
-        raise SpecError(f"--{kind} takes two nodes, not {len(nodes)}")
+        raise SpecError(f"{named(kind)} takes two nodes, not {len(nodes)}")
     src, dst = nodes
     if src == dst:
         raise SpecError(f"source and destination must be two nodes, not both {src}")
     return src, dst
 
 
-def _route(asked: _Asked, network: "Network") -> _Part:
+def _route(asked: PictureOptions, network: "Network") -> _Part:
     """Return a route, and where something on it is dead a way around by waypoints."""
     from hdnhw.report.marks import dead_marks, is_broken, path_marks
 
     src, dst = _ends(network, "route", asked.route)
-    faults = asked.faults(network)
+    faults = dead_of(network, asked)
     dead = dead_marks(network, faults)
     hops = route_of(network, src, dst, asked.algorithm or "hop", asked.rules)
     nodes = [*(node for node, _, _ in hops), dst]
@@ -299,17 +273,17 @@ def _route(asked: _Asked, network: "Network") -> _Part:
         else:
             say(f"{network.spec}: no way around from {src} to {dst}: {reach}")
     elif asked.waypoints is not None:
-        raise SpecError("--waypoints is for a way around what is dead; nothing on the route is")
+        raise SpecError(f"{named('waypoints')} is for a way around what is dead; nothing on the route is")
     return path_marks(drawn, [waypoints], dead), {"reach": reach, "waypoints": waypoints, "paths": drawn}, True
 
 
-def _paths(asked: _Asked, network: "Network") -> _Part:
+def _paths(asked: PictureOptions, network: "Network") -> _Part:
     """Return the disjoint paths between two nodes; those on which something is dead are broken."""
     from hdnhw.report.marks import dead_marks, is_broken, path_marks
     from hdnhw.topology.disjoint import fault_of_paths
 
     src, dst = _ends(network, "paths", asked.paths)
-    dead = dead_marks(network, asked.faults(network))
+    dead = dead_marks(network, dead_of(network, asked))
     algorithm, found = paths_of(network, src, dst, asked.algorithm)
     fault = fault_of_paths(lambda node: network.neighbors(node).values(), src, dst, found)
     waypoints = waypoints_of(network, found, asked.rules)["waypoints"] or []
@@ -319,7 +293,7 @@ def _paths(asked: _Asked, network: "Network") -> _Part:
     return marks, result | {"broken": [name for name, path in drawn.items() if is_broken(path, dead)]}, fault is None
 
 
-def _fan(asked: _Asked, network: "Network") -> _Part:
+def _fan(asked: PictureOptions, network: "Network") -> _Part:
     """Return the paths of Algorithm 3 from a node, whose ends should be in different clusters, or of Algorithm 5."""
     from hdnhw.report.marks import dead_marks, path_marks
     from hdnhw.rules.disjoint_literal import fan
@@ -327,30 +301,30 @@ def _fan(asked: _Asked, network: "Network") -> _Part:
     from hdnhw.topology.dualnet import DualNetwork
 
     if not isinstance(network, DualNetwork) or not network.levels:
-        raise SpecError(f"--fan is for dual-nets over products, of a level or more; {network.spec} is none")
-    names = [asked.fan] if isinstance(asked.fan, (int, str)) else list(asked.fan or ())
+        raise SpecError(f"{named('fan')} is for dual-nets over products, of a level or more; {network.spec} is none")
+    names: Any = asked.fan
     if not 1 <= len(names) <= 2:
-        raise SpecError(f"--fan takes a node, or two, not {len(names)}")
+        raise SpecError(f"{named('fan')} takes a node, or two, not {len(names)}")
     node, *ends = [node_of(network, name) for name in names]
     if ends and clusters_of(network, ends) != clusters_of(network, [node]):
-        raise SpecError(f"--fan takes two nodes of one cluster; {node} and {ends[0]} are in two")
+        raise SpecError(f"{named('fan')} takes two nodes of one cluster; {node} and {ends[0]} are in two")
     found = fan(network, node, end=ends[0] if ends else None)
     drawn = {f"path {number}": path for number, path in enumerate(found, start=1)}
-    return path_marks(drawn, (), dead_marks(network, asked.faults(network))), {"paths": drawn}, True
+    return path_marks(drawn, (), dead_marks(network, dead_of(network, asked))), {"paths": drawn}, True
 
 
-def _cluster(asked: _Asked, network: "Network") -> _Part:
+def _cluster(asked: PictureOptions, network: "Network") -> _Part:
     """Return the cross-edges of a cluster."""
     from hdnhw.report.marks import cluster_marks
     from hdnhw.topology.levels import LeveledNetwork
 
     if not isinstance(network, LeveledNetwork) or not network.levels or asked.cluster is None:
-        raise SpecError(f"--cluster is for dual-nets of a level or more; {network.spec} is none")
+        raise SpecError(f"{named('cluster')} is for dual-nets of a level or more; {network.spec} is none")
     marks = cluster_marks(network, node_of(network, asked.cluster))
     return marks, {"edges": len(marks.traces[0].hops)}, True
 
 
-def _collective(asked: _Asked, network: "Network") -> _Part:
+def _collective(asked: PictureOptions, network: "Network") -> _Part:
     """Return the steps of a schedule."""
     from hdnhw.collectives.executor import check_size, execute
     from hdnhw.report.marks import step_marks
@@ -367,7 +341,7 @@ def _collective(asked: _Asked, network: "Network") -> _Part:
     return marks, result | {"channels_used": sends}, True
 
 
-def _embed(asked: _Asked, network: "Network") -> _Part:
+def _embed(asked: PictureOptions, network: "Network") -> _Part:
     """Return the nodes of a guest, and the routes of its edges by their length."""
     from hdnhw.collectives.embedding import embed
     from hdnhw.report.marks import embedding_marks
@@ -380,21 +354,21 @@ def _embed(asked: _Asked, network: "Network") -> _Part:
     return marks, result | {"placement": found.nodes.tolist()}, True
 
 
-def _whose(asked: _Asked, network: "Network") -> int | None:
+def _whose(asked: PictureOptions, network: "Network") -> int | None:
     """Return the node at which a schedule begins or ends, or whose messages are drawn."""
     if asked.root is not None:
         return node_of(network, asked.root)
     if asked.collective in ROOTED:
         return 0
     if asked.step is None:
-        what = "a reducescatter need --root, whose result is drawn"
+        what = f"a reducescatter need {named('root')}, whose result is drawn"
         if asked.collective in MOVING:
-            what = f"an {asked.collective} need --root, whose messages are drawn"
-        raise SpecError(f"all steps of {what}; or give --step")
+            what = f"an {asked.collective} need {named('root')}, whose messages are drawn"
+        raise SpecError(f"all steps of {what}; or give {named('step')}")
     return None
 
 
-def _schedule(asked: _Asked, network: "Network", root: int) -> Any:
+def _schedule(asked: PictureOptions, network: "Network", root: int) -> Any:
     from hdnhw.collectives.exchange import exchange_schedule
     from hdnhw.collectives.operations import operation_schedule
 
@@ -412,5 +386,5 @@ def _steps(asked: str | int | None, count: int) -> range:
     match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", str(asked), re.ASCII)
     first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
     if not 0 <= first <= last < count:
-        raise SpecError(f"step must be 0 to {count - 1}, or a range such as 0-{count - 1}, not {asked!r}")
+        raise SpecError(f"{named('step')} must be 0 to {count - 1}, or a range such as 0-{count - 1}, not {asked!r}")
     return range(first, last + 1)

@@ -11,8 +11,7 @@ from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, field, fields
 from math import inf
 from operator import index
-from types import NoneType
-from typing import Any, SupportsFloat, SupportsIndex, get_args
+from typing import Any, SupportsFloat, SupportsIndex
 
 from hdnhw.spec.checks import SpecError
 
@@ -62,7 +61,7 @@ class Option:
     help : str
         For the command line and docstrings: a phrase that begins with a small letter, and names other options as the
         command line does.
-    metavar : str or None
+    metavar : str, tuple of str or None
         What stands for the value on the command line.
     group : str
         Title of the options among which it is listed there.
@@ -77,7 +76,7 @@ class Option:
     """
 
     help: str
-    metavar: str | None = None
+    metavar: str | tuple[str, ...] | None = None
     group: str = ""
     routes: bool = False
     timed: bool = False
@@ -207,12 +206,17 @@ class Given(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Several(Option):
-    """One or more values, of the `choices` if there are any; on the command line with blanks between them."""
+    """One or more values, or a `number` of them, of the `choices` if there are any.
+
+    On the command line there are blanks between them, and `metavar` may name each.
+    """
 
     choices: tuple[str, ...] = ()
+    number: int | None = None
 
     def checked(self, what: str, value: Any) -> tuple[Any, ...]:
         """See :meth:`Option.checked`."""
+        value = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else value
         for one in value:
             if self.choices and one not in self.choices:
                 raise SpecError(f"{what} {choices_text(self.choices, one)}")
@@ -292,7 +296,7 @@ def check_options(spec: Any, shown: Callable[[str], str] = lambda name: name.rep
     """
     for name, member in members_of(spec).items():
         value, kind = getattr(spec, name), member.metadata["option"]
-        if value is not None or NoneType not in get_args(member.type):
+        if value is not None or not str(member.type).endswith("| None"):
             object.__setattr__(spec, name, kind.checked(shown(name), value))
 
 

@@ -11,7 +11,7 @@ from hdnhw.library.collectives.barrier import OF_MESSAGES, run_barrier
 from hdnhw.library.collectives.combining import ALGORITHMS, run_combining
 from hdnhw.library.collectives.schedules import Row, ScheduleOptions, checked_network, refuse, run_schedule
 from hdnhw.library.collectives.trees import TREES, run_trees
-from hdnhw.library.faults import dead_of
+from hdnhw.library.faults import DeadOptions, dead_of
 from hdnhw.library.options import DrawnMachineOptions, NetworkLike, NodeLike, PathLike, network_of, node_of
 from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch
@@ -26,7 +26,7 @@ OPERATIONS = (*COLLECTIVES, BARRIER)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CollectiveOptions(ScheduleOptions):
+class CollectiveOptions(ScheduleOptions, DeadOptions):
     """Options of the command ``collective``."""
 
     op: str = option(REQUIRED, Choice, "the operation", choices=OPERATIONS)
@@ -35,15 +35,6 @@ class CollectiveOptions(ScheduleOptions):
     )
     targets: Sequence[NodeLike] | None = option(
         None, Several, "multicast: the nodes that get the message", metavar="NODE"
-    )
-    dead_nodes: Sequence[NodeLike] | None = option(
-        None, Several, "broadcast to all live nodes: dead routers", metavar="NODE"
-    )
-    dead_channels: Sequence[str] | None = option(
-        None,
-        Several,
-        "broadcast to all live nodes: dead channels, by the node that they leave",
-        metavar="NODE:PORT",
     )
     operator: str | None = option(
         None, Choice, "what combines contributions (default sum)", choices=OPERATORS, group="operations that combine"
@@ -171,7 +162,7 @@ def _among_dead(asked: CollectiveOptions, network: "Network") -> Result:
         raise SpecError("a broadcast among dead nodes is run on the schedule alone")
     check_size(network)
     watch, root = Stopwatch(), node_of(network, 0 if asked.root is None else asked.root)
-    faults = dead_of(network, asked.dead_nodes or (), asked.dead_channels or ())
+    faults = dead_of(network, asked)
     if faults.nodes[root]:
         raise SpecError(f"root must be a live node; {root} is dead")
     found = live_broadcast(neighbor_table(network), faults, root)
