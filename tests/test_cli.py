@@ -386,11 +386,11 @@ WRONG = {
     "no specs": ("sweep", "the following arguments are required: SPEC"),
     "not rates": (
         "sweep 'cube(3)' --rates 0.1;0.2",
-        r"rates must be numbers from 1e-09 to 1, such as 0\.1,0\.2,0\.3, not '0\.1;0\.2'",
+        r"--rates must be numbers from 1e-09 to 1, such as 0\.1,0\.2,0\.3, not '0\.1;0\.2'",
     ),
     "rates above 1": (
         "sweep 'cube(3)' --rates 0.1,2",
-        r"rates must be numbers from 1e-09 to 1, such as 0\.1,0\.2,0\.3, not '0\.1,2'",
+        r"--rates must be numbers from 1e-09 to 1, such as 0\.1,0\.2,0\.3, not '0\.1,2'",
     ),
     "no workers": ("sweep 'cube(3)' --rates 0.1 --workers 0", "workers must be 1 to 1024, not 0"),
     "workers and a cluster": (

@@ -7,18 +7,19 @@ import hdnhw.library.info as library
 from hdnhw.cli.options import (
     Result,
     add_command,
-    add_degree_weight_option,
     add_machine_options,
+    asked_of,
     ended,
     rule_options,
 )
 from hdnhw.library import graphs, routes
+from hdnhw.library.asked import WeightOptions
 from hdnhw.library.routes import PATH_ALGORITHMS, ROUTE_ALGORITHMS
 
 
 def info(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the properties of a network."""
-    return ended(library.info(options.spec, degree_weight=options.degree_weight))
+    return ended(library.info(options.spec, **asked_of(options)))
 
 
 def neighbors(options: argparse.Namespace) -> tuple[Result, int]:
@@ -50,10 +51,14 @@ def routing(options: argparse.Namespace) -> tuple[Result, int]:
 
 def add_network_commands(commands: Any) -> None:
     """Add the commands ``info``, ``neighbors`` and ``export``."""
-    parser = add_command(
-        commands, "info", info, summary="print the properties of a network", example="hdnhw info 'rdn(cube(3), 1)'"
+    add_command(
+        commands,
+        "info",
+        info,
+        summary="print the properties of a network",
+        example="hdnhw info 'rdn(cube(3), 1)'",
+        asks=WeightOptions,
     )
-    add_degree_weight_option(parser)
     parser = add_command(
         commands,
         "neighbors",

@@ -313,17 +313,6 @@ def add_faults_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_degree_weight_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says how CR_w weighs degree and diameter."""
-    parser.add_argument(
-        "--degree-weight",
-        type=float,
-        default=0.5,
-        metavar="W",
-        help="w1 of the HDN paper's weighted cost ratio CR_w, of the degree; w2 = 1 - w1 (default 0.5)",
-    )
-
-
 def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> FabricSpec:
     """Return the machine that the options describe, as `base` where they say nothing.
 

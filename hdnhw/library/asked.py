@@ -9,7 +9,7 @@ from inspect import Parameter, formatannotation, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hdnhw.library.options import PathLike, given
-from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Size, Text, members_of, option
+from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Rate, Size, Text, members_of, option
 
 if TYPE_CHECKING:
     from hdnhw.report.outputs import Outputs
@@ -99,6 +99,20 @@ class WorkerOptions(Options):
 
     workers: int | None = option(None, Size, "processes (default: one per processor)", metavar="N", least=1)
     cluster: str | None = option(None, Text, "Dask scheduler whose workers to use instead", metavar="ADDRESS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightOptions(Options):
+    """How CR_w weighs degree and diameter."""
+
+    degree_weight: float = option(
+        0.5,
+        Rate,
+        "w1 of the HDN paper's weighted cost ratio CR_w, of the degree; w2 = 1 - w1",
+        metavar="W",
+        least=0,
+        most=1,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,42 +1,43 @@
 """Choosing a network: side by side, or by a search."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
+from hdnhw.library.asked import DrawnOptions, WeightOptions, asks, made_by, plot_of
 from hdnhw.library.info import SEARCH_LIMIT, SEARCH_PORTS, STRUCTURE_LIMIT, STRUCTURE_PORTS
-from hdnhw.library.options import FigureOptions, NetworkLike, PathLike, checked_weight, given, network_of
+from hdnhw.library.options import FigureOptions, NetworkLike, PathLike, check_choice, network_of
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar, say
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import REQUIRED, Flag, Rate, Size, Text, option
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
 
 Say = Callable[[str], None]
 
+LEAST_RING = 8
+"""Nodes of a ring that is a factor."""
 
-def compare(
-    *specs: NetworkLike,
-    degree_weight: float = 0.5,
-    plot: PathLike | None = None,
-    html: PathLike | None = None,
-    command: str = "hdnhw.compare",
-    **figure: Unpack[FigureOptions],
-) -> Result:
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(WeightOptions, DrawnOptions):
+    """Options of the command ``compare``."""
+
+    plot: PathLike | None = plot_of("bars of the figures")
+    command: str = made_by("hdnhw.compare")
+
+
+@asks
+def compare(*specs: NetworkLike, asked: CompareOptions, **figure: Unpack[FigureOptions]) -> Result:
     """Return networks side by side.
 
     Parameters
     ----------
     specs : str, NetworkSpec or Network
-    degree_weight : float
-        w1 of the HDN paper's weighted cost ratio CR_w, of the degree; w2 = 1 - w1.
-    plot : path, optional
-        Draw bars of the figures there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows does.
-    html : path, optional
-        Write a page there with the figure, all tables and the options.
-    command : str
-        What plot and page say that they were made by.
+    asked
     figure
         See :class:`hdnhw.FigureOptions`; limits and scales of axes are for figures of one panel.
 
@@ -53,14 +54,11 @@ def compare(
     [('rdn(cube(2), 1)', 3, 6), ('cube(5)', 5, 5), ('torus(4, 8)', 4, 6)]
     """
     from hdnhw.report.choice import PANELS, comparison_sheet
-    from hdnhw.report.look import look_of
-    from hdnhw.report.outputs import Outputs
 
     if not specs:
         raise SpecError("compare must have at least one network")
-    networks, weight = [network_of(spec) for spec in specs], checked_weight(degree_weight)
-    look = look_of(given(figure), plot, html, panels=len(PANELS))
-    outputs = Outputs(plot, html, command, look)
+    networks, weight = [network_of(spec) for spec in specs], float(asked.degree_weight)
+    outputs = asked.outputs_of(figure, panels=len(PANELS))
     rows: list[dict[str, Any]] = []
     missing: dict[str, list[str]] = {}
     with ProgressBar() as bar:
@@ -133,46 +131,47 @@ def _routing(network: "Network", tell: Say) -> dict[str, Any]:
     return {"num_vcs": routing.max_vcs, "saturation_bound": bound}
 
 
-def design(
-    *,
-    nodes: int,
-    degree: int,
-    within: float = 2.0,
-    all: bool = False,
-    longest_ring: int | None = None,
-    sort: str = "cr_w",
-    degree_weight: float = 0.5,
-    limit: int | None = 20,
-    plot: PathLike | None = None,
-    html: PathLike | None = None,
-    command: str = "hdnhw.design",
-    **figure: Unpack[FigureOptions],
-) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class DesignOptions(WeightOptions, DrawnOptions):
+    """Options of the command ``design``."""
+
+    nodes: int = option(REQUIRED, Size, "nodes wished for", metavar="N", least=2, most=1 << 32)
+    degree: int = option(REQUIRED, Size, "maximum number of ports to other routers", metavar="D", least=1, most=64)
+    within: float = option(
+        2.0, Rate, "from --nodes / F to --nodes * F nodes are as good", metavar="F", least=1, most=1000
+    )
+    all: bool = option(
+        False,
+        Flag,
+        "dual-nets with super-nodes that are not nested too: neither node-symmetric nor always routed shortest",
+    )
+    longest_ring: int | None = option(
+        None,
+        Size,
+        "maximum nodes of a ring that is a factor (default 64, or fewer where there are too many candidates)",
+        metavar="R",
+        least=LEAST_RING,
+        most=1 << 16,
+    )
+    sort: str = option(
+        "cr_w",
+        Text,
+        "what the list goes by, the best first: cr_w, average_distance, capacity (degree / average distance), degree, "
+        "diameter, links or nodes",
+        metavar="KEY",
+    )
+    limit: int | None = option(20, Size, "networks listed; in Python None for all", metavar="M", least=1)
+    plot: PathLike | None = plot_of("the Pareto front")
+    command: str = made_by("hdnhw.design")
+
+
+@asks
+def design(*, asked: DesignOptions, **figure: Unpack[FigureOptions]) -> Result:
     """Return all dual-nets and products near a size, the best first.
 
     Parameters
     ----------
-    nodes, degree : int
-        Nodes wished for, and most ports of a router to others.
-    within : float
-        From ``nodes / within`` to ``nodes * within`` nodes are as good.
-    all : bool
-        Dual-nets with super-nodes that are not nested too.
-    longest_ring : int or None
-        Most nodes of a ring that is a factor; None: 64, or fewer where there are too many candidates.
-    sort : str
-        What the list goes by, the best first: ``cr_w``, ``average_distance``, ``capacity``, ``degree``, ``diameter``,
-        ``links`` or ``nodes``.
-    degree_weight : float
-        w1 of CR_w.
-    limit : int or None
-        Networks listed; None: all.
-    plot : path, optional
-        Draw the Pareto front there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows does.
-    html : path, optional
-        Write a page there with the figure, all tables and the options.
-    command : str
-        What plot and page say that they were made by.
+    asked
     figure
         See :class:`hdnhw.FigureOptions`.
 
@@ -189,18 +188,13 @@ def design(
     ('rdn(torus(8), 1)', 128)
     """
     from hdnhw.report.choice import front_sheet
-    from hdnhw.report.look import look_of
-    from hdnhw.report.outputs import Outputs
     from hdnhw.topology.design import ORDERS, USUAL_RING, fitting_ring, front, search
 
-    if sort not in ORDERS:
-        raise SpecError(f"sort must be one of {', '.join(ORDERS)}, not {sort!r}")
-    if limit is not None and limit < 1:
-        raise SpecError(f"limit must be at least 1, not {limit}")
-    outputs = Outputs(plot, html, command, look_of(given(figure), plot, html))
-    weight = checked_weight(degree_weight)
-    bounds: dict[str, Any] = {"within": within, "nested": not all}
-    ring = longest_ring
+    check_choice("sort", asked.sort, tuple(ORDERS))
+    outputs, weight = asked.outputs_of(figure), float(asked.degree_weight)
+    nodes, degree = asked.nodes, asked.degree
+    bounds: dict[str, Any] = {"within": asked.within, "nested": not asked.all}
+    ring = asked.longest_ring
     if ring is None:
         ring = fitting_ring(nodes, degree, **bounds) or USUAL_RING
         if ring < USUAL_RING:
@@ -213,12 +207,12 @@ def design(
     unknown = sum(one.average_distance is None for one in found)
     if unknown:
         say(f"{unknown} of {len(found)} candidates are too large to search: no average distance, not on the front")
-    found.sort(key=lambda one: (ORDERS[sort](one), one.degree, -one.nodes, str(one.spec)))
+    found.sort(key=lambda one: (ORDERS[asked.sort](one), one.degree, -one.nodes, str(one.spec)))
     about = {"nodes": nodes, "degree": degree, **bounds, "degree_weight": weight}
-    about |= {"candidates": len(found), "sort": sort}
+    about |= {"candidates": len(found), "sort": asked.sort}
     rows = {
         "front": [_design_row(one) for one in best],
-        "networks": [_design_row(one) | {"pareto": one.spec in specs} for one in found[:limit]],
+        "networks": [_design_row(one) | {"pareto": one.spec in specs} for one in found[: asked.limit]],
     }
     outputs.write(front_sheet(found, best, about, rows))
     return Result(about | rows)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hdnhw.library.options import NetworkLike, NodeLike, checked_weight, network_of, node_of
+from hdnhw.library.asked import WeightOptions, asks
+from hdnhw.library.options import NetworkLike, NodeLike, network_of, node_of
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar, say
 from hdnhw.spec import SpecError
@@ -22,14 +23,14 @@ PROFILE_LIMIT, PROFILE_WORK = 1 << 20, 1 << 29
 """Most nodes of which ``info`` compares edges, and most ports that are looked at for those of one node."""
 
 
-def info(spec: NetworkLike, *, degree_weight: float = 0.5) -> Result:
+@asks
+def info(spec: NetworkLike, *, asked: WeightOptions) -> Result:
     """Return the properties of a network.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    degree_weight : float
-        w1 of the HDN paper's weighted cost ratio CR_w, of the degree; w2 = 1 - w1.
+    asked
 
     Returns
     -------
@@ -47,7 +48,7 @@ def info(spec: NetworkLike, *, degree_weight: float = 0.5) -> Result:
     from hdnhw.topology import metrics
     from hdnhw.topology.levels import LeveledNetwork
 
-    network, weight = network_of(spec), checked_weight(degree_weight)
+    network, weight = network_of(spec), float(asked.degree_weight)
     least, most = metrics.degree_bounds(network)
     result: dict[str, Any] = {
         "spec": str(network.spec),

@@ -157,13 +157,6 @@ def check_integers(**values: Any) -> None:
             raise TypeError(f"{name.replace('_', ' ')} must be an integer, not {value!r}")
 
 
-def checked_weight(degree_weight: float) -> float:
-    """Return w1 of CR_w; raise SpecError if it is no share."""
-    if not 0 <= degree_weight <= 1:
-        raise SpecError(f"degree weight must be 0 to 1, not {degree_weight}")
-    return float(degree_weight)
-
-
 def checked_rates(rates: str | Iterable[float], least: float, most: float, example: str) -> list[float]:
     """Return numbers, which may be text with commas between them, each once, the least first.
 
@@ -177,7 +170,7 @@ def checked_rates(rates: str | Iterable[float], least: float, most: float, examp
     except (TypeError, ValueError):
         found = []
     if not found or not all(least <= rate <= most for rate in found):
-        raise SpecError(f"rates must be numbers from {least} to {most}, such as {example}, not {rates!r}")
+        raise SpecError(f"{named('rates')} must be numbers from {least} to {most}, such as {example}, not {rates!r}")
     return found
 
 

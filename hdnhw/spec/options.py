@@ -33,7 +33,7 @@ def named_by_flags() -> Iterator[None]:
         _NAMES.reset(token)
 
 
-def named(name: str, value: str | None = None) -> str:
+def named(name: str, value: object = None) -> str:
     """Return an option, with a value, as the caller writes it: ``on='rtl'``, or ``--on rtl`` on the command line."""
     shown = _NAMES.get()(name)
     if value is None:

@@ -26,6 +26,7 @@ from hdnhw.spec import (
     rdn,
     torus,
 )
+from hdnhw.spec.options import named
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 
@@ -46,9 +47,6 @@ USUAL_RING = 64
 
 RINGS = (USUAL_RING, 48, 32, 24, 16, 12, LEAST_RING)
 """Bounds on rings that are tried, until a search is not too large."""
-
-RANGES = {"nodes": (2, MOST_NODES), "degree": (1, 64), "longest ring": (LEAST_RING, 1 << 16)}
-"""Least and largest value of what is asked for."""
 
 
 @dataclass(frozen=True)
@@ -281,9 +279,8 @@ def search(
     Raises
     ------
     SpecError
-        If there are none, or too many, or a bound makes no sense.
+        If there are none, or too many.
     """
-    _check(nodes, degree, within, longest_ring)
     try:
         bases = _listed(nodes, degree, within, nested, longest_ring)
     except _TooManyError as error:
@@ -326,7 +323,6 @@ def fitting_ring(nodes: int, degree: int, within: float, *, nested: bool = True,
 
     Parameters are those of :func:`search`.
     """
-    _check(nodes, degree, within, most)
     rings = (ring for ring in RINGS if ring <= most)
     return next((ring for ring in rings if _is_small(nodes, degree, within, nested, ring)), None)
 
@@ -340,19 +336,10 @@ def _ways_out(nodes: int, degree: int, within: float, nested: bool, longest_ring
         low, high = (middle, high) if _is_small(nodes, middle, within, nested, longest_ring) else (low, middle)
     ways = []
     if ring is not None and _listed(nodes, degree, within, nested, ring):
-        ways.append(f"--longest-ring {ring}")
+        ways.append(named("longest_ring", ring))
     if _listed(nodes, low, within, nested, longest_ring):
-        ways.append(f"--degree {low}")
+        ways.append(named("degree", low))
     return f"it works with {' or '.join(ways)}" if ways else "ask for fewer nodes or ports"
-
-
-def _check(nodes: int, degree: int, within: float, longest_ring: int) -> None:
-    """Raise SpecError if a bound of a search makes no sense."""
-    for (name, (low, high)), value in zip(RANGES.items(), (nodes, degree, longest_ring), strict=True):
-        if not low <= value <= high:
-            raise SpecError(f"{name} must be {low} to {high}, not {value}")
-    if not 1 <= within <= 1000:
-        raise SpecError(f"within must be a factor of 1 to 1000, not {within}")
 
 
 def front(designs: Sequence[Design], nodes: int) -> list[Design]:

@@ -38,4 +38,4 @@ def test_table_3_by_its_own_degree(run):
 def test_a_weight_is_a_share(run, line, weight):
     status, out, err = run(f"{line} --degree-weight {shlex.quote(weight)}")
     assert (status, out) == (2, "")
-    assert err == f"hdnhw: degree weight must be 0 to 1, not {weight}\n"
+    assert err == f"hdnhw: --degree-weight must be 0 to 1, not {weight}\n"

@@ -34,7 +34,7 @@ def test_what_is_drawn_and_shown(run):
     ("options", "said"),
     [
         ("--rate 0.1 --rates 0.1", "give --rate or --rates, not both"),
-        ("--rates 0.99", "rates must be numbers from 0 to 0.95, such as 0,0.05,0.1, not '0.99'"),
+        ("--rates 0.99", "--rates must be numbers from 0 to 0.95, such as 0,0.05,0.1, not '0.99'"),
         ("--rates 0.1 --channel-rate 1", "--channel-rate must be at least 0 and below 1, not 1.0"),
         ("--plot a.svg", "--plot is for --rates and --by-case"),
     ],

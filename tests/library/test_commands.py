@@ -457,7 +457,6 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
             "endpoints must be one of axi-stream, axi4",
         ),
         (lambda: hdnhw.emit("cube(2)", "x", max_frame=3), hdnhw.SpecError, "max_frame is for AXI4-Stream endpoints"),
-        (lambda: hdnhw.design(nodes=8, degree=3, limit=0), hdnhw.SpecError, "limit must be at least 1"),
         (lambda: hdnhw.collective("cube(3)", op="scan", buffer=4), TypeError, "no option 'buffer' of a machine"),
         (lambda: hdnhw.collective("cube(3)", op="scan", buffers=4), hdnhw.SpecError, "buffers is for a machine"),
         (lambda: hdnhw.machines("cube(2)", packet_bits=8.0), TypeError, "packet bits must be an integer, not 8.0"),
