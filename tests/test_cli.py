@@ -598,14 +598,14 @@ WRONG = {
         r"routing of hsn\(4, cube\(4\)\) is not proved deadlock-free: it has 65536 nodes, and "
         "dependencies are enumerated up to 8192",
     ),
-    "no seeds": ("synth 'complete(2)' --seeds 0", "seeds must be 1 to 100, not 0"),
+    "no seeds": ("synth 'complete(2)' --seeds 0", "--seeds must be 1 to 100, not 0"),
     "unknown family": (
         "synth 'complete(2)' --family max10",
         choice("--family", "max10", "ecp5 ice40 machxo3 nexus gowin xc7 cyclonev"),
     ),
     "frequency without place-and-route": (
         "synth 'complete(2)' --family xc7 --frequency 100",
-        "frequency needs place-and-route: family must be ecp5 or ice40 or machxo3 or nexus or gowin",
+        "--frequency needs place-and-route: --family must be one of ecp5, ice40, machxo3, nexus, gowin, not 'xc7'",
     ),
     "address not in the network": ("synth 'complete(2)' --address 2", r"node of complete\(2\) must be 0 to 1, not 2"),
     "pins that a board does not connect": (
@@ -619,7 +619,7 @@ WRONG = {
     ),
     "address of a fabric": (
         "synth 'complete(2)' --unit fabric --address 0",
-        "address belongs to a router or an endpoint: a fabric has all of them",
+        "--address belongs to a router or an endpoint: a fabric has all of them",
     ),
 }
 """What is wrong -> a command line, and the pattern of all that it says behind the name of the command."""

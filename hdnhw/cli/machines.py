@@ -5,20 +5,18 @@ import shlex
 from typing import Any
 
 from hdnhw.cli.options import (
-    DRAWN,
     Parser,
     Result,
     add_command,
-    add_drawing_options,
     add_machine_options,
+    asked_of,
     ended,
     machine_options,
 )
-from hdnhw.flow.family import PLACED_FAMILIES
 from hdnhw.library import machines as library
 from hdnhw.library.machines import SHAPE
 from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import options_of
+from hdnhw.spec.options import named, options_of
 
 SHOWN = {
     "sites": ("sites", 0),
@@ -35,10 +33,10 @@ SHOWN = {
 
 def machines(options: argparse.Namespace) -> tuple[Result, int]:
     """Measure machines on a network, and say which are worth building."""
-    names = ("packet_bits", "hops", "family", "seeds", *DRAWN)
-    asked = {name: getattr(options, name) for name in names}
-    asked["machine"] = None if options.machine is None else [_read(text) for text in options.machine]
-    found, status = ended(library.machines(options.spec, **asked, **machine_options(options)))
+    asked = asked_of(options)
+    if "machine" in asked:
+        asked["machine"] = [_read(text) for text in asked["machine"]]
+    found, status = ended(library.machines(options.spec, **asked))
     return found if options.json else _shown(found), status
 
 
@@ -49,7 +47,7 @@ def _read(text: str) -> dict[str, Any]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise SpecError(f"machine must be options such as '--buffers 8', not {text!r}: {error}") from None
+        raise SpecError(f"{named('machine')} must be options such as '--buffers 8', not {text!r}: {error}") from None
     return machine_options(parser.parse_args(words))
 
 
@@ -81,17 +79,6 @@ def add_machines_command(commands: Any) -> None:
         machines,
         summary="measure machines that can be built on a network, and say which are worth it",
         example="hdnhw machines 'torus(4, 4)' --plot machines.svg",
+        asks=library.MachinesOptions,
     )
-    parser.add_argument(
-        "--machine",
-        action="append",
-        metavar="OPTIONS",
-        help="a machine to measure in place of the usual ones, as in --machine '--buffers 8 --queueing voq' or "
-        "--machine=--crc; repeat it for more; options of a machine outside of it hold for all",
-    )
-    parser.add_argument("--packet-bits", type=int, default=256, metavar="N", help="bits of a packet (default 256)")
-    parser.add_argument("--hops", type=int, default=4, metavar="H", help="channels of the latency (default 4)")
-    parser.add_argument("--family", choices=list(PLACED_FAMILIES), default="ecp5", help="default ecp5")
-    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of place-and-route (default 3)")
-    add_drawing_options(parser, "Gbit/s a node against ns")
     add_machine_options(parser, defaults=dict.fromkeys(options_of(FabricSpec), ""))

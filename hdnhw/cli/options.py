@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from hdnhw.library.asked import DrawnOptions
+from hdnhw.library.hardware import EmitOptions
 from hdnhw.library.options import FigureOptions, endpoints_of, given
 from hdnhw.library.result import Result as Found
 from hdnhw.progress import say
@@ -19,6 +20,7 @@ from hdnhw.spec.options import (
     Options,
     Origin,
     Rate,
+    Repeated,
     Several,
     Size,
     choices_text,
@@ -161,6 +163,7 @@ def _add_options(
         about: dict[str, Any] = {"dest": prefix + name, "help": kind.help + f" (default {default})" * bool(default)}
         about |= {"required": True} if member.default is REQUIRED else {}
         about |= {"nargs": kind.number or "+"} if isinstance(kind, Several) else {}
+        about |= {"action": "append"} if isinstance(kind, Repeated) else {}
         if isinstance(kind, Flag):
             about |= {"action": "store_const", "const": True}
         elif choices := getattr(kind, "choices", ()) if isinstance(kind, (Choice, Several)) else ():
@@ -264,20 +267,14 @@ def _pattern_forms() -> str:
 
 def add_initial_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that leaves initial values out of the Verilog."""
-    parser.add_argument(
-        "--no-initial",
-        action="store_true",
-        help="no initial values of registers and memories, for ASICs: they have none before the first reset",
-    )
+    _add_options(parser, EmitOptions, ["no_initial"])
+    parser.set_defaults(no_initial=False)
 
 
 def add_node_clocks_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that gives each terminal a clock of its own."""
-    parser.add_argument(
-        "--node-clocks",
-        action="store_true",
-        help="each node's terminal has a clock and a reset of its own, behind asynchronous queues",
-    )
+    _add_options(parser, EmitOptions, ["node_clocks"])
+    parser.set_defaults(node_clocks=False)
 
 
 def add_worker_options(parser: argparse.ArgumentParser) -> None:

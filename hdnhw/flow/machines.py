@@ -32,9 +32,6 @@ from hdnhw.spec.options import Choice, options_of
 
 Options = Mapping[str, Any]
 
-MOST_BITS, MOST_HOPS = 1 << 18, 1 << 20
-"""Most bits of a packet, and hops that a latency is asked for."""
-
 MODEL = ("core", "families", "model", "rules", "spec", "topology", "traffic")
 """Folders whose code decides what the model does, beside the modules that stand in no folder."""
 
@@ -176,10 +173,8 @@ def buildable(
     Raises
     ------
     SpecError
-        If none can be built, or `packet_bits` is out of range.
+        If none can be built.
     """
-    if not 1 <= packet_bits <= MOST_BITS:
-        raise SpecError(f"packet bits must be 1 to {MOST_BITS}, not {packet_bits}")
     found: dict[tuple[Any, ...], Machine] = {}
     left_out = []
     for options in asked:

@@ -1,25 +1,48 @@
 """Writing and measuring hardware."""
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hdnhw.files import check_folder
+from hdnhw.flow.spec import SynthOptions, SynthSpec
+from hdnhw.library.asked import asks
 from hdnhw.library.options import NetworkLike, PathLike, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.spec import EndpointSpec
+from hdnhw.spec.options import Flag, Options, Text, option
 
 
+@dataclass(frozen=True, kw_only=True)
+class EmitOptions(Options):
+    """Options of the command ``emit``."""
+
+    name: str = option("fabric", Text, "name of the top-level module")
+    wrapper: bool = option(
+        False,
+        Flag,
+        "with wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes, and files of "
+        "constants",
+    )
+    no_initial: bool = option(
+        False,
+        Flag,
+        "no initial values of registers and memories, for ASICs: they have none before the first reset",
+    )
+    node_clocks: bool = option(
+        False, Flag, "each node's terminal has a clock and a reset of its own, behind asynchronous queues"
+    )
+
+
+@asks
 def emit(
     spec: NetworkLike,
     output: PathLike,
     *,
-    name: str = "fabric",
     endpoints: str | EndpointSpec | None = None,
-    wrapper: bool = False,
-    no_initial: bool = False,
-    node_clocks: bool = False,
+    asked: EmitOptions,
     **options: Any,
 ) -> Result:
     """Write the Verilog of a fabric and its manifest.
@@ -29,16 +52,9 @@ def emit(
     spec : str, NetworkSpec or Network
     output : path
         Folder for the files; it is made.
-    name : str
-        Of the top-level module.
     endpoints : str or EndpointSpec, optional
         What to put at the terminals: ``axi-stream``, ``axi4``, ``collective``, ``relay`` or ``exchange``, or a spec.
-    wrapper : bool
-        With wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes.
-    no_initial : bool
-        No initial values of registers and memories, for ASICs: they have none before the first reset.
-    node_clocks : bool
-        Each node's terminal has a clock and a reset of its own.
+    asked
     options
         Those of :class:`hdnhw.MachineOptions`, and of the endpoints that are named.
 
@@ -65,9 +81,10 @@ def emit(
     started = time.monotonic()
     directory = Path(output)
     check_folder("output", directory)
-    check_place(directory, top=name)
+    check_place(directory, top=asked.name)
     machine = fabric_of(spec, endpoints, options)
-    fabric = emit_fabric(machine, top=name, initial=not no_initial, wrapper=wrapper, node_clocks=node_clocks)
+    about = {"wrapper": asked.wrapper, "node_clocks": asked.node_clocks}
+    fabric = emit_fabric(machine, top=asked.name, initial=not asked.no_initial, **about)
     written = write_fabric(fabric, directory)
     manifest = fabric.manifest
     return Result(
@@ -84,34 +101,18 @@ def emit(
     )
 
 
+@asks
 def synth(
-    spec: NetworkLike,
-    *,
-    family: str = "ecp5",
-    unit: str = "router",
-    endpoints: str | EndpointSpec | None = None,
-    seeds: int = 3,
-    address: str | None = None,
-    frequency: float | None = None,
-    **options: Any,
+    spec: NetworkLike, *, endpoints: str | EndpointSpec | None = None, asked: SynthOptions, **options: Any
 ) -> Result:
     """Measure size and speed of a router, an endpoint or a fabric on an FPGA; needs the extra ``flow``.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    family : str
-        Of FPGAs; docs/synthesis.md lists them.
-    unit : str
-        ``router``, ``endpoint``, ``crossing`` or ``fabric``.
     endpoints : str or EndpointSpec, optional
         Which, for the unit ``endpoint``.
-    seeds : int
-        Runs of place-and-route.
-    address : str, optional
-        Node whose router or endpoint it is, or ``pins``; default: a node in the middle.
-    frequency : float, optional
-        Target of place-and-route, MHz.
+    asked
     options
         Those of :class:`hdnhw.MachineOptions`, and of the endpoints that are named.
 
@@ -132,21 +133,13 @@ def synth(
     >>> found = hdnhw.synth("torus(4, 4)", family="ice40", seeds=1)  # doctest: +SKIP
     >>> found.passed, found.fmax_mhz  # doctest: +SKIP
     """
-    from hdnhw.flow.spec import SynthSpec
     from hdnhw.flow.synth import synthesise
     from hdnhw.flow.tools import ToolError
 
-    asked = SynthSpec(
-        fabric=fabric_of(spec, endpoints, options),
-        family=family,
-        unit=unit,
-        seeds=seeds,
-        address=address,
-        frequency=frequency,
-    )
+    measured = SynthSpec(fabric=fabric_of(spec, endpoints, options), **vars(asked))
     try:
-        return Result(synthesise(asked, say=say))
+        return Result(synthesise(measured, say=say))
     except ToolError as error:
         say(f"hdnhw: {error}")
-        about = {"spec": str(asked.fabric.network), "unit": unit, "family": family}
+        about = {"spec": str(measured.fabric.network), "unit": asked.unit, "family": asked.family}
         return Result({**about, "error": str(error)}, passed=False)

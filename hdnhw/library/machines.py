@@ -1,45 +1,51 @@
 """Machines on a network, measured side by side."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.flow.family import FAMILIES, PLACED_FAMILIES
-from hdnhw.library.options import (
-    DrawnMachineOptions,
-    NetworkLike,
-    PathLike,
-    check_choice,
-    check_integers,
-    figure_apart,
-    machine_words,
-    spec_of,
-)
+from hdnhw.flow.spec import MAX_SEEDS
+from hdnhw.library.asked import DrawnOptions, asks, made_by, plot_of
+from hdnhw.library.options import DrawnMachineOptions, NetworkLike, PathLike, figure_apart, machine_words, spec_of
 from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
 from hdnhw.progress import ProgressBar
-from hdnhw.spec import FabricSpec, NetworkSpec, SpecError
-from hdnhw.spec.options import options_of
+from hdnhw.spec import FabricSpec, NetworkSpec
+from hdnhw.spec.options import Choice, Repeated, Size, option, options_of
 
 if TYPE_CHECKING:
     from hdnhw.flow.machines import Measured
+
+MOST_BITS, MOST_HOPS = 1 << 18, 1 << 20
+"""Of a packet, and of a route."""
 
 SHAPE = ("packet_length", "flit_width")
 """Options that say in how many flits of how many bits a packet is."""
 
 
-def machines(
-    spec: NetworkLike,
-    *,
-    machine: Sequence[Mapping[str, Any]] | None = None,
-    packet_bits: int = 256,
-    hops: int = 4,
-    family: str = "ecp5",
-    seeds: int = 3,
-    plot: PathLike | None = None,
-    html: PathLike | None = None,
-    command: str = "hdnhw.machines",
-    **options: Unpack[DrawnMachineOptions],
-) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class MachinesOptions(DrawnOptions):
+    """Options of the command ``machines``."""
+
+    machine: Sequence[Mapping[str, Any]] | None = option(
+        None,
+        Repeated,
+        "a machine to measure in place of the usual ones, as in --machine '--buffers 8 --queueing voq' or "
+        "--machine=--crc, in Python [{'buffers': 8, 'queueing': 'voq'}, {'crc': True}]; repeat it for more; options of "
+        "a machine outside of it hold for all",
+        metavar="OPTIONS",
+    )
+    packet_bits: int = option(256, Size, "bits of a packet", metavar="N", least=1, most=MOST_BITS)
+    hops: int = option(4, Size, "channels of the latency", metavar="H", least=1, most=MOST_HOPS)
+    family: str = option("ecp5", Choice, "FPGA family; docs/synthesis.md lists them", choices=tuple(PLACED_FAMILIES))
+    seeds: int = option(3, Size, "place-and-route runs", metavar="N", least=1, most=MAX_SEEDS)
+    plot: PathLike | None = plot_of("Gbit/s a node against ns")
+    command: str = made_by("hdnhw.machines")
+
+
+@asks
+def machines(spec: NetworkLike, *, asked: MachinesOptions, **options: Unpack[DrawnMachineOptions]) -> Result:
     """Measure machines that can be built on a network, and say which are worth it.
 
     Needs the extras ``flow`` and ``parquet``, and for a plot ``sweep``.
@@ -47,23 +53,7 @@ def machines(
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    machine : sequence of mapping, optional
-        Machines to measure in place of the usual ones: the options of each, as in
-        ``[{"buffers": 8, "queueing": "voq"}, {"crc": True}]``.
-    packet_bits : int
-        Bits of a packet.
-    hops : int
-        Channels of the latency.
-    family : str
-        Of FPGAs, one that tools place and route; docs/synthesis.md lists them.
-    seeds : int
-        Runs of place-and-route.
-    plot : path, optional
-        Draw Gbit/s a node against ns there: .svg, .png or .pdf.
-    html : path, optional
-        Write a page there with the figure, all tables and the options.
-    command : str
-        What plot and page say that they were made by.
+    asked
     options
         See :class:`hdnhw.MachineOptions`; they hold for all machines. Also :class:`hdnhw.FigureOptions`.
 
@@ -86,25 +76,19 @@ def machines(
     >>> found = hdnhw.machines("cube(2)", machine=[{"buffers": 4}, {"buffers": 8}])  # doctest: +SKIP
     >>> [(row["options"], row["fmax_mhz"], row["ns"]) for row in found.machines]  # doctest: +SKIP
     """
-    from hdnhw.flow.machines import MOST_HOPS, buildable, measure_machines
-    from hdnhw.report.look import look_of
+    from hdnhw.flow.machines import buildable, measure_machines
     from hdnhw.report.machines import machines_sheet
-    from hdnhw.report.outputs import Outputs
 
-    network = spec_of(spec)
-    check_integers(packet_bits=packet_bits, hops=hops, seeds=seeds)
-    check_choice("family", family, PLACED_FAMILIES)
-    if not 1 <= hops <= MOST_HOPS:
-        raise SpecError(f"hops must be 1 to {MOST_HOPS}, not {hops}")
-    common, figure = figure_apart(options)
-    outputs = Outputs(plot, html, command, look_of(figure, plot, html))
-    asked = _asked(machine, common)
-    found, left_out = buildable(network, asked, packet_bits=packet_bits, family=family)
+    network, (common, figure) = spec_of(spec), figure_apart(options)
+    outputs = asked.outputs_of(figure)
+    family, seeds = asked.family, asked.seeds
+    machines = _asked(asked.machine, common)
+    found, left_out = buildable(network, machines, packet_bits=asked.packet_bits, family=family)
     with ProgressBar() as bar:
         start = start_of(None, None, bar.say)
         measured, failed = measure_machines(found, start, family=family, seeds=seeds, progress=bar.show)
-    rows = _rows(measured, network, hops, family)
-    about = {"packet_bits": packet_bits, "hops": hops, "seeds": seeds, "family": family}
+    rows = _rows(measured, network, asked.hops, family)
+    about = {"packet_bits": asked.packet_bits, "hops": asked.hops, "seeds": seeds, "family": family}
     about |= {"device": FAMILIES[family].device, "speed": FAMILIES[family].speed}
     if rows:
         outputs.write(machines_sheet(rows, str(network), about))

@@ -205,6 +205,11 @@ class Given(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Repeated(Given):
+    """A list of such values; on the command line the option stands once for each."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Several(Option):
     """One or more values, or a `number` of them, of the `choices` if there are any.
 

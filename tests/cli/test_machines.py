@@ -14,9 +14,9 @@ from tests.conftest import each
 WRONG = {
     "no network": ("machines", "the following arguments are required: SPEC"),
     "unknown network": ("machines 'klein(3)'", "spec 'klein(3)': column 1: 'klein' is not a network"),
-    "no hops": ("machines 'cube(2)' --hops 0", "hops must be 1 to 1048576, not 0"),
-    "no bits": ("machines 'cube(2)' --packet-bits 0", "packet bits must be 1 to 262144, not 0"),
-    "no seeds": ("machines 'cube(2)' --seeds 0", "seeds must be 1 to 100, not 0"),
+    "no hops": ("machines 'cube(2)' --hops 0", "--hops must be 1 to 1048576, not 0"),
+    "no bits": ("machines 'cube(2)' --packet-bits 0", "--packet-bits must be 1 to 262144, not 0"),
+    "no seeds": ("machines 'cube(2)' --seeds 0", "--seeds must be 1 to 100, not 0"),
     "unknown family": ("machines 'cube(2)' --family xc7", "argument --family: must be one of "),
     "no such plot": ("machines 'cube(2)' --plot front.doc", "plot must be a file .svg, .png or .pdf, not 'front.doc'"),
     "plot in no folder": (
@@ -42,7 +42,7 @@ WRONG = {
     ),
     "no end of a quotation": (
         "machines 'cube(2)' --machine \"--modes 'f\" ",
-        "machine must be options such as '--buffers 8', not \"--modes 'f\": No closing quotation",
+        "--machine must be options such as '--buffers 8', not \"--modes 'f\": No closing quotation",
     ),
     "a mesh of one node": ("machines 'mesh(1)'", "spec 'mesh(1)': column 1: mesh size must be at least 2, not 1"),
 }
