@@ -200,7 +200,7 @@ WRONG = {
     "paths to a node twice": ("paths 'rdn(cube(2), 1)' 0 '5 5'", r"paths need nodes, no two the same, not \[5, 5\]"),
     "paths between sets by the paper": (
         "paths 'rdn(cube(2), 1)' 0 '1 2' --algorithm paper",
-        "algorithm must be short or flow between sets of nodes, not 'paper'",
+        "--algorithm between sets of nodes must be one of short, flow, not 'paper'",
     ),
     "paths between sets of too many": (
         f"paths 'complete(40)' '{' '.join(map(str, range(30)))}' '{' '.join(map(str, range(5, 35)))}'",
@@ -335,9 +335,9 @@ WRONG = {
     ),
     "no trials": ("faults 'cube(3)' --trials 0", "--trials must be at least 1, not 0"),
     "too many waypoints": ("faults 'cube(3)' --waypoints 9", "--waypoints must be 0 to 8, not 9"),
-    "unknown paper": ("papers --paper HDM", "paper must be one of HDN, RDN, DISJ, HSN, DC, not 'HDM'"),
+    "unknown paper": ("papers --paper HDM", "--paper must be one of HDN, RDN, DISJ, HSN, DC, not 'HDM'"),
     "no folder for pages": ("papers -o nowhere", "output must be a folder that can be written, not 'nowhere'"),
-    "no workers for papers": ("papers --workers 0", "workers must be 1 to 1024, not 0"),
+    "no workers for papers": ("papers --workers 0", "--workers must be 1 to 1024, not 0"),
     "negative seed": ("simulate 'cube(3)' --seed -1", "seed must be at least 0, not -1"),
     "no such trace": ("simulate 'cube(3)' --trace nowhere", "trace must be a file that can be read, not 'nowhere'"),
     "folder as trace": ("simulate 'cube(3)' --trace .", r"trace must be a file that can be read, not '\.'"),

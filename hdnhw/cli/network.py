@@ -14,7 +14,6 @@ from hdnhw.cli.options import (
 )
 from hdnhw.library import graphs, routes
 from hdnhw.library.asked import WeightOptions
-from hdnhw.library.routes import PATH_ALGORITHMS, ROUTE_ALGORITHMS
 
 
 def info(options: argparse.Namespace) -> tuple[Result, int]:
@@ -34,14 +33,12 @@ def export(options: argparse.Namespace) -> tuple[Result, int]:
 
 def route(options: argparse.Namespace) -> tuple[Result, int]:
     """Print one route."""
-    ends = options.src, options.dst
-    return ended(routes.route(options.spec, *ends, algorithm=options.algorithm, **rule_options(options)))
+    return ended(routes.route(options.spec, options.src, options.dst, **asked_of(options)))
 
 
 def paths(options: argparse.Namespace) -> tuple[Result, int]:
     """Print node-disjoint paths."""
-    ends = options.src, options.dst
-    return ended(routes.paths(options.spec, *ends, algorithm=options.algorithm, **rule_options(options)))
+    return ended(routes.paths(options.spec, options.src, options.dst, **asked_of(options)))
 
 
 def routing(options: argparse.Namespace) -> tuple[Result, int]:
@@ -86,18 +83,16 @@ def add_network_commands(commands: Any) -> None:
 def add_routing_commands(commands: Any) -> None:
     """Add the commands ``route``, ``paths`` and ``routing``."""
     parser = add_command(
-        commands, "route", route, summary="print one route", example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1"
+        commands,
+        "route",
+        route,
+        summary="print one route",
+        example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1",
+        asks=routes.RouteOptions,
     )
     node = "node number, address, or C,U,SN,N of an HDN"
     parser.add_argument("src", metavar="SRC", help=node)
     parser.add_argument("dst", metavar="DST", help=node)
-    parser.add_argument(
-        "--algorithm",
-        choices=ROUTE_ALGORITHMS,
-        default="hop",
-        help="what the hardware does (default), or what the papers do: Algorithm 1 of the HDN paper, and on HSNs "
-        "section 2.3 of the HSN paper, which the hardware follows, too",
-    )
     add_machine_options(parser, routes=True)
     parser = add_command(
         commands,
@@ -105,16 +100,10 @@ def add_routing_commands(commands: Any) -> None:
         paths,
         summary="print paths between two nodes, or two sets of nodes, that share no other node",
         example="hdnhw paths 'rdn(cube(3), 1)' 0 1.1/1.0.1",
+        asks=routes.PathOptions,
     )
     parser.add_argument("src", metavar="SRC", help=f"{node}, or several with blanks between them: '0 1 2'")
     parser.add_argument("dst", metavar="DST", help="the same; paths from one node to several, or between as many")
-    parser.add_argument(
-        "--algorithm",
-        choices=PATH_ALGORITHMS,
-        help="by address arithmetic; the same made shorter by a flow over a small part of the network (default); by a "
-        "flow over all of it (default for networks of other kinds); the paper's Algorithm 6 as printed; between sets, "
-        "short or flow",
-    )
     add_machine_options(parser, routes=True)
     parser = add_command(
         commands,

@@ -3,14 +3,14 @@
 import argparse
 from typing import Any
 
-from hdnhw.cli.options import Result, add_command, ended
+from hdnhw.cli.options import Result, add_command, asked_of, ended
 from hdnhw.library import papers as library
 
 
 def papers(options: argparse.Namespace) -> tuple[Result, int]:
     """Check the claims of the papers."""
-    asked = {name: getattr(options, name) for name in ("paper", "claim", "workers", "output")}
-    found, status = ended(library.papers(**asked, command=options.command.replace(" --json", "")))
+    asked = asked_of(options) | {"command": options.command.replace(" --json", "")}
+    found, status = ended(library.papers(output=options.output, **asked))
     return found if options.json else {**found, "claims": [_line(row) for row in found["claims"]]}, status
 
 
@@ -29,10 +29,8 @@ def add_papers_command(commands: Any) -> None:
         summary="check every table, theorem and numeric claim of the papers",
         example="hdnhw papers --paper HDN -o docs",
         spec=False,
+        asks=library.PapersOptions,
     )
-    parser.add_argument("--paper", action="append", metavar="NAME", help="HDN, RDN, DISJ, HSN or DC (default all)")
-    parser.add_argument("--claim", action="append", metavar="ID", help="one claim, as HDN-7 (first column)")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
     parser.add_argument(
         "-o", "--output", metavar="DIR", help="folder for papers.md, its pictures and tables, errata.md"
     )

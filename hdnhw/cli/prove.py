@@ -9,24 +9,23 @@ from hdnhw.cli.options import (
     add_command,
     add_endpoint_options,
     add_machine_options,
+    asked_of,
     ended,
     endpoint_options,
     machine_of,
-    machine_options,
 )
 from hdnhw.library import proofs
-from hdnhw.proofs.finding import SECONDS
 from hdnhw.spec import ENDPOINTS
 
 
 def prove(options: argparse.Namespace) -> tuple[Result, int]:
     """Prove that emitted routers route by the rule and keep the channel protocol, and that the wires are right."""
-    asked = {name: getattr(options, name) for name in ("output", "check", "thorough", "seconds")}
+    asked = asked_of(options) | {"output": options.output}
     if options.spec is None or Path(options.spec).is_dir():
-        machine = {"endpoints": options.endpoints, **machine_options(options), **endpoint_options(options)}
+        machine = {"endpoints": options.endpoints, **endpoint_options(options)}
     else:
         machine = machine_of(options)
-    return ended(proofs.prove(options.spec, **asked, **machine))
+    return ended(proofs.prove(options.spec, **asked | machine))
 
 
 def add_prove_command(commands: Any) -> None:
@@ -38,17 +37,13 @@ def add_prove_command(commands: Any) -> None:
         summary="prove that Verilog routes by the rule, delivers packets once and is wired as it should be",
         example="hdnhw prove 'rdn(cube(3), 1)'",
         spec=False,
+        asks=proofs.ProveOptions,
     )
     help_text = "network, for example 'rdn(cube(3), 1)', or the folder of an emitted fabric, for its text and options"
     parser.add_argument("spec", nargs="?", metavar="SPEC", help=help_text)
     parser.add_argument(
         "-o", "--output", metavar="DIR", help="write certificate.json into the folder that has the fabric of SPEC"
     )
-    parser.add_argument("--check", metavar="FILE", help="tell whether a certificate belongs to the files beside it")
-    help_text = "with --check: check what the certificate says on the text, and its invariants with another solver"
-    parser.add_argument("--thorough", action="store_true", help=help_text)
-    help_text = f"CPU seconds after which a search is given up (default {SECONDS:g})"
-    parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help=help_text)
     parser.add_argument("--endpoints", choices=list(ENDPOINTS), help="what stands at the terminals")
     add_machine_options(parser)
     add_endpoint_options(parser)

@@ -9,6 +9,7 @@ from inspect import Parameter, formatannotation, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hdnhw.library.options import PathLike, given
+from hdnhw.library.workers import MOST_WORKERS
 from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Rate, Size, Text, members_of, option
 
 if TYPE_CHECKING:
@@ -94,10 +95,18 @@ def threads_option(worth: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkerOptions(Options):
+class ProcessOptions(Options):
     """Options of a command that works in several processes."""
 
-    workers: int | None = option(None, Size, "processes (default: one per processor)", metavar="N", least=1)
+    workers: int | None = option(
+        None, Size, "processes (default: one per processor)", metavar="N", least=1, most=MOST_WORKERS
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions(ProcessOptions):
+    """Options of a command that works in several processes, here or on a cluster."""
+
     cluster: str | None = option(None, Text, "Dask scheduler whose workers to use instead", metavar="ADDRESS")
 
 

@@ -1,12 +1,15 @@
 """Other networks on HSNs and dual-nets: their steps, algorithms of a hypercube, and embeddings."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from hdnhw.collectives.choices import ALGORITHMS, EMBEDDINGS, SWAPS
-from hdnhw.library.options import NetworkLike, check_choice, check_integers, network_of
+from hdnhw.library.asked import asks, seed_option
+from hdnhw.library.options import NetworkLike, network_of
 from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import SpecError, SwappedNet, cube
+from hdnhw.spec.options import Choice, Flag, Options, Text, named, option
 
 ONE_SWAP, TWO_SWAPS = "one-swap", "two-swaps"
 WAYS = (TWO_SWAPS, ONE_SWAP)
@@ -15,39 +18,67 @@ WAYS = (TWO_SWAPS, ONE_SWAP)
 Row = dict[str, Any]
 
 
-def emulate(
-    spec: NetworkLike,
-    *,
-    step: str | None = None,
-    all_port: bool = False,
-    run: str | None = None,
-    ways: str | None = None,
-    swaps: str | None = None,
-    seed: int = 0,
-    steps: bool = False,
-) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class EmulateOptions(Options):
+    """Options of the command ``emulate``."""
+
+    step: str | None = option(
+        None, Text, "one dimension: a port of the nucleus in X_i, as in 3.dim0", metavar="LEVEL.PORT"
+    )
+    all_port: bool = option(False, Flag, "all dimensions at once")
+    run: str | None = option(
+        None,
+        Choice,
+        "an algorithm of a hypercube: a transform, lowest or highest dimension first (ascend, descend), one there and "
+        "back, bitonic sort, a cyclic convolution, or a product of matrices; one of --step, --all-port and --run is "
+        "given",
+        choices=ALGORITHMS,
+    )
+    ways: str | None = option(
+        None,
+        Choice,
+        "all-port: swap, dimension, swap; or over one swap, on hsn(l, complete(M)) with l < M (default there)",
+        choices=WAYS,
+    )
+    swaps: str | None = option(
+        None, Choice, "run: back after each level (default), or when another digit is needed", choices=SWAPS
+    )
+    seed: int = seed_option(0, "the values of an algorithm")
+    steps: bool = option(False, Flag, "show what each port carries in each step")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.step is not None) + self.all_port + (self.run is not None) != 1:
+            raise SpecError(f"emulate takes one of {named('step')}, {named('all_port')} and {named('run')}")
+        if self.ways and not self.all_port:
+            raise SpecError(f"{named('ways')} is for {named('all_port')}")
+        if self.swaps and self.run is None:
+            raise SpecError(f"{named('swaps')} is for {named('run')}")
+        if self.steps and self.run is not None:
+            raise SpecError(f"{named('steps')} is for {named('step')} and {named('all_port')}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbedOptions(Options):
+    """Options of the command ``embed``."""
+
+    way: str | None = option(
+        None,
+        Choice,
+        "by numbers of a hypercube, of a product or tree on a dual-net or HSN over hypercubes (cube), or along a "
+        "Hamiltonian cycle of a product or dual-net (default: what has less dilation, then less congestion)",
+        choices=EMBEDDINGS,
+    )
+
+
+@asks
+def emulate(spec: NetworkLike, *, asked: EmulateOptions) -> Result:
     """Run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or an algorithm on a dual-net.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    step : str, optional
-        One dimension: a port of the nucleus in X_i, as in ``3.dim0``.
-    all_port : bool
-        All dimensions at once.
-    run : str, optional
-        An algorithm of a hypercube: a transform, lowest (``ascend``) or highest (``descend``) dimension first, one
-        there and back (``round-trip``), bitonic ``sort``, a cyclic ``convolution``, or a product of matrices
-        (``matrix``). One of step, all_port and run is given.
-    ways : str, optional
-        Over all ports: ``two-swaps``, swap, dimension, swap; ``one-swap``, on hsn(l, complete(M)) with l < M (default
-        there).
-    swaps : str, optional
-        Of an algorithm: back after each level (``paper``, default), or when another digit is needed (``lazy``).
-    seed : int
-        Of the values of an algorithm.
-    steps : bool
-        Also return what each port carries in each step.
+    asked
 
     Returns
     -------
@@ -72,35 +103,30 @@ def emulate(
     from hdnhw.collectives.ascend import check_host
     from hdnhw.collectives.guest import guest_of, host_of
 
-    check_integers(seed=seed)
-    if seed < 0:
-        raise SpecError(f"seed must be at least 0, not {seed}")
-    _check(step=step, all_port=all_port, run=run, ways=ways, swaps=swaps, steps=steps)
     watch = Stopwatch()
     host: Any = network_of(spec)
-    if run is not None:
+    if asked.run is not None:
         check_host(host)
         guest: Any = cube(host.num_nodes.bit_length() - 1)
     else:
         guest = guest_of(host_of(host, "an emulation"))
     head: Row = {"spec": str(host.spec), "nodes": host.num_nodes, "guest": None if guest is None else str(guest)}
-    if run is not None:
-        result, is_right = _run(host, run, swaps or SWAPS[0], seed)
+    if asked.run is not None:
+        result, is_right = _run(host, asked.run, asked.swaps or SWAPS[0], asked.seed)
     else:
-        result, is_right = _communicate(host, step, ways, shown=steps)
+        result, is_right = _communicate(host, asked.step, asked.ways, shown=asked.steps)
     return Result(head | result | {"seconds": round(watch.seconds, 3)}, passed=is_right)
 
 
-def embed(spec: NetworkLike, guest: NetworkLike, *, way: str | None = None) -> Result:
+@asks
+def embed(spec: NetworkLike, guest: NetworkLike, *, asked: EmbedOptions) -> Result:
     """Place the nodes of a guest network on those of another, and route its edges.
 
     Parameters
     ----------
     spec, guest : str, NetworkSpec or Network
         The host, and what is placed on it: a ring, mesh, torus or hypercube, a tree, or another graph.
-    way : str, optional
-        ``cycle``, along a Hamiltonian cycle of a product or dual-net; ``cube``, by numbers of a hypercube, of a product
-        or tree on a dual-net or HSN over hypercubes. The one of less dilation, then less congestion, by default.
+    asked
 
     Returns
     -------
@@ -122,10 +148,8 @@ def embed(spec: NetworkLike, guest: NetworkLike, *, way: str | None = None) -> R
     """
     from hdnhw.collectives import embedding
 
-    if way is not None:
-        check_choice("way", way, EMBEDDINGS)
     watch, host, placed = Stopwatch(), network_of(spec), network_of(guest)
-    found = embedding.embed(host, placed, way)
+    found = embedding.embed(host, placed, asked.way)
     return Result(
         {
             "spec": str(host.spec),
@@ -142,24 +166,6 @@ def embed(spec: NetworkLike, guest: NetworkLike, *, way: str | None = None) -> R
             "seconds": round(watch.seconds, 3),
         }
     )
-
-
-def _check(
-    *, step: str | None, all_port: bool, run: str | None, ways: str | None, swaps: str | None, steps: bool
-) -> None:
-    """Refuse options that do not go together."""
-    if (step is not None) + all_port + (run is not None) != 1:
-        raise SpecError("emulate takes one of --step, --all-port and --run")
-    for name, value, of, is_used in (
-        ("ways", ways, "--all-port", all_port),
-        ("swaps", swaps, "--run", run is not None),
-        ("steps", steps, "--step and --all-port", run is None),
-    ):
-        if value and not is_used:
-            raise SpecError(f"--{name} is for {of}")
-    for name, value, choices in (("run", run, ALGORITHMS), ("ways", ways, WAYS), ("swaps", swaps, SWAPS)):
-        if value is not None:
-            check_choice(name, value, choices)
 
 
 def _run(host: Any, name: str, swaps: str, seed: int) -> tuple[Row, bool]:
@@ -203,7 +209,7 @@ def _communicate(host: Any, step: str | None, ways: str | None, *, shown: bool) 
         bounds = {"published_steps": 3}
     directly = result.get("ways") == ONE_SWAP
     if directly and shown:
-        raise SpecError(f"--steps is for {TWO_SWAPS}; with {ONE_SWAP} nodes differ")
+        raise SpecError(f"{named('steps')} is for {TWO_SWAPS}; with {ONE_SWAP} nodes differ")
     try:
         counted = emulation.emulate_directly(host) if directly else emulation.emulate(host, table)
     except ScheduleError as error:
@@ -230,10 +236,12 @@ def _link(host: Any, text: str) -> tuple[int, int]:
     names = [port.name for port in host.nucleus.ports]
     levels = [str(level) for level in range(1, host.spec.levels + 1)]
     if level not in levels or name not in names:
-        raise SpecError(f"step must be 1.{names[0]} to {levels[-1]}.{names[-1]}, not {text!r}")
+        raise SpecError(f"{named('step')} must be 1.{names[0]} to {levels[-1]}.{names[-1]}, not {text!r}")
     port = names.index(name)
     if not (guest_table(host, int(level))[:, port] >= 0).any():
-        raise SpecError(f"step must be a dimension of the guest; over {host.spec.top} top clusters {text} is none")
+        raise SpecError(
+            f"{named('step')} must be a dimension of the guest; over {host.spec.top} top clusters {text} is none"
+        )
     return int(level), port
 
 

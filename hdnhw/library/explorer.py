@@ -1,16 +1,17 @@
 """A page on which a network is explored."""
 
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.files import check_output, replacing
+from hdnhw.library.asked import asks, seed_option
 from hdnhw.library.options import (
     MachineOptions,
     NetworkLike,
     NodeLike,
     PathLike,
-    check_integers,
     fabric_of,
     given,
     network_of,
@@ -20,6 +21,7 @@ from hdnhw.library.picture import PICTURE_LIMIT, PICTURE_PORTS
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec.options import Given, Options, Origin, Rate, Size, Text, option
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -56,17 +58,25 @@ class Page(Result):
         return f'<iframe {frame} srcdoc="{escape(self.html)}"></iframe>'
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExploreOptions(Options):
+    """Options of the command ``explore``."""
+
+    root: NodeLike = option(0, Given, "source of the broadcast and the scatter", metavar="NODE")
+    rate: float = option(
+        0.2, Rate, "flits per node and cycle offered in the recorded run", metavar="R", least=0, most=1
+    )
+    pattern: str = option("uniform", Text, "where packets go: a pattern of simulate")
+    cycles: int = option(
+        400, Size, "cycles from reset on in which packets are created", metavar="N", least=1, most=MOST_SHOWN
+    )
+    seed: int = seed_option(1)
+    command: str | None = option(None, Origin, "what the page says that it was made by")
+
+
+@asks
 def explore(
-    spec: NetworkLike,
-    output: PathLike | None = None,
-    *,
-    root: NodeLike = 0,
-    rate: float = 0.2,
-    pattern: str = "uniform",
-    cycles: int = 400,
-    seed: int = 1,
-    command: str | None = None,
-    **machine: Unpack[MachineOptions],
+    spec: NetworkLike, output: PathLike | None = None, *, asked: ExploreOptions, **machine: Unpack[MachineOptions]
 ) -> Page:
     """Return a page on which a network is explored: one HTML file that needs nothing else.
 
@@ -79,18 +89,7 @@ def explore(
         Of up to 1024 nodes.
     output : path, optional
         Write the page there: .html or .htm.
-    root : int or str
-        The source of the broadcast and the scatter.
-    rate : float
-        Flits a node and cycle that are offered in the run that is recorded.
-    pattern : str
-        Where its packets go, see :func:`hdnhw.simulate`.
-    cycles : int
-        From reset on, in which its packets are created.
-    seed : int
-        Of the random numbers.
-    command : str, optional
-        What the page says it was made by.
+    asked
     machine
         See :class:`hdnhw.MachineOptions`.
 
@@ -109,7 +108,6 @@ def explore(
     """
     from hdnhw.report.explorer.page import explorer_page
 
-    check_integers(cycles=cycles, seed=seed)
     file = None if output is None else Path(output)
     if file is not None:
         check_output("page", file, (".html", ".htm"))
@@ -118,17 +116,17 @@ def explore(
         raise SpecError(f"page must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")
     if network.num_ports > PICTURE_PORTS:
         raise SpecError(f"page must have at most {PICTURE_PORTS} ports; {network.spec} has {network.num_ports}")
-    load = {"rate": rate, "pattern": pattern, "seed": seed}
-    fabric, first = fabric_of(network.spec, None, machine), node_of(network, root)
+    load = {"rate": asked.rate, "pattern": asked.pattern, "seed": asked.seed}
+    fabric, first = fabric_of(network.spec, None, machine), node_of(network, asked.root)
     missing: dict[str, str] = {}
     with ProgressBar() as bar:
         bar.show("routing", 0.0)
-        plan, packets = _recorded(fabric, load, cycles, missing)
+        plan, packets = _recorded(fabric, load, asked.cycles, missing)
         bar.show("schedules", 0.3)
         schedules = _schedules(network, first, missing)
         bar.show("page", 0.6)
         html = explorer_page(
-            network, plan, schedules, packets, missing=missing, command=command or _call(str(network.spec))
+            network, plan, schedules, packets, missing=missing, command=asked.command or _call(str(network.spec))
         )
     items: dict[str, Any] = {"spec": str(network.spec)}
     if file is not None:
@@ -162,8 +160,6 @@ def _recorded(
     from hdnhw.rules.plan import plan
 
     asked = LoadSpec(**load)
-    if not 1 <= cycles <= MOST_SHOWN:
-        raise SpecError(f"cycles must be 1 to {MOST_SHOWN}, not {cycles}")
     try:
         made = plan(fabric.network, **given({"modes": fabric.modes, "lanes": fabric.lanes}))
         _ = made.circuit_rule

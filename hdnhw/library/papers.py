@@ -4,17 +4,20 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from hdnhw.files import write_together
+from hdnhw.library.asked import ProcessOptions, asks
 from hdnhw.library.options import PathLike
 from hdnhw.library.picture import picture
 from hdnhw.library.result import Result
 from hdnhw.library.workers import worker_count
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import Origin, Repeated, choices_text, named, option
 
 
 class Figure(NamedTuple):
@@ -133,28 +136,26 @@ PICTURES = {
 """The papers' figures: file -> what is drawn."""
 
 
-def papers(
-    *,
-    paper: str | Sequence[str] | None = None,
-    claim: str | Sequence[str] | None = None,
-    workers: int | None = None,
-    output: PathLike | None = None,
-    command: str = "hdnhw.papers",
-) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class PapersOptions(ProcessOptions):
+    """Options of the command ``papers``."""
+
+    paper: str | Sequence[str] | None = option(
+        None, Repeated, "a paper: HDN, RDN, DISJ, HSN or DC (default: all)", metavar="NAME"
+    )
+    claim: str | Sequence[str] | None = option(None, Repeated, "one claim, as HDN-7 (first column)", metavar="ID")
+    command: str = option("hdnhw.papers", Origin, "what the pages say that they were made by")
+
+
+@asks
+def papers(*, output: PathLike | None = None, asked: PapersOptions) -> Result:
     """Check every table, theorem and numeric claim of the papers; all of them take minutes.
 
     Parameters
     ----------
-    paper : str or sequence of str, optional
-        Names of papers: HDN, RDN, DISJ, HSN or DC; default: all.
-    claim : str or sequence of str, optional
-        Single claims, such as ``HDN-7``.
-    workers : int, optional
-        Processes (default: one a processor).
     output : path, optional
         Folder for ``papers.md``, its pictures and long tables, and ``errata.md``.
-    command : str
-        What the pages say that they were made by.
+    asked
 
     Returns
     -------
@@ -176,14 +177,14 @@ def papers(
     """
     from hdnhw.claims.check import check_claims
 
-    numbers = _chosen(_names(paper), _names(claim))
-    if output is not None and claim:
-        raise SpecError("output must be a page of whole papers: leave out --claim")
+    numbers = _chosen(_names(asked.paper), _names(asked.claim))
+    if output is not None and asked.claim:
+        raise SpecError(f"output must be a page of whole papers: leave out {named('claim')}")
     if output is not None and not (Path(output).is_dir() and os.access(output, os.W_OK | os.X_OK)):
         raise SpecError(f"output must be a folder that can be written, not {str(output)!r}")
     start = perf_counter()
     with ProgressBar() as bar:
-        rows = check_claims(numbers, workers=worker_count(workers), progress=bar.show)
+        rows = check_claims(numbers, workers=worker_count(asked.workers), progress=bar.show)
     searches = [row for row in rows if row["search"]]
     largest = max(searches, key=lambda row: row["search"]["nodes"], default=None)
     result = {
@@ -193,7 +194,7 @@ def papers(
         "largest_search": largest and {**largest["search"], "memory_mib": largest["memory_mib"]},
     }
     if output is not None:
-        result["files"] = _write(Path(output), rows, command)
+        result["files"] = _write(Path(output), rows, asked.command)
     return Result(result)
 
 
@@ -207,15 +208,15 @@ def _chosen(papers: Sequence[str], claims: Sequence[str]) -> list[int]:
 
     for name in papers:
         if name.upper() not in PAPERS:
-            raise SpecError(f"paper must be one of {', '.join(PAPERS)}, not {name!r}")
+            raise SpecError(f"{named('paper')} {choices_text(PAPERS, name)}")
     for name in claims:
         if name.upper() not in NAMES:
             last = {paper: [one for one in NAMES if one.startswith(f"{paper}-")][-1] for paper in PAPERS}
-            known = ", ".join(f"{paper}-1 to {name}" for paper, name in last.items())
-            raise SpecError(f"claim must be one of {known}, not {name!r}")
-    named = {name.upper() for name in [*papers, *claims]}
+            known = [f"{paper}-1 to {most}" for paper, most in last.items()]
+            raise SpecError(f"{named('claim')} {choices_text(known, name)}")
+    chosen = {name.upper() for name in [*papers, *claims]}
     return [
-        number for number, claim in enumerate(CLAIMS) if not named or claim.paper in named or NAMES[number] in named
+        number for number, claim in enumerate(CLAIMS) if not chosen or claim.paper in chosen or NAMES[number] in chosen
     ]
 
 

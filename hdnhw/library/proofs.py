@@ -1,25 +1,52 @@
 """Proofs of what holds for the emitted Verilog."""
 
+from dataclasses import dataclass
+from math import inf
 from os import PathLike as PathLikeOf
 from pathlib import Path
 from typing import Any
 
+from hdnhw.library.asked import asks
 from hdnhw.library.options import NetworkLike, PathLike, fabric_of, given
 from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.proofs.finding import SECONDS
 from hdnhw.spec import EndpointSpec, SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec.options import Flag, Given, Options, Rate, named, option
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProveOptions(Options):
+    """Options of the command ``prove``."""
+
+    check: PathLike | None = option(
+        None,
+        Given,
+        "in place of a network: tell whether a certificate belongs to the files beside it",
+        metavar="FILE",
+    )
+    thorough: bool = option(
+        False,
+        Flag,
+        "with --check: check what the certificate says on the text, and its invariants with another solver",
+    )
+    seconds: float = option(
+        SECONDS,
+        Rate,
+        "CPU seconds, of Yosys and ABC, after which a search is given up",
+        metavar="S",
+        least=0,
+        most=inf,
+    )
+
+
+@asks
 def prove(
     spec: "NetworkLike | PathLike | None" = None,
     *,
     output: PathLike | None = None,
-    check: PathLike | None = None,
-    thorough: bool = False,
-    seconds: float = SECONDS,
     endpoints: str | EndpointSpec | None = None,
+    asked: ProveOptions,
     **options: Any,
 ) -> Result:
     """Prove that Verilog routes by the rule, delivers packets once and is wired as it should be.
@@ -33,14 +60,9 @@ def prove(
         with the options of their manifest: then ``certificate.json`` is written beside them.
     output : path, optional
         Write ``certificate.json`` into this folder, which has the files of this network's fabric.
-    check : path, optional
-        In place of a network: tell whether a certificate belongs to the files beside it.
-    thorough : bool
-        With `check`, check what it says on the text, and the invariants of rigs with another solver.
-    seconds : float
-        CPU seconds, of Yosys and ABC, after which a search is given up.
     endpoints : str or EndpointSpec, optional
         What stands at the terminals: ``axi-stream``, ``axi4``, ``collective``, ``relay`` or ``exchange``, or a spec.
+    asked
     options
         Those of :class:`hdnhw.MachineOptions`, and of the endpoints that are named.
 
@@ -68,17 +90,18 @@ def prove(
     from hdnhw.verilog.fabric import emit_fabric
     from hdnhw.verilog.folder import read_fabric
 
+    check, seconds = asked.check, asked.seconds
     if (spec is None) == (check is None):
-        raise SpecError("prove takes either SPEC, DIR or --check FILE")
-    if thorough and check is None:
+        raise SpecError(f"prove takes either SPEC, DIR or {named('check')} FILE")
+    if asked.thorough and check is None:
         raise SpecError(f"{named('thorough')} is for {named('check')}")
     beside = given({"output": output, "endpoints": endpoints, **options})
     folder = None if output is None else Path(output)
     try:
         if check is not None:
-            _refuse(beside, "--check")
+            _refuse(beside, named("check"))
             path = Path(check)
-            found = recheck(path, seconds=seconds, say=say) if thorough else check_certificate(path)
+            found = recheck(path, seconds=seconds, say=say) if asked.thorough else check_certificate(path)
             return Result(found, passed=found["proved"] and found.get("rechecked", True))
         if isinstance(spec, (str, PathLikeOf)) and Path(spec).is_dir():
             _refuse(beside, "DIR, whose options are in its manifest")

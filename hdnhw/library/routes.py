@@ -1,16 +1,18 @@
 """Routes and disjoint paths, and the routing over all pairs."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
+from hdnhw.library.asked import asks
 from hdnhw.library.info import SEARCH_LIMIT, paper_addresses
 from hdnhw.library.options import NetworkLike, NodeLike, RuleOptions, given, network_of, node_of, spec_of
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar, say
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import Choice, Options, choices_text, named, option
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -31,8 +33,36 @@ FLOW_LIMIT, FLOW_WORK = 1 << 22, 1 << 29
 """Most nodes in which ``paths`` looks for a flow, and ports that its searches look at: one search a port of a node."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RouteOptions(Options):
+    """Options of the command ``route``."""
+
+    algorithm: str = option(
+        "hop",
+        Choice,
+        "what the hardware does (hop), or what the papers do: Algorithm 1 of the HDN paper, and on HSNs section 2.3 of "
+        "the HSN paper, which the hardware follows, too",
+        choices=ROUTE_ALGORITHMS,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathOptions(Options):
+    """Options of the command ``paths``."""
+
+    algorithm: str | None = option(
+        None,
+        Choice,
+        "by address arithmetic; the same made shorter by a flow over a small part of the network (short, default); by "
+        "a flow over all of it (default for networks of other kinds); the paper's Algorithm 6 as printed; between "
+        "sets, short or flow",
+        choices=PATH_ALGORITHMS,
+    )
+
+
+@asks
 def route(
-    spec: NetworkLike, src: NodeLike, dst: NodeLike, *, algorithm: str = "hop", **rules: Unpack[RuleOptions]
+    spec: NetworkLike, src: NodeLike, dst: NodeLike, *, asked: RouteOptions, **rules: Unpack[RuleOptions]
 ) -> Result:
     """Return one route.
 
@@ -41,9 +71,7 @@ def route(
     spec : str, NetworkSpec or Network
     src, dst : int or str
         Numbers or addresses of nodes.
-    algorithm : str
-        ``hop``, what the hardware does, or ``paper``: Algorithm 1 of the HDN paper, and on HSNs section 2.3 of the HSN
-        paper.
+    asked
     modes, lanes
         Of the hop algorithm, see :class:`RuleOptions`.
 
@@ -61,15 +89,13 @@ def route(
     ([2, 3, 28, 29], ['dim1', 'cross1', 'dim1'])
     """
     network = network_of(spec)
-    if algorithm not in ROUTE_ALGORITHMS:
-        raise SpecError(f"algorithm must be {' or '.join(ROUTE_ALGORITHMS)}, not {algorithm!r}")
     first, last = node_of(network, src), node_of(network, dst)
-    hops = route_of(network, first, last, algorithm, given(rules))
+    hops = route_of(network, first, last, asked.algorithm, given(rules))
     nodes = [*(node for node, _, _ in hops), last]
-    is_paper = algorithm == "paper"
+    is_paper = asked.algorithm == "paper"
     return Result(
         {
-            "algorithm": _paper_algorithm(network) if is_paper else algorithm,
+            "algorithm": _paper_algorithm(network) if is_paper else asked.algorithm,
             "hops": len(hops),
             "nodes": nodes,
             "addresses": [network.format_node(node) for node in nodes],
@@ -121,12 +147,13 @@ def _paper_algorithm(network: "Network") -> str:
     return "HSN paper, section 2.3" if isinstance(network, SwappedNetwork) else "HDN paper, Algorithm 1"
 
 
+@asks
 def paths(
     spec: NetworkLike,
     src: NodeLike | Sequence[NodeLike],
     dst: NodeLike | Sequence[NodeLike],
     *,
-    algorithm: str | None = None,
+    asked: PathOptions,
     **rules: Unpack[RuleOptions],
 ) -> Result:
     """Return paths between two nodes, or two sets of nodes, that share no other node.
@@ -137,10 +164,7 @@ def paths(
     src, dst : int, str or sequence of int or str
         Numbers or addresses of nodes; several, in a sequence or with blanks between them, for paths from one node to
         each of a set, or from each node of a set to one of another.
-    algorithm : str or None
-        ``address``, by address arithmetic; ``short``, the same made shorter by a flow over a small part of the network
-        (default); ``flow``, over all of it (default for networks of other kinds); ``paper``, the disjoint-path paper's
-        Algorithm 6 as printed. Between sets: ``short`` or ``flow``.
+    asked
     modes, lanes
         See :class:`RuleOptions`.
 
@@ -163,22 +187,20 @@ def paths(
     from hdnhw.topology.disjoint import fault_of_linkage, fault_of_paths
 
     network = network_of(spec)
-    if algorithm not in (None, *PATH_ALGORITHMS):
-        raise SpecError(f"algorithm must be {' or '.join(PATH_ALGORITHMS)}, not {algorithm!r}")
     sources, targets = _nodes_of(network, src), _nodes_of(network, dst)
     first, last = sources[0], targets[0]
     is_pair = len(sources) == len(targets) == 1
     neighbors = partial(_around, network)
     if is_pair:
-        algorithm, found = paths_of(network, first, last, algorithm)
+        algorithm, found = paths_of(network, first, last, asked.algorithm)
         fault = fault_of_paths(neighbors, first, last, found)
         bounds = _case_and_bounds(network, first, last)
     else:
-        algorithm, found = _linkage_of(network, sources, targets, algorithm)
+        algorithm, found = _linkage_of(network, sources, targets, asked.algorithm)
         fault = fault_of_linkage(neighbors, sources, targets, found)
         bound = length_bound(network)
-        asked = max(len(sources), len(targets))
-        bounds = {"asked": asked, "total_bound": None if bound is None else asked * bound}
+        wanted = max(len(sources), len(targets))
+        bounds = {"wanted": wanted, "total_bound": None if bound is None else wanted * bound}
     hops = [len(path) - 1 for path in found]
     return Result(
         {
@@ -195,7 +217,7 @@ def paths(
             "paths": found,
             **waypoints_of(network, found, given(rules)),
         },
-        passed=fault is None and bounds.get("asked") in (None, len(found)),
+        passed=fault is None and bounds.get("wanted") in (None, len(found)),
     )
 
 
@@ -234,7 +256,7 @@ def _linkage_of(
         raise SpecError(f"paths must be from a node to others, not from {min(both)} to itself")
     algorithm = algorithm or ("short" if disjoint.is_addressable(network) else "flow")
     if algorithm not in SET_ALGORITHMS:
-        raise SpecError(f"algorithm must be {' or '.join(SET_ALGORITHMS)} between sets of nodes, not {algorithm!r}")
+        raise SpecError(f"{named('algorithm')} between sets of nodes {choices_text(SET_ALGORITHMS, algorithm)}")
     if algorithm == "flow":
         _check_flow(network)
         return algorithm, shortest_linkage(neighbor_table(network), sources, targets)

@@ -9,10 +9,10 @@ from hdnhw.cli import main
 from tests.conftest import each
 
 WRONG = {
-    "nothing to do": ("emulate 'hsn(2, cube(2))'", "one of the arguments --step --all-port --run is required"),
+    "nothing to do": ("emulate 'hsn(2, cube(2))'", "emulate takes one of --step, --all-port and --run"),
     "two things to do": (
         "emulate 'hsn(2, cube(2))' --all-port --run sort",
-        "argument --run: not allowed with argument --all-port",
+        "emulate takes one of --step, --all-port and --run",
     ),
     "not an HSN": ("emulate 'cube(4)' --all-port", "an emulation is for HSNs, not cube(4)"),
     "blocks that differ": (
@@ -21,11 +21,11 @@ WRONG = {
     ),
     "no such dimension over a divisor": (
         "emulate 'hsn(2, cube(2), top=2)' --step 2.dim0",
-        "step must be a dimension of the guest; over 2 top clusters 2.dim0 is none",
+        "--step must be a dimension of the guest; over 2 top clusters 2.dim0 is none",
     ),
-    "no such level": ("emulate 'hsn(2, cube(2))' --step 3.dim0", "step must be 1.dim0 to 2.dim1, not '3.dim0'"),
-    "no such port": ("emulate 'hsn(2, cube(2))' --step 2.dim2", "step must be 1.dim0 to 2.dim1, not '2.dim2'"),
-    "a port alone": ("emulate 'hsn(2, cube(2))' --step dim0", "step must be 1.dim0 to 2.dim1, not 'dim0'"),
+    "no such level": ("emulate 'hsn(2, cube(2))' --step 3.dim0", "--step must be 1.dim0 to 2.dim1, not '3.dim0'"),
+    "no such port": ("emulate 'hsn(2, cube(2))' --step 2.dim2", "--step must be 1.dim0 to 2.dim1, not '2.dim2'"),
+    "a port alone": ("emulate 'hsn(2, cube(2))' --step dim0", "--step must be 1.dim0 to 2.dim1, not 'dim0'"),
     "no cube": (
         "emulate 'hsn(2, complete(3))' --run ascend",
         "an algorithm of a hypercube is for dual-nets and HSNs over cubes, not hsn(2, complete(3))",
