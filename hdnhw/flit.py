@@ -13,6 +13,7 @@ from operator import index
 from typing import Any
 
 from hdnhw.spec import INTEGERS, AxiMemorySpec, AxiStreamSpec, ExchangeSpec, RelaySpec, SpecError
+from hdnhw.spec.options import named
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class FlitFormat:
     def __post_init__(self) -> None:
         if index(self.flit_width) < self.address_width:
             raise SpecError(
-                f"flit width must be at least the network's {self.address_width} address bits, not {self.flit_width}"
+                f"{named('flit_width')} must be at least the network's {self.address_width} address bits, not "
+                f"{self.flit_width}"
             )
 
     @property
@@ -159,7 +161,8 @@ class HeaderFormat:
         """Raise SpecError if a packet of these endpoints has no data flit."""
         if self.payload_flits < 1:
             raise SpecError(
-                f"packet length must be at least {self.header_flits + 1} flits, not {self.flits.packet_length}: "
+                f"{named('packet_length')} must be at least {self.header_flits + 1} flits, not "
+                f"{self.flits.packet_length}: "
                 f"the header of {endpoints} takes {self.header_flits}"
             )
 
@@ -191,7 +194,8 @@ class FrameFormat(HeaderFormat):
     def __post_init__(self) -> None:
         if self.flits.flit_width % 8:
             raise SpecError(
-                f"flit width must be a multiple of 8 bits for AXI4-Stream endpoints, not {self.flits.flit_width}"
+                f"{named('flit_width')} must be a multiple of 8 bits for AXI4-Stream endpoints, not "
+                f"{self.flits.flit_width}"
             )
         self.check_room("AXI4-Stream endpoints")
 
@@ -265,10 +269,13 @@ class MemoryFormat(HeaderFormat):
     def __post_init__(self) -> None:
         width = self.flits.flit_width
         if not 8 <= width <= 1024 or width & (width - 1):
-            raise SpecError(f"flit width must be a power of two from 8 to 1024 bits for AXI4 endpoints, not {width}")
+            raise SpecError(
+                f"{named('flit_width')} must be a power of two from 8 to 1024 bits for AXI4 endpoints, not {width}"
+            )
         if self.flits.address_width + 2 > width:
             raise SpecError(
-                f"flit width must be at least {self.flits.address_width + 2} bits for the head flits of AXI4 "
+                f"{named('flit_width')} must be at least {self.flits.address_width + 2} bits for the head flits of "
+                f"AXI4 "
                 f"endpoints, not {width}"
             )
         self.check_room("AXI4 endpoints")
@@ -357,11 +364,12 @@ class NumberFormat(HeaderFormat):
         width = self.flits.flit_width
         if self.operators and width % self.number_width:
             raise SpecError(
-                f"flit width must be a multiple of {self.number_width} bits for {self.numbers}, not {width}"
+                f"{named('flit_width')} must be a multiple of {self.number_width} bits for {self.numbers}, not {width}"
             )
         if self.count_width > width:
             raise SpecError(
-                f"flit width must be at least {self.count_width} bits, which say how many of {self.message_packets} "
+                f"{named('flit_width')} must be at least {self.count_width} bits, which say how many of "
+                f"{self.message_packets} "
                 f"packets a message has, not {width}"
             )
 
@@ -529,7 +537,8 @@ class JointFormat(NumberFormat):
     def __post_init__(self) -> None:
         if self.header_width > self.flits.flit_width:
             raise SpecError(
-                f"flit width must be at least {self.header_width} bits for engines that move messages and combine in "
+                f"{named('flit_width')} must be at least {self.header_width} bits for engines that move messages "
+                f"and combine in "
                 f"registers, not {self.flits.flit_width}"
             )
 
@@ -569,7 +578,7 @@ class GeneratorFormat(HeaderFormat):
     def __post_init__(self) -> None:
         if self.header_width > self.flits.flit_width:
             raise SpecError(
-                f"flit width must be at least {self.header_width} for a total exchange's addresses, "
+                f"{named('flit_width')} must be at least {self.header_width} for a total exchange's addresses, "
                 f"not {self.flits.flit_width}"
             )
 
@@ -664,7 +673,7 @@ class RelayFormat(HeaderFormat):
     def __post_init__(self) -> None:
         if self.header_width > self.flits.flit_width:
             raise SpecError(
-                f"flit width must be at least the {self.header_width} header bits of relays, "
+                f"{named('flit_width')} must be at least the {self.header_width} header bits of relays, "
                 f"not {self.flits.flit_width}"
             )
         if self.endpoints.timeout < LEAST_PATIENCE * self.flits.packet_length:

@@ -5,6 +5,7 @@ from functools import cached_property
 
 from hdnhw.flit import FrameFormat
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 
 FEW_NODES, PROMPT_OF_FEW, LEAST_PROMPT = 32, 3, 2
 """Networks of so many nodes have room for frames of so many packets without a grant; larger ones for the least."""
@@ -47,7 +48,7 @@ class FramePool:
         chosen = self.frames.endpoints.prompt_packets
         if chosen is not None and chosen > max(LEAST_PROMPT, self.most_packets):
             raise SpecError(
-                f"prompt packets must be at most {max(LEAST_PROMPT, self.most_packets)}, not {chosen}: "
+                f"{named('prompt_packets')} must be at most {max(LEAST_PROMPT, self.most_packets)}, not {chosen}: "
                 f"the longest frame has {self.most_packets}"
             )
 

@@ -40,7 +40,7 @@ from hdnhw.spec import (
     RelaySpec,
     SpecError,
 )
-from hdnhw.spec.options import options_of
+from hdnhw.spec.options import named, options_of
 from hdnhw.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, MATCHED_INJECTION_BUFFERS, SlotTiming, buffers_per_vc
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.colouring import two_colours
@@ -98,14 +98,14 @@ class Machine:
         if length < LONG_SLOT or length % 2:
             raise SpecError(f"cut-through needs packets of an even number of flits, {LONG_SLOT} or more, not {length}")
         if spec.queueing != "fifo":
-            raise SpecError("cut-through needs --queueing fifo: matching takes more than half a slot")
+            raise SpecError(f"cut-through needs {named('queueing', 'fifo')}: matching takes more than half a slot")
         if spec.channel_registers:
-            raise SpecError("cut-through needs --channel-registers 0: half a slot has no cycle for one")
+            raise SpecError(f"cut-through needs {named('channel_registers', 0)}: half a slot has no cycle for one")
         if spec.crc or spec.dead_pins:
             option = "--crc" if spec.crc else "--dead-pins"
             raise SpecError(f"cut-through does not go with {option}: a packet is routed before its head flit comes")
         if spec.endpoints is not None and spec.endpoints.kind not in CUT_THROUGH_ENDPOINTS:
-            raise SpecError(f"cut-through does not go with --endpoints {spec.endpoints.kind}")
+            raise SpecError(f"cut-through does not go with {named('endpoints', spec.endpoints.kind)}")
         _ = self.odd
 
     @property

@@ -222,8 +222,8 @@ WRONG = {
         "paths 'mesh(3, 3)' 0 8 --modes f",
         r"modes are for dual-nets of one level or more; mesh\(3, 3\) is none",
     ),
-    "three lanes for paths": ("paths 'mesh(3, 3)' 0 8 --lanes 3", "lanes must be 1 or 2, not 3"),
-    "three lanes": ("routing 'cube(3)' --lanes 3", "lanes must be 1 or 2, not 3"),
+    "three lanes for paths": ("paths 'mesh(3, 3)' 0 8 --lanes 3", "--lanes must be 1 or 2, not 3"),
+    "three lanes": ("routing 'cube(3)' --lanes 3", "--lanes must be 1 or 2, not 3"),
     "unknown crossbar": (
         "emit 'complete(2)' -o out --crossbar input",
         choice("--crossbar", "input", "crosspoint output"),
@@ -244,7 +244,7 @@ WRONG = {
         "emit 'complete(2)' -o out --crc --endpoints axi-stream",
         "a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again",
     ),
-    "no lanes": ("emit 'complete(2)' -o out --lanes 0", "lanes must be 1 or 2, not 0"),
+    "no lanes": ("emit 'complete(2)' -o out --lanes 0", "--lanes must be 1 or 2, not 0"),
     "unknown mode": (
         "route 'rdn(cube(2), 1)' 0 1 --modes x",
         r"modes of rdn\(cube\(2\), 1\) must be one letter f or O, not 'x'",
@@ -436,14 +436,17 @@ WRONG = {
     ),
     "narrow flits": (
         "emit 'cube(3)' -o out --flit-width 2",
-        "flit width must be at least the network's 3 address bits, not 2",
+        "--flit-width must be at least the network's 3 address bits, not 2",
     ),
     "no number": ("emit 'complete(2)' -o out --flit-width wide", "argument --flit-width: invalid int value: 'wide'"),
-    "no flits": ("emit 'complete(2)' -o out --packet-length 0", "packet length must be 1 to 256 flits, not 0"),
-    "long packets": ("emit 'complete(2)' -o out --packet-length 257", "packet length must be 1 to 256 flits, not 257"),
+    "no flits": ("emit 'complete(2)' -o out --packet-length 0", "--packet-length must be 1 to 256 flits, not 0"),
+    "long packets": (
+        "emit 'complete(2)' -o out --packet-length 257",
+        "--packet-length must be 1 to 256 flits, not 257",
+    ),
     "three buffers": (
         "emit 'complete(2)' -o out --buffers 3",
-        "buffers must be a power of two from 1 to 256 packets a port, not 3",
+        "--buffers must be a power of two from 1 to 256 packets a port, not 3",
     ),
     "bad name": (
         "emit 'complete(2)' -o out --name 2nd",
@@ -468,19 +471,19 @@ WRONG = {
     "too many routers": ("emit 'cube(14)' -o out", r"a fabric must have at most 8192 routers; cube\(14\) has 16384"),
     "no room for a header": (
         "emit 'complete(2)' -o out --packet-length 1 --endpoints axi-stream",
-        "packet length must be at least 2 flits, not 1: the header of AXI4-Stream endpoints takes 1",
+        "--packet-length must be at least 2 flits, not 1: the header of AXI4-Stream endpoints takes 1",
     ),
     "flits of no whole bytes": (
         "emit 'complete(2)' -o out --flit-width 12 --endpoints axi-stream",
-        "flit width must be a multiple of 8 bits for AXI4-Stream endpoints, not 12",
+        "--flit-width must be a multiple of 8 bits for AXI4-Stream endpoints, not 12",
     ),
     "frame of no power of two": (
         "emit 'complete(2)' -o out --endpoints axi-stream --max-frame 1000",
-        "max frame must be a power of two from 16 to 1048576 bytes, not 1000",
+        "--max-frame must be a power of two from 16 to 1048576 bytes, not 1000",
     ),
     "no user bits": (
         "emit 'complete(2)' -o out --endpoints axi-stream --tuser-width 0",
-        "tuser width must be 1 to 1024 bits, not 0",
+        "--tuser-width must be 1 to 1024 bits, not 0",
     ),
     "unknown endpoints": (
         "emit 'complete(2)' -o out --endpoints pcie",
@@ -498,10 +501,10 @@ WRONG = {
         "emit 'complete(2)' -o out --endpoints axi-stream --waypoints 2",
         "--waypoints is for relays; this fabric has none",
     ),
-    "no waypoints": ("emit 'complete(2)' -o out --endpoints relay --waypoints 0", "waypoints must be 1 to 8, not 0"),
+    "no waypoints": ("emit 'complete(2)' -o out --endpoints relay --waypoints 0", "--waypoints must be 1 to 8, not 0"),
     "no room for waypoints": (
         "emit 'cube(4)' -o out --endpoints relay --waypoints 8",
-        "flit width must be at least the 46 header bits of relays, not 32",
+        "--flit-width must be at least the 46 header bits of relays, not 32",
     ),
     "frames in a test without endpoints": (
         "cosim 'complete(2)' --test hops --max-frame 512",

@@ -51,7 +51,7 @@ def test_widths_at_the_limit():
     flits = FlitFormat(4, 4, 1)
     assert (flits.head_payload_width, flits.payload_width) == (0, 0)
     assert flits.pack(15, 0) == [15]
-    with pytest.raises(SpecError, match=r"^flit width must be at least the network's 5 address bits, not 4$"):
+    with pytest.raises(SpecError, match=r"^flit_width must be at least the network's 5 address bits, not 4$"):
         FlitFormat(4, 5, 1)
 
 
@@ -71,7 +71,7 @@ def test_frames_fit_their_packets(num_bytes, address, length, longest, user):
     width = 2 * address + 3 + max(1, (length - 2).bit_length()) + num_bytes + user
     headers = -(-width // (8 * num_bytes))
     if length <= headers:
-        least = f"packet length must be at least {headers + 1} flits, not {length}"
+        least = f"packet_length must be at least {headers + 1} flits, not {length}"
         with pytest.raises(SpecError, match=f"^{least}: the header of AXI4-Stream endpoints takes {headers}$"):
             FrameFormat(flits, endpoints)
         return
@@ -85,7 +85,7 @@ def test_frames_fit_their_packets(num_bytes, address, length, longest, user):
 
 
 def test_flits_of_frames_are_whole_bytes():
-    with pytest.raises(SpecError, match=r"^flit width must be a multiple of 8 bits for AXI4-Stream endpoints, not 12$"):
+    with pytest.raises(SpecError, match=r"^flit_width must be a multiple of 8 bits for AXI4-Stream endpoints, not 12$"):
         FrameFormat(FlitFormat(12, 3, 8), AxiStreamSpec())
 
 
@@ -103,7 +103,7 @@ def test_messages_fit_their_packets(flit_width, address, length, num_sends, has_
     headers = -(-width // flit_width)
     flits = FlitFormat(flit_width, address, length)
     if length <= headers:
-        least = f"packet length must be at least {headers + 1} flits, not {length}"
+        least = f"packet_length must be at least {headers + 1} flits, not {length}"
         with pytest.raises(SpecError, match=f"^{least}: the header of collective engines takes {headers}$"):
             MessageFormat(flits, num_sends, has_target, message_packets=packets)
         return
@@ -163,7 +163,7 @@ def test_packets_by_waypoints_that_do_not_fit(stops, payload):
 
 def test_headers_of_relays_are_in_the_head_flit():
     assert RelayFormat(FlitFormat(15, 4, 1), RelaySpec()).payload_width == 0
-    with pytest.raises(SpecError, match=r"^flit width must be at least the 15 header bits of relays, not 14$"):
+    with pytest.raises(SpecError, match=r"^flit_width must be at least the 15 header bits of relays, not 14$"):
         RelayFormat(FlitFormat(14, 4, 8), RelaySpec())
 
 
@@ -179,5 +179,5 @@ def test_a_head_flit_says_of_which_kind_a_packet_is():
     for kind, part in enumerate(formats.parts):
         assert part.header_positions["kind"] == formats.header_positions["kind"] == {"offset": 8, "width": 1}
         assert formats.part_of(0x2EFF | kind << 8) is part
-    with pytest.raises(SpecError, match=r"^flit width must be at least 9 bits for engines that move messages and comb"):
+    with pytest.raises(SpecError, match=r"^flit_width must be at least 9 bits for engines that move messages and comb"):
         joint(8)

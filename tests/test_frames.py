@@ -50,5 +50,5 @@ def test_defaults_take_64_bytes_without_a_grant_up_to_32_nodes():
 
 def test_no_more_than_the_longest_frame_goes_without_a_grant():
     assert pool_of(8, 64, prompt_packets=3).grants is False
-    with pytest.raises(SpecError, match=r"^prompt packets must be at most 3, not 4: the longest frame has 3$"):
+    with pytest.raises(SpecError, match=r"^prompt_packets must be at most 3, not 4: the longest frame has 3$"):
         pool_of(8, 64, prompt_packets=4)

@@ -102,14 +102,14 @@ def test_a_machine_is_made_once():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"flit_width": 4}, "flit width must be at least the network's 5 address bits, not 4"),
-        ({"flit_width": 17, "endpoints": RelaySpec()}, "flit width must be at least the 18 header bits of relays"),
-        ({"flit_width": 12, "endpoints": AxiStreamSpec()}, "flit width must be a multiple of 8 bits"),
+        ({"flit_width": 4}, "flit_width must be at least the network's 5 address bits, not 4"),
+        ({"flit_width": 17, "endpoints": RelaySpec()}, "flit_width must be at least the 18 header bits of relays"),
+        ({"flit_width": 12, "endpoints": AxiStreamSpec()}, "flit_width must be a multiple of 8 bits"),
         (
             {"packet_length": 1, "endpoints": CollectiveSpec()},
-            "packet length must be at least 2 flits, not 1: the header of collective",
+            "packet_length must be at least 2 flits, not 1: the header of collective",
         ),
-        ({"flit_width": 9, "endpoints": ExchangeSpec()}, "flit width must be at least 10 for a total exchange's"),
+        ({"flit_width": 9, "endpoints": ExchangeSpec()}, "flit_width must be at least 10 for a total exchange's"),
         ({"modes": "O", "lanes": 3}, "lanes must be 1 or 2, not 3"),
         (
             {"ram": "block", "packet_length": 7},
@@ -120,14 +120,14 @@ def test_a_machine_is_made_once():
             "cut-through needs packets of an even number of flits, 8 or more, not 9",
         ),
         ({"switching": "cut-through", "packet_length": 6}, "cut-through needs packets .* not 6"),
-        ({"switching": "cut-through", "queueing": "voq"}, "cut-through needs --queueing fifo: matching takes"),
+        ({"switching": "cut-through", "queueing": "voq"}, "cut-through needs queueing='fifo': matching takes"),
         ({"switching": "cut-through", "crc": True}, "cut-through does not go with --crc: a packet is routed"),
         ({"switching": "cut-through", "dead_pins": True}, "cut-through does not go with --dead-pins: a packet"),
         (
             {"switching": "cut-through", "endpoints": RelaySpec()},
-            "cut-through does not go with --endpoints relay",
+            "cut-through does not go with endpoints='relay'",
         ),
-        ({"channel_registers": 2}, "channel registers must be 0 or 1, not 2"),
+        ({"channel_registers": 2}, "channel_registers must be 0 or 1, not 2"),
         (
             {"channel_registers": 1, "packet_length": 7},
             "channel registers need packets of 8 flits or more with fifo, not 7",
@@ -136,7 +136,7 @@ def test_a_machine_is_made_once():
             {"channel_registers": 1, "queueing": "voq"},
             "channel registers need packets of 9 flits or more with voq, not 8",
         ),
-        ({"channel_registers": 1, "switching": "cut-through"}, "cut-through needs --channel-registers 0: half a slot"),
+        ({"channel_registers": 1, "switching": "cut-through"}, "cut-through needs channel_registers=0: half a slot"),
         ({"gapless_packets": True, "packet_length": 1}, "gapless packets must have 2 flits or more: one of a single"),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
     ],

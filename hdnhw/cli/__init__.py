@@ -54,7 +54,7 @@ from hdnhw.ranks import check_alone, ranks, together
 from hdnhw.rules.errors import RuleError
 from hdnhw.signals import told_first
 from hdnhw.spec import SpecError
-from hdnhw.spec.options import named_by_flags
+from hdnhw.spec.options import flag_of, named_by
 
 __all__ = [
     "Result",
@@ -284,7 +284,7 @@ def _run(arguments: Sequence[str]) -> int:
         if "ranks" not in options:
             check_alone(arguments[0])
         ranks()  # if they cannot be, it is said now
-        with Clock(), told_first(), named_by_flags():
+        with Clock(), told_first(), named_by(flag_of):
             result, status = options.run(options)
         _print(result, options.json)
         sys.stdout.flush()

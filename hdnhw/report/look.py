@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,11 +143,10 @@ def look_of(figure: Mapping[str, Any], *files: object, panels: int = 1) -> Look:
             raise TypeError(f"there is no option {name!r} of a figure; there are {', '.join(known)}")
     look = Look(**figure)
     for name in look.given:
-        flag = f"--{name.replace('_', '-')}"
         if all(file is None for file in files):
-            raise SpecError(f"{flag} is for a figure: give a file to draw it in as well")
+            raise SpecError(f"{named(name)} is for a figure: give a file to draw it in as well")
         if panels > 1 and name in ("x_limits", "y_limits", "log_y"):
-            raise SpecError(f"{flag} is for a figure of one panel, and this one has {panels}")
+            raise SpecError(f"{named(name)} is for a figure of one panel, and this one has {panels}")
     return look
 
 

@@ -10,6 +10,7 @@ from hdnhw.files import check_distinct, replacing
 from hdnhw.report.figure import check_plot, save_figure
 from hdnhw.report.look import Look
 from hdnhw.report.page import Sheet, check_page, page_of, shown
+from hdnhw.spec.options import named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +40,7 @@ class Outputs:
     look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
-        files = {"--plot": self.plot, "--html": self.html}
+        files = {named("plot"): self.plot, named("html"): self.html}
         check_distinct({name: path if path is None else str(path) for name, path in files.items()})
         if self.plot is not None:
             check_plot(Path(self.plot))

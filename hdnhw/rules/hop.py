@@ -15,6 +15,7 @@ from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.dual_rule import default_modes
 from hdnhw.rules.step import Step, is_shortest, step_of
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
 
@@ -104,7 +105,7 @@ def check_router(network: Network, lanes: int) -> None:
             f"a router must have at most {MAX_PORTS} network ports; {network.spec} has {len(network.ports)}"
         )
     if lanes not in (1, 2):
-        raise SpecError(f"lanes must be 1 or 2, not {lanes}")
+        raise SpecError(f"{named('lanes')} must be 1 or 2, not {lanes}")
 
 
 def hop_rule(network: Network, modes: str | None = None, lanes: int = 1) -> HopRule:

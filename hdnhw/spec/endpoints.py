@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from hdnhw.spec.checks import SpecError
-from hdnhw.spec.options import Choice, Flag, Names, Node, Size, check_options, option
+from hdnhw.spec.options import Choice, Flag, Names, Node, Size, check_options, named, option
 
 MOVING = ("broadcast", "scatter", "allgather", "exchange")
 """Collective operations that move messages from where they are; what engines run if nothing is said."""
@@ -218,12 +218,14 @@ class CollectiveSpec(EndpointSpec):
             )
         if set(self.operations).isdisjoint(OPERATIONS) and self.message_packets > 1:
             raise SpecError(
-                f"message packets must be 1 for {', '.join(REGISTER_OPERATIONS)}, not {self.message_packets}: a vector "
+                f"{named('message_packets')} must be 1 for {', '.join(REGISTER_OPERATIONS)}, not "
+                f"{self.message_packets}: a vector "
                 "is one packet there"
             )
         if set(self.operations).isdisjoint(OPERATIONS) and self.variable_messages:
             raise SpecError(
-                f"variable messages must be left out for {', '.join(REGISTER_OPERATIONS)}: a vector is one packet there"
+                f"{named('variable_messages')} must be left out for {', '.join(REGISTER_OPERATIONS)}: a vector is "
+                f"one packet there"
             )
 
     @property

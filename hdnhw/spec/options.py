@@ -24,9 +24,9 @@ def flag_of(name: str) -> str:
 
 
 @contextmanager
-def named_by_flags() -> Iterator[None]:
-    """Let messages name options as the command line does."""
-    token = _NAMES.set(flag_of)
+def named_by(names: Callable[[str], str]) -> Iterator[None]:
+    """Let messages name options in some way: ``named_by(flag_of)`` as the command line does."""
+    token = _NAMES.set(names)
     try:
         yield
     finally:
@@ -294,15 +294,12 @@ def members_of(spec: Any) -> Mapping[str, Any]:
     return {member.name: member for member in members if "option" in member.metadata}
 
 
-def check_options(spec: Any, shown: Callable[[str], str] = lambda name: name.replace("_", " ")) -> None:
-    """Check the options of a frozen spec, and keep them as :meth:`Option.checked` returns them.
-
-    `shown` is how messages name an option.
-    """
+def check_options(spec: Any) -> None:
+    """Check the options of a frozen spec, and keep them as :meth:`Option.checked` returns them."""
     for name, member in members_of(spec).items():
         value, kind = getattr(spec, name), member.metadata["option"]
         if value is not None or not str(member.type).endswith("| None"):
-            object.__setattr__(spec, name, kind.checked(shown(name), value))
+            object.__setattr__(spec, name, kind.checked(named(name), value))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,4 +307,4 @@ class Options:
     """What a command asks for: its members are options, and are checked when it is made."""
 
     def __post_init__(self) -> None:
-        check_options(self, named)
+        check_options(self)

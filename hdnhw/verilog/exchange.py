@@ -9,6 +9,7 @@ from hdnhw.rtl.exchange.fabric import ExchangeFabric
 from hdnhw.rtl.exchange.generator import ExchangeGenerator
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 from hdnhw.traffic.exchange import broadcast_slots, check_size
 from hdnhw.verilog.endpoint import EmittedEndpoints
 from hdnhw.verilog.verilog import CLOCKED
@@ -68,7 +69,8 @@ def _timetable(machine: Machine) -> list[int]:
     if machine.buffers_per_vc(plan.max_vcs) < full:
         needed = full << (plan.max_vcs - 1).bit_length()
         raise SpecError(
-            f"buffers must be at least {needed} packets a port for a timetable, not {machine.buffers}: use --at-once"
+            f"{named('buffers')} must be at least {needed} packets a port for a timetable, not {machine.buffers}: "
+            "use --at-once"
         )
     slots = broadcast_slots(plan, hop_slots=timing.hop_slots)
     return slots + [0] * (2 - len(slots))

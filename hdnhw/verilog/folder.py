@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.spec import ENDPOINTS, FabricSpec, SpecError, parse
-from hdnhw.spec.options import options_of
+from hdnhw.spec.options import named_by, options_of
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
 MANIFEST = "manifest.json"
@@ -51,9 +51,9 @@ def _emit(said: Any) -> EmittedFabric:
         raise ValueError("endpoints must be an object")
     if endpoints is not None:
         endpoints = ENDPOINTS[endpoints["type"]](**endpoints["options"])
-    spec = FabricSpec(
-        network=parse(said["spec"]), endpoints=endpoints, **{name: said[name] for name in options_of(FabricSpec)}
-    )
+    options = {name: said[name] for name in options_of(FabricSpec)}
+    with named_by(str):  # as they stand in the manifest
+        spec = FabricSpec(network=parse(said["spec"]), endpoints=endpoints, **options)
     return emit_fabric(
         spec,
         top=said["fabric"],

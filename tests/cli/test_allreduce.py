@@ -11,7 +11,7 @@ from tests.conftest import each
 
 LINE = "collective 'rdn(cube(1), 1)' --op allreduce"
 WRONG = {
-    f"{LINE} --algorithm ring --on rtl": "algorithm must be short or long on rtl, not ring",
+    f"{LINE} --algorithm ring --on rtl": "--algorithm must be short or long on rtl, not ring",
     f"{LINE} --algorithm ring --ports all": "--ports is for schedules over ports; ring routes its messages",
     f"{LINE} --algorithm doubling --plot a.svg": "--plot is for schedules over ports; doubling routes its messages",
     "collective 'torus(3)' --op allreduce --algorithm doubling": "doubling is for a power of two of nodes",

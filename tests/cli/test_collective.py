@@ -61,11 +61,11 @@ WRONG = {
     "a join without a multicast": ("collective 'cube(3)' --op join --on rtl", "argument --op: must be one of "),
     "half a packet of a multicast on rtl": (
         "collective 'cube(3)' --op multicast --targets 1 --words 4 --on rtl",
-        "words must be a multiple of 8 on rtl, whole packets, not 4",
+        "--words must be a multiple of 8 on rtl, whole packets, not 4",
     ),
     "floats on rtl": (
         "collective 'cube(1)' --op scan --numbers float32 --on rtl",
-        "numbers must be one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, not 'float32'",
+        "--numbers must be one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, not 'float32'",
     ),
     "lengths and words": (
         "exchange 'cube(3)' --lengths 3 --words 2",
@@ -113,7 +113,7 @@ WRONG = {
     ),
     "half a packet on rtl": (
         "exchange 'cube(1)' --on rtl --words 4",
-        "words must be a multiple of 8 on rtl, whole packets, not 4",
+        "--words must be a multiple of 8 on rtl, whole packets, not 4",
     ),
     "all ports on rtl": (
         "exchange 'cube(1)' --on rtl --ports all",
@@ -121,7 +121,7 @@ WRONG = {
     ),
     "another split on rtl": (
         "exchange 'rdn(cube(1), 1)' --schedule paper --split sum --on rtl",
-        "split must be destination on rtl, not sum",
+        "--split must be destination on rtl, not sum",
     ),
     "as printed on rtl": (
         "collective 'cube(1)' --op allgather --as-printed --on rtl",
@@ -129,11 +129,11 @@ WRONG = {
     ),
     "a ring on rtl": (
         "collective 'cube(1)' --op allreduce --algorithm ring --on rtl",
-        "algorithm must be short or long on rtl, not ring",
+        "--algorithm must be short or long on rtl, not ring",
     ),
     "float32 on rtl": (
         "collective 'cube(1)' --op reduce --numbers float32 --on rtl",
-        "numbers must be one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, not 'float32'",
+        "--numbers must be one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, not 'float32'",
     ),
     "packets in the background of a count": (
         "collective 'cube(3)' --op scan --background 0.1",
@@ -181,19 +181,19 @@ WRONG = {
     ),
     "half a number on rtl": (
         "collective 'cube(1)' --op reduce --numbers int64 --on rtl",
-        "flit width must be a multiple of 64 bits for int64, not 32",
+        "--flit-width must be a multiple of 64 bits for int64, not 32",
     ),
     "an unknown operator": (
         "emit 'cube(1)' -o out --endpoints collective --operations reduce --operators mean",
-        "operators must be some of sum, min, max, and, or, xor, not 'mean'",
+        "--operators must be some of sum, min, max, and, or, xor, not 'mean'",
     ),
     "numbers wider than flits": (
         "emit 'cube(1)' -o out --endpoints collective --operations reduce --numbers int64",
-        "flit width must be a multiple of 64 bits for int64, not 32",
+        "--flit-width must be a multiple of 64 bits for int64, not 32",
     ),
     "no room for data on rtl": (
         "exchange 'cube(1)' --on rtl --packet-length 1",
-        "packet length must be at least 2 flits, not 1: the header of collective engines takes 1",
+        "--packet-length must be at least 2 flits, not 1: the header of collective engines takes 1",
     ),
     "no common timetable on rtl": (
         "exchange 'torus(4, 4)' --schedule network --on rtl --buffers 8",
@@ -229,27 +229,27 @@ WRONG = {
     ),
     "half a message on rtl": (
         "exchange 'cube(3)' --on rtl --message-packets 2 --words 8",
-        "message packets must be 1 for 8 words, not 2",
+        "--message-packets must be 1 for 8 words, not 2",
     ),
     "half a block on rtl": (
         "collective 'cube(3)' --op allreduce --on rtl --words 96",
-        "words must be a multiple of 64 on rtl, whole packets of 8 blocks, not 96",
+        "--words must be a multiple of 64 on rtl, whole packets of 8 blocks, not 96",
     ),
     "less than a packet on rtl": (
         "collective 'cube(3)' --op reduce --on rtl --words 7",
-        "words must be a multiple of 8 on rtl, whole packets, not 7",
+        "--words must be a multiple of 8 on rtl, whole packets, not 7",
     ),
     "packets of a scan on rtl": (
         "collective 'cube(3)' --op scan --on rtl --words 16",
-        "words must be those of a packet on rtl, 8, not 16",
+        "--words must be those of a packet on rtl, 8, not 16",
     ),
     "packets of a short vector on rtl": (
         "collective 'cube(3)' --op allreduce --algorithm short --on rtl --words 64",
-        "words must be those of a packet on rtl, 8, not 64",
+        "--words must be those of a packet on rtl, 8, not 64",
     ),
     "packets of a vector": (
         "collective 'cube(1)' --op scan --on rtl --message-packets 2",
-        "message packets must be 1 for allreduce-short, scan, exscan, not 2: a vector is one packet there",
+        "--message-packets must be 1 for allreduce-short, scan, exscan, not 2: a vector is one packet there",
     ),
     "packets of messages simply routed": (
         "exchange 'cube(1)' --schedule network --on rtl --message-packets 2",
@@ -265,11 +265,11 @@ WRONG = {
     ),
     "too many packets": (
         "emit 'cube(1)' -o out --endpoints collective --message-packets 257",
-        "message packets must be 1 to 256 packets, not 257",
+        "--message-packets must be 1 to 256 packets, not 257",
     ),
     "variable vectors": (
         "emit 'cube(1)' -o out --endpoints collective --operations scan --variable-messages",
-        "variable messages must be left out for allreduce-short, scan, exscan: a vector is one packet there",
+        "--variable-messages must be left out for allreduce-short, scan, exscan: a vector is one packet there",
     ),
     "packets of frames": (
         "emit 'cube(1)' -o out --endpoints axi-stream --message-packets 2",

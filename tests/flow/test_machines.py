@@ -99,9 +99,9 @@ def test_the_shape_follows_from_what_is_given_of_it(options, shaped):
     [
         ({"packet_length": 3}, "3 flits of 85 bits are no packet of 256 bits"),
         ({"packet_length": 4, "flit_width": 32}, "4 flits of 32 bits are no packet of 256 bits"),
-        ({"packet_length": 0}, "packet length must be 1 to 256 flits, not 0"),
-        ({"flit_width": 0}, "flit width must be 1 to 1024 bits, not 0"),
-        ({"packet_length": 128}, "flit width must be at least the network's 5 address bits, not 2"),
+        ({"packet_length": 0}, "packet_length must be 1 to 256 flits, not 0"),
+        ({"flit_width": 0}, "flit_width must be 1 to 1024 bits, not 0"),
+        ({"packet_length": 128}, "flit_width must be at least the network's 5 address bits, not 2"),
         ({"packet_length": 4, "ram": "block"}, "ram block needs packets of 8 flits or more, not 4"),
         ({"buffers": 3}, "buffers must be a power of two from 1 to 256 packets a port, not 3"),
     ],

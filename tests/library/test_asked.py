@@ -9,7 +9,7 @@ import pytest
 from hdnhw.cli.options import Parser, add_command, asked_of
 from hdnhw.library.asked import asks
 from hdnhw.spec import SpecError
-from hdnhw.spec.options import REQUIRED, Choice, Flag, Options, Rate, Several, Size, named_by_flags, option
+from hdnhw.spec.options import REQUIRED, Choice, Flag, Options, Rate, Several, Size, flag_of, named_by, option
 from tests.conftest import each
 
 
@@ -87,5 +87,5 @@ def test_the_function_has_the_options():
 def test_a_wrong_value_is_refused_by_the_name_that_the_caller_knows(wrong, kind, message):
     with pytest.raises(kind, match=f"^{message}$"):
         dummy("x", **{"share": 0, **wrong})
-    with named_by_flags(), pytest.raises(kind, match=f"^--{message.replace('_', '-')}$"):
+    with named_by(flag_of), pytest.raises(kind, match=f"^--{message.replace('_', '-')}$"):
         dummy("x", **{"share": 0, **wrong})

@@ -78,98 +78,21 @@ FUNCTIONS = {name: getattr(module, name) for module, names in MODULES.items() fo
 ENDPOINT_OPTIONS = {name for spec in ENDPOINTS.values() for name in options_of(spec)}
 
 CALLS = {
-    "compare": (("compare", "cube(3)", "torus(4, 4)"), lambda: hdnhw.compare("cube(3)", "torus(4, 4)")),
-    "design": (
-        ("design", "--nodes", "16", "--degree", "3", "--all"),
-        lambda: hdnhw.design(nodes=16, degree=3, all=True),
-    ),
-    "collective": (
-        "collective 'rdn(cube(2), 1)' --op broadcast --root 0.1/0.1 --steps --words 4 --ports all --startup-time 3",
-        lambda: hdnhw.collective(
-            "rdn(cube(2), 1)", op="broadcast", root="0.1/0.1", steps=True, words=4, ports="all", startup_time=3.0
-        ),
-    ),
-    "collective allreduce": (
-        "collective 'torus(4)' --op allreduce --algorithm long --operator max --words 9 --on model --buffers 8",
-        lambda: hdnhw.collective(
-            "torus(4)", op="allreduce", algorithm="long", operator="max", words=9, on="model", buffers=8
-        ),
-    ),
-    "collective barrier": ("collective 'torus(5)' --op barrier", lambda: hdnhw.collective("torus(5)", op="barrier")),
     "sweep of patterns": (
         "sweep 'cube(4)' --pattern reverse --pattern complement --rates 0.1 --cycles 100 --workers 1",
         lambda: hdnhw.sweep("cube(4)", pattern=["reverse", "complement"], rates=[0.1], cycles=100, workers=1),
-    ),
-    "collective among packets": (
-        "collective 'torus(4, 4)' --op allgather --on model --background 0.1 --background-pattern tornado "
-        "--background-seed 3 --repeats 2",
-        lambda: hdnhw.collective(
-            "torus(4, 4)",
-            op="allgather",
-            on="model",
-            background=0.1,
-            background_pattern="tornado",
-            background_seed=3,
-            repeats=2,
-        ),
-    ),
-    "exchange among packets": (
-        "exchange 'cube(3)' --on model --background 0.2",
-        lambda: hdnhw.exchange("cube(3)", on="model", background=0.2),
     ),
     "collective multicast": (
         "collective 'cube(3)' --op multicast --root 1 --targets 3 7",
         lambda: hdnhw.collective("cube(3)", op="multicast", root=1, targets=[3, "7"]),
     ),
-    "collective ring": (
-        "collective 'cube(3)' --op allreduce --algorithm ring --words 64",
-        lambda: hdnhw.collective("cube(3)", op="allreduce", algorithm="ring", words=64),
-    ),
-    "requests": (
-        "requests 'cube(3)' --window 2 --requests 60 --reply-length 16 --service 5 --think 3 --pattern complement "
-        "--threads 2 --buffers 8",
-        lambda: hdnhw.requests(
-            "cube(3)",
-            **{"window": 2, "requests": 60, "reply_length": 16, "service": 5, "think": 3, "pattern": "complement"},
-            threads=2,
-            buffers=8,
-        ),
-    ),
-    "collective scan": (
-        "collective 'cube(3)' --op scan --numbers uint8",
-        lambda: hdnhw.collective("cube(3)", op="scan", numbers="uint8"),
-    ),
     "collective sizes": (
         "collective 'cube(3)' --op allreduce --sizes 64,1",
         lambda: hdnhw.collective("cube(3)", op="allreduce", sizes=[1, 64]),
     ),
-    "collective trees": (
-        "collective 'torus(4)' --op allgather --ports all --trees",
-        lambda: hdnhw.collective("torus(4)", op="allgather", ports="all", trees="best"),
-    ),
     "embed": (
         "embed 'rdn(cube(2), 1)' 'torus(4, 8)' --way cycle",
         lambda: hdnhw.embed("rdn(cube(2), 1)", "torus(4, 8)", way="cycle"),
-    ),
-    "emulate": (
-        "emulate 'hsn(3, cube(2))' --step 3.dim0 --steps",
-        lambda: hdnhw.emulate("hsn(3, cube(2))", step="3.dim0", steps=True),
-    ),
-    "emulate an algorithm": (
-        "emulate 'hsn(2, cube(2))' --run ascend --swaps lazy --seed 3",
-        lambda: hdnhw.emulate("hsn(2, cube(2))", run="ascend", swaps="lazy", seed=3),
-    ),
-    "exchange": (
-        "exchange 'hdn(cube(2), [[0]])' --schedule paper --split sum --words 3",
-        lambda: hdnhw.exchange("hdn(cube(2), [[0]])", schedule="paper", split="sum", words=3),
-    ),
-    "exchange of unequal messages": (
-        "exchange 'cube(3)' --lengths 'uniform(1, 9)' --seed 4",
-        lambda: hdnhw.exchange(hdnhw.cube(3), lengths="uniform(1, 9)", seed=4),
-    ),
-    "exchange that is routed": (
-        "exchange 'cube(2)' --schedule network --at-once --buffers 8",
-        lambda: hdnhw.exchange("cube(2)", schedule="network", at_once=True, buffers=8),
     ),
     "faults": (
         ("faults", "hdn(cube(2), [[0]])", "--rate", "0.1", "--trials", "2", "--workers", "1", "--modes", "f"),
@@ -181,7 +104,6 @@ CALLS = {
             hdnhw.Network("rdn(cube(2), 1)"), by_case=True, rates=[0.1], pairs=9, trials=1, workers=1, paths=["address"]
         ),
     ),
-    "info": (("info", "rdn(cube(2), 1)"), lambda: hdnhw.info(hdnhw.rdn(hdnhw.cube(2), 1))),
     "neighbors": (("neighbors", "torus(4, 4)", "1.1"), lambda: hdnhw.neighbors("torus(4, 4)", 5)),
     "papers": (
         "papers --claim DC-1 --claim HDN-2 --workers 1",
@@ -192,7 +114,6 @@ CALLS = {
         ("route", "hdn(cube(2), [[0], [0, 1]])", "0", "9", "--modes", "ff"),
         lambda: hdnhw.route("hdn(cube(2), [[0], [0, 1]])", 0, 9, modes="ff"),
     ),
-    "routing": (("routing", "torus(4)", "--lanes", "2"), lambda: hdnhw.routing("torus(4)", lanes=2)),
     "simulate": (
         ("simulate", "cube(3)", "--rate", "0.2", "--cycles", "500", "--channels", "--buffers", "4", "--faults", "1"),
         lambda: hdnhw.simulate("cube(3)", rate=0.2, cycles=500, channels=True, buffers=4, faults=1),
@@ -206,7 +127,7 @@ CALLS = {
         lambda: hdnhw.waypoints("hdn(cube(3), [[2]])", 0, dead_nodes=[1, "0.1/0.1.1"], dead_channels=["0:cross1"]),
     ),
 }
-"""Of functions that write no file: a command line and the same call."""
+"""A command line and the same call, where what they are given differs: lists, nodes, places of arguments."""
 
 
 @cache

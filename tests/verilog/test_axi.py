@@ -129,10 +129,10 @@ def test_output_is_the_same_in_every_process(tmp_path):
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ({"flit_width": 12}, "flit width must be a multiple of 8 bits for AXI4-Stream endpoints, not 12"),
+        ({"flit_width": 12}, "flit_width must be a multiple of 8 bits for AXI4-Stream endpoints, not 12"),
         (
             {"packet_length": 2, "flit_width": 8},
-            "packet length must be at least 3 flits, not 2: the header of AXI4-Stream endpoints takes 2",
+            "packet_length must be at least 3 flits, not 2: the header of AXI4-Stream endpoints takes 2",
         ),
     ],
 )

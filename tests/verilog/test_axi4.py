@@ -73,9 +73,9 @@ def test_a_packet_holds_as_many_beats_as_fit(width, length):
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ({"flit_width": 24}, "flit width must be a power of two from 8 to 1024 bits for AXI4 endpoints, not 24"),
-        ({"flit_width": 4}, "flit width must be a power of two from 8 to 1024 bits for AXI4 endpoints, not 4"),
-        ({"packet_length": 2}, "packet length must be at least 3 flits, not 2: the header of AXI4 endpoints takes 2"),
+        ({"flit_width": 24}, "flit_width must be a power of two from 8 to 1024 bits for AXI4 endpoints, not 24"),
+        ({"flit_width": 4}, "flit_width must be a power of two from 8 to 1024 bits for AXI4 endpoints, not 4"),
+        ({"packet_length": 2}, "packet_length must be at least 3 flits, not 2: the header of AXI4 endpoints takes 2"),
         ({"crc": True}, "a crc is for fabrics of bare streams.*"),
     ],
 )

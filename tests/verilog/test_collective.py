@@ -137,30 +137,30 @@ def test_a_barrier_adds_wires_beside_the_links_and_nothing_else_changes(fabric):
             {"operations": ("frobnicate",)},
             "operations must be some of broadcast, scatter, allgather, exchange,",
         ),
-        ("cube(2)", {"message_packets": 0}, "message packets must be 1 to 256 packets, not 0"),
+        ("cube(2)", {"message_packets": 0}, "message_packets must be 1 to 256 packets, not 0"),
         (
             "cube(2)",
             {"operations": ("scan",), "message_packets": 2},
-            "message packets must be 1 for allreduce-short, scan, exscan, not 2: a vector is one packet",
+            "message_packets must be 1 for allreduce-short, scan, exscan, not 2: a vector is one packet",
         ),
         (
             "cube(2)",
             {"operations": ("scan", "exscan"), "variable_messages": True},
-            "variable messages must be left out for allreduce-short, scan, exscan: a vector is one packet there",
+            "variable_messages must be left out for allreduce-short, scan, exscan: a vector is one packet there",
         ),
         (
             "cube(2)",
             {"message_packets": 8, "variable_messages": True, "flit_width": 3, "packet_length": 8},
-            "flit width must be at least 4 bits, which say how many of 8 packets a message has, not 3",
+            "flit_width must be at least 4 bits, which say how many of 8 packets a message has, not 3",
         ),
         ("cube(2)", {"operators": ()}, "operators must be some of sum, min, max, and, or, xor, not none"),
         ("cube(2)", {"numbers": "float32"}, "numbers must be one of int8, int16, int32, int64, uint8,"),
         (
             "cube(2)",
             {"operations": ("reduce",), "numbers": "int64"},
-            "flit width must be a multiple of 64 bits for int64, not 32",
+            "flit_width must be a multiple of 64 bits for int64, not 32",
         ),
-        ("cube(2)", {"flit_width": 4, "packet_length": 3}, "packet length must be at least 4 flits, not 3: the header"),
+        ("cube(2)", {"flit_width": 4, "packet_length": 3}, "packet_length must be at least 4 flits, not 3: the header"),
     ],
 )
 def test_what_cannot_be(text, options, message):

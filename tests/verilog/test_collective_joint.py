@@ -51,11 +51,11 @@ def test_registers_with_a_barrier_alone_need_no_kind():
     [
         (
             {"flit_width": 2, "packet_length": 16, "numbers": "int8", "operations": ("broadcast", "exscan")},
-            "flit width must be a multiple of 8 bits for int8, not 2",
+            "flit_width must be a multiple of 8 bits for int8, not 2",
         ),
         (
             {"flit_width": 8, "packet_length": 2},
-            "packet length must be at least 3 flits, not 2: the header of collective engines takes 2",
+            "packet_length must be at least 3 flits, not 2: the header of collective engines takes 2",
         ),
     ],
 )

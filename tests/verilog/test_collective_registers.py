@@ -38,8 +38,8 @@ def test_manifest_is_the_machine(fabric):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"numbers": "int16"}, "flit width must be a multiple of 16 bits for int16, not 8"),
-        ({"packet_length": 1}, "packet length must be at least 2 flits, not 1: the header of collective engines"),
+        ({"numbers": "int16"}, "flit_width must be a multiple of 16 bits for int16, not 8"),
+        ({"packet_length": 1}, "packet_length must be at least 2 flits, not 1: the header of collective engines"),
     ],
 )
 def test_what_cannot_be(options, message):

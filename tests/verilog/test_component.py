@@ -69,5 +69,5 @@ def hops_to(machine, src, dst):
 
 
 def test_what_cannot_be_a_machine_is_refused():
-    with pytest.raises(SpecError, match="flit width must be a multiple of 8 bits"):
+    with pytest.raises(SpecError, match="flit_width must be a multiple of 8 bits"):
         fabric_component(FabricSpec(network=parse("cube(1)"), flit_width=12, endpoints=AxiStreamSpec()))

@@ -58,7 +58,7 @@ def test_modules_are_three_and_generators_one_a_node():
             {},
             "no timetable is the same at all nodes of mesh(2, 3), where routes depend on where they start",
         ),
-        ("rdn(cube(1), 1)", {"flit_width": 5}, "flit width must be at least 6 for a total exchange's addresses, not 5"),
+        ("rdn(cube(1), 1)", {"flit_width": 5}, "flit_width must be at least 6 for a total exchange's addresses, not 5"),
         ("cube(11)", {}, "a timetable is for at most 1024 nodes; cube(11) has 2048: use --at-once"),
     ],
 )

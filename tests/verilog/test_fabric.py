@@ -179,7 +179,7 @@ def test_a_keyword_is_refused(top, language):
 
 @pytest.mark.parametrize(("text", "width"), [("rdn(cube(1), 1)", 3), ("torus(5)", 3), ("rdn(cube(3), 1)", 7)])
 def test_a_flit_must_hold_an_address(text, width):
-    with pytest.raises(SpecError, match=rf"flit width must be at least .*\b{width} address bits.*, not 2"):
+    with pytest.raises(SpecError, match=rf"flit_width must be at least .*\b{width} address bits.*, not 2"):
         emit_fabric(FabricSpec(network=parse(text), flit_width=2))
 
 

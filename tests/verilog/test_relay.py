@@ -85,5 +85,5 @@ def test_relays_are_one_module_with_an_address_each(fabric):
 
 
 def test_what_does_not_fit():
-    with pytest.raises(SpecError, match=r"^flit width must be at least the 12 header bits of relays, not 11$"):
+    with pytest.raises(SpecError, match=r"^flit_width must be at least the 12 header bits of relays, not 11$"):
         emit_fabric(FabricSpec(network=parse("cube(3)"), flit_width=11, endpoints=RelaySpec()))

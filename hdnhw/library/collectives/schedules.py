@@ -394,13 +394,13 @@ def _on_engines(asked: T) -> T:
     if asked.all_port:
         raise SpecError(f"{named('ports', 'all')} is for the schedule and the model; engines use one port a step")
     if asked.split != "destination":
-        raise SpecError(f"split must be destination on rtl, not {asked.split}")
+        raise SpecError(f"{named('split')} must be destination on rtl, not {asked.split}")
     if asked.as_printed:
         raise SpecError(f"{named('as_printed')} is for the schedule and the model")
     if asked.op not in (*ENGINE_OPERATIONS, *REGISTER_OPERATIONS):
         raise SpecError(f"{asked.op} is for the schedule and the model; engines have none")
     if asked.algorithm not in (None, "short", "long"):
-        raise SpecError(f"algorithm must be short or long on rtl, not {asked.algorithm}")
+        raise SpecError(f"{named('algorithm')} must be short or long on rtl, not {asked.algorithm}")
     if asked.is_unequal:
         refuse(
             asked,
@@ -419,17 +419,20 @@ def _whole_packets(asked: ScheduleOptions, length: int) -> int:
     assert asked.words is not None
     if asked.op in REGISTER_OPERATIONS or asked.algorithm == "short":
         if asked.words != length:
-            raise SpecError(f"words must be those of a packet on rtl, {length}, not {asked.words}")
+            raise SpecError(f"{named('words')} must be those of a packet on rtl, {length}, not {asked.words}")
         return 1
     blocks = network_of(asked.spec).num_nodes if asked.op == "allreduce" else 1
     packets, rest = divmod(asked.words, blocks * length)
     if rest or packets < 1:
         of_blocks = f" of {blocks} blocks" * (blocks > 1)
         raise SpecError(
-            f"words must be a multiple of {blocks * length} on rtl, whole packets{of_blocks}, not {asked.words}"
+            f"{named('words')} must be a multiple of {blocks * length} on rtl, whole packets{of_blocks}, not "
+            f"{asked.words}"
         )
     if asked.message_packets not in (None, packets):
-        raise SpecError(f"message packets must be {packets} for {asked.words} words, not {asked.message_packets}")
+        raise SpecError(
+            f"{named('message_packets')} must be {packets} for {asked.words} words, not {asked.message_packets}"
+        )
     return packets
 
 
