@@ -169,8 +169,8 @@ class Draw:
         named = {"pattern": PATTERNS, "injection": PATTERNS, "lengths": LENGTHS, "name": MODULES}
         if action.metavar in kinds:
             return kinds[action.metavar]()
-        if action.dest in named:
-            return self.rng.choice(named[action.dest])
+        if (name := action.option_strings[-1].lstrip("-") if action.option_strings else "") in named:
+            return self.rng.choice(named[name])
         return self.number() if action.type is int else self.share()
 
     def values(self, action):
@@ -196,7 +196,7 @@ class Draw:
                 words += [self.rng.choice(action.option_strings), *self.values(action)]
         if self.rng.random() < 0.03 and words:
             words[self.rng.randrange(len(words))] = self.any_of("--wrong", "-x", "--", self.number, NOT_UTF8)
-        if "cycles" in {action.dest for action in commands[name]._actions} and self.rng.random() < 0.7:
+        if "--cycles" in commands[name]._option_string_actions and self.rng.random() < 0.7:
             words += ["--cycles", str(self.rng.choice((100, 500, 2000)))]
         return [name, *words]
 

@@ -151,7 +151,7 @@ def test_a_fault_is_printed_as_an_entry_that_repeats_it(monkeypatch, capsys):
 
     monkeypatch.setattr(fuzz, "main", command)
     monkeypatch.setattr(fuzz, "start", start)
-    fuzz.run(6, 80, processes=10)
+    fuzz.run(7, 80, processes=10)
     drawn, damaged = {case.drawn: case for case in seen}, 0
     printed = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("  ")]
     entries = tomllib.loads("\n".join(printed))["line"]

@@ -19,7 +19,7 @@ from hdnhw.spec.options import Flag, Options, Text, option
 class EmitOptions(Options):
     """Options of the command ``emit``."""
 
-    name: str = option("fabric", Text, "name of the top-level module")
+    name: str = option("fabric", Text, "name of the top-level module", metavar="TOP")
     wrapper: bool = option(
         False,
         Flag,
