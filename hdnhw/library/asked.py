@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hdnhw.library.options import PathLike, given
 from hdnhw.library.workers import MOST_WORKERS
-from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Rate, Size, Text, members_of, option
+from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Rate, Size, Text, flag_of, members_of, option
 
 if TYPE_CHECKING:
     from hdnhw.report.outputs import Outputs
@@ -55,27 +55,31 @@ def asks(run: Callable[..., Found]) -> Callable[..., Found]:
 
     call.__signature__ = shape  # type: ignore[attr-defined]
     if run.__doc__ is not None:
-        entries = "".join(_entry(name, member) for name, member in members.items())
+        entries = "".join(_entry(name, members) for name in members)
         call.__doc__ = run.__doc__.replace(f"    {ASKED}\n", textwrap.indent(entries, "    "))
     return call
 
 
-def _entry(name: str, member: Any) -> str:
-    """Return the entry of an option in a docstring."""
+def _entry(name: str, members: Mapping[str, Any]) -> str:
+    """Return the entry of an option in a docstring; others are named as in Python."""
+    member, flags = members[name], {flag_of(other): f"`{other}`" for other in members}
     kind = member.metadata["option"]
-    shown = formatannotation(member.type).strip("'").replace("collections.abc.", "")
+    shown = formatannotation(member.type).strip("'")
+    shown = re.sub(r"collections\.abc\.|typing\.", "", shown).replace(formatannotation(PathLike), "path")
     if isinstance(kind, Choice):
         shown = f"{{{', '.join(map(repr, kind.choices))}}}"
     if member.default is None:
         shown = f"{shown.removesuffix(' | None')}, optional"
-    text = re.sub(r"--(\w[\w-]*)", lambda flag: f"`{flag[1].replace('-', '_')}`", kind.help)
+    text = re.sub(r"--\w[\w-]*", lambda flag: flags.get(flag[0], flag[0]), kind.help)
     text = f"{text[0].upper()}{text[1:]}."
     return f"{name} : {shown}\n{textwrap.fill(text, WIDTH, initial_indent='    ', subsequent_indent='    ')}\n"
 
 
 def plot_of(what: str) -> Any:
     """Return the option of a file in which something is drawn."""
-    return option(None, Given, f"draw {what}: .svg, .png or .pdf", metavar="FILE", group="figure")
+    return option(
+        None, Given, f"draw {what}: .svg, .png or .pdf; needs the extra sweep", metavar="FILE", group="figure"
+    )
 
 
 def made_by(function: str) -> Any:

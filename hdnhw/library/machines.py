@@ -32,8 +32,8 @@ class MachinesOptions(DrawnOptions):
         None,
         Repeated,
         "a machine to measure in place of the usual ones, as in --machine '--buffers 8 --queueing voq' or "
-        "--machine=--crc, in Python [{'buffers': 8, 'queueing': 'voq'}, {'crc': True}]; repeat it for more; options of "
-        "a machine outside of it hold for all",
+        "--machine=--crc; repeat it for more; in Python a list such as [{'buffers': 8, 'queueing': 'voq'}, {'crc': "
+        "True}]; options of a machine outside of it hold for all",
         metavar="OPTIONS",
     )
     packet_bits: int = option(256, Size, "bits of a packet", metavar="N", least=1, most=MOST_BITS)
