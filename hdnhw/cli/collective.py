@@ -1,21 +1,10 @@
 """Commands about collective operations."""
 
-import argparse
 from typing import Any
 
-from hdnhw.cli.options import Result, add_command, add_machine_options, asked_of, ended
+from hdnhw.cli.options import add_command, add_machine_options, calls
 from hdnhw.library.collectives import exchange as exchanges
 from hdnhw.library.collectives import operations
-
-
-def exchange(options: argparse.Namespace) -> tuple[Result, int]:
-    """Run a total exchange and count what it costs, beside the bound and the papers' formulas."""
-    return ended(exchanges.exchange(options.spec, **asked_of(options)))
-
-
-def collective(options: argparse.Namespace) -> tuple[Result, int]:
-    """Run a collective operation other than a total exchange and count what it costs."""
-    return ended(operations.collective(options.spec, **asked_of(options)))
 
 
 def add_collective_commands(commands: Any) -> None:
@@ -23,7 +12,7 @@ def add_collective_commands(commands: Any) -> None:
     parser = add_command(
         commands,
         "exchange",
-        exchange,
+        calls(exchanges.exchange, "spec"),
         summary="run a total exchange and count what it costs",
         example="hdnhw exchange 'rdn(cube(3), 1)' --schedule cluster-first --steps",
         asks=exchanges.ExchangeOptions,
@@ -32,7 +21,7 @@ def add_collective_commands(commands: Any) -> None:
     parser = add_command(
         commands,
         "collective",
-        collective,
+        calls(operations.collective, "spec"),
         summary="run a collective operation and count what it costs: broadcast to scan",
         example="hdnhw collective 'rdn(cube(3), 1)' --op allreduce --words 1024",
         asks=operations.CollectiveOptions,

@@ -1,20 +1,9 @@
 """Commands about other networks on HSNs and dual-nets: their steps and algorithms, and embeddings."""
 
-import argparse
 from typing import Any
 
-from hdnhw.cli.options import Result, add_command, asked_of, ended
+from hdnhw.cli.options import add_command, calls
 from hdnhw.library import emulation
-
-
-def emulate(options: argparse.Namespace) -> tuple[Result, int]:
-    """Move the data of a step, or of an algorithm, of the product of an HSN's nuclei."""
-    return ended(emulation.emulate(options.spec, **asked_of(options)))
-
-
-def embed(options: argparse.Namespace) -> tuple[Result, int]:
-    """Place a guest network on another one."""
-    return ended(emulation.embed(options.spec, options.guest, **asked_of(options)))
 
 
 def add_emulation_commands(commands: Any) -> None:
@@ -22,7 +11,7 @@ def add_emulation_commands(commands: Any) -> None:
     parser = add_command(
         commands,
         "embed",
-        embed,
+        calls(emulation.embed, "spec", "guest"),
         summary="place the nodes of a ring, mesh, hypercube, tree or other graph on a network, and route its edges",
         example="hdnhw embed 'rdn(cube(3), 1)' 'torus(8, 16)'",
         asks=emulation.EmbedOptions,
@@ -31,7 +20,7 @@ def add_emulation_commands(commands: Any) -> None:
     add_command(
         commands,
         "emulate",
-        emulate,
+        calls(emulation.emulate, "spec"),
         summary="run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or an algorithm of a "
         "hypercube on a dual-net over one, with data that are moved",
         example="hdnhw emulate 'hsn(3, cube(2))' --all-port --steps",

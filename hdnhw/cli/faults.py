@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hdnhw.cli.options import Result, add_command, add_machine_options, asked_of, ended
+from hdnhw.cli.options import Result, add_command, add_machine_options, asked_of, calls, ended
 from hdnhw.library import faults as library
 
 DIGITS = 4
@@ -32,11 +32,6 @@ def _shown(rows: list[Result]) -> list[Result]:
     return [{name: shown(value) for name, value in row.items()} for row in rows]
 
 
-def waypoints(options: argparse.Namespace) -> tuple[Result, int]:
-    """Find the waypoints from a node to others around what is dead."""
-    return ended(library.waypoints(options.spec, options.src, options.dst, **asked_of(options)))
-
-
 def add_faults_commands(commands: Any) -> None:
     """Add the commands ``faults`` and ``waypoints``."""
     parser = add_command(
@@ -51,7 +46,7 @@ def add_faults_commands(commands: Any) -> None:
     parser = add_command(
         commands,
         "waypoints",
-        waypoints,
+        calls(library.waypoints, "spec", "src", "dst"),
         summary="find the waypoints that lead from a node around what is dead",
         example="hdnhw waypoints 'hdn(cube(3), [[2]])' 0 --dead-nodes 1 17 --dead-channels 0:cross1",
         asks=library.WaypointOptions,

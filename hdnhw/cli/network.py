@@ -4,21 +4,9 @@ import argparse
 from typing import Any
 
 import hdnhw.library.info as library
-from hdnhw.cli.options import (
-    Result,
-    add_command,
-    add_machine_options,
-    asked_of,
-    ended,
-    rule_options,
-)
+from hdnhw.cli.options import Result, add_command, add_machine_options, calls, ended, machine_options
 from hdnhw.library import graphs, routes
 from hdnhw.library.asked import WeightOptions
-
-
-def info(options: argparse.Namespace) -> tuple[Result, int]:
-    """Print the properties of a network."""
-    return ended(library.info(options.spec, **asked_of(options)))
 
 
 def neighbors(options: argparse.Namespace) -> tuple[Result, int]:
@@ -31,19 +19,9 @@ def export(options: argparse.Namespace) -> tuple[Result, int]:
     return ended(graphs.export(options.spec, options.output))
 
 
-def route(options: argparse.Namespace) -> tuple[Result, int]:
-    """Print one route."""
-    return ended(routes.route(options.spec, options.src, options.dst, **asked_of(options)))
-
-
-def paths(options: argparse.Namespace) -> tuple[Result, int]:
-    """Print node-disjoint paths."""
-    return ended(routes.paths(options.spec, options.src, options.dst, **asked_of(options)))
-
-
 def routing(options: argparse.Namespace) -> tuple[Result, int]:
     """Print the figures of the routing over all pairs, and its proof."""
-    return ended(routes.routing(options.spec, **rule_options(options)))
+    return ended(routes.routing(options.spec, **machine_options(options)))
 
 
 def add_network_commands(commands: Any) -> None:
@@ -51,7 +29,7 @@ def add_network_commands(commands: Any) -> None:
     add_command(
         commands,
         "info",
-        info,
+        calls(library.info, "spec"),
         summary="print the properties of a network",
         example="hdnhw info 'rdn(cube(3), 1)'",
         asks=WeightOptions,
@@ -85,7 +63,7 @@ def add_routing_commands(commands: Any) -> None:
     parser = add_command(
         commands,
         "route",
-        route,
+        calls(routes.route, "spec", "src", "dst"),
         summary="print one route",
         example="hdnhw route 'rdn(cube(3), 1)' 0 1.1/1.0.1",
         asks=routes.RouteOptions,
@@ -97,7 +75,7 @@ def add_routing_commands(commands: Any) -> None:
     parser = add_command(
         commands,
         "paths",
-        paths,
+        calls(routes.paths, "spec", "src", "dst"),
         summary="print paths between two nodes, or two sets of nodes, that share no other node",
         example="hdnhw paths 'rdn(cube(3), 1)' 0 1.1/1.0.1",
         asks=routes.PathOptions,

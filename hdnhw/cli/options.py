@@ -145,6 +145,11 @@ def asked_of(options: argparse.Namespace) -> dict[str, Any]:
     return asked | {name: getattr(options, name) for name in figure} | machine_options(options)
 
 
+def calls(function: Callable[..., Found], *places: str) -> Command:
+    """Return a command that calls a function: with its arguments of some names, and what is said of its options."""
+    return lambda options: ended(function(*(getattr(options, place) for place in places), **asked_of(options)))
+
+
 def _add_options(
     parser: argparse.ArgumentParser,
     spec: type,
@@ -219,11 +224,6 @@ def add_endpoint_options(parser: argparse.ArgumentParser, kinds: Iterable[str] =
     """Add the options of some kinds of endpoints, all if omitted."""
     for kind in kinds:
         _add_options(parser, ENDPOINTS[kind], group=ENDPOINTS[kind].title, prefix="endpoint_")
-
-
-def rule_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options say of the routing rule, by the names of the parameters of ``plan``."""
-    return given({name: getattr(options, name) for name in options_of(FabricSpec, routes=True)})
 
 
 def machine_options(options: argparse.Namespace) -> dict[str, Any]:

@@ -1,16 +1,10 @@
 """The command that draws networks, and what goes on in them."""
 
-import argparse
 from typing import Any
 
-from hdnhw.cli.options import Result, add_command, add_machine_options, asked_of, ended
+from hdnhw.cli.options import add_command, add_machine_options, calls
 from hdnhw.library import picture as library
 from hdnhw.library.picture import PICTURE_LIMIT
-
-
-def picture(options: argparse.Namespace) -> tuple[Result, int]:
-    """Draw a network as SVG."""
-    return ended(library.picture(options.spec, options.output, **asked_of(options)))
 
 
 def add_picture_command(commands: Any) -> None:
@@ -18,7 +12,7 @@ def add_picture_command(commands: Any) -> None:
     parser = add_command(
         commands,
         "picture",
-        picture,
+        calls(library.picture, "spec", "output"),
         summary=f"draw a network of up to {PICTURE_LIMIT} nodes, or what goes on in it, as SVG",
         example="hdnhw picture 'rdn(cube(2), 1)' --paths 0 31 -o paths.svg",
         asks=library.PictureOptions,

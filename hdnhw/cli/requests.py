@@ -1,15 +1,9 @@
 """The command that measures requests and replies."""
 
-import argparse
 from typing import Any
 
-from hdnhw.cli.options import Result, add_command, add_machine_options, asked_of, ended
+from hdnhw.cli.options import add_command, add_machine_options, calls
 from hdnhw.library import requests as library
-
-
-def requests(options: argparse.Namespace) -> tuple[Result, int]:
-    """Measure how many requests are answered, and how fast."""
-    return ended(library.requests(options.spec, **asked_of(options)))
 
 
 def add_requests_command(commands: Any) -> None:
@@ -17,7 +11,7 @@ def add_requests_command(commands: Any) -> None:
     parser = add_command(
         commands,
         "requests",
-        requests,
+        calls(library.requests, "spec"),
         summary="measure how many requests are answered, and how fast, when no node has more than a window of them "
         "under way",
         example="hdnhw requests 'rdn(cube(3), 1)' --window 8 --buffers 8",
