@@ -18,3 +18,4 @@ def add_requests_command(commands: Any) -> None:
         asks=library.RequestOptions,
     )
     add_machine_options(parser, timed=True)
+    parser.set_defaults(ranks=True)  # what threads can share, processes of mpirun can
