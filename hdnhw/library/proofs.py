@@ -35,8 +35,9 @@ class ProveOptions(Options):
         Rate,
         "CPU seconds, of Yosys and ABC, after which a search is given up",
         metavar="S",
-        least=0,
+        least=0.001,
         most=inf,
+        open=True,
     )
 
 

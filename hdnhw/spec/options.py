@@ -173,8 +173,9 @@ class Rate(Option):
         if isinstance(value, bool) or not isinstance(value, SupportsFloat):
             raise TypeError(f"{what} must be a number, not {value!r}")
         if not self.least <= float(value) <= self.most or (self.open and value == self.most):
-            below = "finite" if self.most == inf else f"below {self.most:g}"
-            allowed = f"at least {self.least:g} and {below}" if self.open else f"{self.least:g} to {self.most:g}"
+            least, most = f"at least {self.least:g}", "finite" if self.most == inf else f"below {self.most:g}"
+            allowed = f"{least} and {most}" if self.open else f"{self.least:g} to {self.most:g}"
+            allowed = least if self.most == inf and not self.open else allowed
             raise SpecError(f"{what} must be {allowed}, not {value}")
         return value
 

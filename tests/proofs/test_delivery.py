@@ -498,7 +498,7 @@ def test_a_tool_that_fails_ends_in_a_line(monkeypatch, tmp_path, capsys):
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
 def test_bad_seconds(seconds, capsys):
     assert main(["prove", "cube(2)", f"--seconds={seconds}"]) == 2
-    assert capsys.readouterr().err == f"hdnhw: seconds must be above 0, not {seconds}\n"
+    assert capsys.readouterr().err == f"hdnhw: --seconds must be at least 0.001 and finite, not {float(seconds)}\n"
 
 
 @pytest.mark.parametrize("length", [3, 4, 8, 12, 16, 32])
