@@ -207,7 +207,7 @@ class LanesOf final : public Lanes {
 
     i64 rows(i64 lane, i32* out) override {
         const List<Row>& rows = lanes_[lane].out;
-        if (out) std::memcpy(out, rows.begin(), rows.size() * sizeof(Row));
+        if (out && rows.size()) std::memcpy(out, rows.begin(), rows.size() * sizeof(Row));
         if (out) lanes_[lane].out.clear();
         return static_cast<i64>(rows.size());
     }
