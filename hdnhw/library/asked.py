@@ -87,17 +87,6 @@ def made_by(function: str) -> Any:
     return option(function, Origin, "what figures and pages say that they were made by")
 
 
-def seed_option(default: int, of: str = "the random numbers") -> Any:
-    """Return the option of the seed of something."""
-    return option(default, Size, f"seed of {of}", metavar="S", least=0)
-
-
-def threads_option(worth: str) -> Any:
-    """Return the option that says how many threads simulate, and from how many routers on that is worth it."""
-    about = f"simulation threads; they pay off above {worth} routers, and the result is the same"
-    return option(1, Size, about, metavar="N", least=1)
-
-
 @dataclass(frozen=True, kw_only=True)
 class ProcessOptions(Options):
     """Options of a command that works in several processes."""

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hdnhw.collectives.choices import ALGORITHMS, EMBEDDINGS, SWAPS
-from hdnhw.library.asked import asks, seed_option
+from hdnhw.library.asked import asks
 from hdnhw.library.options import NetworkLike, network_of
 from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch, say
 from hdnhw.spec import SpecError, SwappedNet, cube
-from hdnhw.spec.options import Choice, Flag, Options, Text, named, option
+from hdnhw.spec.options import Choice, Flag, Options, Text, named, option, seed_option
 
 ONE_SWAP, TWO_SWAPS = "one-swap", "two-swaps"
 WAYS = (TWO_SWAPS, ONE_SWAP)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hdnhw.files import check_output, replacing
-from hdnhw.library.asked import asks, seed_option
+from hdnhw.library.asked import asks
 from hdnhw.library.options import (
     MachineOptions,
     NetworkLike,
@@ -21,7 +21,7 @@ from hdnhw.library.picture import PICTURE_LIMIT, PICTURE_PORTS
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import Given, Options, Origin, Rate, Size, Text, option
+from hdnhw.spec.options import Given, Options, Origin, Rate, Size, Text, option, seed_option
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from hdnhw.library.asked import DrawnOptions, WorkerOptions, asks, made_by, plot_of, seed_option
+from hdnhw.library.asked import DrawnOptions, WorkerOptions, asks, made_by, plot_of
 from hdnhw.library.options import (
     DrawnRuleOptions,
     NetworkLike,
@@ -21,7 +21,7 @@ from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import NetworkSpec, SpecError
-from hdnhw.spec.options import Flag, Given, Options, Rate, Several, Size, named, option
+from hdnhw.spec.options import Flag, Given, Options, Rate, Several, Size, named, option, seed_option
 
 if TYPE_CHECKING:
     from hdnhw.report.outputs import Outputs

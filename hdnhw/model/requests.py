@@ -9,23 +9,20 @@ from hdnhw.model.statistics import summarise
 from hdnhw.model.sweep import machine_row
 from hdnhw.progress import Progress
 from hdnhw.spec import FabricSpec
-from hdnhw.traffic.requests import RequestSpec, make_requests
+from hdnhw.spec.requests import RequestSpec
+from hdnhw.traffic.requests import make_requests
 
 WARMUP = 5
 """One of so many parts of the time in which all nodes ask is left out at its begin."""
 
 
-def measure_requests(
-    fabric: FabricSpec, spec: RequestSpec, *, threads: int = 1, progress: Progress = lambda *_: None
-) -> Row:
+def measure_requests(fabric: FabricSpec, spec: RequestSpec, *, progress: Progress = lambda *_: None) -> Row:
     """Run requests and replies until all have arrived; return what the command ``requests`` prints.
 
     Parameters
     ----------
     fabric : FabricSpec
     spec : RequestSpec
-    threads : int
-        See :func:`hdnhw.model.measure.measure`.
     progress : callable
         Is told a stage and the share of the packets that have arrived.
 
@@ -38,7 +35,7 @@ def measure_requests(
     model = model_of(fabric)
     network, length = model.plan.network, model.timing.packet_length
     made = make_requests(network, spec, length)
-    run = replay(model, made.trace, threads=threads, progress=progress)
+    run = replay(model, made.trace, threads=spec.threads, progress=progress)
     request, reply, first = made.request, made.reply, made.trace.first
     end = int(run.tail[reply][first[reply + 1] == first[reply]].min())
     begin = end // WARMUP
@@ -50,7 +47,7 @@ def measure_requests(
     return machine_row(model.machine) | {
         "pattern": spec.pattern,
         "window": spec.window,
-        "requests": spec.count,
+        "requests": spec.requests,
         "request_flits": int(made.trace.flits[made.request[0]]),
         "reply_flits": int(made.trace.flits[made.reply[0]]),
         "service": spec.service,

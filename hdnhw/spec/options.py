@@ -269,6 +269,17 @@ REQUIRED = MISSING
 """In place of the default of an option that must be given."""
 
 
+def seed_option(default: int, of: str = "the random numbers") -> Any:
+    """Return the option of the seed of something."""
+    return option(default, Size, f"seed of {of}", metavar="S", least=0)
+
+
+def threads_option(worth: str) -> Any:
+    """Return the option that says how many threads simulate, and from how many routers on that is worth it."""
+    about = f"simulation threads; they pay off above {worth} routers, and the result is the same"
+    return option(1, Size, about, metavar="N", least=1)
+
+
 def options_of(spec: Any, **kinds: bool) -> Mapping[str, Option]:
     """Return the options of a spec, or of a class of specs, by the names of its members.
 

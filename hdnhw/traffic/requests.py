@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.spec import SpecError
+from hdnhw.spec.requests import RequestSpec
 from hdnhw.topology.graph import Network
 from hdnhw.traffic.patterns import parse_pattern
 from hdnhw.traffic.trace import Trace
@@ -19,22 +20,6 @@ MOST_MESSAGES = 1 << 25
 """Requests and replies of all nodes."""
 
 Integers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RequestSpec:
-    """What nodes ask of each other: `count` requests each, and else what :class:`hdnhw.library.requests.RequestOptions`
-    has by these names.
-    """
-
-    window: int = 4
-    count: int = 1000
-    pattern: str = "uniform"
-    request_length: int | None = None
-    reply_length: int | None = None
-    service: int = 0
-    think: int = 0
-    seed: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +50,13 @@ def make_requests(network: Network, spec: RequestSpec, packet_length: int) -> Re
         If the network cannot carry the pattern, or there are too many messages.
     """
     pattern = parse_pattern(spec.pattern, network)
-    window = min(spec.window, spec.count)
-    total = 2 * len(pattern.senders) * spec.count
+    window = min(spec.window, spec.requests)
+    total = 2 * len(pattern.senders) * spec.requests
     if total > MOST_MESSAGES:
         raise SpecError(f"requests and replies must be at most {MOST_MESSAGES} in all, not {total}")
-    turns = [min(window, spec.count - done) for done in range(0, spec.count, window)]
-    senders, numbers = len(pattern.senders), np.arange(spec.count)
-    ends = pattern.destinations(np.tile(pattern.senders, spec.count), np.repeat(numbers, senders), spec.seed)
+    turns = [min(window, spec.requests - done) for done in range(0, spec.requests, window)]
+    senders, numbers = len(pattern.senders), np.arange(spec.requests)
+    ends = pattern.destinations(np.tile(pattern.senders, spec.requests), np.repeat(numbers, senders), spec.seed)
     source, destination, before, first = [], [], [], 0
     for turn, chains in enumerate(turns):
         asking = np.tile(pattern.senders, chains)

@@ -26,8 +26,8 @@ from hdnhw.model.requests import measure_requests
 from hdnhw.ranks import ranks
 from hdnhw.rules.plan import plan
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec.requests import RequestSpec
 from hdnhw.traffic.packets import Terminals, Traffic
-from hdnhw.traffic.requests import RequestSpec
 from tests.model.fuzz import PARTS, load_of, measured, plain
 from tests.model.machines import draw
 
@@ -88,7 +88,7 @@ def cases(threads: int) -> dict[str, object]:
         trace.write_text("".join(f"{3 * n} {n % 15} {7 * n % 15} {1 + n % 9}\n" for n in range(150)))
         rows = {"trace": measure_trace(TORUS, trace, **options) | {"trace": None}}
     rows["exchange"] = measure_exchange(TORUS, **options)
-    rows["requests"] = measure_requests(CUBE, RequestSpec(window=2, count=40), threads=threads)
+    rows["requests"] = measure_requests(CUBE, RequestSpec(window=2, requests=40, threads=threads))
     for name, row in rows.items():
         found[name] = {key: value for key, value in row.items() if "second" not in key}
     for fabric in (TORUS, FabricSpec(network=parse("cube(1)"), packet_length=1)):

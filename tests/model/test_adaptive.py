@@ -20,9 +20,10 @@ from hdnhw.model.replay import replay
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec.requests import RequestSpec
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
-from hdnhw.traffic.requests import RequestSpec, make_requests
+from hdnhw.traffic.requests import make_requests
 
 NETWORKS = (
     "torus(5)",
@@ -234,7 +235,7 @@ def overtaking(messages):
 
 @pytest.mark.parametrize("modes", [None, "adaptive"])
 def test_a_message_is_answered_when_all_of_its_packets_are_there(modes, noted):
-    asked = RequestSpec(window=8, count=50, request_length=6, reply_length=9, service=3)
+    asked = RequestSpec(window=8, requests=50, request_length=6, reply_length=9, service=3)
     model = model_of("cube(4)", modes, packet_length=1, buffers=8)
     trace = make_requests(model.plan.network, asked, 1).trace
     run = replay(model, trace)

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from hdnhw.spec import SpecError, parse
+from hdnhw.spec.requests import RequestSpec
 from hdnhw.topology.network import build
-from hdnhw.traffic.requests import RequestSpec, make_requests
+from hdnhw.traffic.requests import make_requests
 
 
 @pytest.mark.parametrize(("window", "count"), [(1, 1), (1, 5), (3, 3), (3, 7), (4, 8), (9, 4)])
 @pytest.mark.parametrize("pattern", ["uniform", "reverse"])
 def test_every_request_has_a_reply_and_a_chain(window, count, pattern):
     network = build(parse("cube(3)"))
-    load = RequestSpec(window=window, count=count, pattern=pattern, reply_length=3, service=7, think=2)
+    load = RequestSpec(window=window, requests=count, pattern=pattern, reply_length=3, service=7, think=2)
     made = make_requests(network, load, 8)
     trace, senders = made.trace, {"uniform": set(range(8)), "reverse": {1, 3, 4, 6}}[pattern]
     assert Counter(trace.source[made.request].tolist()) == dict.fromkeys(senders, count)
@@ -45,13 +46,29 @@ def later_of(trace, place):
 def test_destinations_follow_the_seed():
     network = build(parse("cube(4)"))
     one, same, other = (
-        make_requests(network, RequestSpec(seed=seed, count=20), 8).trace.destination for seed in (1, 1, 2)
+        make_requests(network, RequestSpec(seed=seed, requests=20), 8).trace.destination for seed in (1, 1, 2)
     )
     assert (one == same).all()
     assert (one != other).any()
     assert set(np.unique(one)) == set(range(16))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"window": 0}, "window must be 1 to 4096, not 0"),
+        ({"requests": 0}, "requests must be 1 to 1048576, not 0"),
+        ({"reply_length": 0}, "reply_length must be 1 to 1048576, not 0"),
+        ({"service": -1}, "service must be 0 to 1048576, not -1"),
+        ({"think": 1 << 21}, "think must be 0 to 1048576, not 2097152"),
+        ({"seed": -1}, "seed must be at least 0, not -1"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong, message):
+    with pytest.raises(SpecError, match=f"^{message}$"):
+        RequestSpec(**wrong)
+
+
 def test_too_many_messages_are_refused():
     with pytest.raises(SpecError, match=r"^requests and replies must be at most 33554432 in all, not 134217728$"):
-        make_requests(build(parse("cube(6)")), RequestSpec(count=1 << 20), 8)
+        make_requests(build(parse("cube(6)")), RequestSpec(requests=1 << 20), 8)

@@ -15,7 +15,6 @@ constexpr i32 LONG_AGO = -1000;  // a slot
 constexpr u32 FEW = 16;           // messages that a sender has room for at first
 constexpr std::size_t BATCH = 32;
 constexpr u8 HERE = 255;         // the way of a packet that is ejected; of others a single bit, 0 without packet
-constexpr i64 MOST_PACKETS = 1 << 16;  // of a lane, in routers and on channels
 
 class Lanes {
    public:

@@ -12,6 +12,7 @@ from hdnhw.library.collectives.schedules import (
     bench_of,
     checked_network,
     number_of_words,
+    one_length,
     refuse,
     run_schedule,
 )
@@ -150,9 +151,7 @@ def _lengths(asked: ExchangeOptions, network: "Network") -> Any:
 
     nodes = network.num_nodes
     if asked.words is not None:
-        raise SpecError(
-            f"{named('words')} is for messages of one length; give {named('lengths')} or {named('trace')} without it"
-        )
+        raise SpecError(one_length().format(named("words")))
     if nodes > MOST_UNEQUAL:
         raise SpecError(
             f"{named('lengths')} and {named('trace')} are for up to {MOST_UNEQUAL} nodes; {network.spec} has {nodes}"

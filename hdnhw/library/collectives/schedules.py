@@ -405,7 +405,7 @@ def _on_engines(asked: T) -> T:
         refuse(
             asked,
             ("message_packets",),
-            f"{{}} is for messages of one length; give {named('lengths')} or {named('trace')} without it",
+            one_length(),
         )
         return asked
     length = replace(asked.fabric, endpoints=_engines(asked)).packet_length
