@@ -77,10 +77,16 @@ class Processes(ProcessPoolExecutor):
         Modules that the server of ``forkserver`` imports.
     options
         Of :class:`~concurrent.futures.ProcessPoolExecutor`.
+
+    Attributes
+    ----------
+    workers : int
+        How many there are.
     """
 
     def __init__(self, count: int, *, method: str = "spawn", preload: tuple[str, ...] = (), **options: Any) -> None:
         check_alone("work that several processes share")
+        self.workers = count
         context = _Forking() if method == "forkserver" else _Spawning()
         if preload:
             context.set_forkserver_preload(list(preload))

@@ -57,7 +57,9 @@ def _cluster(address: str, say: Say) -> Iterator[Any]:
     try:
         with _connected(Client, address) as client, _watched(client, say):
             try:
-                yield client.get_executor(retries=3)
+                executor = client.get_executor(retries=3)
+                executor.workers = max(1, sum(client.nthreads().values()))  # as that of processes
+                yield executor
             except KilledWorker as error:
                 raise ConnectionError(f"workers of the cluster at {address} died, one after another: {error}") from None
             except Exception as error:

@@ -227,10 +227,11 @@ class _Curve:
     def _point(self, rate: float) -> Point:
         return Point(fabric=self.fabric, load=replace(self._load, rate=rate), seeds=self._seeds)
 
-    def groups(self, points: Sequence[Point]) -> list[list[Point]]:
+    def groups(self, points: Sequence[Point], workers: int, *, crowded: bool) -> list[list[Point]]:
         """Return points that can be measured now in groups of those that a worker measures at once.
 
-        The last of a group may be guesses of what a search asks for next, if lanes would be empty without.
+        The last of a group may be guesses of what a search asks for next, if lanes would be empty without. Rates that
+        are given stand alone unless it is `crowded`: then all workers have enough loads for lanes.
         """
         most = max(1, LANES // self._seeds)
         if self._rates is None and len(points) < most:
@@ -238,9 +239,9 @@ class _Curve:
             guessed = [self._point(rate) for rate in self._guesses(most - len(points))]
             if guessed and steps * self._seeds >= LEAST_LOADS and self._in_reach([*points, *guessed]):
                 return [[*points, *guessed]]
-        if not self._in_reach(points):
+        if not crowded or not self._in_reach(points):
             return [[point] for point in points]
-        count = -(-len(points) // most)
+        count = max(-(-len(points) // most), min(workers, len(points) * self._seeds // LEAST_LOADS))
         ends = [len(points) * number // count for number in range(count + 1)]
         return [list(points[begin:end]) for begin, end in pairwise(ends)]
 
@@ -452,13 +453,15 @@ class Sweep:
         return [curve.result for curve in self._curves]
 
     def _run(self, executor: Executor) -> None:
+        workers = getattr(executor, "workers", 1)
         running: dict[Future[list[Row]], tuple[_Curve, list[Point], int]] = {}
         ended: Ended[list[Row]] = Ended()
         waiting = list(self._curves)
         while waiting or running:
-            for curve in waiting:
-                asked = self._unknown(curve)
-                for group in curve.groups(asked) if asked else ():
+            unknown = [(curve, points) for curve in waiting if (points := self._unknown(curve))]
+            loads = sum(len(point.loads) for _, points in unknown for point in points)
+            for curve, asked in unknown:
+                for group in curve.groups(asked, workers, crowded=loads >= LEAST_LOADS * workers):
                     future = executor.submit(measure_points, group)
                     running[future] = curve, group, sum(point in asked for point in group)
                     ended.add(future)

@@ -208,8 +208,9 @@ CURVES = ("cube(2)", "complete(10)")
 """In reach, and not."""
 
 
-def curves_of(texts, results=None, **options):
+def curves_of(texts, results=None, number=1, **options):
     workers, fabrics = Inline(), [fabric_of(text, packet_length=1) for text in texts]
+    workers.workers = number
     sweep = Sweep(fabrics, LoadSpec(cycles=100), results=results or ResultsFile(None), **options)
     return timeless(sweep.run(lambda: workers)), workers.count
 
@@ -224,6 +225,22 @@ def test_curves_are_those_of_single_runs(options):
     assert found == expected
     points = len(options["rates"])
     assert (pieces, each_point) == (points + (1 if points == 13 else 2), 2 * points)
+
+
+@each(
+    ("options", "number", "expected"),
+    [
+        ({"rates": [0.05 * k for k in range(1, 14)]}, 2, 13 + 1),
+        ({"rates": [0.05 * k for k in range(1, 14)]}, 3, 13 + 13),
+        ({"rates": [0.1, 0.2, 0.5, 0.9], "seeds": 10}, 3, 4 + 3),
+        ({"rates": [0.1, 0.2, 0.5, 0.9], "seeds": 10}, 7, 4 + 4),
+    ],
+)
+def test_no_worker_waits_while_another_has_many_loads(options, number, expected):
+    """Points go together only where that leaves each worker enough."""
+    found, pieces = curves_of(CURVES, number=number, **options)
+    assert pieces == expected
+    assert found == curves_of(CURVES, **options)[0]
 
 
 @each("seeds", [4, 12])
