@@ -8,10 +8,11 @@ from math import isfinite
 import numpy as np
 
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.load import PRECISION, LoadSpec
+from hdnhw.model.load import LoadSpec
 from hdnhw.model.measure import Measurement, measure
 from hdnhw.model.statistics import mean_of
 from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec.load import PRECISION
 
 KNEES = {"mesh(4, 4)": 0.59, "torus(4, 4)": 0.76, "torus(8, 8)": 0.43, "rdn(cube(2), 1)": 0.47, "rdn(cube(3), 1)": 0.43}
 """Of each network: a rate, flits a node and cycle, at which latency is about three times that at zero load."""

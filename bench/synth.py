@@ -76,19 +76,19 @@ def specs() -> Iterable[SynthSpec]:
     """Yield what is measured."""
     for text, options in ECP5_ROUTERS:
         fabric = FabricSpec(network=parse(text), packet_length=8, flit_width=32, **options)
-        yield SynthSpec(fabric=fabric, family="ecp5", seeds=SEEDS)
-    yield SynthSpec(fabric=SMALL_ROUTER, family="ice40", seeds=SEEDS)
-    yield SynthSpec(fabric=SMALL_FABRIC, family="ice40", unit="fabric", seeds=SEEDS)
+        yield SynthSpec(fabric=fabric, family="ecp5", placements=SEEDS)
+    yield SynthSpec(fabric=SMALL_ROUTER, family="ice40", placements=SEEDS)
+    yield SynthSpec(fabric=SMALL_FABRIC, family="ice40", unit="fabric", placements=SEEDS)
     for fabric in (replace(SIXTEEN_NODES, modes="O"), SIXTEEN_NODES):
-        yield SynthSpec(fabric=fabric, family="ice40", unit="fabric", seeds=SEEDS)
+        yield SynthSpec(fabric=fabric, family="ice40", unit="fabric", placements=SEEDS)
     for text, endpoints in ECP5_ENDPOINTS:
         fabric = FabricSpec(network=parse(text), packet_length=8, flit_width=32, endpoints=endpoints)
-        yield SynthSpec(fabric=fabric, family="ecp5", unit="endpoint", seeds=SEEDS)
+        yield SynthSpec(fabric=fabric, family="ecp5", unit="endpoint", placements=SEEDS)
     for crossbar in CROSSBARS:
-        yield SynthSpec(fabric=replace(ECP5_FABRIC, crossbar=crossbar), family="ecp5", unit="fabric", seeds=SEEDS)
+        yield SynthSpec(fabric=replace(ECP5_FABRIC, crossbar=crossbar), family="ecp5", unit="fabric", placements=SEEDS)
     for text, options in LARGE_FABRICS:
         fabric = replace(ECP5_FABRIC, network=parse(text), crossbar="output", **options)
-        yield SynthSpec(fabric=fabric, family="ecp5", unit="fabric", seeds=1)
+        yield SynthSpec(fabric=fabric, family="ecp5", unit="fabric", placements=1)
 
 
 def row(spec: SynthSpec) -> str:

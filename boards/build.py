@@ -1,17 +1,21 @@
 """What ``hdnhw build`` does."""
 
-import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from hdnhw.boards.bitstream import build_bitstream
 from hdnhw.boards.catalogue import PACKETS, SIMULATED_PACKETS, Board, find_board
-from hdnhw.boards.terminal import check_packets
-from hdnhw.cli import Result, fabric_spec, say
+from hdnhw.boards.commands import BuildOptions
 from hdnhw.flow.tools import ToolError
-from hdnhw.spec import FabricSpec
+from hdnhw.library.options import given
+from hdnhw.library.result import Result
+from hdnhw.progress import say
+from hdnhw.spec import FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric
 
 
-def _simulate(board: Board, spec: FabricSpec, packets: int) -> tuple[Result, int]:
+def _simulate(board: Board, spec: FabricSpec, packets: int) -> Result:
     from hdnhw.boards.simulation import hear_self_test, self_test_sources
 
     say(f"{board.name}: simulating the self-test of {spec.network} ...")
@@ -19,10 +23,10 @@ def _simulate(board: Board, spec: FabricSpec, packets: int) -> tuple[Result, int
     say(text.rstrip())
     passed = text.endswith("\nPASS\n")
     result = {"board": board.name, "spec": str(spec.network), "text": text.splitlines(), "passed": passed}
-    return result, 0 if passed else 1
+    return Result(result, passed=passed)
 
 
-def _build(board: Board, spec: FabricSpec, packets: int, seed: int) -> tuple[Result, int]:
+def _build(board: Board, spec: FabricSpec, packets: int, seed: int) -> Result:
     board.platform()  # an error now if the extra is missing, not after a word of the work
     built = build_bitstream(board, spec, packets=packets, seed=seed, say=say)
     result = {
@@ -41,22 +45,23 @@ def _build(board: Board, spec: FabricSpec, packets: int, seed: int) -> tuple[Res
     }
     if built.passed:
         say(f"to load it: {board.flash.format(built.bitstream)}")
-        return result, 0
+        return Result(result)
     log = built.work / f"{board.tools[1]}.log"
     say(
         f"hdnhw: {built.fmax_mhz} MHz is below the board's clock of {built.clock_mhz} MHz: no bitstream kept, see {log}"
     )
-    return result, 1
+    return Result(result, passed=False)
 
 
-def build(options: argparse.Namespace) -> tuple[Result, int]:
+def build(name: str, network: str | None, asked: BuildOptions, machine: Mapping[str, Any]) -> Result:
     """Build the self-test of a fabric for a board, or simulate it."""
-    board = find_board(options.board)
-    spec = fabric_spec(options, board.fabric)
-    default = SIMULATED_PACKETS if options.simulate else PACKETS
-    packets = check_packets(default if options.packets is None else options.packets)
+    board = find_board(name)
+    options = {"network": None if network is None else parse(network), **machine}
+    spec = replace(board.fabric, **given(options))
+    packets = asked.packets or (SIMULATED_PACKETS if asked.simulate else PACKETS)
     try:
-        return _simulate(board, spec, packets) if options.simulate else _build(board, spec, packets, options.seed)
+        return _simulate(board, spec, packets) if asked.simulate else _build(board, spec, packets, asked.seed)
     except ToolError as error:
         say(f"hdnhw: {error}")
-        return {"board": board.name, "spec": str(spec.network), "passed": False, "error": str(error)}, 1
+        about = {"board": board.name, "spec": str(spec.network), "passed": False, "error": str(error)}
+        return Result(about, passed=False)

@@ -5,9 +5,13 @@ from pkgutil import resolve_name
 from typing import Any
 
 from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec.options import choices_text
 
 PACKETS, SIMULATED_PACKETS = 1000, 50
 """Packets of the random test, a node, on a board and in a simulation, unless told otherwise."""
+
+MOST_PACKETS = 1 << 15
+"""That they count."""
 
 BAUD = 115_200
 """Bits a second on the serial line."""
@@ -137,5 +141,5 @@ def find_board(name: str) -> Board:
         If there is none of that name.
     """
     if name not in BOARDS:
-        raise SpecError(f"board must be one of {', '.join(BOARDS)}, not {name!r}")
+        raise SpecError(f"board {choices_text(BOARDS, name)}")
     return BOARDS[name]

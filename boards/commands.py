@@ -1,37 +1,51 @@
 """The command ``hdnhw build``."""
 
-import argparse
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from hdnhw.boards.catalogue import BOARDS, PACKETS, SIMULATED_PACKETS
-from hdnhw.cli import Result, add_command, add_machine_options
+from hdnhw.boards.catalogue import BOARDS, MOST_PACKETS, PACKETS, SIMULATED_PACKETS
+from hdnhw.cli.options import Command
+from hdnhw.library.asked import asks
+from hdnhw.library.options import MachineOptions
+from hdnhw.library.result import Result
+from hdnhw.spec.options import Flag, Options, Size, option, seed_option
 
 
-def _build(options: argparse.Namespace) -> tuple[Result, int]:
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions(Options):
+    """Options of the command ``build``."""
+
+    packets: int | None = option(
+        None,
+        Size,
+        f"packets of the random test, a node (default {PACKETS}; in simulation {SIMULATED_PACKETS})",
+        metavar="N",
+        least=1,
+        most=MOST_PACKETS,
+    )
+    seed: int = seed_option(1, "place-and-route")
+    simulate: bool = option(False, Flag, "run it under Verilator instead; decode the UART")
+
+
+@asks
+def build(
+    board: str, spec: str | None = None, *, asked: BuildOptions, **machine: Annotated[Any, MachineOptions]
+) -> Result:
+    """Make a bitstream in which a fabric tests itself and reports over UART."""
     from hdnhw.boards.build import build
 
-    return build(options)
+    return build(board, spec, asked, machine)
 
 
-def add_build(commands: Any) -> None:
-    """Add ``hdnhw build``."""
-    parser = add_command(
-        commands,
-        "build",
-        _build,
-        summary="make a bitstream in which a fabric tests itself and reports over UART",
-        example="hdnhw build ulx3s-85f 'rdn(cube(2), 1)'",
-        spec=False,
-    )
-    parser.add_argument("board", metavar="BOARD", help=f"one of {', '.join(BOARDS)}")
-    parser.add_argument("spec", metavar="SPEC", nargs="?", help="network; each board has a default, as for the sizes")
-    own = ("packet_length", "flit_width", "buffers", "crossbar")
-    add_machine_options(parser, defaults=dict.fromkeys(own, "the board's"), pins=False)
-    parser.add_argument(
-        "--packets",
-        type=int,
-        metavar="N",
-        help=f"packets of the random test, a node (default {PACKETS}; in simulation {SIMULATED_PACKETS})",
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of place-and-route (default 1)")
-    parser.add_argument("--simulate", action="store_true", help="run it under Verilator instead; decode the UART")
+OF_BOARDS = ("packet_length", "flit_width", "buffers", "crossbar")
+
+add_build = Command(
+    build,
+    example="hdnhw build ulx3s-85f 'rdn(cube(2), 1)'",
+    arguments={
+        "board": f"one of {', '.join(BOARDS)}",
+        "spec": "network; each board has a default, as for the sizes",
+    },
+    machine={"pins": False},
+    defaults=dict.fromkeys(OF_BOARDS, "the board's"),
+)

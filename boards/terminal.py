@@ -7,6 +7,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from hdnhw.boards.catalogue import MOST_PACKETS
 from hdnhw.boards.pattern import LFSR_WIDTH, HeadFormat, lfsr_step, mix
 from hdnhw.flit import FlitFormat
 from hdnhw.rtl.bits import equals, index_width
@@ -14,9 +15,7 @@ from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.topology.address import AddressLayout
 
-NUMBER_WIDTH = 16
-MAX_PACKETS = 1 << (NUMBER_WIDTH - 1)
-"""Most packets of the random test, a node."""
+NUMBER_WIDTH = MOST_PACKETS.bit_length()
 
 SEED_FACTOR = 0x9E3779
 """Odd, so that seeds differ between nodes."""
@@ -48,8 +47,8 @@ def check_packets(packets: int) -> int:
     ValueError
         If they are too few or too many for the counters.
     """
-    if not 1 <= index(packets) <= MAX_PACKETS:
-        raise ValueError(f"packets must be 1 to {MAX_PACKETS} a node, not {packets!r}")
+    if not 1 <= index(packets) <= MOST_PACKETS:
+        raise ValueError(f"packets must be 1 to {MOST_PACKETS} a node, not {packets!r}")
     return index(packets)
 
 

@@ -13,111 +13,73 @@ True
 8
 """
 
+import ast
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hdnhw.library.choosing import compare, design
-    from hdnhw.library.collectives.exchange import exchange
-    from hdnhw.library.collectives.operations import collective
-    from hdnhw.library.cosimulation import cosim
-    from hdnhw.library.emulation import embed, emulate
-    from hdnhw.library.explorer import Page, explore
-    from hdnhw.library.faults import faults, waypoints
-    from hdnhw.library.graphs import export, from_networkx
-    from hdnhw.library.hardware import emit, synth
-    from hdnhw.library.info import info, neighbors
-    from hdnhw.library.machines import machines
-    from hdnhw.library.network import Network
-    from hdnhw.library.options import FigureOptions, MachineOptions, RuleOptions
-    from hdnhw.library.papers import papers
-    from hdnhw.library.picture import Drawing, picture
-    from hdnhw.library.proofs import prove
-    from hdnhw.library.requests import requests
-    from hdnhw.library.result import Result
-    from hdnhw.library.routes import paths, route, routing
-    from hdnhw.library.simulation import Curves, simulate, sweep
-    from hdnhw.spec import (
-        AxiMemorySpec,
-        AxiStreamSpec,
-        CollectiveSpec,
-        ExchangeSpec,
-        FabricSpec,
-        NetworkSpec,
-        RelaySpec,
-        SpecError,
-        parse,
-    )
+    from hdnhw.library.choosing import compare as compare
+    from hdnhw.library.choosing import design as design
+    from hdnhw.library.collectives.exchange import exchange as exchange
+    from hdnhw.library.collectives.operations import collective as collective
+    from hdnhw.library.cosimulation import cosim as cosim
+    from hdnhw.library.emulation import embed as embed
+    from hdnhw.library.emulation import emulate as emulate
+    from hdnhw.library.explorer import Page as Page
+    from hdnhw.library.explorer import explore as explore
+    from hdnhw.library.faults import faults as faults
+    from hdnhw.library.faults import waypoints as waypoints
+    from hdnhw.library.graphs import export as export
+    from hdnhw.library.graphs import from_networkx as from_networkx
+    from hdnhw.library.hardware import emit as emit
+    from hdnhw.library.hardware import synth as synth
+    from hdnhw.library.info import info as info
+    from hdnhw.library.info import neighbors as neighbors
+    from hdnhw.library.machines import machines as machines
+    from hdnhw.library.network import Network as Network
+    from hdnhw.library.options import FigureOptions as FigureOptions
+    from hdnhw.library.options import MachineOptions as MachineOptions
+    from hdnhw.library.options import RuleOptions as RuleOptions
+    from hdnhw.library.papers import papers as papers
+    from hdnhw.library.picture import Drawing as Drawing
+    from hdnhw.library.picture import picture as picture
+    from hdnhw.library.proofs import prove as prove
+    from hdnhw.library.requests import requests as requests
+    from hdnhw.library.result import Result as Result
+    from hdnhw.library.routes import paths as paths
+    from hdnhw.library.routes import route as route
+    from hdnhw.library.routes import routing as routing
+    from hdnhw.library.simulation import Curves as Curves
+    from hdnhw.library.simulation import simulate as simulate
+    from hdnhw.library.simulation import sweep as sweep
+    from hdnhw.spec import AxiMemorySpec as AxiMemorySpec
+    from hdnhw.spec import AxiStreamSpec as AxiStreamSpec
+    from hdnhw.spec import CollectiveSpec as CollectiveSpec
+    from hdnhw.spec import ExchangeSpec as ExchangeSpec
+    from hdnhw.spec import FabricSpec as FabricSpec
+    from hdnhw.spec import NetworkSpec as NetworkSpec
+    from hdnhw.spec import RelaySpec as RelaySpec
+    from hdnhw.spec import SpecError as SpecError
+    from hdnhw.spec import parse as parse
 
-_PLACES = {
-    "hdnhw.library.choosing": ("compare", "design"),
-    "hdnhw.library.collectives.exchange": ("exchange",),
-    "hdnhw.library.collectives.operations": ("collective",),
-    "hdnhw.library.cosimulation": ("cosim",),
-    "hdnhw.library.emulation": ("embed", "emulate"),
-    "hdnhw.library.explorer": ("Page", "explore"),
-    "hdnhw.library.faults": ("faults", "waypoints"),
-    "hdnhw.library.graphs": ("export", "from_networkx"),
-    "hdnhw.library.hardware": ("emit", "synth"),
-    "hdnhw.library.machines": ("machines",),
-    "hdnhw.library.network": ("Network",),
-    "hdnhw.library.info": ("info", "neighbors"),
-    "hdnhw.library.routes": ("paths", "route", "routing"),
-    "hdnhw.library.options": ("FigureOptions", "MachineOptions", "RuleOptions"),
-    "hdnhw.library.papers": ("papers",),
-    "hdnhw.library.picture": ("Drawing", "picture"),
-    "hdnhw.library.proofs": ("prove",),
-    "hdnhw.library.requests": ("requests",),
-    "hdnhw.library.result": ("Result",),
-    "hdnhw.library.simulation": ("Curves", "simulate", "sweep"),
-}
-"""Where public names are found when they are asked for: importing all of it would take seconds."""
 
-__all__ = [
-    "AxiMemorySpec",
-    "AxiStreamSpec",
-    "CollectiveSpec",
-    "Curves",
-    "Drawing",
-    "ExchangeSpec",
-    "FabricSpec",
-    "FigureOptions",
-    "MachineOptions",
-    "Network",
-    "NetworkSpec",
-    "Page",
-    "RelaySpec",
-    "Result",
-    "RuleOptions",
-    "SpecError",
-    "collective",
-    "compare",
-    "cosim",
-    "design",
-    "embed",
-    "emit",
-    "emulate",
-    "exchange",
-    "explore",
-    "export",
-    "faults",
-    "from_networkx",
-    "info",
-    "machines",
-    "neighbors",
-    "papers",
-    "parse",
-    "paths",
-    "picture",
-    "prove",
-    "requests",
-    "route",
-    "routing",
-    "simulate",
-    "sweep",
-    "synth",
-    "waypoints",
-]
+@cache
+def _places() -> dict[str, str]:
+    """Return in which modules public names are, as the imports above say.
+
+    They are done when a name is asked for: importing all of it would take seconds.
+    """
+    nodes = ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8")))
+    found = [(node.module or "", node.names) for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {alias.name: module for module, names in found for alias in names if alias.asname == alias.name}
+
+
+def _commands() -> dict[str, Any]:
+    """Return the functions of commands, also of those that are not named above."""
+    made = import_module(f"{__name__}.cli").own_commands()
+    return {name: command.function for name, command in made.items()}
 
 
 def __getattr__(name: str) -> Any:
@@ -126,21 +88,22 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("hdnhw")
-    for place, names in _PLACES.items():
-        if name in names:
-            return getattr(import_module(place), name)
+    if name == "__all__":
+        return sorted(_places())
+    if name in _places():
+        return getattr(import_module(_places()[name]), name)
     if not name.startswith("_"):
-        import hdnhw.spec
         from hdnhw.spec.families import makers
 
-        if name in __all__:
-            return getattr(hdnhw.spec, name)
-        if name in makers():
-            return makers()[name]
+        for found in (makers, _commands):
+            if name in found():
+                return found()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     from hdnhw.spec.families import makers
 
-    return sorted({*(name for name in globals() if name.startswith("__")), *__all__, *makers()})
+    return sorted(
+        {*(name for name in globals() if name.startswith("__")), "__all__", *_places(), *makers(), *_commands()}
+    )

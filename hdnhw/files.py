@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from hdnhw.ranks import is_first
 from hdnhw.signals import deferred
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import choices_text
 
 
 def check_folder(what: str, path: Path) -> None:
@@ -37,9 +38,7 @@ def check_file(what: str, path: Path) -> None:
 def check_output(what: str, path: Path, suffixes: Sequence[str]) -> None:
     """Raise SpecError unless a file of this name can be written and has one of the suffixes; `what` names it."""
     if path.suffix not in suffixes:
-        *most, last = suffixes
-        allowed = f"{', '.join(most)} or {last}" if most else last
-        raise SpecError(f"{what} must be a file {allowed}, not {str(path)!r}")
+        raise SpecError(f"{what} {choices_text(suffixes, str(path), 'a file, ')}")
     check_file(what, path)
     if not os.access(path.parent, os.W_OK | os.X_OK) or not path.parent.is_dir():
         raise SpecError(f"{what} must be in a folder that can be written, not {str(path)!r}")

@@ -102,8 +102,10 @@ class Machine:
         if spec.channel_registers:
             raise SpecError(f"cut-through needs {named('channel_registers', 0)}: half a slot has no cycle for one")
         if spec.crc or spec.dead_pins:
-            option = "--crc" if spec.crc else "--dead-pins"
-            raise SpecError(f"cut-through does not go with {option}: a packet is routed before its head flit comes")
+            option = "crc" if spec.crc else "dead_pins"
+            raise SpecError(
+                f"cut-through does not go with {named(option)}: a packet is routed before its head flit comes"
+            )
         if spec.endpoints is not None and spec.endpoints.kind not in CUT_THROUGH_ENDPOINTS:
             raise SpecError(f"cut-through does not go with {named('endpoints', spec.endpoints.kind)}")
         _ = self.odd
@@ -205,7 +207,7 @@ class Machine:
         each, enough = self.buffers_per_vc(vcs), self.timing.full_rate_buffers << (vcs - 1).bit_length()
         return (
             f"with {each} packet buffer{'s' * (each > 1)}, a virtual channel by itself sustains "
-            f"{100 * self.vc_rate:.0f} % of the rate of a channel; --buffers {enough} gives it all"
+            f"{100 * self.vc_rate:.0f} % of the rate of a channel; {named('buffers', enough)} gives it all"
         )
 
     @property

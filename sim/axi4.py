@@ -11,6 +11,7 @@ from hdnhw.sim.clocks import PERIOD_NS, draw_periods
 from hdnhw.sim.runner import TopLevelBench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import AxiMemorySpec, SpecError
+from hdnhw.spec.options import named
 from hdnhw.verilog.fabric import EmittedFabric
 
 FIXED, INCR, WRAP, RESERVED = range(4)
@@ -112,7 +113,7 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         self.nodes = self.layout.network.num_nodes
         if (self.nodes * THREADS << REGION_BITS) > 1 << self._bits:
             least = (self.nodes * THREADS - 1).bit_length() + REGION_BITS
-            raise SpecError(f"memory bits must be at least {least} for the axi4 test of {self.nodes} nodes")
+            raise SpecError(f"{named('memory_bits')} must be at least {least} for the axi4 test of {self.nodes} nodes")
 
     @property
     def _bits(self) -> int:

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hdnhw.flow.tools import ToolError
-from hdnhw.library.cosimulation import CosimOptions
-from hdnhw.library.options import check_choice, drawn_faults, fabric_of, given
+from hdnhw.library.cosimulation import ERROR_RATE, TESTS, CosimOptions
+from hdnhw.library.options import drawn_faults, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.model.load import LoadSpec
 from hdnhw.progress import say
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.axi4 import MemoryBench
 from hdnhw.sim.check import StreamVerdict
-from hdnhw.sim.choices import ALL_TESTS, SIMULATORS, TESTS
 from hdnhw.sim.clocks import ClockBench
 from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
 from hdnhw.sim.relay import RelayBench
@@ -24,23 +23,26 @@ from hdnhw.sim.runner import Bench, Run
 from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec, RelaySpec, SpecError, parse
+from hdnhw.spec.options import named, options_of
 from hdnhw.traffic.packets import Terminals
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
 
 RANDOM_LENGTHS = (1, 4, 8)
 """Packet lengths of the random test unless one is asked for; see :func:`random_lengths`."""
 
-PAUSES = ("source_gap", "sink_stall")
-LOAD_OPTIONS = ("pattern", "injection", "lengths", "rate", "cycles", *PAUSES)
+OF_TESTS = {
+    "faults": "faults",
+    "error_rate": "errors",
+    "resets": "random",
+    **dict.fromkeys(("pattern", "injection", "lengths", "rate", "cycles", "source_gap", "sink_stall"), "load"),
+}
+"""Options that are for one test."""
 
 ENDPOINTS_OF_TEST = {"axi": AxiStreamSpec.kind, "axi4": AxiMemorySpec.kind}
 """What a test needs at the terminals."""
 
 CLOCKED_TESTS = ("random", "axi", "axi4")
 """Tests of fabrics whose nodes have clocks of their own."""
-
-MOST_PAUSES = 192
-"""Of 256: with more, a run may take longer than the bench waits."""
 
 Row = dict[str, Any]
 
@@ -112,44 +114,38 @@ def _case(bench: StreamBench, test: str, asked: CosimOptions) -> Case:
         model = model.with_faults(drawn_faults(asked.faults, bench.machine.network, asked.seed))
     if test != "load":
         return make_case(test, model, packets=asked.packets, seed=asked.seed, resets=_resets(asked))
-    terminals = Terminals(source_gap=asked.source_gap or 0, sink_stall=asked.sink_stall or 0, seed=asked.seed)
+    terminals = Terminals(source_gap=asked.source_gap, sink_stall=asked.sink_stall, seed=asked.seed)
     return load_case(model, _load(asked), terminals)
 
 
 def _resets(asked: CosimOptions) -> list[int]:
-    """Return the cycles of ``--resets``."""
-    words = [] if asked.resets is None else asked.resets.split(",")
+    """Return the cycles after which the fabric is reset."""
+    words = [] if asked.resets is None else str(asked.resets).split(",")
     if not all(word.isascii() and word.isdigit() and int(word) > 0 for word in words):
-        raise SpecError(f"resets must be numbers of cycles above 0 with commas between them, not {asked.resets!r}")
+        allowed = "numbers of cycles above 0 with commas between them"
+        raise SpecError(f"{named('resets')} must be {allowed}, not {asked.resets!r}")
     return list(map(int, words))
 
 
-def _check_counts(asked: CosimOptions) -> None:
-    """Refuse counts that are out of range and options of the load test for another one."""
-    for name in ("packets", "frames", "bursts"):
-        if getattr(asked, name) < 1:
-            raise ValueError(f"{name} must be at least 1, not {getattr(asked, name)}")
-    if asked.faults is not None and asked.test != "faults":
-        raise SpecError("--faults is for the faults test, see --test")
-    if asked.error_rate is not None and asked.test != "errors":
-        raise SpecError("--error-rate is for the errors test, see --test")
-    if asked.resets is not None and (asked.test != "random" or asked.node_clocks):
-        raise SpecError("--resets is for the random test with one clock, see --test")
+def _check_test(asked: CosimOptions) -> None:
+    """Refuse options that are for another test."""
+    for name in asked.said:
+        if OF_TESTS.get(name, asked.test) != asked.test:
+            raise SpecError(f"{named(name)} is for the {OF_TESTS[name]} test, see {named('test')}")
+    if asked.resets is not None and asked.node_clocks:
+        raise SpecError(f"{named('resets')} is for one clock, not for {named('node_clocks')}")
     _ = _resets(asked)
     if asked.error_rate is not None:
         check_error_rate(asked.error_rate)
-    for name in LOAD_OPTIONS:
-        value, option = getattr(asked, name), "--" + name.replace("_", "-")
-        if value is not None and asked.test != "load":
-            raise SpecError(f"{option} is for the load test, see --test")
-        if name in PAUSES and value is not None and not 0 <= value <= MOST_PAUSES:
-            raise SpecError(f"{option} must be 0 to {MOST_PAUSES}, not {value}")
+    if asked.node_clocks and asked.test not in CLOCKED_TESTS:
+        tests = ", ".join(CLOCKED_TESTS)
+        raise SpecError(f"{named('node_clocks')} is for the {tests} tests, see {named('test')}")
 
 
 def _check_simulator(asked: CosimOptions, who: str) -> None:
     """Refuse another simulator than Verilator; `who` says of what test, with its verb."""
     if asked.simulator != "verilator":
-        raise SpecError(f"{who} verilator, not {asked.simulator}")
+        raise SpecError(f"{who} {named('simulator', 'verilator')}, not {asked.simulator}")
 
 
 def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Row, told: str) -> Result:
@@ -174,8 +170,7 @@ def _fabric(asked: CosimOptions) -> FabricSpec:
 
 
 def _load(asked: CosimOptions) -> LoadSpec:
-    names = ("pattern", "injection", "lengths", "rate", "cycles", "seed")
-    return LoadSpec(**given({name: getattr(asked, name) for name in names}))
+    return LoadSpec(**{name: getattr(asked, name) for name in options_of(LoadSpec)})
 
 
 def _emitted(spec: FabricSpec, asked: CosimOptions) -> EmittedFabric:
@@ -256,7 +251,7 @@ def _error_row(run: Run[ErrorVerdict]) -> Row:
 
 def cosim_errors(asked: CosimOptions) -> Result:
     """Turn wires between the routers of the emitted Verilog over and check what becomes of every packet."""
-    rate = 1e-4 if asked.error_rate is None else asked.error_rate
+    rate = ERROR_RATE if asked.error_rate is None else asked.error_rate
     about = {"spec": str(asked.spec), "test": "errors", "simulator": asked.simulator, "error_rate": rate}
     runs = []
     try:
@@ -324,12 +319,7 @@ def _fabrics(test: str, asked: CosimOptions) -> list[FabricSpec]:
 
 def cosim(asked: CosimOptions) -> Result:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
-    if asked.test is not None:
-        check_choice("test", asked.test, ALL_TESTS)
-    check_choice("simulator", asked.simulator, SIMULATORS)
-    _check_counts(asked)
-    if asked.node_clocks and asked.test not in CLOCKED_TESTS:
-        raise SpecError(f"--node-clocks is for the {', '.join(CLOCKED_TESTS)} tests, see --test")
+    _check_test(asked)
     if asked.test == "axi":
         return cosim_axi(asked)
     if asked.test == "axi4":

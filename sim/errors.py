@@ -17,6 +17,7 @@ from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.sim.streams import HarnessBench
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric
 
@@ -94,7 +95,7 @@ class ErrorCase:
 def check_error_rate(rate: float) -> None:
     """Raise SpecError if `rate` is no probability between 0 and 1."""
     if not 0 < rate < 1:
-        raise SpecError(f"error rate must be above 0 and below 1, not {rate}")
+        raise SpecError(f"{named('error_rate')} must be above 0 and below 1, not {rate}")
 
 
 def draw_flips(rate: float, *, channels: int, wires: int, cycles: int, rng: np.random.Generator) -> list[Flip]:

@@ -21,6 +21,7 @@ from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import ALWAYS, dead_plusargs, dead_words, write_columns
 from hdnhw.sim.streams import HarnessBench
 from hdnhw.spec import RelaySpec, SpecError
+from hdnhw.spec.options import named
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 from hdnhw.verilog.fabric import EmittedFabric
@@ -152,7 +153,9 @@ class RelayBench(HarnessBench[RelayCase, RelayVerdict]):
         each = -(-packets // max(1, len(alive)))
         total = each * len(alive)
         if total > min(CAPACITY, 1 << width):
-            raise SpecError(f"packets must be at most {min(CAPACITY, 1 << width)} for this bench, not {total}")
+            raise SpecError(
+                f"{named('packets')} must be at most {min(CAPACITY, 1 << width)} for this bench, not {total}"
+            )
         rng = np.random.default_rng(seed)
         source, destination = np.repeat(alive, each), rng.integers(nodes, size=total)
         table = RouteTable(self.machine.plan)
@@ -164,8 +167,8 @@ class RelayBench(HarnessBench[RelayCase, RelayVerdict]):
             address = [self.machine.address.of_node(node) for node in range(nodes)]
             drawn = rng.integers(nodes, size=total).tolist()
             through = [way or (other,) for way, other in zip(ways, drawn, strict=True)]
-            named = zip(through, destination.tolist(), strict=True)
-            sends = replace(sends, stops=[tuple(address[node] for node in (*way, target)) for way, target in named])
+            met = zip(through, destination.tolist(), strict=True)
+            sends = replace(sends, stops=[tuple(address[node] for node in (*way, target)) for way, target in met])
             ways = [*through]
         routes = zip(source.tolist(), ways, destination.tolist(), strict=True)
         good = [_is_healthy(legs, start, (*(way or ()), target)) for start, way, target in routes]

@@ -127,7 +127,7 @@ def facts_of(statements: list[ast.stmt], path: str) -> Facts:
                 names.add(name)
             case ast.arg(arg=name):
                 names.add(name)
-            case ast.Call(func=ast.Name(id="add_command"), args=[_, ast.Constant(value=name), *_]):
+            case ast.Call(func=ast.Name(id="Command"), args=[ast.Attribute(attr=name) | ast.Name(id=name)]):
                 commands.add(name)
         named, unknown = path_of(node)
         if isinstance(node, ast.BinOp | ast.Call) and unknown != [node]:
@@ -188,7 +188,7 @@ class Tree:
         self.digests = {path: blob_id(content) for path, content in self.files.items()}
         imports = imports_of(ast.parse(files.get(PACKAGE, b"")), ("hdnhw",))
         self.lazy = {name: module for module, names, when in imports if when == CHECKED for name in names}
-        """Where the names are that hdnhw looks up when they are asked for."""
+        """Where the names are that hdnhw looks up when they are asked for, functions of new commands too."""
         self._edges: dict[str, set[str]] = {}
         self._closures: dict[str, frozenset[str]] = {}
         self._at: dict[str, list[str]] = defaultdict(list)
@@ -196,6 +196,9 @@ class Tree:
         for path in self.files:
             for part in set(path.split("/")):
                 self._at[part].append(path)
+        for path in self._in(COMMAND_LINE.rpartition("/")[0]):
+            for name in self.facts(path, "commands"):
+                self.lazy.setdefault(name, path.removesuffix(".py").replace("/", "."))
 
     def test_files(self) -> list[str]:
         """Return the files that have tests."""

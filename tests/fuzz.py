@@ -166,7 +166,13 @@ class Draw:
             "OPTIONS": lambda: self.any_of("", "--buffers 8", "--packet-length 4 --crc", "--flit-width 7", self.number),
             "KEY": lambda: self.any_of("nodes", "cr_w", "diameter", self.number),
         }
-        named = {"pattern": PATTERNS, "injection": PATTERNS, "lengths": LENGTHS, "name": MODULES}
+        named = {
+            "pattern": PATTERNS,
+            "injection": PATTERNS,
+            "lengths": LENGTHS,
+            "message-sizes": LENGTHS,
+            "name": MODULES,
+        }
         if action.metavar in kinds:
             return kinds[action.metavar]()
         if (name := action.option_strings[-1].lstrip("-") if action.option_strings else "") in named:

@@ -41,7 +41,7 @@ def test_a_file_has_the_rights_of_any_new_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("page.txt", r"page must be a file \.html or \.htm, not '.*page\.txt'"),
+        ("page.txt", r"page must be a file, one of \.html, \.htm, not '.*page\.txt'"),
         ("folder.html", r"page must be a file, and '.*folder\.html' is none"),
         ("none/page.html", r"page must be in a folder that can be written, not '.*none/page\.html'"),
         ("file/page.html", r"page must be in a folder that can be written, not '.*file/page\.html'"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from amaranth.hdl import Fragment
 
-from hdnhw.cli.options import Parser, add_machine_options, fabric_spec
+from hdnhw.cli.options import Parser, add_machine_options, machine_options
 from hdnhw.crc import check_width
 from hdnhw.machine import Machine, make_machine
 from hdnhw.model.load import LoadSpec
@@ -121,8 +121,8 @@ def test_a_machine_is_made_once():
         ),
         ({"switching": "cut-through", "packet_length": 6}, "cut-through needs packets .* not 6"),
         ({"switching": "cut-through", "queueing": "voq"}, "cut-through needs queueing='fifo': matching takes"),
-        ({"switching": "cut-through", "crc": True}, "cut-through does not go with --crc: a packet is routed"),
-        ({"switching": "cut-through", "dead_pins": True}, "cut-through does not go with --dead-pins: a packet"),
+        ({"switching": "cut-through", "crc": True}, "cut-through does not go with crc: a packet is routed"),
+        ({"switching": "cut-through", "dead_pins": True}, "cut-through does not go with dead_pins: a packet"),
         (
             {"switching": "cut-through", "endpoints": RelaySpec()},
             "cut-through does not go with endpoints='relay'",
@@ -189,7 +189,7 @@ def test_what_endpoints_refuse(endpoints):
 @pytest.mark.parametrize("length", [1, 2, 8])
 def test_with_the_buffers_that_are_named_a_virtual_channel_sustains_all(text, length):
     note = make_machine(spec_of(text, packet_length=length, buffers=1)).buffer_note
-    (enough,) = map(int, re.findall(r"--buffers (\d+)", note))
+    (enough,) = map(int, re.findall(r"buffers=(\d+)", note))
     assert make_machine(spec_of(text, packet_length=length, buffers=enough)).vc_rate == 1
     assert make_machine(spec_of(text, packet_length=length, buffers=enough // 2)).vc_rate < 1
 
@@ -221,11 +221,10 @@ def other_value(name, option):
 def test_an_option_reaches_command_line_keys_and_rows(name):
     option, value = options_of(FabricSpec)[name], other_value(name, options_of(FabricSpec)[name])
     parser = Parser()
-    parser.add_argument("spec")
     add_machine_options(parser)
     flag = f"--{name.replace('_', '-')}"
     arguments = [flag] if isinstance(option, Flag) else [flag, str(value)]
-    spec = fabric_spec(parser.parse_args(["rdn(cube(2), 1)", *arguments]))
+    spec = spec_of(**machine_options(parser.parse_args(arguments)))
     assert spec == spec_of(**{name: value})
     assert option.help in " ".join(parser.format_help().split())
     keys = {Point(fabric=each, load=LoadSpec()).key for each in (spec, spec_of())}

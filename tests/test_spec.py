@@ -154,8 +154,8 @@ def test_factor(factor, degree, diameter, symmetric):
 
 NO_PATHS = "rdn base must be regular; factor 0 of mesh(3) is a path of 3 nodes"
 REFUSED_TEXTS = [
-    ("3", f"must be one of {ALL_NAMES}, each called with (...)"),
-    ("[[0]]", f"must be one of {ALL_NAMES}, each called with (...)"),
+    ("3", f"must be a call of one of {ALL_NAMES}, not '3'"),
+    ("[[0]]", f"must be a call of one of {ALL_NAMES}, not '[[0]]'"),
     ("cube", "column 1: only constructor calls, integers and lists are allowed"),
     ("cube(3.0)", "column 6: only constructor calls, integers and lists are allowed"),
     ("cube(True)", "column 6: only constructor calls, integers and lists are allowed"),
@@ -164,7 +164,7 @@ REFUSED_TEXTS = [
     ("cube(-[3])", "column 6: only constructor calls, integers and lists are allowed"),
     ("torus(*[3])", "column 7: only constructor calls, integers and lists are allowed"),
     ("torus(3)(4)", "column 1: only constructor calls, integers and lists are allowed"),
-    ("rdn(ring(3), 1)", f"column 5: 'ring' is not a network (did you mean torus?); allowed are {ALL_NAMES}"),
+    ("rdn(ring(3), 1)", f"column 5: network must be one of {ALL_NAMES}, not 'ring' (did you mean torus?)"),
     ("rdn(cube(n=3), 1)", "column 5: cube takes no named option 'n'"),
     ("hdn(cube(3))", "column 1: hdn must be hdn(BASE, [[INDEX, ...], ...]), not 1 argument"),
     ("rdn(cube(3), 1, 2)", "column 1: rdn must be rdn(BASE, LEVELS), not 3 arguments"),
@@ -176,7 +176,7 @@ REFUSED_TEXTS = [
     ("  rdn(mesh(3), 1)", f"column 3: {NO_PATHS}"),
     ("\t rdn(\tmesh(3), 1) ", f"column 3: {NO_PATHS}"),
     (" rdn(torus(1, 3), 1)", "column 6: torus size must be at least 2, not 1"),
-    ("  3", f"must be one of {ALL_NAMES}, each called with (...)"),
+    ("  3", f"must be a call of one of {ALL_NAMES}, not '  3'"),
     ("   cube(3))", "column 11: unmatched ')': not a constructor expression such as rdn(cube(3), 1)"),
     (" \t", "column 3: invalid syntax: not a constructor expression such as rdn(cube(3), 1)"),
     ("rdn(cube(3),\n1)", "must be one line of ASCII characters"),
@@ -248,7 +248,7 @@ REFUSED_CALLS = [
     (lambda: product(), "product must have at least one network, for example product(torus(5), complete(4))"),
     (
         lambda: product(cube(1), rdn(cube(1), 1)),
-        "product part must be torus, mesh, cube, complete, ghc or product, not rdn(cube(1), 1)",
+        "product part must be one of torus, mesh, cube, complete, ghc, product, not rdn(cube(1), 1)",
     ),
     (lambda: product(cube(60), cube(1)), "product(cube(60), cube(1)) needs 61 address bits; at most 60 are allowed"),
     (lambda: hdn(3, [[]]), "hdn base must be a network, for example cube(3), not 3"),
@@ -279,7 +279,10 @@ REFUSED_CALLS = [
     (lambda: rdn(cube(1), 61), "rdn level count must be at most 60, not 61"),
     (lambda: hdn(cube(1), [[]] * 61), "hdn level count must be at most 60, not 61"),
     (lambda: rdn("cube(3)", 1), "rdn base must be a network, for example cube(3), not 'cube(3)'"),
-    (lambda: product("cube(3)"), "product part must be torus, mesh, cube, complete, ghc or product, not 'cube(3)'"),
+    (
+        lambda: product("cube(3)"),
+        "product part must be one of torus, mesh, cube, complete, ghc, product, not 'cube(3)'",
+    ),
     (lambda: torus(4, cube(1)), "torus size must be an integer, not cube(1)"),
     (lambda: rdn(cube(3), 4), "rdn(cube(3), 4) needs 63 address bits; at most 60 are allowed"),
     (lambda: dualcube(0), "dualcube degree must be at least 1, not 0"),
@@ -309,13 +312,13 @@ REFUSED_CALLS = [
     ),
     (
         lambda: CollectiveSpec(operations=("scatter", "repeat")),
-        "operations must be some of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
-        "join, multicast, barrier, allreduce-short, scan, exscan, not 'scatter', 'repeat'",
+        "operations must be one of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
+        "join, multicast, barrier, allreduce-short, scan, exscan, not 'repeat'",
     ),
     (
         lambda: CollectiveSpec(operations=()),
-        "operations must be some of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
-        "join, multicast, barrier, allreduce-short, scan, exscan, not none",
+        "operations must be one of broadcast, scatter, allgather, exchange, reduce, reducescatter, gather, allreduce, "
+        "join, multicast, barrier, allreduce-short, scan, exscan, not ()",
     ),
     (lambda: CollectiveSpec(order="fast"), "order must be one of paper, cluster-first, not 'fast'"),
     (lambda: CollectiveSpec(root=-1), "root must be at least 0, not -1"),
@@ -473,7 +476,7 @@ def test_nothing_is_evaluated(text, monkeypatch):
     calls = []
     for name in ("spy", "eval", "exec"):
         monkeypatch.setattr(builtins, name, lambda *arguments: calls.append(arguments), raising=False)
-    with pytest.raises(SpecError, match=r"only constructor calls|is not a network"):
+    with pytest.raises(SpecError, match=r"only constructor calls|network must be one of"):
         parse(text)
     assert calls == []
     assert "this" not in sys.modules

@@ -1,4 +1,7 @@
-"""The command line: one function a command. Commands of other packages join by the entry points ``hdnhw.commands``."""
+"""The command line: functions of the library as commands, which modules here list.
+
+Commands of other packages join by the entry points ``hdnhw.commands``.
+"""
 
 import argparse
 import json
@@ -12,42 +15,16 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from importlib.metadata import entry_points
 from io import TextIOWrapper
 from itertools import zip_longest
+from pkgutil import iter_modules
 from threading import Timer, current_thread, main_thread
 from typing import Any, TextIO
 
 import hdnhw
-from hdnhw.cli.choosing import add_choosing_commands
-from hdnhw.cli.collective import add_collective_commands
-from hdnhw.cli.emulation import add_emulation_commands
-from hdnhw.cli.explore import add_explore_command
-from hdnhw.cli.faults import add_faults_commands
-from hdnhw.cli.hardware import add_hardware_commands
-from hdnhw.cli.machines import add_machines_command
-from hdnhw.cli.network import add_network_commands, add_routing_commands
-from hdnhw.cli.options import (
-    AT_MOST,
-    BAD_INPUT,
-    DONE,
-    FAILED,
-    Parser,
-    Result,
-    add_command,
-    add_endpoint_options,
-    add_faults_option,
-    add_initial_option,
-    add_load_options,
-    add_machine_options,
-    add_node_clocks_option,
-    fabric_spec,
-)
-from hdnhw.cli.papers import add_papers_command
-from hdnhw.cli.picture import add_picture_command
-from hdnhw.cli.prove import add_prove_command
-from hdnhw.cli.requests import add_requests_command
-from hdnhw.cli.simulation import add_simulation_commands
+from hdnhw.cli.options import AT_MOST, BAD_INPUT, DONE, FAILED, Command, Parser, Result
 from hdnhw.model.hang import HangError
 from hdnhw.progress import Clock, say
 from hdnhw.ranks import check_alone, ranks, together
@@ -56,20 +33,10 @@ from hdnhw.signals import told_first
 from hdnhw.spec import SpecError
 from hdnhw.spec.options import flag_of, named_by
 
-__all__ = [
-    "Result",
-    "add_command",
-    "add_endpoint_options",
-    "add_faults_option",
-    "add_initial_option",
-    "add_load_options",
-    "add_machine_options",
-    "add_node_clocks_option",
-    "command_parser",
-    "fabric_spec",
-    "main",
-    "say",
-]
+__all__ = ["Command", "command_parser", "main", "own_commands", "say"]
+
+PACKAGE = "hdnhw.cli"
+"""The package whose modules list commands."""
 
 EXTRAS = {
     "amaranth": "rtl",
@@ -122,26 +89,17 @@ def command_parser() -> Parser:
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (
-        add_network_commands,
-        add_picture_command,
-        add_explore_command,
-        add_routing_commands,
-        add_choosing_commands,
-        add_machines_command,
-        add_collective_commands,
-        add_emulation_commands,
-        add_simulation_commands,
-        add_requests_command,
-        add_hardware_commands,
-        add_prove_command,
-        add_papers_command,
-        add_faults_commands,
-    ):
+    added = {point.name: point.load() for point in entry_points(group="hdnhw.commands")}
+    for _, add in sorted((own_commands() | added).items()):
         add(commands)
-    for point in sorted(entry_points(group="hdnhw.commands"), key=lambda point: point.name):
-        point.load()(commands)
     return parser
+
+
+def own_commands() -> dict[str, Command]:
+    """Return the commands of the modules of this package, by their names."""
+    found = iter_modules(import_module(PACKAGE).__path__, f"{PACKAGE}.")
+    modules = [import_module(module.name) for module in found]
+    return {command.name: command for module in modules for command in getattr(module, "COMMANDS", ())}
 
 
 def _print(result: Result, as_json: bool) -> None:

@@ -1,18 +1,9 @@
 """The command that helps to choose a machine for a network."""
 
-import argparse
 import shlex
 from typing import Any
 
-from hdnhw.cli.options import (
-    Parser,
-    Result,
-    add_command,
-    add_machine_options,
-    asked_of,
-    ended,
-    machine_options,
-)
+from hdnhw.cli.options import Command, Parser, Result, add_machine_options, machine_options
 from hdnhw.library import machines as library
 from hdnhw.library.machines import SHAPE
 from hdnhw.spec import FabricSpec, SpecError
@@ -29,15 +20,6 @@ SHOWN = {
     "gbits_per_1000_sites": ("per_1000_sites", 2),
 }
 """Keys of a row -> columns of the table on a terminal, behind the options, and digits there behind the point."""
-
-
-def machines(options: argparse.Namespace) -> tuple[Result, int]:
-    """Measure machines on a network, and say which are worth building."""
-    asked = asked_of(options)
-    if "machine" in asked:
-        asked["machine"] = [_read(text) for text in asked["machine"]]
-    found, status = ended(library.machines(options.spec, **asked))
-    return found if options.json else _shown(found), status
 
 
 def _read(text: str) -> dict[str, Any]:
@@ -71,14 +53,13 @@ def _figures(row: Result) -> Result:
     return figures | {name: row[name] for name in ("front", "default")}
 
 
-def add_machines_command(commands: Any) -> None:
-    """Add the command ``machines``."""
-    parser = add_command(
-        commands,
-        "machines",
-        machines,
-        summary="measure machines that can be built on a network, and say which are worth it",
+COMMANDS = (
+    Command(
+        library.machines,
         example="hdnhw machines 'torus(4, 4)' --plot machines.svg",
-        asks=library.MachinesOptions,
-    )
-    add_machine_options(parser, defaults=dict.fromkeys(options_of(FabricSpec), ""))
+        machine={},
+        defaults=dict.fromkeys(options_of(FabricSpec), ""),
+        reads={"machine": _read},
+        shown=_shown,
+    ),
+)

@@ -1,17 +1,20 @@
-"""What commands have in common: the parser, messages, and the options that describe a machine."""
+"""What commands have in common: the parser, messages, and how they are made of functions of the library."""
 
 import argparse
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 from hdnhw.library.asked import DrawnOptions
-from hdnhw.library.hardware import EmitOptions
-from hdnhw.library.options import FigureOptions, endpoints_of, given
+from hdnhw.library.options import given
 from hdnhw.library.result import Result as Found
 from hdnhw.progress import say
-from hdnhw.spec import ENDPOINTS, EndpointSpec, FabricSpec, NetworkSpec, parse
+from hdnhw.report.look import Look
+from hdnhw.spec import ENDPOINTS, FabricSpec
 from hdnhw.spec.checks import meant
 from hdnhw.spec.options import (
     REQUIRED,
@@ -19,35 +22,44 @@ from hdnhw.spec.options import (
     Flag,
     Options,
     Origin,
+    Pattern,
     Rate,
     Repeated,
     Several,
     Size,
     choices_text,
     flag_of,
+    group_of,
     members_of,
     options_of,
 )
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
-DRAWN = ("plot", "html", "command", *FigureOptions.__annotations__)
-"""What is passed on of a command that draws: the options of :func:`add_drawing_options`, and the command line."""
-
-
 ASKED = "asked_"
 """Before the names of a command's own options among those that are parsed."""
+
+OF_ENDPOINTS = "endpoint_"
+"""Before the names of options of endpoints."""
 
 AT_MOST = "<= "
 """Before a number in a table that is only known as a bound."""
 
+NODE = "node number, address such as 1.1/1.0.1, or C,U,SN,N of an HDN"
+
+ARGUMENTS = {
+    "spec": "network, for example 'rdn(cube(3), 1)'",
+    "specs": "networks, for example 'rdn(cube(3), 1)'",
+    "node": NODE,
+    "src": NODE,
+    "dst": NODE,
+}
+"""What the help says of arguments, by their names."""
+
+OUTPUT = "output"
+"""The argument that is an option on the command line."""
+
 Result = dict[str, Any]
-Command = Callable[[argparse.Namespace], tuple[Result, int]]
-
-
-def ended(result: Found) -> tuple[Result, int]:
-    """Return what a function of the library has found, and the exit status."""
-    return result, DONE if result.passed else FAILED
 
 
 class Parser(argparse.ArgumentParser):
@@ -93,61 +105,136 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(BAD_INPUT)
 
 
-def add_command(
-    commands: Any,
-    name: str,
-    run: Command,
-    *,
-    summary: str,
-    example: str,
-    spec: bool = True,
-    asks: type[Options] | None = None,
-) -> Parser:
-    """Add a command to the command line.
+@dataclass(frozen=True)
+class Command:
+    """A command: a function of the library on the command line, with what it takes.
 
-    Parameters
+    Modules of :mod:`hdnhw.cli` have theirs in ``COMMANDS``; of other packages entry points of the group
+    ``hdnhw.commands`` name one each.
+
+    Attributes
     ----------
-    commands : argparse sub-parsers
-    name : str
-    run : callable
-        Takes the options, returns the JSON object and the exit status.
-    summary, example : str
+    function : callable
+        Takes the arguments, and as keywords the options; returns a :class:`hdnhw.library.result.Result`. Its name is
+        that of the command, and the first sentence of its docstring the summary.
+    example : str
         For ``--help``.
-    spec : bool
-        Whether its first argument is a spec string.
-    asks : class of Options or None
-        Its options; :func:`asked_of` returns what is said of them.
+    arguments : mapping of str to str
+        What the help says of arguments that :data:`ARGUMENTS` does not have; of ``output`` with the metavar before it.
+    machine : mapping of str to bool or None
+        Which options of a machine it has, as of :func:`hdnhw.spec.options.options_of`; None for none.
+    also : sequence of str
+        Others of a machine that it has.
+    defaults : mapping of str to str
+        What the help says in place of defaults of options of a machine.
+    endpoints : iterable of str
+        Kinds of endpoints whose options it has.
+    reads : mapping of str to callable
+        By options, what makes of each of their values what the function takes.
+    shown : callable or None
+        Takes what the function has found, and returns what is printed of it without ``--json``.
     """
-    parser: Parser = commands.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"example: {example}",
-        allow_abbrev=False,
-    )
-    if spec:
-        parser.add_argument("spec", metavar="SPEC", help="network, for example 'rdn(cube(3), 1)'")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run, asks=asks)
-    if asks is not None:
-        _add_options(parser, asks, prefix=ASKED)
-        if issubclass(asks, DrawnOptions):
-            _add_look_options(_group_of(parser, "figure"))
-    return parser
+
+    function: Callable[..., Found]
+    _: KW_ONLY
+    example: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    machine: Mapping[str, bool] | None = None
+    also: Sequence[str] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    endpoints: Iterable[str] = ()
+    reads: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    shown: Callable[[Found], Result] | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.function.__name__
+
+    @property
+    def options(self) -> type[Options] | None:
+        """The class of its own options."""
+        return getattr(self.function, "options", None)
+
+    def __call__(self, commands: Any) -> Parser:
+        """Add the command to the parsers of commands."""
+        summary = summary_of(self.function)
+        parser: Parser = commands.add_parser(
+            self.name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=f"example: {self.example}",
+            allow_abbrev=False,
+        )
+        for parameter in signature(self.function).parameters.values():
+            self._add_argument(parser, parameter)
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.set_defaults(run=self._run)
+        if self.options is not None:
+            _add_options(parser, self.options, prefix=ASKED)
+            if issubclass(self.options, DrawnOptions):
+                _add_options(parser, Look)
+            if "threads" in options_of(self.options):
+                parser.set_defaults(ranks=True)  # what threads can share, processes of mpirun can
+        if self.machine is not None:
+            add_machine_options(parser, also=self.also, defaults=self.defaults, **self.machine)
+        for kind in self.endpoints:
+            _add_options(parser, ENDPOINTS[kind], group=ENDPOINTS[kind].title, prefix=OF_ENDPOINTS)
+        return parser
+
+    def _add_argument(self, parser: Parser, parameter: Parameter) -> None:
+        """Add an argument that is no option of a class."""
+        name, has_place = parameter.name, parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
+        text = self.arguments.get(name, ARGUMENTS.get(name, ""))
+        if name == OUTPUT:
+            metavar, _, text = text.partition(" ")
+            parser.add_argument("-o", "--output", required=has_place, metavar=metavar, help=text)
+        elif parameter.kind is Parameter.VAR_POSITIONAL:
+            parser.add_argument(name, nargs="+", metavar=name.removesuffix("s").upper(), help=text)
+        elif has_place:
+            nargs = None if parameter.default is Parameter.empty else "?"
+            parser.add_argument(name, nargs=nargs, metavar=name.upper(), help=text)
+
+    def _run(self, options: argparse.Namespace) -> tuple[Result, int]:
+        """Do what is asked for."""
+        asked, many = self.asked(options), []
+        for name, parameter in signature(self.function).parameters.items():
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                many = getattr(options, name)
+            elif parameter.kind is Parameter.POSITIONAL_OR_KEYWORD or name == OUTPUT:
+                asked |= given({name: getattr(options, name)})
+        for name, read in self.reads.items():
+            if name in asked:
+                asked[name] = [read(one) for one in asked[name]]
+        found = self.function(*many, **asked)
+        result: Result = found if options.json or self.shown is None else self.shown(found)
+        return result, DONE if found.passed else FAILED
+
+    def asked(self, options: argparse.Namespace) -> dict[str, Any]:
+        """Return what is said of its options, those of figures, of the machine and of endpoints, as keywords."""
+        asked: dict[str, Any] = {}
+        if self.options is not None:
+            kinds = options_of(self.options)
+            asked = {name: getattr(options, ASKED + name, None) for name in kinds}
+            for name, kind in kinds.items():
+                if isinstance(kind, Origin):
+                    asked[name] = options.command.replace(" --json", "" if kind.plain else " --json")
+            if issubclass(self.options, DrawnOptions):
+                asked |= {name: getattr(options, name) for name in options_of(Look)}
+        return given(asked) | machine_options(options) | endpoint_options(options)
 
 
-def asked_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what is said of the options of a command, and of the machine, by the names of a function's keywords."""
-    kinds = options_of(options.asks)
-    asked = {name: options.command for name, kind in kinds.items() if isinstance(kind, Origin)}
-    asked |= given({name: getattr(options, ASKED + name, None) for name in kinds})
-    figure = FigureOptions.__annotations__ if issubclass(options.asks, DrawnOptions) else ()
-    return asked | {name: getattr(options, name) for name in figure} | machine_options(options)
+def summary_of(function: Callable[..., Any]) -> str:
+    """Return what a function does, for a list of commands: the first sentence of its docstring.
 
-
-def calls(function: Callable[..., Found], *places: str) -> Command:
-    """Return a command that calls a function: with its arguments of some names, and what is said of its options."""
-    return lambda options: ended(function(*(getattr(options, place) for place in places), **asked_of(options)))
+    Examples
+    --------
+    >>> summary_of(Parser.format_help)
+    'print what --help shows'
+    """
+    text = " ".join((function.__doc__ or "").partition("\n\n")[0].split()).replace("`", "").rstrip(".")
+    text = re.sub("^Return", "Print", text).partition("; needs")[0]
+    return text[0].lower() + text[1:]
 
 
 def _add_options(
@@ -165,7 +252,8 @@ def _add_options(
         if isinstance(kind, Origin) or (names is not None and name not in names):
             continue
         default = defaults.get(name, _default_text(member.default))
-        about: dict[str, Any] = {"dest": prefix + name, "help": kind.help + f" (default {default})" * bool(default)}
+        text = kind.help.replace("%", "%%") + f" (default {default})" * bool(default)
+        about: dict[str, Any] = {"dest": prefix + name, "help": text}
         about |= {"required": True} if member.default is REQUIRED else {}
         about |= {"nargs": kind.number or "+"} if isinstance(kind, Several) else {}
         about |= {"action": "append"} if isinstance(kind, Repeated) else {}
@@ -173,10 +261,22 @@ def _add_options(
             about |= {"action": "store_const", "const": True}
         elif choices := getattr(kind, "choices", ()) if isinstance(kind, (Choice, Several)) else ():
             about["choices"] = choices
-            about |= {"nargs": "?", "const": kind.alone} if getattr(kind, "alone", None) else {}
         else:
             about |= {"metavar": kind.metavar or name.upper(), "type": _TYPES.get(type(kind))}
-        _group_of(parser, kind.group or group).add_argument(flag_of(name), **about)
+        if (alone := getattr(kind, "alone", None)) is not None:
+            about |= {"nargs": "?", "const": alone}
+        action = _group_of(parser, kind.group or group or group_of(spec, name)).add_argument(flag_of(name), **about)
+        if isinstance(kind, Pattern) and isinstance(parser, Parser):
+            parser.helps.append((action, partial(_pattern_help, kind, text)))
+
+
+def _pattern_help(kind: Pattern, text: str) -> str:
+    """Return what the help says of where packets go: all that there is."""
+    from hdnhw.traffic.expression import form_of
+    from hdnhw.traffic.patterns import PATTERNS
+
+    forms = [form_of(name, maker) for name, maker in PATTERNS.items()] + [kind.more] * bool(kind.more)
+    return text.replace(kind.help, f"{kind.help}: {', '.join(forms)}")
 
 
 _TYPES = {Size: int, Rate: float}
@@ -204,7 +304,7 @@ def add_machine_options(
     defaults: Mapping[str, str] = MappingProxyType({}),
     **kinds: bool,
 ) -> None:
-    """Add the options that say which machine it is, for :func:`fabric_spec`.
+    """Add the options that say which machine it is: of some kinds, as of :func:`hdnhw.spec.options.options_of`.
 
     Parameters
     ----------
@@ -214,127 +314,17 @@ def add_machine_options(
     defaults : mapping of str to str
         What the help says in place of an option's default.
     kinds : bool
-        As of :func:`hdnhw.spec.options.options_of`.
     """
     chosen = {*also, *options_of(FabricSpec, **kinds)}
     _add_options(parser, FabricSpec, chosen, group="routing" if kinds.get("routes") else "machine", defaults=defaults)
 
 
-def add_endpoint_options(parser: argparse.ArgumentParser, kinds: Iterable[str] = ENDPOINTS) -> None:
-    """Add the options of some kinds of endpoints, all if omitted."""
-    for kind in kinds:
-        _add_options(parser, ENDPOINTS[kind], group=ENDPOINTS[kind].title, prefix="endpoint_")
-
-
 def machine_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options say of the machine, by the names of :class:`hdnhw.library.options.MachineOptions`."""
+    """Return what the options say of the machine, by the names of :class:`hdnhw.MachineOptions`."""
     return given({name: getattr(options, name, None) for name in options_of(FabricSpec)})
-
-
-def add_threads_option(parser: Parser, *, worth: str) -> None:
-    """Add the option that says how many threads simulate, and from how many routers on that is worth it."""
-    parser.add_argument(
-        "--threads",
-        type=int,
-        metavar="N",
-        help=f"that share the routers (default 1): worth it from {worth} of routers on; the result is the same",
-    )
-    parser.set_defaults(ranks=True)  # what threads can share, processes of mpirun can
-
-
-def add_load_options(parser: Parser, *, patterns: str = "", several: bool = False) -> None:
-    """Add the options that say which messages are created, but for how many.
-
-    `patterns` there are besides; there may be `several` of them at once.
-    """
-    pattern = parser.add_argument("--pattern", action="append" if several else "store")
-    again = "; may stand several times" if several else ""
-    parser.helps.append((pattern, lambda: f"where packets go: {_pattern_forms()}{patterns} (default uniform){again}"))
-    parser.add_argument("--injection", help="bernoulli (default), or on_off(BURST, PEAK) in cycles and flits a cycle")
-    parser.add_argument(
-        "--lengths",
-        help="of messages in flits: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...), for example "
-        "'mix(1, 0.8, 9, 0.2)'; default: one packet",
-    )
-
-
-def _pattern_forms() -> str:
-    from hdnhw.traffic.expression import form_of
-    from hdnhw.traffic.patterns import PATTERNS
-
-    return ", ".join(form_of(name, maker) for name, maker in PATTERNS.items())
-
-
-def add_initial_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that leaves initial values out of the Verilog."""
-    _add_options(parser, EmitOptions, ["no_initial"])
-    parser.set_defaults(no_initial=False)
-
-
-def add_node_clocks_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that gives each terminal a clock of its own."""
-    _add_options(parser, EmitOptions, ["node_clocks"])
-    parser.set_defaults(node_clocks=False)
-
-
-def add_worker_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say who works."""
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a processor)")
-    parser.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers to use instead")
-
-
-def add_drawing_options(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options that write a figure, and a page with it, and say how it looks; `what` is drawn."""
-    figure = _group_of(parser, "figure")
-    figure.add_argument("--plot", metavar="FILE", help=f"draw {what}: .svg, .png or .pdf")
-    figure.add_argument("--html", metavar="FILE", help="write a page with this figure, tables and the options")
-    _add_look_options(figure)
-
-
-def _add_look_options(figure: Any) -> None:
-    """Add the options that say how a figure looks."""
-    figure.add_argument("--title", metavar="TEXT", help="above the figure; '' for none")
-    figure.add_argument("--figure-size", metavar="WxH", help="width and height: 88x60mm or 3.5x2.4in")
-    figure.add_argument("--font-size", type=float, metavar="POINTS", help="of all letters of the figure")
-    figure.add_argument("--x-limits", metavar="LOW,HIGH", help="ends of the x axis")
-    figure.add_argument("--y-limits", metavar="LOW,HIGH", help="ends of the y axis")
-    figure.add_argument("--log-y", action="store_true", help="draw the y axis logarithmic")
-
-
-def add_faults_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says what is dead."""
-    parser.add_argument(
-        "--faults",
-        metavar="N[,C]",
-        help="draw N dead nodes, and C dead channels between the others, by --seed",
-    )
-
-
-def fabric_spec(options: argparse.Namespace, base: FabricSpec | None = None) -> FabricSpec:
-    """Return the machine that the options describe, as `base` where they say nothing.
-
-    ``options.endpoints`` says what stands at its terminals.
-    """
-    network = base.network if options.spec is None and base is not None else parse(options.spec)
-    asked = machine_options(options)
-    endpoints = endpoint_spec(options, network)
-    if base is None:
-        return FabricSpec(network=network, endpoints=endpoints, **asked)
-    asked |= given({"endpoints": endpoints})
-    return replace(base, network=network, **asked)
-
-
-def machine_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options say of the machine and of what stands at its terminals."""
-    return {"endpoints": endpoint_spec(options, parse(options.spec)), **machine_options(options)}
-
-
-def endpoint_spec(options: argparse.Namespace, network: NetworkSpec) -> EndpointSpec | None:
-    """Return what the options put at the terminals of a network."""
-    return endpoints_of(network, getattr(options, "endpoints", None), endpoint_options(options))
 
 
 def endpoint_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of endpoints that are given, of whatever kind."""
     names = dict.fromkeys(name for spec in ENDPOINTS.values() for name in options_of(spec))
-    return given({name: getattr(options, f"endpoint_{name}", None) for name in names})
+    return given({name: getattr(options, OF_ENDPOINTS + name, None) for name in names})

@@ -20,6 +20,7 @@ from hdnhw.collectives.products import convolution, matrix_product
 from hdnhw.collectives.swapvalues import SwapMachine
 from hdnhw.collectives.transforms import is_transform, merge, part, sampled, undo
 from hdnhw.spec import Product, SpecError
+from hdnhw.spec.options import choices_text, named
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.swapped import SwappedNetwork
@@ -80,7 +81,7 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
     check_host(network)
     for what, asked, known in (("algorithm", algorithm, ALGORITHMS), ("swaps", swaps, SWAPS)):
         if asked not in known:
-            raise SpecError(f"{what} must be {', '.join(known[:-1])} or {known[-1]}, not {asked!r}")
+            raise SpecError(f"{named(what)} {choices_text(known, asked)}")
     random, nodes, make = np.random.default_rng(seed), network.num_nodes, partial(machine_of, network)
     if algorithm in PRODUCTS:
         machines, checked, verified = PRODUCTS[algorithm](nodes, make, swaps, random)

@@ -26,6 +26,7 @@ from hdnhw.collectives.choices import SPLITS
 from hdnhw.collectives.schedule import Builder, Schedule, Sends, Step, Target
 from hdnhw.rules.circuit import Term
 from hdnhw.spec import EXCHANGE_ORDERS, Factor, SpecError
+from hdnhw.spec.options import choices_text, named
 from hdnhw.topology.graph import Network
 
 
@@ -60,9 +61,9 @@ def exchange_schedule(
     """
     for what, asked, known in (("schedule", order, EXCHANGE_ORDERS), ("split", split, SPLITS)):
         if asked not in known:
-            raise SpecError(f"{what} must be {', '.join(known[:-1])} or {known[-1]}, not {asked!r}")
+            raise SpecError(f"{named(what)} {choices_text(known, asked)}")
     if order != "paper" and split != "destination":
-        raise SpecError(f"split must be destination in the order {order}, not {split!r}")
+        raise SpecError(f"{named('split')} must be destination in the order {order}, not {split!r}")
     maker = _Exchange(network, split, all_port)
     top = len(maker.levels)
     if maker.swaps:
@@ -142,7 +143,7 @@ class _Exchange(Builder):
     def swapped(self, *, emulates: bool) -> list[Step]:
         """Return the steps on an HSN, for messages that differ in X_i from the top level down, then in X_1."""
         if self._split != "destination":
-            raise SpecError(f"split must be destination on {self.network.spec}, not {self._split!r}")
+            raise SpecError(f"{named('split')} must be destination on {self.network.spec}, not {self._split!r}")
         steps = []
         for level in self.swaps:
             wanted = self.brought(level, self.dst, self.own)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from hdnhw.collectives.choices import NUMBERS
 from hdnhw.spec import OPERATORS, SpecError
+from hdnhw.spec.options import choices_text, named
 
 Array = npt.NDArray[Any]
 
@@ -77,9 +78,9 @@ def operator_of(name: str, numbers: str) -> Operator:
         If there is none.
     """
     if name not in OPERATORS:
-        raise SpecError(f"operator must be one of {', '.join(OPERATORS)}, not {name}")
+        raise SpecError(f"{named('operator')} {choices_text(OPERATORS, name)}")
     if numbers not in NUMBERS:
-        raise SpecError(f"numbers must be one of {', '.join(NUMBERS)}, not {numbers}")
+        raise SpecError(f"{named('numbers')} {choices_text(NUMBERS, numbers)}")
     if numbers == "float32" and name in ("and", "or", "xor"):
-        raise SpecError(f"operator of float32 must be sum, min or max, not {name}")
+        raise SpecError(f"{named('operator')} of float32 {choices_text(('sum', 'min', 'max'), name)}")
     return Operator(name, np.dtype(numbers))

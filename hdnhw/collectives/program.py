@@ -19,6 +19,7 @@ from hdnhw.collectives.operations import operation_phases
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.rules.circuit import Term
 from hdnhw.spec import BARRIER, JOIN, MULTICAST, CollectiveSpec, SpecError
+from hdnhw.spec.options import named
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
 
@@ -304,7 +305,7 @@ def make_program(network: Network, spec: CollectiveSpec) -> Program:
         If a node could be two operations ahead of one that it sends to.
     """
     if not spec.root < network.num_nodes:
-        raise SpecError(f"root must be 0 to {network.num_nodes - 1} on {network.spec}, not {spec.root}")
+        raise SpecError(f"{named('root')} must be 0 to {network.num_nodes - 1} on {network.spec}, not {spec.root}")
     schedules = {
         operation: operation_phases(network, operation, root=spec.root, order=spec.order)
         for operation in spec.operations

@@ -194,7 +194,7 @@ def measure_machines(
     start: Callable[[], AbstractContextManager[Executor]],
     *,
     family: str = "ecp5",
-    seeds: int = 3,
+    placements: int = 3,
     root: Path = SYNTH_ROOT,
     progress: Progress = lambda *_: None,
 ) -> tuple[list[Measured], list[LeftOut]]:
@@ -206,7 +206,7 @@ def measure_machines(
     start : callable
         Starts the workers of :meth:`hdnhw.model.sweep.Sweep.run`.
     family : str
-    seeds : int
+    placements : int
         Runs of place-and-route of each router.
     root : Path
         See :func:`hdnhw.flow.synth.synthesise`; the points of the model are there too.
@@ -222,9 +222,9 @@ def measure_machines(
     Raises
     ------
     SpecError
-        If the seeds are out of range, or the network is too large for the model.
+        If the runs are out of range, or the network is too large for the model.
     """
-    specs = [SynthSpec(fabric=machine.spec, family=family, seeds=seeds) for machine in machines]
+    specs = [SynthSpec(fabric=machine.spec, family=family, placements=placements) for machine in machines]
     distinct = {machine.spec.timed: machine.spec for machine in machines}
     results = ResultsFile(root / f"model-{_model_digest()}.parquet")
     sweep = Sweep(list(distinct.values()), LoadSpec(), rates=None, results=results, progress=progress)

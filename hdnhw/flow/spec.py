@@ -11,7 +11,7 @@ UNITS = ("router", "endpoint", "crossing", "fabric")
 """What can be measured."""
 
 ADDRESS_PINS = "pins"
-MAX_SEEDS, LEAST_MHZ = 100, 1e-3
+MOST_PLACEMENTS, LEAST_MHZ = 100, 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,9 @@ class SynthOptions(Options):
 
     family: str = option("ecp5", Choice, "FPGA family; docs/synthesis.md lists them", choices=tuple(FAMILIES))
     unit: str = option("router", Choice, "what is measured", choices=UNITS)
-    seeds: int = option(3, Size, "place-and-route runs, with seeds from 1", metavar="N", least=1, most=MAX_SEEDS)
+    placements: int = option(
+        3, Size, "place-and-route runs, with seeds from 1", metavar="N", least=1, most=MOST_PLACEMENTS
+    )
     address: str | None = option(
         None,
         Text,

@@ -280,7 +280,7 @@ def _design(spec: SynthSpec) -> _Design:
         pack, place = _commands(placement, about["frequency"], pinless=pinless)
     return _Design(
         family=family,
-        seeds=spec.seeds,
+        seeds=spec.placements,
         about=about,
         text=f"{unit.text}\n{around}\n{wrapper}",
         script=f"read_verilog -sv design.sv\n{family.script(WRAPPER, flat=is_single)}"

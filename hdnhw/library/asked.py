@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ASKED = "asked"
 """Parameter, and entry of the docstring, in whose place the options are put."""
 
+SAID = "said"
+"""Parameter, if a function has it, for the names of the options that its caller gives, but flags that are off."""
+
 WIDTH = 112
 """Columns of a paragraph of a docstring."""
 
@@ -28,8 +31,8 @@ Found = TypeVar("Found")
 def asks(run: Callable[..., Found]) -> Callable[..., Found]:
     """Make the options of the class that annotates parameter ``asked`` the keywords of a function.
 
-    The function is called with what makes up the class, and gets the object, checked. Its signature has the options in
-    place of ``asked``, and so has the section Parameters of its docstring.
+    The function is called with what makes up the class, None for a default, and gets the object, checked. Its signature
+    has the options in place of ``asked``, and so has the section Parameters of its docstring.
     """
     written = signature(run)
     options = written.parameters[ASKED].annotation
@@ -43,16 +46,19 @@ def asks(run: Callable[..., Found]) -> Callable[..., Found]:
         )
         for name, member in members.items()
     ]
-    others = [parameter for name, parameter in written.parameters.items() if name != ASKED]
+    others = [parameter for name, parameter in written.parameters.items() if name not in (ASKED, SAID)]
     last = [parameter for parameter in others if parameter.kind is Parameter.VAR_KEYWORD]
     shape = written.replace(parameters=[*(one for one in others if one not in last), *taken, *last])
 
     @wraps(run)
     def call(*arguments: Any, **keywords: Any) -> Found:
         shape.bind(*arguments, **keywords)
-        own = {name: keywords.pop(name) for name in members if name in keywords}
+        own = given({name: keywords.pop(name) for name in members if name in keywords})
+        if SAID in written.parameters:
+            keywords[SAID] = tuple(name for name, value in own.items() if value is not False)
         return run(*arguments, **{ASKED: options(**own)}, **keywords)
 
+    call.options = options  # type: ignore[attr-defined]
     call.__signature__ = shape  # type: ignore[attr-defined]
     if run.__doc__ is not None:
         entries = "".join(_entry(name, members) for name in members)

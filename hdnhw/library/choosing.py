@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.library.asked import DrawnOptions, WeightOptions, asks, made_by, plot_of
 from hdnhw.library.info import SEARCH_LIMIT, SEARCH_PORTS, STRUCTURE_LIMIT, STRUCTURE_PORTS
@@ -31,7 +31,7 @@ class CompareOptions(WeightOptions, DrawnOptions):
 
 
 @asks
-def compare(*specs: NetworkLike, asked: CompareOptions, **figure: Unpack[FigureOptions]) -> Result:
+def compare(*specs: NetworkLike, asked: CompareOptions, **figure: Annotated[Any, FigureOptions]) -> Result:
     """Return networks side by side.
 
     Parameters
@@ -166,8 +166,8 @@ class DesignOptions(WeightOptions, DrawnOptions):
 
 
 @asks
-def design(*, asked: DesignOptions, **figure: Unpack[FigureOptions]) -> Result:
-    """Return all dual-nets and products near a size, the best first.
+def design(*, asked: DesignOptions, **figure: Annotated[Any, FigureOptions]) -> Result:
+    """Search all dual-nets and products near a size for the best networks.
 
     Parameters
     ----------

@@ -1,102 +1,113 @@
 """The emitted Verilog simulated beside the model."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from hdnhw.library.options import NetworkLike, check_integers, given, spec_of
+from hdnhw.library.asked import asks
+from hdnhw.library.hardware import VerilogOptions
+from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, given, spec_of
 from hdnhw.library.result import Result
+from hdnhw.library.simulation import FAULTS
 from hdnhw.spec import NetworkSpec
+from hdnhw.spec.load import LoadOptions
+from hdnhw.spec.options import Choice, Given, Pattern, Rate, Size, option, seed_option
+
+SIMULATORS = ("verilator", "icarus")
+
+TESTS = ("hops", "random", "exchange")
+"""The tests that run unless one is asked for."""
+
+ALL_TESTS = (*TESTS, "load", "faults", "errors", "rig", "axi", "axi4")
+"""The tests that there are."""
+
+MOST_PAUSES = 192
+"""Of 256: with more, a run may take longer than the bench waits."""
+
+ERROR_RATE = 1e-4
+"""How often a wire is turned over, unless it is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class CosimOptions:
-    """What is asked of a simulation of the Verilog, by the names of the options of ``cosim``.
+class CosimOptions(VerilogOptions, LoadOptions):
+    """Options of the command ``cosim``.
 
     Attributes
     ----------
     spec : NetworkSpec
     machine : mapping of str to Any
         Options of the machine, and of endpoints, that are given.
+    said : tuple of str
+        The other options that are given.
     """
 
-    spec: NetworkSpec
-    test: str | None
-    simulator: str
-    packets: int
-    error_rate: float | None
-    resets: str | None
-    frames: int
-    bursts: int
-    seed: int
-    pattern: str | None
-    injection: str | None
-    lengths: str | None
-    rate: float | None
-    cycles: int | None
-    source_gap: int | None
-    sink_stall: int | None
-    faults: str | int | tuple[int, int] | None
-    no_initial: bool
-    node_clocks: bool
-    machine: Mapping[str, Any]
+    without: ClassVar[tuple[str, ...]] = ("warmup", "precision")
+
+    test: str | None = option(
+        None, Choice, "one test (default: the first three); load has options of its own", choices=ALL_TESTS
+    )
+    simulator: str = option(SIMULATORS[0], Choice, "what simulates", choices=SIMULATORS)
+    packets: int = option(
+        10_000,
+        Size,
+        "packets of the random, faults and errors tests, and of each router of the rig test",
+        metavar="N",
+        least=1,
+    )
+    error_rate: float | None = option(
+        None,
+        Rate,
+        f"how often a wire of a channel is turned over in a cycle of the errors test (default {ERROR_RATE:g})",
+        metavar="R",
+        least=0,
+        most=1,
+        open=True,
+    )
+    resets: str | Sequence[int] | None = option(
+        None,
+        Given,
+        "cycles after each of which the fabric is reset and the random test begins again",
+        metavar="N,N",
+    )
+    frames: int = option(2000, Size, "frames of the axi test", metavar="N", least=1)
+    bursts: int = option(2000, Size, "bursts of the axi4 test", metavar="N", least=1)
+    seed: int = seed_option(1, "all but the hops and exchange tests")
+    faults: str | int | tuple[int, int] | None = option(None, Given, f"faults test: {FAULTS}", metavar="N[,C]")
+    pattern: str = option("uniform", Pattern, "where packets go", group="load")
+    source_gap: int = option(
+        0,
+        Size,
+        "how often a source pauses before a flit, or before a gapless packet, of 256",
+        metavar="P",
+        least=0,
+        most=MOST_PAUSES,
+        group="load",
+    )
+    sink_stall: int = option(
+        0, Size, "how often a sink pauses in a cycle, of 256", metavar="P", least=0, most=MOST_PAUSES, group="load"
+    )
+
+    spec: NetworkSpec | None = None
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
 
 
+@asks
 def cosim(
     spec: NetworkLike,
     *,
-    test: str | None = None,
-    simulator: str = "verilator",
-    packets: int = 10_000,
-    error_rate: float | None = None,
-    resets: str | Sequence[int] | None = None,
-    frames: int = 2000,
-    bursts: int = 2000,
-    seed: int = 1,
-    pattern: str | None = None,
-    injection: str | None = None,
-    lengths: str | None = None,
-    rate: float | None = None,
-    cycles: int | None = None,
-    source_gap: int | None = None,
-    sink_stall: int | None = None,
-    faults: str | int | tuple[int, int] | None = None,
-    no_initial: bool = False,
-    node_clocks: bool = False,
-    **options: Any,
+    asked: CosimOptions,
+    said: tuple[str, ...],
+    **options: Annotated[Any, MachineOptions, EndpointOptions],
 ) -> Result:
     """Simulate the emitted Verilog under cocotb and compare it with the model; needs the extra ``sim``.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    test : str, optional
-        ``hops``, ``random``, ``exchange``, ``load``, ``faults``, ``errors``, ``rig``, ``axi`` or ``axi4``; default: the
-        first three.
-    simulator : str
-        ``verilator`` or ``icarus``.
-    packets : int
-        Of the random, faults and errors tests, and of each router of the rig test.
-    error_rate : float, optional
-        Of the errors test: how often a wire of a channel is turned over in a cycle (default 0.0001).
-    resets : str or sequence of int, optional
-        Of the random test: cycles after each of which the fabric is reset and the test begins again.
-    frames, bursts : int
-        Of the axi and the axi4 test.
-    seed : int
-        Of the random numbers of all but the hops and exchange tests.
-    pattern, injection, lengths, rate, cycles
-        Of the load test, see :func:`hdnhw.simulate`; it begins at reset.
-    source_gap, sink_stall : int, optional
-        Of the load test: how often a source pauses before a flit, and a sink in a cycle, of 256 (default 0).
-    faults : int, str or tuple of int, optional
-        Of the faults test: draw so many dead nodes, or dead nodes and dead channels.
-    no_initial : bool
-        No initial values of registers and memories, for ASICs: they have none before the first reset.
-    node_clocks : bool
-        Each node's terminal has a clock and a reset of its own.
+    asked
     options
         Those of :class:`hdnhw.MachineOptions`, and of the endpoints of the test.
 
@@ -118,32 +129,10 @@ def cosim(
     >>> found.passed, found.packets, found.cycle_mismatches  # doctest: +SKIP
     (True, 1000, 0)
     """
-    check_integers(
-        packets=packets, frames=frames, bursts=bursts, seed=seed, source_gap=source_gap, sink_stall=sink_stall
-    )
-    asked = CosimOptions(
-        spec=spec_of(spec),
-        test=test,
-        simulator=simulator,
-        packets=packets,
-        error_rate=error_rate,
-        resets=resets if resets is None or isinstance(resets, str) else ",".join(map(str, resets)),
-        frames=frames,
-        bursts=bursts,
-        seed=seed,
-        pattern=pattern,
-        injection=injection,
-        lengths=lengths,
-        rate=rate,
-        cycles=cycles,
-        source_gap=source_gap,
-        sink_stall=sink_stall,
-        faults=faults,
-        no_initial=no_initial,
-        node_clocks=node_clocks,
-        machine=given(options),
-    )
-    return _bench()(asked)
+    cycles = asked.resets
+    if cycles is not None and not isinstance(cycles, str):
+        asked = replace(asked, resets=",".join(map(str, cycles)))
+    return _bench()(replace(asked, spec=spec_of(spec), machine=given(options), said=said))
 
 
 def _bench() -> Callable[[CosimOptions], Result]:

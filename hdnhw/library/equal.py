@@ -17,9 +17,9 @@ from itertools import cycle
 from typing import Any
 
 from hdnhw.library.info import STRUCTURE_LIMIT, STRUCTURE_PORTS
-from hdnhw.library.options import check_choice
 from hdnhw.progress import say
 from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec.options import named
 from hdnhw.topology.graph import Network
 from hdnhw.topology.network import build
 
@@ -115,7 +115,9 @@ class Equal:
             most = self._bits_of_flit(fabric)
             found.append([one / most for one in bits if one <= most])
             if not found[-1]:
-                raise SpecError(f"rates must begin below the {most:g} bits a node and cycle of {fabric.network}")
+                raise SpecError(
+                    f"{named('rates')} must begin below the {most:g} bits a node and cycle of {fabric.network}"
+                )
         return found
 
     def tell(self, curves: Sequence[dict[str, Any]]) -> None:
@@ -153,12 +155,9 @@ def make_equal(fabrics: Sequence[FabricSpec], what: str, packet_bits: int | None
     Raises
     ------
     SpecError
-        If there is nothing of this name, or flits would be too narrow or too wide, or packets too long.
+        If flits would be too narrow or too wide, or packets too long.
     """
-    check_choice("equal", what, tuple(EQUALS))
     bits = PACKET_BITS if packet_bits is None else packet_bits
-    if not 1 <= bits <= MOST_BITS:
-        raise SpecError(f"packet bits must be 1 to {MOST_BITS}, not {bits}")
     networks = [build(fabric.network) for fabric in fabrics]
     counts = [EQUALS[what][1](network) for network in networks]
     sizes = {network.num_terminals for network in networks}

@@ -3,25 +3,16 @@
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.files import check_output, replacing
 from hdnhw.library.asked import asks
-from hdnhw.library.options import (
-    MachineOptions,
-    NetworkLike,
-    NodeLike,
-    PathLike,
-    fabric_of,
-    given,
-    network_of,
-    node_of,
-)
+from hdnhw.library.options import MachineOptions, NetworkLike, NodeLike, PathLike, fabric_of, given, network_of, node_of
 from hdnhw.library.picture import PICTURE_LIMIT, PICTURE_PORTS
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import Given, Options, Origin, Rate, Size, Text, option, seed_option
+from hdnhw.spec.options import Given, Options, Origin, Rate, Size, Text, named, option, seed_option
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -71,14 +62,18 @@ class ExploreOptions(Options):
         400, Size, "cycles from reset on in which packets are created", metavar="N", least=1, most=MOST_SHOWN
     )
     seed: int = seed_option(1)
-    command: str | None = option(None, Origin, "what the page says that it was made by")
+    command: str | None = option(None, Origin, "what the page says that it was made by", plain=True)
 
 
 @asks
 def explore(
-    spec: NetworkLike, output: PathLike | None = None, *, asked: ExploreOptions, **machine: Unpack[MachineOptions]
+    spec: NetworkLike,
+    output: PathLike | None = None,
+    *,
+    asked: ExploreOptions,
+    **machine: Annotated[Any, MachineOptions],
 ) -> Page:
-    """Return a page on which a network is explored: one HTML file that needs nothing else.
+    """Make a page on which a network is explored: one HTML file that needs nothing else.
 
     It shows routes, disjoint paths, ways around dead nodes, collective operations step by step, packets of a run of the
     cycle-accurate model, and the load of channels; docs/explore.md says what each is.
@@ -110,7 +105,7 @@ def explore(
 
     file = None if output is None else Path(output)
     if file is not None:
-        check_output("page", file, (".html", ".htm"))
+        check_output(named("output"), file, (".html", ".htm"))
     network = network_of(spec)
     if network.num_nodes > PICTURE_LIMIT:
         raise SpecError(f"page must be of at most {PICTURE_LIMIT} nodes; {network.spec} has {network.num_nodes}")

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.library.asked import DrawnOptions, WorkerOptions, asks, made_by, plot_of
 from hdnhw.library.options import (
-    DrawnRuleOptions,
+    FigureOptions,
     NetworkLike,
     NodeLike,
     PathLike,
@@ -21,7 +21,7 @@ from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
 from hdnhw.progress import ProgressBar
 from hdnhw.spec import NetworkSpec, SpecError
-from hdnhw.spec.options import Flag, Given, Options, Rate, Several, Size, named, option, seed_option
+from hdnhw.spec.options import Flag, Given, Options, Rate, Several, Size, choices_text, named, option, seed_option
 
 if TYPE_CHECKING:
     from hdnhw.report.outputs import Outputs
@@ -60,10 +60,10 @@ def waypoints_option(default: int | None) -> Any:
 class FaultOptions(DrawnOptions, WorkerOptions):
     """Options of the command ``faults``."""
 
-    rate: float | None = option(
+    fault_rate: float | None = option(
         None, Rate, "share of dead nodes (default 0.1)", metavar="F", least=0, most=1, open=True
     )
-    channel_rate: float | None = option(
+    channel_fault_rate: float | None = option(
         None, Rate, "share of the other channels that are dead (default 0)", metavar="F", least=0, most=1, open=True
     )
     trials: int = option(100, Size, "sets of faults", metavar="N", least=1)
@@ -75,10 +75,10 @@ class FaultOptions(DrawnOptions, WorkerOptions):
         "on a dual-net, for pairs in one cluster (A), in clusters of two classes (B) and in two of a class (C): what "
         "is left of disjoint paths made without knowing the faults, beside what waypoints join",
     )
-    rates: str | Sequence[float] | None = option(
+    fault_rates: str | Sequence[float] | None = option(
         None,
         Given,
-        f"shares of dead nodes in place of --rate, 0 to {MOST_RATE}, a row for each (by case, default {RATES})",
+        f"shares of dead nodes in place of --fault-rate, 0 to {MOST_RATE}, a row for each (by case, default {RATES})",
         metavar="F,F,...",
     )
     paths: Sequence[str] | None = option(
@@ -91,12 +91,12 @@ class FaultOptions(DrawnOptions, WorkerOptions):
     pairs: int | None = option(
         None, Size, "by case: pairs drawn of each case (default 1000)", metavar="P", least=2, most=MOST_PAIRS
     )
-    plot: PathLike | None = plot_of("what is left against the rate, with --rates or --by-case")
+    plot: PathLike | None = plot_of("what is left against the rate, with --fault-rates or --by-case")
     command: str = made_by("hdnhw.faults")
 
 
 @asks
-def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Unpack[DrawnRuleOptions]) -> Result:
+def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Annotated[Any, RuleOptions, FigureOptions]) -> Result:
     """Count the pairs that routing still joins when nodes and channels are dead, by number of waypoints.
 
     Parameters
@@ -110,8 +110,8 @@ def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Unpack[DrawnRuleO
     -------
     Result
         As docs/faults.md describes it: shares of the pairs of healthy nodes that are ``connected``, and that are
-        ``reached`` with 0, 1, ... waypoints; with `rates` in the rows ``rates``; by case, the rows ``paths_left`` and
-        ``waypoints_left``.
+        ``reached`` with 0, 1, ... waypoints; with `fault_rates` in the rows ``rates``; by case, the rows ``paths_left``
+        and ``waypoints_left``.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Unpack[DrawnRuleO
     Examples
     --------
     >>> import hdnhw
-    >>> found = hdnhw.faults("rdn(cube(2), 1)", rate=0, trials=1, workers=1)
+    >>> found = hdnhw.faults("rdn(cube(2), 1)", fault_rate=0, trials=1, workers=1)
     >>> found.nodes, found.dead_nodes, found.reached
     (32, 0, [1.0, 1.0, 1.0, 1.0])
     """
@@ -131,21 +131,21 @@ def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Unpack[DrawnRuleO
     of_rule, figure = figure_apart(rules)
     outputs = asked.outputs_of(figure, panels=len(PANELS) if asked.by_case else 1)
     if asked.by_case:
-        if asked.rate is not None or asked.channel_rate is not None:
-            given_alone = f"give {named('rates')}, not {named('rate')} or {named('channel_rate')}"
+        if asked.fault_rate is not None or asked.channel_fault_rate is not None:
+            given_alone = f"give {named('fault_rates')}, not {named('fault_rate')} or {named('channel_fault_rate')}"
             raise SpecError(f"with {named('by_case')} nodes alone are dead: {given_alone}")
         return _by_case(spec_of(spec), asked, of_rule, outputs)
     for name in ("paths", "pairs"):
         if getattr(asked, name) is not None:
             raise SpecError(f"{named(name)} is for {named('by_case')}")
-    if asked.rates is not None:
-        if asked.rate is not None:
-            raise SpecError(f"give {named('rate')} or {named('rates')}, not both")
+    if asked.fault_rates is not None:
+        if asked.fault_rate is not None:
+            raise SpecError(f"give {named('fault_rate')} or {named('fault_rates')}, not both")
         return _by_rate(spec_of(spec), asked, of_rule, outputs)
     for name in ("plot", "html"):
         if getattr(asked, name) is not None:
-            raise SpecError(f"{named(name)} is for {named('rates')} and {named('by_case')}")
-    rate, channel_rate = 0.1 if asked.rate is None else asked.rate, asked.channel_rate or 0.0
+            raise SpecError(f"{named(name)} is for {named('fault_rates')} and {named('by_case')}")
+    rate, channel_rate = 0.1 if asked.fault_rate is None else asked.fault_rate, asked.channel_fault_rate or 0.0
     survey = FaultSurvey(
         network=spec_of(spec),
         **of_rule,
@@ -164,7 +164,8 @@ def _by_rate(spec: NetworkSpec, asked: FaultOptions, rules: Mapping[str, Any], o
     from hdnhw.rules.survey import FaultSurvey
 
     rates = _checked_shares(asked)
-    options = {**rules, "waypoints": asked.waypoints, "seed": asked.seed, "channel_rate": asked.channel_rate or 0.0}
+    options = {**rules, "waypoints": asked.waypoints, "seed": asked.seed}
+    options["channel_rate"] = asked.channel_fault_rate or 0.0
     rows: list[dict[str, Any]] = []
     with ProgressBar() as bar:
         start = start_of(asked.workers, asked.cluster, bar.say)
@@ -181,7 +182,8 @@ def _by_rate(spec: NetworkSpec, asked: FaultOptions, rules: Mapping[str, Any], o
 
 
 def _checked_shares(asked: FaultOptions) -> list[float]:
-    return checked_rates(RATES if asked.rates is None else asked.rates, 0, MOST_RATE, "0,0.05,0.1")
+    rates = RATES if asked.fault_rates is None else asked.fault_rates
+    return checked_rates("fault_rates", rates, 0, MOST_RATE, "0,0.05,0.1")
 
 
 def _by_case(spec: NetworkSpec, asked: FaultOptions, rules: Mapping[str, Any], outputs: "Outputs") -> Result:
@@ -250,9 +252,9 @@ def waypoints(
     dst: NodeLike | None = None,
     *,
     asked: WaypointOptions,
-    **rules: Unpack[RuleOptions],
+    **rules: Annotated[Any, RuleOptions],
 ) -> Result:
-    """Return the waypoints that lead from a node around what is dead.
+    """Find the waypoints that lead from a node around what is dead.
 
     Parameters
     ----------
@@ -347,9 +349,9 @@ def _channel_of(network: "Network", text: str) -> tuple[int, int]:
     """Return node and port of the channel ``NODE:PORT``."""
     node, _, name = text.rpartition(":")
     if not node:
-        raise SpecError(f"dead channel must be NODE:PORT, such as 0:{network.ports[0].name}, not {text!r}")
+        raise SpecError(f"{named('dead_channels')} must be NODE:PORT, such as 0:{network.ports[0].name}, not {text!r}")
     number = node_of(network, node)
     names = list(network.neighbors(number))
     if name not in names:
-        raise SpecError(f"port of node {number} must be {' or '.join(names)}, not {name!r}")
+        raise SpecError(f"port of node {number} {choices_text(names, name)}")
     return number, [port.name for port in network.ports].index(name)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from hdnhw.library.options import NetworkLike, PathLike, network_of
 from hdnhw.library.result import Result
+from hdnhw.spec.options import named
 
 if TYPE_CHECKING:
     import networkx
@@ -83,7 +84,7 @@ def export(spec: NetworkLike, output: PathLike) -> Result:
     from hdnhw.topology.metrics import num_edges
 
     path = Path(output)
-    check_output("output", path, WRITTEN)
+    check_output(named("output"), path, WRITTEN)
     network = network_of(spec)
     text = graph_text(network, path.suffix)
     with replacing(path) as new:

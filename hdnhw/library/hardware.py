@@ -3,29 +3,22 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from hdnhw.files import check_folder
 from hdnhw.flow.spec import SynthOptions, SynthSpec
 from hdnhw.library.asked import asks
-from hdnhw.library.options import NetworkLike, PathLike, fabric_of
+from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.progress import say
-from hdnhw.spec import EndpointSpec
-from hdnhw.spec.options import Flag, Options, Text, option
+from hdnhw.spec.endpoints import TerminalOptions
+from hdnhw.spec.options import Flag, Options, Text, named, option, options_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmitOptions(Options):
-    """Options of the command ``emit``."""
+class VerilogOptions(Options):
+    """Options of the Verilog of a fabric, whoever reads it."""
 
-    name: str = option("fabric", Text, "name of the top-level module", metavar="TOP")
-    wrapper: bool = option(
-        False,
-        Flag,
-        "with wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes, and files of "
-        "constants",
-    )
     no_initial: bool = option(
         False,
         Flag,
@@ -36,14 +29,31 @@ class EmitOptions(Options):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class EmitOptions(VerilogOptions, TerminalOptions):
+    """Options of the command ``emit``."""
+
+    name: str = option("fabric", Text, "name of the top-level module", metavar="TOP")
+    wrapper: bool = option(
+        False,
+        Flag,
+        "with wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes, and files of "
+        "constants",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthCommandOptions(SynthOptions, TerminalOptions):
+    """Options of the command ``synth``."""
+
+
 @asks
 def emit(
     spec: NetworkLike,
     output: PathLike,
     *,
-    endpoints: str | EndpointSpec | None = None,
     asked: EmitOptions,
-    **options: Any,
+    **options: Annotated[Any, MachineOptions, EndpointOptions],
 ) -> Result:
     """Write the Verilog of a fabric and its manifest.
 
@@ -52,8 +62,6 @@ def emit(
     spec : str, NetworkSpec or Network
     output : path
         Folder for the files; it is made.
-    endpoints : str or EndpointSpec, optional
-        What to put at the terminals: ``axi-stream``, ``axi4``, ``collective``, ``relay`` or ``exchange``, or a spec.
     asked
     options
         Those of :class:`hdnhw.MachineOptions`, and of the endpoints that are named.
@@ -80,9 +88,9 @@ def emit(
 
     started = time.monotonic()
     directory = Path(output)
-    check_folder("output", directory)
+    check_folder(named("output"), directory)
     check_place(directory, top=asked.name)
-    machine = fabric_of(spec, endpoints, options)
+    machine = fabric_of(spec, asked.endpoints, options)
     about = {"wrapper": asked.wrapper, "node_clocks": asked.node_clocks}
     fabric = emit_fabric(machine, top=asked.name, initial=not asked.no_initial, **about)
     written = write_fabric(fabric, directory)
@@ -103,15 +111,13 @@ def emit(
 
 @asks
 def synth(
-    spec: NetworkLike, *, endpoints: str | EndpointSpec | None = None, asked: SynthOptions, **options: Any
+    spec: NetworkLike, *, asked: SynthCommandOptions, **options: Annotated[Any, MachineOptions, EndpointOptions]
 ) -> Result:
     """Measure size and speed of a router, an endpoint or a fabric on an FPGA; needs the extra ``flow``.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    endpoints : str or EndpointSpec, optional
-        Which, for the unit ``endpoint``.
     asked
     options
         Those of :class:`hdnhw.MachineOptions`, and of the endpoints that are named.
@@ -130,13 +136,14 @@ def synth(
     Examples
     --------
     >>> import hdnhw
-    >>> found = hdnhw.synth("torus(4, 4)", family="ice40", seeds=1)  # doctest: +SKIP
+    >>> found = hdnhw.synth("torus(4, 4)", family="ice40", placements=1)  # doctest: +SKIP
     >>> found.passed, found.fmax_mhz  # doctest: +SKIP
     """
     from hdnhw.flow.synth import synthesise
     from hdnhw.flow.tools import ToolError
 
-    measured = SynthSpec(fabric=fabric_of(spec, endpoints, options), **vars(asked))
+    own = {name: getattr(asked, name) for name in options_of(SynthOptions)}
+    measured = SynthSpec(fabric=fabric_of(spec, asked.endpoints, options), **own)
     try:
         return Result(synthesise(measured, say=say))
     except ToolError as error:

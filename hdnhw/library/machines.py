@@ -2,12 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.flow.family import FAMILIES, PLACED_FAMILIES
-from hdnhw.flow.spec import MAX_SEEDS
+from hdnhw.flow.spec import MOST_PLACEMENTS
 from hdnhw.library.asked import DrawnOptions, asks, made_by, plot_of
-from hdnhw.library.options import DrawnMachineOptions, NetworkLike, PathLike, figure_apart, machine_words, spec_of
+from hdnhw.library.options import (
+    FigureOptions,
+    MachineOptions,
+    NetworkLike,
+    PathLike,
+    figure_apart,
+    machine_words,
+    spec_of,
+)
 from hdnhw.library.result import Result
 from hdnhw.library.workers import start_of
 from hdnhw.progress import ProgressBar
@@ -39,13 +47,15 @@ class MachinesOptions(DrawnOptions):
     packet_bits: int = option(256, Size, "bits of a packet", metavar="N", least=1, most=MOST_BITS)
     hops: int = option(4, Size, "channels of the latency", metavar="H", least=1, most=MOST_HOPS)
     family: str = option("ecp5", Choice, "FPGA family; docs/synthesis.md lists them", choices=tuple(PLACED_FAMILIES))
-    seeds: int = option(3, Size, "place-and-route runs", metavar="N", least=1, most=MAX_SEEDS)
+    placements: int = option(3, Size, "place-and-route runs", metavar="N", least=1, most=MOST_PLACEMENTS)
     plot: PathLike | None = plot_of("Gbit/s a node against ns")
     command: str = made_by("hdnhw.machines")
 
 
 @asks
-def machines(spec: NetworkLike, *, asked: MachinesOptions, **options: Unpack[DrawnMachineOptions]) -> Result:
+def machines(
+    spec: NetworkLike, *, asked: MachinesOptions, **options: Annotated[Any, MachineOptions, FigureOptions]
+) -> Result:
     """Measure machines that can be built on a network, and say which are worth it.
 
     Needs the extras ``flow`` and ``parquet``, and for a plot ``sweep``.
@@ -81,14 +91,14 @@ def machines(spec: NetworkLike, *, asked: MachinesOptions, **options: Unpack[Dra
 
     network, (common, figure) = spec_of(spec), figure_apart(options)
     outputs = asked.outputs_of(figure)
-    family, seeds = asked.family, asked.seeds
+    family, placements = asked.family, asked.placements
     machines = _asked(asked.machine, common)
     found, left_out = buildable(network, machines, packet_bits=asked.packet_bits, family=family)
     with ProgressBar() as bar:
         start = start_of(None, None, bar.say)
-        measured, failed = measure_machines(found, start, family=family, seeds=seeds, progress=bar.show)
+        measured, failed = measure_machines(found, start, family=family, placements=placements, progress=bar.show)
     rows = _rows(measured, network, asked.hops, family)
-    about = {"packet_bits": asked.packet_bits, "hops": asked.hops, "seeds": seeds, "family": family}
+    about = {"packet_bits": asked.packet_bits, "hops": asked.hops, "seeds": placements, "family": family}
     about |= {"device": FAMILIES[family].device, "speed": FAMILIES[family].speed}
     if rows:
         outputs.write(machines_sheet(rows, str(network), about))

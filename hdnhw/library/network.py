@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any
 
 import networkx
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hdnhw.library import cosimulation, faults, graphs, hardware, info, picture, proofs, routes, simulation
 from hdnhw.library.collectives import exchange, operations
-from hdnhw.library.options import NetworkLike, NodeLike, PathLike, RuleOptions, network_of, node_of
+from hdnhw.library.options import NetworkLike, NodeLike, PathLike, network_of, node_of
 from hdnhw.library.result import Result
 from hdnhw.spec import NetworkSpec
 from hdnhw.topology import graph as topology
@@ -254,8 +254,8 @@ class Network(networkx.Graph):
 
     # What goes on in it.
 
-    def route(self, src: NodeLike, dst: NodeLike, *, algorithm: str = "hop", **rules: Unpack[RuleOptions]) -> Result:
-        """Return one route, see :func:`hdnhw.route`.
+    def route(self, src: NodeLike, dst: NodeLike, **options: Any) -> Result:
+        """Return one route; takes what :func:`hdnhw.route` takes.
 
         Examples
         --------
@@ -263,17 +263,15 @@ class Network(networkx.Graph):
         >>> hdnhw.Network("torus(4, 4)").route(0, 5).nodes
         [0, 4, 5]
         """
-        return routes.route(self.spec, src, dst, algorithm=algorithm, **rules)
+        return routes.route(self.spec, src, dst, **options)
 
     def paths(
         self,
         src: NodeLike | Sequence[NodeLike],
         dst: NodeLike | Sequence[NodeLike],
-        *,
-        algorithm: str | None = None,
-        **rules: Unpack[RuleOptions],
+        **options: Any,
     ) -> Result:
-        """Return paths that share no other node, see :func:`hdnhw.paths`.
+        """Return paths that share no other node; takes what :func:`hdnhw.paths` takes.
 
         Examples
         --------
@@ -281,10 +279,10 @@ class Network(networkx.Graph):
         >>> hdnhw.Network("cube(2)").paths(0, 3).paths
         [[0, 1, 3], [0, 2, 3]]
         """
-        return routes.paths(self.spec, src, dst, algorithm=algorithm, **rules)
+        return routes.paths(self.spec, src, dst, **options)
 
-    def routing(self, **rules: Unpack[RuleOptions]) -> Result:
-        """Return the figures of the routing over all pairs, and its proof, see :func:`hdnhw.routing`.
+    def routing(self, **options: Any) -> Result:
+        """Return the figures of the routing over all pairs, and its proof; takes what :func:`hdnhw.routing` takes.
 
         Examples
         --------
@@ -293,7 +291,7 @@ class Network(networkx.Graph):
         >>> found.cdg_acyclic, found.num_vcs, found.saturation_bound
         (True, 2, 0.775)
         """
-        return routes.routing(self.spec, **rules)
+        return routes.routing(self.spec, **options)
 
     def faults(self, **options: Any) -> Result:
         """Count the pairs that routing still joins when something is dead; takes what :func:`hdnhw.faults` takes.
@@ -301,7 +299,7 @@ class Network(networkx.Graph):
         Examples
         --------
         >>> import hdnhw
-        >>> hdnhw.Network("cube(3)").faults(rate=0, trials=1, waypoints=0, workers=1).reached
+        >>> hdnhw.Network("cube(3)").faults(fault_rate=0, trials=1, waypoints=0, workers=1).reached
         [1.0]
         """
         return faults.faults(self.spec, **options)

@@ -4,12 +4,12 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from numbers import Integral
 from os import PathLike as PathLikeOf
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from hdnhw.spec import ENDPOINTS, CollectiveSpec, EndpointSpec, FabricSpec, NetworkSpec, SpecError, parse
-from hdnhw.spec.options import Names, Node, Option, choices_text, flag_of, named, options_of
+from hdnhw.report.look import Look
+from hdnhw.spec import ENDPOINTS, CollectiveSpec, EndpointSpec, FabricSpec, NetworkSpec, RelaySpec, SpecError, parse
+from hdnhw.spec.options import Names, Node, Option, choices_text, flag_of, members_of, named, options_of
 
 if TYPE_CHECKING:
     from hdnhw.library.network import Network
@@ -30,67 +30,41 @@ ALL = "all"
 """In place of a list of names."""
 
 
-class RuleOptions(TypedDict, total=False):
-    """Options of the routing rule, as ``--modes`` and ``--lanes``; what is left out, or None, is the default."""
-
-    modes: str | None
-    lanes: int | None
-
-
-class MachineOptions(RuleOptions, total=False):
-    """Options of a machine, as docs/machines.md has them; what is left out, or None, is the default."""
-
-    packet_length: int | None
-    flit_width: int | None
-    buffers: int | None
-    crossbar: str | None
-    queueing: str | None
-    switching: str | None
-    channel_registers: int | None
-    ram: str | None
-    dead_pins: bool | None
-    crc: bool | None
-    gapless_packets: bool | None
+def _keywords(name: str, about: str, *specs: type, **kinds: bool) -> Any:
+    """Return the keywords that are options of some classes, of some kinds; None, as what is left out, is a default."""
+    members = {
+        one: member.type | None
+        for spec in specs
+        for one, member in members_of(spec).items()
+        if one in options_of(spec, **kinds)
+    }
+    made: Any = TypedDict(name, members, total=False)  # type: ignore[misc]
+    made.__doc__ = f"{about}; what is left out, or None, is the default."
+    return made
 
 
-class RelayOptions(MachineOptions, total=False):
-    """Options of a machine and of relays, as docs/faults.md has them; what is left out, or None, is the default."""
-
-    timeout: int | None
-    relay_buffers: int | None
-    relay_queues: int | None
-
-
-class FigureOptions(TypedDict, total=False):
-    """How a figure looks, as docs/commands.md has it; what is left out, or None, is as the figure comes.
-
-    ``title``, an empty one for none; ``figure_size``, ``"88x60mm"`` or two numbers of inches; ``font_size`` of all
-    letters, points; ``x_limits`` and ``y_limits``, two numbers; ``log_y``, a logarithmic y axis.
-    """
-
-    title: str | None
-    figure_size: str | tuple[float, float] | None
-    font_size: float | None
-    x_limits: str | tuple[float, float] | None
-    y_limits: str | tuple[float, float] | None
-    log_y: bool | None
-
-
-class DrawnRuleOptions(RuleOptions, FigureOptions, total=False):
-    """:class:`RuleOptions` and :class:`FigureOptions`."""
-
-
-class DrawnMachineOptions(MachineOptions, FigureOptions, total=False):
-    """:class:`MachineOptions` and :class:`FigureOptions`."""
-
-
-class DrawnRelayOptions(RelayOptions, FigureOptions, total=False):
-    """:class:`RelayOptions` and :class:`FigureOptions`."""
+if TYPE_CHECKING:
+    RuleOptions: TypeAlias = dict[str, Any]
+    """Options of the routing rule, as docs/machines.md has them."""
+    MachineOptions: TypeAlias = dict[str, Any]
+    """Options of a machine, as docs/machines.md has them."""
+    FigureOptions: TypeAlias = dict[str, Any]
+    """How a figure looks, as docs/commands.md has it."""
+    RelayOptions: TypeAlias = dict[str, Any]
+    EndpointOptions: TypeAlias = dict[str, Any]
+else:
+    RuleOptions = _keywords(
+        "RuleOptions", "Options of the routing rule, as docs/machines.md has them", FabricSpec, routes=True
+    )
+    MachineOptions = _keywords("MachineOptions", "Options of a machine, as docs/machines.md has them", FabricSpec)
+    FigureOptions = _keywords("FigureOptions", "How a figure looks, as docs/commands.md has it", Look)
+    RelayOptions = _keywords("RelayOptions", "Options of relays, as docs/faults.md has them", RelaySpec)
+    EndpointOptions = _keywords("EndpointOptions", "Options of endpoints", *ENDPOINTS.values())
 
 
 def figure_apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the options that are not None, those of a figure apart from the others: these, and those."""
-    names = FigureOptions.__annotations__
+    names = options_of(Look)
     asked = given(options)
     return (
         {name: value for name, value in asked.items() if name not in names},
@@ -150,15 +124,8 @@ def check_choice(what: str, value: Any, choices: Sequence[str]) -> None:
         raise SpecError(f"{named(what)} {choices_text(choices, value)}")
 
 
-def check_integers(**values: Any) -> None:
-    """Raise TypeError if one of some options, which may be None, is no integer."""
-    for name, value in values.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
-            raise TypeError(f"{name.replace('_', ' ')} must be an integer, not {value!r}")
-
-
-def checked_rates(rates: str | Iterable[float], least: float, most: float, example: str) -> list[float]:
-    """Return numbers, which may be text with commas between them, each once, the least first.
+def checked_rates(name: str, rates: str | Iterable[float], least: float, most: float, example: str) -> list[float]:
+    """Return the numbers of an option, which may be text with commas between them, each once, the least first.
 
     Raises
     ------
@@ -170,7 +137,7 @@ def checked_rates(rates: str | Iterable[float], least: float, most: float, examp
     except (TypeError, ValueError):
         found = []
     if not found or not all(least <= rate <= most for rate in found):
-        raise SpecError(f"{named('rates')} must be numbers from {least} to {most}, such as {example}, not {rates!r}")
+        raise SpecError(f"{named(name)} must be numbers from {least} to {most}, such as {example}, not {rates!r}")
     return found
 
 
@@ -281,7 +248,9 @@ def drawn_faults(asked: str | tuple[int, int] | int | None, network: "topology.N
     else:
         counts = asked.split(",") if isinstance(asked, str) else [str(count) for count in np.atleast_1d(asked)]
         if len(counts) > 2 or not all(count.strip().isdecimal() for count in counts):
-            raise SpecError(f"faults must be the number of dead nodes, or that and one of channels, not {asked!r}")
+            raise SpecError(
+                f"{named('faults')} must be the number of dead nodes, or that and one of channels, not {asked!r}"
+            )
         nodes, channels = (*map(int, counts), 0)[:2]
     return draw_faults(neighbor_table(network), np.random.default_rng(seed), nodes=nodes, channels=channels)
 

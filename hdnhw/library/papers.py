@@ -144,7 +144,7 @@ class PapersOptions(ProcessOptions):
         None, Repeated, "a paper: HDN, RDN, DISJ, HSN or DC (default: all)", metavar="NAME"
     )
     claim: str | Sequence[str] | None = option(None, Repeated, "one claim, as HDN-7 (first column)", metavar="ID")
-    command: str = option("hdnhw.papers", Origin, "what the pages say that they were made by")
+    command: str = option("hdnhw.papers", Origin, "what the pages say that they were made by", plain=True)
 
 
 @asks
@@ -179,9 +179,9 @@ def papers(*, output: PathLike | None = None, asked: PapersOptions) -> Result:
 
     numbers = _chosen(_names(asked.paper), _names(asked.claim))
     if output is not None and asked.claim:
-        raise SpecError(f"output must be a page of whole papers: leave out {named('claim')}")
+        raise SpecError(f"{named('output')} must be a page of whole papers: leave out {named('claim')}")
     if output is not None and not (Path(output).is_dir() and os.access(output, os.W_OK | os.X_OK)):
-        raise SpecError(f"output must be a folder that can be written, not {str(output)!r}")
+        raise SpecError(f"{named('output')} must be a folder that can be written, not {str(output)!r}")
     start = perf_counter()
     with ProgressBar() as bar:
         rows = check_claims(numbers, workers=worker_count(asked.workers), progress=bar.show)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.collectives.choices import ROOTED, SPLITS
 from hdnhw.library.asked import asks
@@ -153,7 +153,7 @@ _Part = tuple["Marks", dict[str, Any], bool]
 
 @asks
 def picture(
-    spec: NetworkLike, output: PathLike | None = None, *, asked: PictureOptions, **rules: Unpack[RuleOptions]
+    spec: NetworkLike, output: PathLike | None = None, *, asked: PictureOptions, **rules: Annotated[Any, RuleOptions]
 ) -> Drawing:
     """Draw a network of up to 1024 nodes, or what goes on in it, as SVG.
 
@@ -186,7 +186,7 @@ def picture(
     from hdnhw.files import check_output, replacing
 
     if output is not None:
-        check_output("picture", Path(output), [".svg"])
+        check_output(named("output"), Path(output), [".svg"])
     name, text, found, passed = _drawn(replace(asked, rules=given(rules)), spec)
     if output is not None:
         with replacing(Path(output)) as new:

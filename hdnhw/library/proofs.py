@@ -4,19 +4,20 @@ from dataclasses import dataclass
 from math import inf
 from os import PathLike as PathLikeOf
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from hdnhw.library.asked import asks
-from hdnhw.library.options import NetworkLike, PathLike, fabric_of, given
+from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, fabric_of, given
 from hdnhw.library.result import Result
 from hdnhw.progress import say
 from hdnhw.proofs.finding import SECONDS
-from hdnhw.spec import EndpointSpec, SpecError
-from hdnhw.spec.options import Flag, Given, Options, Rate, named, option
+from hdnhw.spec import SpecError
+from hdnhw.spec.endpoints import TerminalOptions
+from hdnhw.spec.options import Flag, Given, Rate, named, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProveOptions(Options):
+class ProveOptions(TerminalOptions):
     """Options of the command ``prove``."""
 
     check: PathLike | None = option(
@@ -46,9 +47,8 @@ def prove(
     spec: "NetworkLike | PathLike | None" = None,
     *,
     output: PathLike | None = None,
-    endpoints: str | EndpointSpec | None = None,
     asked: ProveOptions,
-    **options: Any,
+    **options: Annotated[Any, MachineOptions, EndpointOptions],
 ) -> Result:
     """Prove that Verilog routes by the rule, delivers packets once and is wired as it should be.
 
@@ -61,8 +61,6 @@ def prove(
         with the options of their manifest: then ``certificate.json`` is written beside them.
     output : path, optional
         Write ``certificate.json`` into this folder, which has the files of this network's fabric.
-    endpoints : str or EndpointSpec, optional
-        What stands at the terminals: ``axi-stream``, ``axi4``, ``collective``, ``relay`` or ``exchange``, or a spec.
     asked
     options
         Those of :class:`hdnhw.MachineOptions`, and of the endpoints that are named.
@@ -96,7 +94,7 @@ def prove(
         raise SpecError(f"prove takes either SPEC, DIR or {named('check')} FILE")
     if asked.thorough and check is None:
         raise SpecError(f"{named('thorough')} is for {named('check')}")
-    beside = given({"output": output, "endpoints": endpoints, **options})
+    beside = given({"output": output, "endpoints": asked.endpoints, **options})
     folder = None if output is None else Path(output)
     try:
         if check is not None:
@@ -109,7 +107,7 @@ def prove(
             folder = Path(spec)
             fabric = read_fabric(folder)
         else:
-            fabric = emit_fabric(fabric_of(spec, endpoints, options))
+            fabric = emit_fabric(fabric_of(spec, asked.endpoints, options))
             fabric = fabric if folder is None else read_fabric(folder, like=fabric)
         found = prove_fabric(fabric, seconds=seconds, folder=folder, say=say)
     except ToolError as error:

@@ -1,6 +1,6 @@
 """Requests and replies on the cycle-accurate model."""
 
-from typing import Unpack
+from typing import Annotated, Any
 
 from hdnhw.library.asked import asks
 from hdnhw.library.options import MachineOptions, NetworkLike, fabric_of
@@ -10,7 +10,7 @@ from hdnhw.spec.requests import RequestSpec
 
 
 @asks
-def requests(spec: NetworkLike, *, asked: RequestSpec, **machine: Unpack[MachineOptions]) -> Result:
+def requests(spec: NetworkLike, *, asked: RequestSpec, **machine: Annotated[Any, MachineOptions]) -> Result:
     """Measure how many requests are answered, and how fast, when no node has more than a window of them under way.
 
     A closed loop: a node sends its next request when a reply has come, so that a slow network is offered less. Nodes

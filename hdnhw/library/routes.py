@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.library.asked import asks
 from hdnhw.library.info import SEARCH_LIMIT, paper_addresses
@@ -62,7 +62,7 @@ class PathOptions(Options):
 
 @asks
 def route(
-    spec: NetworkLike, src: NodeLike, dst: NodeLike, *, asked: RouteOptions, **rules: Unpack[RuleOptions]
+    spec: NetworkLike, src: NodeLike, dst: NodeLike, *, asked: RouteOptions, **rules: Annotated[Any, RuleOptions]
 ) -> Result:
     """Return one route.
 
@@ -154,7 +154,7 @@ def paths(
     dst: NodeLike | Sequence[NodeLike],
     *,
     asked: PathOptions,
-    **rules: Unpack[RuleOptions],
+    **rules: Annotated[Any, RuleOptions],
 ) -> Result:
     """Return paths between two nodes, or two sets of nodes, that share no other node.
 
@@ -339,7 +339,7 @@ def _check_flow(network: "Network") -> None:
         )
 
 
-def routing(spec: NetworkLike, **rules: Unpack[RuleOptions]) -> Result:
+def routing(spec: NetworkLike, **rules: Annotated[Any, RuleOptions]) -> Result:
     """Return the figures of the routing over all pairs, and its proof.
 
     Parameters

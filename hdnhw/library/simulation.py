@@ -1,24 +1,24 @@
 """Measurements on the cycle-accurate model."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from os import PathLike as PathLikeOf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from hdnhw.files import check_distinct
-from hdnhw.library.equal import Equal, make_equal
+from hdnhw.library.asked import DrawnOptions, WorkerOptions, asks, made_by, plot_of
+from hdnhw.library.equal import EQUALS, MOST_BITS, PACKET_BITS, Equal, make_equal
 from hdnhw.library.options import (
-    DrawnMachineOptions,
-    DrawnRelayOptions,
     FigureOptions,
+    MachineOptions,
     NetworkLike,
     PathLike,
+    RelayOptions,
     check_choice,
-    check_integers,
     checked_rates,
     drawn_faults,
     fabric_of,
@@ -31,8 +31,19 @@ from hdnhw.model.engines import COMPILED, ENGINES
 from hdnhw.progress import Progress, ProgressBar, say
 from hdnhw.ranks import check_alone
 from hdnhw.spec import FabricSpec, RelaySpec, SpecError
-from hdnhw.spec.checks import shown
-from hdnhw.spec.options import flag_of
+from hdnhw.spec.load import LEAST_RATE, PRECISION, MeasuredOptions
+from hdnhw.spec.options import (
+    Choice,
+    Flag,
+    Given,
+    Pattern,
+    Patterns,
+    Size,
+    named,
+    option,
+    options_of,
+    threads_option,
+)
 
 if TYPE_CHECKING:
     from hdnhw.model.fabric import FabricModel
@@ -41,91 +52,81 @@ if TYPE_CHECKING:
     from hdnhw.report.page import Sheet
     from hdnhw.rules.plan import RoutingPlan
 
+EXCHANGE, WAYPOINTS = "exchange", "waypoints"
+"""A pattern of one command, and the option that asks for relays."""
 
+FAULTS = "draw N dead nodes, and C dead channels between the others, by --seed; in Python a number, or two"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateOptions(DrawnOptions, MeasuredOptions):
+    """Options of the command ``simulate``."""
+
+    trace: PathLike | None = option(
+        None,
+        Given,
+        "send the messages of a text, Parquet or Netrace file instead, until all have arrived or for --cycles",
+        metavar="FILE",
+    )
+    faults: str | int | tuple[int, int] | None = option(None, Given, FAULTS, metavar="N[,C]")
+    histogram: bool = option(False, Flag, "show how many messages took how long")
+    channels: bool | PathLike = option(
+        False,
+        Given,
+        "count what each type of channel carries, how often it stalls and how many packets its queues hold; a file, "
+        ".parquet or .csv, has a row for each channel",
+        metavar="FILE",
+        alone=True,
+    )
+    energy: PathLike | None = option(
+        None,
+        Given,
+        "show what flits take, by a text file with a line NAME PICOJOULES for each type of channel and for router",
+        metavar="FILE",
+    )
+    flows: PathLike | None = option(
+        None,
+        Given,
+        "write a row for each pair of nodes to a file, .parquet or .csv: messages, their mean and longest latency",
+        metavar="FILE",
+    )
+    threads: int = threads_option("some thousands of")
+    engine: str = option(
+        COMPILED, Choice, "what simulates; reference is plain Python to be read, for small networks", choices=ENGINES
+    )
+    pattern: str = option(
+        "uniform", Pattern, "where packets go", more="exchange, from each to all at once", group="load"
+    )
+    cycles: int = option(
+        10_000,
+        Size,
+        "cycles of the interval measured; of a trace or exchange, of all",
+        metavar="N",
+        least=1,
+        group="load",
+    )
+    plot: PathLike | None = plot_of("how many messages took how long")
+    command: str = made_by("hdnhw.simulate")
+
+
+@asks
 def simulate(
     spec: NetworkLike,
     *,
-    rate: float | None = None,
-    pattern: str | None = None,
-    injection: str | None = None,
-    lengths: str | None = None,
-    cycles: int | None = None,
-    precision: float | None = None,
-    warmup: int | None = None,
-    seed: int | None = None,
-    seeds: int = 1,
-    trace: PathLike | None = None,
-    faults: str | int | tuple[int, int] | None = None,
-    waypoints: int | None = None,
-    histogram: bool = False,
-    channels: bool | PathLike = False,
-    energy: PathLike | None = None,
-    flows: PathLike | None = None,
-    threads: int | None = None,
-    engine: str = COMPILED,
-    plot: PathLike | None = None,
-    html: PathLike | None = None,
-    command: str = "hdnhw.simulate",
-    **machine: Unpack[DrawnRelayOptions],
+    asked: SimulateOptions,
+    said: Sequence[str],
+    **machine: Annotated[Any, MachineOptions, RelayOptions, FigureOptions],
 ) -> Result:
     """Measure latency and accepted rate under a load or a trace, on the cycle-accurate model.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
-    rate : float, optional
-        Flits a node and cycle that are offered (default 0.1).
-    pattern : str, optional
-        Where packets go (default ``uniform``), or ``exchange``, from each node to all at once; docs/simulation.md lists
-        them.
-    injection : str, optional
-        ``bernoulli`` (default), or ``on_off(BURST, PEAK)`` in cycles and flits a cycle.
-    lengths : str, optional
-        Of messages in flits: a number, ``uniform(LEAST, MOST)`` or ``mix(LENGTH, SHARE, ...)``; default: one packet.
-    cycles : int, optional
-        Of the interval measured; of a trace or exchange, until all has arrived. Default: 10,000, and as many more as
-        `precision` needs.
-    precision : float, optional
-        Make the interval longer, up to 128 times, until half the width of the 95 % confidence interval of the mean
-        latency is this share of it (default 0.1 where no cycles are given and there is one seed).
-    warmup : int, optional
-        Cycles before it; default: until it is steady.
-    seed : int, optional
-        Of the random numbers (default 1).
-    seeds : int
-        Measure with so many seeds from this one on: means, and the confidence interval of the mean from independent
-        seeds in place of batches of one.
-    trace : path, optional
-        Send the messages of a text, Parquet or Netrace file instead.
-    faults : int or tuple of int, optional
-        Draw so many dead nodes, or dead nodes and dead channels.
-    waypoints : int, optional
-        Send packets by at most so many waypoints around what is dead.
-    histogram : bool
-        Also return how many messages took how long.
-    channels : bool or path
-        Also return what each type of channel carries, how often it stalls and how many packets its queues hold; a file,
-        .parquet or .csv, gets a row for each channel.
-    energy : path, optional
-        Also return what flits take, by a text file with a line ``NAME PICOJOULES`` for each type of channel, and for
-        ``router``.
-    flows : path, optional
-        Write there, .parquet or .csv, a row for each pair of nodes: how many messages it had, and their mean and
-        longest latency.
-    threads : int, optional
-        That share the routers (default 1): worth it from some thousands of routers on. The result is the same.
-    engine : str
-        ``compiled`` (default), or ``reference``: the same in plain Python, for small networks, much slower;
-        :mod:`hdnhw.model.reference` is to be read.
-    plot : path, optional
-        Draw how many messages took how long there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows does.
-    html : path, optional
-        Write a page there with this figure, tables and all figures.
-    command : str
-        What plot and page say that they were made by.
+    asked
     machine
-        See :class:`hdnhw.MachineOptions`; with waypoints, ``timeout``, ``relay_buffers`` and ``relay_queues`` too.
-        Figures also take :class:`hdnhw.FigureOptions`.
+        See :class:`hdnhw.MachineOptions`. To send packets by at most so many waypoints around what is dead,
+        ``waypoints``, with it also ``timeout``, ``relay_buffers`` and ``relay_queues``. Figures also take
+        :class:`hdnhw.FigureOptions`.
 
     Returns
     -------
@@ -140,56 +141,25 @@ def simulate(
     (True, True)
     """
     from hdnhw.report.histogram import histogram_sheet
-    from hdnhw.report.look import look_of
-    from hdnhw.report.outputs import Outputs
 
-    check_integers(seeds=seeds)
-    check_choice("engine", engine, ENGINES)
     options, figure = figure_apart(machine)
-    outputs = Outputs(plot, html, command, look_of(figure, plot, html))
-    load_options = {
-        "pattern": pattern,
-        "injection": injection,
-        "lengths": lengths,
-        "rate": rate,
-        "cycles": cycles,
-        "precision": precision,
-        "warmup": warmup,
-        "seed": seed,
-    }
-    run: dict[str, Any] = {"histogram": histogram or outputs.are_asked, "threads": 1 if threads is None else threads}
-    run["engine"] = engine
-    if trace is not None or (isinstance(pattern, str) and pattern == "exchange"):
-        others: dict[str, Any] = load_options | {"channels": channels or None, "energy": energy, "flows": flows}
-        others |= {"faults": faults, "waypoints": waypoints}
-        others["seeds"] = None if seeds == 1 else seeds
-        found = _replay(fabric_of(spec, None, options), trace, others, **run)
-    elif waypoints is not None:
-        check_alone("waypoints")
-        refused = {"histogram": histogram, "channels": channels, "energy": energy is not None}
-        refused |= {"flows": flows is not None, "seeds": seeds != 1, "precision": precision is not None}
-        refused |= {"threads": threads is not None, "plot": plot is not None, "html": html is not None}
-        fabric = fabric_of(spec, RelaySpec.kind, {**options, "waypoints": waypoints})
-        return _relayed(fabric, load_options, faults, [name for name, value in refused.items() if value], engine)
+    outputs = asked.outputs_of(figure)
+    run: dict[str, Any] = {"threads": asked.threads, "engine": asked.engine}
+    run["histogram"] = asked.histogram or outputs.are_asked
+    if asked.trace is not None or asked.pattern == EXCHANGE:
+        found = _replay(spec, asked, said, options, **run)
+    elif WAYPOINTS in options:
+        check_alone(WAYPOINTS)
+        return _relayed(fabric_of(spec, RelaySpec.kind, options), asked, said)
     else:
-        found = _loaded(
-            fabric_of(spec, None, options), load_options, faults, _Counted(channels, energy, flows), seeds, **run
-        )
+        found = _loaded(fabric_of(spec, None, options), asked, said, **run)
     if outputs.are_asked:
         outputs.write(histogram_sheet(found))
-    return found if histogram else Result({name: value for name, value in found.items() if name != "histogram"})
+    return found if asked.histogram else Result({name: value for name, value in found.items() if name != "histogram"})
 
 
 def _loaded(
-    fabric: FabricSpec,
-    load_options: dict[str, Any],
-    faults: Any,
-    counted: "_Counted",
-    seeds: int,
-    *,
-    histogram: bool,
-    threads: int,
-    engine: str,
+    fabric: FabricSpec, asked: SimulateOptions, said: Sequence[str], *, histogram: bool, threads: int, engine: str
 ) -> Result:
     """Measure a fabric under a load."""
     from hdnhw.model.fabric import model_of
@@ -197,13 +167,13 @@ def _loaded(
     from hdnhw.model.statistics import bins
     from hdnhw.model.sweep import measure_runs, runs_row
 
-    load = _load(seeds, **load_options)
+    load, seeds, counted = _load(asked, said), asked.seeds, _Counted(asked.channels, asked.energy, asked.flows)
     check_seeds(seeds, load)
     counted.check(seeds)
     model = model_of(fabric, engine)
     counted.begin(model.plan)
-    if faults is not None:
-        model = model.with_faults(drawn_faults(faults, model.plan.network, load.seed))
+    if asked.faults is not None:
+        model = model.with_faults(drawn_faults(asked.faults, model.plan.network, load.seed))
     with ProgressBar() as progress:
         if counted.names:
             runs = [counted.measure(model, load, threads, progress.show)]
@@ -219,13 +189,14 @@ def _loaded(
     return Result(row)
 
 
-def _load(seeds: int, **options: Any) -> "LoadSpec":
+def _load(asked: MeasuredOptions, said: Sequence[str], **others: Any) -> "LoadSpec":
     """Return a load; without cycles its interval is as long as the usual precision asks for."""
-    from hdnhw.model.load import PRECISION, LoadSpec
+    from hdnhw.model.load import LoadSpec
 
-    if seeds == 1 and options["cycles"] is None and options["precision"] is None:
-        options["precision"] = PRECISION
-    return LoadSpec(**given(options))
+    values = {name: getattr(asked, name) for name in options_of(LoadSpec)} | others
+    if asked.seeds == 1 and not {"cycles", "precision"}.intersection(said):
+        values["precision"] = PRECISION
+    return LoadSpec(**values)
 
 
 class _Counted:
@@ -250,7 +221,7 @@ class _Counted:
         from hdnhw.model.flows import check_flows
 
         if seeds > 1 and self.names:
-            raise SpecError(f"{self.names[0]} must be of one run: with seeds there are several")
+            raise SpecError(f"{named(self.names[0])} must be of one run: with {named('seeds')} there are several")
         if self._channels_file is not None:
             check_channels(self._channels_file)
         if self._flows_file is not None:
@@ -290,40 +261,42 @@ class _Counted:
         return found
 
 
-def _relayed(
-    fabric: FabricSpec, load_options: dict[str, Any], faults: Any, refused: Sequence[str], engine: str
-) -> Result:
+def _relayed(fabric: FabricSpec, asked: SimulateOptions, said: Sequence[str]) -> Result:
     """Send packets by waypoints around what is dead."""
     from hdnhw.model.fabric import model_of
     from hdnhw.model.load import LoadSpec
     from hdnhw.model.relayed import measure_relayed
 
-    for name in refused:
-        raise SpecError(f"waypoints do not go with {name}")
-    if faults is None:
-        raise SpecError("waypoints lead around what is dead: they need faults")
-    model, load = model_of(fabric, engine), LoadSpec(**given(load_options))
-    dead = drawn_faults(faults, model.plan.network, load.seed)
+    taken = {*options_of(LoadSpec), "faults", "engine", "command"} - {"precision"}
+    for name in said:
+        if name not in taken:
+            raise SpecError(f"{named(WAYPOINTS)} does not go with {named(name)}")
+    if asked.faults is None:
+        raise SpecError(f"{named(WAYPOINTS)} is for ways around what is dead: give {named('faults')} as well")
+    load = LoadSpec(**{name: getattr(asked, name) for name in options_of(LoadSpec)})
+    model = model_of(fabric, asked.engine)
+    dead = drawn_faults(asked.faults, model.plan.network, load.seed)
     with ProgressBar() as progress:
         return Result(measure_relayed(model.with_faults(dead), load, progress=progress.show))
 
 
 def _replay(
-    fabric: FabricSpec, trace: PathLike | None, others: dict[str, Any], *, histogram: bool, threads: int, engine: str
+    spec: NetworkLike, asked: SimulateOptions, said: Sequence[str], options: Mapping[str, Any], **run: Any
 ) -> Result:
     """Send messages that are known before: those of a trace, or of a total exchange."""
     from hdnhw.model.replay import measure_exchange, measure_trace
 
-    what, cycles = "pattern exchange" if trace is None else "a trace", others.pop("cycles")
-    for name in given(others):
-        if not (name == "pattern" and trace is None):
-            raise SpecError(f"{what} says which messages there are: it does not go with {name}")
+    what = named("pattern", EXCHANGE) if asked.trace is None else named("trace")
+    taken = {"trace", "cycles", "histogram", "threads", "engine", *options_of(DrawnOptions)}
+    for name in (*said, *(name for name in (WAYPOINTS,) if name in options)):
+        if name not in taken and not (name == "pattern" and asked.trace is None):
+            raise SpecError(f"{what} says which messages there are: it does not go with {named(name)}")
+    fabric = fabric_of(spec, None, options)
     with ProgressBar() as progress:
-        run = {"cycles": cycles, "histogram": histogram, "threads": threads, "engine": engine}
-        run |= {"progress": progress.show}
-        if trace is None:
+        run |= {"cycles": asked.cycles if "cycles" in said else None, "progress": progress.show}
+        if asked.trace is None:
             return Result(measure_exchange(fabric, **run))
-        return Result(measure_trace(fabric, Path(trace), **run))
+        return Result(measure_trace(fabric, Path(asked.trace), **run))
 
 
 class Curves(Result):
@@ -354,7 +327,7 @@ class Curves(Result):
         points = [row for curve in curves for row in curve["points"]]
         super().__init__({"saturation": saturation, "points": points, **more})
 
-    def plot(self, where: PathLike | Any, *, kind: str = "latency", **figure: Unpack[FigureOptions]) -> Any:
+    def plot(self, where: PathLike | Any, *, kind: str = "latency", **figure: Annotated[Any, FigureOptions]) -> Any:
         """Draw the curves; needs the extra ``sweep``.
 
         Parameters
@@ -405,60 +378,54 @@ class Curves(Result):
         return figure_svg(draw_curves(self._curves))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(DrawnOptions, WorkerOptions, MeasuredOptions):
+    """Options of the command ``sweep``."""
+
+    without: ClassVar[tuple[str, ...]] = ("rate",)
+
+    rates: str | Sequence[float] | None = option(
+        None,
+        Given,
+        "flits per node and cycle offered (default: searched, up to saturation); with --seeds, networks are compared "
+        "in pairs on common random numbers",
+        metavar="R,R,...",
+    )
+    pattern: str | Sequence[str] = option(  # type: ignore[assignment]
+        "uniform", Patterns, "where packets go; several have a curve each", group="load"
+    )
+    equal: str | None = option(
+        None,
+        Choice,
+        "compare at equal cost: flits are as wide as an equal number of pins per router, of wires, or an equal "
+        "bisection allows, --flit-width those of the first network, and rates are in bits of packets per node and "
+        "cycle",
+        choices=tuple(EQUALS),
+    )
+    packet_bits: int | None = option(
+        None, Size, f"with --equal: bits of a packet (default {PACKET_BITS})", metavar="N", least=1, most=MOST_BITS
+    )
+    results: PathLike | None = option(
+        None, Given, "file that is kept up to date, and gone on from: .parquet, .csv or .json", metavar="FILE"
+    )
+    plot: PathLike | None = plot_of("latency against the offered rate")
+    plot_accepted: PathLike | None = plot_of("the accepted against the offered rate")
+    command: str = made_by("hdnhw.sweep")
+
+
+@asks
 def sweep(
     *specs: NetworkLike,
-    rates: str | Sequence[float] | None = None,
-    pattern: str | Sequence[str] | None = None,
-    injection: str | None = None,
-    lengths: str | None = None,
-    cycles: int | None = None,
-    precision: float | None = None,
-    warmup: int | None = None,
-    seed: int | None = None,
-    seeds: int = 1,
-    equal: str | None = None,
-    packet_bits: int | None = None,
-    results: PathLike | None = None,
-    plot: PathLike | None = None,
-    plot_accepted: PathLike | None = None,
-    html: PathLike | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    command: str = "hdnhw.sweep",
-    **machine: Unpack[DrawnMachineOptions],
+    asked: SweepOptions,
+    said: Sequence[str],
+    **machine: Annotated[Any, MachineOptions, FigureOptions],
 ) -> Curves:
     """Measure load curves and saturation, many networks at a time.
 
     Parameters
     ----------
     specs : str, NetworkSpec or Network
-    rates : str or sequence of float, optional
-        Flits a node and cycle; default: searched, up to saturation.
-    pattern, injection, lengths, cycles, precision, warmup, seed
-        See :func:`hdnhw.simulate`; with several patterns there is a curve of each network for each of them.
-    equal : str, optional
-        Compare at equal ``pins``, ``wires`` or ``bisection``: the first network has flits of `flit_width` bits, the
-        others as many bits as make the product the same, and rates are in bits of packets a node and cycle.
-    packet_bits : int, optional
-        With `equal`: of a packet on all networks (default 256).
-    seeds : int
-        Measure every point with so many seeds from `seed` on. They offer the same messages to networks of as many nodes
-        (common random numbers); with `rates`, ``differences`` are those from the first network, in pairs.
-    results : path, optional
-        File that is kept up to date, and gone on from: .parquet, which needs the extra ``parquet``, .csv or .json.
-    plot : path, optional
-        Draw latency against the offered rate there: .svg, .png or .pdf. Needs the extra ``sweep``, as what follows
-        does.
-    plot_accepted : path, optional
-        Draw the accepted against the offered rate there.
-    html : path, optional
-        Write a page with the curves, tables of all figures and the options.
-    workers : int, optional
-        Processes (default: one a processor).
-    cluster : str, optional
-        Address of a Dask scheduler whose workers are used instead.
-    command : str
-        What plot and page say that they were made by.
+    asked
     machine
         See :class:`hdnhw.MachineOptions`; figures also take :class:`hdnhw.FigureOptions`.
 
@@ -483,40 +450,35 @@ def sweep(
 
     if not specs:
         raise SpecError("sweep must have at least one network")
-    check_integers(seeds=seeds, packet_bits=packet_bits)
-    patterns = _patterns(pattern)
-    options = {"injection": injection, "lengths": lengths, "cycles": cycles, "precision": precision}
-    load = _load(seeds, **options, warmup=warmup, seed=seed)
+    patterns = _patterns(asked.pattern) if "pattern" in said else ()
+    load = _load(asked, said, pattern="uniform")
     of_machine, figure = figure_apart(machine)
     fabrics = [fabric_of(spec, None, of_machine) for spec in specs]
-    at_cost = _at_cost(fabrics, equal, packet_bits, load, of_machine)
-    files = {"results": results, "plot": plot, "plot_accepted": plot_accepted, "html": html}
-    check_distinct({flag_of(name): path if path is None else str(path) for name, path in files.items()})
-    look = look_of(figure, plot, plot_accepted, html)
-    outputs, accepted = Outputs(plot, html, command, look), Outputs(plot_accepted, None, command, look)
-    kept = ResultsFile(None if results is None else Path(results))
-    asked: dict[str, Any] = {"patterns": patterns, "seeds": seeds, **_rates(rates, at_cost)}
+    at_cost = _at_cost(fabrics, asked, of_machine)
+    files = {named(name): getattr(asked, name) for name in ("results", "plot", "plot_accepted", "html")}
+    check_distinct({name: path if path is None else str(path) for name, path in files.items()})
+    look = look_of(figure, asked.plot, asked.plot_accepted, asked.html)
+    outputs = Outputs(asked.plot, asked.html, asked.command, look)
+    accepted = Outputs(asked.plot_accepted, None, asked.command, look, "plot_accepted")
+    kept = ResultsFile(None if asked.results is None else Path(asked.results))
+    run: dict[str, Any] = {"patterns": patterns, "seeds": asked.seeds, **_rates(asked.rates, at_cost)}
     with ProgressBar() as progress:
-        start = start_of(workers, cluster, progress.say)
-        asked |= {"results": kept, "say": progress.say, "progress": progress.show}
-        measured = Sweep(fabrics if at_cost is None else at_cost.fabrics, load, **asked)
-        curves = measured.run(start)
-    more = _compared(curves, at_cost, seeds)
+        start = start_of(asked.workers, asked.cluster, progress.say)
+        run |= {"results": kept, "say": progress.say, "progress": progress.show}
+        curves = Sweep(fabrics if at_cost is None else at_cost.fabrics, load, **run).run(start)
+    more = _compared(curves, at_cost, asked.seeds)
     sheet = sweep_sheet(curves, load, more)
     outputs.write(sheet)
     accepted.write(replace(sheet, draw=partial(draw_curves, curves, "accepted")))
     return Curves(curves, more, sheet)
 
 
-def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the patterns of a sweep, none if nothing is said of them."""
-    several = isinstance(pattern, Iterable) and not isinstance(pattern, str)
-    patterns: tuple[Any, ...] = () if pattern is None else tuple(pattern) if several else (pattern,)
+def _patterns(pattern: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the patterns of a sweep."""
+    patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
     for number, one in enumerate(patterns):
-        if not isinstance(one, str):
-            raise TypeError(f"pattern must be text, or several, not {shown(one)}")
-        if one == "exchange":
-            raise SpecError("pattern exchange is for simulate: a total exchange has no rate to sweep")
+        if one == EXCHANGE:
+            raise SpecError(f"{named('pattern', EXCHANGE)} is for simulate: a total exchange has no rate to sweep")
         if one in patterns[:number]:
             raise SpecError(f"patterns must differ, and {one} is there twice")
     return patterns
@@ -524,11 +486,9 @@ def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...]:
 
 def _rates(rates: str | Sequence[float] | None, at_cost: Equal | None) -> dict[str, Any]:
     """Return the rates of a sweep, those of all machines or of each."""
-    from hdnhw.model.load import LEAST_RATE
-
     if rates is None or at_cost is None:
-        return {"rates": None if rates is None else checked_rates(rates, LEAST_RATE, 1, "0.1,0.2,0.3")}
-    return {"rates": None, "own_rates": at_cost.rates(checked_rates(rates, LEAST_RATE, at_cost.most, "2,4,8"))}
+        return {"rates": None if rates is None else checked_rates("rates", rates, LEAST_RATE, 1, "0.1,0.2,0.3")}
+    return {"rates": None, "own_rates": at_cost.rates(checked_rates("rates", rates, LEAST_RATE, at_cost.most, "2,4,8"))}
 
 
 def _compared(curves: Sequence[dict[str, Any]], at_cost: Equal | None, seeds: int) -> dict[str, Any]:
@@ -546,15 +506,19 @@ def _compared(curves: Sequence[dict[str, Any]], at_cost: Equal | None, seeds: in
     return more
 
 
-def _at_cost(
-    fabrics: Sequence[FabricSpec], equal: str | None, packet_bits: int | None, load: Any, machine: Mapping[str, Any]
-) -> Equal | None:
+def _at_cost(fabrics: Sequence[FabricSpec], asked: SweepOptions, machine: Mapping[str, Any]) -> Equal | None:
     """Return the machines at equal cost, None if that is not asked for."""
-    if equal is None:
-        if packet_bits is not None:
-            raise SpecError("--packet-bits is for --equal; without it --packet-length says how long a packet is")
+    if asked.equal is None:
+        if asked.packet_bits is not None:
+            raise SpecError(
+                f"{named('packet_bits')} is for {named('equal')}; without it {named('packet_length')} says how long a "
+                "packet is"
+            )
         return None
-    for name, value in (("--packet-length", machine.get("packet_length")), ("--lengths", load.lengths)):
+    for name, value in (("packet_length", machine.get("packet_length")), ("lengths", asked.lengths)):
         if value is not None:
-            raise SpecError(f"with --equal packets are as long as their bits ask for: --packet-bits, not {name}")
-    return make_equal(fabrics, equal, packet_bits)
+            raise SpecError(
+                f"with {named('equal')} packets are as long as their bits ask for: {named('packet_bits')}, not "
+                f"{named(name)}"
+            )
+    return make_equal(fabrics, asked.equal, asked.packet_bits)

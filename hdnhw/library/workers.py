@@ -10,6 +10,7 @@ from threading import Event, Thread
 from typing import Any
 
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 
 MOST_WORKERS = 1024
 """Processes that are started here."""
@@ -24,7 +25,7 @@ def worker_count(workers: int | None) -> int:
     """Return how many processes to use: one a processor if None."""
     count = workers if workers is not None else os.cpu_count() or 1
     if not 1 <= count <= MOST_WORKERS:
-        raise SpecError(f"workers must be 1 to {MOST_WORKERS}, not {count}")
+        raise SpecError(f"{named('workers')} must be 1 to {MOST_WORKERS}, not {count}")
     return int(count)
 
 
@@ -45,7 +46,7 @@ def start_of(workers: int | None, cluster: str | None, say: Say) -> Callable[[],
     if cluster is None:
         return partial(Processes, worker_count(workers))
     if workers is not None:
-        raise SpecError("workers are those of the cluster: give workers or cluster, not both")
+        raise SpecError(f"workers are those of the cluster: give {named('workers')} or {named('cluster')}, not both")
     return partial(_cluster, cluster, say)
 
 
@@ -74,7 +75,9 @@ def _connected(connect: Callable[..., Any], address: str) -> Any:
     try:
         return connect(address, timeout=10)
     except (OSError, ValueError) as error:
-        raise SpecError(f"cluster must be the address of a Dask scheduler, not {address!r}: {error}") from None
+        raise SpecError(
+            f"{named('cluster')} must be the address of a Dask scheduler, not {address!r}: {error}"
+        ) from None
 
 
 @contextmanager

@@ -23,12 +23,10 @@ from hdnhw.model.sweep import machine_row
 from hdnhw.progress import Progress
 from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec.load import MOST_REPEATS
 from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.trace import make_trace
-
-MOST_REPEATS = 10_000
-"""Of an operation among other packets."""
 
 Integers = npt.NDArray[Any]
 

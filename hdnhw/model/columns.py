@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.files import check_output, replacing
+from hdnhw.spec.options import named
 
 
 def check_columns(what: str, path: Path) -> None:
     """Raise SpecError unless :func:`write_columns` can write a file of this name; `what` names it."""
-    check_output(what, path, (".parquet", ".csv"))
+    check_output(named(what), path, (".parquet", ".csv"))
     import_module("pyarrow")  # an error now, not after the work
 
 

@@ -22,6 +22,7 @@ from hdnhw.model.core import (
 )
 from hdnhw.model.counts import Counts
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Course:
         core: CoreFabric | None = None,
     ) -> None:
         if not 1 <= threads <= MOST_THREADS:
-            raise SpecError(f"threads must be 1 to {MOST_THREADS}, not {threads}")
+            raise SpecError(f"{named('threads')} must be 1 to {MOST_THREADS}, not {threads}")
         self._model = model
         self.core = core or CoreFabric(core_machine(model, terminals, counting=counting, threads=threads))
 

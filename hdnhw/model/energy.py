@@ -9,6 +9,7 @@ from hdnhw.model.counts import Counts, channel_names
 from hdnhw.model.results import Row
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import choices_text, named
 
 ROUTER = "router"
 """What a flit takes in each router that it passes, whatever channel it leaves by."""
@@ -33,17 +34,17 @@ def read_energy(path: Path, plan: RoutingPlan) -> Energy:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise SpecError(f"energy must be a text file that can be read, not {str(path)!r}") from None
+        raise SpecError(f"{named('energy')} must be a text file that can be read, not {str(path)!r}") from None
     types = [*channel_names(plan), ROUTER]
     found: dict[str, float] = {}
     for number, line in enumerate(lines, start=1):
         words = line.partition("#")[0].split()
         if not words:
             continue
-        named = [name for name in types if fnmatchcase(name, words[0])]
-        if not named:
-            raise SpecError(f"{path}: line {number}: {words[0]!r} names none of {', '.join(types)}")
-        found |= dict.fromkeys(named, _picojoules(words[1:], f"{path}: line {number}"))
+        meant = [name for name in types if fnmatchcase(name, words[0])]
+        if not meant:
+            raise SpecError(f"{path}: line {number}: type of channel {choices_text(types, words[0])}")
+        found |= dict.fromkeys(meant, _picojoules(words[1:], f"{path}: line {number}"))
     for name in (port.name for port in plan.network.ports):
         if name not in found:
             raise SpecError(f"{path}: there must be a line for each port; there is none for {name}")

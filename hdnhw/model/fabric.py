@@ -15,6 +15,7 @@ from hdnhw.model.reference import Reference
 from hdnhw.ranks import check_alone, started
 from hdnhw.rules.plan import ADAPTIVE, UGAL, VALIANT, RoutingPlan
 from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec.options import named
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
@@ -235,7 +236,7 @@ class FabricModel:
         if self.engine != REFERENCE:
             return Course(self, terminals, counting=counting, threads=threads)
         if threads != 1:
-            raise SpecError(f"threads must be 1 with engine {self.engine}, not {threads}")
+            raise SpecError(f"{named('threads')} must be 1 with {named('engine', self.engine)}, not {threads}")
         check_alone(f"engine {self.engine}")
         return Reference(self.machine, terminals, self.faults)
 

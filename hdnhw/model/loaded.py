@@ -16,6 +16,7 @@ from hdnhw.model.tally import Ledger
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 from hdnhw.traffic.load import Load
 from hdnhw.traffic.packets import Terminals
 
@@ -113,7 +114,7 @@ class LoadedFabric:
         messages = self._messages_of(anew=False)
         self.senders = messages.senders
         if not len(self.senders):
-            raise SpecError("faults must leave a node that sends alive, and all of them are dead")
+            raise SpecError(f"{named('faults')} must leave a node that sends alive, and all of them are dead")
         per_cycle = load.rate / self.packet_length * len(self.senders)
         self.most_cycles = max(1, int(WINDOW_PACKETS / per_cycle))
         self.course = course or model.course(Terminals(), counting=counting, threads=threads)

@@ -17,12 +17,14 @@ import numpy.typing as npt
 from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
-from hdnhw.model.load import BATCHES, LEAST_RATE, MOST_CYCLES, LoadSpec
+from hdnhw.model.load import BATCHES, LoadSpec
 from hdnhw.model.loaded import LoadedFabric, Steps, done, warming_up
 from hdnhw.model.statistics import LEAST_TIMES, grows, interval, mean_of, piles_up, summarise
 from hdnhw.model.tally import Told
 from hdnhw.progress import Progress, Stopwatch
 from hdnhw.spec import SpecError
+from hdnhw.spec.load import LEAST_RATE, MOST_CYCLES
+from hdnhw.spec.options import named
 
 LONE_PACKETS, LONE_SLOTS = 8000, 100
 """Packets that are offered to find the latency at zero load, and the mean of the slots from one to the next."""
@@ -198,7 +200,9 @@ def measuring(
 ) -> Steps[Measurement]:
     """Do the same step by step, in runs that `begin` begins."""
     if counting and load.cycles < model.timing.packet_length:
-        raise SpecError(f"cycles must be at least the {model.timing.packet_length} of a slot, not {load.cycles}")
+        raise SpecError(
+            f"{named('cycles')} must be at least the {model.timing.packet_length} of a slot, not {load.cycles}"
+        )
     most = min(MOST_CYCLES, MOST_LONGER * load.cycles, MOST_ROUTER_CYCLES // model.plan.network.num_nodes)
     most = max(load.cycles, most)
     while True:

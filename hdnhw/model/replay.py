@@ -22,6 +22,7 @@ from hdnhw.model.sweep import machine_row
 from hdnhw.model.watchdog import Watchdog
 from hdnhw.progress import Progress, Stopwatch
 from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec.options import named
 from hdnhw.traffic.exchange import check_size, exchange_order, exchange_trace, timetable
 from hdnhw.traffic.lengths import packets_of
 from hdnhw.traffic.packets import Terminals
@@ -99,7 +100,7 @@ def replay(
         See :class:`hdnhw.model.watchdog.Watchdog`.
     """
     if limit is not None and not 1 <= limit <= MAX_CYCLE:
-        raise SpecError(f"cycles must be 1 to {MAX_CYCLE}, not {limit}")
+        raise SpecError(f"{named('cycles')} must be 1 to {MAX_CYCLE}, not {limit}")
     watch = Stopwatch()
     run = _Run(model, trace, MAX_CYCLE if limit is None else limit, threads)
     while run.goes_on:

@@ -10,6 +10,7 @@ from typing import Any
 
 from hdnhw.files import check_file, check_folder, locked, replacing
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import choices_text, named
 
 Row = dict[str, Any]
 
@@ -97,11 +98,10 @@ class ResultsFile:
         self._seen: tuple[int, int, int] | None = None
         if path is None:
             return
-        check_file("results", path)
+        check_file(named("results"), path)
         if path.suffix not in FORMATS:
-            *most, last = SUFFIXES
-            raise SpecError(f"results must be a file {', '.join(most)} or {last}, not {str(path)!r}")
-        check_folder("folder of results", path.parent)
+            raise SpecError(f"{named('results')} {choices_text(SUFFIXES, str(path), 'a file, ')}")
+        check_folder(f"folder of {named('results')}", path.parent)
         if path.suffix == ".parquet":
             import_module("pyarrow")  # an error now, not after the first row
         self._merge(path)
@@ -148,7 +148,7 @@ def _read(path: Path) -> dict[str, Row]:
             raise ValueError("its column key is not of strings")
     except (OSError, RecursionError, TypeError, ValueError, csv.Error) as error:
         reason, what = " ".join(str(error).split()), NAMES[path.suffix]
-        raise SpecError(f"results must be a {what} file of a sweep, not {str(path)!r}: {reason}") from None
+        raise SpecError(f"{named('results')} must be a {what} file of a sweep, not {str(path)!r}: {reason}") from None
     if not all("zero_load_latency" in row for row in rows) or not rows:
         raise SpecError(f"results of {str(path)!r} are of an older version: give another file")
     return {row.pop("key"): row for row in rows}

@@ -17,8 +17,8 @@ from hdnhw.model.results import Row
 from hdnhw.model.statistics import half_width, summarise
 from hdnhw.progress import Progress
 from hdnhw.spec import SpecError
-
-MOST_SEEDS = 1000
+from hdnhw.spec.load import MOST_SEEDS
+from hdnhw.spec.options import named
 
 Integers = npt.NDArray[np.int64]
 
@@ -29,9 +29,9 @@ DECIMALS = 6
 def check_seeds(seeds: int, load: LoadSpec) -> None:
     """Raise SpecError unless a load can be measured with so many seeds."""
     if not 1 <= seeds <= MOST_SEEDS:
-        raise SpecError(f"seeds must be 1 to {MOST_SEEDS}, not {seeds}")
+        raise SpecError(f"{named('seeds')} must be 1 to {MOST_SEEDS}, not {seeds}")
     if seeds > 1 and load.precision is not None:
-        raise SpecError("precision is for one seed: with several, more seeds make the interval narrower")
+        raise SpecError(f"{named('precision')} is for one seed: with several, more seeds make the interval narrower")
 
 
 def measure_seeds(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdnhw.report.look import Look
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import choices_text, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,9 +63,9 @@ def add_curves(axes: Any, curves: Sequence[Row], kind: str, look: Look) -> "Axes
     from matplotlib.axes import Axes
 
     if not isinstance(axes, Axes):
-        raise SpecError(f"plot must be a file .svg, .png or .pdf, or axes of matplotlib, not {axes!r}")
+        raise SpecError(f"plot {choices_text(('.svg', '.png', '.pdf'), axes, 'axes of matplotlib, or a file, ')}")
     for name in {"figure_size", "font_size"} & set(look.given):
-        raise SpecError(f"{name.replace('_', ' ')} is for a figure in a file; axes have theirs")
+        raise SpecError(f"{named(name)} is for a figure in a file; axes have theirs")
     _plot_curves(axes, curves, kind)
     axes.legend()
     look.apply_axes(axes)

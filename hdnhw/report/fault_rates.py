@@ -31,7 +31,7 @@ def draw_fault_rates(rows: Sequence[Mapping[str, Any]], about: Mapping[str, Any]
     Parameters
     ----------
     rows : sequence of dict
-        As ``hdnhw faults --rates`` prints them as JSON, the least rate first.
+        As ``hdnhw faults --fault-rates`` prints them as JSON, the least rate first.
     about : mapping of str to Any
         Spec and nodes of the network.
     """

@@ -8,6 +8,7 @@ from warnings import catch_warnings, simplefilter
 
 from hdnhw.files import check_output, replacing
 from hdnhw.progress import say
+from hdnhw.spec.options import named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,16 +29,13 @@ METADATA = {
 DOTS = 300
 """An inch of a PNG has."""
 
-TOO_SMALL = "the figure has no room for what stands in it: make --figure-size larger or --font-size smaller"
-"""What is said in place of a warning."""
-
 DATES = {".svg": "Date", ".pdf": "CreationDate"}
 """By suffix, a date that would be there."""
 
 
-def check_plot(path: Path) -> None:
-    """Raise SpecError unless figures can be drawn to a file of this name."""
-    check_output("plot", path, SUFFIXES)
+def check_plot(path: Path, option: str = "plot") -> None:
+    """Raise SpecError unless figures can be drawn to a file of this name, which an option gives."""
+    check_output(named(option), path, SUFFIXES)
     import_module("matplotlib.figure")  # an error now, not after the work
 
 
@@ -70,7 +68,10 @@ def save_figure(figure: "Figure", path: Path, *, title: str = "", settings: str 
             drawn, format=path.suffix[1:], metadata=metadata, dpi=DOTS if path.suffix == ".png" else "figure"
         )
     for reason in {str(one.message): None for one in warned}:
-        say(f"{path}: {TOO_SMALL if 'collapsed' in reason else reason}")
+        if "collapsed" in reason:
+            sizes = f"make {named('figure_size')} larger or {named('font_size')} smaller"
+            reason = f"the figure has no room for what stands in it: {sizes}"
+        say(f"{path}: {reason}")
     with replacing(path) as new:
         new.write_bytes(drawn.getvalue())
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 from warnings import catch_warnings, simplefilter
 
 from hdnhw.spec import SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec.options import Flag, Given, Options, Rate, Text, named, option, options_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,59 +28,61 @@ NARROW = 0.4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
-    """How a figure shall look, by the names of the options of commands that draw; None is as it comes.
-
-    Attributes
-    ----------
-    title : str or None
-        Above the figure; an empty one takes away what stands there.
-    figure_size : str, (float, float) or None
-        Width and height as ``88x60mm`` or ``3.5x2.4in``, or two numbers of inches.
-    font_size : float or None
-        Of all letters, points.
-    x_limits, y_limits : str, (float, float) or None
-        Ends of the axes: ``0,0.5``, or two numbers.
-    log_y : bool or None
-        Whether the y axis is logarithmic.
+class Look(Options):
+    """How a figure shall look: options of commands that draw; None is as it comes.
 
     Raises
     ------
+    TypeError
+        If a value is of another type.
     SpecError
-        If a value is out of range.
+        If it is out of range.
     """
 
-    title: str | None = None
-    figure_size: str | tuple[float, float] | None = None
-    font_size: float | None = None
-    x_limits: str | tuple[float, float] | None = None
-    y_limits: str | tuple[float, float] | None = None
-    log_y: bool | None = None
+    heading: ClassVar[str] = "figure"
+
+    title: str | None = option(None, Text, "title above the figure; '' for none", metavar="TEXT")
+    figure_size: str | tuple[float, float] | None = option(
+        None, Given, "width and height: 88x60mm or 3.5x2.4in; in Python also two numbers of inches", metavar="WxH"
+    )
+    font_size: float | None = option(
+        None,
+        Rate,
+        "size of all letters of the figure",
+        metavar="POINTS",
+        least=LETTERS[0],
+        most=LETTERS[1],
+        unit="points",
+    )
+    x_limits: str | tuple[float, float] | None = option(None, Given, "ends of the x axis", metavar="LOW,HIGH")
+    y_limits: str | tuple[float, float] | None = option(None, Given, "ends of the y axis", metavar="LOW,HIGH")
+    log_y: bool | None = option(None, Flag, "draw the y axis logarithmic")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _, y_limits = self._limits("x_limits"), self._limits("y_limits")
         if self.size is not None and not all(SIDES[0] <= side <= SIDES[1] for side in self.size):
-            raise SpecError(f"figure size must be {SIDES[0]:g} to {SIDES[1]:g} inches each way, not {self.figure_size}")
-        if self.font_size is not None and not LETTERS[0] <= self.font_size <= LETTERS[1]:
-            raise SpecError(f"font size must be {LETTERS[0]:g} to {LETTERS[1]:g} points, not {self.font_size}")
+            allowed = f"{SIDES[0]:g} to {SIDES[1]:g} inches each way"
+            raise SpecError(f"{named('figure_size')} must be {allowed}, not {self.figure_size}")
         if self.log_y and y_limits is not None and y_limits[0] <= 0:
-            raise SpecError(f"y limits must be above 0 where the axis is logarithmic, not {self.y_limits}")
+            what = named("y_limits")
+            raise SpecError(f"{what} must be above 0 where the axis is logarithmic, not {self.y_limits}")
 
     @property
     def size(self) -> tuple[float, float] | None:
         """Width and height in inches."""
         if self.figure_size is None or not isinstance(self.figure_size, str):
-            return None if self.figure_size is None else _pair("figure size", self.figure_size, "3.5x2.4in")
+            return None if self.figure_size is None else _pair("figure_size", self.figure_size, "3.5x2.4in")
         found = SIZE.fullmatch(self.figure_size)
         if found is None:
-            raise SpecError(f"figure size must be such as 88x60mm or 3.5x2.4in, not {self.figure_size!r}")
-        width, height = _pair("figure size", found.group(1, 2), "88x60mm or 3.5x2.4in")
+            raise SpecError(f"{named('figure_size')} must be such as 88x60mm or 3.5x2.4in, not {self.figure_size!r}")
+        width, height = _pair("figure_size", found.group(1, 2), "88x60mm or 3.5x2.4in")
         return width / INCH[found[3]], height / INCH[found[3]]
 
     @property
     def given(self) -> list[str]:
         """Names of what is asked for."""
-        return [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
+        return [name for name in options_of(self) if getattr(self, name) not in (None, False)]
 
     def apply(self, figure: "Figure") -> "Figure":
         """Make a figure look so, and return it."""
@@ -109,12 +111,12 @@ class Look:
             axes.set_ylim(y_limits)
 
     def _limits(self, name: str) -> tuple[float, float] | None:
-        value, what = getattr(self, name), name.replace("_", " ")
+        value = getattr(self, name)
         if value is None:
             return None
-        low, high = _pair(what, value.split(",") if isinstance(value, str) else value, "0,0.5")
+        low, high = _pair(name, value.split(",") if isinstance(value, str) else value, "0,0.5")
         if not low < high:
-            raise SpecError(f"{what} must be two numbers, the lower first, not {value!r}")
+            raise SpecError(f"{named(name)} must be two numbers, the lower first, not {value!r}")
         return low, high
 
 
@@ -137,7 +139,7 @@ def look_of(figure: Mapping[str, Any], *files: object, panels: int = 1) -> Look:
     SpecError
         If a value is out of range, or there is no figure that could look so.
     """
-    known = [one.name for one in fields(Look)]
+    known = options_of(Look)
     for name in figure:
         if name not in known:
             raise TypeError(f"there is no option {name!r} of a figure; there are {', '.join(known)}")
@@ -150,14 +152,14 @@ def look_of(figure: Mapping[str, Any], *files: object, panels: int = 1) -> Look:
     return look
 
 
-def _pair(what: str, value: Sequence[Any], example: str) -> tuple[float, float]:
+def _pair(name: str, value: Sequence[Any], example: str) -> tuple[float, float]:
     """Return two finite numbers."""
     try:
         one, other = (float(part) for part in value)
     except (TypeError, ValueError):
         one = other = float("nan")
     if not abs(one) + abs(other) < float("inf"):
-        raise SpecError(f"{what} must be two numbers, such as {example}, not {value!r}")
+        raise SpecError(f"{named(name)} must be two numbers, such as {example}, not {value!r}")
     return one, other
 
 

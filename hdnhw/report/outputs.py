@@ -27,6 +27,8 @@ class Outputs:
         What makes them: a command line, or the name of a function.
     look : Look
         Of the figure.
+    name : str
+        Option that names the plot.
 
     Raises
     ------
@@ -38,12 +40,13 @@ class Outputs:
     html: str | PathLike[str] | None
     command: str
     look: Look = field(default_factory=Look)
+    name: str = "plot"
 
     def __post_init__(self) -> None:
-        files = {named("plot"): self.plot, named("html"): self.html}
+        files = {named(self.name): self.plot, named("html"): self.html}
         check_distinct({name: path if path is None else str(path) for name, path in files.items()})
         if self.plot is not None:
-            check_plot(Path(self.plot))
+            check_plot(Path(self.plot), self.name)
         if self.html is not None:
             check_page(Path(self.html))
 

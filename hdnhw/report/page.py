@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdnhw.files import check_output
 from hdnhw.report.figure import figure_svg
+from hdnhw.spec.options import named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,7 +86,7 @@ class Sheet:
 
 def check_page(path: Path) -> None:
     """Raise SpecError unless a page can be written to a file of this name."""
-    check_output("page", path, (".html", ".htm"))
+    check_output(named("html"), path, (".html", ".htm"))
     import_module("matplotlib.figure")  # an error now, not after the work
 
 

@@ -13,6 +13,7 @@ from hdnhw.collectives.registers import RegisterSchedule
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.report.page import Sheet, figures_table, table_of
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +25,7 @@ MOST_DRAWN = 2048
 def check_drawn(nodes: int) -> None:
     """Raise SpecError unless so many nodes can be drawn."""
     if nodes > MOST_DRAWN:
-        raise SpecError(f"plot must be of at most {MOST_DRAWN} nodes, not {nodes}")
+        raise SpecError(f"{named('plot')} must be of at most {MOST_DRAWN} nodes, not {nodes}")
 
 
 def timespace_sheet(

@@ -29,6 +29,7 @@ from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import check_router
 from hdnhw.rules.trees import distance_sums, short_trees, shortest_classes, up_down_trees
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import choices_text, named
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table, table_distances
@@ -191,10 +192,8 @@ def table_rule(network: Network, modes: str | None = None, lanes: int = 1) -> Ta
     check_router(network, lanes)
     mode = "layers" if modes is None else modes
     if mode not in TABLE_MODES:
-        *most, last = TABLE_MODES
-        raise SpecError(
-            f"modes of {network.spec}, which is routed by tables, must be {', '.join(most)} or {last}, not {mode!r}"
-        )
+        allowed = choices_text(TABLE_MODES, mode)
+        raise SpecError(f"{named('modes')} of {network.spec}, which is routed by tables, {allowed}")
     too_large = SpecError(f"{network.spec} is routed by tables, which have at most {MOST_ROUTES} routes")
     if network.num_terminals * network.num_nodes > MOST_ROUTES:
         raise too_large

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from hdnhw.spec.checks import SpecError
-from hdnhw.spec.options import Choice, Flag, Names, Node, Size, check_options, named, option
+from hdnhw.spec.options import Choice, Flag, Kind, Names, Node, Options, Size, named, option
 
 MOVING = ("broadcast", "scatter", "allgather", "exchange")
 """Collective operations that move messages from where they are; what engines run if nothing is said."""
@@ -48,7 +48,7 @@ NO_DEAD_PINS = "dead pins are for fabrics of bare streams or relays: these endpo
 
 
 @dataclass(frozen=True, kw_only=True)
-class EndpointSpec:
+class EndpointSpec(Options):
     """Base of the kinds of endpoints, which are listed in :data:`ENDPOINTS`.
 
     Attributes
@@ -71,9 +71,6 @@ class EndpointSpec:
     kind: ClassVar[str]
     title: ClassVar[str]
     refuses: ClassVar[Mapping[str, str]] = {"dead_pins": NO_DEAD_PINS, "crc": NO_CRC}
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,7 +277,7 @@ class RelaySpec(EndpointSpec):
         "accepted",
     }
 
-    waypoints: int = option(1, Size, "most waypoints that a packet names to relays", metavar="W", least=1, most=8)
+    waypoints: int = option(1, Size, "maximum number of waypoints per packet, at relays", metavar="W", least=1, most=8)
     relay_buffers: int = option(
         8,
         Size,
@@ -337,3 +334,10 @@ ENDPOINTS: Mapping[str, type[EndpointSpec]] = {
     spec.kind: spec for spec in (AxiStreamSpec, AxiMemorySpec, CollectiveSpec, RelaySpec, ExchangeSpec)
 }
 """The kinds of endpoints by their names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TerminalOptions(Options):
+    """Options of commands about a fabric with or without endpoints."""
+
+    endpoints: str | EndpointSpec | None = option(None, Kind, "what stands at the terminals", choices=tuple(ENDPOINTS))

@@ -11,9 +11,9 @@ from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, field, fields
 from math import inf
 from operator import index
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
-from hdnhw.spec.checks import SpecError
+from hdnhw.spec.checks import SpecError, shown
 
 _NAMES: ContextVar[Callable[[str], str]] = ContextVar("names of options", default=str)
 
@@ -41,15 +41,15 @@ def named(name: str, value: object = None) -> str:
     return f"{shown} {value}" if shown.startswith("-") else f"{shown}={value!r}"
 
 
-def choices_text(choices: Iterable[str], value: Any) -> str:
-    """Return the end of a message about a value that is none of the choices.
+def choices_text(choices: Iterable[str], value: Any, also: str = "") -> str:
+    """Return the end of a message about a value that is none of the choices, nor what it may be `also`.
 
     Examples
     --------
     >>> choices_text(("sum", "min"), "mean")
     "must be one of sum, min, not 'mean'"
     """
-    return f"must be one of {', '.join(choices)}, not {value!r}"
+    return f"must be {also}one of {', '.join(choices)}, not {value!r}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class Flag(Option):
     def checked(self, what: str, value: Any) -> bool:
         """See :meth:`Option.checked`."""
         if not isinstance(value, bool):
-            raise TypeError(f"{what} must be True or False, not {value!r}")
+            raise TypeError(f"{what} must be True or False, not {shown(value)}")
         return value
 
 
@@ -126,10 +126,19 @@ class Choice(Option):
         return str(value)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Kind(Choice):
+    """One of some names; in Python also an object of such a kind."""
+
+    def checked(self, what: str, value: Any) -> Any:
+        """See :meth:`Option.checked`."""
+        return super().checked(what, value) if isinstance(value, str) else value
+
+
 def _integer(what: str, value: Any) -> int:
     """Return `value` as an integer, whatever library it is one of."""
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{what} must be an integer, not {value!r}")
+        raise TypeError(f"{what} must be an integer, not {shown(value)}")
     return index(value)
 
 
@@ -162,21 +171,22 @@ class Size(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Rate(Option):
-    """A number from `least` to `most`; below it if `open`."""
+    """A number from `least` to `most`; below it if `open`. Its `unit` is for messages."""
 
     least: float
     most: float
     open: bool = False
+    unit: str = ""
 
     def checked(self, what: str, value: Any) -> Any:
         """See :meth:`Option.checked`."""
         if isinstance(value, bool) or not isinstance(value, SupportsFloat):
-            raise TypeError(f"{what} must be a number, not {value!r}")
+            raise TypeError(f"{what} must be a number, not {shown(value)}")
         if not self.least <= float(value) <= self.most or (self.open and value == self.most):
             least, most = f"at least {self.least:g}", "finite" if self.most == inf else f"below {self.most:g}"
             allowed = f"{least} and {most}" if self.open else f"{self.least:g} to {self.most:g}"
             allowed = least if self.most == inf and not self.open else allowed
-            raise SpecError(f"{what} must be {allowed}, not {value}")
+            raise SpecError(f"{what} must be {allowed}{' ' * bool(self.unit)}{self.unit}, not {value}")
         return value
 
 
@@ -187,18 +197,32 @@ class Text(Option):
     def checked(self, what: str, value: Any) -> str:
         """See :meth:`Option.checked`."""
         if not isinstance(value, str):
-            raise TypeError(f"{what} must be a string, not {value!r}")
+            raise TypeError(f"{what} must be a string, not {shown(value)}")
         return value
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pattern(Text):
+    """Where packets go: the command line lists what there is, and `more`."""
+
+    more: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Origin(Text):
-    """What a file says that it was made by: the command line gives itself."""
+    """What a file says that it was made by: the command line gives itself, without ``--json`` if it is `plain`."""
+
+    plain: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Given(Option):
-    """A node, a file, or a list in one word on the command line: any value, which is read where more is known."""
+    """A node, a file, or a list in one word on the command line: any value, which is read where more is known.
+
+    `alone` is the one meant by the option without a value there, if any is.
+    """
+
+    alone: Any = None
 
     def checked(self, what: str, value: Any) -> Any:  # noqa: ARG002
         """See :meth:`Option.checked`."""
@@ -208,6 +232,16 @@ class Given(Option):
 @dataclass(frozen=True, kw_only=True)
 class Repeated(Given):
     """A list of such values; on the command line the option stands once for each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patterns(Repeated, Pattern):
+    """One pattern, or several."""
+
+    def checked(self, what: str, value: Any) -> Any:
+        """See :meth:`Option.checked`."""
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        return [Text.checked(self, what, one) for one in value] if several else Text.checked(self, what, value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,10 +272,9 @@ class Names(Option):
     def checked(self, what: str, value: Any) -> tuple[str, ...]:
         """See :meth:`Option.checked`."""
         asked = tuple(value)
-        if not asked or set(asked) - set(self.choices):
-            raise SpecError(
-                f"{what} must be some of {', '.join(self.choices)}, not {', '.join(map(repr, asked)) or 'none'}"
-            )
+        for one in asked or [()]:
+            if one not in self.choices:
+                raise SpecError(f"{what} {choices_text(self.choices, one)}")
         return tuple(name for name in self.choices if name in asked)
 
 
@@ -303,7 +336,16 @@ def members_of(spec: Any) -> Mapping[str, Any]:
     kind = spec if isinstance(spec, type) else type(spec)
     order = [name for one in kind.__mro__ for name in vars(one).get("__annotations__", ())]
     members = sorted(fields(spec), key=lambda member: order.index(member.name))
-    return {member.name: member for member in members if "option" in member.metadata}
+    without = getattr(kind, "without", ())
+    return {member.name: member for member in members if "option" in member.metadata and member.name not in without}
+
+
+def group_of(spec: type, name: str) -> str:
+    """Return the title of the options among which one is listed: its own, or that of the class that it comes from."""
+    own: str = options_of(spec)[name].group
+    return own or next(
+        vars(one).get("heading", "") for one in spec.__mro__ if name in vars(one).get("__annotations__", ())
+    )
 
 
 def check_options(spec: Any) -> None:
@@ -316,7 +358,18 @@ def check_options(spec: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a command asks for: its members are options, and are checked when it is made."""
+    """What a command asks for: its members are options, and are checked when it is made.
+
+    Attributes
+    ----------
+    heading : str
+        Above the options of a class among all of a command; empty for those that need none.
+    without : tuple of str
+        Options of its base classes that a class does not have: they keep their defaults.
+    """
+
+    heading: ClassVar[str] = ""
+    without: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         check_options(self)

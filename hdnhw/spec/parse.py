@@ -10,6 +10,7 @@ from typing import cast
 from hdnhw.spec.checks import SpecError, meant
 from hdnhw.spec.families import makers
 from hdnhw.spec.network import NetworkSpec
+from hdnhw.spec.options import choices_text
 
 CALLED = {"ring": "torus", "ncube": "cube", "hypercube": "cube", "kncube": "torus", "grid": "mesh", "path": "mesh"}
 CALLED |= {"wk_recursive": "wk", "wrapped_butterfly": "butterfly"}
@@ -57,7 +58,7 @@ def parse(text: str) -> NetworkSpec:
     except RecursionError:
         raise SpecError(f"{source.at(0)}: nested too deeply") from None
     if not isinstance(value, NetworkSpec):
-        raise SpecError(f"spec {text!r}: must be one of {', '.join(makers())}, each called with (...)")
+        raise SpecError(f"spec {text!r}: {choices_text(makers(), text, 'a call of ')}")
     return value
 
 
@@ -96,7 +97,7 @@ def _construct(node: ast.Call, name: str, source: _Source, where: str) -> object
     maker = makers().get(name)
     if maker is None:
         known = meant(CALLED.get(name, name), makers())
-        raise SpecError(f"{where}: {name!r} is not a network{known}; allowed are {', '.join(makers())}")
+        raise SpecError(f"{where}: network {choices_text(makers(), name)}{known}")
     arguments = [_text(argument) if _is_text(argument, maker) else _read(argument, source) for argument in node.args]
     options = _options(node, maker, source, where)
     try:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hdnhw.spec.checks import SpecError, call_text, check_digits, check_ports, dimension, integer
 from hdnhw.spec.network import NetworkSpec
+from hdnhw.spec.options import choices_text
 
 
 @dataclass(frozen=True)
@@ -107,11 +108,15 @@ def cube(n: int) -> Product:
     return Product((Factor("complete", 2),) * dimensions, f"cube({dimensions})")
 
 
+PARTS = ("torus", "mesh", "cube", "complete", "ghc", "product")
+"""Networks of which a product is made."""
+
+
 def product(*parts: Product) -> Product:
     """Make any product; the factors of the parts are numbered from 0 in reading order."""
     if not parts:
         raise SpecError("product must have at least one network, for example product(torus(5), complete(4))")
     for part in parts:
         if not isinstance(part, Product):
-            raise SpecError(f"product part must be torus, mesh, cube, complete, ghc or product, not {part!r}")
+            raise SpecError(f"product part {choices_text(PARTS, part)}")
     return _checked_product(tuple(factor for part in parts for factor in part.factors), call_text("product", parts))

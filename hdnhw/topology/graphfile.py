@@ -20,6 +20,7 @@ from typing import Any
 from hdnhw.progress import say
 from hdnhw.spec import SpecError
 from hdnhw.spec.checks import check_edges
+from hdnhw.spec.options import choices_text
 from hdnhw.topology.graph import Network
 
 MOST_BYTES = 1 << 26
@@ -523,7 +524,7 @@ def read_graph(path: str) -> NamedGraph:
     """
     what, suffix = f"file {path!r}", Path(path).suffix
     if suffix not in _READERS:
-        raise SpecError(f"{what}: must be {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+        raise SpecError(f"{what}: suffix {choices_text(SUFFIXES, suffix)}")
     kind, reader = _READERS[suffix]
     try:
         named, dropped = reader(what, _bytes_of(what, path)).kept(what)

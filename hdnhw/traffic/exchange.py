@@ -16,6 +16,7 @@ from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.waypoints import RouteTable
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.traffic.trace import Trace
@@ -52,7 +53,9 @@ def check_size(network: Network, *, timed: bool) -> None:
     if not 2 <= nodes <= MOST_EXCHANGED:
         raise SpecError(f"a total exchange is among 2 to {MOST_EXCHANGED} nodes; {network.spec} has {nodes}")
     if timed and nodes > MOST_TIMED:
-        raise SpecError(f"a timetable is for at most {MOST_TIMED} nodes; {network.spec} has {nodes}: use --at-once")
+        raise SpecError(
+            f"a timetable is for at most {MOST_TIMED} nodes; {network.spec} has {nodes}: use {named('at_once')}"
+        )
 
 
 def exchange_circuit(network: Network) -> tuple[Circuit, list[Term]]:
@@ -195,7 +198,7 @@ def broadcast_slots(plan: RoutingPlan, *, hop_slots: int) -> list[int]:
     if (start != start[0]).any():
         raise SpecError(
             f"no timetable is the same at all nodes of {network.spec}, where routes depend on where they start: "
-            "use --at-once"
+            f"use {named('at_once')}"
         )
     slots = [0] * (int(start.max()) + 1)
     for number, slot in enumerate(start[0].tolist(), start=1):

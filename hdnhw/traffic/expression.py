@@ -9,6 +9,7 @@ from typing import Any
 
 from hdnhw.spec import SpecError
 from hdnhw.spec.checks import meant
+from hdnhw.spec.options import choices_text
 
 
 def read_expression(
@@ -37,7 +38,7 @@ def read_expression(
     name, arguments = _parts(text)
     name = called.get(name, name)
     if name not in makers:
-        raise SpecError(f"{what} must be {also}one of {', '.join(makers)}, not {text!r}{meant(name, makers)}")
+        raise SpecError(f"{what} {choices_text(makers, text, also)}{meant(name, makers)}")
     parameters = _parameters(makers[name])
     rest = [parameter for parameter in parameters if parameter.kind is Parameter.VAR_POSITIONAL]
     least = sum(parameter.default is Parameter.empty for parameter in parameters) - len(rest)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import choices_text
 from hdnhw.traffic.trace import Trace, make_trace
 
 MAGIC = (0x484A5455).to_bytes(4, "little")
@@ -73,7 +74,7 @@ def read_netrace(file: BinaryIO, name: str, *, nodes: int, flit_width: int, limi
     size = np.array([BYTES.get(value, 0) for value in range(256)])[kind]
     if not size.all():
         wrong = int(np.argmin(size))
-        raise SpecError(f"{place(wrong)}: type must be one of {', '.join(map(str, sorted(BYTES)))}, not {kind[wrong]}")
+        raise SpecError(f"{place(wrong)}: type {choices_text(map(str, sorted(BYTES)), int(kind[wrong]))}")
     columns = packets | {"flits": -(-8 * size // flit_width)}
     dependencies = _dependencies(number, waiting, later, place)
     return make_trace("netrace", columns, nodes=nodes, place=place, dependencies=dependencies, whole=whole)

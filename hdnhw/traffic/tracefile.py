@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.spec import SpecError
+from hdnhw.spec.options import named
 from hdnhw.traffic.netrace import MAGIC, read_netrace
 from hdnhw.traffic.trace import COLUMNS, Trace, make_trace
 
@@ -47,7 +48,7 @@ def read_trace(path: Path, *, nodes: int, packet_length: int, flit_width: int, l
     try:
         raw = path.open("rb")
     except OSError:
-        raise SpecError(f"trace must be a file that can be read, not {name!r}") from None
+        raise SpecError(f"{named('trace')} must be a file that can be read, not {name!r}") from None
     with raw:
         packed = raw.peek(3)[:3] == b"BZh"
         file = BufferedReader(cast(Any, bz2.BZ2File(raw)), 1 << 20) if packed else raw

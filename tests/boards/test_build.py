@@ -104,7 +104,7 @@ def test_boards_tell_the_truth(board):
         (["de10"], "board must be one of ulx3s-85f, icepi-zero, ice40-hx8k, not 'de10'"),
         (["ulx3s-85f", "cube(9"], "spec 'cube(9'"),
         (["ulx3s-85f", "cube(4)", "--flit-width", "7"], "flit width must be at least 8 for the self-test, not 7"),
-        (["ulx3s-85f", "--packets", "0"], "packets must be 1 to 32768 a node, not 0"),
+        (["ulx3s-85f", "--packets", "0"], "packets must be 1 to 32768, not 0"),
     ],
 )
 def test_bad_input_is_one_line(capfd, monkeypatch, tmp_path, arguments, message):

@@ -11,7 +11,7 @@ from tests.conftest import each
 
 LINE = "collective 'rdn(cube(1), 1)' --op allreduce"
 WRONG = {
-    f"{LINE} --algorithm ring --on rtl": "--algorithm must be short or long on rtl, not ring",
+    f"{LINE} --algorithm ring --on rtl": "--algorithm on rtl must be one of short, long, not 'ring'",
     f"{LINE} --algorithm ring --ports all": "--ports is for schedules over ports; ring routes its messages",
     f"{LINE} --algorithm doubling --plot a.svg": "--plot is for schedules over ports; doubling routes its messages",
     "collective 'torus(3)' --op allreduce --algorithm doubling": "doubling is for a power of two of nodes",
@@ -24,7 +24,7 @@ WRONG = {
     f"{LINE} --sizes 1,x": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '1,x'",
     f"{LINE} --sizes 0,1": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '0,1'",
     f"{LINE} --sizes 1,1048577": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '1,1048577'",
-    f"{LINE} --bandwidth a.doc": "plot must be a file .svg, .png or .pdf, not 'a.doc'",
+    f"{LINE} --bandwidth a.doc": "--bandwidth must be a file, one of .svg, .png, .pdf, not 'a.doc'",
     "collective 'star(4)' --op allreduce --sizes 1 --buffers 8": "--buffers is for a machine: give --on model",
 }
 

@@ -26,7 +26,7 @@ WRONG = {
     ),
     "bits of floats": (
         "collective 'cube(3)' --op allreduce --operator xor --numbers float32",
-        "operator of float32 must be sum, min or max, not xor",
+        "operator of float32 must be one of sum, min, max, not 'xor'",
     ),
     "all ports of a scan": (
         "collective 'cube(3)' --op scan --ports all",
@@ -68,29 +68,29 @@ WRONG = {
         "--numbers must be one of int8, int16, int32, int64, uint8, uint16, uint32, uint64, not 'float32'",
     ),
     "lengths and words": (
-        "exchange 'cube(3)' --lengths 3 --words 2",
-        "--words is for messages of one length; give --lengths or --trace without it",
+        "exchange 'cube(3)' --message-sizes 3 --words 2",
+        "--words is for messages of one length; give --message-sizes or --trace without it",
     ),
     "lengths and words on rtl": (
-        "exchange 'cube(3)' --lengths 3 --words 8 --on rtl",
-        "--words is for messages of one length; give --lengths or --trace without it",
+        "exchange 'cube(3)' --message-sizes 3 --words 8 --on rtl",
+        "--words is for messages of one length; give --message-sizes or --trace without it",
     ),
     "lengths and packets on rtl": (
-        "exchange 'cube(3)' --lengths 3 --message-packets 2 --on rtl",
-        "--message-packets is for messages of one length; give --lengths or --trace without it",
+        "exchange 'cube(3)' --message-sizes 3 --message-packets 2 --on rtl",
+        "--message-packets is for messages of one length; give --message-sizes or --trace without it",
     ),
     "lengths that engines do not have": (
-        "exchange 'cube(3)' --lengths 2049 --on rtl",
+        "exchange 'cube(3)' --message-sizes 2049 --on rtl",
         "messages must have at most 2048 words on rtl, 256 packets, not 2049",
     ),
     "lengths of packets routed": (
-        "exchange 'cube(3)' --lengths 3 --schedule network",
-        "--lengths is for schedules with steps; network has none",
+        "exchange 'cube(3)' --message-sizes 3 --schedule network",
+        "--message-sizes is for schedules with steps; network has none",
     ),
-    "seed of a trace": ("exchange 'cube(3)' --trace none --seed 3", "--seed is for --lengths, not for --trace"),
+    "seed of a trace": ("exchange 'cube(3)' --trace none --seed 3", "--seed is for --message-sizes, not for --trace"),
     "lengths of too many": (
-        "exchange 'cube(13)' --lengths 'uniform(1, 2)'",
-        "--lengths and --trace are for up to 4096 nodes; cube(13) has 8192",
+        "exchange 'cube(13)' --message-sizes 'uniform(1, 2)'",
+        "--message-sizes and --trace are for up to 4096 nodes; cube(13) has 8192",
     ),
     "too many for a collective": (
         "collective 'cube(16)' --op broadcast",
@@ -129,7 +129,7 @@ WRONG = {
     ),
     "a ring on rtl": (
         "collective 'cube(1)' --op allreduce --algorithm ring --on rtl",
-        "--algorithm must be short or long on rtl, not ring",
+        "--algorithm on rtl must be one of short, long, not 'ring'",
     ),
     "float32 on rtl": (
         "collective 'cube(1)' --op reduce --numbers float32 --on rtl",
@@ -149,7 +149,7 @@ WRONG = {
     ),
     "no packets in the background": (
         "exchange 'cube(3)' --on model --background 0",
-        "background: rate must be 1e-09 to 1 flit a node and cycle, not 0.0",
+        "--background must be 1e-09 to 1 flits per node and cycle, not 0.0",
     ),
     "more in the background than there is room for": (
         "exchange 'cube(3)' --on model --background 1",
@@ -161,7 +161,7 @@ WRONG = {
     ),
     "no repeats": (
         "exchange 'cube(3)' --on model --background 0.1 --repeats 0",
-        "--repeats must be at least 1, not 0",
+        "--repeats must be 1 to 10000, not 0",
     ),
     "packets in the background of packets": (
         "exchange 'cube(3)' --schedule network --on model --background 0.1",
@@ -185,7 +185,7 @@ WRONG = {
     ),
     "an unknown operator": (
         "emit 'cube(1)' -o out --endpoints collective --operations reduce --operators mean",
-        "--operators must be some of sum, min, max, and, or, xor, not 'mean'",
+        "--operators must be one of sum, min, max, and, or, xor, not 'mean'",
     ),
     "numbers wider than flits": (
         "emit 'cube(1)' -o out --endpoints collective --operations reduce --numbers int64",
@@ -281,7 +281,7 @@ WRONG = {
     ),
     "no such picture": (
         "exchange 'cube(3)' --plot steps.doc",
-        "plot must be a file .svg, .png or .pdf, not 'steps.doc'",
+        "plot must be a file, one of .svg, .png, .pdf, not 'steps.doc'",
     ),
     "picture of too many": (
         "collective 'cube(12)' --op scatter --plot steps.svg",
@@ -371,11 +371,11 @@ def test_unequal_messages_are_those_of_a_trace(result_of):
     traced = result_of("exchange 'cube(3)' --trace some.trace")
     assert (traced["messages"], traced["total_words"], traced["most_message_words"]) == (2, 3 * 7 + 2 * 9, 9)
     assert traced["lower_bound_words"] == 9
-    drawn = result_of("exchange 'cube(3)' --lengths 'uniform(1, 9)'")
+    drawn = result_of("exchange 'cube(3)' --message-sizes 'uniform(1, 9)'")
     assert drawn["words"] >= drawn["lower_bound_words"] > 0
-    again, other = (result_of(f"exchange 'cube(3)' --lengths 'uniform(1, 9)' --seed {seed}") for seed in (1, 2))
+    again, other = (result_of(f"exchange 'cube(3)' --message-sizes 'uniform(1, 9)' --seed {seed}") for seed in (1, 2))
     assert again["words_per_step"] == drawn["words_per_step"] != other["words_per_step"]
-    same, equal = result_of("exchange 'cube(3)' --lengths 3"), result_of("exchange 'cube(3)' --words 3")
+    same, equal = result_of("exchange 'cube(3)' --message-sizes 3"), result_of("exchange 'cube(3)' --words 3")
     assert (same["words"], same["lower_bound_words"]) == (equal["words"], equal["lower_bound_words"])
 
 

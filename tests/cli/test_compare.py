@@ -14,8 +14,11 @@ from tests.conftest import each
 
 WRONG = {
     "no network": ("compare", "the following arguments are required: SPEC"),
-    "one of several": ("compare 'cube(3)' 'klein(3)' 'cube(4)'", "spec 'klein(3)': column 1: 'klein' is not a network"),
-    "no such plot": ("compare 'cube(3)' --plot bars.doc", "plot must be a file .svg, .png or .pdf, not 'bars.doc'"),
+    "one of several": ("compare 'cube(3)' 'klein(3)' 'cube(4)'", "spec 'klein(3)': column 1: network must be one of"),
+    "no such plot": (
+        "compare 'cube(3)' --plot bars.doc",
+        "--plot must be a file, one of .svg, .png, .pdf, not 'bars.doc'",
+    ),
     "plot in no folder": (
         "compare 'cube(3)' --plot none/bars.svg",
         "plot must be in a folder that can be written, not 'none/bars.svg'",
@@ -37,7 +40,7 @@ WRONG = {
     ),
     "front as text": (
         "design --nodes 100 --degree 4 --plot front.txt",
-        "plot must be a file .svg, .png or .pdf, not 'front.txt'",
+        "plot must be a file, one of .svg, .png, .pdf, not 'front.txt'",
     ),
 }
 

@@ -28,8 +28,8 @@ def test_a_page_is_written_and_told_of(run):
     [
         ("explore 'cube(2' -o page.html", "cube(2"),
         ("explore 'cube(11)' -o page.html", "page must be of at most 1024 nodes; cube(11) has 2048"),
-        ("explore 'cube(2)' -o page.svg", "page must be a file .html or .htm, not 'page.svg'"),
-        ("explore 'cube(2)' -o none/page.html", "page must be in a folder that can be written"),
+        ("explore 'cube(2)' -o page.svg", "--output must be a file, one of .html, .htm, not 'page.svg'"),
+        ("explore 'cube(2)' -o none/page.html", "--output must be in a folder that can be written"),
         ("explore 'cube(2)' -o page.html --root x", "x"),
         ("explore 'cube(2)' -o page.html --cycles 0", "cycles must be 1 to 16384, not 0"),
         ("explore 'cube(2)' -o page.html --switching cut-through", "does not go with cut-through"),

@@ -13,12 +13,15 @@ from tests.conftest import each
 
 WRONG = {
     "no network": ("machines", "the following arguments are required: SPEC"),
-    "unknown network": ("machines 'klein(3)'", "spec 'klein(3)': column 1: 'klein' is not a network"),
+    "unknown network": ("machines 'klein(3)'", "spec 'klein(3)': column 1: network must be one of"),
     "no hops": ("machines 'cube(2)' --hops 0", "--hops must be 1 to 1048576, not 0"),
     "no bits": ("machines 'cube(2)' --packet-bits 0", "--packet-bits must be 1 to 262144, not 0"),
-    "no seeds": ("machines 'cube(2)' --seeds 0", "--seeds must be 1 to 100, not 0"),
+    "no seeds": ("machines 'cube(2)' --placements 0", "--placements must be 1 to 100, not 0"),
     "unknown family": ("machines 'cube(2)' --family xc7", "argument --family: must be one of "),
-    "no such plot": ("machines 'cube(2)' --plot front.doc", "plot must be a file .svg, .png or .pdf, not 'front.doc'"),
+    "no such plot": (
+        "machines 'cube(2)' --plot front.doc",
+        "--plot must be a file, one of .svg, .png, .pdf, not ",
+    ),
     "plot in no folder": (
         "machines 'cube(2)' --plot none/front.svg",
         "plot must be in a folder that can be written, not 'none/front.svg'",

@@ -475,7 +475,7 @@ def test_the_papers_figures_are_in_docs(draw, name):
         ("--route 0 1 --waypoints 2", "--waypoints is for a way around what is dead; nothing on the route is"),
         ("--route 0 3 --dead-nodes 1 2 --waypoints 9", "--waypoints must be 0 to 8, not 9"),
         ("--route 0 3 --dead-nodes 0", "source must be a healthy node; 0 is dead"),
-        ("--dead-channels 0:dim7", "port of node 0 must be dim0 or dim1 or cross1, not 'dim7'"),
+        ("--dead-channels 0:dim7", "port of node 0 must be one of dim0, dim1, cross1, not 'dim7'"),
         ("--step 1", "--step is for --collective"),
         ("--root 1", "--root is for --collective"),
         ("--collective exchange", "all steps of an exchange need --root, whose messages are drawn; or give --step"),

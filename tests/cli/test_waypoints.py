@@ -58,8 +58,8 @@ def test_one_destination_and_more_than_is_allowed(run):
     ("arguments", "message"),
     [
         ("--dead-nodes 0", "source must be a healthy node; 0 is dead"),
-        ("--dead-channels cross1", "dead channel must be NODE:PORT, such as 0:dim0, not 'cross1'"),
-        ("--dead-channels 3:up", "port of node 3 must be dim0 or dim1 or cross1, not 'up'"),
+        ("--dead-channels cross1", "dead-channels must be NODE:PORT, such as 0:dim0, not 'cross1'"),
+        ("--dead-channels 3:up", "port of node 3 must be one of dim0, dim1, cross1, not 'up'"),
         ("--dead-nodes 99", "must be 0 to 15, not 99"),
         ("--waypoints 9", "--waypoints must be 0 to 8, not 9"),
     ],

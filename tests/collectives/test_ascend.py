@@ -165,7 +165,7 @@ def test_of_many_values_some_are_compared():
             "paper",
             r"^algorithm must be ascend, descend, round-trip, sort, convolution or matrix, not 'fft'$",
         ),
-        ("hsn(2, cube(1))", "sort", "none", r"^swaps must be paper or lazy, not 'none'$"),
+        ("hsn(2, cube(1))", "sort", "none", r"^swaps must be one of paper, lazy, not 'none'$"),
         ("hsn(7, cube(3))", "sort", "paper", r"^an algorithm is run on at most 1048576 nodes; hsn\(7, cube\(3\)\) has"),
     ],
 )

@@ -192,8 +192,8 @@ def test_which_addresses_a_node_needs():
 @pytest.mark.parametrize(
     ("order", "split", "message"),
     [
-        ("fast", "sum", "schedule must be paper or cluster-first, not 'fast'"),
-        ("paper", "half", "split must be destination, source, sum or first, not 'half'"),
+        ("fast", "sum", "schedule must be one of paper, cluster-first, not 'fast'"),
+        ("paper", "half", "split must be one of destination, source, sum, first, not 'half'"),
         ("cluster-first", "sum", "split must be destination in the order cluster-first, not 'sum'"),
     ],
 )

@@ -184,13 +184,13 @@ def measure(asked, root, **options):
 def test_machines_are_measured_and_the_model_runs_once(no_tools, tmp_path, monkeypatch):
     asked = [{}, {"crossbar": "output"}, {"packet_length": 4}]
     told = []
-    measured, left_out = measure(asked, tmp_path, seeds=2, progress=lambda what, share: told.append((what, share)))
+    measured, left_out = measure(asked, tmp_path, placements=2, progress=lambda what, share: told.append((what, share)))
     assert left_out == []
     assert [one.machine.spec.packet_length for one in measured] == [8, 8, 4]
     assert [(one.sites, one.block_rams, one.fmax_mhz) for one in measured] == [(n, 5, 200.0) for n in (80, 80, 40)]
     assert measured[0].saturation_throughput == measured[1].saturation_throughput
     assert 0.5 < measured[2].saturation_throughput <= 1
-    assert [(spec.seeds, spec.family, spec.unit) for spec in no_tools] == [(2, "ecp5", "router")] * 3
+    assert [(spec.placements, spec.family, spec.unit) for spec in no_tools] == [(2, "ecp5", "router")] * 3
     assert ("1 of 3 machines: 8 x 4 bits; yosys ...", 1 / 3) in told
     points = [share for what, share in told if "points: cube(2)" in what]
     assert points
@@ -225,8 +225,8 @@ def test_a_machine_of_which_a_tool_fails_is_left_out(no_tools, tmp_path, monkeyp
 
 
 def test_what_is_wrong_is_refused_before_a_tool_runs(no_tools, tmp_path):
-    with pytest.raises(SpecError, match=r"^seeds must be 1 to 100, not 0$"):
-        measure([{}], tmp_path, seeds=0)
+    with pytest.raises(SpecError, match=r"^placements must be 1 to 100, not 0$"):
+        measure([{}], tmp_path, placements=0)
     assert (no_tools, list(tmp_path.iterdir())) == ([], [])
 
 
@@ -235,10 +235,10 @@ def test_figures_are_those_of_synth_and_sweep(run, tmp_path):
     options = {"packet_length": 2, "buffers": 4, "flit_width": 8}
     network = parse("hdn(cube(1), [[]])")
     built, _ = buildable(network, [options], packet_bits=16, family="ecp5")
-    measured, left_out = measure_machines(built, ONE_WORKER, seeds=1, root=tmp_path)
+    measured, left_out = measure_machines(built, ONE_WORKER, placements=1, root=tmp_path)
     assert left_out == []
     (one,) = measured
-    result = synthesise(SynthSpec(fabric=FabricSpec(network=network, **options), seeds=1), root=tmp_path)
+    result = synthesise(SynthSpec(fabric=FabricSpec(network=network, **options), placements=1), root=tmp_path)
     assert result["cached"]
     assert (one.sites, one.block_rams, one.fmax_mhz) == (result["comb_sites"], 0, result["fmax_mhz"])
     status, out, _ = run(f"sweep '{network}' --packet-length 2 --buffers 4 --workers 1 --json")

@@ -43,7 +43,7 @@ def root(tmp_path_factory):
 @pytest.fixture(scope="module", params=FAMILIES)
 def measured(request, root):
     """Return the smallest HDN router, measured on each family in turn."""
-    spec = SynthSpec(fabric=SMALLEST, family=request.param, seeds=1)
+    spec = SynthSpec(fabric=SMALLEST, family=request.param, placements=1)
     return spec, synthesise(spec, root=root)
 
 
@@ -178,7 +178,7 @@ def test_what_is_measured_names_the_folder(placed, root):
 
 
 def test_nothing_half_written(root, monkeypatch):
-    spec = SynthSpec(fabric=SMALLEST, seeds=1, address="1")
+    spec = SynthSpec(fabric=SMALLEST, placements=1, address="1")
     before = set(root.iterdir())
 
     def interrupt(*_, **__):
@@ -193,7 +193,7 @@ def test_nothing_half_written(root, monkeypatch):
 def test_a_failed_tool_leaves_its_log(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(synth, "run_yosys", lambda *_, **__: (_ for _ in ()).throw(synth.YosysError("ERROR: no")))
-    line = ["synth", "hdn(cube(1), [[]])", "--packet-length", "1", "--seeds", "1"]
+    line = ["synth", "hdn(cube(1), [[]])", "--packet-length", "1", "--placements", "1"]
     assert main([*line, "--json"]) == 1
     out, err = capsys.readouterr()
     last = err.splitlines()[-1]
@@ -207,7 +207,7 @@ def test_a_unit_too_large_for_the_device(tmp_path, monkeypatch):
     """Without a run that takes a minute: the log of packing says that it does not fit."""
     said = "Info: \t         ICESTORM_LC:   19778/   7680   257%\n"
     monkeypatch.setattr(synth, "run_tool", lambda _, __, log: log.write_text(said))
-    spec = SynthSpec(fabric=SMALLEST, family="ice40", seeds=1)
+    spec = SynthSpec(fabric=SMALLEST, family="ice40", placements=1)
     with pytest.raises(ToolError, match=r"needs 19778 ICESTORM_LC and iCE40HX8K has 7680, see .*\.failed/pack\.log"):
         synthesise(spec, root=tmp_path)
 
@@ -238,7 +238,7 @@ def test_bad_options(options, said):
 
 @pytest.mark.usefixtures("no_tools")
 @pytest.mark.parametrize(
-    "options", ["--seeds 0", "--address 8", "--address 9.9/0", "--flit-width 2", "--frequency inf"]
+    "options", ["--placements 0", "--address 8", "--address 9.9/0", "--flit-width 2", "--frequency inf"]
 )
 def test_bad_input_is_one_line(options, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -1,12 +1,18 @@
 """An option that is added to a class is on the command line, in signature and docstring, and refused by its kind."""
 
 import argparse
+import json
+import re
+import sys
 from dataclasses import dataclass
 from inspect import signature
+from pathlib import Path
 
 import pytest
 
-from hdnhw.cli.options import Parser, add_command, asked_of
+import hdnhw.cli
+from hdnhw.cli import command_parser, main
+from hdnhw.cli.options import Command, Parser
 from hdnhw.library.asked import asks
 from hdnhw.spec import SpecError
 from hdnhw.spec.options import REQUIRED, Choice, Flag, Options, Rate, Several, Size, flag_of, named_by, option
@@ -43,9 +49,10 @@ def dummy(spec: str, *, asked: Asked, **machine: int) -> dict:
 
 def test_the_command_has_the_options():
     parser = Parser(prog="hdnhw")
-    add_command(parser.add_subparsers(), "dummy", dummy, summary="do", example="hdnhw dummy", asks=Asked)
+    command = Command(dummy, example="hdnhw dummy")
+    command(parser.add_subparsers())
     words = "dummy x --share 0.5 --fresh-faults 2 --order last --kinds b a --quick"
-    asked = asked_of(parser.parse_args(words.split(), argparse.Namespace(command=words)))
+    asked = command.asked(parser.parse_args(words.split(), argparse.Namespace(command=words)))
     assert asked == {"share": 0.5, "fresh_faults": 2, "order": "last", "kinds": ["b", "a"], "quick": True}
     shown = parser._subparsers._group_actions[0].choices["dummy"].format_help()
     for text in ("faults:\n  --share SHARE", "--order {first,last}", "which (default first)", "(default 9)"):
@@ -63,7 +70,7 @@ def test_the_function_has_the_options():
         "    trials : int\n        Sets of `fresh_faults`.\n    machine\n",
     ):
         assert text in dummy.__doc__
-    assert dummy("x", share=0.5, kinds=["a"], buffers=3) == {
+    assert dummy("x", share=0.5, kinds=["a"], trials=None, buffers=3) == {
         **{"spec": "x", "share": 0.5, "fresh_faults": None, "order": "first", "kinds": ("a",), "quick": False},
         **{"trials": 9, "buffers": 3},
     }
@@ -75,7 +82,6 @@ def test_the_function_has_the_options():
         ({"fresh_faults": 4}, SpecError, "fresh_faults must be 0 to 3, not 4"),
         ({"trials": 0}, SpecError, "trials must be at least 1, not 0"),
         ({"trials": True}, TypeError, "trials must be an integer, not True"),
-        ({"trials": None}, TypeError, "trials must be an integer, not None"),
         ({"share": 1}, SpecError, "share must be at least 0 and below 1, not 1"),
         ({"share": float("nan")}, SpecError, "share must be at least 0 and below 1, not nan"),
         ({"share": "x"}, TypeError, "share must be a number, not 'x'"),
@@ -89,3 +95,58 @@ def test_a_wrong_value_is_refused_by_the_name_that_the_caller_knows(wrong, kind,
         dummy("x", **{"share": 0, **wrong})
     with named_by(flag_of), pytest.raises(kind, match=f"^--{message.replace('_', '-')}$"):
         dummy("x", **{"share": 0, **wrong})
+
+
+COMMAND = """
+from dataclasses import dataclass
+
+from hdnhw.cli.options import Command
+from hdnhw.library.asked import asks
+from hdnhw.library.result import Result
+from hdnhw.spec.options import Options, Size, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwiceOptions(Options):
+    number: int = option(1, Size, "a number", least=0, most=9)
+
+
+@asks
+def twice(spec: str, *, asked: TwiceOptions) -> Result:
+    \"\"\"Return a number twice.\"\"\"
+    return Result({"spec": spec, "found": 2 * asked.number})
+
+
+COMMANDS = (Command(twice, example="hdnhw twice 'cube(2)'"),)
+"""
+
+
+def test_a_command_is_one_file(tmp_path, monkeypatch, capsys):
+    (tmp_path / "twice.py").write_text(COMMAND)
+    monkeypatch.setattr(hdnhw.cli, "__path__", [*hdnhw.cli.__path__, str(tmp_path)])
+    try:
+        assert main(["twice", "cube(2)", "--number", "4", "--json"]) == 0
+        assert (
+            json.loads(capsys.readouterr().out) == {"spec": "cube(2)", "found": 8} == hdnhw.twice("cube(2)", number=4)
+        )
+        assert str(signature(hdnhw.twice)).startswith("(spec: str, *, number: int = 1)")
+        assert "twice" in dir(hdnhw)
+        assert main(["twice", "cube(2)", "--number", "10"]) == 2
+        assert capsys.readouterr().err == "hdnhw: --number must be 0 to 9, not 10\n"
+        assert "print a number twice" in command_parser().format_help()
+    finally:
+        sys.modules.pop("hdnhw.cli.twice")
+
+
+CHOICES = re.compile(r"must be (a |an )?(one|some) of \{|allowed are|\[:-1\]\)\} or \{")
+"""How a message lists choices that does not leave it to `choices_text`."""
+
+
+def test_choices_are_listed_in_one_way():
+    root = Path(hdnhw.__file__).parents[1]
+    files = [file for folder in ("hdnhw", "sim", "boards") for file in (root / folder).rglob("*.py")]
+    found = [
+        f"{file}: {line.strip()}" for file in files for line in file.read_text().splitlines() if CHOICES.search(line)
+    ]
+    assert found == []
+    assert CHOICES.search('f"spec must be one of {names}"')

@@ -6,76 +6,35 @@ import re
 import shlex
 from argparse import _SubParsersAction
 from functools import cache
-from typing import Any
 
 import numpy
 import pytest
 
 import hdnhw
 from hdnhw.cli import command_parser, main
-from hdnhw.library import (
-    choosing,
-    cosimulation,
-    emulation,
-    explorer,
-    faults,
-    graphs,
-    hardware,
-    info,
-    machines,
-    papers,
-    picture,
-    proofs,
-    requests,
-    routes,
-    simulation,
-)
-from hdnhw.library.collectives import exchange, operations
-from hdnhw.library.options import MachineOptions, RuleOptions
 from hdnhw.library.result import Result
-from hdnhw.spec import ENDPOINTS, FabricSpec
-from hdnhw.spec.options import options_of
+from hdnhw.spec import CollectiveSpec, ExchangeSpec, FabricSpec
+from hdnhw.spec.options import Options, Origin, options_of
 from tests.conftest import each
-
-MODULES = {
-    choosing: ("compare", "design"),
-    cosimulation: ("cosim",),
-    emulation: ("embed", "emulate"),
-    exchange: ("exchange",),
-    explorer: ("explore",),
-    faults: ("faults", "waypoints"),
-    graphs: ("export",),
-    hardware: ("emit", "synth"),
-    info: ("info", "neighbors"),
-    routes: ("paths", "route", "routing"),
-    machines: ("machines",),
-    operations: ("collective",),
-    papers: ("papers",),
-    picture: ("picture",),
-    proofs: ("prove",),
-    requests: ("requests",),
-    simulation: ("simulate", "sweep"),
-}
-DRAWING = (
-    "collective",
-    "compare",
-    "design",
-    "exchange",
-    "explore",
-    "faults",
-    "machines",
-    "papers",
-    "simulate",
-    "sweep",
-)
-"""Functions that say in what they draw which command made it."""
 
 SHOWN = ("explore", "picture", "sweep")
 """Functions whose results a notebook shows as more than tables: they have a class of their own."""
 
-FUNCTIONS = {name: getattr(module, name) for module, names in MODULES.items() for name in names}
+ALONE = ("build", "demo")
+"""Commands that are no functions of hdnhw."""
 
-ENDPOINT_OPTIONS = {name for spec in ENDPOINTS.values() for name in options_of(spec)}
+UNTIMED = ("collective", "exchange", "explore", "requests", "simulate", "sweep")
+"""Commands without the options of a machine on which no cycles depend; functions have them."""
+
+
+@cache
+def parsers():
+    (commands,) = (action for action in command_parser()._actions if isinstance(action, _SubParsersAction))
+    return commands.choices
+
+
+COMMANDS = {name: parser.get_default("run").__self__ for name, parser in parsers().items()}
+FUNCTIONS = {name: command.function for name, command in COMMANDS.items() if name not in ALONE}
 
 CALLS = {
     "sweep of patterns": (
@@ -95,13 +54,19 @@ CALLS = {
         lambda: hdnhw.embed("rdn(cube(2), 1)", "torus(4, 8)", way="cycle"),
     ),
     "faults": (
-        ("faults", "hdn(cube(2), [[0]])", "--rate", "0.1", "--trials", "2", "--workers", "1", "--modes", "f"),
-        lambda: hdnhw.faults("hdn(cube(2), [[0]])", rate=0.1, trials=2, workers=1, modes="f"),
+        ("faults", "hdn(cube(2), [[0]])", "--fault-rate", "0.1", "--trials", "2", "--workers", "1", "--modes", "f"),
+        lambda: hdnhw.faults("hdn(cube(2), [[0]])", fault_rate=0.1, trials=2, workers=1, modes="f"),
     ),
     "faults by case": (
-        "faults 'rdn(cube(2), 1)' --by-case --rates 0.1 --pairs 9 --trials 1 --workers 1 --paths address",
+        "faults 'rdn(cube(2), 1)' --by-case --fault-rates 0.1 --pairs 9 --trials 1 --workers 1 --paths address",
         lambda: hdnhw.faults(
-            hdnhw.Network("rdn(cube(2), 1)"), by_case=True, rates=[0.1], pairs=9, trials=1, workers=1, paths=["address"]
+            hdnhw.Network("rdn(cube(2), 1)"),
+            by_case=True,
+            fault_rates=[0.1],
+            pairs=9,
+            trials=1,
+            workers=1,
+            paths=["address"],
         ),
     ),
     "neighbors": (("neighbors", "torus(4, 4)", "1.1"), lambda: hdnhw.neighbors("torus(4, 4)", 5)),
@@ -130,22 +95,14 @@ CALLS = {
 """A command line and the same call, where what they are given differs: lists, nodes, places of arguments."""
 
 
-@cache
-def parsers():
-    (commands,) = (action for action in command_parser()._actions if isinstance(action, _SubParsersAction))
-    return commands.choices
-
-
 def names_of(function):
     """Return the names of what a function takes."""
     names = set()
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             names.add(name)
-        elif parameter.annotation is Any:
-            names |= {*options_of(FabricSpec), *ENDPOINT_OPTIONS}
         else:
-            names |= set(parameter.annotation.__args__[0].__annotations__)
+            names |= {option for kind in parameter.annotation.__metadata__ for option in kind.__annotations__}
     return names
 
 
@@ -158,18 +115,13 @@ def keyword_of(action):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_takes_what_its_command_takes(name):
     options = {keyword_of(action) for action in parsers()[name]._actions} - {"help", "json"}
-    only_in_pages = {"command"} if name in DRAWING else set()
+    own = COMMANDS[name].options
+    only_in_pages = {option for option, kind in options_of(own or Options).items() if isinstance(kind, Origin)}
     allowed = names_of(FUNCTIONS[name]) - only_in_pages
-    # Cycles do not depend on all options of a machine.
-    untimed = ("collective", "exchange", "explore", "requests", "simulate", "sweep")
-    more = {"cosim": ENDPOINT_OPTIONS} | {each: set(options_of(FabricSpec)) for each in untimed}
+    more = {"cosim": options_of(CollectiveSpec) | options_of(ExchangeSpec)}
+    more |= dict.fromkeys(UNTIMED, options_of(FabricSpec))
     assert options - allowed == set()
-    assert allowed - options <= more.get(name, set())
-
-
-def test_options_of_machines_are_those_of_specs():
-    assert set(MachineOptions.__annotations__) == set(options_of(FabricSpec))
-    assert set(RuleOptions.__annotations__) == set(options_of(FabricSpec, routes=True))
+    assert allowed - options <= more.get(name, {}).keys()
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -330,7 +282,6 @@ def test_every_public_name_has_a_docstring():
 def test_every_function_is_one_of_those_held_to_their_commands():
     functions = {name for name in hdnhw.__all__ if inspect.isfunction(getattr(hdnhw, name))}
     assert functions - {"from_networkx", "parse"} == set(FUNCTIONS)
-    assert set(parsers()) - set(FUNCTIONS) == {"build", "demo"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -363,7 +314,7 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
         (lambda: hdnhw.sweep(), hdnhw.SpecError, "at least one network"),
         (lambda: hdnhw.simulate("cube(2)", buffer=2), TypeError, "there is no option 'buffer' of a machine"),
         (lambda: hdnhw.simulate("cube(2)", rate=0.1, trace="x"), hdnhw.SpecError, "does not go with rate"),
-        (lambda: hdnhw.simulate("cube(2)", waypoints=1), hdnhw.SpecError, "they need faults"),
+        (lambda: hdnhw.simulate("cube(2)", waypoints=1), hdnhw.SpecError, "give faults as well"),
         (
             lambda: hdnhw.simulate("cube(3)", faults="(2, 1)"),
             hdnhw.SpecError,
@@ -383,12 +334,16 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
         (
             lambda: hdnhw.cosim("cube(2)", test="axi", simulator="icarus"),
             hdnhw.SpecError,
-            "the axi test needs verilator",
+            "the axi test needs simulator='verilator', not icarus",
         ),
         (lambda: hdnhw.cosim("cube(2)", test="hops", max_frame=64), hdnhw.SpecError, "max_frame is for AXI4-Stream"),
         (lambda: hdnhw.cosim("cube(2)", test="hops", depth=64), TypeError, "there is no option 'depth' of a machine"),
         (lambda: hdnhw.emulate("hsn(2, cube(2))"), hdnhw.SpecError, "emulate takes one of step, all_port and"),
-        (lambda: hdnhw.exchange("cube(3)", lengths="2", trace="t"), hdnhw.SpecError, "lengths does not go with trace"),
+        (
+            lambda: hdnhw.exchange("cube(3)", message_sizes="2", trace="t"),
+            hdnhw.SpecError,
+            "message_sizes does not go with trace",
+        ),
         (lambda: hdnhw.faults("cube(3)", pairs=5), hdnhw.SpecError, "pairs is for by_case"),
         (lambda: hdnhw.machines("cube(2)", machine=[{"buffer": 4}]), TypeError, "there is no option 'buffer'"),
         (lambda: hdnhw.papers(paper="X"), hdnhw.SpecError, "paper must be one of HDN, RDN, DISJ, HSN, DC, not 'X'"),
@@ -407,11 +362,19 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
         ),
         (lambda: hdnhw.picture("cube(2)", route=(0,)), hdnhw.SpecError, "route takes two nodes, not 1"),
         (lambda: hdnhw.waypoints("cube(3)", 1, dead_nodes=[1]), hdnhw.SpecError, "source must be a healthy node"),
-        (lambda: hdnhw.waypoints("cube(3)", 1, dead_channels=["1:x"]), hdnhw.SpecError, "port of node 1 must be dim0"),
-        (lambda: hdnhw.simulate("cube(2)", pattern=numpy.ones((9, 9))), TypeError, "pattern must be text, not array"),
-        (lambda: hdnhw.simulate("cube(2)", pattern=[[1, 2]]), TypeError, "pattern must be text, not [[1, 2]]"),
-        (lambda: hdnhw.sweep("cube(2)", pattern=numpy.ones((9, 9))), TypeError, "must be text, or several, not array"),
-        (lambda: hdnhw.sweep("cube(2)", pattern=3), TypeError, "pattern must be text, or several, not 3"),
+        (
+            lambda: hdnhw.waypoints("cube(3)", 1, dead_channels=["1:x"]),
+            hdnhw.SpecError,
+            "port of node 1 must be one of dim0",
+        ),
+        (
+            lambda: hdnhw.simulate("cube(2)", pattern=numpy.ones((9, 9))),
+            TypeError,
+            "pattern must be a string, not array",
+        ),
+        (lambda: hdnhw.simulate("cube(2)", pattern=[[1, 2]]), TypeError, "pattern must be a string, not [[1, 2]]"),
+        (lambda: hdnhw.sweep("cube(2)", pattern=numpy.ones((9, 9))), TypeError, "pattern must be a string, not array"),
+        (lambda: hdnhw.sweep("cube(2)", pattern=3), TypeError, "pattern must be a string, not 3"),
         (lambda: hdnhw.info("cube(3)").nodez, AttributeError, "result has no 'nodez'; it has spec, nodes"),
         (lambda: hdnhw.info("cube(3)").table("nodes"), ValueError, "one of the keys with rows, here none"),
     ],
@@ -457,10 +420,10 @@ def test_curves_are_added_to_axes_of_ones_own(tmp_path):
     assert {text.get_text() for text in one.get_legend().get_texts()} >= {"measured elsewhere", "cube(2), 4 nodes"}
     assert (one.get_yscale(), other.get_title()) == ("log", "cubes")
     for where, options, told in (
-        (7, {}, "plot must be a file .svg, .png or .pdf, or axes of matplotlib, not 7"),
-        (tmp_path / "c.gif", {}, "plot must be a file .svg, .png or .pdf"),
+        (7, {}, "plot must be axes of matplotlib, or a file, one of .svg, .png, .pdf, not 7"),
+        (tmp_path / "c.gif", {}, "plot must be a file, one of .svg, .png, .pdf"),
         (one, {"kind": "x"}, "kind must be one of latency, accepted, not 'x'"),
-        (one, {"font_size": 8}, "font size is for a figure in a file"),
+        (one, {"font_size": 8}, "font_size is for a figure in a file"),
     ):
         with pytest.raises(hdnhw.SpecError, match=re.escape(told)):
             curves.plot(where, **options)

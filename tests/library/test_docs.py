@@ -60,7 +60,7 @@ def test_examples_of_docstrings_give_what_they_say(path):
 def test_a_program_that_starts_processes_needs_no_guard(given, tmp_path):
     program = """
 import hdnhw
-print(hdnhw.faults("cube(2)", rate=0, trials=1, waypoints=0, workers=1).reached)
+print(hdnhw.faults("cube(2)", fault_rate=0, trials=1, waypoints=0, workers=1).reached)
 print([row["verdict"] for row in hdnhw.papers(claim=["HDN-2", "DC-2"], workers=1).claims])
 """
     (tmp_path / "script.py").write_text(program)

@@ -78,7 +78,7 @@ def test_a_sweep_at_equal_pins(run):
         ("--equal pins --packet-length 4", "with --equal packets are as long as their bits ask for"),
         ("--equal pins --lengths 9", "with --equal packets are as long as their bits ask for"),
         ("--packet-bits 256", "--packet-bits is for --equal"),
-        ("--equal pins --packet-bits 0", "packet bits must be 1 to 65536, not 0"),
+        ("--equal pins --packet-bits 0", "--packet-bits must be 1 to 65536, not 0"),
         ("--equal pins --flit-width 1 --packet-bits 512", "--packet-length must be 1 to 256 flits, not 512"),
         ("--equal pins --rates 40", "rates must be numbers from 1e-09 to 32.0, such as 2,4,8, not '40'"),
         ("--seeds 0", "seeds must be 1 to 1000, not 0"),

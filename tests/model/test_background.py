@@ -10,10 +10,11 @@ from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
 from hdnhw.model.background import BusyFabric
 from hdnhw.model.collective import Among, measure_baseline, measure_steps
 from hdnhw.model.fabric import model_of
-from hdnhw.model.load import LEAST_RATE, LoadSpec
+from hdnhw.model.load import LoadSpec
 from hdnhw.model.loaded import LoadedFabric
 from hdnhw.model.replay import replay
 from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec.load import LEAST_RATE
 from hdnhw.topology.network import build
 from hdnhw.traffic.trace import make_trace
 

@@ -90,7 +90,7 @@ def test_steps_that_are_alike_are_run_once(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cube(11)", r"a timetable is for at most 1024 nodes; cube\(11\) has 2048: use --at-once"),
+        ("cube(11)", r"a timetable is for at most 1024 nodes; cube\(11\) has 2048: use at_once"),
         ("cube(14)", r"a total exchange is among 2 to 8192 nodes; cube\(14\) has 16384"),
     ],
 )

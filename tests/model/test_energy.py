@@ -54,7 +54,10 @@ def test_energy_is_that_of_the_hops(table):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("dim* 1\nswap1 2\n", "line 2: 'swap1' names none of dim0, dim1, ejection, injection, router"),
+        (
+            "dim* 1\nswap1 2\n",
+            "line 2: type of channel must be one of dim0, dim1, ejection, injection, router, not",
+        ),
         ("dim0 1\n", "there must be a line for each port; there is none for dim1"),
         ("dim*\n", "line 1: a line must be a name and 0 to 1e[+]09 picojoules a flit"),
         ("dim* 1 2\n", "line 1: a line must be a name and"),
@@ -76,9 +79,9 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 def test_it_does_not_go_with_what_is_not_counted(run, tmp_path):
     (tmp_path / "energy.txt").write_text("dim* 1\n")
     for options, said in (
-        ("--seeds 2", "energy must be of one run: with seeds there are several"),
-        ("--pattern exchange", "does not go with energy"),
-        ("--faults 1 --waypoints 1", "waypoints do not go with energy"),
+        ("--seeds 2", "--energy must be of one run: with --seeds there are several"),
+        ("--pattern exchange", "does not go with --energy"),
+        ("--faults 1 --waypoints 1", "--waypoints does not go with --energy"),
     ):
         status, out, err = run(f"simulate 'cube(2)' {options} --energy {tmp_path}/energy.txt")
         assert (status, out) == (2, "")

@@ -50,9 +50,9 @@ def test_a_file_has_a_row_for_each_flow(run, tmp_path):
 
 def test_what_cannot_be_is_refused(run, tmp_path):
     for options, said in (
-        (f"--flows {tmp_path}/flows.txt", "flows must be a file .parquet or .csv"),
-        (f"--seeds 2 --flows {tmp_path}/flows.csv", "flows must be of one run: with seeds there are several"),
-        (f"--pattern exchange --flows {tmp_path}/flows.csv", "does not go with flows"),
+        (f"--flows {tmp_path}/flows.txt", "flows must be a file, one of .parquet, .csv"),
+        (f"--seeds 2 --flows {tmp_path}/flows.csv", "--flows must be of one run: with --seeds there are several"),
+        (f"--pattern exchange --flows {tmp_path}/flows.csv", "does not go with --flows"),
     ):
         status, out, err = run(f"simulate 'cube(2)' {options}")
         assert (status, out) == (2, "")

@@ -133,7 +133,7 @@ def test_the_command_refuses_what_is_too_large(refused, what):
     line = f"simulate {{}} {load} --engine reference"
     assert refused(line.format("'torus(33, 32)'")) == "hdnhw: engine reference must have at most 1024 nodes, not 1056\n"
     said = refused(f"{line.format('cube(2)')} --threads 2")
-    assert said == "hdnhw: threads must be 1 with engine reference, not 2\n"
+    assert said == "hdnhw: --threads must be 1 with --engine reference, not 2\n"
 
 
 def test_a_function_refuses_an_engine_that_there_is_not():

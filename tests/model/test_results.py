@@ -155,5 +155,5 @@ def test_texts_that_are_no_results(tmp_path, name, content, said):
 
 
 def test_a_suffix_says_what_a_file_is(tmp_path):
-    with pytest.raises(SpecError, match=r"^results must be a file \.parquet, \.csv or \.json, not '.*\.txt'$"):
+    with pytest.raises(SpecError, match=r"^results must be a file, one of \.parquet, \.csv, \.json, not '.*\.txt'$"):
         ResultsFile(tmp_path / "r.txt")

@@ -119,7 +119,7 @@ def test_other_formats_have_metadata_too_and_are_the_same_every_time(tmp_path, s
 
 
 def test_names_that_no_picture_has(tmp_path):
-    with pytest.raises(SpecError, match=r"^plot must be a file \.svg, \.png or \.pdf, not 'curves.doc'$"):
+    with pytest.raises(SpecError, match=r"^plot must be a file, one of \.svg, \.png, \.pdf, not 'curves.doc'$"):
         check_plot(type(tmp_path)("curves.doc"))
 
 

@@ -382,7 +382,7 @@ def test_what_a_network_does_not_have_is_said(monkeypatch):
     [
         (lambda: hdnhw.explore("cube(11)"), "page must be of at most 1024 nodes; cube(11) has 2048"),
         (lambda: hdnhw.explore("complete(200)"), "page must have at most 32768 ports"),
-        (lambda: hdnhw.explore("cube(2)", "page.svg"), "page must be a file .html or .htm, not 'page.svg'"),
+        (lambda: hdnhw.explore("cube(2)", "page.svg"), "output must be a file, one of .html, .htm, not 'page.svg'"),
         (lambda: hdnhw.explore("cube(2)", "no/page.html"), "page must be in a folder that can be written"),
         (lambda: hdnhw.explore("cube(2)", cycles=0), "cycles must be 1 to 16384, not 0"),
         (lambda: hdnhw.explore("cube(2)", rate=2), "rate must be 1e-09 to 1 flit a node and cycle, not 2"),

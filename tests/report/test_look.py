@@ -44,14 +44,14 @@ def test_a_legend_that_leaves_no_room_beside_it_stands_above():
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("--figure-size 88x60", "figure size must be such as 88x60mm or 3.5x2.4in, not '88x60'"),
-        ("--figure-size 8x6mm", "figure size must be 1 to 40 inches each way, not 8x6mm"),
-        ("--figure-size 1.2.3x6in", "figure size must be two numbers, such as 88x60mm or 3.5x2.4in"),
-        ("--font-size 2", "font size must be 4 to 40 points, not 2.0"),
-        ("--x-limits 1", "x limits must be two numbers, such as 0,0.5"),
-        ("--x-limits 2,1", "x limits must be two numbers, the lower first, not '2,1'"),
-        ("--y-limits 0,1 --log-y", "y limits must be above 0 where the axis is logarithmic, not 0,1"),
-        ("--y-limits 0,nan", "y limits must be two numbers, such as 0,0.5"),
+        ("--figure-size 88x60", "--figure-size must be such as 88x60mm or 3.5x2.4in, not '88x60'"),
+        ("--figure-size 8x6mm", "--figure-size must be 1 to 40 inches each way, not 8x6mm"),
+        ("--figure-size 1.2.3x6in", "--figure-size must be two numbers, such as 88x60mm or 3.5x2.4in"),
+        ("--font-size 2", "--font-size must be 4 to 40 points, not 2.0"),
+        ("--x-limits 1", "--x-limits must be two numbers, such as 0,0.5"),
+        ("--x-limits 2,1", "--x-limits must be two numbers, the lower first, not '2,1'"),
+        ("--y-limits 0,1 --log-y", "--y-limits must be above 0 where the axis is logarithmic, not 0,1"),
+        ("--y-limits 0,nan", "--y-limits must be two numbers, such as 0,0.5"),
     ],
 )
 def test_what_no_figure_can_have_is_refused_before_the_work(run, tmp_path, line, told):
@@ -86,7 +86,7 @@ def test_what_nothing_drawn_can_have_is_refused(run, line, told):
         "simulate 'cube(3)' --cycles 500 --rate 0.2 --plot a.svg",
         "compare 'cube(3)' 'torus(4)' --plot a.svg",
         "design --nodes 16 --degree 3 --plot a.svg",
-        "faults 'cube(3)' --rates 0,0.2 --trials 2 --workers 1 --plot a.svg",
+        "faults 'cube(3)' --fault-rates 0,0.2 --trials 2 --workers 1 --plot a.svg",
         "exchange 'cube(2)' --plot a.svg",
         "collective 'cube(3)' --op allreduce --sizes 1,64 --bandwidth a.svg",
         "sweep 'cube(2)' --rates 0.1 --cycles 200 --workers 1 --plot-accepted a.svg",
@@ -107,5 +107,5 @@ def test_a_figure_without_room_is_said(run):
 
 
 def test_axes_that_are_no_ones_are_refused():
-    with pytest.raises(SpecError, match="x limits must be two numbers"):
+    with pytest.raises(SpecError, match="x_limits must be two numbers"):
         Look(x_limits=(1, 2, 3))

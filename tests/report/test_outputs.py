@@ -23,11 +23,11 @@ DRAWING = {
     "simulate 'cube(2)' --pattern exchange": ("pattern: exchange", "spec: cube(2)"),
     "compare 'cube(3)' 'torus(4)'": ("w1 of CR_w: 0.5",),
     "design --nodes 16 --degree 3": ("nodes: 16", "average distance, hops"),
-    "faults 'rdn(cube(1), 1)' --by-case --trials 2 --pairs 9 --rates 0.1,0.2 --workers 1": (
+    "faults 'rdn(cube(1), 1)' --by-case --trials 2 --pairs 9 --fault-rates 0.1,0.2 --workers 1": (
         "trials: 2",
         "failed nodes, %",
     ),
-    "faults 'cube(3)' --rates 0,0.2 --trials 2 --workers 1": ("spec: cube(3)", "dead nodes, %", "share of pairs"),
+    "faults 'cube(3)' --fault-rates 0,0.2 --trials 2 --workers 1": ("spec: cube(3)", "dead nodes, %", "share of pairs"),
     "exchange 'cube(2)'": ("schedule: cluster-first", "words"),
     "collective 'cube(2)' --op scatter --words 4": ("message words: 4", "node"),
     "sweep 'cube(2)' --rates 0.1 --cycles 200 --workers 1": ("packet length: 8 flits", "cycles measured: 200"),
@@ -102,11 +102,11 @@ def test_the_sizes_of_an_allreduce_as_a_page(run):
     ("line", "told"),
     [
         ("compare 'cube(2)' --plot a.svg --html a.svg", "--plot and --html must be different files, not both 'a.svg'"),
-        ("simulate 'cube(2)' --plot a.gif", "plot must be a file .svg, .png or .pdf, not 'a.gif'"),
-        ("design --nodes 8 --degree 3 --html a.txt", "page must be a file .html or .htm, not 'a.txt'"),
+        ("simulate 'cube(2)' --plot a.gif", "plot must be a file, one of .svg, .png, .pdf, not 'a.gif'"),
+        ("design --nodes 8 --degree 3 --html a.txt", "--html must be a file, one of .html, .htm, not 'a.txt'"),
         ("collective 'cube(2)' --op barrier --html a.html", "--html is for operations that move messages"),
         ("collective 'cube(2)' --op allreduce --algorithm ring --html a.html", "--html is for schedules over ports"),
-        ("faults 'cube(2)' --html a.html", "--html is for --rates and --by-case"),
+        ("faults 'cube(2)' --html a.html", "--html is for --fault-rates and --by-case"),
     ],
 )
 def test_names_are_looked_at_before_the_work(run, tmp_path, line, told):

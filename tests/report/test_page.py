@@ -243,5 +243,5 @@ def test_names_of_networks_are_escaped_as_well(monkeypatch):
 
 
 def test_names_that_no_page_has(tmp_path):
-    with pytest.raises(SpecError, match=r"^page must be a file \.html or \.htm, not '.*curves\.svg'$"):
+    with pytest.raises(SpecError, match=r"^html must be a file, one of \.html, \.htm, not '.*curves\.svg'$"):
         check_page(tmp_path / "curves.svg")

@@ -148,7 +148,7 @@ def test_the_model_delivers_every_packet(text, modes):
 def test_what_is_refused():
     network = build(parse("fat_tree(4)"))
     with pytest.raises(
-        SpecError, match=r"modes of fat_tree\(4\), which is routed by tables, must be layers, updown or"
+        SpecError, match=r"modes of fat_tree\(4\), which is routed by tables, must be one of layers, updown, hops"
     ):
         table_rule(network, "f")
     with pytest.raises(SpecError, match="lanes must be 1 or 2, not 3"):

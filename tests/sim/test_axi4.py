@@ -103,5 +103,5 @@ def test_cases_have_all_kinds(passed: tuple[MemoryBench, dict[str, Any], dict[st
 
 
 def test_memories_that_are_too_small_are_refused() -> None:
-    with pytest.raises(SpecError, match="memory bits must be at least 16 for the axi4 test of 4 nodes"):
+    with pytest.raises(SpecError, match="memory_bits must be at least 16 for the axi4 test of 4 nodes"):
         bench("cube(2)", memory_bits=12)

@@ -121,7 +121,7 @@ def test_flips_are_drawn_wire_by_wire() -> None:
 
 @pytest.mark.parametrize("rate", [0, 1, -0.5, float("nan")])
 def test_rates_that_are_none(rate: float) -> None:
-    with pytest.raises(SpecError, match="error rate must be above 0 and below 1"):
+    with pytest.raises(SpecError, match="error_rate must be above 0 and below 1"):
         draw_flips(rate, channels=1, wires=1, cycles=1, rng=np.random.default_rng(1))
 
 

@@ -1,14 +1,15 @@
 """Fabrics drawn at random: what is drawn, and that the check of them can fail."""
 
 import shlex
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hdnhw.cli import fabric_spec
 from hdnhw.cli.options import Parser
-from hdnhw.library.options import given
+from hdnhw.library.cosimulation import CosimOptions
+from hdnhw.library.options import fabric_of
 from hdnhw.model.engines import REFERENCE
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.load import LoadSpec
@@ -99,15 +100,16 @@ def test_the_command_of_a_case_means_the_same(number):
     add_cosim(commands.add_subparsers())
     fabric, cases = drawn(number)
     for case in cases:
-        options = commands.parse_args(shlex.split(command(fabric, case))[1:])
-        assert fabric_spec(options) == fabric
-        assert (options.test, options.seed, options.faults) == (case.test, case.seed, case.faults)
-        assert options.resets == (",".join(map(str, case.resets)) or None)
+        options = commands.parse_args(shlex.split(command(fabric, case))[1:], Namespace(command=""))
+        words = add_cosim.asked(options)
+        asked = CosimOptions(**{name: words.pop(name) for name in options_of(CosimOptions) if name in words})
+        assert fabric_of(options.spec, None, words) == fabric
+        assert (asked.test, asked.seed, asked.faults) == (case.test, case.seed, case.faults)
+        assert asked.resets == (",".join(map(str, case.resets)) or None)
         assert bool(case.resets) == (case.test == "random")
         if case.load is not None:
-            names = ("pattern", "injection", "lengths", "rate", "cycles", "seed")
-            assert LoadSpec(**given({name: getattr(options, name) for name in names})) == case.load
-            pauses = (options.source_gap, options.sink_stall, options.seed)
+            assert LoadSpec(**{name: getattr(asked, name) for name in options_of(LoadSpec)}) == case.load
+            pauses = (asked.source_gap, asked.sink_stall, asked.seed)
             assert pauses == (case.terminals.source_gap, case.terminals.sink_stall, case.terminals.seed)
 
 

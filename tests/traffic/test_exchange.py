@@ -120,5 +120,5 @@ def test_no_timetable_is_the_same_at_all_nodes(text):
 
 
 def test_a_timetable_for_too_many():
-    with pytest.raises(SpecError, match=r"^a timetable is for at most 1024 nodes; cube\(11\) has 2048: use --at-once$"):
+    with pytest.raises(SpecError, match=r"^a timetable is for at most 1024 nodes; cube\(11\) has 2048: use at_once$"):
         broadcast_slots(plan(parse("cube(11)")), hop_slots=1)

@@ -94,7 +94,7 @@ def compare_sizes(asked: ScheduleOptions) -> Result:
     from hdnhw.report.outputs import Outputs
 
     sizes = _check_compared(asked)
-    outputs = Outputs(asked.bandwidth, asked.html, asked.command, asked.look)
+    outputs = Outputs(asked.bandwidth, asked.html, asked.command, asked.look, "bandwidth")
     watch = Stopwatch()
     asked, network = checked_network(replace(asked, html=None, figure={}))
     times = times_of(asked)

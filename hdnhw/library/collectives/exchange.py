@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.collectives.choices import SPLITS
 from hdnhw.library.asked import asks, made_by
@@ -16,7 +16,7 @@ from hdnhw.library.collectives.schedules import (
     refuse,
     run_schedule,
 )
-from hdnhw.library.options import DrawnMachineOptions, NetworkLike, PathLike
+from hdnhw.library.options import FigureOptions, MachineOptions, NetworkLike, PathLike
 from hdnhw.library.result import Result
 from hdnhw.progress import ProgressBar, Stopwatch, say
 from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS, ExchangeSpec, SpecError
@@ -48,7 +48,7 @@ class ExchangeOptions(ScheduleOptions):
         choices=SCHEDULES,
     )
     split: str = option(SPLITS[0], Choice, SPLIT, choices=SPLITS)
-    lengths: str | None = option(
+    message_sizes: str | None = option(
         None,
         Text,
         "words of each message: a number, uniform(LEAST, MOST) or mix(LENGTH, SHARE, ...)",
@@ -60,13 +60,17 @@ class ExchangeOptions(ScheduleOptions):
         "words of each message: those of all messages of a trace from a node to a node",
         metavar="FILE",
     )
-    seed: int | None = option(None, Size, "seed of the random numbers of --lengths (default 1)", metavar="S", least=0)
+    seed: int | None = option(
+        None, Size, "seed of the random numbers of --message-sizes (default 1)", metavar="S", least=0
+    )
     at_once: bool = option(False, Flag, "network: inject all messages at cycle 0")
     command: str = made_by("hdnhw.exchange")
 
 
 @asks
-def exchange(spec: NetworkLike, *, asked: ExchangeOptions, **machine: Unpack[DrawnMachineOptions]) -> Result:
+def exchange(
+    spec: NetworkLike, *, asked: ExchangeOptions, **machine: Annotated[Any, MachineOptions, FigureOptions]
+) -> Result:
     """Run a total exchange, in which every node has a message for every other one, and count what it costs.
 
     Parameters
@@ -96,8 +100,8 @@ def exchange(spec: NetworkLike, *, asked: ExchangeOptions, **machine: Unpack[Dra
     """
     from hdnhw.collectives.exchange import exchange_schedule
 
-    if asked.lengths is not None and asked.trace is not None:
-        raise SpecError(f"{named('lengths')} does not go with {named('trace')}")
+    if asked.message_sizes is not None and asked.trace is not None:
+        raise SpecError(f"{named('message_sizes')} does not go with {named('trace')}")
     order, (asked, network) = asked.schedule, checked_network(asked.on_network(spec, machine))
     if order == "network":
         return _network_exchange(asked, network)
@@ -153,14 +157,13 @@ def _lengths(asked: ExchangeOptions, network: "Network") -> Any:
     if asked.words is not None:
         raise SpecError(one_length().format(named("words")))
     if nodes > MOST_UNEQUAL:
-        raise SpecError(
-            f"{named('lengths')} and {named('trace')} are for up to {MOST_UNEQUAL} nodes; {network.spec} has {nodes}"
-        )
-    if asked.lengths is not None:
+        names = f"{named('message_sizes')} and {named('trace')}"
+        raise SpecError(f"{names} are for up to {MOST_UNEQUAL} nodes; {network.spec} has {nodes}")
+    if asked.message_sizes is not None:
         rng = np.random.default_rng(1 if asked.seed is None else asked.seed)
-        return parse_lengths(asked.lengths).draw(nodes * nodes, rng).reshape(nodes, nodes)
+        return parse_lengths(asked.message_sizes).draw(nodes * nodes, rng).reshape(nodes, nodes)
     if asked.seed is not None:
-        raise SpecError(f"{named('seed')} is for {named('lengths')}, not for {named('trace')}")
+        raise SpecError(f"{named('seed')} is for {named('message_sizes')}, not for {named('trace')}")
     trace = read_trace(Path(asked.trace or ""), nodes=nodes, packet_length=1, flit_width=64)
     words = np.zeros((nodes, nodes), np.int64)
     np.add.at(words, (trace.source, trace.destination), trace.flits)
@@ -195,5 +198,5 @@ def _refuse_steps(asked: ExchangeOptions) -> None:
     why = "is for schedules with steps; network has none"
     if asked.on == "schedule":
         raise SpecError(f"{named('on', 'schedule')} {why}")
-    names = ("split", "ports", "lengths", "trace", "steps", "plot", "html", "startup_time", "word_time")
+    names = ("split", "ports", "message_sizes", "trace", "steps", "plot", "html", "startup_time", "word_time")
     refuse(asked, (*names, "message_packets", "background"), f"{{}} {why}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.collectives.choices import COLLECTIVES, COMBINING, NUMBERS, ROOTED
 from hdnhw.library.asked import asks, made_by
@@ -12,7 +12,7 @@ from hdnhw.library.collectives.combining import ALGORITHMS, run_combining
 from hdnhw.library.collectives.schedules import Row, ScheduleOptions, checked_network, refuse, run_schedule
 from hdnhw.library.collectives.trees import TREES, run_trees
 from hdnhw.library.faults import DeadOptions, dead_of
-from hdnhw.library.options import DrawnMachineOptions, NetworkLike, NodeLike, PathLike, network_of, node_of
+from hdnhw.library.options import FigureOptions, MachineOptions, NetworkLike, NodeLike, PathLike, network_of, node_of
 from hdnhw.library.result import Result
 from hdnhw.progress import Stopwatch
 from hdnhw.spec import BARRIER, OPERATORS, SpecError
@@ -79,7 +79,9 @@ class CollectiveOptions(ScheduleOptions, DeadOptions):
 
 
 @asks
-def collective(spec: NetworkLike, *, asked: CollectiveOptions, **machine: Unpack[DrawnMachineOptions]) -> Result:
+def collective(
+    spec: NetworkLike, *, asked: CollectiveOptions, **machine: Annotated[Any, MachineOptions, FigureOptions]
+) -> Result:
     """Run a collective operation other than a total exchange and count what it costs.
 
     Parameters
@@ -164,7 +166,7 @@ def _among_dead(asked: CollectiveOptions, network: "Network") -> Result:
     watch, root = Stopwatch(), node_of(network, 0 if asked.root is None else asked.root)
     faults = dead_of(network, asked)
     if faults.nodes[root]:
-        raise SpecError(f"root must be a live node; {root} is dead")
+        raise SpecError(f"{named('root')} must be a live node; {root} is dead")
     found = live_broadcast(neighbor_table(network), faults, root)
     result: Row = {"spec": str(network.spec), "nodes": network.num_nodes, "op": asked.op, "root": root}
     result |= {**faults.counts, "live": found.live, "reached": found.reached, "delivered": found.reached == found.live}
@@ -186,7 +188,7 @@ def _multicast(asked: CollectiveOptions, network: "Network", root: int) -> Resul
         raise SpecError(f"a multicast needs {named('targets')}, the nodes that get the message")
     targets = [node_of(network, node) for node in asked.targets]
     if len(set(targets)) != len(targets):
-        raise SpecError("targets must be distinct nodes")
+        raise SpecError(f"{named('targets')} must be distinct nodes")
     schedule = operation_schedule(network, "multicast", root=root, all_port=asked.all_port)
     return run_schedule(
         replace(asked, targets=targets),

@@ -23,7 +23,8 @@ from hdnhw.spec import (
     NetworkSpec,
     SpecError,
 )
-from hdnhw.spec.options import Choice, Flag, Rate, Size, Text, named, option, options_of
+from hdnhw.spec.load import LEAST_RATE, MOST_REPEATS
+from hdnhw.spec.options import Choice, Flag, Rate, Size, Text, choices_text, named, option, options_of
 
 if TYPE_CHECKING:
     from hdnhw.collectives.cost import Cost
@@ -95,8 +96,9 @@ class ScheduleOptions(DrawnOptions):
         Rate,
         "on model: also run the operation among packets of RATE flits per node and cycle, in their steady state",
         metavar="RATE",
-        least=0,
+        least=LEAST_RATE,
         most=1,
+        unit="flits per node and cycle",
         group="background traffic",
     )
     background_pattern: str | None = option(
@@ -110,7 +112,13 @@ class ScheduleOptions(DrawnOptions):
         None, Size, "seed of their random numbers (default 1)", metavar="S", least=0, group="background traffic"
     )
     repeats: int | None = option(
-        None, Size, "runs of the operation among them (default 5)", metavar="R", least=1, group="background traffic"
+        None,
+        Size,
+        "runs of the operation among them (default 5)",
+        metavar="R",
+        least=1,
+        most=MOST_REPEATS,
+        group="background traffic",
     )
 
     spec: NetworkSpec | None = None
@@ -121,7 +129,7 @@ class ScheduleOptions(DrawnOptions):
     op: str = "exchange"
     schedule: str | None = None
     split: str = SPLITS[0]
-    lengths: str | None = None
+    message_sizes: str | None = None
     trace: PathLike | None = None
     targets: Sequence[NodeLike] | None = None
     operator: str | None = None
@@ -170,15 +178,12 @@ class ScheduleOptions(DrawnOptions):
         if self.background is None:
             return None
         load = {"pattern": self.background_pattern, "seed": self.background_seed}
-        try:
-            return Among(LoadSpec(rate=self.background, **given(load)), **given({"repeats": self.repeats}))
-        except SpecError as error:
-            raise SpecError(f"background: {error}") from None
+        return Among(LoadSpec(rate=self.background, **given(load)), **given({"repeats": self.repeats}))
 
     @property
     def is_unequal(self) -> bool:
         """Whether messages have each a length of its own."""
-        return self.lengths is not None or self.trace is not None
+        return self.message_sizes is not None or self.trace is not None
 
     @property
     def all_port(self) -> bool:
@@ -204,7 +209,7 @@ def refuse(asked: ScheduleOptions, names: Iterable[str], why: str) -> None:
 
 def one_length() -> str:
     """Return why an option is refused where messages have each a length of its own."""
-    return f"{{}} is for messages of one length; give {named('lengths')} or {named('trace')} without it"
+    return f"{{}} is for messages of one length; give {named('message_sizes')} or {named('trace')} without it"
 
 
 def checked_network(asked: T) -> tuple[T, "Network"]:
@@ -400,7 +405,7 @@ def _on_engines(asked: T) -> T:
     if asked.op not in (*ENGINE_OPERATIONS, *REGISTER_OPERATIONS):
         raise SpecError(f"{asked.op} is for the schedule and the model; engines have none")
     if asked.algorithm not in (None, "short", "long"):
-        raise SpecError(f"{named('algorithm')} must be short or long on rtl, not {asked.algorithm}")
+        raise SpecError(f"{named('algorithm')} on rtl {choices_text(('short', 'long'), asked.algorithm)}")
     if asked.is_unequal:
         refuse(
             asked,
