@@ -1,12 +1,15 @@
 """A fabric with a terminal at every node, and the counts of a test."""
 
+from functools import partial
 from typing import Any
 
-from amaranth.hdl import ClockSignal, Instance, Module, ResetInserter, ResetSignal, Signal, Value
+from amaranth.hdl import ClockSignal, Module, ResetInserter, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.boards.terminal import Terminal, TrafficKind, balance_width
+from hdnhw.rtl.fabric import Fabric
+from hdnhw.rtl.part import Part, place
 from hdnhw.verilog.fabric import EmittedFabric
 
 COUNT_WIDTH = 28
@@ -100,7 +103,8 @@ class Exerciser(wiring.Component):
     def __init__(self, fabric: EmittedFabric, *, packets: int, quiet_cycles: int) -> None:
         machine = fabric.machine
         self._layout, self._flits, self._nodes = machine.address, machine.flits, machine.network.num_nodes
-        self._module, self._packets, self._quiet_cycles = fabric.top, packets, quiet_cycles
+        self._fabric = Part(partial(Fabric, machine), fabric.top, joint="_")
+        self._packets, self._quiet_cycles = packets, quiet_cycles
         super().__init__(
             {
                 "clear": In(1),
@@ -137,16 +141,13 @@ class Exerciser(wiring.Component):
         return m
 
     def _elaborate_fabric(self, m: Module, terminals: list[Terminal]) -> None:
-        pins: dict[str, Any] = {"i_clk": ClockSignal(), "i_rst": ResetSignal(allow_reset_less=True) | self.clear}
-        for node, terminal in enumerate(terminals):
-            pins[f"i_inject_{node}_valid"] = terminal.inject.valid
-            pins[f"i_inject_{node}_payload"] = terminal.inject.payload
-            pins[f"o_inject_{node}_ready"] = terminal.inject.ready
-            pins[f"o_eject_{node}_valid"] = terminal.eject.valid
-            pins[f"o_eject_{node}_payload"] = Value.cast(terminal.eject.payload)
-            pins[f"i_eject_{node}_ready"] = terminal.eject.ready
-            pins[f"o_dropped_{node}"] = terminal.drops
-        m.submodules.fabric = Instance(self._module, **pins)
+        clocks = {"clk": ClockSignal(), "rst": ResetSignal(allow_reset_less=True) | self.clear}
+        members = {
+            "inject": [terminal.inject for terminal in terminals],
+            "eject": [terminal.eject for terminal in terminals],
+            "dropped": [terminal.drops for terminal in terminals],
+        }
+        place(m, "fabric", self._fabric, members, clocks=clocks, unread=True)
 
     def _elaborate_counts(self, m: Module, terminals: list[Terminal]) -> None:
         for event in EVENTS:

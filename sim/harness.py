@@ -8,6 +8,8 @@ Cocotb resets, waits and reads counters.
 import re
 
 from hdnhw.machine import Machine
+from hdnhw.rtl.channel import channel_name
+from hdnhw.rtl.router import incoming
 from hdnhw.verilog.fabric import EmittedFabric
 
 FABRIC_INSTANCE = "fabric"
@@ -262,15 +264,16 @@ def splice_flips(text: str, machine: Machine, channels: Channels) -> str:
     ValueError
         If the text does not join its routers as it should.
     """
-    number_of = {(str(node), name): number for number, (node, _, name) in enumerate(channels)}
+    number_of = {channel_name(node, name): number for number, (node, _, name) in enumerate(channels)}
     width, wires = machine.spec.flit_width, machine.word_width
     bits = {"data": (width - 1, 0), "check": (wires - 1, width)}
 
     def flipped(pin: re.Match[str]) -> str:
-        high, low = bits[pin[4]]
-        return f".{pin[1]}({pin[0].split('(')[1][:-1]} ^ bench.flips[{number_of[pin[2], pin[3]]}][{high}:{low}])"
+        high, low = bits[pin[3]]
+        return f".{pin[1]}({pin[2]}_{pin[3]} ^ bench.flips[{number_of[pin[2]]}][{high}:{low}])"
 
-    spliced, count = re.subn(r"\.(\w+_i__(?:data|check))\(channel_(\d+)_(\w+)_(data|check)\)", flipped, text)
+    names, ins = "|".join(number_of), "|".join(sorted({incoming(name) for _, _, name in channels}))
+    spliced, count = re.subn(rf"\.((?:{ins})__(?:data|check))\(({names})_(data|check)\)", flipped, text)
     if count != 2 * len(channels):
         raise ValueError(f"a fabric must have {2 * len(channels)} pins to flip, not {count}")
     return spliced
@@ -292,7 +295,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
     timing, inside = machine.timing, "dut." if relays is None else f"dut.{FABRIC_INSTANCE}."
     wires = []
     for number, (node, port, name) in enumerate(channels):
-        prefix = f"{inside}channel_{node}_{name}_"
+        prefix = f"{inside}{channel_name(node, name)}_"
         vc = f"{prefix}vc" if machine.plan.num_vcs[port] > 1 else "8'd0"
         wires += [
             f"  assign channel_data[{number}] = {prefix}data;",

@@ -161,7 +161,7 @@ def test_each_kind_of_endpoints_stands_in_every_table(endpoints):
     assert type(endpoints) is ENDPOINTS[endpoints.kind]
     assert made.endpoint_format.header_positions["dst"] == {"offset": 0, "width": made.address.width}
     emitted = EMITTED[endpoints.kind](made, "top", {})
-    unit, around = emitted.unit(), emitted.around(emitted.modules)
+    unit, around = emitted.unit(), emitted.around(emitted.parts())
     for module in (unit, around):
         Fragment.get(module, None)
     assert emitted.machine is unit.machine is around.machine is made

@@ -76,6 +76,11 @@ class ChannelSignature(wiring.Signature):
         return self._num_vcs
 
 
+def channel_name(node: int, port: str) -> str:
+    """Return what the wires in a fabric begin with of the channel that leaves a node by a port, or by ``eject``."""
+    return f"channel_{node}_{port}"
+
+
 def injection_signature(*, flit_width: int) -> stream.Signature:
     """Return the stream by which a terminal injects: one flit a transfer, L a packet, the head flit first."""
     return stream.Signature(flit_width)

@@ -36,6 +36,21 @@ def node_pins(machine: Machine, node: int) -> dict[str, tuple[int, int]]:
     return pins
 
 
+def incoming(port: str) -> str:
+    """Return the member of a router that is the channel coming in by a port."""
+    return f"{port}_i"
+
+
+def outgoing(port: str) -> str:
+    """Return the member of a router that is the channel going out by a port."""
+    return f"{port}_o"
+
+
+def errors_of(port: str) -> str:
+    """Return the member of a router that counts the errors of what has come in by a port."""
+    return f"{port}_errors"
+
+
 def ways_of(machine: Machine, shape: RouterShape, port: int, vc: int) -> Ways:
     """Return the ways that packets of an incoming virtual channel take, ejection among them if any may be ejected.
 
@@ -121,10 +136,12 @@ class Router(wiring.Component):
         if spec.dead_pins:
             members |= {"dead_o": In(len(ports)), "dead_i": In(len(ports)), "lost": Out(DROPPED_WIDTH)}
         for port in shape.ports:
-            members[f"{ports[port].name}_i"] = In(ChannelSignature(machine, num_vcs=plan.num_vcs[ports[port].opposite]))
-            members[f"{ports[port].name}_o"] = Out(ChannelSignature(machine, num_vcs=plan.num_vcs[port]))
+            members[incoming(ports[port].name)] = In(
+                ChannelSignature(machine, num_vcs=plan.num_vcs[ports[port].opposite])
+            )
+            members[outgoing(ports[port].name)] = Out(ChannelSignature(machine, num_vcs=plan.num_vcs[port]))
             if spec.crc:
-                members[f"{ports[port].name}_errors"] = Out(ERRORS_WIDTH)
+                members[errors_of(ports[port].name)] = Out(ERRORS_WIDTH)
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -224,17 +241,17 @@ class Router(wiring.Component):
                 if machine.spec.gapless_packets:
                     m.d.comb += self.paused.eq(unit.paused)
             else:
-                connect(m, flipped(getattr(self, f"{ports[port].name}_i")), unit.channel)
+                connect(m, flipped(getattr(self, incoming(ports[port].name))), unit.channel)
                 if machine.spec.dead_pins:
                     m.d.comb += unit.ignore.eq(dead.incoming[port])
                 if machine.spec.crc:
-                    m.d.comb += getattr(self, f"{ports[port].name}_errors").eq(unit.errors)
+                    m.d.comb += getattr(self, errors_of(ports[port].name)).eq(unit.errors)
             units.append(unit)
         return units, ways
 
     def _elaborate_notice(self, m: Module, output: int, number: int, allocator: Allocator, inputs: list[Any]) -> None:
         """Tell the next router, when it is granted, of the packet that follows."""
-        notice = getattr(self, f"{self.machine.network.ports[output].name}_o").notice
+        notice = getattr(self, outgoing(self.machine.network.ports[output].name)).notice
         idle, valid = getattr(allocator, f"next_idle_{number}"), getattr(allocator, f"next_valid_{number}")
         onwards = [inputs[i].onward.as_value() for i in allocator.inputs_of(number)]
         onward = reduce(or_, (Mux(idle[bit], 0, each) for bit, each in enumerate(onwards)))
@@ -251,7 +268,7 @@ class Router(wiring.Component):
         """
         machine, ports = self.machine, self.machine.network.ports
         local = output == len(ports)
-        channel = self.eject if local else getattr(self, f"{ports[output].name}_o")
+        channel = self.eject if local else getattr(self, outgoing(ports[output].name))
         idle = getattr(allocator, f"idle_{number}")
         early = 0 if local or machine.timing.registers_routes else machine.address.width
         if machine.spec.crossbar == "output" or len(flits) <= FEW_INPUTS:

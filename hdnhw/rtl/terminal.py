@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Signal
-
-from hdnhw.rtl.part import Part
+from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.part import Part, wires
 
 
 @dataclass(frozen=True)
@@ -29,30 +28,25 @@ class EndpointModules:
 
 @dataclass(frozen=True)
 class EndpointParts:
-    """What a fabric with endpoints is joined from, with its logic; members as of :class:`EndpointModules`."""
+    """What a fabric with endpoints is joined from; members as of :class:`EndpointModules`."""
 
     fabric: Part
     unit: Part
-    shared: Part = ""
+    shared: Part
 
 
-def terminal_pins(node: int, flit_width: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Make the wires of both streams at a node.
+def terminal_wires(num_nodes: int, flit_width: int) -> dict[str, list[Any]]:
+    """Make the wires of both streams of every node, by the names that endpoints and the fabric have for them."""
+    signatures = {
+        "inject": injection_signature(flit_width=flit_width),
+        "eject": ejection_signature(flit_width=flit_width),
+    }
+    return {
+        side: [wires(signature, f"fabric_{side}_{node}") for node in range(num_nodes)]
+        for side, signature in signatures.items()
+    }
 
-    Returns
-    -------
-    of_endpoint, of_fabric : dict
-        Pins of the two instances that they join; the endpoint's streams are ``inject`` and ``eject``.
-    """
-    endpoint: dict[str, Any] = {}
-    fabric: dict[str, Any] = {}
-    for side, payload, near, far in (("inject", flit_width, "o", "i"), ("eject", flit_width + 1, "i", "o")):
-        for name, bits, one, other in (
-            ("valid", 1, near, far),
-            ("ready", 1, far, near),
-            ("payload", payload, near, far),
-        ):
-            wire = Signal(bits, name=f"fabric_{side}_{node}_{name}")
-            endpoint[f"{one}_{side}__{name}"] = wire
-            fabric[f"{other}_{side}_{node}_{name}"] = wire
-    return endpoint, fabric
+
+def at_node(members: dict[str, list[Any]], node: int) -> dict[str, Any]:
+    """Return what those at one node are."""
+    return {name: values[node] for name, values in members.items()}

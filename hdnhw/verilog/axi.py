@@ -19,8 +19,7 @@ from hdnhw.rtl.axi.registers import (
     RegisterBlock,
     axi_lite_members,
 )
-from hdnhw.rtl.part import Part
-from hdnhw.rtl.terminal import EndpointModules, EndpointParts
+from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
 
@@ -48,13 +47,13 @@ class EmittedAxi(EmittedEndpoints):
         }
         return RegisterBlock(constants, num_nodes=num_nodes)
 
-    def around(self, modules: EndpointModules | EndpointParts) -> AxiFabric:
+    def around(self, parts: EndpointParts) -> AxiFabric:
         """Return the fabric with its endpoints."""
-        return AxiFabric(self.machine, modules)
+        return AxiFabric(self.machine, parts)
 
-    def component(self, fabric: Part) -> AxiComponent:
+    def component(self) -> AxiComponent:
         """See :meth:`EmittedEndpoints.component`: its terminals are streams."""
-        return AxiComponent(self.machine, self.parts(fabric))
+        return AxiComponent(self.machine, self.parts(emitted=False))
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""

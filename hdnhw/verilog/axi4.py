@@ -5,8 +5,7 @@ from typing import Any
 from hdnhw.flit import MemoryFormat, MemoryKind
 from hdnhw.rtl.axi4.endpoint import MemoryEndpoint, port_members
 from hdnhw.rtl.axi4.fabric import MemoryComponent, MemoryFabric
-from hdnhw.rtl.part import Part
-from hdnhw.rtl.terminal import EndpointModules, EndpointParts
+from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
 COUNTERS = ("dropped_N", "paused_N")
@@ -23,13 +22,13 @@ class EmittedMemory(EmittedEndpoints):
         """Return the endpoint of a node."""
         return MemoryEndpoint(self.machine)
 
-    def around(self, modules: EndpointModules | EndpointParts) -> MemoryFabric:
+    def around(self, parts: EndpointParts) -> MemoryFabric:
         """Return the fabric with its endpoints."""
-        return MemoryFabric(self.machine, modules)
+        return MemoryFabric(self.machine, parts)
 
-    def component(self, fabric: Part) -> MemoryComponent:
+    def component(self) -> MemoryComponent:
         """See :meth:`EmittedEndpoints.component`."""
-        return MemoryComponent(self.machine, self.parts(fabric))
+        return MemoryComponent(self.machine, self.parts(emitted=False))
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""

@@ -14,7 +14,7 @@ from hdnhw.rtl.collective.host import operation_shape, result_layout
 from hdnhw.rtl.collective.joint import JointEngine
 from hdnhw.rtl.collective.registers import RegisterEngine
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.rtl.terminal import EndpointModules, EndpointParts
+from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 from hdnhw.verilog.verilog import CLOCKED
 
@@ -37,9 +37,9 @@ class EmittedEngines(EmittedEndpoints):
             return JointEngine(self.machine)
         return RegisterEngine(self.machine) if self.machine.in_registers else CollectiveEngine(self.machine)
 
-    def around(self, modules: EndpointModules | EndpointParts) -> CollectiveFabric:
+    def around(self, parts: EndpointParts) -> CollectiveFabric:
         """Return the fabric with its engines."""
-        return CollectiveFabric(self.machine, modules)
+        return CollectiveFabric(self.machine, parts)
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""

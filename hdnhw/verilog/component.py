@@ -1,13 +1,10 @@
 """A fabric as a component with all of its logic, for simulations and designs in Amaranth."""
 
-from functools import partial
 from typing import Any
 
-from hdnhw.machine import Machine, make_machine
+from hdnhw.machine import make_machine
 from hdnhw.rtl.clocks.fabric import ClockedComponent
-from hdnhw.rtl.ejection import ejection_buffer
-from hdnhw.rtl.fabric import Fabric, FabricParts
-from hdnhw.rtl.router import Router
+from hdnhw.rtl.fabric import Fabric
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EMITTED, check_clocks
 
@@ -40,12 +37,7 @@ def fabric_component(spec: FabricSpec, *, node_clocks: bool = False) -> Any:
     if node_clocks:
         check_clocks(machine)
     if spec.endpoints is None:
-        component = _bare(machine)
+        component = Fabric(machine)
     else:
-        component = EMITTED[spec.endpoints.kind](machine, "fabric", {}).component(partial(_bare, machine))
+        component = EMITTED[spec.endpoints.kind](machine, "fabric", {}).component()
     return ClockedComponent(component) if node_clocks else component
-
-
-def _bare(machine: Machine) -> Fabric:
-    routers = tuple(partial(Router, machine, shape) for shape in machine.plan.shapes)
-    return Fabric(machine, FabricParts(routers, partial(ejection_buffer, machine)))

@@ -1,10 +1,11 @@
 """What the kinds of endpoints have in common when they are emitted: the modules around a fabric, and their manifest."""
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from hdnhw.machine import Machine
+from hdnhw.rtl.fabric import Fabric
 from hdnhw.rtl.part import Part
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.spec.options import options_of
@@ -68,16 +69,23 @@ class EmittedEndpoints(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def around(self, modules: EndpointModules | EndpointParts) -> Any:
+    def around(self, parts: EndpointParts) -> Any:
         """Return the component that joins the fabric and its endpoints."""
 
-    def component(self, fabric: Part) -> Any:
-        """Return that component with the logic of all, around a fabric with its own."""
-        return self.around(self.parts(fabric))
+    def component(self) -> Any:
+        """Return that component with the logic of all."""
+        return self.around(self.parts(emitted=False))
 
-    def parts(self, fabric: Part) -> EndpointParts:
-        """Return what it is joined from."""
-        return EndpointParts(fabric, self.unit, self.shared if self.shared_suffix else "")
+    def parts(self, *, emitted: bool = True) -> EndpointParts:
+        """Return what it is joined from: the modules that are emitted, or components with their logic."""
+        fabric, unit, shared = (
+            (self.modules.fabric, self.modules.unit, self.modules.shared) if emitted else ("", "", "")
+        )
+        return EndpointParts(
+            Part(partial(Fabric, self.machine), fabric, joint="_"),
+            Part(self.unit, unit),
+            Part(self.shared, shared),
+        )
 
     @abstractmethod
     def entry(self) -> dict[str, Any]:
@@ -98,7 +106,7 @@ class EmittedEndpoints(ABC):
         scripts = [module_script(self.unit(), self.modules.unit, flatten=True, initial=self._initial)]
         if self.modules.shared:
             scripts.append(module_script(self.shared(), self.modules.shared, flatten=True, initial=self._initial))
-        scripts.append(module_script(self.around(self.modules), self.top, flatten=False))
+        scripts.append(module_script(self.around(self.parts()), self.top, flatten=False))
         return "\n".join(module_texts(scripts))
 
     @property

@@ -7,7 +7,7 @@ from hdnhw.machine import Machine
 from hdnhw.rtl.exchange.control import AT_ONCE, TOTAL_WIDTH, ExchangeControl
 from hdnhw.rtl.exchange.fabric import ExchangeFabric
 from hdnhw.rtl.exchange.generator import ExchangeGenerator
-from hdnhw.rtl.terminal import EndpointModules, EndpointParts
+from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.spec import SpecError
 from hdnhw.spec.options import named
 from hdnhw.traffic.exchange import broadcast_slots, check_size
@@ -47,9 +47,9 @@ class EmittedGenerators(EmittedEndpoints):
         sizes = {"offset_width": machine.address.width, "packet_length": machine.spec.packet_length}
         return ExchangeControl(self.slots, num_nodes=machine.network.num_nodes, **sizes)
 
-    def around(self, modules: EndpointModules | EndpointParts) -> ExchangeFabric:
+    def around(self, parts: EndpointParts) -> ExchangeFabric:
         """Return the fabric with its generators."""
-        return ExchangeFabric(self.machine, modules)
+        return ExchangeFabric(self.machine, parts)
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""

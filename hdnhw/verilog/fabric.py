@@ -189,7 +189,7 @@ def _clocks(
             inside, fabric=modules.top, clock="clk", reset="rst", ports=ports, nodes=nodes, initial=initial
         )
     return EmittedClocks(
-        endpoints.around(endpoints.modules),
+        endpoints.around(endpoints.parts()),
         fabric=endpoints.top,
         clock=endpoints.clock,
         reset=endpoints.reset,

@@ -5,7 +5,7 @@ from typing import Any
 from hdnhw.flit import MOST_NOTICES, RelayKind
 from hdnhw.rtl.relay.fabric import RelayFabric
 from hdnhw.rtl.relay.relay import Relay, counts_layout
-from hdnhw.rtl.terminal import EndpointModules, EndpointParts
+from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.rules.relays import prove_relays
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
@@ -19,9 +19,9 @@ class EmittedRelays(EmittedEndpoints):
         """Return the relay of a node."""
         return Relay(self.machine)
 
-    def around(self, modules: EndpointModules | EndpointParts) -> RelayFabric:
+    def around(self, parts: EndpointParts) -> RelayFabric:
         """Return the fabric with its relays."""
-        return RelayFabric(self.machine, modules)
+        return RelayFabric(self.machine, parts)
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`; the proof is made here."""

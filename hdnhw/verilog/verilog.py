@@ -79,7 +79,9 @@ def module_script(component: Any, name: str, *, flatten: bool, initial: bool = T
     ports = {} if flatten else {"__".join(map(str, path)): "_".join(map(str, path)) for path, _, _ in flat}
     if not initial:
         text = without_initial_values(text)
-    return _SCRIPT.format(rtlil=with_readable_names(text, ports), passes="flatten\nopt_clean" if flatten else "")
+    return _SCRIPT.format(
+        rtlil=with_readable_names(text, ports), passes="flatten\nopt_clean" if flatten else "opt_clean -purge"
+    )
 
 
 def module_texts(scripts: Sequence[str]) -> list[str]:

@@ -90,11 +90,18 @@ def _exchange(text: str, found: re.Match[str], becomes: str) -> str:
     return text[: found.start()] + becomes + text[found.end() :]
 
 
+def _an_alias(module: _Module, draw: Draw) -> re.Match[str] | None:
+    """Return a line by which a name stands for another; a top level may have none."""
+    found = [*_ALIAS.finditer(module.text)]
+    return draw.choice(found) if found else None
+
+
 def _alias(change: Callable[[_Module, re.Match[str], str, int, Draw], str | None]) -> "Kind":
     """Make a kind that has another right side for a name that stands for a signal or a part of one."""
 
     def fault(module: _Module, draw: Draw) -> str | None:
-        found = draw.choice([*_ALIAS.finditer(module.text)])
+        if (found := _an_alias(module, draw)) is None:
+            return None
         name, width = found[2].strip(), module.widths[found[1].strip()]
         becomes = change(module, found, name, width, draw)
         return None if becomes is None else _exchange(module.text, found, f"  assign {found[1]} = {becomes} ;")
@@ -127,7 +134,8 @@ def _constant(_module: _Module, _found: re.Match[str], _name: str, width: int, d
 
 
 def _late(module: _Module, draw: Draw) -> str | None:
-    found = draw.choice([*_ALIAS.finditer(module.text)])
+    if (found := _an_alias(module, draw)) is None:
+        return None
     width, right = module.widths[found[1].strip()], found[0].partition("= ")[2]
     line = (
         f"  reg [{width - 1}:0] later = {width}'h0; always @(posedge clk) later <= {right} assign {found[1]} = later ;"
@@ -162,7 +170,8 @@ def _second_driver(module: _Module, draw: Draw) -> str | None:
 
 
 def _directive(module: _Module, draw: Draw) -> str | None:
-    found = draw.choice([*_ALIAS.finditer(module.text)])
+    if (found := _an_alias(module, draw)) is None:
+        return None
     name = draw.choice(("FORMAL", "YOSYS", "SYNTHESIS"))
     width = module.widths[found[1].strip()]
     return _exchange(module.text, found, f"`ifdef {name}\n{found[0]}\n`else\n  assign {found[1]} = {width}'d0;\n`endif")

@@ -12,7 +12,7 @@ from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.registers import axi_lite_members
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
+from hdnhw.rtl.terminal import EndpointParts, at_node, terminal_wires
 
 
 class AxiFabric(wiring.Component):
@@ -22,7 +22,7 @@ class AxiFabric(wiring.Component):
     ----------
     machine : Machine
         With AXI4-Stream endpoints.
-    modules : EndpointModules or EndpointParts
+    parts : EndpointParts
         They share the registers.
 
     Members
@@ -37,8 +37,8 @@ class AxiFabric(wiring.Component):
         See :class:`hdnhw.rtl.axi.registers.RegisterBlock`.
     """
 
-    def __init__(self, machine: Machine, modules: EndpointModules | EndpointParts) -> None:
-        self.machine, self.modules = machine, modules
+    def __init__(self, machine: Machine, parts: EndpointParts) -> None:
+        self.machine, self.parts = machine, parts
         super().__init__({**self._members(), **axi_lite_members("s_axil_")})
 
     def _members(self) -> dict[str, Any]:
@@ -58,53 +58,41 @@ class AxiFabric(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        self._elaborate_all(m, self.aclk, ~self.aresetn)
+        self._elaborate_all(m, clk=self.aclk, rst=~self.aresetn)
         return m
 
-    def _elaborate_all(self, m: Module, clock: Value | None, own_reset: Value | None) -> None:
-        """Join fabric, endpoints and registers; `own_reset` is that of the registers, which reset the rest."""
-        nodes = range(self.machine.network.num_nodes)
+    def _elaborate_all(self, m: Module, **own_clocks: Value) -> None:
+        """Join fabric, endpoints and registers; `own_clocks` are those of the registers, which reset the rest."""
+        nodes, address = range(self.machine.network.num_nodes), self.machine.address
         reset, select = Signal(), Signal(Shape.cast(NodeWord).width)
+        clocks = own_clocks | {"rst": reset}
         words = [Signal(WORD_WIDTH, name=f"word_{node}") for node in nodes]
-        fabric: dict[str, Any] = {}
+        terminals = terminal_wires(len(nodes), self.machine.spec.flit_width)
+        terminals["dropped"] = [Signal(DROPPED_WIDTH, name=f"dropped_{node}") for node in nodes]
         for node in nodes:
-            fabric |= self._elaborate_node(m, node, clock, reset, select, words[node])
-        place(m, "fabric", self.modules.fabric, fabric, clock=clock, reset=reset)
-        registers: dict[str, Any] = {
-            f"{'i' if member.flow == In else 'o'}_{name}": getattr(self, name)
-            for name, member in axi_lite_members("s_axil_").items()
-        }
-        pins = {"o_reset": reset, "o_select": select, **{f"i_words__{node}": word for node, word in enumerate(words)}}
-        place(m, "registers", self.modules.shared, pins | registers, clock=clock, reset=own_reset)
+            own = {"address": Const(address.of_node(node), address.width), "select": select, "word": words[node]}
+            members = own | at_node(terminals, node) | self._streams(node)
+            place(m, f"endpoint_{node}", self.parts.unit, members, clocks=clocks)
+        place(m, "fabric", self.parts.fabric, terminals, clocks=clocks, unread=True)
+        registers = {name: getattr(self, name) for name in axi_lite_members("s_axil_")}
+        registers |= {"reset": reset, "select": select, "words": words}
+        place(m, "registers", self.parts.shared, registers, clocks=own_clocks or None)
 
-    def _elaborate_node(
-        self, m: Module, node: int, clock: Value | None, reset: Signal, select: Signal, word: Signal
-    ) -> dict[str, Any]:
-        """Add the endpoint of a node; return the pins of the fabric at that node."""
-        of_endpoint, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
-        dropped = Signal(DROPPED_WIDTH, name=f"dropped_{node}")
-        pins: dict[str, Any] = {
-            "i_address": Const(self.machine.address.of_node(node), self.machine.address.width),
-            "i_dropped": dropped,
-            "i_select": select,
-            "o_word": word,
-        }
-        pins |= of_endpoint | self._stream_pins(node)
-        place(m, f"endpoint_{node}", self.modules.unit, pins, clock=clock, reset=reset)
-        return of_fabric | {f"o_dropped_{node}": dropped}
-
-    def _stream_pins(self, node: int) -> dict[str, Any]:
-        """Join the AXI ports of a node, signal by signal, to the payloads of its endpoint."""
-        pins: dict[str, Any] = {}
-        for side, layout, inside, outside in (
-            ("s_axis", send_layout(self.machine.endpoint_format), "i", "o"),
-            ("m_axis", receive_layout(self.machine.endpoint_format), "o", "i"),
+    def _streams(self, node: int) -> dict[str, Any]:
+        """Return both streams of a node, of the AXI ports signal by signal."""
+        streams = {}
+        for side, layout in (
+            ("s_axis", send_layout(self.machine.endpoint_format)),
+            ("m_axis", receive_layout(self.machine.endpoint_format)),
         ):
-            signals = [getattr(self, f"{side}_{node}_t{name}") for name, _ in layout]
-            pins[f"{inside}_{side}__payload"] = Cat(signals)
-            pins[f"{inside}_{side}__valid"] = getattr(self, f"{side}_{node}_tvalid")
-            pins[f"{outside}_{side}__ready"] = getattr(self, f"{side}_{node}_tready")
-        return pins
+            stem = f"{side}_{node}_t"
+            payload = Cat(getattr(self, f"{stem}{name}") for name, _ in layout)
+            streams[side] = {
+                "payload": payload,
+                "valid": getattr(self, f"{stem}valid"),
+                "ready": getattr(self, f"{stem}ready"),
+            }
+        return streams
 
 
 class AxiComponent(AxiFabric):
@@ -114,7 +102,8 @@ class AxiComponent(AxiFabric):
     ----------
     machine : Machine
         With AXI4-Stream endpoints.
-    modules : EndpointParts
+    parts : EndpointParts
+        With their logic.
 
     Members
     -------
@@ -135,16 +124,8 @@ class AxiComponent(AxiFabric):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        self._elaborate_all(m, None, None)
+        self._elaborate_all(m)
         return m
 
-    def _stream_pins(self, node: int) -> dict[str, Any]:
-        pins: dict[str, Any] = {}
-        for side, one, inside, outside in (
-            ("s_axis", self.s_axis[node], "i", "o"),
-            ("m_axis", self.m_axis[node], "o", "i"),
-        ):
-            pins[f"{inside}_{side}__payload"] = one.payload.as_value()
-            pins[f"{inside}_{side}__valid"] = one.valid
-            pins[f"{outside}_{side}__ready"] = one.ready
-        return pins
+    def _streams(self, node: int) -> dict[str, Any]:
+        return {"s_axis": self.s_axis[node], "m_axis": self.m_axis[node]}

@@ -11,7 +11,7 @@ from hdnhw.rtl.axi4.endpoint import port_members
 from hdnhw.rtl.axi4.layout import manager_signature
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
+from hdnhw.rtl.terminal import EndpointParts, at_node, terminal_wires
 
 
 class MemoryFabric(wiring.Component):
@@ -21,7 +21,7 @@ class MemoryFabric(wiring.Component):
     ----------
     machine : Machine
         With AXI4 endpoints.
-    modules : EndpointModules or EndpointParts
+    parts : EndpointParts
 
     Members
     -------
@@ -36,8 +36,8 @@ class MemoryFabric(wiring.Component):
         where packets are promised to be gapless.
     """
 
-    def __init__(self, machine: Machine, modules: EndpointModules | EndpointParts) -> None:
-        self.machine, self.modules = machine, modules
+    def __init__(self, machine: Machine, parts: EndpointParts) -> None:
+        self.machine, self.parts = machine, parts
         self._counters = ["dropped", "paused"] if machine.spec.gapless_packets else ["dropped"]
         super().__init__(self._members())
 
@@ -56,43 +56,32 @@ class MemoryFabric(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        self._elaborate_all(m, self.aclk, ~self.aresetn)
+        self._elaborate_all(m, clk=self.aclk, rst=~self.aresetn)
         return m
 
-    def _elaborate_all(self, m: Module, clock: Value | None, reset: Value | None) -> None:
+    def _elaborate_all(self, m: Module, **clocks: Value) -> None:
         """Join fabric and endpoints."""
-        fabric: dict[str, Any] = {}
-        for node in range(self.machine.network.num_nodes):
-            of_endpoint, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
-            pins = {"i_address": Const(self.machine.address.of_node(node), self.machine.address.width)}
-            pins |= {**of_endpoint, **self._channel_pins(node)}
-            place(m, f"endpoint_{node}", self.modules.unit, pins, clock=clock, reset=reset)
-            fabric |= of_fabric
-            fabric |= {f"o_{name}_{node}": self._counter(name, node) for name in self._counters}
-        place(m, "fabric", self.modules.fabric, fabric, clock=clock, reset=reset)
+        nodes, address = range(self.machine.network.num_nodes), self.machine.address
+        terminals = terminal_wires(len(nodes), self.machine.spec.flit_width)
+        for node in nodes:
+            members = {"address": Const(address.of_node(node), address.width), **at_node(terminals, node)}
+            members |= {
+                f"{port}_{name}": self._channel(node, port, name, layout)
+                for (port, name), (_, layout) in port_members(self.machine.endpoint_format).items()
+            }
+            place(m, f"endpoint_{node}", self.parts.unit, members, clocks=clocks or None)
+        counted = {name: [self._counter(name, node) for node in nodes] for name in self._counters}
+        place(m, "fabric", self.parts.fabric, terminals | counted, clocks=clocks or None, unread=True)
 
     def _counter(self, name: str, node: int) -> Value:
         counter: Value = getattr(self, f"{name}_{node}")
         return counter
 
-    def _channel_pins(self, node: int) -> dict[str, Any]:
-        """Join the ports of a node to the payloads of its endpoint."""
-        pins: dict[str, Any] = {}
-        for (port, name), (leads_in, layout) in port_members(self.machine.endpoint_format).items():
-            forth, back = ("i", "o") if leads_in else ("o", "i")
-            payload, valid, ready = self._channel(node, port, name, layout)
-            pins |= {
-                f"{forth}_{port}_{name}__payload": payload,
-                f"{forth}_{port}_{name}__valid": valid,
-                f"{back}_{port}_{name}__ready": ready,
-            }
-        return pins
-
-    def _channel(self, node: int, port: str, name: str, layout: data.StructLayout) -> tuple[Value, Value, Value]:
-        """Return payload, valid and ready of a channel."""
+    def _channel(self, node: int, port: str, name: str, layout: data.StructLayout) -> Any:
+        """Return a channel of a port of a node, field by field."""
         stem = f"{port}_{node}_{name}"
         payload = Cat(getattr(self, f"{stem}{field}") for field, _ in layout)
-        return payload, getattr(self, f"{stem}valid"), getattr(self, f"{stem}ready")
+        return {"payload": payload, "valid": getattr(self, f"{stem}valid"), "ready": getattr(self, f"{stem}ready")}
 
 
 class MemoryComponent(MemoryFabric):
@@ -102,7 +91,8 @@ class MemoryComponent(MemoryFabric):
     ----------
     machine : Machine
         With AXI4 endpoints.
-    modules : EndpointParts
+    parts : EndpointParts
+        With their logic.
 
     Members
     -------
@@ -125,12 +115,11 @@ class MemoryComponent(MemoryFabric):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        self._elaborate_all(m, None, None)
+        self._elaborate_all(m)
         return m
 
-    def _channel(self, node: int, port: str, name: str, layout: data.StructLayout) -> tuple[Value, Value, Value]:
-        one = getattr(getattr(self, port)[node], name)
-        return one.payload.as_value(), one.valid, one.ready
+    def _channel(self, node: int, port: str, name: str, layout: data.StructLayout) -> Any:
+        return getattr(getattr(self, port)[node], name)
 
     def _counter(self, name: str, node: int) -> Value:
         counter: Value = getattr(self, name)[node]

@@ -12,6 +12,11 @@ from hdnhw.rtl.clocks.queue import CrossingQueue, synchronised
 SIDES = ("fabric", "node")
 
 
+def ends_of(name: str) -> tuple[str, str]:
+    """Return the members of a crossing that are the ends of a stream: where it is written, and where it is read."""
+    return f"{name}_i", f"{name}_o"
+
+
 class Crossing(wiring.Component):
     """A queue for every stream of a node, and resets that empty both ends of all of them, whichever side is reset.
 
@@ -35,7 +40,8 @@ class Crossing(wiring.Component):
         self._streams = dict(streams)
         members: dict[str, Any] = {}
         for name, (_, width) in self._streams.items():
-            members |= {f"{name}_i": In(stream.Signature(width)), f"{name}_o": Out(stream.Signature(width))}
+            writes, reads = ends_of(name)
+            members |= {writes: In(stream.Signature(width)), reads: Out(stream.Signature(width))}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -45,8 +51,9 @@ class Crossing(wiring.Component):
             writer, reader = reversed(SIDES) if leads_in else SIDES
             queue = CrossingQueue(width=width, writer=writer, reader=reader)
             m.submodules[name] = queue
-            connect(m, wiring.flipped(getattr(self, f"{name}_i")), queue.i)
-            connect(m, queue.o, wiring.flipped(getattr(self, f"{name}_o")))
+            i, o = (wiring.flipped(getattr(self, end)) for end in ends_of(name))
+            connect(m, i, queue.i)
+            connect(m, queue.o, o)
             m.d.comb += [
                 queue.stop_i.eq(stop[writer]),
                 queue.clear_i.eq(clear[writer]),

@@ -1,15 +1,17 @@
 """A fabric each of whose terminals has its own clock and reset."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from amaranth.hdl import Cat, DomainRenamer, Instance, Module, Signal, Value
+from amaranth.hdl import Cat, DomainRenamer, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.clocks.crossing import Crossing
+from hdnhw.rtl.clocks.crossing import Crossing, ends_of
+from hdnhw.rtl.part import Part, at, place
 
 _VALID = re.compile(r"(?P<name>\w+?)_(?P<node>\d+)_(?P<channel>[a-z]*)valid")
 """Name of a port that says that a stream of a node has something to give."""
@@ -38,6 +40,11 @@ class NodeStream:
     def width(self) -> int:
         """Bits of a transfer."""
         return sum(width for _, width in self.fields)
+
+    @property
+    def widths(self) -> tuple[tuple[str, int], ...]:
+        """All that it consists of, and bits."""
+        return *self.fields, ("valid", 1), ("ready", 1)
 
     @property
     def label(self) -> str:
@@ -104,61 +111,48 @@ class ClockedFabric(wiring.Component):
         self.ports = {name: port for name, port in ports_of(inside).items() if name not in (clock, reset)}
         self.streams = streams_of(self.ports)
         clocks = [clock, reset, *(f"{name}_{node}" for node in range(nodes) for name in (clock, reset))]
-        members: dict[str, Any] = {name: In(1) for name in clocks}
-        super().__init__(
-            members | {name: (In if is_input else Out)(bits) for name, (is_input, bits) in self.ports.items()}
-        )
+        ports = {name: (In if is_input else Out)(bits) for name, (is_input, bits) in self.ports.items()}
+        self._inside = {clock: In(1), reset: In(1), **ports}
+        super().__init__({name: In(1) for name in clocks} | ports)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        pins: dict[str, Any] = {
-            f"{'i' if is_input else 'o'}_{name}": getattr(self, name) for name, (is_input, _) in self.ports.items()
-        }
+        inside = {name: getattr(self, name) for name in (self._clock, self._reset, *self.ports)}
+        crossing = Part(
+            partial(Crossing, {each.label: (each.leads_in, each.width) for each in self.streams}), self._crossing
+        )
         for node in range(self._nodes):
-            pins |= self._elaborate_node(m, node)
-        clocked = {f"i_{self._clock}": getattr(self, self._clock), f"i_{self._reset}": getattr(self, self._reset)}
-        m.submodules.fabric = Instance(self._fabric, **clocked, **pins)
+            clocks = {
+                "fabric_clk": getattr(self, self._clock),
+                "fabric_rst": self._reset_of(self._reset),
+                "node_clk": getattr(self, f"{self._clock}_{node}"),
+                "node_rst": self._reset_of(f"{self._reset}_{node}"),
+            }
+            members: dict[str, Any] = {}
+            for each in self.streams:
+                near = {
+                    each.port(node, part): Signal(width, name=f"fabric_{each.port(node, part)}")
+                    for part, width in each.widths
+                }
+                ends = [
+                    self._end(each, {name: getattr(self, name) for name in near}, node),
+                    self._end(each, near, node),
+                ]
+                members |= zip(ends_of(each.label), ends if each.leads_in else reversed(ends), strict=True)
+                inside |= near
+            place(m, f"crossing_{node}", crossing, members, clocks=clocks)
+        place(m, "fabric", Part(wiring.Signature(self._inside).create, self._fabric), inside, clocks={})
         return m
 
     def _reset_of(self, name: str) -> Value:
         """Return a reset, active high."""
         return ~getattr(self, name) if self._reset.endswith("n") else getattr(self, name)
 
-    def _elaborate_node(self, m: Module, node: int) -> dict[str, Any]:
-        """Add the crossing of a node; return the pins of the fabric that it takes over."""
-        of_crossing: dict[str, Any] = {
-            "i_fabric_clk": getattr(self, self._clock),
-            "i_fabric_rst": self._reset_of(self._reset),
-            "i_node_clk": getattr(self, f"{self._clock}_{node}"),
-            "i_node_rst": self._reset_of(f"{self._reset}_{node}"),
-        }
-        of_fabric: dict[str, Any] = {}
-        for each in self.streams:
-            writer, reader = ("node", "fabric") if each.leads_in else ("fabric", "node")
-            for end, side in (("i", writer), ("o", reader)):
-                parts = self._wires(each, node, inside=side == "fabric")
-                valid, ready = parts.pop("valid"), parts.pop("ready")
-                into, out = ("i", "o") if end == "i" else ("o", "i")
-                of_crossing |= {
-                    f"{into}_{each.label}_{end}__payload": Cat(parts.values()),
-                    f"{into}_{each.label}_{end}__valid": valid,
-                    f"{out}_{each.label}_{end}__ready": ready,
-                }
-                if side == "fabric":
-                    fields = {f"{out}_{each.port(node, part)}": wire for part, wire in parts.items()}
-                    of_fabric |= fields | {
-                        f"{out}_{each.port(node, 'valid')}": valid,
-                        f"{into}_{each.port(node, 'ready')}": ready,
-                    }
-        m.submodules[f"crossing_{node}"] = Instance(self._crossing, **of_crossing)
-        return of_fabric
-
-    def _wires(self, each: NodeStream, node: int, *, inside: bool) -> dict[str, Any]:
-        """Return the signals of one end of a stream: ports of this component, or wires to the fabric."""
-        widths = dict(each.fields) | {"valid": 1, "ready": 1}
-        if not inside:
-            return {part: getattr(self, each.port(node, part)) for part in widths}
-        return {part: Signal(width, name=f"fabric_{each.port(node, part)}") for part, width in widths.items()}
+    @staticmethod
+    def _end(each: NodeStream, signals: Mapping[str, Value], node: int) -> dict[str, Value]:
+        """Return one end of a stream from the signals of its ports."""
+        payload = Cat(signals[each.port(node, field)] for field, _ in each.fields)
+        return {"payload": payload, **{part: signals[each.port(node, part)] for part in ("valid", "ready")}}
 
 
 class ClockedComponent(wiring.Component):
@@ -184,12 +178,12 @@ class ClockedComponent(wiring.Component):
         m.submodules.fabric = inside = self._inside
         streams: dict[int, dict[str, tuple[bool, Any, Any]]] = {}
         for path, member, value in self.signature.flatten(self):
-            is_input, other = member.flow is In, _at(inside, path)
-            owner = _at(self, path[:-1])
+            is_input, other = member.flow is In, at(inside, path)
+            owner = at(self, path[:-1])
             if isinstance(getattr(owner, "signature", None), stream.Signature):
                 if path[-1] == "valid":
                     label = "_".join(str(part) for part in path[:-1] if isinstance(part, str))
-                    streams.setdefault(path[1], {})[label] = is_input, owner, _at(inside, path[:-1])
+                    streams.setdefault(path[1], {})[label] = is_input, owner, at(inside, path[:-1])
             else:
                 m.d.comb += Value.cast(other).eq(value) if is_input else Value.cast(value).eq(other)
         for node, of_node in streams.items():
@@ -204,7 +198,7 @@ class ClockedComponent(wiring.Component):
         crossing: Any = Crossing(widths)
         for label, (leads_in, outside, inside) in streams.items():
             source, sink = (outside, inside) if leads_in else (inside, outside)
-            i, o = getattr(crossing, f"{label}_i"), getattr(crossing, f"{label}_o")
+            i, o = (getattr(crossing, end) for end in ends_of(label))
             m.d.comb += [
                 i.payload.eq(Value.cast(source.payload)),
                 i.valid.eq(source.valid),
@@ -214,10 +208,3 @@ class ClockedComponent(wiring.Component):
                 o.ready.eq(sink.ready),
             ]
         m.submodules[f"crossing_{node}"] = DomainRenamer({"fabric": "sync", "node": f"node_{node}"})(crossing)
-
-
-def _at(one: Any, path: Iterable[str | int]) -> Any:
-    """Return what a component has at a path of its signature."""
-    for part in path:
-        one = one[part] if isinstance(part, int) else getattr(one, part)
-    return one

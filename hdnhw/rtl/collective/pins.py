@@ -1,30 +1,31 @@
-"""The pins by which an engine is told about its neighbors."""
+"""What an engine is told about its neighbors."""
 
 from hdnhw.machine import Machine
 from hdnhw.rtl.collective.stepper import neighbor_pins
 
 
 def node_pins(machine: Machine) -> dict[str, int]:
-    """Return the pins of an engine that say which neighbors it has, and how many bits each takes.
+    """Return the inputs of an engine of :func:`place_of`, and how many bits each takes."""
+    return {name: width for name, (_, width) in place_of(machine, 0).items()}
 
-    `P_neighbor` is the packed address of the neighbor by port P, `P_present` whether there is one; both are constant. P
-    is a link in pairs too, see :class:`hdnhw.collectives.program.Link`.
+
+def place_of(machine: Machine, node: int) -> dict[str, tuple[int, int]]:
+    """Return what the engine of a node is told of its neighbors, by the names of its inputs: constants, and widths.
+
+    `P_neighbor` is the packed address of the neighbor by port P, 0 if there is none, `P_present` whether there is one.
+    P is a link in pairs too, see :class:`hdnhw.collectives.program.Link`.
     """
-    pins, address = dict[str, int](), machine.address.width
+    told, layout, neighbors = dict[str, tuple[int, int]](), machine.address, machine.network.neighbors(node)
     for part in machine.parts:
         if part.in_registers:
-            pins |= dict.fromkeys(neighbor_pins(part.register_program).values(), address)
+            program = part.register_program
+            for port, name in neighbor_pins(program).items():
+                there = neighbors.get(program.network.ports[port].name)
+                told[name] = (0 if there is None else layout.of_node(there), layout.width)
             continue
+        pairs = {name: int(nodes[node]) for name, nodes in part.program.behind.items()}
+        behind = {**neighbors, **{name: there for name, there in pairs.items() if there >= 0}}
         for name in part.program.used:
-            pins |= {f"{name}_present": 1, f"{name}_neighbor": address}
-    return pins
-
-
-def neighbors_of(machine: Machine, node: int) -> dict[str, int]:
-    """Return the node behind each P of :func:`node_pins`; without those that a node lacks."""
-    behind = dict(machine.network.neighbors(node))
-    for part in machine.parts:
-        if not part.in_registers:
-            pairs = {name: int(nodes[node]) for name, nodes in part.program.behind.items()}
-            behind |= {name: neighbor for name, neighbor in pairs.items() if neighbor >= 0}
-    return behind
+            told[f"{name}_present"] = (int(name in behind), 1)
+            told[f"{name}_neighbor"] = (layout.of_node(behind[name]) if name in behind else 0, layout.width)
+    return told

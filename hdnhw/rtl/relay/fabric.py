@@ -11,7 +11,7 @@ from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.relay.relay import counts_layout
-from hdnhw.rtl.terminal import EndpointModules, EndpointParts, terminal_pins
+from hdnhw.rtl.terminal import EndpointParts, at_node, terminal_wires
 
 
 class RelayFabric(wiring.Component):
@@ -21,7 +21,7 @@ class RelayFabric(wiring.Component):
     ----------
     machine : Machine
         With relays.
-    modules : EndpointModules or EndpointParts
+    parts : EndpointParts
 
     Members
     -------
@@ -34,8 +34,8 @@ class RelayFabric(wiring.Component):
         See :class:`hdnhw.rtl.fabric.Fabric`.
     """
 
-    def __init__(self, machine: Machine, modules: EndpointModules | EndpointParts) -> None:
-        self.machine, self.modules = machine, modules
+    def __init__(self, machine: Machine, parts: EndpointParts) -> None:
+        self.machine, self.parts = machine, parts
         nodes, width = machine.network.num_nodes, machine.spec.flit_width
         members = {
             "inject": In(injection_signature(flit_width=width)).array(nodes),
@@ -50,28 +50,14 @@ class RelayFabric(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        pins: dict[str, Any] = {}
-        for node in range(self.machine.network.num_nodes):
-            pins |= self._elaborate_node(m, node)
-        place(m, "fabric", self.modules.fabric, pins)
-        return m
-
-    def _elaborate_node(self, m: Module, node: int) -> dict[str, Any]:
-        """Add the relay of a node; return the pins of the fabric at that node."""
-        of_relay, of_fabric = terminal_pins(node, self.machine.spec.flit_width)
-        send, deliver = self.inject[node], self.eject[node]
-        pins: dict[str, Any] = {
-            "i_address": Const(self.machine.address.of_node(node), self.machine.address.width),
-            "i_send__payload": send.payload,
-            "i_send__valid": send.valid,
-            "o_send__ready": send.ready,
-            "o_deliver__payload": deliver.payload.as_value(),
-            "o_deliver__valid": deliver.valid,
-            "i_deliver__ready": deliver.ready,
-            "o_counts": self.counts[node].as_value(),
-        }
-        place(m, f"relay_{node}", self.modules.unit, pins | of_relay)
-        of_fabric[f"o_dropped_{node}"] = self.dropped[node]
+        nodes, address = range(self.machine.network.num_nodes), self.machine.address
+        terminals = terminal_wires(len(nodes), self.machine.spec.flit_width)
+        for node in nodes:
+            own = {"address": Const(address.of_node(node), address.width), "counts": self.counts[node]}
+            users = {"send": self.inject[node], "deliver": self.eject[node]}
+            place(m, f"relay_{node}", self.parts.unit, own | users | at_node(terminals, node))
+        told = {"dropped": self.dropped}
         if self.machine.spec.dead_pins:
-            of_fabric |= {f"i_dead_{node}": self.dead[node], f"o_lost_{node}": self.lost[node]}
-        return of_fabric
+            told |= {"dead": self.dead, "lost": self.lost}
+        place(m, "fabric", self.parts.fabric, terminals | told, unread=True)
+        return m
