@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric
+from tests.gates import emit_gates
 
 SECONDS = 100.0
 SMALL = "hdn(cube(1), [[]])"
@@ -15,6 +16,11 @@ SMALL = "hdn(cube(1), [[]])"
 @cache
 def emitted(endpoints, network=SMALL, **options):
     return emit_fabric(FabricSpec(network=parse(network), endpoints=endpoints, **options))
+
+
+@cache
+def gates(endpoints, network=SMALL, **options):
+    return emit_gates(FabricSpec(network=parse(network), endpoints=endpoints, **options))
 
 
 def changed(fabric, pattern, becomes):

@@ -8,13 +8,14 @@ import pytest
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, parse
 from hdnhw.verilog.fabric import emit_fabric
+from tests.gates import emit_gates
 
 SMALL = FabricSpec(network=parse("hdn(cube(1), [[]])"))
 
 
 @pytest.fixture(scope="module")
 def small():
-    return emit_fabric(SMALL)
+    return emit_gates(SMALL)
 
 
 @pytest.mark.parametrize("node_clocks", [False, True])

@@ -12,7 +12,7 @@ from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.streams import streams_of
 from hdnhw.spec import ENDPOINTS, AxiStreamSpec, CollectiveSpec, FabricSpec, parse
 from hdnhw.verilog.fabric import emit_fabric
-from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted
+from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted, gates
 
 prove_streams, prove_packets, prove_grants = (
     partial(prove_endpoints, properties=[name]) for name in ("streams", "packets", "grants")
@@ -21,7 +21,7 @@ prove_streams, prove_packets, prove_grants = (
 
 @pytest.fixture
 def axi():
-    return emitted(AxiStreamSpec())
+    return gates(AxiStreamSpec())
 
 
 @pytest.mark.parametrize(

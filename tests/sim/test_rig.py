@@ -12,6 +12,7 @@ from hdnhw.sim.rig import RigBench, RigCase
 from hdnhw.sim.rig_check import COUNTS, RigVerdict
 from hdnhw.spec import FabricSpec, parse
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
+from tests.gates import emit_gates
 
 SMALL = "hdn(cube(1), [[]])"
 
@@ -117,12 +118,12 @@ class BrokenBench(RigBench):
 
 @pytest.fixture(scope="module")
 def small() -> BrokenBench:
-    return BrokenBench(emitted(), BREAKS)
+    return BrokenBench(emit_gates(FabricSpec(network=parse(SMALL))), BREAKS)
 
 
 @pytest.fixture(scope="module")
 def with_holes() -> BrokenBench:
-    return BrokenBench(emitted("torus(3)", packet_length=1), HOLES)
+    return BrokenBench(emit_gates(FabricSpec(network=parse("torus(3)"), packet_length=1)), HOLES)
 
 
 @pytest.mark.parametrize("number", range(len(BREAKS) + 1))
