@@ -13,8 +13,11 @@ class BareRouter:
     """One node of those of which `several` tells whether an input has two virtual channels or more.
 
     Queues (entries) and output virtual channels (ways) have the numbers of the core. `free` is the credits of a way;
-    the attribute `ways`, axes (node, way), may be changed between allocations.
+    the attribute `ways`, axes (node, way), may be changed between allocations. If `part_nodes` is not 0, but all nodes,
+    it is not one of the small routers where it could be.
     """
+
+    part_nodes = 0
 
     def __init__(self, free, several, node, *, vc_bits, lanes, rounds, early):
         self.node, self.vc_bits, self.slots, self._allocated = node, vc_bits, 0, 0
@@ -48,7 +51,7 @@ class BareRouter:
             drawn=0,
             counting=False,
             threads=1,
-            part_nodes=0,
+            part_nodes=self.part_nodes,
             address=np.zeros(nodes),
             neighbors=np.repeat(np.arange(nodes), ports),
             flips=np.zeros(ports),

@@ -78,6 +78,8 @@ def faults_of(seed: int) -> Iterator[str]:
     """Yield what differs for a seed."""
     drawn, rng = draw(seed), np.random.default_rng([seed, 15])
     threads, course.PART_NODES = int(rng.integers(1, 4)), int(rng.choice(PARTS))
+    if seed % 2:  # routers are small where they can
+        threads, course.PART_NODES = 1, 0
     models = [FabricModel(drawn.machine, drawn.faults, engine) for engine in (REFERENCE, COMPILED)]
     made = models[0].course(drawn.terminals, counting=True)
     expected = models[1].course(drawn.terminals, counting=True, threads=threads)

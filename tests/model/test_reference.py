@@ -38,6 +38,19 @@ def test_neither_parts_nor_threads_make_a_difference(seed, monkeypatch):
     assert not list(faults_of(seed))
 
 
+@pytest.mark.parametrize("seed", range(400, 448))
+def test_small_routers_are_like_the_others(seed, monkeypatch):
+    """Where a machine has them: in one part, of which it is not said how many nodes it may have."""
+    drawn, found = draw(seed), []
+    for nodes in (0, 128):
+        monkeypatch.setattr(course, "PART_NODES", nodes)
+        made = Course(FabricModel(drawn.machine, drawn.faults), drawn.terminals)
+        rows, waiting = drawn.rows(made), made.packets
+        waiting = waiting[np.lexsort(waiting.T)]
+        found.append([*rows, waiting, made.dropped, made.sending, made.core.credits()])
+    assert all(map(np.array_equal, *found)), drawn
+
+
 @pytest.mark.parametrize("text", ["cube(10)", "mesh(70, 70)"])
 def test_large_networks_whose_ways_are_no_table_of_all_pairs(text):
     """A table in two levels, and gates for many packets at a time, of packets by value between parts."""

@@ -43,6 +43,12 @@ class Router(BareRouter):
         return taken
 
 
+@pytest.fixture(params=(0, 2), ids=("small", "any"), autouse=True)
+def _kind(request, monkeypatch):
+    """Let routers be small where they can, or none."""
+    monkeypatch.setattr(BareRouter, "part_nodes", request.param)
+
+
 def test_an_empty_router_sends_nothing():
     assert Router(2).slot() == {}
 

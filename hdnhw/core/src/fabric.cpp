@@ -12,6 +12,7 @@ namespace {
 
 constexpr i64 PART_BYTES = 3 << 16;     // most that the routers and sources of a part take of a cache
 constexpr i64 MOST_OF_PART = 1 << 16;   // nodes, whose numbers have 16 bits there
+constexpr i64 SMALL_NODES = 16384;      // of a network whose routers are small, most
 constexpr i64 MANY_PARTS = 256;         // above which they are larger: mail for each stands in pages of its own
 constexpr i64 PARTS_A_THREAD = 8;       // fewest, if there are several threads, so that they have about as much to do
 constexpr i64 STRETCH = 4096;           // cycles that are drawn at a time, most
@@ -158,8 +159,9 @@ class FabricOf : public Fabric {
     void load(const Traffic* traffic, i64 first, Ledger* ledger) override {
         s_.origin = first, s_.ledger = ledger;
         for (i64 k = 0; k < traffic->lengths; k++) in_pieces_ |= traffic->flits[k] > m_.length;
-        // About a quarter of the senders have a message in a stretch.
-        s_.stretch = std::clamp<i64>(static_cast<i64>(0.25 / (traffic->peak * traffic->on + 1e-9)), 8, STRETCH);
+        // Messages of a sender in a stretch, about.
+        const double messages = K::small ? 2 : 0.25;
+        s_.stretch = std::clamp<i64>(static_cast<i64>(messages / (traffic->peak * traffic->on + 1e-9)), 8, STRETCH);
         const i32* const senders = traffic->sender;
         for (i64 k = s_.begin; k < s_.end; k++) {
             Part& part = s_.parts[k];
@@ -233,12 +235,11 @@ class FabricOf : public Fabric {
                 i32 place = 0;
                 for (u32 entry = part.sources[node].first; entry != NONE; entry = links[entry].next)
                     tell(part.entries.packets[entry], WAITING, own, -1, -1, place++, by(entry));
-                for (u32 head = s_.routers[own].first; head != NONE; head = links[head].next) {
-                    place = 0;
-                    for (u32 entry = head; entry != NONE; entry = links[entry].behind)
-                        tell(part.entries.packets[entry], QUEUED, own, links[head].queue, links[entry].way, place++,
-                             by(entry));
-                }
+                s_.routers.each(s_.routers[own], links, [&](u32 queue, u32 entry) {
+                    for (place = 0; entry != NONE; entry = links[entry].behind)
+                        tell(part.entries.packets[entry], QUEUED, own, static_cast<i32>(queue), links[entry].way,
+                             place++, by(entry));
+                });
                 if (!m_.pauses()) continue;
                 const Sink& sink = part.sinks[node];
                 for (u32 level = 0; level < sink.level; level++) {
@@ -278,6 +279,7 @@ class FabricOf : public Fabric {
             for (i64 box = 0; box < m_.workers() * s_.num_parts; box++)
                 for (u32 k = 0; k < s_.returning.length(slot, box); k++) {
                     const Credit& credit = s_.returning.begin(slot, box)[k];
+                    if (credit.way >= m_.queues()) continue;  // of a source
                     act((box % s_.num_parts << s_.part_bits) + credit.node, credit.way);
                 }
         for (i64 k = s_.begin; k < s_.end; k++)
@@ -297,7 +299,8 @@ class FabricOf : public Fabric {
         const u32 entry = part.entries.take();
         part.entries.packets[entry] = {0, 0, 0, tag, 0};
         if (m_.early) part.entries.came[entry] = static_cast<u32>(s_.slot);
-        push(part.entries, s_.routers[node], entry, static_cast<u16>(queue), static_cast<u16>(way));
+        Link* const links = part.entries.links.begin();
+        s_.routers.push(links, s_.routers[node], entry, static_cast<u16>(queue), static_cast<u16>(way));
         part.busy.add(static_cast<u32>(node - part.begin));
     }
 
@@ -402,6 +405,7 @@ class FabricOf : public Fabric {
         const i64 workers = m_.workers();
         if (workers > 1) most = std::min(most, std::max<i64>(1, m_.nodes / (PARTS_A_THREAD * workers)));
         if (m_.part_nodes) most = std::min(most, m_.part_nodes);
+        if (K::small) most = m_.nodes;
         while ((i64{2} << s_.part_bits) <= most) s_.part_bits++;
         if (most >= m_.nodes)
             while ((i64{1} << s_.part_bits) < m_.nodes) s_.part_bits++;
@@ -416,7 +420,7 @@ class FabricOf : public Fabric {
             Part& part = s_.parts[k];
             part.number = k;
             part.begin = k << s_.part_bits;
-            part.moving = new List<Moving>[s_.moving_mask + 1];
+            part.moving = new List<Moving>[s_.moving_mask + 2];
             part.size = std::min(s_.nodes_of_part, m_.nodes - part.begin);
             part.entries.begin(part.size + 16, m_.has_extra(), m_.early,
                                m_.scheme == ADAPTIVE ? m_.adaptive_words() : 0);
@@ -452,7 +456,7 @@ class FabricOf : public Fabric {
                 if (there_part < s_.begin || there_part >= s_.end) s_.first[worker[there_part] * s_.num_parts + part]++;
             }
         for (u64& begin : s_.first) {
-            const u64 channels = begin;
+            const u64 channels = begin + (K::small ? static_cast<u64>(m_.nodes) : 0);  // and credits of sources
             begin = room;
             room += channels + AHEAD;
         }
@@ -483,9 +487,21 @@ using namespace hdnhw;
 
 HDNHW_API i64 fabric_make(const Machine* machine, void** made) {
     return guarded([&] {
-        bool plain = machine->vc_bits == 0 && machine->rounds == 0 && machine->queues() < Records<Plain>::EPOCH;
-        for (i64 way = 0; way < machine->queues(); way++) plain &= machine->room[way] < 256;
-        Fabric* fabric = plain ? static_cast<Fabric*>(new FabricOf<Plain>(*machine)) : new FabricOf<General>(*machine);
+        bool bytes = machine->rounds == 0;
+        for (i64 way = 0; way < machine->queues(); way++) bytes &= machine->room[way] < 256;
+        const bool small = bytes && machine->vc_bits <= 1 && machine->ports < 8 && machine->injection_buffers < 256 &&
+                           machine->scheme != ADAPTIVE && machine->workers() == 1 && !machine->part_nodes &&
+                           machine->nodes <= SMALL_NODES;
+        const bool plain = bytes && machine->vc_bits == 0 && machine->queues() < Records<Plain>::EPOCH;
+        Fabric* fabric;
+        if (small && machine->vc_bits)
+            fabric = new FabricOf<Small<1>>(*machine);
+        else if (small)
+            fabric = new FabricOf<Small<0>>(*machine);
+        else if (plain)
+            fabric = new FabricOf<Plain>(*machine);
+        else
+            fabric = new FabricOf<General>(*machine);
         *made = fabric;
     });
 }

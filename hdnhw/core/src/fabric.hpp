@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "ledger.hpp"
-#include "router.hpp"
+#include "small.hpp"
 
 namespace hdnhw {
 

@@ -27,7 +27,7 @@ HDNHW_API i64 ledger_add(void* ledger, i64 start, i64 stop, i64 parts, i64* flow
     guarded([&] { number = ledger_at(ledger).add(start, stop, parts, flows, flow_nodes); });
     return number;
 }
-HDNHW_API void ledger_stop(void* ledger, i64 number, i64 stop) { ledger_at(ledger).tally(number).stop = stop; }
+HDNHW_API void ledger_stop(void* ledger, i64 number, i64 stop) { ledger_at(ledger).tally(number).end_at(stop); }
 HDNHW_API void ledger_ended(void* ledger, i64* out) { ledger_at(ledger).ended(out, out + 1); }
 
 // Add up a tally: numbers of Share, its series, axes (series, part).

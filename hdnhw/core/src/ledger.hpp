@@ -35,11 +35,16 @@ struct Tally {
     i64 *messages, *total, *most;  // axes (source, destination): of latencies of flows, or none
     i64 nodes;
     std::unique_ptr<Share[]> shares;
+    u64 inverse = 0;  // of its cycles: 2^64 over them
 
     bool has(i64 cycle) const { return start <= cycle && cycle < stop; }
-    // Exact, as it is less than 2^38 over less than 2^31: the quotient of doubles is never rounded up to an integer.
+    void end_at(i64 cycle) { stop = cycle, inverse = ~u64{0} / std::max<u64>(1, static_cast<u64>(stop - start)); }
+    // A quotient: of less than 2^38, so that it is one too low at most before it is corrected.
     i64 part(i64 cycle) const {
-        return static_cast<i64>(static_cast<double>((cycle - start) * parts) / static_cast<double>(stop - start));
+        __extension__ using Wide = unsigned __int128;
+        const u64 whole = static_cast<u64>((cycle - start) * parts), length = static_cast<u64>(stop - start);
+        const u64 found = static_cast<u64>(static_cast<Wide>(whole) * inverse >> 64);
+        return static_cast<i64>(found + (whole - found * length >= length));
     }
 };
 
@@ -107,6 +112,7 @@ class Ledger {
         const i64 pairs = flow_nodes * flow_nodes;
         *made = {start, stop, parts, flows, flows ? flows + pairs : nullptr, flows ? flows + 2 * pairs : nullptr,
                  flow_nodes, std::make_unique<Share[]>(threads_)};
+        made->end_at(stop);
         for (i64 thread = 0; thread < threads_; thread++) {
             for (List<i64>& series : made->shares[thread].series) series.assign(parts, 0);
             made->shares[thread].taken.assign(nodes_, 0);

@@ -82,6 +82,18 @@ class Nodes {
             if (word) return true;
         return false;
     }
+    // Keep those for which something is true.
+    template <class Do>
+    __attribute__((always_inline)) void keep(Do&& act) {
+        for (std::size_t word = 0; word < words_.size(); word++) {
+            u64 kept = 0;
+            for (u64 bits = words_[word]; bits; bits &= bits - 1) {
+                const int node = lowest(bits);
+                kept |= u64{act(static_cast<u32>(word << 6) + static_cast<u32>(node))} << node;
+            }
+            words_[word] = kept;
+        }
+    }
     template <class Do>
     void each(Do&& act) {  // may drop the node that it is at
         for (std::size_t word = 0; word < words_.size(); word++)
@@ -94,7 +106,7 @@ class Nodes {
 
 struct Source {
     u32 first, last;  // of the packets that it has to send
-    i32 occupied;     // packet buffers of injection in use
+    i32 occupied;     // packet buffers of injection in use; of a small router, its record knows that
     u16 position;     // flits accepted of the first; of gapless packets, 1 while one comes in
     u8 offering;      // a flit is on offer
 };
@@ -125,7 +137,7 @@ struct Part {
     Entries entries;
     Nodes busy, sending;              // routers that hold a packet, sources that have one to send
     List<u16> freed;                  // injection buffers that have lost a packet in the slot
-    List<Moving>* moving = nullptr;   // ring of slots in which they come in
+    List<Moving>* moving = nullptr;   // ring of slots in which they come in, then those ejected in this slot
     List<u16>* ejected = nullptr;     // ring of ejection_slots: credits on their way back
     List<Source> sources;
     List<Sink> sinks;                 // with pauses

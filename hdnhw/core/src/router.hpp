@@ -10,12 +10,12 @@ namespace hdnhw {
 // Routers whose inputs have one virtual channel each, first in, first out: a line of the cache for 26 queues.
 struct Plain {
     using Word = char8_t;  // which, other than a char, is no alias of everything
-    static constexpr bool general = false;
+    static constexpr bool general = false, small = false;
 };
 // All others.
 struct General {
     using Word = u16;
-    static constexpr bool general = true;
+    static constexpr bool general = true, small = false;
 };
 
 // Where things stand in the record of a router: the first of its heads, then rows of words. A row of an order tells
@@ -79,6 +79,30 @@ class Records {
     Word* by_output(Router& router, u32 input) const {  // axis (output)
         return words(router) + by_output_ + static_cast<u64>(input) * inputs_;
     }
+    // Tell of each queue that holds a packet, and of its head.
+    template <class Do>
+    void each(const Router& router, const Link* links, Do&& act) const {
+        for (u32 head = router.first; head != NONE; head = links[head].next) act(links[head].queue, head);
+    }
+    // Put a packet at the end of a queue.
+    void push(Link* links, Router& router, u32 entry, u16 queue, u16 way) const {
+        Link& link = links[entry];
+        link.way = way;
+        link.behind = NONE;
+        const u64 bit = u64{1} << (queue & 63);
+        if (router.present & bit)
+            for (u32 head = router.first; head != NONE; head = links[head].next)
+                if (links[head].queue == queue) {
+                    links[links[head].tail].behind = entry;
+                    links[head].tail = entry;
+                    return;
+                }
+        router.present |= bit;
+        link.queue = queue;
+        link.tail = entry;
+        link.next = router.first;
+        router.first = entry;
+    }
     static Word stamp(i64 slot) { return static_cast<Word>(EPOCH | (slot & (EPOCH - 1))); }
 
     // Let what a router has served have been served before an epoch that begins: in the same order.
@@ -111,28 +135,6 @@ class Records {
     u64 stride_ = 0;
     bool matched_ = false, ordered_ = false;
 };
-
-// Put a packet at the end of a queue of a router.
-template <class Router>
-inline void push(Entries& entries, Router& router, u32 entry, u16 queue, u16 way) {
-    Link* const links = entries.links.begin();
-    Link& link = links[entry];
-    link.way = way;
-    link.behind = NONE;
-    const u64 bit = u64{1} << (queue & 63);
-    if (router.present & bit)
-        for (u32 head = router.first; head != NONE; head = links[head].next)
-            if (links[head].queue == queue) {
-                links[links[head].tail].behind = entry;
-                links[head].tail = entry;
-                return;
-            }
-    router.present |= bit;
-    link.queue = queue;
-    link.tail = entry;
-    link.next = router.first;
-    router.first = entry;
-}
 
 // Take the head to which `where` points out of its queue; the packet behind it stands in its place then.
 inline u32* take_head(Link* links, u32* where) {

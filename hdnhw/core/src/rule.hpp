@@ -54,6 +54,9 @@ class Ways {
     Ways(const Rule& rule, int address_bits, int vc_bits, i64 ways);
 
     bool known() const { return bits_ > 0; }
+    // Axes (from, to), if it has one level; bits of the latter.
+    const u8* table() const { return whole_ && known() ? direct_.begin() : nullptr; }
+    int bits() const { return bits_; }
     i32 operator()(i32 cur, i32 dst) const {
         const u64 own = static_cast<u32>(cur), target = static_cast<u32>(dst);
         if (whole_) return direct_[own << bits_ | target];

@@ -72,10 +72,10 @@ void Worker<K>::offer_known(Part& part, i64 now) {
             continue;
         }
         const Created& message = part.created[part.begun++];
-        if (part.begun + 7 < part.created.size()) ask(&part.sources[part.created[part.begun + 7].node]);
+        if (!K::small && part.begun + 7 < part.created.size()) ask(&part.sources[part.created[part.begun + 7].node]);
         const i64 source = part.begin + message.node;
         const i32 tag = static_cast<i32>(source << Row::SOURCE);
-        const i64 packets = (message.flits + m.length - 1) / m.length;
+        const i64 packets = message.flits <= m.length ? 1 : (message.flits + m.length - 1) / m.length;
         s.ledger->create(thread_, message.cycle, source, message.destination, packets, message.flits);
         const i32 end = m.address[message.destination];
         for (i64 k = 0; k < packets; k++)
@@ -125,7 +125,7 @@ void Worker<K>::draw_on(Part& part) {
 
 // Take the tail of a source's packet, or the head of a gapless one, in a cycle. One that is for no node is dropped.
 template <class K>
-void Worker<K>::accept(Part& part, u32 node, i64 now) {
+__attribute__((always_inline)) inline void Worker<K>::accept(Part& part, u32 node, i64 now) {
     Source& source = part.sources[node];
     const u32 entry = source.first;
     count_injected(part, node);
@@ -141,7 +141,10 @@ void Worker<K>::accept(Part& part, u32 node, i64 now) {
         part.entries.give(entry);
         return;
     }
-    source.occupied++;
+    if constexpr (K::small)
+        routers[node].credits[K::INJECTION]--;
+    else
+        source.occupied++;
     if (m.scheme == UGAL) choose(part, node, entry);
     accepted.push({entry, static_cast<u16>(node), local_});
 }
@@ -151,26 +154,24 @@ void Worker<K>::accept(Part& part, u32 node, i64 now) {
 // one waits for the next update phase.
 template <class K>
 void Worker<K>::inject_slot(Part& part, i64 begin, bool tails) {
+    complete.resize(part.size);
+    std::size_t count = 0;
     part.sending.each([&](u32 node) {
         Source& source = part.sources[node];
-        if (source.occupied >= m.injection_buffers) {
-            const i64 created = part.entries.packets[source.first].created + ahead(part, node);
-            if (tails && created < begin + m.length) count_waiting(part, node);
+        Packet& packet = part.entries.packets[source.first];
+        const i64 early = ahead(part, node), start = std::max({packet.created + early, begin, i64{0}});
+        if (is_full(part, node)) {
+            if (tails && packet.created + early < begin + m.length) count_waiting(part, node);
             return;
         }
-        bool complete = source.position > 0;
-        if (!complete) {
-            Packet& packet = part.entries.packets[source.first];
-            const i64 early = ahead(part, node), start = std::max({packet.created + early, begin, i64{0}});
-            if (start < begin + m.length) {
-                packet.head = static_cast<i32>(start - early);
-                source.position = 1;
-                complete = start == begin;
-            }
-        }
-        if (complete && tails) accept(part, node, begin + m.length - 1);
+        const bool begun = source.position > 0, begins = !begun && start < begin + m.length;
+        packet.head = begins ? static_cast<i32>(start - early) : packet.head;
+        source.position = begun || begins;
+        complete[count] = node;
+        count += begun || start == begin;
     });
-    enter_all(part, accepted);
+    for (std::size_t k = 0; tails && k < count; k++) accept(part, complete[k], begin + m.length - 1);
+    enter_all(part, accepted, 0);
 }
 
 // Sources offer the heads of gapless packets, which are accepted only if `taken`. Those that never pause need not be
@@ -187,7 +188,7 @@ void Worker<K>::inject_gapless(Part& part, i64 now, bool taken) {
         if (m.gap && !source.offering && (part.generators[node] & 255) < static_cast<u32>(m.gap)) return;
         source.offering = 1;
         if (!taken) return;
-        if (source.occupied >= m.injection_buffers) {
+        if (is_full(part, node)) {
             count_waiting(part, node);
             return;
         }
@@ -196,7 +197,7 @@ void Worker<K>::inject_gapless(Part& part, i64 now, bool taken) {
         source.offering = 0;
         source.position = m.gap > 0;
     });
-    enter_all(part, accepted);
+    enter_all(part, accepted, 0);
 }
 
 // Sources that pause offer a flit each; a tail is accepted only if `tails`.
@@ -208,7 +209,7 @@ void Worker<K>::inject_cycle(Part& part, i64 now, bool tails) {
         const i64 early = ahead(part, node);
         if (packet.created + early > now) return;
         if (!source.offering && (part.generators[node] & 255) < static_cast<u32>(m.gap)) return;
-        const bool full = source.occupied >= m.injection_buffers;
+        const bool full = is_full(part, node);
         if (full || (source.position == m.length - 1 && !tails)) {
             if (tails) count_waiting(part, node);
             source.offering = 1;
@@ -218,7 +219,7 @@ void Worker<K>::inject_cycle(Part& part, i64 now, bool tails) {
         if (source.position == 0) packet.head = static_cast<i32>(now - early);
         if (++source.position == m.length) accept(part, node, now);
     });
-    enter_all(part, accepted);
+    enter_all(part, accepted, 0);
 }
 
 // Put packets into the ejection buffers of sinks that pause.
@@ -263,7 +264,7 @@ void Worker<K>::eject_cycle(Part& part, i64 now, bool late) {
 
 // Note a packet whose tail is taken in a cycle.
 template <class K>
-void Worker<K>::leave(Part& part, u32 node, u32 entry, i64 tail) {
+inline void Worker<K>::leave(Part& part, u32 node, u32 entry, i64 tail) {
     const Packet& packet = part.entries.packets[entry];
     const i32 told = static_cast<i32>(tail - ahead(part, node));
     const Row row{packet.destination, packet.created, packet.head, packet.tag, static_cast<i32>(packet.hops), told,

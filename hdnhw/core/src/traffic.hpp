@@ -185,9 +185,13 @@ class Creation {
     // The same, but one of each sender, then the next of those that have more: what they draw is drawn together.
     template <class Do>
     void in_turns(i64 stop, Do&& give) {
-        due_.clear();
-        for (i64 k = 0; k < static_cast<i64>(senders_.size()); k++)
-            if (senders_[k].next < stop) due_.push(k);
+        std::size_t due = 0;
+        due_.resize(senders_.size());
+        for (std::size_t k = 0; k < senders_.size(); k++) {
+            due_[due] = static_cast<i64>(k);
+            due += senders_[k].next < stop;
+        }
+        due_.resize(due);
         while (due_.size()) {
             std::size_t more = 0;
             for (std::size_t begin = 0; begin < due_.size(); begin += AT_ONCE) {
@@ -207,7 +211,8 @@ class Creation {
                 for (std::size_t j = 0; j < count; j++) {
                     const i64 k = due_[begin + j];
                     go_on(k, 1 + gap[j], second[j]);
-                    if (senders_[k].next < stop) due_[more++] = k;
+                    due_[more] = k;
+                    more += senders_[k].next < stop;
                 }
             }
             due_.resize(more);

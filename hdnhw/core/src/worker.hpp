@@ -83,7 +83,7 @@ class Worker {
           place_mask_(static_cast<u32>(shared.nodes_of_part - 1)),
           special_(m.rounds || m.scheme == ADAPTIVE || m.counting),
           watched_(m.scheme == ADAPTIVE || m.dead || m.early || m.counting), slow_(shared.next_free.size() > 0),
-          has_extra_(m.has_extra()), pauses_(m.pauses()), alone_(shared.num_parts == 1) {
+          has_extra_(m.has_extra()), pauses_(m.pauses()), alone_(K::small || shared.num_parts == 1) {
         begin_ = s.first_part(worker_), end_ = s.first_part(worker_ + 1);
         const std::size_t inputs = m.ports + 1;
         winner.assign(inputs, NONE);
@@ -134,12 +134,13 @@ class Worker {
     // router stages
     void work_slot(Part& part, i64 turn, bool plain);
     void deliver(Part& part);
-    void enter_all(Part& part, List<Moving>& coming);
+    void enter_all(Part& part, List<Moving>& coming, u32 hops);
     void enter_batch(Part& part, const Moving* came, std::size_t count);
     i32 target_of(Part& part, u32 node, u16 queue, u32 entry, bool& is_aside);
     void take_in(Part& part, u32 node, u16 queue, u32 entry, i32 way, bool is_aside);
     i32 watch(Part& part, u32 node, u16 queue, u32 entry, i32 way);
     void allocate(Part& part, i64 turn);
+    void allocate(Part& part, i64 turn) requires K::small;
     void allocate_node(Part& part, u32 node, Router& router);
     void grant(Part& part, u32 node, Router& router);
     bool precedes(Router& router, bool several, const Link& one, const Link& other) const;
@@ -148,9 +149,15 @@ class Worker {
     bool goes_first(Router& router, const Request& one, const Request& other) const;
     Word sent_by_input(Router& router, u32 way, u32 port) const;
     void send(Part& part, u32 node, Router& router, u32 entry, u16 queue, u16 way);
+    void eject(Part& part, u32 node, u32 entry);
     // Whether the channel of a way does not carry the packet before.
     bool is_free(Part& part, u32 node, i64 way) const {
         return !slow_ || way >= local_ || s.next_free[(part.begin + node) * m.ports + (way >> vc_bits_)] <= slot;
+    }
+    // Whether the buffers of injection are in use.
+    bool is_full(Part& part, u32 node) const {
+        if constexpr (K::small) return !routers[node].credits[K::INJECTION];
+        return part.sources[node].occupied >= m.injection_buffers;
     }
     bool may_send(Part& part, u32 node, Router& router, u16 way) const {
         return routers.credits(router)[way] && is_free(part, node, way);
@@ -215,6 +222,7 @@ class Worker {
     List<Request> requests;
     std::size_t old_ = 0;  // requests of the first round
     List<Moving> accepted;  // of a part: from channels, or from sources
+    List<u32> complete;     // of a part: nodes that have a packet to inject
     List<Created> drawn;    // of a part: messages by senders, and where those of a cycle begin
     List<u32> places;
 };
@@ -232,7 +240,7 @@ void Worker<K>::work_slot(Part& part, i64 turn, bool plain) {
             const i64 box = worker * s.num_parts + part.number;
             const Credit* const end = s.returning.end(slot, box);
             for (const Credit* credit = s.returning.begin(slot, box); credit != end; credit++) {
-                ask(&routers[part.begin + credit[AHEAD].node]);
+                if constexpr (!K::small) ask(&routers[part.begin + credit[AHEAD].node]);
                 routers.credits(routers[part.begin + credit->node])[credit->way]++;
             }
             s.returning.end(slot, box) = s.returning.begin(slot, box);
@@ -265,13 +273,32 @@ void Worker<K>::deliver(Part& part) {
         s.crossing.end(step_, box) = s.crossing.begin(step_, box);
         if (has_extra_) s.extras.end(step_, box) = s.extras.begin(step_, box);
     }
-    for (const Moving& came : moving) part.entries.packets[came.entry].hops++;
-    enter_all(part, moving);
+    enter_all(part, moving, 1);
 }
 
-// Route computation: put packets into queues of routers, and forget that they come.
+// Route computation: put packets that come over so many channels into queues of routers, and forget that they come.
 template <class K>
-void Worker<K>::enter_all(Part& part, List<Moving>& coming) {
+void Worker<K>::enter_all(Part& part, List<Moving>& coming, u32 hops) {
+    if constexpr (K::small) {
+        if (const u8* const table = s.ways.table(); table && !watched_ && !m.is_drawn()) {
+            Records<K>& own = routers;
+            Packet* const packets = part.entries.packets.begin();
+            Link* const links = part.entries.links.begin();
+            const i32* const address = m.address;
+            const int bits = s.ways.bits();
+            for (const Moving *came = coming.begin(), *const end = coming.end(); came != end; came++) {
+                const u32 node = came->node, target = static_cast<u32>(packets[came->entry].destination);
+                const u8 way = table[static_cast<u64>(static_cast<u32>(address[node])) << bits | target];
+                packets[came->entry].hops += hops;
+                own.push(links, own[node], came->entry, came->queue, way);
+                part.busy.add(node);
+            }
+            coming.clear();
+            return;
+        }
+    }
+    if (hops)
+        for (const Moving& came : coming) part.entries.packets[came.entry].hops += hops;
     if (s.ways.known()) {
         for (const Moving& came : coming) {
             bool is_aside;
@@ -326,7 +353,7 @@ inline void Worker<K>::take_in(Part& part, u32 node, u16 queue, u32 entry, i32 w
     if (K::general && !is_aside && way < local_) way += static_cast<i32>(m.first_vc);
     if (watched_) [[unlikely]]
         way = watch(part, node, queue, entry, way);
-    push(part.entries, routers[part.begin + node], entry, queue, static_cast<u16>(way));
+    routers.push(part.entries.links.begin(), routers[part.begin + node], entry, queue, static_cast<u16>(way));
     part.busy.add(node);
 }
 
@@ -370,6 +397,56 @@ void Worker<K>::allocate(Part& part, i64 turn) {
         allocate_node(part, node, router);
         if (router.first == NONE) part.busy.drop(node);
     });
+}
+
+// The same where routers are small: what is chosen and sent without a branch, as far as can be.
+template <class K>
+void Worker<K>::allocate(Part& part, i64 turn) requires K::small {
+    const bool by_class = m.lane_bits == 0 && (slot + 1) % CLASS_SLOTS, slow = slow_, counting = m.counting;
+    const u32 local = local_;
+    const u8* const odd = m.odd;
+    const Link* const links = part.entries.links.begin();
+    Credit*** const returns = returns_.begin();
+    List<Moving>* const moving = part.moving;
+    const u32 step = static_cast<u32>(step_), mask = static_cast<u32>(s.moving_mask);
+    Records<K>& own = routers;
+    part.busy.keep([&](u32 node) __attribute__((always_inline)) {
+        if (odd && odd[node] == turn) return true;
+        Router& router = own[node];
+        const typename Records<K>::Choice choice(router, by_class);
+        u32 queues = choice.ready();
+        if (slow) [[unlikely]]
+            for (u32 bits = queues; bits; bits &= bits - 1)
+                if (!is_free(part, node, router.way[lowest(bits)])) queues &= ~(bits & -bits);
+        u32 offers = choice.offered(queues), sent = 0;
+        if (counting) [[unlikely]] {
+            for (u32 left = offers; left;) {
+                const u32 queue = choice.next(left);
+                winner[router.way[queue] >> vc_bits_] = own.rows(router)[queue].head;
+            }
+            count_slot(part, node, router);
+            std::fill(winner.begin(), winner.end(), NONE);
+        }
+        while (offers) {
+            const u32 queue = choice.next(offers), way = router.way[queue];
+            const u32 entry = own.pop(links, router, queue, way);
+            sent |= 1u << queue;
+            const auto &from = own.rows(router)[queue], &to = own.rows(router)[way];
+            Credit*& end = *returns[from.credit_latency];
+            *end++ = {from.node, from.mirror};
+            const u32 leaves = way >= local ? ~u32{0} : 0, ring = (step + to.latency) & mask;
+            moving[(ring & ~leaves) | ((mask + 1) & leaves)].push({entry, to.node, to.mirror});
+            if (slow && way < local) [[unlikely]]
+                s.next_free[node * m.ports + (way >> vc_bits_)] = static_cast<u32>(slot + m.interval[way >> vc_bits_]);
+        }
+        own.serve(router, sent);
+        progress.sent += __builtin_popcount(sent);
+        return router.present != 0;
+    });
+    List<Moving>& gone = moving[mask + 1];
+    progress.sent -= static_cast<i64>(gone.size());
+    for (const Moving& packet : gone) eject(part, packet.node, packet.entry);
+    gone.clear();
 }
 
 template <class K>
@@ -464,6 +541,7 @@ template <class K>
 void Worker<K>::begin_turn(i64 turn) {
     const i64 box = worker_ * s.num_parts;
     step_ = step_of(turn);
+    returns_[0] = s.returning.ends(slot + 1, box);  // of sources
     for (std::size_t later = 1; later < sends_.size(); later++) {
         if (later < static_cast<std::size_t>(s.crossing.slots())) sends_[later] = s.crossing.ends(step_ + later, box);
         if (later < static_cast<std::size_t>(s.crossing.slots()) && has_extra_)
@@ -513,7 +591,15 @@ inline void Worker<K>::send(Part& part, u32 node, Router& router, u32 entry, u16
         }
         if (slow_) s.next_free[own * m.ports + to.port] = static_cast<u32>(slot + m.interval[to.port]);
         progress.sent++;
-    } else if (!pauses_) {
+    } else {
+        eject(part, node, entry);
+    }
+}
+
+// Let a terminal take a packet, or an ejection buffer where it may pause.
+template <class K>
+inline void Worker<K>::eject(Part& part, u32 node, u32 entry) {
+    if (!pauses_) {
         leave(part, node, entry, (slot + 2) * m.length + m.ejection_cycles - 1);
         part.ejected[ejected_].push(static_cast<u16>(node));
     } else {
@@ -626,8 +712,8 @@ void Worker<K>::count_slot(Part& part, u32 node, Router& router) {
     const Link* const links = part.entries.links.begin();
     const i64 own = part.begin + node, queues = own * m.queues(), channels = own * (m.ports + 2);
     u32* const told = chosen.begin();  // of outputs: whether it carries or stalls
-    for (u32 head = router.first; head != NONE; head = links[head].next) {
-        const i64 place = queues + links[head].queue;
+    routers.each(router, links, [&](u32 queue, u32 head) {
+        const i64 place = queues + queue;
         for (u32 entry = head; entry != NONE; entry = links[entry].behind) {
             const u16 way = links[entry].way;
             if (winner[way >> vc_bits_] != entry) continue;
@@ -635,8 +721,8 @@ void Worker<K>::count_slot(Part& part, u32 node, Router& router) {
             s.counters.held[place] += slot + 1;
             s.counters.level[place]--;
         }
-    }
-    for (u32 head = router.first; head != NONE; head = links[head].next)
+    });
+    routers.each(router, links, [&](u32, u32 head) {
         for (u32 entry = head; entry != NONE; entry = m.rounds ? links[entry].behind : NONE) {
             const u32 output = links[entry].way >> vc_bits_;
             if (winner[output] == NONE && told[output] == NONE && is_free(part, node, links[entry].way)) {
@@ -644,6 +730,7 @@ void Worker<K>::count_slot(Part& part, u32 node, Router& router) {
                 told[output] = 0;
             }
         }
+    });
     std::fill(chosen.begin(), chosen.end(), NONE);
 }
 
