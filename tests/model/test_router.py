@@ -95,13 +95,15 @@ def test_an_output_takes_the_lane_that_it_sent_to_longest_ago():
     assert [router.slot()[3][:2] for _ in range(6)] == [(0, 0), (2, 1), (1, 0), (2, 1), (0, 0), (1, 0)]
 
 
-def test_an_output_takes_the_later_class_but_each_in_its_turn_in_one_of_so_many_slots():
-    router, slots = Router(3), 4 * CLASS_SLOTS
+@pytest.mark.parametrize("num_vcs", [2, 3])
+def test_an_output_takes_the_later_class_but_each_in_its_turn_in_one_of_so_many_slots(num_vcs):
+    router, slots, last = Router(num_vcs), 4 * CLASS_SLOTS, num_vcs - 1
     for _ in range(slots):
-        for port, vc in ((0, 0), (1, 1), (2, 2)):
-            router.push(port, vc, 3, vc)
-    others = [2] * (CLASS_SLOTS - 1)
-    assert [router.slot()[3][0] for _ in range(slots)] == [*others, 0, *others, 1, *others, 0, *others, 1]
+        for vc in range(num_vcs):
+            router.push(vc, vc, 3, vc)
+    others = [last] * (CLASS_SLOTS - 1)
+    served = [router.slot()[3][0] for _ in range(slots)]
+    assert served == [*others, 0, *others, 1 % last, *others, 0, *others, 1 % last]
 
 
 def test_a_later_class_without_credit_leaves_the_output_to_another():

@@ -49,10 +49,10 @@ class Records<Small<VC_BITS>> {
     using Word = typename K::Word;
     static constexpr u32 EPOCH = u32{1} << 30;  // after which nothing is to be done
     static constexpr u32 EVEN = 0x55555555;
-    static constexpr u64 EACH = 0x0101010101010101, BEFORE = 0x7F3F1F0F07030100;  // inputs of lower numbers
+    static constexpr u64 EACH = 0x0101010101010101;
 
     struct Row {
-        u64 order;                    // of a way: byte i is the inputs that come before input i
+        u64 order;                    // of a way: byte i is the inputs that were served before input i
         u32 head, tail;               // of a queue that holds a packet
         u16 node, mirror;             // of a way: the queue at its end; of a queue: the way to it, or INJECTION
         u16 latency, credit_latency;  // from there; to there, 0 to a source
@@ -79,7 +79,6 @@ class Records<Small<VC_BITS>> {
                 const i64 port = way >> VC_BITS;
                 Row& row = rows(router)[way];
                 router.credits[way] = static_cast<Word>(machine.room[way]);
-                row.order = BEFORE;
                 row.node = static_cast<u16>(node), row.mirror = K::INJECTION;
                 if (port == machine.ports) continue;
                 const i64 back = machine.credit_latency[machine.mirror[way] >> VC_BITS];
@@ -147,7 +146,7 @@ class Records<Small<VC_BITS>> {
         }
 
        private:
-        // Of several: of the higher way, or of the one served longest ago, the input that was.
+        // Of several: of the higher way, or of the one served longest ago, the input that was, the lowest of equal ones.
         u32 first(u32 rivals) const {
             u32 way = router_.way[lowest(rivals)];
             if (VC_BITS && router_.orders) {
@@ -196,12 +195,12 @@ class Records<Small<VC_BITS>> {
     }
 
    private:
-    // Let some inputs come after all others, in the order of their numbers.
+    // Let some inputs, of which none comes before another, come after all others.
     static void serve(u64& order, u32 inputs) {
         const u64 served = inputs * EACH, low = 0x7F * EACH;
         const u64 own = served & 0x8040201008040201, rows = (((own & low) + low) | own) & ~low;
         const u64 whole = (rows >> 7) * 0xFF;
-        order = (order & ~served & ~whole) | (whole & (~served | BEFORE));
+        order = (order & ~served & ~whole) | (whole & ~served);
     }
     static u32 inputs_of(u32 queues) {
         if constexpr (VC_BITS == 0) return queues;
